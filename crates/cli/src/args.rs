@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::about::{CompletionsArgs, ManArgs, version};
 use crate::bench::BenchArgs;
 use crate::cost::CostArgs;
 use crate::dealer::DealerArgs;
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::paper::PaperArgs;
+use crate::progress::ShowArgs;
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, assignment, audience, owner};
 
@@ -69,7 +71,7 @@ EXAMPLES
 /// before anything is released, or it has no effect. Results go to standard output, everything else
 /// to standard error.
 #[derive(Parser, Debug)]
-#[command(name = "symbolon", version, max_term_width = 100)]
+#[command(name = "symbolon", version, long_version = version(), max_term_width = 100)]
 #[command(after_long_help = main_help(), subcommand_required = true, arg_required_else_help = true)]
 pub struct Cli {
     /// What to do.
@@ -122,6 +124,10 @@ pub enum Command {
     Keygen(KeygenArgs),
     /// Print the fingerprint of an identity file
     Fingerprint(FingerprintArgs),
+    /// Print a script that completes this command's words in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write those of all commands
+    Man(ManArgs),
     /// One party of `local`; reads its orders from standard input
     #[command(hide = true)]
     Party,
@@ -140,6 +146,7 @@ pub struct DemoArgs {
 
 /// Protocol parameters that all parties must agree on, and how to talk.
 #[derive(Args, Debug, Default, Clone)]
+#[command(next_help_heading = "Parameters")]
 pub struct TuningArgs {
     /// The protocol [default: wrk between two parties, ywz among more]
     #[arg(long, value_name = "NAME")]
@@ -194,6 +201,7 @@ pub struct TuningArgs {
 
 /// Changes to a circuit's owners and receivers.
 #[derive(Args, Debug, Default, Clone)]
+#[command(next_help_heading = "Circuit")]
 pub struct PortArgs {
     /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0, or
     /// `share`: then every party brings a share of the input, which is the XOR of all; any of them
@@ -343,6 +351,7 @@ pub struct RunArgs {
 
 /// Who this is, where the others are, and what all must agree on.
 #[derive(Args, Debug, Default, Clone)]
+#[command(next_help_heading = "Parties")]
 pub struct MeetArgs {
     /// Read settings from a TOML file; flags override them
     #[arg(long, value_name = "FILE")]
@@ -377,10 +386,14 @@ pub struct MeetArgs {
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,
+    /// What is shown meanwhile.
+    #[command(flatten)]
+    pub show: ShowArgs,
 }
 
 /// Where material is kept, and what opens it.
 #[derive(Args, Debug, Default, Clone)]
+#[command(next_help_heading = "Store")]
 pub struct StoreArgs {
     /// The directory of this party's store; made when it is not there
     #[arg(long, value_name = "DIR")]
@@ -410,7 +423,7 @@ fn preprocess_help() -> String {
 pub struct PreprocessArgs {
     /// How many AND gates there is to be material for
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub gates: u64,
+    pub gates: Option<u64>,
     /// For how many input bits of each party [default: an eighth of the gates]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 40))]
     pub input_bits: Option<u64>,
@@ -439,9 +452,9 @@ fn prepare_help() -> String {
 pub struct PrepareArgs {
     /// A built-in circuit (see `symbolon circuit list`), a Bristol file or a `.sym` program
     pub circuit: Option<String>,
-    /// How many times
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub count: u32,
+    /// How many times [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: Option<u32>,
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
@@ -563,6 +576,9 @@ pub struct LocalArgs {
     /// Print the result as JSON; docs/cli.md describes it
     #[arg(long)]
     pub json: bool,
+    /// What is shown meanwhile.
+    #[command(flatten)]
+    pub show: ShowArgs,
 }
 
 /// Arguments of `circuit`.

@@ -5,6 +5,7 @@ use symbolon::{Config, Inputs, Outputs, Port, Session};
 
 use crate::error::{CliError, CliResult};
 use crate::execute::PartyResult;
+use crate::progress::{Event, Sink};
 use crate::results::{ChoiceJson, OutputJson, phases};
 use crate::timeline::Timeline;
 use crate::values::Resolved;
@@ -89,22 +90,17 @@ pub fn play_batch(
     config: Config,
     inputs: &BatchInputs<'_>,
     (executions, one_by_one): (u64, bool),
-    stage: &mut dyn FnMut(&str),
+    sink: &Sink,
     each: &mut dyn FnMut(Vec<Option<String>>) -> CliResult<()>,
 ) -> CliResult<PartyResult> {
-    stage("connecting");
-    let mut session = Session::connect(config, inputs.circuit)?;
+    let mut session = Session::connect(sink.attach(config), inputs.circuit)?;
     let parties = session.parties();
-    stage("evaluating");
     let mut failed = None;
     let all = (0..executions).map(|number| inputs.get(number));
     let mut done = 0;
     let mut take = |outputs: Outputs| {
-        let before = share(done, executions);
         done += 1;
-        if share(done, executions) != before {
-            stage(&format!("evaluated {done}/{executions}"));
-        }
+        sink.tell(Event::Run { run: done, of: executions });
         each(shown(inputs.circuit.outputs(), &outputs, parties)).map_err(|failure| {
             let told = symbolon::Error::Internal(failure.message.clone());
             failed = Some(failure);
@@ -125,11 +121,6 @@ pub fn play_batch(
     let (runs, spans) = (PartyResult::only_run(&phases), Timeline::of(&report));
     let choice = ChoiceJson::of_session(&session);
     Ok(PartyResult { phases, runs, spans, choice, ..PartyResult::empty() })
-}
-
-/// Hundredths of `all`: progress is told when there is another one.
-fn share(done: u64, all: u64) -> u128 {
-    u128::from(done) * 100 / u128::from(all)
 }
 
 /// Prepares all evaluations at once, and runs each by itself.

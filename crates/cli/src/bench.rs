@@ -14,6 +14,7 @@ mod tinytable_page;
 pub use args::BenchArgs;
 
 use crate::error::{CliError, CliResult};
+use crate::progress;
 use crate::results::{print, print_json};
 use machine::Machine;
 use result::{BenchJson, Measured};
@@ -30,6 +31,7 @@ const REPEAT: u32 = 5;
 /// # Errors
 /// As `local`; a usage failure when the report cannot be written.
 pub fn command(args: &BenchArgs) -> CliResult<()> {
+    progress::set_up(&args.show, "bench")?;
     if args.workloads.iter().any(|name| name == TINYTABLE) {
         return tinytable::command(args);
     }

@@ -16,6 +16,7 @@ use crate::args::{LocalTransport, TuningArgs};
 use crate::dealer;
 use crate::error::{CliError, CliResult};
 use crate::execute::{PartyResult, PartyRun, RunOptions, run_triples};
+use crate::progress::{Event, Sink, log_as_party};
 use crate::source::CircuitSpec;
 use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
@@ -41,8 +42,10 @@ pub struct PartyJob {
     pub timeout: f64,
     /// The simulated link.
     pub link: Option<String>,
-    /// Whether anybody looks at [`ChildMessage::Stage`].
-    pub stages: bool,
+    /// Whether anybody looks at [`ChildMessage::Event`].
+    pub events: bool,
+    /// What is logged, if anything is.
+    pub log: Option<String>,
 }
 
 /// What the parties compute.
@@ -80,8 +83,8 @@ pub struct Peer {
 pub enum ChildMessage {
     /// The job is accepted; this is how to reach this party.
     Ready(Peer),
-    /// Where it is.
-    Stage(String),
+    /// What it does.
+    Event(Event),
     /// It has finished.
     Done(Box<PartyResult>),
     /// It has not.
@@ -106,12 +109,12 @@ pub fn command() -> CliResult<()> {
 fn run_child() -> CliResult<PartyResult> {
     let job: PartyJob = read_message()?;
     let tuning = tuning(&job)?;
-    let mut stage = |stage: &str| {
-        if job.stages {
-            // A parent that has gone ends this process anyway.
-            let _ = write_message(&ChildMessage::Stage(stage.to_string()));
-        }
-    };
+    if let Some(filter) = &job.log {
+        log_as_party(filter, job.party)?;
+    }
+    // A parent that has gone ends this process anyway.
+    let told = Sink::new(|event| drop(write_message(&ChildMessage::Event(event))));
+    let sink = if job.events { told } else { Sink::default() };
     let dealer = job.dealer.as_ref().map(dealer::told).transpose()?;
     match &job.task {
         Task::Circuit { spec, course, inputs } => {
@@ -119,14 +122,15 @@ fn run_child() -> CliResult<PartyResult> {
             let circuit = spec.load(job.parties)?.circuit;
             let part = PartyRun::new(&circuit, job.party, inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
-            part.play(config, *course, &mut stage)
+            part.play(config, *course, &sink)
         }
         Task::Triples(count) => {
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
-            run_triples(config, *count, &mut stage)
+            run_triples(config, *count, &sink)
         }
         Task::Tables(task) => {
-            play_tables(tuning.apply_with_link(Config::new(job.party, meet(&job)?)), task)
+            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
+            play_tables(config, task, &sink)
         }
     }
 }

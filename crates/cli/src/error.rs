@@ -299,6 +299,7 @@ fn hint(error: &Error) -> Option<String> {
 
 fn incompatible_hint(what: &Subject) -> String {
     let key = match what {
+        Subject::Circuit(_) => "circuit",
         Subject::Term(key) => key.as_str(),
         Subject::Settled(_) => {
             return "the two sides choose by different rules: say --form and --ot".to_string();

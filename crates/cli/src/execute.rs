@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, PartyId};
 use symbolon::stored::RunPrepared;
-use symbolon::{
-    Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Outputs, Report, SETUP, STREAMED, Session,
-};
+use symbolon::{Config, Inputs, Outputs, Report, SETUP, Session};
 
 use crate::batch::{BatchInputs, BatchOutputs, play_batch};
 use crate::error::{CliError, CliResult};
+use crate::progress::{Event, Sink};
 use crate::results::{ChoiceJson, OutputJson, PhaseJson, phases};
 use crate::timeline::{Span, Timeline};
 use crate::tinytable_party::TableJson;
@@ -128,18 +127,13 @@ impl<'v> PartyRun<'v> {
     ///
     /// # Errors
     /// As [`play`] and [`play_batch`].
-    pub fn play(
-        &self,
-        config: Config,
-        course: RunOptions,
-        stage: &mut dyn FnMut(&str),
-    ) -> CliResult<PartyResult> {
+    pub fn play(&self, config: Config, course: RunOptions, sink: &Sink) -> CliResult<PartyResult> {
         match self {
-            PartyRun::Once(circuit, inputs) => play(config, circuit, inputs, course, stage),
+            PartyRun::Once(circuit, inputs) => play(config, circuit, inputs, course, sink),
             PartyRun::Batch(inputs, executions) => {
                 let mut batch = Vec::new();
                 let how = (*executions, course.one_by_one);
-                let played = play_batch(config, inputs, how, stage, &mut |outputs| {
+                let played = play_batch(config, inputs, how, sink, &mut |outputs| {
                     batch.push(outputs);
                     Ok(())
                 })?;
@@ -149,7 +143,7 @@ impl<'v> PartyRun<'v> {
     }
 }
 
-/// Connects and runs the phases as `course` says, telling `stage` where it is.
+/// Connects and runs the phases as `course` says, telling `sink` how far it is.
 ///
 /// # Errors
 /// As the library has them; an internal failure when two runs do not give the same outputs.
@@ -158,10 +152,9 @@ pub fn play(
     circuit: &Circuit,
     inputs: &Inputs,
     RunOptions { repeat, split_phases, .. }: RunOptions,
-    stage: &mut dyn FnMut(&str),
+    sink: &Sink,
 ) -> CliResult<PartyResult> {
-    stage("connecting");
-    let mut session = Session::connect(config, circuit)?;
+    let mut session = Session::connect(sink.attach(config), circuit)?;
     let parties = session.parties();
     let mut before = session.report();
     let mut timeline = Timeline::begin();
@@ -169,17 +162,13 @@ pub fn play(
     let mut outputs: Option<Vec<OutputJson>> = None;
     let mut runs = Vec::new();
     for run in 0..repeat.max(1) {
-        let mut at = |phase: &str| match repeat {
-            0 | 1 => stage(phase),
-            _ => stage(&format!("{phase} {}/{repeat}", run + 1)),
-        };
+        if repeat > 1 {
+            sink.tell(Event::Run { run: u64::from(run) + 1, of: repeat.into() });
+        }
         let mut mark = |report: &Report| timeline.mark(run, report);
         let learnt = match split_phases || !session.streams() {
-            true => one_by_one(&mut session, inputs, split_phases, &mut at, &mut mark)?,
-            false => {
-                at(STREAMED);
-                session.evaluate(inputs)?
-            }
+            true => one_by_one(&mut session, inputs, split_phases, &mut mark)?,
+            false => session.evaluate(inputs)?,
         };
         mark(&session.report());
         let learnt = OutputJson::all(circuit.outputs(), &learnt, parties);
@@ -198,26 +187,18 @@ pub fn play(
     Ok(PartyResult { outputs, phases, runs, spans, choice, ..PartyResult::empty() })
 }
 
-/// One phase after the other, each told when it begins, and the report after each but the last.
+/// One phase after the other, and the report after each but the last.
 fn one_by_one(
     session: &mut Session,
     inputs: &Inputs,
     split_phases: bool,
-    at: &mut dyn FnMut(&str),
     mark: &mut dyn FnMut(&Report),
 ) -> CliResult<Outputs> {
-    let material = if split_phases {
-        at(INDEPENDENT);
-        session.preprocess()?
-    } else {
-        at(if session.dealer().is_some() { INDEPENDENT } else { DEPENDENT });
-        session.preprocess_circuit()?
-    };
+    let material =
+        if split_phases { session.preprocess()? } else { session.preprocess_circuit()? };
     mark(&session.report());
-    at(DEPENDENT);
     let ready = session.prepare(material)?;
     mark(&session.report());
-    at(ONLINE);
     Ok(session.run(ready, inputs)?)
 }
 
@@ -225,13 +206,8 @@ fn one_by_one(
 ///
 /// # Errors
 /// As the library has them.
-pub fn run_triples(
-    config: Config,
-    count: u64,
-    stage: &mut dyn FnMut(&str),
-) -> CliResult<PartyResult> {
-    stage("triples");
-    let run = symbolon::make_triples(config, count)?;
+pub fn run_triples(config: Config, count: u64, sink: &Sink) -> CliResult<PartyResult> {
+    let run = symbolon::make_triples(sink.attach(config), count)?;
     let phases = phases(&run.report);
     Ok(PartyResult {
         runs: PartyResult::only_run(&phases),

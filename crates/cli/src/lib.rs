@@ -2,6 +2,7 @@
 //!
 //! It is a library so that what reads settings files can be fuzzed; `main.rs` calls [`main`].
 
+mod about;
 mod args;
 mod batch;
 mod bench;
@@ -26,6 +27,7 @@ mod reading;
 mod refusal;
 mod results;
 mod run;
+mod screen;
 mod secret;
 mod settings;
 mod source;
@@ -71,8 +73,14 @@ pub fn main() -> ExitCode {
         Command::Lsp(args) => lang::lsp(args),
         Command::Keygen(args) => identity::keygen(args),
         Command::Fingerprint(args) => identity::fingerprint(args),
+        Command::Completions(args) => about::completions(args),
+        Command::Man(args) => about::man(args),
         Command::Party => child::command(),
     };
+    match &done {
+        Ok(()) => progress::finish(0, None),
+        Err(failure) => progress::finish(failure.class.code(), Some(failure)),
+    }
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if silent => ExitCode::from(failure.class.code()),

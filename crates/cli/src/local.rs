@@ -9,6 +9,7 @@ use crate::error::{CliError, CliResult};
 use crate::execute::{PartyResult, RunOptions};
 use crate::lang::check_failure;
 use crate::local_runner::{LocalRun, Work};
+use crate::progress;
 use crate::results::{
     AskedJson, ChoiceJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print, print_json,
     print_outputs, tell,
@@ -23,6 +24,7 @@ use crate::values::{Reading, Saves, given, paths, resolve, split};
 /// A usage failure before anything is started; the worst of the parties' failures; an internal
 /// failure when two parties that learn one output do not agree on it.
 pub fn command(args: &LocalArgs) -> CliResult<()> {
+    progress::set_up(&args.show, "local")?;
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         owners: args.ports.owners.clone(),
@@ -72,7 +74,9 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     if !args.json {
         print_outputs(&outputs)?;
         print(&batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
-        tell(&format!("\n{}{}", choice.line(), costs(&parties)));
+        if progress::shows_costs() {
+            tell(&format!("\n{}{}", choice.line(), costs(&parties)));
+        }
         return failure;
     }
     let runs = (0..args.repeat as usize).map(|run| RunJson {

@@ -1,6 +1,6 @@
 //! All parties of a run on this machine: child processes over loopback, or threads over memory.
 
-use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::dealer::LocalDealer;
 use crate::error::{CliError, CliResult, ExitKind};
 use crate::execute::{PartyResult, PartyRun, RunOptions, run_triples};
 use crate::interrupt;
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::source::CircuitSpec;
 use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
@@ -83,33 +83,25 @@ impl LocalRun<'_> {
     fn threads(&self, house: Option<&LocalDealer>) -> CliResult<Vec<PartyResult>> {
         let link = self.tuning.link.as_ref().map(|(_, link)| *link);
         let mesh = Transport::memory_mesh(self.parties, self.tuning.params.threads, link)?;
-        let perform = |party: PartyId, transport: Transport, words: mpsc::Sender<(u16, String)>| {
+        let progress = Progress::begin();
+        let perform = |party: PartyId, transport: Transport| {
             let config = self.tuning.apply(Config::new(party, transport));
             let config = config.dealer(house.and_then(LocalDealer::within));
-            let mut stage = |stage: &str| drop(words.send((party, stage.to_string())));
+            let sink = progress.sink(party);
             match self.work {
                 Work::Circuit { circuit, inputs, course, .. } => {
                     let part =
                         PartyRun::new(circuit, party, inputs, self.tuning.params.executions)?;
-                    part.play(config, course, &mut stage)
+                    part.play(config, course, &sink)
                 }
-                Work::Triples(count) => run_triples(config, count, &mut stage),
-                Work::Tables(task) => play_tables(config, task),
+                Work::Triples(count) => run_triples(config, count, &sink),
+                Work::Tables(task) => play_tables(config, task, &sink),
             }
         };
         let perform = &perform;
-        let (words, heard) = mpsc::channel();
         let ends = std::thread::scope(|scope| {
-            let start = |(party, transport)| {
-                let words = words.clone();
-                scope.spawn(move || perform(party, transport, words))
-            };
+            let start = |(party, transport)| scope.spawn(move || perform(party, transport));
             let parties: Vec<_> = (0u16..).zip(mesh).map(start).collect();
-            drop(words);
-            let mut progress = Progress::begin();
-            for (party, stage) in heard {
-                progress.party(party, &stage);
-            }
             let panicked = |_| Err(CliError::internal("a party's thread panicked"));
             let ends = parties.into_iter().map(|party| party.join().unwrap_or_else(panicked));
             ends.collect::<Vec<_>>()
@@ -121,13 +113,16 @@ impl LocalRun<'_> {
 
     fn processes(&self, house: Option<&LocalDealer>) -> CliResult<Vec<PartyResult>> {
         interrupt::handle();
+        let progress = Progress::begin();
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
         for party in 0..self.parties {
-            children.push(PartyProcess::start(self.job(party, house), party, words.clone())?);
+            let job = PartyJob { events: progress.is_watched(), ..self.job(party, house) };
+            children.push(PartyProcess::start(job, party, words.clone())?);
         }
         drop(words);
-        let mut stage = Stage { children, ends: (0..self.parties).map(|_| None).collect() };
+        let ends = (0..self.parties).map(|_| None).collect();
+        let mut stage = Stage { children, ends, progress };
         stage.introduce(&heard, self.tuning.timeout)?;
         stage.wait(&heard, self.tuning.timeout)
     }
@@ -143,7 +138,8 @@ impl LocalRun<'_> {
             params: params.map(|(key, value)| (key.to_string(), value)).collect(),
             timeout: self.tuning.timeout.as_secs_f64(),
             link: self.tuning.link.as_ref().map(|(text, _)| text.clone()),
-            stages: std::io::stderr().is_terminal(),
+            events: true,
+            log: progress::log_filter(),
         }
     }
 
@@ -273,6 +269,7 @@ impl Drop for PartyProcess {
 struct Stage {
     children: Vec<PartyProcess>,
     ends: Vec<Option<CliResult<PartyResult>>>,
+    progress: Progress,
 }
 
 impl Stage {
@@ -329,7 +326,6 @@ impl Stage {
         heard: &mpsc::Receiver<Heard>,
         timeout: Duration,
     ) -> CliResult<Vec<PartyResult>> {
-        let mut progress = Progress::begin();
         let mut deadline: Option<Instant> = None;
         while self.ends.iter().any(Option::is_none) {
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
@@ -343,7 +339,7 @@ impl Stage {
             };
             let end = &mut self.ends[usize::from(party)];
             match word {
-                Some(ChildMessage::Stage(stage)) => progress.party(party, &stage),
+                Some(ChildMessage::Event(event)) => self.progress.hear(party, &event),
                 Some(ChildMessage::Done(played)) => *end = Some(Ok(*played)),
                 Some(ChildMessage::Failed(failure)) => *end = Some(Err(named(party, failure))),
                 Some(ChildMessage::Ready(_)) | None if end.is_none() => {

@@ -9,7 +9,7 @@ use crate::connect;
 use crate::cost_table::costs;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::results::{PartyJson, phases, print, tell};
 use crate::settings::Settings;
 use crate::stores::open_or_create;
@@ -25,18 +25,23 @@ const GATES_PER_INPUT_BIT: u64 = 8;
 pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     let run = RunArgs { meet: args.meet.clone(), store: args.store.clone(), ..RunArgs::default() };
     let settings = Settings::of(&run)?;
+    progress::set_up(&settings.show, "preprocess")?;
     let (tuning, party) = who(&settings)?;
     tuning.one_at_a_time("preprocess: a pool serves any batch")?;
+    let and_gates = args.gates.or(settings.ahead.gates);
+    let and_gates =
+        and_gates.ok_or_else(|| CliError::usage("for how many AND gates? Say --gates N"))?;
     let store = open_or_create(&settings.store)?;
-    let input_bits = args.input_bits.unwrap_or(args.gates.div_ceil(GATES_PER_INPUT_BIT));
-    let target = Amount { and_gates: args.gates, input_bits };
+    let input_bits = args.input_bits.or(settings.ahead.input_bits);
+    let input_bits = input_bits.unwrap_or(and_gates.div_ceil(GATES_PER_INPUT_BIT));
+    let target = Amount { and_gates, input_bits };
     let config = tuning.apply_with_link(Config::new(party, connect::transport(&settings, party)?));
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
     let config = config.dealer(dealer);
     let filled = {
-        let mut progress = Progress::begin();
-        progress.party(party, "preprocessing");
+        let progress = Progress::begin();
+        let config = progress.sink(party).attach(config);
         stored::fill(config, &store, target).map_err(|e| dealer::suspect(e.into(), dealt))?
     };
     tell_agreement(&filled.agreement);
@@ -64,18 +69,20 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
         ..RunArgs::default()
     };
     let settings = Settings::of(&run)?;
+    progress::set_up(&settings.show, "prepare")?;
     let (tuning, party) = who(&settings)?;
     tuning.warn();
     let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
+    let count = args.count.or(settings.ahead.count).unwrap_or(1);
     let store = open_or_create(&settings.store)?;
     let config = tuning.apply_with_link(Config::new(party, connect::transport(&settings, party)?));
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
     let config = config.dealer(dealer);
     let made = {
-        let mut progress = Progress::begin();
-        progress.party(party, "preparing");
-        let made = stored::prepare(config, &store, &circuit, args.count);
+        let progress = Progress::begin();
+        let config = progress.sink(party).attach(config);
+        let made = stored::prepare(config, &store, &circuit, count);
         made.map_err(|e| dealer::suspect(e.into(), dealt))?
     };
     tell_agreement(&made.agreement);
@@ -124,6 +131,9 @@ pub fn tell_agreement(agreement: &Agreement) {
 }
 
 fn tell_costs(tuning: &Tuning, party: u16, report: &Report) {
+    if !progress::shows_costs() {
+        return;
+    }
     let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: phases(report) };
     tell(&format!("\n{}", costs(&[party])));

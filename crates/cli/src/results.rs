@@ -11,6 +11,7 @@ use symbolon::{Choice, LinkSpeed, Outputs, Report, Session};
 use crate::batch::BatchOutputs;
 use crate::cost_table::{rate, time};
 use crate::error::{CliError, CliResult};
+use crate::screen;
 
 /// One output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -380,7 +381,7 @@ pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
 
 /// Writes to standard error, where nobody needs to be listening.
 pub fn tell(text: &str) {
-    let _ = std::io::stderr().lock().write_all(printable(text).as_bytes());
+    screen::write(printable(text).as_bytes());
 }
 
 /// Whether a terminal does something else with a character than to show it: control characters, and
@@ -394,6 +395,11 @@ fn obeyed(c: char) -> bool {
 /// else's choice.
 fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| obeyed(c) && !matches!(c, '\n' | '\t'), |c| c.escape_default().to_string())
+}
+
+/// The same for other modules.
+pub fn escape_for_terminal(text: &str) -> Cow<'_, str> {
+    printable(text)
 }
 
 /// The same of what is to be one line.

@@ -11,7 +11,7 @@ use crate::error::{CliError, CliResult};
 use crate::execute::{PartyResult, PartyRun, RunOptions};
 use crate::lang::check_failure;
 use crate::offline::{tell_agreement, who};
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::results::{
     AskedJson, ChoiceJson, PartyJson, RemoteJson, phases, print, print_json, print_outputs, tell,
     want_json,
@@ -31,13 +31,14 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     if settings.json {
         want_json();
     }
+    progress::set_up(&settings.show, "run")?;
     let (tuning, party) = who(&settings)?;
     let parties = connect::count(&settings)?;
     if settings.spec.circuit.is_empty() {
         return Err(CliError::usage("which circuit? Name a built-in or a file")
             .with_hint("`symbolon circuit list` shows the built-in circuits"));
     }
-    if !args.prepared && args.store.store.is_some() {
+    if !settings.prepared && args.store.store.is_some() {
         return Err(CliError::usage("--store is for --prepared")
             .with_hint("without --prepared nothing is taken from a store"));
     }
@@ -55,12 +56,14 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     let dealt = dealer.is_some();
     let config = tuning.apply_with_link(Config::new(party, transport)).dealer(dealer);
     let suspect = |error: Error| dealer::suspect(error.into(), dealt);
-    let played = if args.prepared {
+    let played = if settings.prepared {
         if settings.tuning.form.is_some() || settings.tuning.ot.is_some() {
             return Err(CliError::usage("--prepared takes neither --form nor --ot")
                 .with_hint("`symbolon prepare` takes them: what it prepared is what is run"));
         }
         let store = open_or_create(&settings.store)?;
+        let progress = Progress::begin();
+        let config = progress.sink(party).attach(config);
         match &part {
             PartyRun::Once(circuit, inputs) => {
                 let ran = stored::run(config, &store, circuit, inputs).map_err(suspect)?;
@@ -78,8 +81,8 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
             }
         }
     } else {
-        let mut progress = Progress::begin();
-        let played = part.play(config, RunOptions::ONCE, &mut |stage| progress.party(party, stage));
+        let progress = Progress::begin();
+        let played = part.play(config, RunOptions::ONCE, &progress.sink(party));
         played.map_err(|failure| dealer::suspect(failure, dealt))?
     };
     let failure = check_failure(&circuit, &played.outputs);
@@ -91,12 +94,14 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     if !settings.json {
         print_outputs(&played.outputs)?;
         print(&played.batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
-        let choice = match (&played.choice.dealer, args.prepared) {
+        let choice = match (&played.choice.dealer, settings.prepared) {
             (_, false) => played.choice.line(),
             (Some(dealer), true) => format!("it stands on what the dealer {dealer} dealt\n"),
             (None, true) => String::new(),
         };
-        tell(&format!("\n{choice}{}", costs(&[party])));
+        if progress::shows_costs() {
+            tell(&format!("\n{choice}{}", costs(&[party])));
+        }
         return failure;
     }
     print_json(&RemoteJson {

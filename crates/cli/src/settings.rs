@@ -10,6 +10,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
 use crate::error::{CliError, CliResult};
 use crate::lang::ProgramArgs;
+use crate::progress::ShowArgs;
 use crate::reading::{SETTINGS, read_text};
 use crate::refusal::renamed;
 use crate::secret::InputText;
@@ -44,6 +45,16 @@ struct SettingsFile {
     link: Option<String>,
     json: Option<bool>,
     pad: Option<bool>,
+    prepared: Option<bool>,
+    gates: Option<u64>,
+    input_bits: Option<u64>,
+    count: Option<u32>,
+    quiet: Option<bool>,
+    verbose: Option<u8>,
+    log: Option<String>,
+    events: Option<String>,
+    costs: Option<bool>,
+    progress_interval: Option<Number>,
     entry: Option<String>,
     r#const: BTreeMap<String, toml::Value>,
     store: Option<String>,
@@ -111,6 +122,15 @@ enum Number {
     Float(f64),
 }
 
+impl Number {
+    fn as_f64(self) -> f64 {
+        match self {
+            Number::Integer(number) => number as f64,
+            Number::Float(number) => number,
+        }
+    }
+}
+
 /// What `run` is to do, as far as it was said.
 #[derive(Debug)]
 pub struct Settings {
@@ -146,6 +166,42 @@ pub struct Settings {
     pub pad: bool,
     /// Outputs and the files that they are written to.
     pub saves: Vec<(String, PathBuf)>,
+    /// What is shown meanwhile.
+    pub show: ShowArgs,
+    /// Whether `run` uses a prepared circuit.
+    pub prepared: bool,
+    /// What `preprocess` and `prepare` make.
+    pub ahead: Ahead,
+}
+
+/// What the settings file says about work ahead of time.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    /// AND gates for `preprocess`.
+    pub gates: Option<u64>,
+    /// Input bits of each party for `preprocess`.
+    pub input_bits: Option<u64>,
+    /// How many circuits `prepare` prepares.
+    pub count: Option<u32>,
+}
+
+impl Ahead {
+    /// Refuses what the options refuse.
+    fn check(&self) -> CliResult<()> {
+        let refuse = |text: &str| Err(CliError::usage(text));
+        match self {
+            Ahead { gates: Some(gates), .. } if !(1..=1 << 40).contains(gates) => {
+                refuse("`gates` takes 1 to 2^40")
+            }
+            Ahead { input_bits: Some(bits), .. } if *bits > 1 << 40 => {
+                refuse("`input_bits` takes at most 2^40")
+            }
+            Ahead { count: Some(count), .. } if !(1..=1_000_000).contains(count) => {
+                refuse("`count` takes 1 to 1000000")
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Settings {
@@ -234,10 +290,7 @@ impl Settings {
                 },
                 segment_gates: flags.segment_gates.or(file.segment_gates),
                 threads: flags.threads.or(file.threads),
-                timeout: flags.timeout.or(file.timeout.map(|number| match number {
-                    Number::Integer(seconds) => seconds as f64,
-                    Number::Float(seconds) => seconds,
-                })),
+                timeout: flags.timeout.or(file.timeout.map(Number::as_f64)),
                 link: flags.link.clone().or(file.link),
             },
             inputs: inputs(file.inputs, &args.inputs, folder)?,
@@ -252,6 +305,16 @@ impl Settings {
             },
             json: args.json || file.json.unwrap_or(false),
             pad: args.pad || file.pad.unwrap_or(false),
+            prepared: args.prepared || file.prepared.unwrap_or(false),
+            ahead: Ahead { gates: file.gates, input_bits: file.input_bits, count: file.count },
+            show: args.meet.show.or(ShowArgs {
+                quiet: file.quiet.unwrap_or(false),
+                verbose: file.verbose.unwrap_or(0),
+                log: file.log,
+                events: file.events.map(in_folder),
+                costs: file.costs.unwrap_or(false),
+                progress_interval: file.progress_interval.map(Number::as_f64),
+            }),
             saves: file
                 .save
                 .into_iter()
@@ -261,6 +324,7 @@ impl Settings {
                 .collect(),
         };
         settings.check_addresses()?;
+        settings.ahead.check()?;
         Ok(settings)
     }
 
@@ -332,15 +396,27 @@ fn without_values(message: &str) -> String {
     let of_keys = ["unknown field `", "missing field `", "duplicate field `"];
     if of_keys.iter().any(|start| message.starts_with(start)) || message == NO_PARTY {
         let unknown = message.strip_prefix(of_keys[0]).and_then(|rest| rest.split('`').next());
-        return match unknown.and_then(|key| Some((key, renamed(key)?))) {
-            Some((key, new)) => format!("the key `{key}` is now called `{new}`"),
-            None => message.trim().to_string(),
+        let Some(key) = unknown else { return message.trim().to_string() };
+        if let Some(new) = renamed(key) {
+            return format!("the key `{key}` is now called `{new}`");
+        }
+        let known = message.split('`').skip(3).step_by(2);
+        return match nearest(key, known) {
+            Some(near) => format!("there is no key `{key}`; did you mean `{near}`?"),
+            None => format!("there is no key `{key}`"),
         };
     }
     match message.rsplit_once(", expected ") {
         Some((_, expected)) => format!("expected {}", expected.trim()),
         None => "this is not what the key takes".to_string(),
     }
+}
+
+/// The known key that is most like `key`, if one is like it.
+fn nearest<'k>(key: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let likeness = |known: &str| strsim::jaro(&key.replace('-', "_"), known);
+    let all = known.map(|known| (known, likeness(known))).filter(|(_, likeness)| *likeness > 0.75);
+    all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(known, _)| known)
 }
 
 /// There are at most as many parties as numbers.
@@ -557,7 +633,7 @@ mod tests {
             ("inputs = 0x5ec4e7\n", "inputs are a table"),
             ("[inputs]\nx = { y = \"5ec4e7\" }\n", "[inputs] x"),
             ("[inputs]\nx = 0o5555555555555555555555555555\n", "in quotes"),
-            ("x = 0x5ec4e7\n", "unknown field `x`"),
+            ("x = 0x5ec4e7\n", "there is no key `x`"),
             ("stretch = 1000\n", "the key `stretch` is now called `segment_gates`"),
             ("circuit = 0x5ec4e7\n", "line 1, column 11: expected a string"),
             ("circuit = [\"5ec4e7\"]\n", "expected a string"),

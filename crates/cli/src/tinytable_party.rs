@@ -7,6 +7,7 @@ use symbolon::measure::{TableCourse, TableTimes, measure_tables};
 
 use crate::error::CliResult;
 use crate::execute::PartyResult;
+use crate::progress::Sink;
 
 /// What is measured, and how often.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,10 +62,11 @@ impl TableJson {
 ///
 /// # Errors
 /// As the library has them.
-pub fn play_tables(config: Config, task: &TableTask) -> CliResult<PartyResult> {
+pub fn play_tables(config: Config, task: &TableTask, sink: &Sink) -> CliResult<PartyResult> {
     let circuit = builtin::by_name(&task.circuit)?;
     let TableTask { batch, shared_by, repeat, .. } = *task;
-    let times = measure_tables(config, &circuit, TableCourse { batch, shared_by, repeat })?;
+    let times =
+        measure_tables(sink.attach(config), &circuit, TableCourse { batch, shared_by, repeat })?;
     let TableTimes { sequential, fresh, shared, independent, dependent, .. } = times;
     let tables = TableJson {
         sequential,

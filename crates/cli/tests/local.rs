@@ -18,7 +18,7 @@ fn keys(value: &Value) -> Vec<&str> {
 #[test]
 fn every_transport_computes_the_same() {
     for transport in ["tls", "tcp", "memory"] {
-        let words = ["local", "aes128", "--transport", transport, "--threads", "2"];
+        let words = ["local", "aes128", "--transport", transport, "--threads", "2", "--costs"];
         let values = [
             "--input",
             "key=hex:2b7e151628aed2a6abf7158809cf4f3c",
@@ -224,8 +224,10 @@ fn a_slow_link_decides_unless_told() {
     let result = json(&told);
     assert_eq!((&result["form"], &result["ot"]), (&json!("four-row"), &json!("iknp")));
     assert_eq!((&result["measured"], &result["outputs"][0]["value"]), (&json!(null), &json!("42")));
+    let words = [&words[..], &["--costs"]].concat();
     symbolon(&words).expect(0).says(&["half-gates (by the link), OT softspoken8 (by the link)"]);
-    symbolon(&["local", "add:8", "--input", "0=6", "--input", "1=7", "--form", "half-gates"])
+    let words = ["local", "add:8", "--input", "0=6", "--input", "1=7", "--form", "half-gates"];
+    symbolon(&[&words[..], &["--costs"]].concat())
         .expect(0)
         .says(&["half-gates, OT softspoken", "(by the link); link: round trip"]);
 }

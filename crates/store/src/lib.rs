@@ -128,6 +128,7 @@ pub use error::{Cause, Result, StoreError};
 pub use item_writer::{ItemWriter, SectionWriter};
 pub use keys::{Protection, create_key_file};
 pub use maintenance::{Collected, GroupLock, Progress};
+pub use manifest::FORMAT as FORMAT_VERSION;
 pub use meta::{
     DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemId, ItemKind, ItemMeta, ItemPeer, MAX_COUNTERS,
     MAX_PEERS, MAX_SECTIONS, Section,

@@ -11,7 +11,7 @@ use crate::{Result, StoreError, files, serde_hex};
 /// The format of stores that this program makes and reads.
 ///
 /// 2: heads name their own file; records of any size; counters of sequence numbers.
-pub(crate) const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 2;
 /// No manifest is longer, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Said of a manifest that cannot be believed.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
 use symbolon_protocols::{Batch, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
 use symbolon_transport::{
-    CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink,
+    CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Observer, Progress, Result, SimulatedLink,
 };
 
 use crate::connect::{Transport, TransportKind};
@@ -33,6 +33,7 @@ pub(crate) struct Terms {
     pub(crate) timeout: Duration,
     pub(crate) link: Option<SimulatedLink>,
     pub(crate) cancel: CancelHandle,
+    pub(crate) observer: Observer,
 }
 
 impl Terms {
@@ -65,7 +66,8 @@ impl Config {
         let protocol = Protocol::for_parties(parties);
         let params = SessionParams { threads, ..SessionParams::new(protocol) };
         let cancel = CancelHandle::new();
-        let terms = Terms { party, params, timeout: DEFAULT_TIMEOUT, link: None, cancel };
+        let (timeout, observer) = (DEFAULT_TIMEOUT, Observer::default());
+        let terms = Terms { party, params, timeout, link: None, cancel, observer };
         Config { transport, terms, dealer: None }
     }
 
@@ -136,6 +138,40 @@ impl Config {
     /// One handle may cancel several sessions.
     pub fn cancelled_by(mut self, handle: &CancelHandle) -> Self {
         self.terms.cancel = handle.clone();
+        self
+    }
+
+    /// Calls `hear` with what the session does: connections, phases, and work done of how much. It
+    /// is called from any of the session's threads, a few times a second at most for each kind of
+    /// work, and the session waits for it. What it hears is [public](Progress).
+    ///
+    /// ```
+    /// use symbolon::{Config, Inputs, Progress, Session, Transport, circuit::builtin};
+    ///
+    /// # fn main() -> symbolon::Result<()> {
+    /// let circuit = builtin::by_name("add:32").expect("a built-in circuit");
+    /// let (for_zero, for_one) = Transport::memory(1, None)?;
+    /// let party = |number: u16, transport| {
+    ///     let place = usize::from(number);
+    ///     let inputs = Inputs::builder(&circuit, number).uint(place, 20 + number)?.finish()?;
+    ///     let config = Config::new(number, transport).on_progress(move |progress| {
+    ///         if let Progress::Work(work) = progress {
+    ///             println!("{number}: {} of {} {}", work.done, work.total, work.step.name());
+    ///         }
+    ///     });
+    ///     Session::connect(config, &circuit)?.evaluate(&inputs)
+    /// };
+    /// let (zero, one) = std::thread::scope(|scope| {
+    ///     let zero = scope.spawn(|| party(0, for_zero));
+    ///     let one = scope.spawn(|| party(1, for_one));
+    ///     (zero.join().unwrap(), one.join().unwrap())
+    /// });
+    /// assert_eq!(zero?.get(0).and_then(|output| output.uint()), Some(41));
+    /// # one.map(drop)
+    /// # }
+    /// ```
+    pub fn on_progress(mut self, hear: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
+        self.terms.observer = Observer::new(hear);
         self
     }
 
@@ -220,7 +256,7 @@ impl Config {
 
     /// Checks all that does not depend on a circuit.
     pub(crate) fn check_alone(&self) -> Result<()> {
-        let Terms { party, params, timeout, link, cancel: _ } = &self.terms;
+        let Terms { party, params, timeout, link, .. } = &self.terms;
         let SessionParams { protocol, threads, ot, .. } = params;
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         let (parties, possible) = (self.parties(), protocol.parties());

@@ -342,6 +342,7 @@ impl Transport {
         options.timeout = terms.timeout;
         options.link = terms.link;
         options.cancel = terms.cancel.clone();
+        options.observer = terms.observer.clone();
         let lanes = by_lane(make_all(calls, &options, connections(terms.params.threads))?);
         lanes.iter().flatten().for_each(|channel| terms.cancel.watch(channel));
         Ok((lanes, meter))

@@ -46,6 +46,7 @@ pub mod checks;
 mod config;
 mod connect;
 pub mod dealer;
+mod describe;
 mod handshake_all;
 mod inputs;
 #[cfg(feature = "measure")]
@@ -86,13 +87,15 @@ pub mod duplo {
 }
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;
+/// The version of all messages: parties with different ones refuse each other.
+pub use symbolon_transport::PROTOCOL_VERSION;
 /// Reading of files that a user names, with limits.
 pub use symbolon_transport::files;
 pub use symbolon_transport::{
     AttemptCause, CancelHandle, Channel, Check, Culprit, DEALER, DEFAULT_TIMEOUT, Error,
-    ErrorClass, Fault, Fingerprint, Identity, LinkSpeed, Listener, Meter, PhaseReport, Refusal,
-    Result, SessionId, Shortage, SimulatedLink, Subject, TransportReason, check_address,
-    check_listening, shortage,
+    ErrorClass, Fault, Fingerprint, Identity, LinkSpeed, Listener, Meter, PhaseReport, Progress,
+    Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger, Subject, TransportReason,
+    Work, check_address, check_listening, shortage,
 };
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

@@ -12,6 +12,7 @@ use symbolon_circuit::Circuit;
 use symbolon_protocols::{GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES};
 use symbolon_transport::{AUTO, Error, Hello, Result};
 
+use crate::describe;
 use crate::stored::Amount;
 
 /// The parameters that a party may leave open, in the order in which the handshake has them.
@@ -300,24 +301,39 @@ pub(crate) enum Job<'a> {
 }
 
 impl Job<'_> {
+    fn circuit(&self) -> Option<&Circuit> {
+        match *self {
+            Job::Run(circuit) | Job::Prepare(circuit, _) | Job::RunPrepared(circuit) => {
+                Some(circuit)
+            }
+            Job::Preprocess(_) | Job::Triples(_) => None,
+            #[cfg(feature = "measure")]
+            Job::Measure(circuit, _) => Some(circuit),
+        }
+    }
+
     /// The kind of session, and what else is compared.
     fn values(&self) -> (&'static str, Vec<(&'static str, String)>) {
-        let digest = |circuit: &Circuit| ("circuit", hex::encode(circuit.digest()));
+        // In words first: what comes first in the list is what a difference is told by.
+        let all = |circuit: &Circuit, more: Option<(&'static str, String)>| {
+            let digest = ("circuit", hex::encode(circuit.digest()));
+            describe::parts(circuit).into_iter().chain([digest]).chain(more).collect()
+        };
         match *self {
-            Job::Run(circuit) => ("run", vec![digest(circuit)]),
+            Job::Run(circuit) => ("run", all(circuit, None)),
             Job::Preprocess(Amount { and_gates, input_bits }) => (
                 "preprocess",
                 vec![("gates", and_gates.to_string()), ("input bits", input_bits.to_string())],
             ),
             Job::Prepare(circuit, count) => {
-                ("prepare", vec![digest(circuit), ("count", count.to_string())])
+                ("prepare", all(circuit, Some(("count", count.to_string()))))
             }
-            Job::RunPrepared(circuit) => ("run prepared", vec![digest(circuit)]),
+            Job::RunPrepared(circuit) => ("run prepared", all(circuit, None)),
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
             #[cfg(feature = "measure")]
             Job::Measure(circuit, [batch, shared_by, repeat]) => {
                 let course = format!("{batch} {shared_by} {repeat}");
-                ("measure tables", vec![digest(circuit), ("course", course)])
+                ("measure tables", all(circuit, Some(("course", course))))
             }
         }
     }
@@ -328,6 +344,10 @@ impl Job<'_> {
 pub(crate) fn hello(params: &SessionParams, parties: usize, job: Job<'_>) -> Hello {
     let (kind, about) = job.values();
     let hello = Hello::new((0..parties as u16).collect::<Vec<_>>()).term("phase", kind);
+    let hello = match job.circuit() {
+        Some(circuit) => hello.note("circuit", circuit.name()),
+        None => hello,
+    };
     let add = |hello: Hello, (key, value): (&'static str, String)| match OPEN.contains(&key) {
         true => hello.negotiable(key, Some(value).filter(|value| value != AUTO)),
         false => hello.term(key, value),

@@ -10,7 +10,7 @@ use symbolon_protocols::{
     Protocol,
 };
 use symbolon_transport::{
-    CancelHandle, Channel, Culprit, Error, Result, SessionId, TransportReason,
+    CancelHandle, Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,
 };
 
 use crate::autotune::{Choice, Preferences, Work};
@@ -360,6 +360,9 @@ pub(crate) fn begin<T>(
     let unasked = unasked.or(Preferences { form: None, ot: no_ot });
     let (transport, terms) = config.into_parts();
     let (lanes, meter) = transport.open(&terms)?;
+    if terms.observer.is_some() {
+        meter.set_observer(terms.observer.clone());
+    }
     meter.set_phase(SETUP);
     let batch = terms.batch(1);
     let Terms {
@@ -397,13 +400,25 @@ pub(crate) fn counted<T>(
     work: impl FnOnce(&mut Network) -> Result<T>,
 ) -> Result<T> {
     network.meter.set_phase(phase);
+    tell(network, &Progress::Phase { phase });
     let done = stack::wiped(|| work(network)).and_then(|value| {
         // The peer may be waiting for what is still buffered while our caller takes its time.
         network.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
         Ok(value)
     });
     network.meter.set_phase(IDLE);
+    if done.is_ok() {
+        tell(network, &Progress::PhaseEnded { phase });
+    }
     done
+}
+
+/// Reports to whoever observes the session, and to the log.
+fn tell(network: &Network, progress: &Progress) {
+    match network.meter.observer() {
+        Some(observer) => observer.tell(progress),
+        None => Observer::default().tell(progress),
+    }
 }
 
 /// Tells all peers that this side ends, in words that give nothing away.

@@ -2,7 +2,7 @@
 
 use symbolon_preprocessing::{self as preprocessing, Preprocessor};
 use symbolon_protocols::GateForm;
-use symbolon_transport::{Error, Result, SessionId};
+use symbolon_transport::{Error, Result, SessionId, Step};
 
 use crate::autotune::{Choice, Preferences};
 use crate::config::Config;
@@ -59,6 +59,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     let Begun { mut network, choice, made: mut open } = begun;
     let made = counted(&mut network, INDEPENDENT, |network| {
         let mut made = 0;
+        network.meter.begin_step(Step::Triples, count);
         for batch in open.plan(wanted) {
             let triples = open.triples(network.makers(), batch)?;
             made += triples.len() as u64;

@@ -169,8 +169,15 @@ fn differences_are_named_on_both_sides() {
         |transport| connect(0, transport, Rho::Bits40, &here),
         |transport| connect(1, transport, Rho::Bits40, &there),
     );
-    for error in [zero.unwrap_err(), one.unwrap_err()] {
+    for (error, names) in [
+        (zero.unwrap_err(), ["uint8, owned by party 0 (add:8)", "uint9, owned by party 0 (add:9)"]),
+        (one.unwrap_err(), ["uint9, owned by party 0 (add:9)", "uint8, owned by party 0 (add:8)"]),
+    ] {
         assert!(matches!(&error, Error::PeerIncompatible { what, .. } if what.code() == "circuit"));
+        let [ours, theirs] = names.map(|text| format!("`x`: {text}"));
+        let expected =
+            format!("the parties disagree on circuit input 0: ours {ours}, theirs {theirs}");
+        assert_eq!(error.to_string(), expected);
     }
 }
 

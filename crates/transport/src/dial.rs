@@ -11,7 +11,9 @@ use crate::address::check_address;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::link::Direction;
 use crate::preamble::Verdict;
-use crate::{AttemptCause, Channel, Error, LastAttempt, Result, TransportReason, shortage, tls};
+use crate::{
+    AttemptCause, Channel, Error, LastAttempt, Progress, Result, TransportReason, shortage, tls,
+};
 
 /// How long one attempt to reach an address may take.
 const ATTEMPT: Duration = Duration::from_secs(5);
@@ -38,6 +40,8 @@ pub fn connect_lanes(
     let lanes = options.check(std::slice::from_ref(peer), lanes)?;
     check_address(address)?;
     let dialler = Dialler::new(options, address, peer, lanes)?;
+    let shown = crate::text::printable(address);
+    options.observer.tell(&Progress::Connecting { party: peer.party, address: shown });
     // The first alone: until the peer is there, one knocking is enough.
     let mut openings = vec![dialler.connect(0)?];
     let others: Vec<Result<Opening>> = thread::scope(|scope| {
@@ -50,6 +54,7 @@ pub fn connect_lanes(
     for opening in others {
         openings.push(opening?);
     }
+    options.observer.tell(&Progress::Connected { party: peer.party });
     let link = options.link.map(Direction::new);
     openings.into_iter().map(|opening| options.channel(peer.party, opening, link.clone())).collect()
 }
@@ -87,6 +92,7 @@ impl<'a> Dialler<'a> {
 
     fn connect(&self, lane: u16) -> Result<Opening> {
         let mut pause = PAUSE.0;
+        let mut told = String::new();
         loop {
             self.options.cancel.check()?;
             let last = match self.attempt(lane) {
@@ -97,6 +103,11 @@ impl<'a> Dialler<'a> {
                     Error::Transport { party: None, reason }.to_string()
                 }
             };
+            if last != told {
+                let reason = crate::text::printable(&last);
+                self.options.observer.tell(&Progress::Retrying { party: self.peer, reason });
+                told.clone_from(&last);
+            }
             if Instant::now() + pause >= self.deadline {
                 let reason = TransportReason::NoAnswer {
                     address: self.address.to_string(),

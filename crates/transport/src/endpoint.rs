@@ -16,7 +16,9 @@ use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};
 use crate::raw::{Sink, Source};
 use crate::tcp::{DeadlineStream, SocketWriter, TcpSource};
 use crate::tls::{self, TlsSetup};
-use crate::{CancelHandle, Channel, Error, Meter, Result, SimulatedLink, TransportReason};
+use crate::{
+    CancelHandle, Channel, Error, Meter, Observer, Result, SimulatedLink, TransportReason,
+};
 
 /// How long a connection may take from its acceptance to its preamble.
 const OPENING: Duration = Duration::from_secs(5);
@@ -100,6 +102,8 @@ pub struct Options {
     /// Ends the wait for peers; what is connected is for the caller to
     /// [watch](CancelHandle::watch).
     pub cancel: CancelHandle,
+    /// Hears of connections; nobody at first.
+    pub observer: Observer,
 }
 
 impl std::fmt::Debug for Options {
@@ -138,6 +142,7 @@ impl Options {
             timeout: DEFAULT_TIMEOUT,
             link: None,
             cancel: CancelHandle::new(),
+            observer: Observer::default(),
         }
     }
 

@@ -12,10 +12,13 @@ use crate::messages::{HELLO, NONCE};
 use crate::{Channel, Error, Result, Subject};
 
 /// The version of the protocols' messages.
-pub const PROTOCOL_VERSION: u32 = 13;
+pub const PROTOCOL_VERSION: u32 = 14;
 
 /// The longest encoded [`Hello`], in bytes.
 pub const MAX_HELLO: usize = 16 << 10;
+
+/// The longest [`Hello::note`], in bytes.
+pub const MAX_NOTE: usize = 64;
 
 /// What stands for the value of an open term, on the way and for people.
 pub const AUTO: &str = "auto";
@@ -35,6 +38,9 @@ pub struct Hello {
     /// Terms that a party may leave open, as `None`, to be settled by those who do not, or after
     /// the handshake. Two different values are as far apart as of any other term.
     pub open: Vec<(String, Option<String>)>,
+    /// What is shown beside a term when the parties differ in it, as (name, text). It is not
+    /// compared: a circuit may have other names on either side.
+    pub notes: Vec<(String, String)>,
 }
 
 impl Hello {
@@ -45,6 +51,7 @@ impl Hello {
             parties: parties.into(),
             terms: Vec::new(),
             open: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -60,6 +67,22 @@ impl Hello {
         self
     }
 
+    /// Adds a note on the terms whose names begin with `name`, of at most [`MAX_NOTE`] bytes.
+    pub fn note(mut self, name: impl Into<String>, text: &str) -> Self {
+        let mut end = text.len().min(MAX_NOTE);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.notes.push((name.into(), text[..end].to_string()));
+        self
+    }
+
+    /// The note on a term, if there is one.
+    fn note_on(&self, term: &str) -> Option<&str> {
+        let found = self.notes.iter().find(|(name, _)| term.starts_with(name.as_str()));
+        found.map(|(_, text)| text.as_str())
+    }
+
     /// The names and texts of the open terms.
     fn open_texts(&self) -> Vec<(&str, &str)> {
         self.open.iter().map(|(name, text)| (&**name, text.as_deref().unwrap_or(AUTO))).collect()
@@ -70,7 +93,7 @@ impl Hello {
         self.terms.iter().map(|(name, text)| (&**name, &**text)).collect()
     }
 
-    /// `sender`, `version`, the parties and both lists of terms, with all lengths in front.
+    /// `sender`, `version`, the parties, both lists of terms and the notes, with all lengths in front.
     fn encode(&self, sender: u16) -> Result<Vec<u8>> {
         let too_long = || {
             Error::invalid_input(format!("the session's terms are longer than {MAX_HELLO} bytes"))
@@ -90,7 +113,8 @@ impl Hello {
             let name = crate::text::printable(twice[0]);
             return Err(Error::internal(format!("the term `{name}` is given twice")));
         }
-        for list in [terms, open] {
+        let notes = self.notes.iter().map(|(name, text)| (&**name, &**text)).collect();
+        for list in [terms, open, notes] {
             bytes.extend_from_slice(&count(list.len())?);
             for text in list.into_iter().flat_map(|(name, value)| [name, value]) {
                 bytes.extend_from_slice(&count(text.len())?);
@@ -140,7 +164,13 @@ pub fn decode(bytes: &[u8]) -> Option<Received> {
         let (name, value) = (text(&mut rest)?, text(&mut rest)?);
         open.push((name, Some(value).filter(|value| value != AUTO)));
     }
-    rest.is_empty().then_some(Received { sender, hello: Hello { version, parties, terms, open } })
+    let count = u16::from_le_bytes(take::<2>(&mut rest)?);
+    let mut notes = Vec::new();
+    for _ in 0..count {
+        notes.push((text(&mut rest)?, text(&mut rest)?));
+    }
+    let hello = Hello { version, parties, terms, open, notes };
+    rest.is_empty().then_some(Received { sender, hello })
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
@@ -254,7 +284,7 @@ impl<'a> Handshake<'a> {
             let detail = format!("its hello is party {}'s", theirs.sender);
             return Err(Error::misbehaved_with(peer, HANDSHAKE, detail));
         }
-        compare(mine, &theirs.hello)?;
+        compare(mine, &theirs.hello).map_err(|error| with_notes(error, mine, &theirs.hello))?;
 
         let open = theirs.hello.open.into_iter().map(|(_, value)| value).collect();
         let theirs = Side { party: peer, nonce, hello };
@@ -292,6 +322,37 @@ fn compare_versions(ours: &Hello, theirs: &Hello) -> Result<()> {
     }
     let (ours, theirs) = (ours.version.to_string(), theirs.version.to_string());
     Err(Error::incompatible(Subject::Version("the protocol version"), ours, theirs))
+}
+
+/// The first item that differs in two lists of a circuit's parts; other differences stay as they
+/// are. These lists have an item a line.
+fn first_item((what, ours, theirs): (Subject, String, String)) -> (Subject, String, String) {
+    let Subject::Term(term) = &what else { return (what, ours, theirs) };
+    if !term.starts_with("circuit ") {
+        return (what, ours, theirs);
+    }
+    if !ours.contains('\n') && !theirs.contains('\n') {
+        return (Subject::Circuit(term.clone()), ours, theirs);
+    }
+    let lists = [&ours, &theirs].map(|text| text.lines().collect::<Vec<_>>());
+    let pairs = lists[0].iter().zip(&lists[1]);
+    let place = pairs.take_while(|(ours, theirs)| ours == theirs).count();
+    let item = |list: &[&str]| list.get(place).copied().unwrap_or("none").to_string();
+    (Subject::Circuit(format!("{term} {place}")), item(&lists[0]), item(&lists[1]))
+}
+
+/// Adds to a difference what both parties note on it.
+fn with_notes(error: Error, ours: &Hello, theirs: &Hello) -> Error {
+    let Error::PeerIncompatible { what, ours: our, theirs: their } = error else { return error };
+    let (what, our, their) = first_item((what, our, their));
+    match (ours.note_on(what.code()), theirs.note_on(what.code())) {
+        (Some(our_note), Some(their_note)) => Error::PeerIncompatible {
+            ours: format!("{our} ({our_note})"),
+            theirs: format!("{their} ({their_note})"),
+            what,
+        },
+        _ => Error::PeerIncompatible { what, ours: our, theirs: their },
+    }
 }
 
 /// Finds the first difference, in the order of the shared lists; both sides find the same one.

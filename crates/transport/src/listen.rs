@@ -8,7 +8,7 @@
 //! the oldest, a flood that is fast enough would outrun every peer behind the same address, however
 //! often it called again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -24,7 +24,10 @@ use crate::endpoint::{Opening, Options, Peer};
 use crate::keys::Fingerprint;
 use crate::link::Direction;
 use crate::preamble::{Preamble, Verdict};
-use crate::{AttemptCause, Channel, Error, LastAttempt, Result, Subject, TransportReason, tls};
+use crate::{
+    AttemptCause, Channel, Error, LastAttempt, Progress, Result, Stranger, Subject,
+    TransportReason, tls,
+};
 
 /// Connections that may be in the midst of their opening.
 const MAX_OPENING: usize = 64;
@@ -43,6 +46,9 @@ pub const OPENING_DESCRIPTORS: usize = 2 + MAX_WAITING + MAX_THREADS + MAX_OPENI
 
 /// How often a wait for peers looks whether it was cancelled.
 const CANCEL_POLL: Duration = Duration::from_millis(100);
+
+/// Strangers that are reported in one wait. More would be a flood.
+const MAX_REPORTED: usize = 32;
 
 /// Unfinished groups of lanes kept for one peer: more than one if it died and came again.
 const MAX_GROUPS: usize = 4;
@@ -73,7 +79,14 @@ impl std::fmt::Debug for Listener {
 
 pub(crate) enum Event {
     Connected(TcpStream),
-    Opened { round: Instant, id: usize, outcome: Box<std::result::Result<Called, TransportReason>> },
+    Opened { round: Instant, id: usize, outcome: Box<std::result::Result<Called, NotOpened>> },
+}
+
+/// A connection that is no peer's.
+pub(crate) struct NotOpened {
+    from: IpAddr,
+    stranger: Stranger,
+    reason: TransportReason,
 }
 
 /// A connection whose preamble has been read.
@@ -145,7 +158,12 @@ impl Openings {
         let at_work = AtWork::new(&self.threads);
         let started =
             thread::Builder::new().name("symbolon-opening".to_string()).spawn(move || {
-                let outcome = hear(socket, tls, deadline);
+                let expects_tls = tls.is_some();
+                let first = first_bytes(&socket, deadline);
+                let outcome = hear(socket, tls, deadline).map_err(|reason| {
+                    let stranger = stranger(&first, expects_tls, &reason);
+                    NotOpened { from: from.ip().to_canonical(), stranger, reason }
+                });
                 // Waits when the queue is full; fails when nobody listens any more.
                 let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
                 drop(at_work);
@@ -300,7 +318,11 @@ impl Listener {
             groups: peers.iter().map(|_| VecDeque::new()).collect(),
             missed: &self.missed,
             last: None,
+            reported: HashSet::new(),
         };
+        let parties = peers.iter().map(|peer| peer.party).collect();
+        let address = self.address.to_string();
+        options.observer.tell(&Progress::Listening { parties, address });
         let complete = reception.run(&self.incoming, self.address);
         drop(reception);
         let mut all = Vec::with_capacity(peers.len());
@@ -375,6 +397,8 @@ struct Reception<'a> {
     missed: &'a Missed,
     /// Why the last stranger was not a peer.
     last: Option<LastAttempt>,
+    /// The strangers that were reported, each with what it was.
+    reported: HashSet<(IpAddr, Stranger)>,
 }
 
 impl Reception<'_> {
@@ -393,7 +417,9 @@ impl Reception<'_> {
                     if self.openings.ended(round, id) {
                         match *outcome {
                             Ok(called) => self.admit(called)?,
-                            Err(reason) => self.note(&reason),
+                            Err(NotOpened { from, stranger, reason }) => {
+                                self.reject(from, stranger, &reason);
+                            }
                         }
                     }
                 }
@@ -432,6 +458,35 @@ impl Reception<'_> {
         Some(self.peers[missing].party)
     }
 
+    /// Reports a connection that is no peer's, and remembers why it is none.
+    fn reject(&mut self, from: IpAddr, stranger: Stranger, reason: &TransportReason) {
+        self.note(reason);
+        if self.reported.len() >= MAX_REPORTED || !self.reported.insert((from, stranger)) {
+            return;
+        }
+        let reason = match stranger {
+            Stranger::Http => "an HTTP client connected".to_string(),
+            Stranger::Tls => "it speaks TLS, but this party expects plain TCP".to_string(),
+            Stranger::PlainTcp => "it speaks plain TCP, but this party expects TLS".to_string(),
+            Stranger::OtherProtocol => "it speaks another protocol".to_string(),
+            Stranger::Silent => "it sent nothing that could be a peer's".to_string(),
+            Stranger::KeyRefused => "it expects another key than this party's".to_string(),
+            Stranger::WrongKey => match reason {
+                TransportReason::WrongKey { found, expected } => {
+                    let shown = crate::text::printable;
+                    format!(
+                        "its key has fingerprint {}, expected {}",
+                        shown(found),
+                        shown(expected)
+                    )
+                }
+                _ => "it has another key than the expected one".to_string(),
+            },
+        };
+        let from = from.to_string();
+        self.options.observer.tell(&Progress::Rejected { from, stranger, reason });
+    }
+
     fn note(&mut self, reason: &TransportReason) {
         let cause = match reason {
             TransportReason::WrongKey { .. } => AttemptCause::WrongKey,
@@ -459,6 +514,7 @@ impl Reception<'_> {
     /// Decides on a connection whose preamble was read, and answers it.
     fn admit(&mut self, called: Called) -> Result<()> {
         let Called { mut opening, theirs, key } = called;
+        let from = opening.socket.peer_addr().map(|address| address.ip().to_canonical());
         let index = self.recognise(&theirs, key);
         let named = index.map_or(theirs.sender, |index| self.peers[index].party);
         let lane = theirs.lane.min(self.lanes - 1);
@@ -466,7 +522,11 @@ impl Reception<'_> {
         if let Some(stranger) = self.nonsense(&theirs) {
             mine.verdict = Verdict::Refused;
             let _ = opening.send(&mine, self.options.opening_deadline());
-            self.note(&TransportReason::refused(stranger));
+            let reason = TransportReason::refused(stranger);
+            match from {
+                Ok(from) => self.reject(from, Stranger::OtherProtocol, &reason),
+                Err(_) => self.note(&reason),
+            }
             return Ok(());
         }
         let fits = match index {
@@ -492,7 +552,14 @@ impl Reception<'_> {
         let answered = opening.send(&mine, deadline);
         fits?;
         match (place, answered) {
-            (Some(place), Ok(())) => *place = Some(opening),
+            (Some(place), Ok(())) => {
+                *place = Some(opening);
+                let complete = index.filter(|&i| self.groups[i].iter().any(Group::is_complete));
+                if let Some(index) = complete {
+                    let party = self.peers[index].party;
+                    self.options.observer.tell(&Progress::Connected { party });
+                }
+            }
             (None, _) => self.note(&TransportReason::refused("a lane came twice")),
             (Some(_), Err(reason)) => self.note(&reason),
         }
@@ -537,6 +604,36 @@ impl Reception<'_> {
             }
         };
         groups[at].lanes.get_mut(usize::from(lane)).filter(|place| place.is_none())
+    }
+}
+
+/// The first bytes of a connection, which stay to be read; none if none come in time.
+fn first_bytes(socket: &TcpStream, deadline: Instant) -> Vec<u8> {
+    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+    let mut bytes = [0; 8];
+    let read = socket.set_read_timeout(Some(left)).and_then(|()| socket.peek(&mut bytes));
+    let _ = socket.set_read_timeout(None);
+    bytes[..read.unwrap_or(0)].to_vec()
+}
+
+/// Who a connection that failed came from, by its first bytes and by the reason.
+fn stranger(first: &[u8], expects_tls: bool, reason: &TransportReason) -> Stranger {
+    const HTTP: [&[u8]; 8] =
+        [b"GET ", b"POST ", b"HEAD ", b"PUT ", b"OPTIONS ", b"DELETE ", b"CONNECT ", b"PRI "];
+    let http = HTTP.iter().any(|method| {
+        let length = method.len().min(first.len());
+        length > 2 && first[..length] == method[..length]
+    });
+    let (tls, plain) = (first.starts_with(&[0x16, 0x03]), first.starts_with(b"SYMBOLON"));
+    match reason {
+        TransportReason::WrongKey { .. } => Stranger::WrongKey,
+        TransportReason::OwnKeyRefused => Stranger::KeyRefused,
+        _ if first.is_empty() => Stranger::Silent,
+        _ if http => Stranger::Http,
+        _ if tls && !expects_tls => Stranger::Tls,
+        _ if plain && expects_tls => Stranger::PlainTcp,
+        TransportReason::Closed | TransportReason::TimedOut(_) => Stranger::Silent,
+        _ => Stranger::OtherProtocol,
     }
 }
 

@@ -4,11 +4,19 @@
 //! additions and no lock.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+use crate::progress::{Observer, Progress, Step, Work};
 
 /// Distinct phases a meter can tell apart; further ones are counted under the last.
 const MAX_PHASES: usize = 64;
+
+/// The least time between two reports of work in one step.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Work is counted in this part of a unit, since a chunk may be a fraction of its triples.
+const UNIT: u64 = 1 << 16;
 
 /// The phase that is current until [`Meter::set_phase`] is called.
 pub const FIRST_PHASE: &str = "setup";
@@ -32,6 +40,18 @@ pub struct Meter {
     epoch: AtomicUsize,
     counts: [Counts; MAX_PHASES],
     clock: Mutex<Clock>,
+    observer: OnceLock<Observer>,
+    steps: [StepCount; Step::COUNT],
+}
+
+/// How far a step of the current phase has come.
+#[derive(Debug, Default)]
+struct StepCount {
+    total: AtomicU64,
+    /// In parts of [`UNIT`].
+    done: AtomicU64,
+    /// Milliseconds from the beginning of the meter to the last report.
+    reported: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +65,7 @@ struct Counts {
 
 #[derive(Debug)]
 struct Clock {
+    begin: Instant,
     /// In the order in which the phases were first entered.
     phases: Vec<Timed>,
     since: Instant,
@@ -109,7 +130,10 @@ impl Meter {
             current: AtomicUsize::new(0),
             epoch: AtomicUsize::new(0),
             counts: std::array::from_fn(|_| Counts::default()),
+            observer: OnceLock::new(),
+            steps: Default::default(),
             clock: Mutex::new(Clock {
+                begin: Instant::now(),
                 phases: vec![Timed::new(FIRST_PHASE)],
                 since: Instant::now(),
                 cpu_since: cpu_time().unwrap_or_default(),
@@ -174,6 +198,75 @@ impl Meter {
             }
         }
         reports
+    }
+
+    /// Reports work to `observer` from now on. The first observer stays.
+    pub fn set_observer(&self, observer: Observer) {
+        // A meter whose channels are used for several sessions in a row keeps its observer.
+        let _ = self.observer.set(observer);
+    }
+
+    /// The observer, if there is one.
+    pub fn observer(&self) -> Option<&Observer> {
+        self.observer.get()
+    }
+
+    /// Begins a step of the current phase with so much to do.
+    pub fn begin_step(&self, step: Step, total: u64) {
+        if self.observer.get().is_none() {
+            return;
+        }
+        let count = &self.steps[step.index()];
+        count.total.store(total, Relaxed);
+        count.done.store(0, Relaxed);
+        self.report_work(step, 0);
+    }
+
+    /// Counts `done` units of a step.
+    pub fn advance(&self, step: Step, done: u64) {
+        self.advance_by_parts(step, done, 1);
+    }
+
+    /// Counts `parts` of work, of which `parts_each` are one unit of a step. Call it once for each
+    /// chunk of work, not for each gate: with an observer it reads the clock.
+    pub fn advance_by_parts(&self, step: Step, parts: u64, parts_each: u64) {
+        if self.observer.get().is_none() {
+            return;
+        }
+        let count = &self.steps[step.index()];
+        let added = parts.saturating_mul(UNIT) / parts_each.max(1);
+        let done = count.done.fetch_add(added, Relaxed).saturating_add(added);
+        self.report_work(step, (done + UNIT / 2) / UNIT);
+    }
+
+    /// Reports a step that begins or is complete, and otherwise not too often.
+    fn report_work(&self, step: Step, done: u64) {
+        let Some(observer) = self.observer.get() else { return };
+        let count = &self.steps[step.index()];
+        let total = count.total.load(Relaxed);
+        let done = done.min(total);
+        let (now, phase) = {
+            let clock = self.clock();
+            let since_begin = clock.begin.elapsed();
+            (since_begin.as_millis() as u64, clock.phases[self.current.load(Relaxed)].name)
+        };
+        let last = count.reported.load(Relaxed);
+        let due = now.saturating_sub(last) >= REPORT_EVERY.as_millis() as u64;
+        if !due && done != 0 && done != total {
+            return;
+        }
+        count.reported.store(now, Relaxed);
+        let bytes = &self.counts[self.current.load(Relaxed)];
+        let (bytes_sent, bytes_received) =
+            (bytes.bytes_sent.load(Relaxed), bytes.bytes_received.load(Relaxed));
+        observer.tell(&Progress::Work(Work {
+            phase,
+            step,
+            done,
+            total,
+            bytes_sent,
+            bytes_received,
+        }));
     }
 
     fn clock(&self) -> MutexGuard<'_, Clock> {
@@ -303,6 +396,32 @@ mod tests {
         }
         let names: Vec<_> = meter.report().into_iter().map(|r| r.phase).collect();
         assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn work_is_counted_by_step_and_reported_at_its_ends() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let meter = Meter::new();
+        // Nobody listens yet.
+        meter.begin_step(Step::Gates, 5);
+        let hear = heard.clone();
+        meter.set_observer(Observer::new(move |progress| {
+            let Progress::Work(work) = progress else { panic!("{progress:?}") };
+            hear.lock().unwrap().push((work.phase, work.step, work.done, work.total));
+        }));
+        meter.set_phase("dependent");
+        meter.begin_step(Step::Triples, 10);
+        // Nine parts, three to a triple; then what fills the batch up.
+        for _ in 0..3 {
+            meter.advance_by_parts(Step::Triples, 3, 3);
+        }
+        meter.advance_by_parts(Step::Triples, 28, 3);
+        meter.advance(Step::Gates, 5);
+        let heard = heard.lock().unwrap();
+        let triples = |done| ("dependent", Step::Triples, done, 10);
+        assert_eq!(heard.first(), Some(&triples(0)));
+        assert!(heard.contains(&triples(10)), "{heard:?}");
+        assert!(heard.len() < 6, "reports are limited: {heard:?}");
     }
 
     #[test]

@@ -124,19 +124,22 @@ pub enum Subject {
     Term(String),
     /// A parameter that both left open and settled differently.
     Settled(String),
+    /// A part of the circuit, as a noun.
+    Circuit(String),
     /// What the parties ask a dealer for, as a noun.
     Request(String),
 }
 
 impl Subject {
-    /// A stable name for programs: the key of a parameter, or one of "version", "parties", "lanes"
-    /// and "dealer-request".
+    /// A stable name for programs: the key of a parameter, or one of "version", "parties", "lanes",
+    /// "circuit" and "dealer-request".
     pub fn code(&self) -> &str {
         match self {
             Subject::Version(_) => "version",
             Subject::Parties(_) => "parties",
             Subject::Lanes => "lanes",
             Subject::Term(key) | Subject::Settled(key) => key,
+            Subject::Circuit(_) => "circuit",
             Subject::Request(_) => "dealer-request",
         }
     }
@@ -147,7 +150,9 @@ impl fmt::Display for Subject {
         match self {
             Subject::Version(text) | Subject::Parties(text) => f.write_str(text),
             Subject::Lanes => f.write_str("the number of lanes"),
-            Subject::Term(text) | Subject::Request(text) => Printable(text, SHOWN).fmt(f),
+            Subject::Term(text) | Subject::Request(text) | Subject::Circuit(text) => {
+                Printable(text, SHOWN).fmt(f)
+            }
             Subject::Settled(key) => {
                 write!(f, "{}, chosen from the link", Printable(key, SHOWN))
             }

@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::args::{LocalTransport, TuningArgs};
 use crate::lang::ProgramArgs;
+use crate::progress::ShowArgs;
 
 const BENCH_HELP: &str = "\
 Where an option takes a list, all combinations are measured; those that no protocol offers are left out and named.
@@ -66,6 +67,9 @@ pub struct BenchArgs {
     /// Write a page with plots and tables to this file, too; nothing else is needed to show it
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// What is shown meanwhile.
+    #[command(flatten)]
+    pub show: ShowArgs,
 }
 
 /// Protocol parameters, most of them lists.

@@ -12,6 +12,7 @@ use crate::args::LocalTransport;
 use crate::error::{CliError, CliResult};
 use crate::execute::{PartyResult, RunOptions, forget_peak_memory};
 use crate::local_runner::{LocalRun, Work};
+use crate::progress;
 use crate::results::{ChoiceJson, PhaseJson};
 use crate::timeline::Span;
 
@@ -27,8 +28,9 @@ pub fn measure(args: &BenchArgs, settings: &[Setting]) -> CliResult<Vec<Measured
     let mut sessions: Vec<Vec<Session>> = settings.iter().map(|_| Vec::new()).collect();
     let rounds = settings.iter().filter(|s| s.fresh_session).map(|s| s.repeat).max().unwrap_or(1);
     for round in 0..rounds {
-        for (setting, sessions) in settings.iter().zip(&mut sessions) {
+        for (place, (setting, sessions)) in settings.iter().zip(&mut sessions).enumerate() {
             if round == 0 || setting.fresh_session {
+                progress::measure(place + 1, settings.len(), &setting.title());
                 sessions.push(session(args, setting)?);
             }
         }

@@ -33,6 +33,22 @@ pub struct Setting {
     pub fresh_session: bool,
 }
 
+impl Setting {
+    /// What tells it from others, for people who wait for it.
+    pub fn title(&self) -> String {
+        let Setting { name, workload, parties, tuning, .. } = self;
+        let mut title = format!("{name}, {parties} parties");
+        if matches!(workload, Workload::Circuit(_)) {
+            title.push_str(&format!(", {}", tuning.params.protocol.name()));
+        }
+        title.push_str(&format!(", {} threads", tuning.params.threads));
+        if let Some((link, _)) = &tuning.link {
+            title.push_str(&format!(", {link}"));
+        }
+        title
+    }
+}
+
 /// What is computed.
 pub enum Workload {
     /// At least so many triples.

@@ -55,7 +55,7 @@ use symbolon_primitives::bucket_kernels::{Place, Record, Rows, scatter_triples};
 use symbolon_primitives::{
     BitVec, Block, HugeBuf, Prg, TweakedHash, derive_block, xor_key_masked, xor_masked,
 };
-use symbolon_transport::{Channel, Result, SessionId};
+use symbolon_transport::{Channel, Result, SessionId, Step};
 use zeroize::Zeroize;
 
 use crate::{abit::AuthBitGenerator, messages::LEAKY_U, peers_of};
@@ -326,7 +326,11 @@ impl LeakyAndGenerator {
                 self.send_u::<W>(channels, part, chunk, range(chunk), first_tweak)?;
             }
             if step >= 2 * LOOKAHEAD {
-                self.receive_u::<W>(channels, part, range(step - 2 * LOOKAHEAD))?;
+                let chunk = range(step - 2 * LOOKAHEAD);
+                let leaky = chunk.len() as u64;
+                self.receive_u::<W>(channels, part, chunk)?;
+                let meter = channels[0].meter();
+                meter.advance_by_parts(Step::Triples, leaky, part.leaky_each);
             }
         }
         Ok(())

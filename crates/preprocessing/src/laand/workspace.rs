@@ -50,6 +50,8 @@ pub(crate) struct Part<'a> {
     pub s: &'a mut [Block],
     /// How many triples a chunk has.
     pub chunk: usize,
+    /// How many of them make one triple.
+    pub leaky_each: u64,
     /// The length of U and S.
     pub width: Width,
     /// The own bits of x, y, r and d of this part, filled by the lane.
@@ -84,6 +86,7 @@ impl LaAndWorkspace {
         let mut anchors = Anchors::of(output, batch.anchors(), inputs);
         let (mut records, mut s) = (&mut *self.records, &mut *self.s);
         let mut y_shares = self.y_shares.all();
+        let leaky_each = batch.bucket as u64;
         let part = |first| {
             let len = size.min(all - first);
             let anchors = anchors.take_first(len);
@@ -92,7 +95,7 @@ impl LaAndWorkspace {
             let y_shares = y_shares.take_first(others);
             let records = records.split_off_mut(..others * peers).expect("a record for each");
             let s = s.split_off_mut(..width.blocks(len)).expect("an S for each");
-            Part { anchors, bits, records, y_shares, len, s, chunk, width }
+            Part { anchors, bits, records, y_shares, len, s, chunk, leaky_each, width }
         };
         (0..all).step_by(size).map(part).collect()
     }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use symbolon_circuit::Circuit;
 use symbolon_preprocessing::Preprocessor;
 use symbolon_primitives::{BitVec, Block, Delta, Seed};
-use symbolon_transport::Result;
+use symbolon_transport::{Result, Step};
 use zeroize::Zeroize;
 
 use super::{
@@ -131,6 +131,7 @@ impl RandomCorrelations {
     ) -> Result<Self> {
         let inputs = Correlations::for_inputs(open, net, demand, position, first_tweak)?;
         let mut batches = VecDeque::new();
+        net.meter.begin_step(Step::Triples, demand.and_gates);
         for batch in open.plan(small(demand.and_gates)?) {
             let abc = open.triples(net.makers(), batch)?;
             let lambda_c = open.shares(net.makers(), batch.triples)?;

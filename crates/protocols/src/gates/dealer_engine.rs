@@ -23,7 +23,7 @@ use blake3::Hasher;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::dealer::{DealerClient, Gates, Request};
 use symbolon_primitives::Prg;
-use symbolon_transport::{Channel, Error, Fingerprint, Result};
+use symbolon_transport::{Channel, Error, Fingerprint, Result, Step};
 
 use super::{
     correlations::{Correlations, InputAuth, PartySecrets},
@@ -125,7 +125,9 @@ impl Engine for DealerEngine {
     fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>> {
         let (correlations, mut gates) = self.ask(net, demand)?;
         let mut batches = VecDeque::new();
+        net.meter.begin_step(Step::Triples, demand.and_gates);
         while let Some((lambda_c, abc)) = gates.next_batch()? {
+            net.meter.advance(Step::Triples, abc.len() as u64);
             batches.push_back(RandomTriples { lambda_c, abc });
         }
         self.gates = self.gates.checked_add(demand.and_gates).ok_or_else(finished)?;
@@ -166,7 +168,9 @@ impl Engine for DealerEngine {
         let Correlations { secrets, inputs, .. } = correlations;
         let mut pool = PoolWriter::new(sink, self.position, net.parties(), &secrets.delta)?;
         pool.inputs(&secrets.own_masks, &inputs.macs, &inputs.keys)?;
+        net.meter.begin_step(Step::Triples, demand.and_gates);
         while let Some((lambda_c, abc)) = gates.next_batch()? {
+            net.meter.advance(Step::Triples, abc.len() as u64);
             pool.gates(&RandomTriples { lambda_c, abc })?;
         }
         pool.finish()

@@ -3,7 +3,7 @@
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::{Config, Preprocessor};
-use symbolon_transport::{Error, Result, SessionId};
+use symbolon_transport::{Error, Result, SessionId, Step};
 
 use super::{
     circuit_dependent::CircuitTriples,
@@ -72,6 +72,7 @@ impl Engine for PeerEngine {
         let correlations = Correlations::for_inputs(open, net, &demand, position, first)?;
         let triples = CircuitTriples::new(open, planned, &correlations, net.segment_gates)?;
         let beside = net.lanes.len() > 1;
+        net.meter.begin_step(Step::Triples, demand.and_gates);
         let triples = triples.beta_triples(open, net.makers(), beside)?;
         let correlations = correlations.with(TripleQueue::new(triples, demand.and_gates));
         Ok(Box::new(Dependent { correlations, circuit: circuit.clone(), role }))
@@ -107,6 +108,7 @@ impl Engine for PeerEngine {
         // Numbers are given to the gates in the pool from 0, and none to others after it.
         self.gates = u64::MAX;
         let mut left = small(demand.and_gates)?;
+        net.meter.begin_step(Step::Triples, demand.and_gates);
         for batch in self.open.plan(left) {
             let abc = self.open.triples(net.makers(), batch)?;
             let gates = abc.len().min(left);

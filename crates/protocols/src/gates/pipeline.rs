@@ -20,7 +20,7 @@ use std::thread;
 
 use symbolon_circuit::Plan;
 use symbolon_primitives::stack;
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Result, Step};
 
 use super::masked_gates::{CHUNK, Lane, MaskedGateStream, MaskedGates};
 use crate::Network;
@@ -38,6 +38,13 @@ pub(crate) fn run<T: Send>(
     mut begin: impl FnMut(&MaskedGates, Lane) -> T + Send,
     mut consume: impl FnMut(&mut [Channel], &MaskedGates, T) -> Result<()>,
 ) -> Result<()> {
+    let meter = net.meter.clone();
+    meter.begin_step(Step::Gates, plan.and_count());
+    let mut consume = |channels: &mut [Channel], chunk: &MaskedGates, begun: T| {
+        consume(channels, chunk, begun)?;
+        meter.advance(Step::Gates, chunk.len() as u64);
+        Ok(())
+    };
     let [first, others @ ..] = &mut net.lanes[..] else {
         return Err(Error::internal("a session without lanes"));
     };

@@ -9,7 +9,7 @@ use std::thread;
 
 use symbolon_preprocessing::Preprocessor;
 use symbolon_primitives::stack;
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Result, Step};
 
 use super::{
     circuit_dependent::CircuitTriples,
@@ -36,6 +36,8 @@ pub(crate) fn stream(
     let correlations = Correlations::for_inputs(open, net, &demand, position, first_tweak)?;
     let triples = CircuitTriples::new(open, circuit, &correlations, net.segment_gates)?;
     let (secrets, ()) = correlations.into_secrets(circuit.circuit);
+    net.meter.begin_step(Step::Triples, circuit.plan.and_count());
+    net.meter.begin_step(Step::Gates, circuit.plan.and_count());
     let maker = Maker { open, triples };
     let peers = net.peers().len();
     if net.lanes.len() == 1 {

@@ -31,7 +31,7 @@ use std::ops::Range;
 use symbolon_circuit::Cursor;
 use symbolon_preprocessing::open_bits::ShareOpening;
 use symbolon_primitives::Block;
-use symbolon_transport::Result;
+use symbolon_transport::{Result, Step};
 
 use super::{
     correlations::PartySecrets,
@@ -135,6 +135,7 @@ impl Segment<'_, '_> {
             return Ok(None);
         };
         let opened = self.streaming.openings.receive(net.peers(), Lane::Shared)?;
+        net.meter.advance(Step::Gates, gates.len() as u64);
         let mut masked = self.streaming.spare.gates(gates.len());
         for (SolvedTriples { lambda_a, abc }, range) in self.triples.pieces(gates) {
             let done = masked.len();

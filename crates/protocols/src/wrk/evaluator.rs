@@ -9,7 +9,7 @@ use symbolon_garbling::half_gates::RUN;
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block, Delta};
-use symbolon_transport::{Channel, Error, Message, Result};
+use symbolon_transport::{Channel, Error, Message, Result, Step};
 use zeroize::Zeroize;
 
 use super::{EVALUATOR, checks, messages, rows};
@@ -218,7 +218,11 @@ impl Prepared for GarbledCircuit {
         let wires = OutputWires::of(circuit, channel.me());
         let (theirs, opening) = receive_garbler_message(channel, circuit, wires.len())?;
         let mut pass = EvalPass::new(PlannedCircuit { circuit, plan }, &self.keys, &own, theirs);
-        self.tables.iter().for_each(|table| pass.chunk(table));
+        channel.meter().begin_step(Step::Gates, plan.and_count());
+        for table in &self.tables {
+            pass.chunk(table);
+            channel.meter().advance(Step::Gates, table.bits.len() as u64);
+        }
         let outputs = pass.finish(plan, channel)?;
         outputs.send_to_garbler(channel, circuit, &self.output_masks)?;
         if wires.is_empty() {

@@ -8,7 +8,7 @@ use symbolon_garbling::four_row;
 use symbolon_garbling::half_gates::{self, RUN};
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
-use symbolon_transport::{Channel, Error, Message, Result};
+use symbolon_transport::{Channel, Error, Message, Result, Step};
 use zeroize::Zeroize;
 
 use super::{hash::LabelHash, messages, online};
@@ -207,13 +207,16 @@ impl Prepared for GarbledCircuit {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let garblers = online::garblers(net.parties(), net.me);
+        let meter = net.meter.clone();
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
         let mut pass = EvalPass::new(plan, &self.session, self.first_tweak, &garblers);
         pass.evaluation.receive_labels(plan, channels, &masked)?;
         let mut values = Values::new(self.chi, garblers.len());
+        meter.begin_step(Step::Gates, plan.and_count());
         for table in &self.tables {
             pass.chunk(table, *self.delta, &mut values);
+            meter.advance(Step::Gates, table.half_gates.len() as u64);
         }
         let mut z = values.tell(channels)?;
         authenticate(channels, std::slice::from_mut(&mut z))?;

@@ -88,6 +88,27 @@ fn the_first_difference_is_named_on_both_sides() {
 }
 
 #[test]
+fn a_difference_between_circuits_is_told_by_its_item_and_with_both_names() {
+    let hello = |inputs: &str, name: &str| {
+        Hello::new([0, 1]).term("circuit input", inputs).term("circuit", "ab").note("circuit", name)
+    };
+    let (a, b) = agree(pair(), &hello("x: 8\ny: 8", "one"), &hello("x: 8\ny: 9", "other"));
+    let texts = [a, b].map(|ended| ended.unwrap_err().to_string());
+    let expected = |ours, theirs| {
+        format!("the parties disagree on circuit input 1: ours {ours}, theirs {theirs}")
+    };
+    assert_eq!(texts[0], expected("y: 8 (one)", "y: 9 (other)"));
+    assert_eq!(texts[1], expected("y: 9 (other)", "y: 8 (one)"));
+    let (a, _) = agree(pair(), &hello("x: 8\ny: 8", "one"), &hello("x: 8", "other"));
+    assert!(a.unwrap_err().to_string().ends_with("1: ours y: 8 (one), theirs none (other)"));
+    // Names alone are no difference, and are cut.
+    let long = "é".repeat(MAX_NOTE);
+    let (a, b) = agree(pair(), &hello("x: 8", "one"), &hello("x: 8", &long));
+    assert_eq!(a.unwrap(), b.unwrap());
+    assert_eq!(hello("", &long).notes[0].1.len(), MAX_NOTE);
+}
+
+#[test]
 fn a_term_left_open_goes_with_every_value_and_is_told() {
     let hello = |ot: Option<&str>, form: Option<&str>| {
         Hello::new([0, 1]).negotiable("ot", ot).negotiable("form", form)

@@ -1,0 +1,194 @@
+//! Events: what is told of a run, on a terminal, in a file, and to programs.
+//!
+//! The names and fields are a promise: docs/cli.md describes them. Everything in an event is
+//! public; inputs, outputs and keys are in none.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use symbolon::circuit::PartyId;
+use symbolon::{Config, Progress, Work};
+
+use crate::error::{CliError, ExitKind};
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Event {
+    /// The command began.
+    Started {
+        /// `symbolon-events-1`.
+        format: String,
+        /// The command's name.
+        command: String,
+        /// The version of this program.
+        version: String,
+    },
+    /// The party listens.
+    Listening {
+        /// The parties that must connect.
+        parties: Vec<PartyId>,
+        /// HOST:PORT.
+        address: String,
+    },
+    /// The party connects to another one.
+    Connecting {
+        /// The other party.
+        peer: PartyId,
+        /// HOST:PORT.
+        address: String,
+    },
+    /// An attempt to connect failed.
+    Retrying {
+        /// The other party.
+        peer: PartyId,
+        /// Why.
+        reason: String,
+    },
+    /// A connection was rejected.
+    Rejected {
+        /// Where it came from.
+        from: String,
+        /// What it was.
+        code: String,
+        /// The same as text.
+        reason: String,
+    },
+    /// All connections with a party are open.
+    Connected {
+        /// The other party.
+        peer: PartyId,
+    },
+    /// One of several runs began.
+    Run {
+        /// Its number, from 1.
+        run: u64,
+        /// How many there are.
+        of: u64,
+    },
+    /// `bench` began one of several measurements.
+    Measurement {
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+        /// What is measured.
+        name: String,
+    },
+    /// A phase began.
+    PhaseBegan {
+        /// Its name.
+        phase: String,
+    },
+    /// Work was done.
+    Work {
+        /// The phase.
+        phase: String,
+        /// What is counted.
+        step: String,
+        /// How many are done.
+        done: u64,
+        /// How many there are.
+        total: u64,
+        /// Bytes sent in this phase.
+        bytes_sent: u64,
+        /// Bytes received in this phase.
+        bytes_received: u64,
+    },
+    /// A phase ended.
+    PhaseEnded {
+        /// Its name.
+        phase: String,
+    },
+    /// The command ended.
+    Finished {
+        /// Its exit code.
+        exit_code: u8,
+        /// The class of the failure; null after success.
+        class: Option<ExitKind>,
+        /// The failure's code; null after success.
+        code: Option<String>,
+        /// The failure in words; null after success.
+        text: Option<String>,
+    },
+}
+
+/// The format of the file of events.
+pub const FORMAT: &str = "symbolon-events-1";
+
+impl Event {
+    /// What the library reports, if it is something this version knows.
+    pub fn of(progress: &Progress) -> Option<Event> {
+        Some(match progress {
+            Progress::Listening { parties, address } => {
+                Event::Listening { parties: parties.clone(), address: address.clone() }
+            }
+            Progress::Connecting { party, address } => {
+                Event::Connecting { peer: *party, address: address.clone() }
+            }
+            Progress::Retrying { party, reason } => {
+                Event::Retrying { peer: *party, reason: reason.clone() }
+            }
+            Progress::Rejected { from, stranger, reason } => Event::Rejected {
+                from: from.clone(),
+                code: stranger.code().to_string(),
+                reason: reason.clone(),
+            },
+            Progress::Connected { party } => Event::Connected { peer: *party },
+            Progress::Phase { phase } => Event::PhaseBegan { phase: (*phase).to_string() },
+            Progress::PhaseEnded { phase } => Event::PhaseEnded { phase: (*phase).to_string() },
+            Progress::Work(Work { phase, step, done, total, bytes_sent, bytes_received }) => {
+                Event::Work {
+                    phase: (*phase).to_string(),
+                    step: step.name().to_string(),
+                    done: *done,
+                    total: *total,
+                    bytes_sent: *bytes_sent,
+                    bytes_received: *bytes_received,
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The end of the command.
+    pub fn finished(exit_code: u8, failure: Option<&CliError>) -> Event {
+        Event::Finished {
+            exit_code,
+            class: failure.map(|failure| failure.class),
+            code: failure.map(|failure| failure.code.clone()),
+            text: failure.map(|failure| failure.message.clone()),
+        }
+    }
+}
+
+/// What is called with every event of a party.
+type Hear = dyn Fn(Event) + Send + Sync;
+
+/// Where the events of one party go; the default is nowhere.
+#[derive(Clone, Default)]
+pub struct Sink(Option<Arc<Hear>>);
+
+impl Sink {
+    /// Hands every event to `hear`.
+    pub fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> Sink {
+        Sink(Some(Arc::new(hear)))
+    }
+
+    /// Tells of an event.
+    pub fn tell(&self, event: Event) {
+        if let Some(hear) = &self.0 {
+            hear(event);
+        }
+    }
+
+    /// Has the session of `config` tell what it does.
+    pub fn attach(&self, config: Config) -> Config {
+        let Some(hear) = self.0.clone() else { return config };
+        config.on_progress(move |progress| {
+            if let Some(event) = Event::of(progress) {
+                hear(event);
+            }
+        })
+    }
+}

@@ -1,0 +1,307 @@
+//! What is going on: bars on a terminal, a line every so often elsewhere, events for programs.
+
+mod args;
+mod board;
+mod event;
+mod log;
+
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use serde::Serialize;
+use symbolon::circuit::PartyId;
+
+pub use args::ShowArgs;
+pub use event::{Event, Sink};
+pub use log::log_as_party;
+
+use crate::error::{CliError, CliResult};
+use crate::results::{one_line, tell};
+use crate::screen;
+use board::Board;
+
+/// The most parties that have a bar each; more share a line.
+const MOST_BARS: usize = 8;
+
+/// What every party of this process is at, and who is told.
+pub struct Progress(Arc<Shared>);
+
+struct Shared {
+    display: Display,
+    board: Mutex<Board>,
+    events: Option<Mutex<File>>,
+    begin: Instant,
+    /// Ends the thread that writes lines, when dropped.
+    _lines: Option<mpsc::Sender<()>>,
+}
+
+enum Display {
+    /// Nothing.
+    None,
+    /// Bars, by party.
+    Bars(MultiProgress, Mutex<Vec<(PartyId, ProgressBar)>>),
+    /// A line now and then, by a thread.
+    Lines,
+}
+
+/// The file of events, for the one that says how the command ended.
+static EVENTS: Mutex<Option<File>> = Mutex::new(None);
+
+/// What the command's options ask for.
+static SHOW: OnceLock<ShowArgs> = OnceLock::new();
+
+/// Which of several measurements is under way, in words.
+static TITLE: Mutex<Option<String>> = Mutex::new(None);
+
+/// Whether costs are shown: on a terminal, or if they were asked for.
+pub fn shows_costs() -> bool {
+    let show = SHOW.get().cloned().unwrap_or_default();
+    !show.quiet && (show.costs || std::io::stderr().is_terminal())
+}
+
+/// What is logged, as a filter of `tracing`.
+pub fn log_filter() -> Option<String> {
+    SHOW.get().and_then(ShowArgs::log_filter)
+}
+
+/// Sets up what `show` asks for, for a command of this name: the log, the file of events, costs.
+///
+/// # Errors
+/// A usage failure when the log's filter or the interval is none, or the file cannot be written.
+pub fn set_up(show: &ShowArgs, command: &str) -> CliResult<()> {
+    log::set_up(show)?;
+    show.interval()?;
+    let _ = SHOW.set(show.clone());
+    let Some(path) = &show.events else { return Ok(()) };
+    let mut file = create(path)?;
+    let started = Event::Started {
+        format: event::FORMAT.to_string(),
+        command: command.to_string(),
+        version: env!("CARGO_PKG_VERSION").to_string(),
+    };
+    write_event(&mut file, None, &started).map_err(|error| unwritable(path, &error))?;
+    *EVENTS.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+    Ok(())
+}
+
+/// Tells of the next of several measurements.
+pub fn measure(number: usize, of: usize, name: &str) {
+    let title = format!("{number} of {of}: {}", one_line(name));
+    *TITLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(title);
+    let event = Event::Measurement { number, of, name: name.to_string() };
+    if let Some(file) = &mut *EVENTS.lock().unwrap_or_else(PoisonError::into_inner) {
+        // A full disk does not end a measurement.
+        let _ = write_event(file, None, &event);
+    }
+}
+
+/// Writes the last event, if there is a file of events.
+pub fn finish(exit_code: u8, failure: Option<&CliError>) {
+    let file = EVENTS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(mut file) = file {
+        // The exit code is more than the file.
+        let _ = write_event(&mut file, None, &Event::finished(exit_code, failure));
+    }
+}
+
+fn create(path: &Path) -> CliResult<File> {
+    let mut options = File::options();
+    options.create(true).append(true);
+    options.open(path).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::io(format!("cannot write {}", path.display()), error)
+}
+
+/// A line of the file of events.
+#[derive(Serialize)]
+struct Line<'e> {
+    /// Seconds since 1970.
+    time: f64,
+    party: Option<PartyId>,
+    #[serde(flatten)]
+    event: &'e Event,
+}
+
+/// Writes a line at once, so that a reader never sees half of one for long.
+fn write_event(file: &mut File, party: Option<PartyId>, event: &Event) -> std::io::Result<()> {
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let time = (time.as_secs_f64() * 1000.0).round() / 1000.0;
+    let mut line = serde_json::to_vec(&Line { time, party, event })?;
+    line.push(b'\n');
+    file.write_all(&line)
+}
+
+impl Progress {
+    /// Begins to show progress as [`set_up`] was asked to; what it shows ends when this is dropped.
+    pub fn begin() -> Progress {
+        let begin = Instant::now();
+        let show = SHOW.get().cloned().unwrap_or_default();
+        let (display, interval) = match () {
+            () if show.quiet => (Display::None, None),
+            () if std::io::stderr().is_terminal() => {
+                let bars = MultiProgress::new();
+                screen::set_bars(Some(bars.clone()));
+                (Display::Bars(bars, Mutex::default()), None)
+            }
+            () => (Display::Lines, show.interval().ok()),
+        };
+        let events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = events.as_ref().and_then(|file| file.try_clone().ok()).map(Mutex::new);
+        let (stop, stopped) = mpsc::channel();
+        let shared = Arc::new(Shared {
+            display,
+            board: Mutex::default(),
+            events,
+            begin,
+            _lines: interval.map(|_| stop),
+        });
+        if let Some(interval) = interval {
+            let weak = Arc::downgrade(&shared);
+            let lines = move || {
+                while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                    let Some(shared) = weak.upgrade() else { return };
+                    shared.write_lines();
+                }
+            };
+            // Without lines the run is as good.
+            let _ = std::thread::Builder::new().name("symbolon-lines".to_string()).spawn(lines);
+        }
+        Progress(shared)
+    }
+
+    /// Whether anybody is told of events.
+    pub fn is_watched(&self) -> bool {
+        self.0.events.is_some() || !matches!(self.0.display, Display::None)
+    }
+
+    /// Where a party of this process tells its events.
+    pub fn sink(&self, party: PartyId) -> Sink {
+        let shared = self.0.clone();
+        Sink::new(move |event| shared.hear(party, &event))
+    }
+
+    /// A party told of an event.
+    pub fn hear(&self, party: PartyId, event: &Event) {
+        self.0.hear(party, event);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Display::Bars(bars, _) = &self.0.display {
+            screen::set_bars(None);
+            let _ = bars.clear();
+        }
+    }
+}
+
+impl Shared {
+    fn hear(&self, party: PartyId, event: &Event) {
+        if let Some(file) = &self.events {
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            // A full disk does not end a run that needs none.
+            let _ = write_event(&mut file, Some(party), event);
+        }
+        if let Event::Rejected { from, reason, .. } = event {
+            let reason = one_line(reason);
+            tell(&format!(
+                "warning: party {party} rejected a connection from {from}: {reason}; it goes on waiting\n"
+            ));
+        }
+        let mut board = self.board();
+        board.note(party, event);
+        if let Display::Bars(multi, bars) = &self.display {
+            let mut bars = bars.lock().unwrap_or_else(PoisonError::into_inner);
+            show_bars(&board, multi, &mut bars);
+        }
+    }
+
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A line for each of few parties, or one for all.
+    fn write_lines(&self) {
+        let board = self.board();
+        let title = TITLE.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let title = title.map_or(String::new(), |title| format!(" ({title})"));
+        let elapsed = clock(self.begin.elapsed()) + &title;
+        let mut text = String::new();
+        if board.parties().len() <= MOST_BARS {
+            for (party, place) in board.parties() {
+                text.push_str(&format!("{elapsed} party {party}: {}\n", one_line(&place.text())));
+            }
+        } else if let Some((party, place)) = board.slowest() {
+            let (summary, place) = (board.summary(), place.text());
+            text = format!("{elapsed} {summary}; party {party}: {}\n", one_line(&place));
+        }
+        drop(board);
+        tell(&text);
+    }
+}
+
+/// Brings the bars up to date.
+fn show_bars(board: &Board, multi: &MultiProgress, bars: &mut Vec<(PartyId, ProgressBar)>) {
+    if board.parties().len() > MOST_BARS {
+        bars.truncate(1);
+        let Some((_, bar)) = bars.first() else { return };
+        if let Some((party, place)) = board.slowest() {
+            let (summary, place) = (board.summary(), place.text());
+            bar.set_prefix("all parties");
+            bar.set_message(one_line(&format!("{summary}; party {party}: {place}")).into_owned());
+        }
+        return;
+    }
+    for (party, place) in board.parties() {
+        let at = match bars.iter().position(|(known, _)| known == party) {
+            Some(at) => at,
+            None => {
+                bars.push((*party, multi.add(new_bar(*party))));
+                bars.len() - 1
+            }
+        };
+        let (done, total) = place.fraction().unwrap_or((0, 1));
+        let bar = &bars[at].1;
+        bar.set_length(total);
+        bar.set_position(done);
+        bar.set_message(one_line(&place.text()).into_owned());
+    }
+}
+
+fn new_bar(party: PartyId) -> ProgressBar {
+    let bar = ProgressBar::new(1).with_prefix(format!("party {party}"));
+    let template = "{spinner} {elapsed} {prefix} [{bar:20}] {wide_msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// `0:07`, `12:34`, `1:02:03`.
+fn clock(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elapsed_time_is_shown_as_a_clock_does() {
+        let shown = [7, 754, 3723].map(|seconds| clock(Duration::from_secs(seconds)));
+        assert_eq!(shown, ["0:07", "12:34", "1:02:03"]);
+    }
+}

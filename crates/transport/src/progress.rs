@@ -1,0 +1,210 @@
+//! What a session is doing, told as it happens.
+//!
+//! An [`Observer`] hears of connections, phases and finished work. Everything in a [`Progress`] is
+//! public: addresses, party numbers, counts. Values, keys and shares never get here, so an observer
+//! may write what it hears to a log.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What a session reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Progress {
+    /// This party listens at an address for these parties.
+    Listening {
+        /// The parties that must connect.
+        parties: Vec<u16>,
+        /// HOST:PORT.
+        address: String,
+    },
+    /// This party connects to another one.
+    Connecting {
+        /// The other party.
+        party: u16,
+        /// HOST:PORT.
+        address: String,
+    },
+    /// An attempt to connect failed. There will be another one. The same reason is reported once.
+    Retrying {
+        /// The other party.
+        party: u16,
+        /// Why the attempt failed, as a clause.
+        reason: String,
+    },
+    /// A connection was rejected while this party listens. It goes on listening.
+    Rejected {
+        /// The address of the other end, without its port.
+        from: String,
+        /// What came.
+        stranger: Stranger,
+        /// The same as a clause.
+        reason: String,
+    },
+    /// All connections with a party are open.
+    Connected {
+        /// The other party.
+        party: u16,
+    },
+    /// A phase began.
+    Phase {
+        /// Its name.
+        phase: &'static str,
+    },
+    /// Some of a phase's work is done.
+    Work(Work),
+    /// A phase ended.
+    PhaseEnded {
+        /// Its name.
+        phase: &'static str,
+    },
+}
+
+/// Who connected to a port without being a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stranger {
+    /// It proved another key than the pinned ones.
+    WrongKey,
+    /// It did not accept this party's key.
+    KeyRefused,
+    /// It speaks HTTP.
+    Http,
+    /// It speaks TLS, and this party expects plain TCP.
+    Tls,
+    /// It is a party that speaks plain TCP, and this party expects TLS.
+    PlainTcp,
+    /// It speaks another protocol.
+    OtherProtocol,
+    /// It connected and sent nothing, or hung up.
+    Silent,
+}
+
+impl Stranger {
+    /// A stable name for programs, in kebab case.
+    pub fn code(self) -> &'static str {
+        match self {
+            Stranger::WrongKey => "wrong-key",
+            Stranger::KeyRefused => "own-key-refused",
+            Stranger::Http => "http",
+            Stranger::Tls => "tls",
+            Stranger::PlainTcp => "plain-tcp",
+            Stranger::OtherProtocol => "other-protocol",
+            Stranger::Silent => "silent",
+        }
+    }
+}
+
+/// A kind of work whose amount is known beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// AND triples, made with the peers or received from a dealer.
+    Triples,
+    /// AND gates, garbled or evaluated.
+    Gates,
+}
+
+impl Step {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 2;
+
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Step::Triples => 0,
+            Step::Gates => 1,
+        }
+    }
+
+    /// The name in events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Triples => "triples",
+            Step::Gates => "gates",
+        }
+    }
+}
+
+/// How far a step of a phase has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// The phase.
+    pub phase: &'static str,
+    /// What is counted.
+    pub step: Step,
+    /// How many are done. Work under way is estimated, so this says nothing about checks.
+    pub done: u64,
+    /// How many there are to do.
+    pub total: u64,
+    /// Bytes sent in this phase.
+    pub bytes_sent: u64,
+    /// Bytes received in this phase.
+    pub bytes_received: u64,
+}
+
+/// What is called with everything that happens.
+type Hear = dyn Fn(&Progress) + Send + Sync;
+
+/// Hears of progress, from any thread of a session. It should return soon: the session waits for
+/// it. The default hears nothing.
+#[derive(Clone, Default)]
+pub struct Observer(Option<Arc<Hear>>);
+
+impl Observer {
+    /// Calls `hear` with everything that happens.
+    pub fn new(hear: impl Fn(&Progress) + Send + Sync + 'static) -> Observer {
+        Observer(Some(Arc::new(hear)))
+    }
+
+    /// Whether anybody listens.
+    pub fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Reports something, also as an event of the `tracing` crate.
+    pub fn tell(&self, progress: &Progress) {
+        trace(progress);
+        if let Some(hear) = &self.0 {
+            hear(progress);
+        }
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Observer").field(&self.is_some()).finish()
+    }
+}
+
+fn trace(progress: &Progress) {
+    match progress {
+        Progress::Listening { parties, address } => {
+            tracing::info!(target: "symbolon::connect", ?parties, %address, "listening");
+        }
+        Progress::Connecting { party, address } => {
+            tracing::info!(target: "symbolon::connect", party, %address, "connecting");
+        }
+        Progress::Retrying { party, reason } => {
+            tracing::info!(target: "symbolon::connect", party, ?reason, "retrying");
+        }
+        Progress::Rejected { from, stranger, reason } => {
+            let stranger = stranger.code();
+            tracing::warn!(target: "symbolon::connect", %from, stranger, ?reason, "rejected");
+        }
+        Progress::Connected { party } => {
+            tracing::info!(target: "symbolon::connect", party, "connected");
+        }
+        Progress::Phase { phase } => {
+            tracing::info!(target: "symbolon::phase", phase, "began");
+        }
+        Progress::PhaseEnded { phase } => {
+            tracing::info!(target: "symbolon::phase", phase, "ended");
+        }
+        Progress::Work(Work { phase, step, done, total, bytes_sent, bytes_received }) => {
+            let step = step.name();
+            tracing::debug!(
+                target: "symbolon::work", phase, step, done, total, bytes_sent, bytes_received
+            );
+        }
+    }
+}
