@@ -335,7 +335,6 @@ fn fewer_bytes_are_sent_than_in_the_papers_table_4() {
         assert_eq!(components.len(), 1, "AES-128 stays whole");
         let n = count as u64;
         let (ahead, online) = ((made.garbler + connected.garbler) / n, online.garbler / n);
-        println!("| {count} | {ahead} | {paper} | {online} | {paper_online} |");
         assert!(ahead < paper && ahead <= most, "{count}: {ahead}");
         assert!(online < paper_online, "{count}: {online}");
     }

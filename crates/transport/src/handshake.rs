@@ -67,7 +67,7 @@ impl Hello {
         self
     }
 
-    /// Adds a note on the terms whose names begin with `name`, of at most [`MAX_NOTE`] bytes.
+    /// Adds a note on the terms whose names begin with `name`, of at most 64 bytes.
     pub fn note(mut self, name: impl Into<String>, text: &str) -> Self {
         let mut end = text.len().min(MAX_NOTE);
         while !text.is_char_boundary(end) {

@@ -18,7 +18,8 @@ fn ticks() -> u64 {
 /// Processor time of both parties for N blocks of AES-128, against garbling L copies, garbling the
 /// opened ones again and evaluating the others.
 #[test]
-#[ignore = "measures, for docs/protocols.md"]
+#[ignore = "measures: prints processor times, in hundredths of a second"]
+#[expect(clippy::print_stdout, reason = "what was measured is worth reading")]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
     let circuit = builtin::by_name("aes128").unwrap();
     let plan = Plan::new(&circuit);
