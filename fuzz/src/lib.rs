@@ -59,6 +59,7 @@ pub fn networks((_, form): (Protocol, GateForm)) -> [Network; 2] {
             form,
             batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: SEGMENT_GATES,
+            components: Vec::new(),
         }
     })
 }
