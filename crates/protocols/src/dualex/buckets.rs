@@ -202,6 +202,8 @@ pub(super) fn label_hashes(
 
 /// Exchanges the hashes of the output labels of a bucket, and the translations of its circuits.
 fn bucket_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
+    #[cfg(test)]
+    reseed(offline, bucket);
     let outputs = offline.function.outputs;
     let labels = output_labels(&bucket.output_seed, outputs);
     let hashes = label_hashes((&offline.net.session, offline.net.me, bucket.number), &labels);
@@ -234,4 +236,13 @@ fn bucket_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
         circuit.translation = pairs.by_ref().take(outputs).collect();
     }
     Ok(())
+}
+
+/// A cheater's other seeds.
+#[cfg(test)]
+fn reseed(offline: &mut Offline<'_>, bucket: &mut Bucket) {
+    let Some(cheat) = offline.cheat.filter(|cheat| cheat.reseeded) else { return };
+    for circuit in bucket.own.iter_mut().filter(|circuit| !(cheat.garbled)(circuit.number)) {
+        circuit.output_seed = offline.prg.seed();
+    }
 }

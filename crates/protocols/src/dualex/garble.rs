@@ -64,6 +64,8 @@ pub(super) struct OtherFunction {
     pub garbled: Box<dyn Fn(u64) -> bool + Sync>,
     /// Which input's leaves are in the wrong order there.
     pub swapped: Option<usize>,
+    /// Whether the output labels of all other circuits are translated, and opened, from another seed.
+    pub reseeded: bool,
 }
 
 /// What the garbler keeps of a circuit.

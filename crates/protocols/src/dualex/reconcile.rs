@@ -93,3 +93,38 @@ fn select_digest([zero, one]: &[Digest; 2], second: bool) -> Digest {
     let mask = 0u8.wrapping_sub(second.into());
     std::array::from_fn(|i| zero[i] ^ ((zero[i] ^ one[i]) & mask))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dualex::buckets::label_hashes;
+
+    /// A garbler that has a circuit give labels with a known error would know the value made of them,
+    /// and learn from the intersection whether the circuit was evaluated on such inputs.
+    #[test]
+    fn wrong_labels_make_no_value_that_their_garbler_knows() {
+        let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));
+        let mut pairs =
+            || -> Vec<[Block; 2]> { (0..4).map(|_| [prg.block(), prg.block()]).collect() };
+        let (own, theirs) = (pairs(), pairs());
+        let session = [5; 32];
+        let hashes = label_hashes((&session, 1, 7), &theirs);
+        let reconciliation =
+            Reconciliation { bucket: (&session, 1, 7), own: &own, theirs: &hashes, bits: 44 };
+        let values = BitVec::from_bools(&[true, false, true, true]);
+        let of = |pairs: &[[Block; 2]]| -> Vec<Block> {
+            (0..4).map(|wire| pairs[wire][usize::from(values.get(wire))]).collect()
+        };
+        let labels = of(&theirs);
+        let sum = labels.iter().chain(&of(&own)).fold(Block::ZERO, |sum, label| sum ^ *label);
+        let right = reconciliation.candidate(values.clone(), &labels, &mut prg);
+        assert_eq!(right.item, reconciliation.item(sum));
+        for wire in 0..4 {
+            let mut wrong = labels.clone();
+            wrong[wire] ^= Block(9);
+            let candidate = reconciliation.candidate(values.clone(), &wrong, &mut prg);
+            assert_ne!(candidate.item, reconciliation.item(sum ^ Block(9)));
+            assert_ne!(candidate.item, reconciliation.item(sum));
+        }
+    }
+}

@@ -41,7 +41,7 @@ fn and(negated: bool) -> Circuit {
 /// Garbles x ∧ ¬y in some circuits.
 fn negates(garbled: impl Fn(u64) -> bool + Sync + 'static) -> OtherFunction {
     let function = Function::of(&and(true)).unwrap();
-    OtherFunction { function, garbled: Box::new(garbled), swapped: None }
+    OtherFunction { function, garbled: Box::new(garbled), swapped: None, reseeded: false }
 }
 
 fn sized(sizes: [u64; 3]) -> Setting {
@@ -127,6 +127,21 @@ fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
             for ended in &ended {
                 assert_eq!(ended.as_ref().unwrap(), &vec![Some(vec![false])], "x = {x}");
             }
+        }
+    }
+}
+
+/// The cheater translates the output labels of the good circuit from another seed than it is garbled
+/// with, and opens that seed. Were this not found, the good circuit would give a random value, and the
+/// wrong ones alone would decide, as in classical dual execution.
+#[test]
+fn a_good_circuit_cannot_be_spoiled_by_another_seed_of_its_output_labels() {
+    for psi in PsiForm::ALL {
+        for x in [false, true] {
+            let cheat = OtherFunction { reseeded: true, ..negates(|number| number % 3 != 0) };
+            let setting = Setting { sizes: [1, 3, 3], psi, ..Setting::default() };
+            let ended = run(setting, &and(false), &bits(x, false), Some(&cheat), |_| {});
+            assert_caught(&ended, TRANSLATION);
         }
     }
 }
