@@ -108,7 +108,7 @@ impl Town {
             }
             let path = self.path(&format!("{party}.toml"));
             std::fs::write(&path, settings).unwrap();
-            let words = [words, &["--config", &path], own[party]].concat();
+            let words = [words, &["--costs", "--config", &path], own[party]].concat();
             command(&words).spawn().unwrap()
         };
         [start(0), start(1)]
@@ -250,7 +250,9 @@ fn three_parties_and_a_dealer_are_four_processes() {
     let parties = [0, 1, 2].map(|party| {
         let (key, bid) = (town.path(["a.key", "b.key", "c.key"][party]), bids[party]);
         let (number, bid) = (party.to_string(), format!("bid_{party}={bid}"));
-        let words = ["run", "--config", &path, "--party", &number, "--key", &key, "--input", &bid];
+        let words = [
+            "run", "--config", &path, "--party", &number, "--key", &key, "--input", &bid, "--costs",
+        ];
         command(&words).spawn().unwrap()
     });
     let prices = ["0", "120", "0"];
@@ -451,7 +453,7 @@ fn all_parties_on_this_machine_may_have_a_dealer() {
     let inputs = [INPUTS[0], INPUTS[1]].concat();
     for transport in ["tls", "tcp", "memory"] {
         for parties in ["2", "3"] {
-            let words = ["local", "aes128", "--dealer", "--transport", transport];
+            let words = ["local", "aes128", "--dealer", "--transport", transport, "--costs"];
             let words = [&words[..], &["--parties", parties], &inputs].concat();
             let ended = symbolon(&words).expect(0).says(&[TRUST, "independent"]);
             assert_eq!(ended.out, CIPHERTEXT);

@@ -145,7 +145,7 @@ impl Session {
     /// # fn main() -> Result<()> {
     /// let adder = builtin::by_name("add:8").expect("a built-in circuit");
     /// // Nobody learns the sum.
-    /// let hidden = adder.with_receivers(vec![Receivers::Only(vec![]); adder.outputs().len()])?;
+    /// let hidden = adder.clone().with_receivers(vec![Receivers::Only(vec![])])?;
     /// let (for_zero, for_one) = Transport::memory(1, None)?;
     /// let party = |number: u16, transport| -> Result<_> {
     ///     let config = Config::new(number, transport).protocol(Protocol::Duplo);
