@@ -10,7 +10,7 @@
 //! covers table, labels, the order of M·c, R and the outputs' labels.
 
 use symbolon_cutchoose::draw::CheckSet;
-use symbolon_primitives::{BitVec, Block, Commitment, Seed, same_digest};
+use symbolon_primitives::{BitVec, Block, Commitment, Seed, same_digest, watch};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
@@ -80,6 +80,7 @@ pub(super) fn open(
     let mut choices = BitVec::with_capacity(own_runs.len() * own_bits);
     own_runs.iter().for_each(|run| choices.extend_from(&ots.received.choices.slice(run.clone())));
     let seeds: Vec<Block> = own.opened().map(|j| *committed.seeds[j]).collect();
+    watch::tell_opened(Block::as_bytes(&seeds));
     let digest = ots.received.opening(own_runs.into_iter());
     let channel = offline.channel();
     let parts: [&[u8]; 3] = [Block::as_bytes(&seeds), &choices.to_bytes(), &digest];
