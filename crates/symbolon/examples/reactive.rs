@@ -20,7 +20,7 @@ const LIMIT: u128 = 100;
 fn round() -> Circuit {
     let mut b = Builder::new("round");
     let balance = b.input("balance", Type::Uint(16), 0);
-    let given = [0, 1].map(|party| b.input(&format!("from {party}"), Type::Uint(16), party));
+    let given = [0, 1].map(|party| b.input(format!("from {party}"), Type::Uint(16), party));
     let balance = b.add(&balance, &given[0]);
     let balance = b.add(&balance, &given[1]);
     let below = b.lt(&balance, &Word::constant(16, LIMIT));

@@ -48,7 +48,7 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
         let scene = Scene { circuit: circuit.clone(), small: None, executions, components, inputs };
         let start = ticks();
         let phases = scene.run_timed(ticks);
-        println!(
+        eprintln!(
             "N = {executions}, α = {}, L = {}: unavoidable {garbling} + {evaluating}, all {}, by phase {phases:?}",
             sizes.bucket,
             sizes.made,

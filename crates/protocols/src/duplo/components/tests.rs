@@ -151,7 +151,7 @@ fn often_and_once() -> Circuit {
     };
     let (often, once) = (component("often", 16, 2), component("once", 16, 1));
     let mut b = Builder::new("often and once");
-    let [x, y] = [0, 1].map(|party| b.input(&format!("{party}"), Type::Uint(16), party));
+    let [x, y] = [0, 1].map(|party| b.input(format!("{party}"), Type::Uint(16), party));
     let mut z = b.call_one(&once, &[&x, &y]);
     for _ in 0..40 {
         z = b.call_one(&often, &[&z, &y]);
