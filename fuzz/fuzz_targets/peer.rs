@@ -5,12 +5,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use symbolon_fuzz::{WAYS, both, circuit, inputs, is_expected, is_right, networks};
+use symbolon_fuzz::{both, circuit, inputs, is_expected, is_right, networks, ways};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 fuzz_target!(|data: &[u8]| {
     let [way, index, operation, place, bytes @ ..] = data else { return };
-    let (way, cheater) = (WAYS[usize::from(way % 8) % WAYS.len()], way / 8 % 2);
+    let ways = ways();
+    let (way, cheater) = (ways[usize::from(way % 8) % ways.len()], usize::from(way / 8 % 2));
     let (index, operation, place) = (usize::from(*index), operation % 4, usize::from(*place));
     let bytes = bytes.to_vec();
     let mut sent = 0;
@@ -31,15 +32,15 @@ fuzz_target!(|data: &[u8]| {
         Action::Send
     });
     let mut nets = networks(way);
-    nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary));
-    let (circuit, plan) = circuit();
+    nets[cheater].peers()[0].set_adversary(Box::new(adversary));
+    let circuit = circuit();
     let ended = both(nets, |net| {
         let mut engine = way.0.set_up(net)?;
-        let material = engine.preprocess_for(net, circuit, plan)?;
-        let prepared = material.prepare(net, circuit, plan)?;
-        prepared.evaluate(net, circuit, plan, &inputs(net.me))
+        let material = engine.preprocess_for(net, circuit)?;
+        let prepared = material.prepare(net, circuit)?;
+        prepared.evaluate(net, circuit, &inputs(net.me))
     });
-    match &ended[usize::from(1 - cheater)] {
+    match &ended[1 - cheater] {
         Ok(outputs) => assert!(is_right(outputs), "a wrong output was released"),
         Err(error) => assert!(is_expected(error), "{error}"),
     }

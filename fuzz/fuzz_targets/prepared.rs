@@ -7,18 +7,18 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use symbolon_fuzz::{WAYS, both, circuit, is_expected, networks};
+use symbolon_fuzz::{both, circuit, is_expected, networks, ways};
 
 /// What both parties wrote, in every way of computing.
 fn written() -> &'static [[Vec<u8>; 2]] {
     static WRITTEN: OnceLock<Vec<[Vec<u8>; 2]>> = OnceLock::new();
     WRITTEN.get_or_init(|| {
-        let (circuit, plan) = circuit();
-        WAYS.into_iter()
+        let circuit = circuit();
+        ways().into_iter()
             .map(|way| {
                 let saved = both(networks(way), |net| {
-                    let material = way.0.set_up(net)?.preprocess_for(net, circuit, plan)?;
-                    let prepared = material.prepare(net, circuit, plan)?;
+                    let material = way.0.set_up(net)?.preprocess_for(net, circuit)?;
+                    let prepared = material.prepare(net, circuit)?;
                     let mut out = Vec::new();
                     way.0.save_prepared(net, circuit, prepared, &mut out)?;
                     Ok(out)
@@ -31,7 +31,8 @@ fn written() -> &'static [[Vec<u8>; 2]] {
 
 fuzz_target!(|data: &[u8]| {
     let [way, low, high, cut, bytes @ ..] = data else { return };
-    let (number, party) = (usize::from(way % 8) % WAYS.len(), usize::from(way / 8 % 2));
+    let ways = ways();
+    let (number, party) = (usize::from(way % 8) % ways.len(), usize::from(way / 8 % 2));
     let mut saved = written()[number][party].clone();
     let place = usize::from(u16::from_le_bytes([*low, *high])) % saved.len();
     saved[place..].iter_mut().zip(bytes).for_each(|(to, byte)| *to ^= byte);
@@ -40,9 +41,9 @@ fuzz_target!(|data: &[u8]| {
     } else if cut % 4 == 2 {
         saved.extend_from_slice(bytes);
     }
-    let (circuit, plan) = circuit();
-    let net = &networks(WAYS[number])[party];
-    if let Err(error) = WAYS[number].0.load_prepared(net, circuit, plan, &mut saved.as_slice()) {
+    let (protocol, circuit) = (ways[number].0, circuit());
+    let net = &networks(ways[number])[party];
+    if let Err(error) = protocol.load_prepared(net, circuit, &mut saved.as_slice()) {
         assert!(is_expected(&error), "{error}");
     }
 });

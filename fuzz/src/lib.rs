@@ -3,30 +3,23 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use symbolon_circuit::{Circuit, Plan, builtin};
+use symbolon_circuit::builtin;
 use symbolon_protocols::{
-    Batch, GateForm, OtExtension, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
+    Batch, Compiled, GateForm, OtExtension, InputBits, MacLength, Network, OutputBits, Protocol, Rho,
+    SEGMENT_GATES,
 };
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
-/// The ways of computing, in the order in which inputs number them.
-pub const WAYS: [(Protocol, GateForm); 6] = [
-    (Protocol::Wrk, GateForm::FourRow),
-    (Protocol::Wrk, GateForm::HalfGates),
-    (Protocol::Ywz, GateForm::HalfGates),
-    (Protocol::TinyTable, GateForm::Tables),
-    (Protocol::Duplo, GateForm::HalfGates),
-    (Protocol::DualEx, GateForm::HalfGates),
-];
+/// The ways of computing between two parties, in the order in which inputs number them.
+pub fn ways() -> Vec<(Protocol, GateForm)> {
+    let two = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&2));
+    two.flat_map(|&protocol| protocol.forms().iter().map(move |&form| (protocol, form))).collect()
+}
 
 /// The circuit of all runs: x + y for two bits each, known to both.
-pub fn circuit() -> &'static (Circuit, Plan) {
-    static CIRCUIT: OnceLock<(Circuit, Plan)> = OnceLock::new();
-    CIRCUIT.get_or_init(|| {
-        let circuit = builtin::by_name("add:2").expect("a built-in circuit");
-        let plan = Plan::new(&circuit);
-        (circuit, plan)
-    })
+pub fn circuit() -> &'static Compiled {
+    static CIRCUIT: OnceLock<Compiled> = OnceLock::new();
+    CIRCUIT.get_or_init(|| Compiled::new(&builtin::by_name("add:2").expect("a built-in circuit")))
 }
 
 /// The inputs of a party, 1 and 2, and the output.

@@ -59,6 +59,7 @@ impl Stats {
 
 /// How many look-ups of one shape a circuit makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct LookupCount {
     /// Bits in.
     pub inputs: u32,

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::args::Cli;
 use crate::error::{CliError, CliResult};
-use crate::results::print;
+use crate::output::print;
 
 /// Arguments of `completions`.
 #[derive(Args, Debug)]
@@ -33,7 +33,7 @@ pub fn version() -> &'static str {
             "{}\ncommit {}\nbackend {}\nwire {}\nstore {}",
             env!("CARGO_PKG_VERSION"),
             env!("SYMBOLON_COMMIT"),
-            symbolon::measure::backend(),
+            symbolon::backend(),
             symbolon::PROTOCOL_VERSION,
             symbolon::store::FORMAT_VERSION,
         )

@@ -4,14 +4,11 @@ use symbolon::circuit::{Circuit, Output, PartyId};
 use symbolon::{Config, Inputs, Outputs, Port, Session};
 
 use crate::error::{CliError, CliResult};
-use crate::execute::PartyResult;
+use crate::party_result::PartyResult;
 use crate::progress::{Event, Sink};
-use crate::results::{ChoiceJson, OutputJson, phases};
+use crate::results::{ChoiceJson, OutputJson};
 use crate::timeline::Timeline;
 use crate::values::Resolved;
-
-/// What one party learns in each evaluation: by output, how it is shown to people.
-pub type BatchOutputs = Vec<Vec<Option<String>>>;
 
 /// The own values of all evaluations: of each input one, or one for each.
 pub struct BatchInputs<'v> {
@@ -117,7 +114,7 @@ pub fn play_batch(
         None => ended?,
     }
     let report = session.report();
-    let phases = phases(&report);
+    let phases = report.phases.clone();
     let (runs, spans) = (PartyResult::only_run(&phases), Timeline::of(&report));
     let choice = ChoiceJson::of_session(&session);
     Ok(PartyResult { phases, runs, spans, choice, ..PartyResult::empty() })

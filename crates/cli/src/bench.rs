@@ -1,30 +1,25 @@
 //! `symbolon bench`: what triples and circuits cost on this machine.
 
-mod args;
+pub mod args;
 pub mod machine;
 mod measure;
 pub mod page;
 mod plan;
 mod plots;
+mod report;
 pub mod result;
 pub mod spread;
 pub mod tinytable;
 mod tinytable_page;
+pub mod tinytable_result;
 
-pub use args::BenchArgs;
-
-use crate::error::{CliError, CliResult};
+use crate::error::CliResult;
+use crate::output::{print, print_json};
 use crate::progress;
-use crate::results::{print, print_json};
+use args::{BenchArgs, TINYTABLE};
 use machine::Machine;
+use report::{announce, report};
 use result::{BenchJson, Measured};
-
-/// The names of the workloads that are no circuits.
-const TRIPLES: &str = "triples";
-pub const TINYTABLE: &str = "tinytable";
-
-/// How often everything is run, unless it is said.
-const REPEAT: u32 = 5;
 
 /// Runs all parties as processes on this machine and prints how fast they were.
 ///
@@ -51,19 +46,4 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
 /// As [`command`].
 pub fn measurements(args: &BenchArgs) -> CliResult<Vec<Measured>> {
     measure::measure(args, &plan::settings(args)?)
-}
-
-/// Tells whether the report can be written before the work, not after it.
-fn announce(args: &BenchArgs) -> CliResult<()> {
-    report(args, || Ok(String::new()))
-}
-
-/// Writes the page, if it was asked for.
-fn report(args: &BenchArgs, page: impl FnOnce() -> CliResult<String>) -> CliResult<()> {
-    let Some(path) = &args.report else { return Ok(()) };
-    std::fs::write(path, page()?).map_err(|error| unwritable(path, &error))
-}
-
-fn unwritable(path: &std::path::Path, error: &std::io::Error) -> CliError {
-    CliError::io(format!("--report: cannot write {}", path.display()), error)
 }

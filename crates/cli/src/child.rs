@@ -12,13 +12,16 @@ use symbolon::circuit::PartyId;
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Identity, Listener, PeerInfo, Transport};
 
-use crate::args::{LocalTransport, TuningArgs};
 use crate::dealer;
 use crate::error::{CliError, CliResult};
-use crate::execute::{PartyResult, PartyRun, RunOptions, run_triples};
+use crate::execute::{PartyRun, RunOptions, run_triples};
+use crate::options::{LocalTransport, TuningArgs};
+use crate::party_result::PartyResult;
+use crate::peer::Peer;
 use crate::progress::{Event, Sink, log_as_party};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::{TableTask, play_tables};
+use crate::tinytable_party::play_tables;
+use crate::tinytable_times::TableTask;
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -65,16 +68,6 @@ pub enum Task {
     Triples(u64),
     /// A circuit in `tinytable`, for measurements.
     Tables(TableTask),
-}
-
-/// Where a party is and who it is.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Peer {
-    /// The address at which later parties dial it.
-    pub address: Option<String>,
-    /// The fingerprint of its key, for TLS.
-    pub fingerprint: Option<String>,
 }
 
 /// What a party tells its parent.

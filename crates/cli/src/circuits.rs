@@ -16,7 +16,8 @@ use crate::args::{CircuitCommand, DuploInfoArgs, EvalArgs, ExportArgs, ExportFor
 use crate::cost_table::align;
 use crate::error::{CliError, CliResult};
 use crate::lang::check_failure;
-use crate::results::{OutputJson, print, print_json, print_outputs, tell};
+use crate::output::{print, print_json, tell};
+use crate::results::{OutputJson, print_outputs};
 use crate::source::CircuitSpec;
 use crate::values::{Reading, Saves, given, paths, resolve};
 
@@ -57,7 +58,7 @@ struct InfoJson {
     components: usize,
     component_list: Vec<ComponentJson>,
     gates: GatesJson,
-    lookups: Vec<LookupsJson>,
+    lookups: Vec<LookupCount>,
     #[serde(skip_serializing_if = "Option::is_none")]
     and_without_lookups: Option<u64>,
     and_depth: u32,
@@ -135,13 +136,6 @@ struct GatesJson {
     constants: u64,
 }
 
-#[derive(Serialize)]
-struct LookupsJson {
-    inputs: u32,
-    outputs: u32,
-    count: u64,
-}
-
 fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
     let stats = Stats::of(circuit);
     let inputs = circuit.inputs().iter().map(|input| PortJson {
@@ -175,10 +169,7 @@ fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
             inv: stats.inv,
             constants: stats.constants,
         },
-        lookups: LookupCount::of(circuit)
-            .into_iter()
-            .map(|LookupCount { inputs, outputs, count }| LookupsJson { inputs, outputs, count })
-            .collect(),
+        lookups: LookupCount::of(circuit),
         and_without_lookups: (stats.lookups > 0).then(|| Plan::new(circuit).and_count()),
         and_depth: stats.and_depth,
         wires: stats.wires,
@@ -238,7 +229,7 @@ fn info(args: &InfoArgs) -> CliResult<()> {
         ["components".to_string(), info.components.to_string()],
         ["digest".to_string(), info.digest.clone()],
     ];
-    let lookups = info.lookups.iter().map(|LookupsJson { inputs, outputs, count }| {
+    let lookups = info.lookups.iter().map(|LookupCount { inputs, outputs, count }| {
         [format!("look-ups, {inputs} bits in, {outputs} out"), count.to_string()]
     });
     let lowered = info.and_without_lookups.iter();

@@ -2,9 +2,9 @@
 
 use symbolon::{Endpoint, Fingerprint, Identity, Listener, PeerInfo, Transport};
 
-use crate::args::RemoteTransport;
 use crate::error::{CliError, CliResult};
-use crate::results::tell;
+use crate::options::RemoteTransport;
+use crate::output::tell;
 use crate::settings::{PartyEntry, Settings};
 
 /// Makes the transport that the settings describe, for `party`; opens the port, if there is one.

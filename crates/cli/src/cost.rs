@@ -1,19 +1,22 @@
 //! `symbolon cost`: what a program costs, as text, JSON or a page with its source.
 
 mod page;
+mod report;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde::Serialize;
-use symbolon::circuit::{Circuit, LookupCount, Plan, Stats};
-use symbolon_lang::cost::{Report, report};
+use symbolon::circuit::{Circuit, Plan};
+use symbolon::{Compiled, Protocol};
+use symbolon_lang::cost::report;
 use symbolon_lang::source::{Sources, read_source};
+
+use report::{CostJson, ProtocolBytes};
 
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
 use crate::lang::{ProgramArgs, folder};
-use crate::results::{print, print_json, tell};
+use crate::output::{print, print_json, tell};
 use crate::source::parties_of;
 
 /// Arguments of `cost`.
@@ -33,28 +36,6 @@ pub struct CostArgs {
     /// Write one self-contained page: the source with the gates of each line
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-}
-
-/// What `cost --json` prints.
-#[derive(Serialize)]
-struct CostJson {
-    format: &'static str,
-    program: String,
-    parties: u16,
-    and_without_lookups: u64,
-    bytes: Vec<ProtocolBytes>,
-    #[serde(flatten)]
-    report: Report,
-}
-
-/// What a protocol sends for a circuit.
-#[derive(Clone, Debug, Serialize)]
-struct ProtocolBytes {
-    protocol: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    form: Option<&'static str>,
-    /// All parties together, at ρ = 40, without making triples: they are the same for all.
-    bytes: u64,
 }
 
 /// Shows what a program costs.
@@ -163,38 +144,16 @@ impl ProtocolBytes {
     }
 }
 
-/// What the protocols send for a circuit in the function-dependent and the online phase, all
-/// parties together, at ρ = 40: the sums of `docs/protocols.md` that grow with gates and inputs.
+/// What the protocols send for a circuit in the function-dependent and the online phase, where they
+/// have a formula.
 fn protocol_bytes(circuit: &Circuit, parties: u16) -> Vec<ProtocolBytes> {
-    let gates = Plan::new(circuit).and_count();
-    let inputs: u64 = circuit.inputs().iter().map(|input| input.ty.width()).sum();
-    let others = u64::from(parties) - 1;
-    let labels = 16 * inputs * others;
-    let mut all = Vec::new();
-    let mut add = |protocol, form, bits: u64| {
-        all.push(ProtocolBytes { protocol, form, bytes: (bits / 8).saturating_add(labels) });
-    };
-    // A garbler's table, with other garblers' MACs; two opened bits on every link; the evaluator's
-    // bit to each garbler.
-    let tables = others * (256 + 512 * (others - 1)) + 1;
-    let partial = tables + 2 * others * (others + 1) + others;
-    if parties == 2 {
-        add("wrk", Some("four-row"), gates.saturating_mul(3 * 128 + 4 * 40 + 4));
-        add("wrk", Some("half-gates"), gates.saturating_mul(partial));
-    }
-    add("ywz", None, gates.saturating_mul(partial));
-    if parties == 2 {
-        let plan = Plan::with_lookups(circuit);
-        // Each direction: two opened bits of a product, then a bit of the gate; and the header of a
-        // message for each layer.
-        let headers = 2 * 64 * u64::from(Stats::of_plan(&plan).and_depth);
-        let mut bits = plan.and_count().saturating_mul(2 * 3).saturating_add(headers);
-        for LookupCount { inputs, outputs, count } in LookupCount::of(circuit) {
-            let products = (1u64 << inputs) - u64::from(inputs) - 1;
-            let one = 2 * (2 * products + u64::from(outputs));
-            bits = bits.saturating_add(count.saturating_mul(one));
-        }
-        all.push(ProtocolBytes { protocol: "tinytable", form: None, bytes: (bits + inputs) / 8 });
-    }
-    all
+    let circuit = Compiled::new(circuit);
+    let run = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&parties));
+    let ways = run.flat_map(|protocol| protocol.forms().iter().map(move |form| (protocol, *form)));
+    let bytes = ways.filter_map(|(protocol, form)| {
+        let bytes = protocol.bytes_after_triples(&circuit, parties, form)?;
+        let form = (protocol.forms().len() > 1).then(|| form.name());
+        Some(ProtocolBytes { protocol: protocol.name(), form, bytes })
+    });
+    bytes.collect()
 }

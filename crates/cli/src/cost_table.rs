@@ -1,27 +1,4 @@
-//! Costs as a table for people.
-
-use crate::results::PartyJson;
-
-/// A table of bytes, messages, rounds and time, a row for every party and phase.
-pub fn costs(parties: &[PartyJson]) -> String {
-    let mut rows = vec![
-        ["party", "phase", "sent", "received", "messages", "rounds", "time"].map(String::from),
-    ];
-    for party in parties {
-        for phase in &party.phases {
-            rows.push([
-                format!("{} ({})", party.party, party.role),
-                phase.phase.clone(),
-                bytes(phase.bytes_sent),
-                bytes(phase.bytes_received),
-                phase.messages_sent.to_string(),
-                phase.rounds.to_string(),
-                time(phase.seconds),
-            ]);
-        }
-    }
-    align(&rows, 2)
-}
+//! Tables and figures for people.
 
 /// Rows in columns, the first `left` of them flush left and the others flush right.
 pub fn align(rows: &[impl AsRef<[String]>], left: usize) -> String {

@@ -3,13 +3,15 @@
 
 use symbolon::circuit::{Circuit, eval_ports, parse_value};
 
-use crate::args::{DemoArgs, LocalTransport, TuningArgs};
-use crate::cost_table::costs;
+use crate::args::DemoArgs;
 use crate::error::{CliError, CliResult};
-use crate::execute::{PartyResult, RunOptions};
+use crate::execute::RunOptions;
 use crate::local::{agreed, chosen, parties};
 use crate::local_runner::{LocalRun, Work};
-use crate::results::{OutputJson, print};
+use crate::options::{LocalTransport, TuningArgs};
+use crate::output::print;
+use crate::party_result::PartyResult;
+use crate::results::{OutputJson, costs};
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::Resolved;

@@ -5,10 +5,8 @@ use symbolon::{
     shortage,
 };
 
-use crate::{
-    interrupt,
-    results::{one_line, print_json},
-};
+use crate::escape::one_line;
+use crate::interrupt;
 
 /// Exit codes, by whose turn it is to act. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -129,7 +127,7 @@ impl From<Culprit> for Named {
 
 /// A failure as `--json` prints it.
 #[derive(serde::Serialize)]
-struct FailureJson<'a> {
+pub struct FailureJson<'a> {
     format: &'static str,
     class: ExitKind,
     exit_code: u8,
@@ -150,12 +148,9 @@ impl CliError {
         CliError { class, message, hint: None, code, check: None, party: None }
     }
 
-    /// Prints it as JSON.
-    ///
-    /// # Errors
-    /// As [`print_json`].
-    pub fn print_json(&self) -> CliResult<()> {
-        print_json(&FailureJson {
+    /// As `--json` prints it.
+    pub fn json(&self) -> FailureJson<'_> {
+        FailureJson {
             format: "symbolon-failure-1",
             class: self.class,
             exit_code: self.class.code(),
@@ -164,7 +159,18 @@ impl CliError {
             party: self.party.as_ref(),
             text: &self.message,
             hint: self.hint.as_deref(),
-        })
+        }
+    }
+
+    /// Fails after a signal.
+    ///
+    /// # Errors
+    /// A failure of the class `Interrupted`.
+    pub fn if_interrupted() -> CliResult<()> {
+        match interrupt::came() {
+            true => Err(CliError::new(ExitKind::Interrupted, "interrupted")),
+            false => Ok(()),
+        }
     }
 
     /// The same failure in another class.
@@ -440,7 +446,7 @@ mod tests {
             assert!(documented.contains(&row), "{row} is not in the table");
             let json = serde_json::to_string(&class).unwrap();
             assert_eq!(json, format!("\"{}\"", class.name()));
-            assert!(crate::args::EXIT_CODES.contains(&format!("\n  {code} ")), "{code}");
+            assert!(crate::options::EXIT_CODES.contains(&format!("\n  {code} ")), "{code}");
         }
     }
 

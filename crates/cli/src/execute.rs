@@ -2,15 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, PartyId};
-use symbolon::stored::RunPrepared;
-use symbolon::{Config, Inputs, Outputs, Report, SETUP, Session};
+use symbolon::{Config, Inputs, Outputs, Report, Session};
 
-use crate::batch::{BatchInputs, BatchOutputs, play_batch};
+use crate::batch::{BatchInputs, play_batch};
 use crate::error::{CliError, CliResult};
+use crate::party_result::PartyResult;
 use crate::progress::{Event, Sink};
-use crate::results::{ChoiceJson, OutputJson, PhaseJson, phases};
-use crate::timeline::{Span, Timeline};
-use crate::tinytable_party::TableJson;
+use crate::results::{ChoiceJson, OutputJson};
+use crate::timeline::Timeline;
 use crate::values::{Resolved, inputs_of};
 
 /// How the phases of a circuit run.
@@ -30,72 +29,6 @@ pub struct RunOptions {
 impl RunOptions {
     /// All at once, once.
     pub const ONCE: RunOptions = RunOptions { repeat: 1, split_phases: false, one_by_one: false };
-}
-
-/// What a party has at the end.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct PartyResult {
-    /// The outputs as this party learnt them.
-    pub outputs: Vec<OutputJson>,
-    /// The same by evaluation, when there were many.
-    #[serde(default)]
-    pub batch: BatchOutputs,
-    /// What the phases cost in all.
-    pub phases: Vec<PhaseJson>,
-    /// What they cost in each run; without the set-up.
-    pub runs: Vec<Vec<PhaseJson>>,
-    /// When they were.
-    #[serde(default)]
-    pub spans: Vec<Span>,
-    /// How it was garbled, what made the correlated OTs, and why.
-    pub choice: ChoiceJson,
-    /// AND triples that were made, when triples were all that was asked for.
-    pub triples: u64,
-    /// What was measured of tables, when that was asked for.
-    #[serde(default)]
-    pub tables: Option<TableJson>,
-    /// The most memory that the party's process had at a time, in bytes, where the system tells.
-    pub peak_memory: Option<u64>,
-}
-
-impl PartyResult {
-    /// Nothing but what the process needed.
-    pub fn empty() -> PartyResult {
-        PartyResult {
-            outputs: Vec::new(),
-            batch: Vec::new(),
-            phases: Vec::new(),
-            runs: Vec::new(),
-            spans: Vec::new(),
-            choice: ChoiceJson::default(),
-            triples: 0,
-            tables: None,
-            peak_memory: peak_memory(),
-        }
-    }
-
-    /// What one run cost that was all there was: everything but the set-up.
-    pub fn only_run(phases: &[PhaseJson]) -> Vec<Vec<PhaseJson>> {
-        vec![phases.iter().filter(|phase| phase.phase != SETUP).cloned().collect()]
-    }
-
-    /// Forgets processor time, which is a process's: of a party that is a thread among others it
-    /// says nothing.
-    pub fn forget_cpu(&mut self) {
-        let all = self.phases.iter_mut().chain(self.runs.iter_mut().flatten());
-        all.for_each(|phase| phase.cpu_seconds = None);
-    }
-
-    /// A prepared circuit that was run.
-    pub fn prepared(circuit: &Circuit, ran: &RunPrepared, parties: u16) -> PartyResult {
-        PartyResult {
-            outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
-            phases: phases(&ran.report),
-            // What was prepared says how it is garbled, and no OT is made.
-            choice: ChoiceJson::none(ran.dealer.as_deref()),
-            ..PartyResult::empty()
-        }
-    }
 }
 
 /// A party's part: a circuit and its inputs, once or many times.
@@ -177,11 +110,11 @@ pub fn play(
         }
         outputs = Some(learnt);
         let now = session.report();
-        runs.push(phases(&now.since(&before)));
+        runs.push(now.since(&before).phases);
         before = now;
     }
     let outputs = outputs.unwrap_or_default();
-    let phases = phases(&before);
+    let phases = before.phases.clone();
     let choice = ChoiceJson::of_session(&session);
     let spans = timeline.spans();
     Ok(PartyResult { outputs, phases, runs, spans, choice, ..PartyResult::empty() })
@@ -208,7 +141,7 @@ fn one_by_one(
 /// As the library has them.
 pub fn run_triples(config: Config, count: u64, sink: &Sink) -> CliResult<PartyResult> {
     let run = symbolon::make_triples(sink.attach(config), count)?;
-    let phases = phases(&run.report);
+    let phases = run.report.phases.clone();
     Ok(PartyResult {
         runs: PartyResult::only_run(&phases),
         spans: Timeline::of(&run.report),
@@ -217,17 +150,4 @@ pub fn run_triples(config: Config, count: u64, sink: &Sink) -> CliResult<PartyRe
         triples: run.made,
         ..PartyResult::empty()
     })
-}
-
-/// Begins anew to look for the most memory this process has at a time; whether the system can.
-pub fn forget_peak_memory() -> bool {
-    std::fs::write("/proc/self/clear_refs", "5").is_ok()
-}
-
-/// The most memory this process had at a time, in bytes; Linux tells.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
 }

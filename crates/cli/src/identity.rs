@@ -4,7 +4,7 @@ use symbolon::Identity;
 
 use crate::args::{FingerprintArgs, KeygenArgs};
 use crate::error::{CliError, CliResult};
-use crate::results::{print, tell};
+use crate::output::{print, tell};
 
 /// Makes an identity and prints its fingerprint.
 ///

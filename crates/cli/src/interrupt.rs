@@ -6,8 +6,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use symbolon::CancelHandle;
 
-use crate::error::{CliError, CliResult, ExitKind};
-
 /// The signal that came first, 0 for none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
@@ -33,15 +31,9 @@ pub fn set_on_signal(flag: &Arc<AtomicBool>) {
     FLAGS.lock().unwrap_or_else(PoisonError::into_inner).push(flag.clone());
 }
 
-/// Fails after a signal.
-///
-/// # Errors
-/// A failure of the class `Interrupted`.
-pub fn check() -> CliResult<()> {
-    if SIGNAL.load(Ordering::SeqCst) == 0 {
-        return Ok(());
-    }
-    Err(CliError::new(ExitKind::Interrupted, "interrupted"))
+/// Whether a signal has come.
+pub fn came() -> bool {
+    SIGNAL.load(Ordering::SeqCst) != 0
 }
 
 /// As a shell has it: 128 and the signal's number.

@@ -9,8 +9,9 @@ use symbolon_lang::source::{Folder, read_source};
 use symbolon_lang::{Options, fmt::format, testing::run_tests};
 
 use crate::error::{CliError, CliResult};
-use crate::results::{OutputJson, print, print_json, tell};
-use crate::source::assignment;
+use crate::output::{print, print_json, tell};
+use crate::results::OutputJson;
+use crate::words::assignment;
 
 /// What a `.sym` program is compiled with.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -14,6 +14,7 @@ mod cost_table;
 mod dealer;
 mod demo;
 mod error;
+mod escape;
 mod execute;
 mod identity;
 mod interrupt;
@@ -21,7 +22,12 @@ mod lang;
 mod local;
 mod local_runner;
 mod offline;
+mod options;
+mod output;
+mod page;
 mod paper;
+mod party_result;
+mod peer;
 mod progress;
 mod reading;
 mod refusal;
@@ -34,20 +40,22 @@ mod source;
 mod stores;
 mod timeline;
 mod tinytable_party;
+mod tinytable_times;
 mod tuning;
 mod values;
+mod words;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::args::{Cli, Command};
-use crate::results::tell;
+use crate::output::{report, want_json};
 
 /// Does what the command line says; its exit code is the process's.
 pub fn main() -> ExitCode {
     if std::env::args_os().any(|word| word == "--json") {
-        results::want_json();
+        want_json();
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -86,15 +94,6 @@ pub fn main() -> ExitCode {
         Err(failure) if silent => ExitCode::from(failure.class.code()),
         Err(failure) => report(&failure),
     }
-}
-
-/// Tells of a failure, as JSON too if that was asked for; returns the exit code.
-fn report(failure: &error::CliError) -> ExitCode {
-    tell(&format!("{failure}\n"));
-    if results::lacks_json() {
-        let _ = failure.print_json();
-    }
-    ExitCode::from(failure.class.code())
 }
 
 /// Reads a settings file as `symbolon run --config` does, and opens nothing that it names.

@@ -2,17 +2,20 @@
 
 use symbolon::circuit::PartyId;
 
+use symbolon::PhaseReport;
+
 use crate::args::LocalArgs;
-use crate::batch::{BatchOutputs, line};
-use crate::cost_table::costs;
+use crate::batch::line;
 use crate::error::{CliError, CliResult};
-use crate::execute::{PartyResult, RunOptions};
+use crate::execute::RunOptions;
 use crate::lang::check_failure;
 use crate::local_runner::{LocalRun, Work};
+use crate::output::{print, print_json, tell};
+use crate::party_result::PartyResult;
 use crate::progress;
 use crate::results::{
-    AskedJson, ChoiceJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print, print_json,
-    print_outputs, tell,
+    AskedJson, BatchOutputs, ChoiceJson, LocalJson, OutputJson, PartyJson, RunJson, costs,
+    print_outputs,
 };
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
@@ -127,7 +130,7 @@ pub fn chosen(played: &[PartyResult]) -> CliResult<ChoiceJson> {
 pub fn parties(
     tuning: &Tuning,
     played: &[PartyResult],
-    phases: impl Fn(&PartyResult) -> Vec<PhaseJson>,
+    phases: impl Fn(&PartyResult) -> Vec<PhaseReport>,
 ) -> Vec<PartyJson> {
     let entry = |(party, played): (PartyId, &PartyResult)| PartyJson {
         party,

@@ -9,15 +9,18 @@ use symbolon::circuit::{Circuit, PartyId};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Transport};
 
-use crate::args::LocalTransport;
-use crate::child::{ChildMessage, PartyJob, Peer, Task};
+use crate::child::{ChildMessage, PartyJob, Task};
 use crate::dealer::LocalDealer;
 use crate::error::{CliError, CliResult, ExitKind};
-use crate::execute::{PartyResult, PartyRun, RunOptions, run_triples};
+use crate::execute::{PartyRun, RunOptions, run_triples};
 use crate::interrupt;
+use crate::options::LocalTransport;
+use crate::party_result::PartyResult;
+use crate::peer::Peer;
 use crate::progress::{self, Progress};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::{TableTask, play_tables};
+use crate::tinytable_party::play_tables;
+use crate::tinytable_times::TableTask;
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -305,7 +308,7 @@ impl Stage {
     /// Fails after a signal. Gives up children that are stopped: once another has failed, since that follows from it or
     /// says more; or when nothing happens for longer than anybody waits for them.
     fn look(&mut self, timeout: Duration) -> CliResult<()> {
-        interrupt::check()?;
+        CliError::if_interrupted()?;
         let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));
         let grace = if failed { Duration::ZERO } else { timeout + GRACE };
         for (party, (child, end)) in self.children.iter_mut().zip(&mut self.ends).enumerate() {

@@ -6,11 +6,11 @@ use symbolon::{Config, Report};
 
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
 use crate::connect;
-use crate::cost_table::costs;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
+use crate::output::{print, tell};
 use crate::progress::{self, Progress};
-use crate::results::{PartyJson, phases, print, tell};
+use crate::results::{PartyJson, costs};
 use crate::settings::Settings;
 use crate::stores::open_or_create;
 use crate::tuning::Tuning;
@@ -135,6 +135,6 @@ fn tell_costs(tuning: &Tuning, party: u16, report: &Report) {
         return;
     }
     let role = tuning.params.protocol.role(party).to_string();
-    let party = PartyJson { party, role, phases: phases(report) };
+    let party = PartyJson { party, role, phases: report.phases.clone() };
     tell(&format!("\n{}", costs(&[party])));
 }

@@ -3,6 +3,7 @@
 //! The tables are data (`paper/tables/*.toml`). A row names the `symbolon bench` command that
 //! measures the same thing, or says why there is none.
 
+pub mod args;
 mod figure;
 mod fit;
 mod run;
@@ -11,65 +12,12 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum};
-
 use crate::bench::machine::Machine;
 use crate::error::{CliError, CliResult};
-use crate::results::{print, print_json};
+use crate::output::{print, print_json};
+use args::PaperArgs;
 use run::{Pace, PaperResult};
 use show::PapersJson;
-
-const PAPER_HELP: &str = "\
-Each row of a table is a `symbolon bench` command, which is shown with it. A row that has no counterpart here, or that
-this machine cannot run, says why.
-
-EXAMPLES
-    symbolon paper rr16 --table 6
-    symbolon paper wrk17 ywz20 --quick --report papers.html
-    symbolon paper all --quick --report papers.md";
-
-/// The papers, by the names that this project uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Paper {
-    /// Authenticated garbling
-    Wrk17,
-    /// Improved triples
-    Ywz20,
-    /// Gate scrambling
-    Tinytable17,
-    /// Component cut and choose
-    Duplo17,
-    /// Online and offline dual execution
-    Rr16,
-    /// All of them
-    All,
-}
-
-/// Arguments of `paper`.
-#[derive(Args, Debug)]
-#[command(after_long_help = PAPER_HELP)]
-pub struct PaperArgs {
-    /// The papers
-    #[arg(required = true, value_name = "PAPER")]
-    pub papers: Vec<Paper>,
-    /// Run the table or figure with this number only; may be given several times
-    #[arg(long, value_name = "N")]
-    pub table: Vec<u32>,
-    /// Stop measuring each paper after about a minute, cheapest rows first, with few runs of each
-    #[arg(long)]
-    pub quick: bool,
-    /// Measure this many runs of each row [default: 5, or fewer for slow rows]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repeat: Option<u32>,
-    /// Print as JSON; docs/cli.md describes it
-    #[arg(long)]
-    pub json: bool,
-    /// Write a page to this file, too: HTML, or Markdown if its name ends in `.md`
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-}
 
 /// Measures the tables and prints them.
 ///

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::CliError;
-use crate::results::lacks_json;
+use crate::output::{lacks_json, print_json, report};
 
 /// Prints help, or what is wrong with the command line.
 pub fn refuse(error: &clap::Error) -> ExitCode {
@@ -26,7 +26,7 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
             let _ = error.print();
             let failure = CliError::usage("the arguments are incomplete or exclude each other");
             if lacks_json() {
-                let _ = failure.print_json();
+                let _ = print_json(&failure.json());
             }
             return ExitCode::from(failure.class.code());
         }
@@ -43,7 +43,7 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
         _ => CliError::usage("the command line cannot be understood")
             .with_hint("see `symbolon --help`, and the --help of each command"),
     };
-    crate::report(&failure)
+    report(&failure)
 }
 
 /// The new name of an option, subcommand or key of settings that had another name in an earlier

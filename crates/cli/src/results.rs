@@ -1,17 +1,12 @@
 //! Results as JSON and as text. The field names are a promise: docs/cli.md describes them.
 
-use std::borrow::Cow;
-use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
-use symbolon::{Choice, LinkSpeed, Outputs, Report, Session};
+use symbolon::{Choice, LinkSpeed, Outputs, PhaseReport, Session};
 
-use crate::batch::BatchOutputs;
-use crate::cost_table::{rate, time};
-use crate::error::{CliError, CliResult};
-use crate::screen;
+use crate::cost_table::{align, bytes, rate, time};
+use crate::error::CliResult;
+use crate::output::print;
 
 /// One output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,44 +94,6 @@ fn value_text(value: &serde_json::Value) -> String {
     }
 }
 
-/// What one phase cost one party.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PhaseJson {
-    /// `setup`, `independent`, `dependent` or `online`.
-    pub phase: String,
-    /// Bytes sent.
-    pub bytes_sent: u64,
-    /// Bytes received.
-    pub bytes_received: u64,
-    /// Messages sent.
-    pub messages_sent: u64,
-    /// Messages received.
-    pub messages_received: u64,
-    /// Rounds.
-    pub rounds: u64,
-    /// Wall seconds.
-    pub seconds: f64,
-    /// Seconds of processor time, of all threads; null where the system does not tell it, and when
-    /// the parties share one process.
-    #[serde(default)]
-    pub cpu_seconds: Option<f64>,
-}
-
-/// The phases of a report.
-pub fn phases(report: &Report) -> Vec<PhaseJson> {
-    let convert = |phase: &symbolon::PhaseReport| PhaseJson {
-        phase: phase.phase.clone(),
-        bytes_sent: phase.bytes_sent,
-        bytes_received: phase.bytes_received,
-        messages_sent: phase.messages_sent,
-        messages_received: phase.messages_received,
-        rounds: phase.rounds,
-        seconds: phase.seconds,
-        cpu_seconds: phase.cpu_seconds,
-    };
-    report.phases.iter().map(convert).collect()
-}
-
 /// What the phases cost one party.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PartyJson {
@@ -145,7 +102,28 @@ pub struct PartyJson {
     /// What it does in the protocol.
     pub role: String,
     /// Its phases, in order.
-    pub phases: Vec<PhaseJson>,
+    pub phases: Vec<PhaseReport>,
+}
+
+/// A table of bytes, messages, rounds and time, a row for every party and phase.
+pub fn costs(parties: &[PartyJson]) -> String {
+    let mut rows = vec![
+        ["party", "phase", "sent", "received", "messages", "rounds", "time"].map(String::from),
+    ];
+    for party in parties {
+        for phase in &party.phases {
+            rows.push([
+                format!("{} ({})", party.party, party.role),
+                phase.phase.clone(),
+                bytes(phase.bytes_sent),
+                bytes(phase.bytes_received),
+                phase.messages_sent.to_string(),
+                phase.rounds.to_string(),
+                time(phase.seconds),
+            ]);
+        }
+    }
+    align(&rows, 2)
 }
 
 /// One of several runs over one session.
@@ -253,6 +231,9 @@ impl ChoiceJson {
     }
 }
 
+/// What one party learns in each evaluation: by output, how it is shown to people.
+pub type BatchOutputs = Vec<Vec<Option<String>>>;
+
 /// What was asked for, as `local` and `run` repeat it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskedJson {
@@ -324,47 +305,6 @@ pub struct RemoteJson {
     pub party: PartyJson,
 }
 
-/// Writes to standard output; a reader that has gone is no failure of ours.
-///
-/// # Errors
-/// An internal failure when writing fails otherwise.
-pub fn print(text: &str) -> CliResult<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(CliError::unwritten("cannot write to standard output", &error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether the command is to print JSON, and whether it has.
-static JSON_WANTED: AtomicBool = AtomicBool::new(false);
-static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
-
-/// Has a failure printed as JSON, if nothing else was by then.
-pub fn want_json() {
-    JSON_WANTED.store(true, Ordering::Relaxed);
-}
-
-/// Whether standard output is to have a JSON document and has none.
-pub fn lacks_json() -> bool {
-    JSON_WANTED.load(Ordering::Relaxed) && !JSON_PRINTED.load(Ordering::Relaxed)
-}
-
-/// Prints a result as one JSON document.
-///
-/// # Errors
-/// As [`print()`].
-pub fn print_json(result: &impl Serialize) -> CliResult<()> {
-    JSON_PRINTED.store(true, Ordering::Relaxed);
-    let mut text = serde_json::to_string_pretty(result)
-        .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))?;
-    text.push('\n');
-    // Only within strings, where JSON has a way to write it.
-    print(&escaped(&text, |c| obeyed(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c))))
-}
-
 /// Prints every learnt output as `name = value`, one a line.
 ///
 /// # Errors
@@ -377,46 +317,6 @@ pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
         }
     }
     print(&text)
-}
-
-/// Writes to standard error, where nobody needs to be listening.
-pub fn tell(text: &str) {
-    screen::write(printable(text).as_bytes());
-}
-
-/// Whether a terminal does something else with a character than to show it: control characters, and
-/// those that turn the order of others around or hide.
-fn obeyed(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    c.is_control() || turns
-}
-
-/// Text as a terminal may have it: names of files and circuits, and what peers say, are somebody
-/// else's choice.
-fn printable(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| obeyed(c) && !matches!(c, '\n' | '\t'), |c| c.escape_default().to_string())
-}
-
-/// The same for other modules.
-pub fn escape_for_terminal(text: &str) -> Cow<'_, str> {
-    printable(text)
-}
-
-/// The same of what is to be one line.
-pub fn one_line(text: &str) -> Cow<'_, str> {
-    escaped(text, obeyed, |c| c.escape_default().to_string())
-}
-
-fn escaped(
-    text: &str,
-    which: impl Fn(char) -> bool,
-    escape: impl Fn(char) -> String,
-) -> Cow<'_, str> {
-    if !text.contains(&which) {
-        return Cow::Borrowed(text);
-    }
-    let shown = |c: char| if which(c) { escape(c) } else { c.to_string() };
-    Cow::Owned(text.chars().map(shown).collect())
 }
 
 #[cfg(test)]

@@ -2,20 +2,19 @@
 
 use symbolon::{Config, Error, stored};
 
-use crate::args::{RemoteTransport, RunArgs};
+use crate::args::RunArgs;
 use crate::batch::{line, shown};
 use crate::connect;
-use crate::cost_table::costs;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
-use crate::execute::{PartyResult, PartyRun, RunOptions};
+use crate::execute::{PartyRun, RunOptions};
 use crate::lang::check_failure;
 use crate::offline::{tell_agreement, who};
+use crate::options::RemoteTransport;
+use crate::output::{print, print_json, tell, want_json};
+use crate::party_result::PartyResult;
 use crate::progress::{self, Progress};
-use crate::results::{
-    AskedJson, ChoiceJson, PartyJson, RemoteJson, phases, print, print_json, print_outputs, tell,
-    want_json,
-};
+use crate::results::{AskedJson, ChoiceJson, PartyJson, RemoteJson, costs, print_outputs};
 use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::stores::open_or_create;
@@ -77,7 +76,12 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
                 let shown = |outputs| shown(circuit.outputs(), outputs, parties);
                 let batch = ran.outputs.iter().map(shown).collect();
                 let choice = ChoiceJson::none(ran.dealer.as_deref());
-                PartyResult { batch, phases: phases(&ran.report), choice, ..PartyResult::empty() }
+                PartyResult {
+                    batch,
+                    phases: ran.report.phases.clone(),
+                    choice,
+                    ..PartyResult::empty()
+                }
             }
         }
     } else {

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use symbolon::zeroize::Zeroizing;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
+use crate::args::{RunArgs, StoreArgs};
 use crate::error::{CliError, CliResult};
 use crate::lang::ProgramArgs;
+use crate::options::{RemoteTransport, TuningArgs};
 use crate::progress::ShowArgs;
 use crate::reading::{SETTINGS, read_text};
 use crate::refusal::renamed;

@@ -7,6 +7,7 @@ use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, bristol, buil
 use crate::error::{CliError, CliResult};
 use crate::lang::{self, ProgramArgs};
 use crate::reading::{CIRCUIT, read};
+use crate::words::assignment;
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -82,19 +83,6 @@ impl From<Audience> for Receivers {
             Audience::All => Receivers::All,
             Audience::Only(parties) => Receivers::Only(parties),
         }
-    }
-}
-
-/// Splits `NAME=REST` at the first `=`.
-///
-/// # Errors
-/// A sentence that says what was expected and does not repeat `text`, which may hold a secret.
-pub fn assignment(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, rest)) if !name.trim().is_empty() => {
-            Ok((name.trim().to_string(), rest.to_string()))
-        }
-        _ => Err("expected NAME=…, where NAME is a name or a place counted from 0".to_string()),
     }
 }
 
@@ -315,16 +303,6 @@ pub fn from_folder(base: Option<&Path>, path: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn assignments_split_at_the_first_sign() {
-        assert_eq!(assignment("key=hex:0f").unwrap(), ("key".into(), "hex:0f".into()));
-        assert_eq!(assignment("a=b=c").unwrap(), ("a".into(), "b=c".into()));
-        for bad in ["", "=5", "secret12345"] {
-            let error = assignment(bad).unwrap_err();
-            assert!(!error.contains("12345"), "{error}");
-        }
-    }
 
     #[test]
     fn audiences() {

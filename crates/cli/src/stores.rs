@@ -7,7 +7,7 @@ use symbolon::store::{ItemKind, ItemState, Protection, Store, StoreError, create
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
-use crate::results::{print, print_json, tell};
+use crate::output::{print, print_json, tell};
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {

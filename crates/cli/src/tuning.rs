@@ -8,10 +8,10 @@ use symbolon::{
     SessionParams, SimulatedLink,
 };
 
-use crate::args::TuningArgs;
 use crate::error::{CliError, CliResult};
 use crate::interrupt;
-use crate::results::tell;
+use crate::options::TuningArgs;
+use crate::output::tell;
 
 /// The longest time-out, in seconds: a week.
 const LONGEST_TIMEOUT: f64 = 604_800.0;
@@ -124,11 +124,6 @@ impl Tuning {
         self.params.protocol.has_psi_form().then(|| self.params.psi.name())
     }
 
-    /// The OT extension as an option takes it.
-    pub fn ot_name(&self) -> String {
-        self.params.ot.map_or(AUTO, OtExtension::name).to_string()
-    }
-
     /// Sets all of it but the link, which depends on the transport; signals cancel the session.
     pub fn apply(&self, config: Config) -> Config {
         let config = config.params(self.params.clone()).timeout(self.timeout);
@@ -223,17 +218,16 @@ mod tests {
             ..TuningArgs::default()
         };
         let auto = Tuning::new(&auto, 2).unwrap();
-        assert_eq!((auto.params.form, auto.ot_name()), (None, "auto".to_string()));
+        assert_eq!((auto.params.form, auto.params.ot), (None, None));
         for (form, ot) in [GateForm::FourRow, GateForm::HalfGates].into_iter().zip(OtExtension::ALL)
         {
-            let (form, ot) = (form.name().to_string(), ot.name().to_string());
             let args = TuningArgs {
-                form: Some(form.clone()),
-                ot: Some(ot.clone()),
+                form: Some(form.name().to_string()),
+                ot: Some(ot.name().to_string()),
                 ..TuningArgs::default()
             };
             let told = Tuning::new(&args, 2).unwrap();
-            assert_eq!((told.params.form.map(GateForm::name), told.ot_name()), (Some(&*form), ot));
+            assert_eq!((told.params.form, told.params.ot), (Some(form), Some(ot)));
         }
         assert_eq!(tuning.params.protocol, Protocol::Wrk);
         assert_eq!(Tuning::new(&TuningArgs::default(), 3).unwrap().params.protocol, Protocol::Ywz);

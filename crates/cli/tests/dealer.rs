@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use common::{Ended, Keys, command, end, free_address, keys, limited, symbolon};
 use symbolon_preprocessing::dealer::Request;
-use symbolon_transport::{Channel, DEALER, Identity, Meter, Options, Peer, connect_lanes};
+use symbolon_transport::{Channel, DEALER, Identity, Kind, Meter, Options, Peer, connect_lanes};
 
 const TRUST: &str = "the dealer is trusted: together with any one party";
 const CIPHERTEXT: &str = "ciphertext = hex:3925841d02dc09fbdc118597196a0b32\n";
@@ -323,8 +323,8 @@ fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Ve
         let request = Request { session, party, evaluator: 0, and_gates: 1, input_bits, keys };
         let (head, table) = request.encode();
         // One that gave way already is as good.
-        let _ = lane.send("dealer request", &head);
-        let _ = lane.send("dealer request: parties", &table).and_then(|()| lane.flush());
+        let _ = lane.send(Kind::new("dealer request"), &head);
+        let _ = lane.send(Kind::new("dealer request: parties"), &table).and_then(|()| lane.flush());
         lane
     };
     std::thread::scope(|scope| {

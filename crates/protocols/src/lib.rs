@@ -2,6 +2,7 @@
 
 pub mod checks;
 mod codec;
+mod compiled;
 pub mod dualex;
 pub mod duplo;
 mod form;
@@ -31,14 +32,16 @@ use gates::{
     role::GateRole,
 };
 use spec::{EngineSource, ProtocolSpec, Role};
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Check, Error, Message, Result};
 
+pub use compiled::Compiled;
 pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
 pub use network::{Batch, Network, Rho, SEGMENT_GATES};
-pub use phases::{Demand, Engine, InputBits, Keep, Link, OutputBits, Prepared, Preprocessed};
+pub use phases::{
+    Demand, EachPrepared, Engine, InputBits, Link, OutputBits, Prepared, Preprocessed,
+};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{OtExtension, TreeDepth};
 pub use tinytable::MacLength;
@@ -181,12 +184,6 @@ impl Protocol {
         self.spec().batches.is_some()
     }
 
-    /// Whether many evaluations of a circuit are cheaper when they are
-    /// [prepared together](Engine::prepare_each), also if each is kept and run by itself.
-    pub fn prepares_together(self) -> bool {
-        self.runs_batches() && !self.has_pools()
-    }
-
     /// Whether a circuit can be evaluated [segment by segment](Engine::stream), in memory that does
     /// not grow with it.
     pub fn streams(self) -> bool {
@@ -215,23 +212,29 @@ impl Protocol {
     /// take.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or this many executions of it.
-    pub fn demand(self, net: &Network, circuit: &Circuit, plan: &Plan) -> Result<Demand> {
-        self.demand_of(circuit, plan, net.parties(), net.batch)
+    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
+    pub fn demand(self, net: &Network, circuit: &Compiled) -> Result<Demand> {
+        self.demand_of(circuit, net.parties(), net.batch)
     }
 
     /// The same among this many parties, before there is a session.
     ///
     /// # Errors
     /// As [`demand`](Protocol::demand).
-    pub fn demand_of(
+    pub fn demand_of(self, circuit: &Compiled, parties: u16, batch: Batch) -> Result<Demand> {
+        self.spec().demand(circuit, parties, batch)
+    }
+
+    /// About how many bytes all parties together send for one evaluation in the function-dependent
+    /// and the online phase, at ρ = 40: what grows with gates and inputs. `None` where the protocol
+    /// has no such formula.
+    pub fn bytes_after_triples(
         self,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         parties: u16,
-        batch: Batch,
-    ) -> Result<Demand> {
-        self.spec().demand(circuit, plan, parties, batch)
+        form: GateForm,
+    ) -> Option<u64> {
+        self.spec().bytes.map(|bytes| bytes(circuit, parties, form))
     }
 
     /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd

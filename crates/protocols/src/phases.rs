@@ -7,10 +7,10 @@
 
 use std::io::Write;
 
-use symbolon_circuit::{Circuit, Input, PartyId, Plan};
+use symbolon_circuit::{Circuit, Input, PartyId};
 use symbolon_transport::{Error, Result};
 
-use crate::{Network, PoolSink};
+use crate::{Compiled, Network, PoolSink};
 
 /// Upper bounds on what a circuit will need; all that the function-independent phase may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,14 +23,27 @@ pub struct Demand {
 
 impl Demand {
     /// Exactly what one garbled evaluation of `circuit` among `parties` parties takes.
-    pub fn of(circuit: &Circuit, plan: &Plan, parties: u16) -> Demand {
+    pub fn of(circuit: &Compiled, parties: u16) -> Demand {
         let mut input_bits = vec![0; parties as usize];
-        for Input { ty, owner, .. } in circuit.inputs() {
+        for Input { ty, owner, .. } in circuit.circuit().inputs() {
             if let Some(bits) = input_bits.get_mut(*owner as usize) {
                 *bits += ty.width();
             }
         }
-        Demand { and_gates: plan.and_count(), input_bits }
+        Demand { and_gates: circuit.plan().and_count(), input_bits }
+    }
+
+    /// The same for so many executions.
+    ///
+    /// # Errors
+    /// `InvalidInput` when that is more than can be counted.
+    pub(crate) fn times(self, executions: usize) -> Result<Demand> {
+        let times = |n: u64| {
+            n.checked_mul(executions as u64)
+                .ok_or_else(|| Error::invalid_input("too many executions at a time"))
+        };
+        let input_bits = self.input_bits.into_iter().map(times).collect::<Result<_>>()?;
+        Ok(Demand { and_gates: times(self.and_gates)?, input_bits })
     }
 
     /// How many input bits each of `parties` parties has.
@@ -38,13 +51,6 @@ impl Demand {
         let bits = |party| self.input_bits.get(usize::from(party)).copied().unwrap_or(0);
         (0..parties).map(|party| small(bits(party))).collect()
     }
-}
-
-/// A circuit, and the plan by which it is evaluated.
-#[derive(Clone, Copy)]
-pub(crate) struct PlannedCircuit<'a> {
-    pub circuit: &'a Circuit,
-    pub plan: &'a Plan,
 }
 
 /// A number of bits or gates that fits into memory.
@@ -72,8 +78,8 @@ pub struct Link {
     pub output: usize,
 }
 
-/// Takes a prepared circuit, for instance to store it.
-pub type Keep<'a> = dyn FnMut(&mut Network, Box<dyn Prepared>) -> Result<()> + 'a;
+/// What is done with each of several evaluations that were prepared, for instance to store it.
+pub type EachPrepared<'a> = dyn FnMut(&mut Network, Box<dyn Prepared>) -> Result<()> + 'a;
 
 /// One party of a protocol whose set-up (base OTs, global keys) is done.
 ///
@@ -84,8 +90,11 @@ pub trait Engine: Send {
     /// Phase 1, function-independent: makes what any circuit within `demand` will use up.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
-    fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>>;
+    /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone; `InvalidInput` when
+    /// the protocol prepares known circuits only.
+    fn preprocess(&mut self, _: &mut Network, _: &Demand) -> Result<Box<dyn Preprocessed>> {
+        circuit_only()
+    }
 
     /// Phase 1 for a circuit that is known already: for less traffic, makes what one evaluation of
     /// `circuit` will use up, and of no other.
@@ -95,29 +104,23 @@ pub trait Engine: Send {
     fn preprocess_for(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>>;
 
     /// Phases 1 and 2 for `count` evaluations of `circuit`, each of which can be kept and run by
     /// itself: together where that makes them cheaper, otherwise one after the other. Hands each to
-    /// `keep` as soon as it is ready, so that it need not stay in memory.
+    /// `each` as soon as it is ready, so that it need not stay in memory.
     ///
     /// # Errors
-    /// As both phases have them, and what `keep` fails with.
+    /// As both phases have them, and what `each` fails with.
     fn prepare_each(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         count: usize,
-        keep: &mut Keep<'_>,
+        each: &mut EachPrepared<'_>,
     ) -> Result<()> {
-        for _ in 0..count {
-            let prepared = self.preprocess_for(net, circuit, plan)?.prepare(net, circuit, plan)?;
-            keep(net, prepared)?;
-        }
-        Ok(())
+        each_by_itself(self, net, circuit, count, each)
     }
 
     /// All three phases for one part of a reactive computation. Its outputs stay with the engine,
@@ -131,8 +134,7 @@ pub trait Engine: Send {
     fn evaluate_part(
         &mut self,
         _: &mut Network,
-        _: &Circuit,
-        _: &Plan,
+        _: &Compiled,
         _: &[Link],
         _: &InputBits,
     ) -> Result<OutputBits> {
@@ -149,10 +151,11 @@ pub trait Engine: Send {
     fn stream(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
-    ) -> Result<OutputBits>;
+    ) -> Result<OutputBits> {
+        one_by_one(self, net, circuit, inputs)
+    }
 
     /// Phase 1 into a pool: makes as much as `demand` says and hands it to `sink` as it comes,
     /// batch by batch. Only for an engine that has made nothing yet and will make nothing more,
@@ -160,7 +163,9 @@ pub trait Engine: Send {
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
-    fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()>;
+    fn fill(&mut self, _: &mut Network, _: &Demand, _: &mut dyn PoolSink) -> Result<()> {
+        circuit_only()
+    }
 
     /// The name of everything made under this engine's global keys: the id of the session of its
     /// set-up. A failed check ends all of it.
@@ -175,12 +180,8 @@ pub trait Preprocessed: Send {
     /// # Errors
     /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was
     /// made for; `PeerMisbehaved`, `Transport` as ever.
-    fn prepare(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-    ) -> Result<Box<dyn Prepared>>;
+    fn prepare(self: Box<Self>, net: &mut Network, circuit: &Compiled)
+    -> Result<Box<dyn Prepared>>;
 }
 
 /// A circuit made ready for one evaluation.
@@ -194,8 +195,7 @@ pub trait Prepared: Send {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits>;
 
@@ -237,13 +237,34 @@ pub trait Measured: Send {
 
 /// [`Engine::stream`] for an engine that keeps everything.
 pub(crate) fn one_by_one(
-    engine: &mut dyn Engine,
+    engine: &mut (impl Engine + ?Sized),
     net: &mut Network,
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let correlations = engine.preprocess_for(net, circuit, plan)?;
-    correlations.prepare(net, circuit, plan)?.evaluate(net, circuit, plan, inputs)
+    engine.preprocess_for(net, circuit)?.prepare(net, circuit)?.evaluate(net, circuit, inputs)
+}
+
+/// [`Engine::prepare_each`] for an engine that gains nothing from preparing together.
+pub(crate) fn each_by_itself(
+    engine: &mut (impl Engine + ?Sized),
+    net: &mut Network,
+    circuit: &Compiled,
+    count: usize,
+    each: &mut EachPrepared<'_>,
+) -> Result<()> {
+    (0..count).try_for_each(|_| {
+        let prepared = engine.preprocess_for(net, circuit)?.prepare(net, circuit)?;
+        each(net, prepared)
+    })
+}
+
+/// Refuses material for any circuit.
+fn circuit_only<T>() -> Result<T> {
+    Err(Error::invalid_input(
+        "this protocol prepares circuits only: it has no function-independent material, pools or \
+         dealer",
+    ))
 }
 
 /// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so

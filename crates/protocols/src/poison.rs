@@ -10,11 +10,11 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Demand, Engine, InputBits, Keep, Link, Network, OutputBits, PoolSink, Prepared, Preprocessed,
+    Compiled, Demand, Engine, InputBits, Link, Network, OutputBits, PoolSink, Prepared,
+    Preprocessed, phases::EachPrepared,
 };
 
 /// Puts an engine, and what its phases make, under one common flag.
@@ -54,14 +54,6 @@ fn dead() -> Error {
     Error::InvalidInput("the session failed before and must be set up afresh".into())
 }
 
-/// Refuses a plan with look-ups, which a pass over AND gates would leave out in silence.
-pub(crate) fn refuse_lookups(plan: &Plan) -> Result<()> {
-    if plan.counts().lookups == 0 {
-        return Ok(());
-    }
-    Err(Error::invalid_input("the plan was made with look-ups: make it with Plan::new"))
-}
-
 /// What is used only as long as nothing failed. Dropped, and so wiped, when it finds that something
 /// did.
 struct Poisonable<T: ?Sized> {
@@ -77,51 +69,42 @@ impl Engine for Poisonable<dyn Engine> {
     fn preprocess_for(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        refuse_lookups(plan)?;
-        self.make(|engine| engine.preprocess_for(net, circuit, plan))
+        self.make(|engine| engine.preprocess_for(net, circuit))
     }
 
     fn prepare_each(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         count: usize,
-        keep: &mut Keep<'_>,
+        each: &mut EachPrepared<'_>,
     ) -> Result<()> {
-        refuse_lookups(plan)?;
         let flag = self.flag.clone();
-        self.work(|engine| {
-            engine.prepare_each(net, circuit, plan, count, &mut |net, inner| {
-                keep(net, Box::new(Poisonable { inner: Some(inner), flag: flag.clone() }))
-            })
-        })
+        let mut shared = |net: &mut Network, inner: Box<dyn Prepared>| {
+            each(net, Box::new(Poisonable { inner: Some(inner), flag: flag.clone() }))
+        };
+        self.work(|engine| engine.prepare_each(net, circuit, count, &mut shared))
     }
 
     fn evaluate_part(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         links: &[Link],
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        refuse_lookups(plan)?;
-        self.work(|engine| engine.evaluate_part(net, circuit, plan, links, inputs))
+        self.work(|engine| engine.evaluate_part(net, circuit, links, inputs))
     }
 
     fn stream(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        refuse_lookups(plan)?;
-        self.work(|engine| engine.stream(net, circuit, plan, inputs))
+        self.work(|engine| engine.stream(net, circuit, inputs))
     }
 
     fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {
@@ -158,12 +141,10 @@ impl Preprocessed for Poisonable<dyn Preprocessed> {
     fn prepare(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Prepared>> {
-        refuse_lookups(plan)?;
         let Poisonable { inner, flag } = *self;
-        let made = flag.run(|| inner.ok_or_else(dead)?.prepare(net, circuit, plan))?;
+        let made = flag.run(|| inner.ok_or_else(dead)?.prepare(net, circuit))?;
         Ok(Box::new(Poisonable { inner: Some(made), flag }))
     }
 }
@@ -172,13 +153,11 @@ impl Prepared for Poisonable<dyn Prepared> {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        refuse_lookups(plan)?;
         let Poisonable { inner, flag } = *self;
-        flag.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, plan, inputs))
+        flag.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, inputs))
     }
 
     #[cfg(feature = "measure")]

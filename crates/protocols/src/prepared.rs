@@ -11,13 +11,11 @@
 
 use std::io::{Read, Write};
 
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    GateForm, Network, Prepared, Protocol,
+    Compiled, GateForm, Network, Prepared, Protocol,
     codec::{Reader, Writer, damaged},
-    phases::PlannedCircuit,
     poison,
 };
 
@@ -31,7 +29,7 @@ impl Protocol {
     pub fn save_prepared(
         self,
         net: &Network,
-        circuit: &Circuit,
+        circuit: &Compiled,
         prepared: Box<dyn Prepared>,
         out: &mut dyn Write,
     ) -> Result<()> {
@@ -47,11 +45,9 @@ impl Protocol {
     pub fn load_prepared(
         self,
         net: &Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         from: &mut dyn Read,
     ) -> Result<Box<dyn Prepared>> {
-        poison::refuse_lookups(plan)?;
         let mut from = Reader(from);
         let stamp = from.array::<STAMP>()?;
         let form = self.forms().iter().find(|form| stamp == self.stamp(net, circuit, **form));
@@ -65,13 +61,12 @@ impl Protocol {
         if net.me >= net.parties() {
             return Err(Error::invalid_input(format!("there is no party {}", net.me)));
         }
-        let circuit = PlannedCircuit { circuit, plan };
         let loaded = (self.spec().load)(net, form, circuit, from.part())?;
         from.end()?;
         Ok(poison::poisonable_prepared(loaded))
     }
 
-    fn stamp(self, net: &Network, circuit: &Circuit, form: GateForm) -> [u8; STAMP] {
+    fn stamp(self, net: &Network, circuit: &Compiled, form: GateForm) -> [u8; STAMP] {
         let mut stamp = [0; STAMP];
         stamp[..16].copy_from_slice(MAGIC);
         stamp[16] = self.spec().code;

@@ -1,12 +1,12 @@
 //! What a protocol says of itself: each has one [`ProtocolSpec`] in its own module, and one line in
 //! the [registry](crate::Protocol).
 
-use symbolon_circuit::{Circuit, PartyId, Plan};
+use symbolon_circuit::PartyId;
 use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
-    Batch, Demand, Engine, GateForm, Network, Prepared, codec::Reader, gates::role::GateRole,
-    phases::PlannedCircuit,
+    Batch, Compiled, Demand, Engine, GateForm, Network, Prepared, codec::Reader,
+    gates::role::GateRole,
 };
 
 /// A protocol.
@@ -27,7 +27,10 @@ pub(crate) struct ProtocolSpec {
     pub pools: &'static str,
     /// What it has for several executions side by side: how much they take. `None` if it runs one
     /// at a time.
-    pub batches: Option<fn(&Circuit, Batch) -> Result<Demand>>,
+    pub batches: Option<fn(&Compiled, Batch) -> Result<Demand>>,
+    /// What it sends for a circuit after the triples are made, if there is a formula: see
+    /// [`Protocol::bytes_after_triples`](crate::Protocol::bytes_after_triples).
+    pub bytes: Option<BytesAfterTriples>,
     /// The messages that are its own.
     pub messages: &'static [Message],
     /// The checks that are its own.
@@ -46,24 +49,20 @@ pub(crate) struct ProtocolSpec {
 
 impl ProtocolSpec {
     /// What the executions of a circuit that are prepared together take.
-    pub fn demand(
-        &self,
-        circuit: &Circuit,
-        plan: &Plan,
-        parties: u16,
-        batch: Batch,
-    ) -> Result<Demand> {
+    pub fn demand(&self, circuit: &Compiled, parties: u16, batch: Batch) -> Result<Demand> {
         match self.batches {
             Some(demand) => demand(circuit, batch),
-            None if batch.executions == 1 => Ok(Demand::of(circuit, plan, parties)),
+            None if batch.executions == 1 => Ok(Demand::of(circuit, parties)),
             None => Err(Error::InvalidInput(format!("{} runs one execution at a time", self.name))),
         }
     }
 }
 
+/// Bytes that so many parties send for a circuit in some form.
+pub(crate) type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
+
 /// Reads back a circuit that was prepared in some form.
-pub(crate) type Load =
-    fn(&Network, GateForm, PlannedCircuit<'_>, Reader<'_>) -> Result<Box<dyn Prepared>>;
+pub(crate) type Load = fn(&Network, GateForm, &Compiled, Reader<'_>) -> Result<Box<dyn Prepared>>;
 
 /// What makes the material of a protocol.
 pub(crate) enum EngineSource {
@@ -82,7 +81,7 @@ pub(crate) struct Role {
 
 impl Role {
     /// What the executions of a circuit that are prepared together in the session of `net` take.
-    pub fn demand(&self, net: &Network, circuit: &Circuit, plan: &Plan) -> Result<Demand> {
-        self.spec.demand(circuit, plan, net.parties(), net.batch)
+    pub fn demand(&self, net: &Network, circuit: &Compiled) -> Result<Demand> {
+        self.spec.demand(circuit, net.parties(), net.batch)
     }
 }

@@ -312,11 +312,11 @@ fn assert_refuses_everything_after(
     let lie = message(kind, 1, |p| p[0] ^= 2);
     let again = |mut net: Network| -> (Result<()>, Result<()>) {
         let circuit = circuit(2);
-        let plan = common::plan(setting, &circuit);
+        let compiled = common::compiled(setting, &circuit);
         let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
         let mut engine = setting.protocol.set_up(&mut net).unwrap();
-        let first = engine.stream(&mut net, &circuit, &plan, &inputs).map(drop);
-        let second = engine.stream(&mut net, &circuit, &plan, &inputs).map(drop);
+        let first = engine.stream(&mut net, &compiled, &inputs).map(drop);
+        let second = engine.stream(&mut net, &compiled, &inputs).map(drop);
         (first, second)
     };
     let [mut cheater, honest] = common::networks(setting);
@@ -339,13 +339,13 @@ fn other_stretches_than_the_peer_s() {
         for protocol in [Protocol::Wrk, Protocol::Ywz] {
             let circuit = circuit(2);
             let setting = setting(protocol, 2);
-            let plan = common::plan(setting, &circuit);
+            let compiled = common::compiled(setting, &circuit);
             let [a, mut b] = common::networks(setting);
             b.segment_gates = other.unwrap_or(b.segment_gates);
             let part = |net: Network, segment_gates: Option<u64>| {
                 let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
                 let setting = Setting { segment_gates, known: true, ..setting };
-                common::party(setting, net, [(&circuit, &plan); 2], &inputs)
+                common::party(setting, net, [&compiled; 2], &inputs)
             };
             let ended = std::thread::scope(|scope| {
                 let b = scope.spawn(|| part(b, other));

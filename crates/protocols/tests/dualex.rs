@@ -9,7 +9,9 @@ use common::apart::session;
 use common::{Setting, inputs_of, receivers, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin, eval_ports};
-use symbolon_protocols::{Batch, Demand, GateForm, Network, OutputBits, Protocol, PsiForm, Rho};
+use symbolon_protocols::{
+    Batch, Compiled, Demand, GateForm, Network, OutputBits, Protocol, PsiForm, Rho,
+};
 use symbolon_transport::{Error, Result};
 
 fn setting(executions: usize, psi: PsiForm) -> Setting {
@@ -157,23 +159,23 @@ fn every_sample_file_runs() {
 #[test]
 fn prepared_executions_are_stored_and_loaded() {
     let circuit = common::two_layers(7, Receivers::Only(vec![1]));
-    let plan = Plan::new(&circuit);
+    let compiled = Compiled::new(&circuit);
     for psi in PsiForm::ALL {
         let setting = setting(2, psi);
         let saved = session(setting, 1, vec![(); 2], |net, ()| {
             let mut engine = setting.protocol.set_up(net)?;
-            let prepared = engine.preprocess_for(net, &circuit, &plan)?;
-            let prepared = prepared.prepare(net, &circuit, &plan)?;
+            let prepared = engine.preprocess_for(net, &compiled)?;
+            let prepared = prepared.prepare(net, &compiled)?;
             let mut bytes = Vec::new();
-            setting.protocol.save_prepared(net, &circuit, prepared, &mut bytes)?;
+            setting.protocol.save_prepared(net, &compiled, prepared, &mut bytes)?;
             Ok(bytes)
         });
         let saved: Vec<Vec<u8>> = saved.into_iter().map(Result::unwrap).collect();
         let all = inputs(&circuit, 2, 8);
         let ended = session(setting, 2, saved.clone(), |net, saved| {
             let from = &mut saved.as_slice();
-            let prepared = setting.protocol.load_prepared(net, &circuit, &plan, from)?;
-            prepared.evaluate(net, &circuit, &plan, &inputs_of(&circuit, net.me, &all))
+            let prepared = setting.protocol.load_prepared(net, &compiled, from)?;
+            prepared.evaluate(net, &compiled, &inputs_of(&circuit, net.me, &all))
         });
         for (party, ended) in (0..).zip(ended) {
             assert_eq!(ended.unwrap(), expected(&circuit, party, &all, 2));
@@ -181,7 +183,7 @@ fn prepared_executions_are_stored_and_loaded() {
         // Cut short, longer, for the other form, of the other party: refused.
         let ended = session(setting, 3, saved, |net, mut saved| {
             let load = |net: &Network, bytes: &[u8]| {
-                setting.protocol.load_prepared(net, &circuit, &plan, &mut &*bytes).map(drop)
+                setting.protocol.load_prepared(net, &compiled, &mut &*bytes).map(drop)
             };
             assert!(matches!(load(net, &saved[..saved.len() - 1]), Err(Error::Store(_))));
             net.me = 1 - net.me;
@@ -204,7 +206,7 @@ fn what_it_does_not_have_is_refused() {
     let circuit = common::two_layers(3, Receivers::All);
     let setting = setting(1, PsiForm::Synchronous);
     let ended = session(setting, 1, vec![(); 2], |net, ()| {
-        let plan = Plan::new(&circuit);
+        let compiled = Compiled::new(&circuit);
         let demand = Demand { and_gates: 128, input_bits: vec![8, 8] };
         let refused = |error: Option<Error>| {
             assert!(matches!(error, Some(Error::InvalidInput(_))), "{error:?}");
@@ -215,7 +217,7 @@ fn what_it_does_not_have_is_refused() {
         let range = common::apart::range(&demand, 0);
         refused(setting.protocol.from_pool(net, &range, &mut pool).err());
         net.batch.executions = 0;
-        refused(setting.protocol.set_up(net)?.preprocess_for(net, &circuit, &plan).err());
+        refused(setting.protocol.set_up(net)?.preprocess_for(net, &compiled).err());
         net.batch.executions = 1;
         net.form = GateForm::FourRow;
         refused(setting.protocol.set_up(net).err());

@@ -9,9 +9,9 @@ use common::apart::session;
 use common::{Ended, Setting, expected, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::builder::{Builder, ComponentBuilder, Word};
-use symbolon_circuit::{Circuit, Plan, Receivers, Type, bristol, builtin};
+use symbolon_circuit::{Circuit, Receivers, Type, bristol, builtin};
 use symbolon_protocols::duplo::forecast::{Forecast, Plans};
-use symbolon_protocols::{Batch, Demand, Protocol, Rho};
+use symbolon_protocols::{Batch, Compiled, Demand, Protocol, Rho};
 use symbolon_transport::{Error, Result};
 
 fn setting() -> Setting {
@@ -92,11 +92,11 @@ proptest! {
 }
 
 /// What both parties save of a circuit that they prepare together.
-fn saved(setting: Setting, (circuit, plan): (&Circuit, &Plan)) -> Vec<Vec<u8>> {
+fn saved(setting: Setting, circuit: &Compiled) -> Vec<Vec<u8>> {
     let prepared = session(setting, 22, vec![(); 2], |net, ()| {
         let mut engine = setting.protocol.set_up(net)?;
-        let material = engine.preprocess_for(net, circuit, plan)?;
-        let prepared = material.prepare(net, circuit, plan)?;
+        let material = engine.preprocess_for(net, circuit)?;
+        let prepared = material.prepare(net, circuit)?;
         let mut bytes = Vec::new();
         setting.protocol.save_prepared(net, circuit, prepared, &mut bytes)?;
         Ok(bytes)
@@ -108,13 +108,13 @@ fn saved(setting: Setting, (circuit, plan): (&Circuit, &Plan)) -> Vec<Vec<u8>> {
 fn prepared_circuits_are_run_in_another_session() {
     for name in ["add:8", "cbcmac:2"] {
         let circuit = builtin::by_name(name).unwrap();
-        let plan = Plan::new(&circuit);
+        let compiled = Compiled::new(&circuit);
         let all = random_inputs(&circuit, 8);
-        let saved = saved(setting(), (&circuit, &plan));
+        let saved = saved(setting(), &compiled);
         let ended = session(setting(), 33, saved, |net, saved| {
             let mut saved = saved.as_slice();
-            let prepared = Protocol::Duplo.load_prepared(net, &circuit, &plan, &mut saved)?;
-            prepared.evaluate(net, &circuit, &plan, &common::inputs_of(&circuit, net.me, &all))
+            let prepared = Protocol::Duplo.load_prepared(net, &compiled, &mut saved)?;
+            prepared.evaluate(net, &compiled, &common::inputs_of(&circuit, net.me, &all))
         });
         for (party, outputs) in (0..).zip(ended) {
             assert_eq!(outputs.unwrap(), expected(&circuit, party, &all), "party {party}");
@@ -125,14 +125,14 @@ fn prepared_circuits_are_run_in_another_session() {
 #[test]
 fn damaged_files_are_refused() {
     let circuit = builtin::by_name("add:2").unwrap();
-    let plan = Plan::new(&circuit);
-    let saved = saved(setting(), (&circuit, &plan));
+    let compiled = Compiled::new(&circuit);
+    let saved = saved(setting(), &compiled);
     let other = builtin::by_name("add:3").unwrap();
     for (party, net) in common::mesh(setting()).into_iter().enumerate() {
         let bytes = &saved[party];
         let load = |circuit: &Circuit, mut bytes: &[u8]| {
-            let plan = Plan::new(circuit);
-            Protocol::Duplo.load_prepared(&net, circuit, &plan, &mut bytes).map(drop)
+            let circuit = Compiled::new(circuit);
+            Protocol::Duplo.load_prepared(&net, &circuit, &mut bytes).map(drop)
         };
         assert_eq!(load(&circuit, bytes), Ok(()));
         let longer = [&bytes[..], &[0]].concat();
@@ -155,7 +155,7 @@ fn run_files(small: bool) {
         };
         for file in files.map(|file| file.unwrap().path()) {
             let (circuit, _) = bristol::read(&std::fs::read(&file).unwrap()).unwrap();
-            if (Plan::new(&circuit).and_count() <= 10_000) == small {
+            if (Compiled::new(&circuit).plan().and_count() <= 10_000) == small {
                 eprintln!("{}", file.display());
                 assert_runs(setting(), &circuit, &random_inputs(&circuit, 3));
             }
@@ -250,13 +250,13 @@ fn what_is_prepared_together_is_run_one_by_one() {
         let batch = Batch { executions, ..Batch::default() };
         let setting = Setting { batch, ..setting() };
         let circuit = three_kinds();
-        let plan = Plan::new(&circuit);
+        let compiled = Compiled::new(&circuit);
         let saved = session(setting, 55, vec![(); 2], |net, ()| {
             let mut engine = setting.protocol.set_up(net)?;
             let mut saved = Vec::new();
-            engine.prepare_each(net, &circuit, &plan, 4, &mut |net, prepared| {
+            engine.prepare_each(net, &compiled, 4, &mut |net, prepared| {
                 let mut bytes = Vec::new();
-                setting.protocol.save_prepared(net, &circuit, prepared, &mut bytes)?;
+                setting.protocol.save_prepared(net, &compiled, prepared, &mut bytes)?;
                 saved.push(bytes);
                 Ok(())
             })?;
@@ -272,9 +272,9 @@ fn what_is_prepared_together_is_run_one_by_one() {
             let saved = saved.iter().map(|saved| saved[number].clone()).collect();
             let ended = session(setting, 60 + number as u8, saved, |net, saved: Vec<u8>| {
                 let mut saved = saved.as_slice();
-                let prepared = Protocol::Duplo.load_prepared(net, &circuit, &plan, &mut saved)?;
+                let prepared = Protocol::Duplo.load_prepared(net, &compiled, &mut saved)?;
                 let inputs = common::inputs_of(&circuit, net.me, &joined);
-                prepared.evaluate(net, &circuit, &plan, &inputs)
+                prepared.evaluate(net, &compiled, &inputs)
             });
             for (party, outputs) in (0..).zip(ended) {
                 let each = all.iter().map(|all| expected(&circuit, party, all));
@@ -294,13 +294,13 @@ fn what_is_prepared_together_is_run_one_by_one() {
 #[test]
 fn other_components_than_were_prepared_are_refused() {
     let circuit = three_kinds();
-    let plan = Plan::new(&circuit);
+    let compiled = Compiled::new(&circuit);
     let with = |components| Setting { components, ..setting() };
-    let saved = saved(with(&["product"]), (&circuit, &plan));
+    let saved = saved(with(&["product"]), &compiled);
     for (components, fits) in [(&["product"], true), (&["squares"], false)] {
         for (party, net) in common::mesh(with(components)).into_iter().enumerate() {
             let mut bytes = saved[party].as_slice();
-            let loaded = Protocol::Duplo.load_prepared(&net, &circuit, &plan, &mut bytes);
+            let loaded = Protocol::Duplo.load_prepared(&net, &compiled, &mut bytes);
             assert_eq!(loaded.is_ok(), fits, "{components:?}");
         }
     }

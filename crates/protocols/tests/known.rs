@@ -4,8 +4,8 @@
 mod common;
 
 use common::Setting;
-use symbolon_circuit::{Plan, Receivers};
-use symbolon_protocols::Protocol;
+use symbolon_circuit::Receivers;
+use symbolon_protocols::{Compiled, Protocol};
 use symbolon_transport::Error;
 use symbolon_transport::adversary::{Action, FnAdversary};
 
@@ -21,9 +21,9 @@ fn another_circuit_is_refused() {
                 let (circuit, other) = (&circuit, &other);
                 scope.spawn(move || {
                     let mut engine = protocol.set_up(&mut net).unwrap();
-                    let plan = Plan::new(circuit);
-                    let material = engine.preprocess_for(&mut net, circuit, &plan).unwrap();
-                    let refused = material.prepare(&mut net, other, &Plan::new(other)).err();
+                    let (circuit, other) = (Compiled::new(circuit), Compiled::new(other));
+                    let material = engine.preprocess_for(&mut net, &circuit).unwrap();
+                    let refused = material.prepare(&mut net, &other).err();
                     assert!(
                         matches!(&refused, Some(Error::InvalidInput(why)) if why.contains("another circuit")),
                         "{refused:?}"

@@ -3,11 +3,10 @@
 
 mod common;
 
-use common::{Setting, assert_runs, inputs_of, networks, party};
+use common::{Setting, assert_runs};
 use symbolon_circuit::builder::Builder;
-use symbolon_circuit::{Circuit, Plan, Receivers, Table, Type};
+use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::Protocol;
-use symbolon_transport::Error;
 
 /// Two rounds of look-ups, three bits by four and four bits by three.
 fn circuit() -> Circuit {
@@ -35,25 +34,4 @@ fn look_ups_are_computed_by_gates() {
             assert_runs(setting, &circuit, &[bits(x), bits(y)]);
         }
     }
-}
-
-#[test]
-fn a_plan_that_keeps_look_ups_is_refused() {
-    let circuit = circuit();
-    let plan = Plan::with_lookups(&circuit);
-    let all = [vec![true; 3], vec![false; 3]];
-    std::thread::scope(|scope| {
-        for net in networks(Setting::default()) {
-            let (circuit, plan, all) = (&circuit, &plan, &all);
-            scope.spawn(move || {
-                let inputs = inputs_of(circuit, net.me, all);
-                let ended = party(Setting::default(), net, [(circuit, plan); 2], &inputs);
-                assert!(
-                    matches!(ended.outputs, Err(Error::InvalidInput(_))),
-                    "{:?}",
-                    ended.outputs
-                );
-            });
-        }
-    });
 }

@@ -7,9 +7,9 @@ mod common;
 use common::Setting;
 use common::apart::{Pool, range, session};
 use proptest::prelude::*;
-use symbolon_circuit::{Circuit, Plan, Receivers};
+use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::pool::{GATES, HEAD};
-use symbolon_protocols::{Demand, GateForm, OutputBits, PoolLayout, PoolRange, Protocol};
+use symbolon_protocols::{Compiled, Demand, GateForm, OutputBits, PoolLayout, PoolRange, Protocol};
 use symbolon_transport::{Error, Result};
 
 fn fill(setting: Setting, need: &Demand) -> Vec<Pool> {
@@ -26,13 +26,13 @@ fn fill(setting: Setting, need: &Demand) -> Vec<Pool> {
 
 fn prepare(
     setting: Setting,
-    (circuit, plan): (&Circuit, &Plan),
+    circuit: &Compiled,
     pools: Vec<Pool>,
     range: &PoolRange,
 ) -> Vec<Result<Vec<u8>>> {
     session(setting, 22, pools, |net, mut pool| {
         let material = setting.protocol.from_pool(net, range, &mut pool)?;
-        let prepared = material.prepare(net, circuit, plan)?;
+        let prepared = material.prepare(net, circuit)?;
         let mut bytes = Vec::new();
         setting.protocol.save_prepared(net, circuit, prepared, &mut bytes)?;
         Ok(bytes)
@@ -41,13 +41,13 @@ fn prepare(
 
 fn evaluate(
     setting: Setting,
-    (circuit, plan): (&Circuit, &Plan),
+    circuit: &Compiled,
     saved: Vec<Vec<u8>>,
     all: &[Vec<bool>],
 ) -> Vec<Result<OutputBits>> {
     session(setting, 33, saved, |net, saved| {
-        let prepared = setting.protocol.load_prepared(net, circuit, plan, &mut saved.as_slice())?;
-        prepared.evaluate(net, circuit, plan, &common::inputs_of(circuit, net.me, all))
+        let prepared = setting.protocol.load_prepared(net, circuit, &mut saved.as_slice())?;
+        prepared.evaluate(net, circuit, &common::inputs_of(circuit.circuit(), net.me, all))
     })
 }
 
@@ -82,8 +82,8 @@ fn every_phase_in_a_session_of_its_own() {
         for setting in settings() {
             let circuit =
                 common::circuit(&vec![9; setting.parties.into()], &steps, outputs.clone());
-            let plan = Plan::new(&circuit);
-            let once = Demand::of(&circuit, &plan, setting.parties);
+            let compiled = Compiled::new(&circuit);
+            let once = Demand::of(&compiled, setting.parties);
             let twice = Demand {
                 and_gates: 2 * once.and_gates,
                 input_bits: once.input_bits.iter().map(|n| 2 * n).collect(),
@@ -96,7 +96,7 @@ fn every_phase_in_a_session_of_its_own() {
                 layout.gate_bytes(&(0..twice.and_gates)).end
             );
             for nth in 0..2 {
-                let work = (&circuit, &plan);
+                let work = &compiled;
                 let saved = prepare(setting, work, pools.clone(), &range(&once, nth));
                 let saved = saved.into_iter().map(Result::unwrap).collect();
                 let all = bits(&circuit, nth as usize);
@@ -111,10 +111,10 @@ fn every_phase_in_a_session_of_its_own() {
 #[test]
 fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
     let circuit = common::two_layers(40, Receivers::All);
-    let plan = Plan::new(&circuit);
-    let work = (&circuit, &plan);
+    let compiled = Compiled::new(&circuit);
+    let work = &compiled;
     let setting = Setting::default();
-    let need = Demand::of(&circuit, &plan, 2);
+    let need = Demand::of(&compiled, 2);
     let pools = fill(setting, &need);
     let mut far = range(&need, 0);
     far.gates = 1024..1024 + need.and_gates;
@@ -145,10 +145,10 @@ fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
 #[test]
 fn what_was_prepared_for_something_else_is_refused() {
     let circuit = common::two_layers(5, Receivers::All);
-    let plan = Plan::new(&circuit);
+    let compiled = Compiled::new(&circuit);
     let setting = Setting::default();
-    let need = Demand::of(&circuit, &plan, 2);
-    let saved = prepare(setting, (&circuit, &plan), fill(setting, &need), &range(&need, 0));
+    let need = Demand::of(&compiled, 2);
+    let saved = prepare(setting, &compiled, fill(setting, &need), &range(&need, 0));
     let saved: Vec<Vec<u8>> = saved.into_iter().map(Result::unwrap).collect();
     let all = bits(&circuit, 0);
     let other = common::two_layers(5, Receivers::Only(vec![0]));
@@ -156,11 +156,11 @@ fn what_was_prepared_for_something_else_is_refused() {
     let rho = Setting { rho: symbolon_protocols::Rho::Bits64, ..setting };
     let longer: Vec<Vec<u8>> = saved.iter().map(|saved| [&saved[..], &[0]].concat()).collect();
     let refusals = [
-        evaluate(setting, (&other, &Plan::new(&other)), saved.clone(), &all),
-        evaluate(setting, (&circuit, &plan), swapped, &all),
-        evaluate(rho, (&circuit, &plan), saved.clone(), &all),
-        evaluate(setting, (&circuit, &plan), longer, &all),
-        evaluate(setting, (&circuit, &plan), vec![Vec::new(); 2], &all),
+        evaluate(setting, &Compiled::new(&other), saved.clone(), &all),
+        evaluate(setting, &compiled, swapped, &all),
+        evaluate(rho, &compiled, saved.clone(), &all),
+        evaluate(setting, &compiled, longer, &all),
+        evaluate(setting, &compiled, vec![Vec::new(); 2], &all),
     ];
     for end in refusals.into_iter().flatten() {
         assert!(matches!(end, Err(Error::Store(_))), "{end:?}");
@@ -187,9 +187,9 @@ proptest! {
             &(0..40).map(|i| ((i % 3) as u8, i * 7 + 1, i * 11 + 3)).collect::<Vec<_>>(),
             vec![((20..40).collect(), Receivers::All)],
         );
-        let plan = Plan::new(&circuit);
-        let work = (&circuit, &plan);
-        let need = Demand::of(&circuit, &plan, setting.parties);
+        let compiled = Compiled::new(&circuit);
+        let work = &compiled;
+        let need = Demand::of(&compiled, setting.parties);
         let mut pools = fill(setting, &need);
         let damage = |bytes: &mut Vec<u8>| {
             let place = place.index(bytes.len());

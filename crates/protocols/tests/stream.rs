@@ -61,7 +61,7 @@ proptest! {
 fn circuits_without_and_gates() {
     let steps: Vec<_> = (0..9u32).map(|i| (3, i, 15 - i)).collect();
     let circuit = common::circuit(&[8, 8], &steps, vec![((16..25).collect(), Receivers::All)]);
-    assert_eq!(common::plan(Setting::default(), &circuit).and_count(), 0);
+    assert_eq!(common::compiled(Setting::default(), &circuit).plan().and_count(), 0);
     let all = [vec![true; 8], vec![false, true, true, false, true, false, false, true]];
     for (protocol, lanes) in [(Protocol::Wrk, 1), (Protocol::Wrk, 2), (Protocol::Ywz, 1)] {
         let setting = Setting { protocol, lanes, segment_gates: Some(12), ..Setting::default() };

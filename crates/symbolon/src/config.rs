@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
+use symbolon_circuit::{Circuit, PartyId, Receivers};
+use symbolon_protocols::{Batch, Compiled, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Observer, Progress, Result, SimulatedLink,
 };
@@ -233,9 +233,9 @@ impl Config {
     }
 
     /// What one evaluation takes.
-    pub(crate) fn demand(&self, circuit: &Circuit, plan: &Plan) -> Result<Demand> {
+    pub(crate) fn demand(&self, circuit: &Compiled) -> Result<Demand> {
         let parties = self.parties() as u16;
-        self.terms.params.protocol.demand_of(circuit, plan, parties, self.terms.batch(1))
+        self.terms.params.protocol.demand_of(circuit, parties, self.terms.batch(1))
     }
 
     /// How many parties there are, this one included.

@@ -77,7 +77,8 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    GateForm, Link, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES, TreeDepth,
+    Compiled, GateForm, Link, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES,
+    TreeDepth,
 };
 /// What a run with [`Protocol::Duplo`] garbles and sends, before there is a session.
 pub mod duplo {
@@ -97,5 +98,10 @@ pub use symbolon_transport::{
     Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger, Subject, TransportReason,
     Work, check_address, check_listening, shortage,
 };
+/// The name of the SIMD kernels in use, in lower case.
+pub fn backend() -> String {
+    format!("{:?}", symbolon_primitives::Backend::active()).to_lowercase()
+}
+
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use symbolon_circuit::{Circuit, PartyId, Plan, reference};
-use symbolon_primitives::{Backend, BitVec, Block, Prg};
+use symbolon_circuit::{Circuit, PartyId, reference};
+use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_protocols::phases::Measured;
-use symbolon_protocols::{Engine, Network, Prepared, Protocol};
+use symbolon_protocols::{Compiled, Engine, Network, Prepared, Protocol};
 use symbolon_transport::{Error, Result};
 
 use crate::autotune::Preferences;
@@ -15,11 +15,6 @@ use crate::messages::READY;
 use crate::params::Job;
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
 use crate::session::{Begun, begin, counted, engine, give_up};
-
-/// The name of the SIMD kernels in use, in lower case.
-pub fn backend() -> String {
-    format!("{:?}", Backend::active()).to_lowercase()
-}
 
 /// What [`measure_tables`] is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,15 +68,15 @@ pub fn measure_tables(
     if batch == 0 || repeat == 0 {
         return Err(Error::invalid_input("nothing to measure"));
     }
-    let job = Job::Measure(circuit, [batch, shared_by, repeat]);
-    let plan = Plan::new(circuit);
-    let gates = config.demand(circuit, &plan)?.and_gates.saturating_mul(batch as u64);
+    let compiled = Compiled::new(circuit);
+    let job = Job::Measure(&compiled, [batch, shared_by, repeat]);
+    let gates = config.demand(&compiled)?.and_gates.saturating_mul(batch as u64);
     let begun = begin(config, job, (gates, Preferences::NOTHING), |network, dealer| {
         engine(Protocol::TinyTable, network, dealer)
     })?;
     let Begun { mut network, made: engine, .. } = begun;
     let mut bench =
-        Bench { network: &mut network, engine, circuit, plan, times: TableTimes::default() };
+        Bench { network: &mut network, engine, circuit: &compiled, times: TableTimes::default() };
     let done = (0..repeat).try_for_each(|_| bench.round(course));
     let times = bench.times;
     done.map(|()| times).inspect_err(|error| give_up(&mut network, error))
@@ -90,8 +85,7 @@ pub fn measure_tables(
 struct Bench<'a> {
     network: &'a mut Network,
     engine: Box<dyn Engine>,
-    circuit: &'a Circuit,
-    plan: Plan,
+    circuit: &'a Compiled,
     times: TableTimes,
 }
 
@@ -125,7 +119,7 @@ impl Bench<'_> {
     /// Prepares this many executions; seconds and bytes sent are for one of them.
     fn prepare(&mut self, executions: usize) -> Result<(Box<dyn Prepared>, [f64; 2], f64)> {
         self.network.batch.executions = executions;
-        let need = Protocol::TinyTable.demand(self.network, self.circuit, &self.plan)?;
+        let need = Protocol::TinyTable.demand(self.network, self.circuit)?;
         let before = sent(self.network, &[INDEPENDENT, DEPENDENT]);
         ready(self.network)?;
         let start = Instant::now();
@@ -133,9 +127,9 @@ impl Bench<'_> {
         let material =
             counted(self.network, INDEPENDENT, |network| engine.preprocess(network, &need))?;
         let independent = start.elapsed().as_secs_f64();
-        let (circuit, plan) = (self.circuit, &self.plan);
+        let circuit = self.circuit;
         let prepared =
-            counted(self.network, DEPENDENT, |network| material.prepare(network, circuit, plan))?;
+            counted(self.network, DEPENDENT, |network| material.prepare(network, circuit))?;
         let dependent = start.elapsed().as_secs_f64() - independent;
         let bytes = sent(self.network, &[INDEPENDENT, DEPENDENT]) - before;
         let one = |all: f64| all / executions as f64;
@@ -144,8 +138,8 @@ impl Bench<'_> {
 
     /// Runs what was prepared; seconds and bytes sent are for one execution.
     fn run(&mut self, online: Box<dyn Measured>, executions: usize) -> Result<(f64, f64)> {
-        let inputs = [0, 1].map(|party| made_up(self.circuit, party, executions));
-        let (circuit, me) = (self.circuit, self.network.me);
+        let inputs = [0, 1].map(|party| made_up(self.circuit.circuit(), party, executions));
+        let (circuit, me) = (self.circuit.circuit(), self.network.me);
         let before = sent(self.network, &[ONLINE]);
         ready(self.network)?;
         let start = Instant::now();

@@ -8,8 +8,9 @@
 
 use std::str::FromStr;
 
-use symbolon_circuit::Circuit;
-use symbolon_protocols::{GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES};
+use symbolon_protocols::{
+    Compiled, GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES,
+};
 use symbolon_transport::{AUTO, Error, Hello, Result};
 
 use crate::describe;
@@ -286,22 +287,22 @@ fn mac_choice(value: &str) -> Option<MacChoice> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Job<'a> {
     /// Evaluating a circuit in one go.
-    Run(&'a Circuit),
+    Run(&'a Compiled),
     /// Filling a pool up to this.
     Preprocess(Amount),
-    /// Preparing a circuit this many times.
-    Prepare(&'a Circuit, u32),
+    /// Preparing a circuit so many times.
+    Prepare(&'a Compiled, u32),
     /// Running a prepared circuit.
-    RunPrepared(&'a Circuit),
-    /// Making this many triples.
+    RunPrepared(&'a Compiled),
+    /// Making so many triples.
     Triples(u64),
     /// Measuring `tinytable`: executions of a batch, those that share material, rounds.
     #[cfg(feature = "measure")]
-    Measure(&'a Circuit, [usize; 3]),
+    Measure(&'a Compiled, [usize; 3]),
 }
 
 impl Job<'_> {
-    fn circuit(&self) -> Option<&Circuit> {
+    fn circuit(&self) -> Option<&Compiled> {
         match *self {
             Job::Run(circuit) | Job::Prepare(circuit, _) | Job::RunPrepared(circuit) => {
                 Some(circuit)
@@ -315,9 +316,9 @@ impl Job<'_> {
     /// The kind of session, and what else is compared.
     fn values(&self) -> (&'static str, Vec<(&'static str, String)>) {
         // In words first: what comes first in the list is what a difference is told by.
-        let all = |circuit: &Circuit, more: Option<(&'static str, String)>| {
+        let all = |circuit: &Compiled, more: Option<(&'static str, String)>| {
             let digest = ("circuit", hex::encode(circuit.digest()));
-            describe::parts(circuit).into_iter().chain([digest]).chain(more).collect()
+            describe::parts(circuit.circuit()).into_iter().chain([digest]).chain(more).collect()
         };
         match *self {
             Job::Run(circuit) => ("run", all(circuit, None)),
@@ -345,7 +346,7 @@ pub(crate) fn hello(params: &SessionParams, parties: usize, job: Job<'_>) -> Hel
     let (kind, about) = job.values();
     let hello = Hello::new((0..parties as u16).collect::<Vec<_>>()).term("phase", kind);
     let hello = match job.circuit() {
-        Some(circuit) => hello.note("circuit", circuit.name()),
+        Some(circuit) => hello.note("circuit", circuit.circuit().name()),
         None => hello,
     };
     let add = |hello: Hello, (key, value): (&'static str, String)| match OPEN.contains(&key) {

@@ -3,11 +3,11 @@
 pub(crate) mod batch;
 mod circuits;
 
-use symbolon_circuit::{Circuit, PartyId, Plan};
+use symbolon_circuit::{Circuit, PartyId};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared, Preprocessed,
-    Protocol,
+    Compiled, Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared,
+    Preprocessed, Protocol,
 };
 use symbolon_transport::{
     CancelHandle, Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,
@@ -41,8 +41,7 @@ use crate::{Inputs, Outputs};
 pub struct Session {
     id: SessionId,
     /// The circuit that the phases are about, and how many there were with it.
-    circuit: Circuit,
-    plan: Plan,
+    circuit: Compiled,
     circuits: u64,
     cancel: CancelHandle,
     protocol: Protocol,
@@ -80,21 +79,20 @@ impl Session {
     /// checks fail.
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
         config.check(circuit)?;
-        let plan = Plan::new(circuit);
+        let circuit = Compiled::new(circuit);
         let SessionParams { protocol, executions, dealer, .. } = config.terms().params.clone();
-        let gates = config.demand(circuit, &plan)?.and_gates.saturating_mul(executions);
+        let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
         let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
-        let begun = begin(config, Job::Run(circuit), work, |network, dealer| {
+        let begun = begin(config, Job::Run(&circuit), work, |network, dealer| {
             engine(protocol, network, dealer)
         })?;
         let Begun { network, choice, made } = begun;
-        let (circuit, engine) = (circuit.clone(), Some(made));
+        let engine = Some(made);
         let id = SessionId(network.session);
         Ok(Session {
             id,
             circuit,
-            plan,
             circuits: 1,
             cancel,
             protocol,
@@ -120,7 +118,7 @@ impl Session {
     /// The circuit that all parties agreed on, the last one if there were
     /// [several](Session::next_circuit).
     pub fn circuit(&self) -> &Circuit {
-        &self.circuit
+        self.circuit.circuit()
     }
 
     /// The protocol all parties agreed on.
@@ -160,7 +158,7 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Correlations> {
-        let need = self.protocol.demand(&self.network, &self.circuit, &self.plan)?;
+        let need = self.protocol.demand(&self.network, &self.circuit)?;
         let job = self.network.session;
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;
@@ -181,8 +179,8 @@ impl Session {
         }
         let job = self.network.session;
         self.phase(DEPENDENT, |parts| {
-            let Parts { engine, network, circuit, plan } = parts;
-            let inner = engine.preprocess_for(network, circuit, plan)?;
+            let Parts { engine, network, circuit } = parts;
+            let inner = engine.preprocess_for(network, circuit)?;
             Ok(Correlations { job, inner })
         })
     }
@@ -195,7 +193,7 @@ impl Session {
     pub fn prepare(&mut self, material: Correlations) -> Result<PreparedCircuit> {
         let job = self.own(material.job, "material")?;
         self.phase(DEPENDENT, |parts| {
-            let inner = material.inner.prepare(parts.network, parts.circuit, parts.plan)?;
+            let inner = material.inner.prepare(parts.network, parts.circuit)?;
             Ok(PreparedCircuit { job, inner })
         })
     }
@@ -212,13 +210,12 @@ impl Session {
         let count = usize::try_from(self.executions)
             .map_err(|_| Error::invalid_input("more evaluations than memory can hold"))?;
         self.phase(DEPENDENT, |parts| {
-            let Parts { engine, network, circuit, plan } = parts;
-            let mut made = Vec::new();
-            engine.prepare_each(network, circuit, plan, count, &mut |_, inner| {
-                made.push(PreparedCircuit { job, inner });
+            let mut all = Vec::new();
+            parts.engine.prepare_each(parts.network, parts.circuit, count, &mut |_, inner| {
+                all.push(PreparedCircuit { job, inner });
                 Ok(())
             })?;
-            Ok(made)
+            Ok(all)
         })
     }
 
@@ -232,11 +229,11 @@ impl Session {
     pub fn run(&mut self, ready: PreparedCircuit, inputs: &Inputs) -> Result<Outputs> {
         self.own(ready.job, "prepared circuit")?;
         self.phase(ONLINE, |parts| {
-            let Parts { network, circuit, plan, .. } = parts;
+            let Parts { network, circuit, .. } = parts;
             // Too late to go on as if nothing had happened: the peer is evaluating already.
-            inputs.check(circuit, network.me)?;
-            let bits = ready.inner.evaluate(network, circuit, plan, inputs.bits())?;
-            Outputs::new(circuit, network.me, bits)
+            inputs.check(circuit.circuit(), network.me)?;
+            let bits = ready.inner.evaluate(network, circuit, inputs.bits())?;
+            Outputs::new(circuit.circuit(), network.me, bits)
         })
     }
 
@@ -248,10 +245,10 @@ impl Session {
     /// As the three have them; inputs that do not fit are refused before anything is sent, and do
     /// no harm.
     pub fn evaluate(&mut self, inputs: &Inputs) -> Result<Outputs> {
-        inputs.check(&self.circuit, self.network.me)?;
+        inputs.check(self.circuit(), self.network.me)?;
         if self.streams() {
             let bits = self.stream(inputs.bits())?;
-            return Outputs::new(&self.circuit, self.network.me, bits);
+            return Outputs::new(self.circuit(), self.network.me, bits);
         }
         let material = self.preprocess_circuit()?;
         let ready = self.prepare(material)?;
@@ -263,13 +260,13 @@ impl Session {
     /// and no dealer deals the material.
     pub fn streams(&self) -> bool {
         let keeps = self.dealer.is_some() || !self.protocol.streams();
-        !keeps && self.plan.and_count() > self.network.segment_gates
+        !keeps && self.circuit.plan().and_count() > self.network.segment_gates
     }
 
     fn stream(&mut self, inputs: &InputBits) -> Result<OutputBits> {
         self.phase(STREAMED, |parts| {
-            let Parts { engine, network, circuit, plan } = parts;
-            engine.stream(network, circuit, plan, inputs)
+            let Parts { engine, network, circuit } = parts;
+            engine.stream(network, circuit, inputs)
         })
     }
 
@@ -294,8 +291,8 @@ impl Session {
         let Some(engine) = self.engine.as_deref_mut() else {
             return Err(Error::internal("a session without an engine is not marked dead"));
         };
-        let (network, circuit, plan) = (&mut self.network, &self.circuit, &self.plan);
-        let done = counted(network, name, |network| work(Parts { engine, network, circuit, plan }));
+        let (network, circuit) = (&mut self.network, &self.circuit);
+        let done = counted(network, name, |network| work(Parts { engine, network, circuit }));
         if let Err(error) = &done {
             self.engine = None;
             self.dead = Some(error.clone());
@@ -309,7 +306,7 @@ impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session")
             .field("party", &self.network.me)
-            .field("circuit", &self.circuit.name())
+            .field("circuit", &self.circuit().name())
             .field("dead", &self.dead)
             .finish_non_exhaustive()
     }
@@ -319,8 +316,7 @@ impl std::fmt::Debug for Session {
 struct Parts<'s> {
     engine: &'s mut dyn Engine,
     network: &'s mut Network,
-    circuit: &'s Circuit,
-    plan: &'s Plan,
+    circuit: &'s Compiled,
 }
 
 /// What makes material in a session: a dealer, or the parties among themselves.

@@ -32,12 +32,12 @@ mod maker;
 use std::io::{BufReader, Read};
 use std::ops::Range;
 
-use symbolon_circuit::{Circuit, Plan};
+use symbolon_circuit::Circuit;
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Demand, Engine, Network, OtExtension, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
-    Protocol,
+    Compiled, Demand, Engine, Network, OtExtension, PoolLayout, PoolRange, PoolSink, PoolSource,
+    Prepared, Protocol,
 };
 use symbolon_store::{
     AvailableItem, ConsumedItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind,
@@ -251,13 +251,13 @@ pub fn prepare(
     count: u32,
 ) -> Result<PreparedItems> {
     config.check(circuit)?;
-    let plan = Plan::new(circuit);
+    let circuit = &Compiled::new(circuit);
     let terms = config.terms();
     let batch = terms.whole_batch()?;
-    let need = terms.params.protocol.demand_of(circuit, &plan, config.parties() as u16, batch)?;
+    let need = terms.params.protocol.demand_of(circuit, config.parties() as u16, batch)?;
     let maker = Maker::of(&config);
     let and_gates = need.and_gates.saturating_mul(count.into());
-    let work = Preparing { store, circuit, plan: &plan, need, maker: &maker };
+    let work = Preparing { store, circuit, need, maker: &maker };
     let begun = begin(
         config,
         Job::Prepare(circuit, count),
@@ -279,27 +279,15 @@ pub fn prepare(
         }
         items.push(or_give_up(made, &mut network)?);
     }
-    let mut left = count as usize - pools.ranges.len();
-    if maker.protocol.prepares_together() && batch.executions == 1 && count > 1 {
-        let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
+    if let Some(engine) = engine.as_deref_mut() {
+        let left = count as usize - pools.ranges.len();
         // Afterwards an engine that failed knows its group no more.
         let group = engine.group();
-        let made = work.prepare_together(&mut network, engine, count);
+        let made = work.prepare_fresh(&mut network, engine, left);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
             kill(store, &group, error)?;
         }
-        items = or_give_up(made, &mut network)?;
-        left = 0;
-    }
-    for number in 0..left {
-        let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
-        let group = engine.group();
-        // The group is new: its numbers start at 0.
-        let made = work.prepare_fresh(&mut network, engine, number as u64);
-        if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
-            kill(store, &group, error)?;
-        }
-        items.push(or_give_up(made, &mut network)?);
+        items.extend(or_give_up(made, &mut network)?);
     }
     let Pools { ranges, agreement, .. } = &pools;
     let from_pools = ranges.len();
@@ -351,20 +339,19 @@ pub fn run_batch(
     let batch = terms.whole_batch()?;
     let mut inputs = inputs.into_iter();
     let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
-    let plan = Plan::new(circuit);
+    let compiled = Compiled::new(circuit);
     let maker = Maker::of(&config);
     let timeout = terms.timeout;
     // All is settled already: what was prepared says how.
     let settled =
         Preferences { ot: Some(OtExtension::default()), ..lowest_latency(maker.protocol) };
-    let begun = begin(config, Job::RunPrepared(circuit), (0, settled), |network, _| {
+    let begun = begin(config, Job::RunPrepared(&compiled), (0, settled), |network, _| {
         network.batch = batch;
         let mut rounds = Rounds::default();
-        let filter = maker.filter(ItemKind::Prepared, Some(circuit));
+        let filter = maker.filter(ItemKind::Prepared, Some(&compiled));
         let (chosen, agreement) = choose_prepared(network, &mut rounds, (store, &filter), timeout)?;
-        let opened = (&*network, circuit, &plan);
-        let chosen = chosen.take(store, opened, maker.protocol)?;
-        // Waiting for another's disk happens here, and not online.
+        let chosen = chosen.take(store, network, &compiled, maker.protocol)?;
+        // Whoever waits for another's disk does so here, and not online.
         if !all_say(network, &mut rounds, Question::ConsumedItem(chosen.chosen.id), true)? {
             return Err(Error::store("another party cannot use what was prepared"));
         }
@@ -373,7 +360,7 @@ pub fn run_batch(
     let Begun { mut network, made: (chosen, agreement), .. } = begun;
     let Opened { prepared, taken, chosen } = chosen;
     let done = counted(&mut network, ONLINE, |network| {
-        let bits = prepared.evaluate(network, circuit, &plan, &inputs.bits)?;
+        let bits = prepared.evaluate(network, &compiled, &inputs.bits)?;
         split(circuit, network.me, bits, batch.executions)
     });
     if let Err(error @ Error::PeerMisbehaved { .. }) = &done {
@@ -391,8 +378,7 @@ const MOST_FRESH: u64 = 1 << 23;
 /// What one circuit after the other is prepared with.
 struct Preparing<'a> {
     store: &'a Store,
-    circuit: &'a Circuit,
-    plan: &'a Plan,
+    circuit: &'a Compiled,
     need: Demand,
     maker: &'a Maker,
 }
@@ -433,17 +419,18 @@ impl Preparing<'_> {
             };
             let protocol = self.maker.protocol;
             let material = protocol.from_pool(network, &range, &mut FromConsumedItem(&taken))?;
-            let prepared = material.prepare(network, self.circuit, self.plan)?;
+            let prepared = material.prepare(network, self.circuit)?;
             self.keep(network, prepared, &part.origin, part.number)
         })
     }
 
+    /// Prepares so many with material made on the spot.
     fn prepare_fresh(
         &self,
         network: &mut Network,
         engine: &mut dyn Engine,
-        number: u64,
-    ) -> Result<ItemId> {
+        count: usize,
+    ) -> Result<Vec<ItemId>> {
         if self.need.and_gates > MOST_FRESH && network.batch.executions > 1 {
             return Err(Error::invalid_input(format!(
                 "{} triples are more than are held in memory for a batch that is prepared: fill a pool first, \
@@ -451,32 +438,16 @@ impl Preparing<'_> {
                 self.need.and_gates
             )));
         }
+        let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
+        let mut items = Vec::with_capacity(count);
         counted(network, DEPENDENT, |network| {
-            let material = engine.preprocess_for(network, self.circuit, self.plan)?;
-            let prepared = material.prepare(network, self.circuit, self.plan)?;
-            let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
-            self.keep(network, prepared, &origin, number)
-        })
-    }
-
-    /// Prepares all circuits at once, for a protocol that needs less for each then.
-    fn prepare_together(
-        &self,
-        network: &mut Network,
-        engine: &mut dyn Engine,
-        count: u32,
-    ) -> Result<Vec<ItemId>> {
-        counted(network, DEPENDENT, |network| {
-            let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
-            let mut kept = Vec::new();
-            let mut keep = |network: &mut Network, prepared| {
-                let number = kept.len() as u64;
-                kept.push(self.keep(network, prepared, &origin, number)?);
+            engine.prepare_each(network, self.circuit, count, &mut |network, prepared| {
+                // The group is new: its numbers start at 0.
+                items.push(self.keep(network, prepared, &origin, items.len() as u64)?);
                 Ok(())
-            };
-            engine.prepare_each(network, self.circuit, self.plan, count as usize, &mut keep)?;
-            Ok(kept)
-        })
+            })
+        })?;
+        Ok(items)
     }
 
     /// Puts a prepared circuit into the store.

@@ -34,18 +34,35 @@ fn bytes_of_setup(session: &Session) -> u64 {
     session.report().phases.iter().find(|phase| phase.phase == "setup").unwrap().bytes_sent
 }
 
+/// Every protocol in each of its forms.
+fn kinds() -> impl Iterator<Item = (Protocol, GateForm)> {
+    let forms = |&protocol: &Protocol| protocol.forms().iter().map(move |&form| (protocol, form));
+    Protocol::ALL.iter().flat_map(forms)
+}
+
+#[test]
+fn prepared_evaluations_are_run_one_by_one() {
+    let circuit = circuit("add:16");
+    for (protocol, form) in kinds() {
+        all(2, |me, transport| {
+            let config = Config::new(me, transport).protocol(protocol).form(form).executions(2);
+            let mut session = Session::connect(config, &circuit).unwrap();
+            let ready = session.prepare_each().unwrap();
+            assert_eq!(ready.len(), 2);
+            for (ready, value) in ready.into_iter().zip([7, 500]) {
+                let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), value).unwrap();
+                let outputs = session.run(ready, &inputs.finish().unwrap()).unwrap();
+                let sum = outputs.get(0).and_then(|output| output.uint());
+                assert_eq!(sum, Some(2 * value), "{} {form}", protocol.name());
+            }
+        });
+    }
+}
+
 #[test]
 fn several_circuits_follow_one_set_up() {
-    let kinds = [
-        (Protocol::Wrk, GateForm::FourRow),
-        (Protocol::Wrk, GateForm::HalfGates),
-        (Protocol::Ywz, GateForm::HalfGates),
-        (Protocol::TinyTable, GateForm::Tables),
-        (Protocol::Duplo, GateForm::HalfGates),
-        (Protocol::DualEx, GateForm::HalfGates),
-    ];
     let (add, mul, wide) = (circuit("add:16"), circuit("mul:8"), circuit("add:40"));
-    for (protocol, form) in kinds {
+    for (protocol, form) in kinds() {
         all(2, |me, transport| {
             let config = Config::new(me, transport).protocol(protocol).form(form);
             let mut session = Session::connect(config, &add).unwrap();

@@ -42,7 +42,8 @@ impl fmt::Display for Check {
     }
 }
 
-/// For checks that are not declared yet.
+/// For tests alone: checks of the program are declared.
+#[cfg(any(test, feature = "adversary"))]
 impl From<&'static str> for Check {
     fn from(name: &'static str) -> Self {
         Check::new(name, name, "")

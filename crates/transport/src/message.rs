@@ -40,7 +40,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// For messages that are not declared yet, and for tests.
+/// For tests alone: messages of the program are declared.
+#[cfg(any(test, feature = "adversary"))]
 impl From<&'static str> for Kind {
     #[inline]
     fn from(name: &'static str) -> Self {

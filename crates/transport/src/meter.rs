@@ -102,6 +102,7 @@ fn cpu_time() -> Option<Duration> {
 
 /// What one phase cost one party.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PhaseReport {
     /// The phase's name.
     pub phase: String,

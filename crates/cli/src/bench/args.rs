@@ -4,9 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::{LocalTransport, TuningArgs};
 use crate::lang::ProgramArgs;
+use crate::options::{LocalTransport, TuningArgs};
 use crate::progress::ShowArgs;
+
+/// The names of the workloads that are no circuits.
+pub const TRIPLES: &str = "triples";
+pub const TINYTABLE: &str = "tinytable";
+
+/// How often everything is run, unless it is said.
+pub const REPEAT: u32 = 5;
 
 const BENCH_HELP: &str = "\
 Where an option takes a list, all combinations are measured; those that no protocol offers are left out and named.
@@ -15,8 +22,7 @@ EXAMPLES
     symbolon bench triples --parties 2,3,5 --count 1000000
     symbolon bench sha256 --repeat 11 --fresh-session
     symbolon bench aes128 sha256 --protocol wrk,ywz --threads 1,2 --report aes.html
-    symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 --link local,lan,wan --json
-    symbolon bench tinytable --mac-bits 64,128 --report blocks.html";
+    symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 --link local,lan,wan --json";
 
 /// Arguments of `bench`.
 #[derive(Args, Debug)]

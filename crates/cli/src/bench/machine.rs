@@ -39,7 +39,7 @@ impl Machine {
         Machine {
             version: env!("CARGO_PKG_VERSION"),
             debug: cfg!(debug_assertions),
-            backend: symbolon::measure::backend(),
+            backend: symbolon::backend(),
             processor: field("/proc/cpuinfo", "model name"),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory: field("/proc/meminfo", "MemTotal").and_then(|text| kib(&text)),

@@ -3,17 +3,19 @@
 use symbolon::SETUP;
 use symbolon::circuit::PartyId;
 
-use super::TRIPLES;
-use super::args::BenchArgs;
+use super::args::{BenchArgs, TRIPLES};
 use super::plan::{Setting, Workload};
 use super::result::{Measured, PartyMeasured, PhaseMeasured, PhaseOfAll};
 use super::spread::Spread;
-use crate::args::LocalTransport;
+use symbolon::PhaseReport;
+
 use crate::error::{CliError, CliResult};
-use crate::execute::{PartyResult, RunOptions, forget_peak_memory};
+use crate::execute::RunOptions;
 use crate::local_runner::{LocalRun, Work};
+use crate::options::LocalTransport;
+use crate::party_result::{PartyResult, forget_peak_memory};
 use crate::progress;
-use crate::results::{ChoiceJson, PhaseJson};
+use crate::results::ChoiceJson;
 use crate::timeline::Span;
 
 /// What all parties had at the end of one session, by party.
@@ -68,7 +70,7 @@ fn samples<'s>(
     sessions: &'s [Session],
     party: usize,
     phase: &'s str,
-) -> impl Iterator<Item = &'s PhaseJson> {
+) -> impl Iterator<Item = &'s PhaseReport> {
     sessions.iter().flat_map(move |session| {
         let played = &session[party];
         let set_up = played.phases.iter().filter(move |_| phase == SETUP);
@@ -78,7 +80,7 @@ fn samples<'s>(
 }
 
 /// One party's costs of one run, without the set-up.
-type Run<'s> = &'s [PhaseJson];
+type Run<'s> = &'s [PhaseReport];
 
 /// Every run: by party.
 fn runs(sessions: &[Session]) -> Vec<Vec<Run<'_>>> {
@@ -188,7 +190,7 @@ fn costs(
     let phase = |party: usize, name: &str| {
         let all = || samples(sessions, party, name);
         let cpu: Option<Vec<f64>> = all().map(|cost| cost.cpu_seconds).collect();
-        let middle = |count: fn(&PhaseJson) -> u64| {
+        let middle = |count: fn(&PhaseReport) -> u64| {
             let counts = Spread::of(all().map(|cost| count(cost) as f64));
             counts.map_or(0, |counts| counts.median.round() as u64)
         };
@@ -215,7 +217,7 @@ fn costs(
 /// most that any sent.
 fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAll> {
     let of_all = |name: &&str| {
-        let by_party: Vec<Vec<&PhaseJson>> =
+        let by_party: Vec<Vec<&PhaseReport>> =
             (0..costs.len()).map(|party| samples(sessions, party, name).collect()).collect();
         let most = by_party.iter().map(Vec::len).max().unwrap_or(0);
         let at = |sample: usize| by_party.iter().filter_map(move |party| party.get(sample));

@@ -1,6 +1,6 @@
 //! The report: one page with plots and tables, which needs nothing else to be shown.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::machine::Machine;
 use super::plots::{
@@ -9,13 +9,10 @@ use super::plots::{
 use super::result::{BenchJson, Measured, Table, table};
 use crate::cost_table::{bytes, time};
 use crate::error::{CliError, CliResult};
+use crate::page::document;
 
-const STYLE: &str = "
-body { font: 15px/1.45 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
-h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2.2em; border-top: 1px solid #ccc; padding-top: .8em }
-table { border-collapse: collapse; margin: 1em 0; font-size: .9em }
-th, td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
-th { border-bottom-color: #888 } th:first-child, td:first-child, .name { text-align: left }
+pub const STYLE: &str = "
+body { max-width: 60em } td:first-child { text-align: left }
 figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: #444 }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em }
 .wide { overflow-x: auto } .warning { color: #a00; font-weight: bold }
@@ -33,6 +30,7 @@ pub fn page(result: &BenchJson) -> CliResult<String> {
     let scaling = scaling(&result.measurements)?;
     let each: Vec<Markup> = result.measurements.iter().map(one).collect::<CliResult<_>>()?;
     let body = html! {
+        (machine(&result.machine))
         h2 { "All measurements" }
         p {
             "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \
@@ -42,31 +40,10 @@ pub fn page(result: &BenchJson) -> CliResult<String> {
         (scaling)
         @for section in &each { (section) }
     };
-    Ok(document(&title, &result.machine, &body))
+    Ok(document(&title, STYLE, &body))
 }
 
-/// A page with a title and on what was measured.
-pub fn document(title: &str, on: &Machine, body: &Markup) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { (title) }
-                (machine(on))
-                (body)
-            }
-        }
-    };
-    page.into_string()
-}
-
-fn machine(machine: &Machine) -> Markup {
+pub fn machine(machine: &Machine) -> Markup {
     html! {
         @if machine.debug {
             p.warning { "This program was built for debugging: its times say nothing." }

@@ -4,12 +4,11 @@ use std::rc::Rc;
 
 use symbolon::circuit::{Circuit, Plan};
 
-use super::TRIPLES;
-use super::args::BenchArgs;
-use crate::args::TuningArgs;
+use super::args::{BenchArgs, REPEAT, TRIPLES};
 use crate::error::{CliError, CliResult};
 use crate::lang::{ProgramArgs, is_program};
-use crate::results::tell;
+use crate::options::TuningArgs;
+use crate::output::tell;
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::{Resolved, random_values};
@@ -207,7 +206,7 @@ type Loads = Vec<(String, Option<u16>, Rc<Loaded>, u16)>;
 
 fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Setting> {
     let tuning = wanted.tuning(&args.tuning.unlisted());
-    let repeat = args.repeat.unwrap_or(super::REPEAT);
+    let repeat = args.repeat.unwrap_or(REPEAT);
     let name = wanted.workload.clone();
     if name == TRIPLES {
         let refused = wanted.protocol.is_some() || wanted.form.is_some() || args.one_by_one;

@@ -6,6 +6,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
+use super::args::TRIPLES;
 use super::result::{self, Measured, link_name, rate};
 use super::spread::Spread;
 use crate::cost_table::{bytes, time};
@@ -188,7 +189,7 @@ impl Axis {
         let Measured { parties, threads, workload, protocol, link, rho, .. } = measured;
         let mut parts = match (self, protocol) {
             (Axis::Gates, Some(_)) => vec!["circuits".to_string()],
-            (Axis::Gates, None) => vec![super::TRIPLES.to_string()],
+            (Axis::Gates, None) => vec![TRIPLES.to_string()],
             _ => vec![workload.clone()],
         };
         parts.extend(protocol.map(str::to_string));

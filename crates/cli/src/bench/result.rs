@@ -3,7 +3,7 @@
 use serde::Serialize;
 use symbolon::circuit::PartyId;
 
-use super::TRIPLES;
+use super::args::TRIPLES;
 use super::machine::Machine;
 use super::spread::Spread;
 use crate::cost_table::{align, bytes, time};

@@ -3,13 +3,14 @@
 use maud::{Markup, html};
 use plotters::style::RGBColor;
 
-use super::page::{document, key, lines, overview, svg};
+use super::page::{STYLE, key, lines, machine, overview, svg};
 use super::plots::{Axis, Piece, Quantity, bars, css, grouped, phase_colour};
 use super::result::{link_name, threads};
-use super::tinytable::{self, Blocks, BlocksJson, Variant};
+use super::tinytable_result::{self, Blocks, BlocksJson, Variant};
 use crate::cost_table::{bytes, time};
 use crate::error::CliResult;
-use crate::tinytable_party::TableJson;
+use crate::page::document;
+use crate::tinytable_times::TableJson;
 
 /// The ways to run blocks, and whose seconds they are; they are far apart, and are drawn apart.
 type Way = (&'static str, fn(&TableJson) -> &Vec<f64>);
@@ -28,16 +29,17 @@ pub fn page(result: &BlocksJson) -> CliResult<String> {
     let scaling = scaling(many)?;
     let each: Vec<Markup> = many.iter().map(one).collect::<CliResult<_>>()?;
     let body = html! {
+        (machine(&result.machine))
         @if many.len() > 1 {
             h2 { "All measurements" }
             p { "Medians, least and most in brackets, for one block; the slower party's." }
-            (overview(&tinytable::overview(many)))
-            p { (tinytable::note()) }
+            (overview(&tinytable_result::overview(many)))
+            p { (tinytable_result::note()) }
         }
         (scaling)
         @for section in &each { (section) }
     };
-    Ok(document("symbolon bench tinytable", &result.machine, &body))
+    Ok(document("symbolon bench tinytable", STYLE, &body))
 }
 
 /// Seconds of a block by threads and by the MACs' length, where there are several.
@@ -116,7 +118,7 @@ fn one(blocks: &Blocks) -> CliResult<Markup> {
         h2 { (blocks.title()) }
         p { (blocks.runs()) "." }
         (overview(&blocks.table()))
-        p { (tinytable::note()) }
+        p { (tinytable_result::note()) }
         @for (caption, plot) in &figures {
             figure { figcaption { (caption) } (plot) }
         }

@@ -2,19 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use symbolon_lang::cost::Totals;
 use symbolon_lang::source::Sources;
 
-use super::CostJson;
+use super::report::CostJson;
 use crate::cost_table::bytes;
+use crate::page::document;
 
 const STYLE: &str = "
-body { font: 15px/1.45 sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
-h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em; border-top: 1px solid #ccc; padding-top: .8em }
-table { border-collapse: collapse; margin: 1em 0; font-size: .9em }
-th, td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
-th { border-bottom-color: #888 } .name, th:first-child { text-align: left }
 .source { overflow-x: auto } .source table { font: 13px/1.5 monospace; width: 100%; margin: 0 }
 .source td { border: 0; padding: 0 .6em } .source .code { text-align: left; width: 100%; white-space: pre }
 .line { color: #888 } .bar { display: inline-block; height: .75em; background: #c33; vertical-align: middle }
@@ -24,23 +20,11 @@ th { border-bottom-color: #888 } .name, th:first-child { text-align: left }
 /// The whole page.
 pub fn page(cost: &CostJson, sources: &Sources) -> String {
     let title = format!("Cost of {}", cost.program);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
-                title { (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { (title) }
-                (summary(cost))
-                @for (file, lines) in files(cost) { (source(file, &lines, cost, sources)) }
-            }
-        }
+    let body = html! {
+        (summary(cost))
+        @for (file, lines) in files(cost) { (source(file, &lines, cost, sources)) }
     };
-    page.into_string()
+    document(&title, STYLE, &body)
 }
 
 fn summary(cost: &CostJson) -> Markup {

@@ -5,7 +5,7 @@ use symbolon::{DEPENDENT, INDEPENDENT, ONLINE, STREAMED};
 
 use crate::bench::result::Measured;
 use crate::bench::spread::Spread;
-use crate::bench::tinytable::Variant;
+use crate::bench::tinytable_result::Variant;
 
 /// A quantity and its unit. Circuits' are for one evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,7 +24,7 @@ pub fn obstacle(row: &Row, machine: &Machine) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paper::{Paper, tables::chosen};
+    use crate::paper::{args::Paper, tables::chosen};
 
     #[test]
     fn rows_that_do_not_fit_say_why() {

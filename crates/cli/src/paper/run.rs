@@ -8,14 +8,15 @@ use serde::Serialize;
 use super::figure::Column;
 use super::fit::obstacle;
 use super::tables::{Chosen, Row, Table};
+use crate::bench;
+use crate::bench::args::{BenchArgs, TINYTABLE};
 use crate::bench::machine::Machine;
 use crate::bench::result::Measured;
 use crate::bench::spread::Spread;
-use crate::bench::tinytable::{self, Blocks};
-use crate::bench::{self, BenchArgs, TINYTABLE};
+use crate::bench::tinytable;
+use crate::bench::tinytable_result::Blocks;
 use crate::error::{CliError, CliResult, ExitKind};
-use crate::interrupt;
-use crate::results::tell;
+use crate::output::tell;
 
 /// Seconds that `--quick` gives to a paper.
 const QUICK: f64 = 60.0;
@@ -191,7 +192,7 @@ impl Bench {
                 Ok(measured) => measured,
                 Err(failure) if failure.class == ExitKind::Interrupted => return Err(failure),
                 Err(failure) => {
-                    interrupt::check()?;
+                    CliError::if_interrupted()?;
                     result.note = Some(format!("It failed: {}", failure.message));
                     return Ok(());
                 }

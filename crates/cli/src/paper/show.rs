@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use super::run::{PaperResult, RowResult, TableResult};
 use crate::bench::machine::Machine;
-use crate::bench::page::{document, overview};
+use crate::bench::page::{STYLE, machine, overview};
 use crate::bench::result::Table;
 use crate::bench::spread::Spread;
 use crate::cost_table::align;
+use crate::page::document;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
@@ -129,10 +130,11 @@ pub fn text(result: &PapersJson) -> String {
 pub fn html(result: &PapersJson) -> String {
     let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
     let body = html! {
+        (machine(&result.machine))
         p { (result.conditions()) }
         @for paper in &result.papers { (section(paper)) }
     };
-    document(&format!("symbolon paper {}", names.join(" ")), &result.machine, &body)
+    document(&format!("symbolon paper {}", names.join(" ")), STYLE, &body)
 }
 
 fn section(paper: &PaperResult) -> Markup {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Paper;
+use super::args::Paper;
 use super::figure::Column;
 use crate::error::{CliError, CliResult};
 
@@ -163,7 +163,7 @@ mod tests {
                     for words in row.run.iter().chain(row.quick.iter().flatten()) {
                         let args = bench(words).unwrap_or_else(|error| panic!("{at}: {error}"));
                         assert_eq!(args.workloads.len(), 1, "{at}");
-                        let tables = args.workloads[0] == crate::bench::TINYTABLE;
+                        let tables = args.workloads[0] == crate::bench::args::TINYTABLE;
                         assert_eq!(row.part.is_some(), tables, "{at}");
                     }
                 }

@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::ShowArgs;
 use crate::error::{CliError, CliResult};
-use crate::results::escape_for_terminal;
+use crate::escape::printable;
 use crate::screen;
 
 impl ShowArgs {
@@ -78,7 +78,7 @@ struct LineWriter<'a>(&'a [u8]);
 impl Write for LineWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        screen::write(&[self.0, escape_for_terminal(&text).as_bytes()].concat());
+        screen::write(&[self.0, printable(&text).as_bytes()].concat());
         Ok(line.len())
     }
 

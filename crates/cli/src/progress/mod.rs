@@ -21,7 +21,8 @@ pub use event::{Event, Sink};
 pub use log::log_as_party;
 
 use crate::error::{CliError, CliResult};
-use crate::results::{one_line, tell};
+use crate::escape::one_line;
+use crate::output::tell;
 use crate::screen;
 use board::Board;
 

@@ -1,6 +1,5 @@
 //! The engine: OTs with the peer, and executions prepared with them.
 
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_interaction::toss_coin;
 use symbolon_primitives::Prg;
 use symbolon_transport::{Error, Result, SessionId};
@@ -10,8 +9,8 @@ use super::{
     ot::OtSession, params::Params, probe_matrix::ProbeMatrix,
 };
 use crate::{
-    Demand, Engine, InputBits, Network, OutputBits, PoolSink, Prepared, Preprocessed,
-    phases::{self, Keep, PlannedCircuit},
+    Compiled, Engine, Network, Prepared, Preprocessed,
+    phases::{EachPrepared, each_by_itself},
 };
 
 /// A party whose OTs are set up.
@@ -35,23 +34,33 @@ pub(super) fn set_up_own(net: &mut Network) -> Result<DualEx> {
     Ok(DualEx { ots, session: net.session, circuits: 0, prg })
 }
 
-/// What is refused to callers that want material for any circuit.
-pub(super) fn dependent_only() -> Error {
-    Error::invalid_input(
-        "dualex prepares circuits only: it has no function-independent material, pools or dealer",
-    )
-}
-
 impl DualEx {
+    /// Prepares so many executions.
+    fn executions(
+        &mut self,
+        net: &mut Network,
+        circuit: &Compiled,
+        executions: usize,
+    ) -> Result<PreparedExecutions> {
+        let params = Params::new(executions, net.rho, net.batch.psi)?;
+        self.prepare_with(
+            net,
+            circuit,
+            params,
+            #[cfg(test)]
+            None,
+        )
+    }
+
     /// Prepares with these parameters.
     pub(super) fn prepare_with(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
+        circuit: &Compiled,
         params: Params,
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<PreparedExecutions> {
-        let function = Function::of(circuit)?;
+        let function = Function::of(circuit.circuit())?;
         let first = self.circuits;
         self.circuits = first
             .checked_add(params.circuits() as u64)
@@ -74,71 +83,33 @@ impl DualEx {
         };
         let executions = offline.run(&mut self.ots)?;
         let lengths = Lengths::new(net.me, &function, &params);
-        Ok(PreparedExecutions { session, function, lengths, executions })
+        let digest = circuit.digest();
+        Ok(PreparedExecutions { digest, session, function, lengths, executions })
     }
 }
 
 impl Engine for DualEx {
-    fn preprocess(&mut self, _: &mut Network, _: &Demand) -> Result<Box<dyn Preprocessed>> {
-        Err(dependent_only())
-    }
-
     fn preprocess_for(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        let params = Params::new(net.batch.executions, net.rho, net.batch.psi)?;
-        let prepared = self.prepare_with(
-            net,
-            circuit,
-            params,
-            #[cfg(test)]
-            None,
-        )?;
-        Ok(Box::new(Made { prepared, digest: circuit.digest() }))
+        Ok(Box::new(self.executions(net, circuit, net.batch.executions)?))
     }
 
     fn prepare_each(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
         count: usize,
-        keep: &mut Keep<'_>,
+        each: &mut EachPrepared<'_>,
     ) -> Result<()> {
-        if net.batch.executions != 1 {
-            return Err(Error::invalid_input("executions that run together are prepared together"));
+        if net.batch.executions != 1 || count < 2 {
+            // What runs together is one preparation.
+            return each_by_itself(self, net, circuit, count, each);
         }
-        let params = Params::new(count, net.rho, net.batch.psi)?;
-        let prepared = self.prepare_with(
-            net,
-            circuit,
-            params,
-            #[cfg(test)]
-            None,
-        )?;
-        let PreparedExecutions { session, function, lengths, executions } = prepared;
-        let alone = |execution| -> Box<dyn Prepared> {
-            let (function, executions) = (function.clone(), vec![execution]);
-            Box::new(PreparedExecutions { session, function, lengths, executions })
-        };
-        executions.into_iter().try_for_each(|execution| keep(net, alone(execution)))
-    }
-
-    fn stream(
-        &mut self,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-        inputs: &InputBits,
-    ) -> Result<OutputBits> {
-        phases::one_by_one(self, net, PlannedCircuit { circuit, plan }, inputs)
-    }
-
-    fn fill(&mut self, _: &mut Network, _: &Demand, _: &mut dyn PoolSink) -> Result<()> {
-        Err(dependent_only())
+        let apart = self.executions(net, circuit, count)?.apart();
+        apart.into_iter().try_for_each(|prepared| each(net, prepared))
     }
 
     fn group(&self) -> [u8; 32] {
@@ -146,22 +117,10 @@ impl Engine for DualEx {
     }
 }
 
-/// Executions of one circuit: all that there is to prepare is done.
-struct Made {
-    prepared: PreparedExecutions,
-    digest: [u8; 32],
-}
-
-impl Preprocessed for Made {
-    fn prepare(
-        self: Box<Self>,
-        _: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
-    ) -> Result<Box<dyn Prepared>> {
-        if self.digest != circuit.digest() {
-            return Err(Error::invalid_input("the material was made for another circuit"));
-        }
-        Ok(Box::new(self.prepared))
+/// All that there is to prepare is done.
+impl Preprocessed for PreparedExecutions {
+    fn prepare(self: Box<Self>, _: &mut Network, circuit: &Compiled) -> Result<Box<dyn Prepared>> {
+        circuit.must_be(&self.digest)?;
+        Ok(self)
     }
 }

@@ -69,13 +69,11 @@ mod reconcile;
 #[cfg(test)]
 mod tests;
 
-use symbolon_circuit::{Circuit, Plan};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::Result;
 
 use crate::{
-    Batch, Demand, GateForm, Network, Prepared,
+    Batch, Compiled, Demand, GateForm, Network, Prepared,
     codec::{Reader, damaged},
-    phases::PlannedCircuit,
     spec::{EngineSource, ProtocolSpec},
 };
 
@@ -96,6 +94,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     batches: Some(demand),
     messages: messages::ALL,
     checks: checks::ALL,
+    bytes: None,
     has_mac_length: false,
     has_psi_form: true,
     has_components: false,
@@ -109,24 +108,19 @@ const SMALL: u64 = 1 << 10;
 /// What so many executions take, in the measure of protocols on AND gates, by which it is chosen how
 /// many are prepared at a time. A small circuit counts as [`SMALL`] gates, since inputs and
 /// intersections take room as well.
-fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
-    let times = |n: u64| {
-        n.checked_mul(batch.executions as u64)
-            .ok_or_else(|| Error::invalid_input("too many executions at a time"))
-    };
-    let one = Demand::of(circuit, &Plan::new(circuit), 2);
-    let bits = |party: usize| times(one.input_bits[party]);
-    Ok(Demand { and_gates: times(one.and_gates.max(SMALL))?, input_bits: vec![bits(0)?, bits(1)?] })
+fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
+    let one = Demand::of(circuit, 2);
+    Demand { and_gates: one.and_gates.max(SMALL), ..one }.times(batch.executions)
 }
 
 /// Reads prepared executions back.
 fn load(
     net: &Network,
     _: GateForm,
-    PlannedCircuit { circuit, .. }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let function = Function::of(circuit)?;
+    let function = Function::of(circuit.circuit())?;
     let session = from.array()?;
     let bucket = usize::try_from(from.u64()?).ok().filter(|bucket| (1..=128).contains(bucket));
     let bucket = bucket.ok_or_else(|| damaged("its buckets have no such size"))?;
@@ -137,5 +131,6 @@ fn load(
     let executions = (0..net.batch.executions)
         .map(|_| Execution::load(&mut from, &lengths))
         .collect::<Result<Vec<_>>>()?;
-    Ok(Box::new(PreparedExecutions { session, function, lengths, executions }))
+    let digest = circuit.digest();
+    Ok(Box::new(PreparedExecutions { digest, session, function, lengths, executions }))
 }

@@ -12,7 +12,6 @@
 use std::convert::Infallible;
 use std::io::Write;
 
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Opening, Prg, Seed, commit, same_digest, verify,
 };
@@ -31,7 +30,7 @@ use super::{
     reconcile::{Candidate, Reconciliation},
 };
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    Compiled, InputBits, Network, OutputBits, Prepared,
     codec::Writer,
     io_wires::{decode_bits, receive_bits},
     phases,
@@ -39,6 +38,8 @@ use crate::{
 
 /// Executions that are prepared.
 pub(super) struct PreparedExecutions {
+    /// The digest of the circuit.
+    pub digest: [u8; 32],
     /// The session that prepared them.
     pub session: [u8; 32],
     /// The circuit's form.
@@ -49,15 +50,27 @@ pub(super) struct PreparedExecutions {
     pub executions: Vec<Execution>,
 }
 
+impl PreparedExecutions {
+    /// Each by itself.
+    pub fn apart(self) -> Vec<Box<dyn Prepared>> {
+        let PreparedExecutions { digest, session, function, lengths, executions } = self;
+        let alone = |execution| -> Box<dyn Prepared> {
+            let (function, executions) = (function.clone(), vec![execution]);
+            Box::new(PreparedExecutions { digest, session, function, lengths, executions })
+        };
+        executions.into_iter().map(alone).collect()
+    }
+}
+
 impl Prepared for PreparedExecutions {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        phases::check_inputs(circuit, net.me, inputs, self.executions.len())?;
+        circuit.must_be(&self.digest)?;
+        phases::check_inputs(circuit.circuit(), net.me, inputs, self.executions.len())?;
         let mut prg = Prg::from_os().map_err(|e| Error::internal(format!("no randomness: {e}")))?;
         let session = net.session;
         let channel = &mut net.peers()[0];

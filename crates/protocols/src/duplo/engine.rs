@@ -1,6 +1,5 @@
 //! The phases of `duplo` on the seam that all protocols have.
 
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_cutchoose::hcom::{self, Committer, OwnLater, Receiver, TheirLater};
 use symbolon_interaction::toss_coin;
 use symbolon_ot::cot::GlobalKey;
@@ -14,8 +13,8 @@ use super::preprocess::{self, EvaluatorCopies, GarblerCopies, PartBuckets};
 use super::program::{GARBLER, Program, Task};
 use super::reactive::{self, Held};
 use crate::{
-    Demand, Engine, InputBits, Link, Network, OutputBits, PoolSink, Prepared, Preprocessed,
-    phases::{self, Keep, PlannedCircuit},
+    Compiled, Engine, InputBits, Link, Network, OutputBits, Prepared, Preprocessed,
+    phases::EachPrepared,
 };
 
 /// A party after the set-up.
@@ -99,18 +98,10 @@ impl Duplo {
 }
 
 impl Engine for Duplo {
-    fn preprocess(&mut self, _: &mut Network, _: &Demand) -> Result<Box<dyn Preprocessed>> {
-        Err(Error::invalid_input(
-            "duplo prepares for a circuit that is known: a number of gates says nothing of \
-             components",
-        ))
-    }
-
     fn preprocess_for(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
         let mut copies = self.cut_and_choose(net, circuit, 1)?;
         let channel = peer(net)?;
@@ -122,17 +113,16 @@ impl Engine for Duplo {
     fn prepare_each(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
         count: usize,
-        keep: &mut Keep<'_>,
+        each: &mut EachPrepared<'_>,
     ) -> Result<()> {
         let mut copies = self.cut_and_choose(net, circuit, count)?;
         for part in 0..count {
             let channel = peer(net)?;
             let buckets = copies.fill(self, channel, part)?;
             let ready = copies.connect(channel, part, buckets, self.proofs())?;
-            keep(net, ready)?;
+            each(net, ready)?;
         }
         Ok(())
     }
@@ -140,26 +130,11 @@ impl Engine for Duplo {
     fn evaluate_part(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         links: &[Link],
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        reactive::evaluate(self, net, (circuit, plan), links, inputs)
-    }
-
-    fn stream(
-        &mut self,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-        inputs: &InputBits,
-    ) -> Result<OutputBits> {
-        phases::one_by_one(self, net, PlannedCircuit { circuit, plan }, inputs)
-    }
-
-    fn fill(&mut self, _: &mut Network, _: &Demand, _: &mut dyn PoolSink) -> Result<()> {
-        Err(Error::invalid_input("duplo has no pools"))
+        reactive::evaluate(self, net, circuit, links, inputs)
     }
 
     fn group(&self) -> [u8; 32] {
@@ -185,13 +160,13 @@ impl Duplo {
     fn cut_and_choose(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
+        circuit: &Compiled,
         parts: usize,
     ) -> Result<Copies> {
         let (executions, games) = (net.batch.executions, self.games);
         let components = &net.components[..];
         let task = Task { executions, parts, games, components, linked: &[] };
-        let program = (circuit.digest(), Program::new(circuit, task)?);
+        let program = (circuit.digest(), Program::new(circuit.circuit(), task)?);
         let threads = threads(net);
         let channel = peer(net)?;
         Ok(match self.side {
@@ -273,12 +248,9 @@ impl Preprocessed for Material {
     fn prepare(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Prepared>> {
-        if self.copies.digest() != circuit.digest() {
-            return Err(Error::invalid_input("the material was made for another circuit"));
-        }
+        circuit.must_be(&self.copies.digest())?;
         self.copies.connect(peer(net)?, 0, self.buckets, self.proofs)
     }
 }

@@ -81,10 +81,7 @@ mod tests;
 #[cfg(test)]
 mod times;
 
-use symbolon_circuit::Circuit;
-use symbolon_transport::{Error, Result};
-
-use crate::{Batch, Demand, GateForm, spec::EngineSource, spec::ProtocolSpec};
+use crate::{Demand, GateForm, spec::EngineSource, spec::ProtocolSpec};
 
 /// Opened sums are not what was committed to.
 #[cfg(test)]
@@ -99,24 +96,13 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     roles: ["garbler", "evaluator"],
     evaluator: program::EVALUATOR,
     pools: "duplo",
-    batches: Some(demand),
+    batches: Some(|circuit, batch| Demand::of(circuit, 2).times(batch.executions)),
+    bytes: None,
     has_mac_length: false,
     has_psi_form: false,
     has_components: true,
     engine: EngineSource::Own(engine::set_up),
     messages: messages::ALL,
     checks: checks::ALL,
-    load: |net, _, circuit, from| online::load(net, circuit.circuit, from),
+    load: |net, _, circuit, from| online::load(net, circuit, from),
 };
-
-/// How much so many executions of a circuit are.
-fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
-    let plan = symbolon_circuit::Plan::new(circuit);
-    let one = Demand::of(circuit, &plan, 2);
-    let times = |n: u64| {
-        n.checked_mul(batch.executions as u64)
-            .ok_or_else(|| Error::invalid_input("too many executions at a time"))
-    };
-    let input_bits = one.input_bits.iter().map(|&bits| times(bits)).collect::<Result<_>>()?;
-    Ok(Demand { and_gates: times(one.and_gates)?, input_bits })
-}

@@ -11,7 +11,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use symbolon_circuit::{Circuit, Plan};
+use symbolon_circuit::Plan;
 use symbolon_cutchoose::hcom::{OwnLater, OwnOpening, TheirLater, TheirOpening};
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Error, Result};
@@ -32,7 +32,7 @@ use super::program::{EVALUATOR, GARBLER, Program, Task, ToGarbler};
 use super::recover;
 use super::store;
 use crate::codec::{Reader, Writer};
-use crate::{InputBits, Network, OutputBits, Prepared, phases::check_inputs};
+use crate::{Compiled, InputBits, Network, OutputBits, Prepared, phases::check_inputs};
 
 /// The garbler before the inputs are known.
 pub(super) struct GarblerReady {
@@ -103,13 +103,6 @@ impl EvaluatorCopies {
     }
 }
 
-fn same_circuit(digest: &[u8; 32], circuit: &Circuit) -> Result<()> {
-    if *digest == circuit.digest() {
-        return Ok(());
-    }
-    Err(Error::invalid_input("the components were soldered for another circuit"))
-}
-
 impl GarblerReady {
     /// The online phase, on inputs that fit.
     ///
@@ -134,12 +127,11 @@ impl Prepared for GarblerReady {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        same_circuit(&self.digest, circuit)?;
-        check_inputs(circuit, net.me, inputs, self.program.executions)?;
+        circuit.must_be(&self.digest)?;
+        check_inputs(circuit.circuit(), net.me, inputs, self.program.executions)?;
         self.play(net, inputs)
     }
 
@@ -211,13 +203,12 @@ impl Prepared for EvaluatorReady {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        same_circuit(&self.digest, circuit)?;
-        check_inputs(circuit, net.me, inputs, self.program.executions)?;
-        Ok(self.play(net, plan, inputs, Linked::default())?.outputs)
+        circuit.must_be(&self.digest)?;
+        check_inputs(circuit.circuit(), net.me, inputs, self.program.executions)?;
+        Ok(self.play(net, circuit.plan(), inputs, Linked::default())?.outputs)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -232,14 +223,16 @@ impl Prepared for EvaluatorReady {
 /// Reads back what a party saved.
 pub(super) fn load(
     net: &Network,
-    circuit: &Circuit,
+    circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let games = Games::new(net.rho.bits());
     let (executions, components) = (net.batch.executions, &net.components[..]);
     let parts = store::read_parts(&mut from)?;
-    let program =
-        Program::new(circuit, Task { executions, parts, games, components, linked: &[] })?;
+    let program = Program::new(
+        circuit.circuit(),
+        Task { executions, parts, games, components, linked: &[] },
+    )?;
     let sizes = Params::new(&program, games)?;
     store::check_program(&mut from, &program)?;
     let program = Arc::new(program);

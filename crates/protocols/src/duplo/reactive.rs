@@ -39,7 +39,7 @@ use super::preprocess::{self, garblers};
 use super::program::{GARBLER, Program, Task};
 use super::solder::{self, Target};
 use crate::phases::check_inputs;
-use crate::{InputBits, Link, Network, OutputBits};
+use crate::{Compiled, InputBits, Link, Network, OutputBits};
 
 /// The outputs of a part, which later parts can be linked to.
 pub(super) struct Held {
@@ -82,10 +82,11 @@ struct LinkedBit {
 pub(super) fn evaluate(
     engine: &mut Duplo,
     net: &mut Network,
-    (circuit, plan): (&Circuit, &Plan),
+    compiled: &Compiled,
     links: &[Link],
     inputs: &InputBits,
 ) -> Result<OutputBits> {
+    let (circuit, plan) = compiled.planned();
     if net.batch.executions != 1 {
         return Err(Error::invalid_input("parts are evaluated once, not in batches"));
     }
@@ -101,7 +102,7 @@ pub(super) fn evaluate(
     };
     let program = Program::new(circuit, task)?;
     let bits = linked_bits(circuit, links, &engine.held);
-    let program = (circuit.digest(), program);
+    let program = (compiled.digest(), program);
     let (outputs, held) = if net.me == GARBLER {
         garbler(engine, net, program, (&bits, inputs))?
     } else {

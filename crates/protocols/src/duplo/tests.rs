@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
-use symbolon_circuit::{Circuit, PartyId, Plan, Receivers, Type, builtin, reference};
+use symbolon_circuit::{Circuit, PartyId, Receivers, Type, builtin, reference};
 use symbolon_transport::adversary::Stage;
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
@@ -13,7 +13,8 @@ use super::forecast::{Forecast, Plans};
 use super::params::{Games, Small};
 use super::program::{Program, Task};
 use crate::{
-    Batch, Engine, GateForm, InputBits, Link, Network, OtExtension, OutputBits, Rho, SEGMENT_GATES,
+    Batch, Compiled, Engine, GateForm, InputBits, Link, Network, OtExtension, OutputBits, Rho,
+    SEGMENT_GATES,
 };
 
 /// What a run is of.
@@ -121,8 +122,8 @@ impl Scene {
         meters: [Arc<Meter>; 2],
         adversary: impl FnOnce(&mut [Channel; 2]),
     ) -> [Result<OutputBits>; 2] {
-        let plan = &Plan::new(&self.circuit);
-        self.play(meters, adversary, |net| self.phases(net, plan))
+        let compiled = &Compiled::new(&self.circuit);
+        self.play(meters, adversary, |net| self.phases(net, compiled))
     }
 
     /// Has both parties do the same work, after `adversary` has had its way with their channels.
@@ -165,7 +166,7 @@ impl Scene {
     ) -> [Result<[OutputBits; 2]>; 2] {
         let first = circuit(Receivers::Only(Vec::new()));
         let second = continuation();
-        let plans = [&first, &second].map(Plan::new);
+        let compiled = [&first, &second].map(Compiled::new);
         let links = [Link { input: 0, part: 0, output: 0 }];
         self.play([Meter::new(), Meter::new()], adversary, |net| {
             let games = Games { small: self.small, ..Games::new(40) };
@@ -174,10 +175,10 @@ impl Scene {
                 (usize::from(net.me) == owner).then(|| bits.clone())
             };
             let [x, y] = [0, 1].map(|owner| own(owner, &self.inputs[owner]));
-            let none = engine.evaluate_part(net, &first, &plans[0], &[], &vec![x.clone(), y])?;
+            let none = engine.evaluate_part(net, &compiled[0], &[], &vec![x.clone(), y])?;
             assert_eq!(none, [None]);
             let inputs = vec![None, x];
-            let mut again = || engine.evaluate_part(net, &second, &plans[1], &links, &inputs);
+            let mut again = || engine.evaluate_part(net, &compiled[1], &links, &inputs);
             Ok([again()?, again()?])
         })
     }
@@ -190,7 +191,7 @@ impl Scene {
 
     /// What `clock` said at the beginning of each phase of party 1, and at the end.
     pub fn run_timed(&self, clock: impl Fn() -> u64 + Sync) -> Vec<u64> {
-        let plan = &Plan::new(&self.circuit);
+        let compiled = &Compiled::new(&self.circuit);
         let times = std::sync::Mutex::new(Vec::new());
         let ended = self.play(
             [Meter::new(), Meter::new()],
@@ -206,11 +207,11 @@ impl Scene {
                 if mine {
                     note();
                 }
-                let material = engine.preprocess_for(net, &self.circuit, plan)?;
+                let material = engine.preprocess_for(net, compiled)?;
                 if mine {
                     note();
                 }
-                let ready = material.prepare(net, &self.circuit, plan)?;
+                let ready = material.prepare(net, compiled)?;
                 if mine {
                     note();
                 }
@@ -219,7 +220,7 @@ impl Scene {
                 };
                 let inputs: InputBits =
                     self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
-                let outputs = ready.evaluate(net, &self.circuit, plan, &inputs)?;
+                let outputs = ready.evaluate(net, compiled, &inputs)?;
                 if mine {
                     note();
                 }
@@ -240,20 +241,20 @@ impl Scene {
         Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components }
     }
 
-    fn phases(&self, net: &mut Network, plan: &Plan) -> Result<OutputBits> {
+    fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {
         let games = Games { small: self.small, ..Games::new(40) };
         net.meter.set_phase("set-up");
         let mut engine = Duplo::set_up(net, games)?;
         net.meter.set_phase("components");
-        let material = engine.preprocess_for(net, &self.circuit, plan)?;
+        let material = engine.preprocess_for(net, compiled)?;
         net.meter.set_phase("solderings");
-        let ready = material.prepare(net, &self.circuit, plan)?;
+        let ready = material.prepare(net, compiled)?;
         let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
             (input.owner == net.me).then(|| bits.clone())
         };
         let inputs: InputBits = self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
         net.meter.set_phase("online");
-        ready.evaluate(net, &self.circuit, plan, &inputs)
+        ready.evaluate(net, compiled, &inputs)
     }
 }
 

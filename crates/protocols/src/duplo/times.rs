@@ -19,7 +19,6 @@ fn ticks() -> u64 {
 /// opened ones again and evaluating the others.
 #[test]
 #[ignore = "measures: prints processor times, in hundredths of a second"]
-#[expect(clippy::print_stdout, reason = "what was measured is worth reading")]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
     let circuit = builtin::by_name("aes128").unwrap();
     let plan = Plan::new(&circuit);
@@ -49,7 +48,7 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
         let scene = Scene { circuit: circuit.clone(), small: None, executions, components, inputs };
         let start = ticks();
         let phases = scene.run_timed(ticks);
-        println!(
+        eprintln!(
             "N = {executions}, α = {}, L = {}: unavoidable {garbling} + {evaluating}, all {}, by phase {phases:?}",
             sizes.bucket,
             sizes.made,

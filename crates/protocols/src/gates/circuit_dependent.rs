@@ -27,7 +27,7 @@ use super::{
     triples::{BetaTriples, SolvedTriples},
     wire_shares::WireShares,
 };
-use crate::phases::{PlannedCircuit, small};
+use crate::{Compiled, phases::small};
 
 /// Makes the triples of a circuit batch by batch, in the order of the plan: draws the masks of the
 /// AND gates' outputs, finds those of their inputs, and makes triples on these.
@@ -54,11 +54,11 @@ impl<'p> CircuitTriples<'p> {
     /// each other.
     pub fn new<T>(
         open: &Preprocessor,
-        circuit: PlannedCircuit<'p>,
+        circuit: &'p Compiled,
         correlations: &Correlations<T>,
         segment: u64,
     ) -> Result<Self> {
-        let plan = circuit.plan;
+        let plan = circuit.plan();
         let gates = small(plan.and_count())?;
         let parts = small(plan.and_count().div_ceil(segment.max(1)))?;
         let part = |i: usize| gates / parts + usize::from(i < gates % parts);

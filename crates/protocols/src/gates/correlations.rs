@@ -16,10 +16,7 @@ use super::{
     triples::{RandomTriples, TripleQueue, too_few},
     wire_shares::WireShares,
 };
-use crate::{
-    Demand, Network, io_wires,
-    phases::{PlannedCircuit, small},
-};
+use crate::{Compiled, Demand, Network, io_wires, phases::small};
 
 /// What a party holds all through one evaluation.
 pub(crate) struct PartySecrets {
@@ -66,7 +63,8 @@ impl<T> Correlations<T> {
     }
 
     /// A slot for every wire of the plan, with the masks of the inputs in place.
-    pub fn input_wires(&self, PlannedCircuit { circuit, plan }: PlannedCircuit<'_>) -> WireShares {
+    pub fn input_wires(&self, circuit: &Compiled) -> WireShares {
+        let (circuit, plan) = circuit.planned();
         let me = self.secrets.position.me;
         let peers = self.inputs.keys.len();
         let mut slots = WireShares::zeros(plan.slots(), peers);

@@ -20,7 +20,6 @@
 use std::collections::VecDeque;
 
 use blake3::Hasher;
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::dealer::{DealerClient, Gates, Request};
 use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Fingerprint, Result, Step};
@@ -32,8 +31,7 @@ use super::{
     triples::{RandomTriples, TripleQueue},
 };
 use crate::{
-    Demand, Engine, InputBits, Network, OutputBits, Preprocessed,
-    phases::{self, PlannedCircuit},
+    Compiled, Demand, Engine, Network, Preprocessed,
     pool::{PoolSink, PoolWriter},
     spec::Role,
 };
@@ -140,22 +138,10 @@ impl Engine for DealerEngine {
     fn preprocess_for(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        let demand = self.role.demand(net, circuit, plan)?;
+        let demand = self.role.demand(net, circuit)?;
         self.preprocess(net, &demand)
-    }
-
-    /// What is dealt is kept: one phase after another.
-    fn stream(
-        &mut self,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-        inputs: &InputBits,
-    ) -> Result<OutputBits> {
-        phases::one_by_one(self, net, PlannedCircuit { circuit, plan }, inputs)
     }
 
     fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {

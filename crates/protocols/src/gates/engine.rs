@@ -1,7 +1,6 @@
 //! The engine of protocols on AND gates: makes correlations with the peers, and hands them to a
 //! role.
 
-use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::{Config, Preprocessor};
 use symbolon_transport::{Error, Result, SessionId, Step};
 
@@ -14,8 +13,8 @@ use super::{
     triples::{BetaTriples, RandomTriples, TripleQueue},
 };
 use crate::{
-    Demand, Engine, InputBits, Network, OutputBits, Prepared, Preprocessed,
-    phases::{self, PlannedCircuit, small},
+    Compiled, Demand, Engine, InputBits, Network, OutputBits, Prepared, Preprocessed,
+    phases::{self, small},
     pool::{PoolSink, PoolWriter},
     spec::Role,
 };
@@ -59,41 +58,37 @@ impl Engine for PeerEngine {
     fn preprocess_for(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        let demand = self.role.demand(net, circuit, plan)?;
+        let demand = self.role.demand(net, circuit)?;
         let GateRole::Garbling(role) = self.role.gates else {
             return self.preprocess(net, &demand);
         };
         let first = self.number(demand.and_gates)?;
-        let planned = PlannedCircuit { circuit, plan };
         let (open, position) = (&mut self.open, self.position);
         let correlations = Correlations::for_inputs(open, net, &demand, position, first)?;
-        let triples = CircuitTriples::new(open, planned, &correlations, net.segment_gates)?;
+        let triples = CircuitTriples::new(open, circuit, &correlations, net.segment_gates)?;
         let beside = net.lanes.len() > 1;
         net.meter.begin_step(Step::Triples, demand.and_gates);
         let triples = triples.beta_triples(open, net.makers(), beside)?;
         let correlations = correlations.with(TripleQueue::new(triples, demand.and_gates));
-        Ok(Box::new(Dependent { correlations, circuit: circuit.clone(), role }))
+        Ok(Box::new(Dependent { correlations, digest: circuit.digest(), role }))
     }
 
     fn stream(
         &mut self,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        let planned = PlannedCircuit { circuit, plan };
         let GateRole::Garbling(role) = self.role.gates else {
-            return phases::one_by_one(self, net, planned, inputs);
+            return phases::one_by_one(self, net, circuit, inputs);
         };
-        phases::check_inputs(circuit, net.me, inputs, 1)?;
-        let first = self.number(plan.and_count())?;
+        phases::check_inputs(circuit.circuit(), net.me, inputs, 1)?;
+        let first = self.number(circuit.plan().and_count())?;
         let (open, position) = (&mut self.open, self.position);
-        segment_source::stream(open, net, planned, position, first, |streaming, net| {
-            (role.stream)(streaming, net, planned, inputs)
+        segment_source::stream(open, net, circuit, position, first, |streaming, net| {
+            (role.stream)(streaming, net, circuit, inputs)
         })
     }
 
@@ -136,15 +131,12 @@ impl Preprocessed for Independent {
     fn prepare(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Prepared>> {
         let Independent { correlations, role } = *self;
-        correlations.check(&role.demand(net, circuit, plan)?)?;
+        correlations.check(&role.demand(net, circuit)?)?;
         match role.gates {
-            GateRole::Garbling(role) => {
-                role.prepare_with(correlations, net, PlannedCircuit { circuit, plan })
-            }
+            GateRole::Garbling(role) => role.prepare_with(correlations, net, circuit),
             GateRole::Tables(prepare) => prepare(correlations, net, circuit),
         }
     }
@@ -153,7 +145,7 @@ impl Preprocessed for Independent {
 /// A party after phase 1, with correlations for one circuit.
 struct Dependent {
     correlations: Correlations<TripleQueue<BetaTriples>>,
-    circuit: Circuit,
+    digest: [u8; 32],
     role: GarblingRole,
 }
 
@@ -161,15 +153,11 @@ impl Preprocessed for Dependent {
     fn prepare(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Prepared>> {
-        let Dependent { correlations, circuit: own, role } = *self;
-        // The same one most often, which takes no digest to see.
-        if own != *circuit && own.digest() != circuit.digest() {
-            return Err(Error::invalid_input("the material was made for another circuit"));
-        }
-        role.prepare_with(correlations, net, PlannedCircuit { circuit, plan })
+        let Dependent { correlations, digest, role } = *self;
+        circuit.must_be(&digest)?;
+        role.prepare_with(correlations, net, circuit)
     }
 }
 

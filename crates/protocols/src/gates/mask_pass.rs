@@ -23,7 +23,7 @@ use super::{
     triples::{BetaTriples, RandomTriples, TripleBatch, TripleQueue},
     wire_shares::WireShares,
 };
-use crate::phases::{PlannedCircuit, small};
+use crate::{Compiled, phases::small};
 
 /// Triples by which the products of masks are made that a pass finds.
 pub(crate) trait BeaverTriples: TripleBatch {
@@ -145,16 +145,17 @@ pub(crate) struct MaskPass<'p, B> {
 impl<'p, B: BeaverTriples> MaskPass<'p, B> {
     /// Puts the masks of the inputs in place; returns what else the correlations hold.
     pub fn start(
-        circuit: PlannedCircuit<'p>,
+        circuit: &'p Compiled,
         correlations: Correlations<TripleQueue<B>>,
     ) -> (PartySecrets, Self) {
         let slots = correlations.input_wires(circuit);
-        let (secrets, triples) = correlations.into_secrets(circuit.circuit);
+        let (circuit, plan) = circuit.planned();
+        let (secrets, triples) = correlations.into_secrets(circuit);
         let pass = MaskPass {
-            plan: circuit.plan,
-            cursor: circuit.plan.cursor(),
+            plan,
+            cursor: plan.cursor(),
             triples,
-            left: circuit.plan.and_count(),
+            left: plan.and_count(),
             pending: VecDeque::new(),
             openings: OpeningQueue::new(&secrets),
             spare: SpareShares::new(slots.peers()),

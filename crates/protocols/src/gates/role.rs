@@ -1,6 +1,5 @@
 //! What a party does with correlations.
 
-use symbolon_circuit::Circuit;
 use symbolon_transport::Result;
 
 use super::{
@@ -10,7 +9,7 @@ use super::{
     streaming::Streaming,
     triples::TripleQueue,
 };
-use crate::{InputBits, Network, OutputBits, Prepared, phases::PlannedCircuit};
+use crate::{Compiled, InputBits, Network, OutputBits, Prepared};
 
 /// How a party goes on from correlations.
 #[derive(Clone, Copy)]
@@ -18,7 +17,7 @@ pub(crate) enum GateRole {
     /// It garbles, or evaluates what others garble, one execution at a time.
     Garbling(GarblingRole),
     /// It makes something of its own of random triples.
-    Tables(fn(RandomCorrelations, &mut Network, &Circuit) -> Result<Box<dyn Prepared>>),
+    Tables(fn(RandomCorrelations, &mut Network, &Compiled) -> Result<Box<dyn Prepared>>),
 }
 
 /// Makes a circuit ready for one evaluation, from its masked gates.
@@ -26,7 +25,7 @@ pub(crate) type Prepare = for<'a> fn(
     PartySecrets,
     Box<dyn MaskedGateStream + 'a>,
     &mut Network,
-    PlannedCircuit<'a>,
+    &'a Compiled,
 ) -> Result<Box<dyn Prepared>>;
 
 /// A garbler or an evaluator.
@@ -35,8 +34,7 @@ pub(crate) struct GarblingRole {
     /// The function-dependent phase.
     pub prepare: Prepare,
     /// All phases at once.
-    pub stream:
-        fn(Streaming<'_>, &mut Network, PlannedCircuit<'_>, &InputBits) -> Result<OutputBits>,
+    pub stream: fn(Streaming<'_>, &mut Network, &Compiled, &InputBits) -> Result<OutputBits>,
 }
 
 impl GarblingRole {
@@ -45,7 +43,7 @@ impl GarblingRole {
         self,
         correlations: Correlations<TripleQueue<B>>,
         net: &mut Network,
-        circuit: PlannedCircuit<'_>,
+        circuit: &Compiled,
     ) -> Result<Box<dyn Prepared>> {
         let (secrets, pass) = MaskPass::start(circuit, correlations);
         (self.prepare)(secrets, Box::new(pass), net, circuit)

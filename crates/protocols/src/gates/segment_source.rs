@@ -20,24 +20,24 @@ use super::{
     triples::SolvedTriples,
     wire_shares::WireShares,
 };
-use crate::{Demand, Network, OutputBits, phases::PlannedCircuit};
+use crate::{Compiled, Demand, Network, OutputBits};
 
 /// Evaluates a circuit in segments, with the triples that `open` makes, for gates whose tweaks
 /// start at `first_tweak`.
 pub(crate) fn stream(
     open: &mut Preprocessor,
     net: &mut Network,
-    circuit: PlannedCircuit<'_>,
+    circuit: &Compiled,
     position: Position,
     first_tweak: u64,
     evaluate: impl FnOnce(Streaming<'_>, &mut Network) -> Result<OutputBits>,
 ) -> Result<OutputBits> {
-    let demand = Demand::of(circuit.circuit, circuit.plan, net.parties());
+    let demand = Demand::of(circuit, net.parties());
     let correlations = Correlations::for_inputs(open, net, &demand, position, first_tweak)?;
     let triples = CircuitTriples::new(open, circuit, &correlations, net.segment_gates)?;
-    let (secrets, ()) = correlations.into_secrets(circuit.circuit);
-    net.meter.begin_step(Step::Triples, circuit.plan.and_count());
-    net.meter.begin_step(Step::Gates, circuit.plan.and_count());
+    let (secrets, ()) = correlations.into_secrets(circuit.circuit());
+    net.meter.begin_step(Step::Triples, circuit.plan().and_count());
+    net.meter.begin_step(Step::Gates, circuit.plan().and_count());
     let maker = Maker { open, triples };
     let peers = net.peers().len();
     if net.lanes.len() == 1 {

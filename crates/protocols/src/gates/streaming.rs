@@ -40,7 +40,7 @@ use super::{
     triples::{SolvedTriples, TripleBatch},
     wire_shares::WireShares,
 };
-use crate::{Network, phases::PlannedCircuit};
+use crate::{Compiled, Network};
 
 /// Makes a circuit's triples, segment by segment.
 pub(crate) trait SegmentSource {
@@ -73,20 +73,20 @@ pub(crate) struct Streaming<'a> {
 
 impl<'a> Streaming<'a> {
     pub fn new(
-        circuit: PlannedCircuit<'a>,
+        circuit: &'a Compiled,
         peers: usize,
         secrets: PartySecrets,
         source: Box<dyn SegmentSource + 'a>,
     ) -> Self {
         Streaming {
             source,
-            cursor: circuit.plan.cursor(),
+            cursor: circuit.plan().cursor(),
             openings: OpeningQueue::new(&secrets),
             spare: SpareShares::new(peers),
             rest: Vec::new(),
             spent: None,
-            due: circuit.plan.and_count(),
-            most: circuit.plan.limits().batch,
+            due: circuit.plan().and_count(),
+            most: circuit.plan().limits().batch,
             secrets,
         }
     }

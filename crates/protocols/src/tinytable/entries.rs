@@ -99,7 +99,7 @@ impl<'a, T: Tag> Records<'a, T> {
 }
 
 /// Where a look-up's table stands: how many entries are before it, and how many bytes of shares.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub entry: usize,
     pub byte: usize,

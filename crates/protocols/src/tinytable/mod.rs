@@ -49,24 +49,22 @@ mod online;
 mod opened;
 mod prepared;
 mod products;
-mod program;
+pub(crate) mod program;
 mod scramble;
 mod slices;
 mod sums;
 mod tag;
 
-use symbolon_circuit::Circuit;
-use symbolon_transport::{Error, Result};
+use symbolon_circuit::{Circuit, LookupCount, Plan, Stats};
+use symbolon_transport::Result;
 
 use crate::{
-    Batch, Demand, GateForm, Network, Prepared,
+    Batch, Compiled, Demand, GateForm, Network, Prepared,
     gates::{correlations::RandomCorrelations, role::GateRole},
-    phases::PlannedCircuit,
     spec::{EngineSource, ProtocolSpec},
     ywz,
 };
 
-use program::Program;
 pub use tag::MacLength;
 
 /// The protocol, on correlations as [`ywz`] has them between two parties.
@@ -79,13 +77,14 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: ywz::EVALUATOR,
     pools: "ywz",
     batches: Some(demand),
+    bytes: Some(|circuit, _, _| bytes(circuit.circuit())),
     messages: messages::ALL,
     checks: checks::ALL,
     has_mac_length: true,
     has_psi_form: false,
     has_components: false,
     engine: EngineSource::Gates(|_, _| GateRole::Tables(prepare)),
-    load: |net, _, PlannedCircuit { circuit, .. }, from| {
+    load: |net, _, circuit, from| {
         let Batch { executions, mac, .. } = net.batch;
         match mac {
             MacLength::Bits32 => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
@@ -95,23 +94,35 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     },
 };
 
-/// What this many executions of a circuit take.
-fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
-    let program = Program::of(circuit)?;
+/// What so many executions of a circuit take.
+fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
+    let program = circuit.layers()?;
     program.check(batch.mac)?;
-    let times = |n: u64| {
-        n.checked_mul(batch.executions as u64)
-            .ok_or_else(|| Error::invalid_input("too many executions at a time"))
-    };
-    let bits = |party| times(program.input_bits(party) as u64);
-    Ok(Demand { and_gates: times(program.units())?, input_bits: vec![bits(0)?, bits(1)?] })
+    let input_bits = [0, 1].map(|party| program.input_bits(party) as u64).to_vec();
+    Demand { and_gates: program.units(), input_bits }.times(batch.executions)
+}
+
+/// Bytes that both parties send for a circuit after the triples are made.
+fn bytes(circuit: &Circuit) -> u64 {
+    let plan = Plan::with_lookups(circuit);
+    // Each direction: two opened bits of a product, then a bit of the gate; and the header of a
+    // message for each layer.
+    let headers = 2 * 64 * u64::from(Stats::of_plan(&plan).and_depth);
+    let mut bits = plan.and_count().saturating_mul(2 * 3).saturating_add(headers);
+    for LookupCount { inputs, outputs, count } in LookupCount::of(circuit) {
+        let products = (1u64 << inputs) - u64::from(inputs) - 1;
+        let one = 2 * (2 * products + u64::from(outputs));
+        bits = bits.saturating_add(count.saturating_mul(one));
+    }
+    let inputs: u64 = circuit.inputs().iter().map(|input| input.ty.width()).sum();
+    (bits + inputs) / 8
 }
 
 /// Phase 2, for as many executions as were agreed on.
 fn prepare(
     correlations: RandomCorrelations,
     net: &mut Network,
-    circuit: &Circuit,
+    circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
     let Batch { executions, mac, .. } = net.batch;
     match mac {

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use symbolon_circuit::{Circuit, Layer, PartyId, Plan};
+use symbolon_circuit::{Circuit, Layer, PartyId};
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Transcript, mask64};
 use symbolon_transport::{Channel, Error, Message, Result};
@@ -18,7 +18,7 @@ use super::{
     tag::Tag,
 };
 use crate::{
-    InputBits, Network, OutputBits, Prepared, checks,
+    Compiled, InputBits, Network, OutputBits, Prepared, checks,
     codec::Writer,
     io_wires::{OutputWires, decode_bits, receive_bits},
     phases::check_inputs,
@@ -28,19 +28,16 @@ impl<T: Tag> Prepared for ScrambledCircuit<T> {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        check_inputs(circuit, net.me, inputs, self.executions)?;
-        if circuit.digest() != self.program.digest {
-            return Err(Error::invalid_input("the tables were made for another circuit"));
-        }
+        check_inputs(circuit.circuit(), net.me, inputs, self.executions)?;
+        circuit.must_be(&self.digest)?;
         let session = net.session;
         let [channel] = net.peers() else {
             return Err(Error::invalid_input("tinytable runs between two parties"));
         };
-        evaluate(&self, channel, &session, circuit, inputs)
+        evaluate(&self, channel, &session, circuit.circuit(), inputs)
     }
 
     #[cfg(feature = "measure")]
@@ -386,6 +383,7 @@ mod tests {
                 executions: lanes,
                 delta: Delta::new(Block::ONE),
                 program: program.clone(),
+                digest: [0; 32],
                 own_masks: BitVec::zeros(0),
                 gates: rows,
                 tables: Tables::new(HugeBuf::zeroed(0)),
@@ -422,7 +420,7 @@ mod tests {
     fn layers_are_those_of_the_figure() {
         let mut prg = Prg::from_seed(Block(3));
         for (name, lanes) in [("add:8", 1), ("mult:8", 64), ("mult:8", 70), ("random:300", 130)] {
-            let program = Program::of(&builtin::by_name(name).unwrap()).unwrap();
+            let program = Arc::new(Program::new(&builtin::by_name(name).unwrap()).unwrap());
             let slots = program.layered.slots();
             let [(own, zero), (theirs, one)] = deal(&program, lanes, &mut prg);
             let mut inputs = Vec::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use symbolon_circuit::{Circuit, PartyId};
+use symbolon_circuit::PartyId;
 use symbolon_preprocessing::{AuthShares, PeerAuth};
 use symbolon_primitives::{BitVec, Delta, HugeBuf};
 use symbolon_transport::Result;
@@ -13,7 +13,10 @@ use super::{
     program::Program,
     tag::Tag,
 };
-use crate::codec::{Reader, Writer};
+use crate::{
+    Compiled,
+    codec::{Reader, Writer},
+};
 
 /// One party's side of a scrambled circuit, for a number of executions.
 pub(crate) struct ScrambledCircuit<T: Tag> {
@@ -22,6 +25,8 @@ pub(crate) struct ScrambledCircuit<T: Tag> {
     pub executions: usize,
     pub delta: Delta,
     pub program: Arc<Program>,
+    /// The circuit's digest.
+    pub digest: [u8; 32],
     /// The masks of this party's input wires: those of one wire in all executions, then the next
     /// wire's.
     pub own_masks: BitVec,
@@ -106,10 +111,10 @@ impl<T: Tag> ScrambledCircuit<T> {
 pub(super) fn load<T: Tag>(
     me: PartyId,
     executions: usize,
-    circuit: &Circuit,
+    circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<ScrambledCircuit<T>>> {
-    let program = Program::of(circuit)?;
+    let program = circuit.layers()?.clone();
     program.check(T::LENGTH)?;
     let delta = from.delta()?;
     let own_masks = from.bits(program.input_bits(me) * executions)?;
@@ -119,12 +124,13 @@ pub(super) fn load<T: Tag>(
     let tables = Tables::new(slab(&mut from, Tables::<T>::bytes_before(program.end) * executions)?);
     let n = program.layered.output_slots().len() * executions;
     let outputs = Rows::read(&mut from, n)?;
-    let shared = false;
+    let (digest, shared) = (circuit.digest(), false);
     Ok(Box::new(ScrambledCircuit {
         me,
         executions,
         delta,
         program,
+        digest,
         own_masks,
         gates,
         tables,

@@ -1,19 +1,18 @@
 //! A circuit as the protocol runs it: layers, and where the gates of all executions stand.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use symbolon_circuit::{Circuit, Input, Layered, PartyId, Table};
 use symbolon_transport::{Error, Result};
 
 use super::{
-    MacLength,
     entries::{Place, width},
+    tag::MacLength,
 };
 
 /// A circuit in layers, with what follows from it alone.
 ///
 /// With `n` executions, the AND gate of number `g` stands for execution `l` at *position* g·n + l;
 /// a look-up's tables stand in the same order, their entries side by side.
+#[derive(Debug)]
 pub(crate) struct Program {
     pub layered: Layered,
     /// By input wire: its owner.
@@ -24,29 +23,14 @@ pub(crate) struct Program {
     tables: Vec<usize>,
     /// How many entries, and bytes of their shares, all tables have together, in one execution.
     pub end: Place,
-    pub digest: [u8; 32],
 }
-
-/// The program made last: a batch is run in many windows of one circuit.
-static LAST: Mutex<Option<Arc<Program>>> = Mutex::new(None);
 
 impl Program {
     /// The program of a circuit.
     ///
     /// # Errors
     /// `InvalidInput` when the circuit is too large for layers.
-    pub fn of(circuit: &Circuit) -> Result<Arc<Program>> {
-        let digest = circuit.digest();
-        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(program) = last.as_ref().filter(|program| program.digest == digest) {
-            return Ok(program.clone());
-        }
-        let program = Arc::new(Program::new(circuit, digest)?);
-        *last = Some(program.clone());
-        Ok(program)
-    }
-
-    fn new(circuit: &Circuit, digest: [u8; 32]) -> Result<Program> {
+    pub fn new(circuit: &Circuit) -> Result<Program> {
         let layered =
             Layered::new(circuit).map_err(|error| Error::invalid_input(error.to_string()))?;
         let owner = |input: &Input| std::iter::repeat_n(input.owner, input.ty.width() as usize);
@@ -61,7 +45,7 @@ impl Program {
             end.entry += table.entries().len();
             end.byte += table.entries().len() * width(table);
         }
-        Ok(Program { layered, owners, places, tables, end, digest })
+        Ok(Program { layered, owners, places, tables, end })
     }
 
     /// How many AND gates there are.

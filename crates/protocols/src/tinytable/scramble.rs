@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use symbolon_circuit::{Circuit, Layer};
+use symbolon_circuit::Layer;
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Triples};
 use symbolon_primitives::HugeBuf;
@@ -23,7 +23,7 @@ use super::{
     tag::Tag,
 };
 use crate::{
-    Network, Prepared,
+    Compiled, Network, Prepared,
     gates::{
         correlations::{Correlations, RandomCorrelations},
         triples::{RandomTriples, TripleQueue},
@@ -43,10 +43,10 @@ const LOOKUPS: usize = 1024;
 pub(super) fn prepare<T: Tag>(
     correlations: RandomCorrelations,
     net: &mut Network,
-    circuit: &Circuit,
+    circuit: &Compiled,
     executions: usize,
 ) -> Result<Box<dyn Prepared>> {
-    let program = Program::of(circuit)?;
+    let program = circuit.layers()?.clone();
     program.check(T::LENGTH)?;
     let side = Side { me: net.me, delta: correlations.secrets.delta.clone() };
     let masks = input_masks(&program, &correlations, &side, executions);
@@ -70,11 +70,13 @@ pub(super) fn prepare<T: Tag>(
     let (gates, tables, outputs) = walk.finish()?;
     let own_masks = secrets.own_masks.slice(0..program.input_bits(net.me) * executions);
     let (me, delta, shared) = (net.me, secrets.delta.clone(), false);
+    let digest = circuit.digest();
     Ok(Box::new(ScrambledCircuit {
         me,
         executions,
         delta,
         program,
+        digest,
         own_masks,
         gates,
         tables,

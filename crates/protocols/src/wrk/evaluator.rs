@@ -16,7 +16,7 @@ use super::{EVALUATOR, checks, messages, rows};
 #[cfg(feature = "measure")]
 use crate::gates::made_up::Blocks;
 use crate::{
-    InputBits, Network, OutputBits, Prepared, Rho,
+    Compiled, InputBits, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer, first_tweak},
     gates::{
         correlations::PartySecrets,
@@ -27,7 +27,7 @@ use crate::{
     },
     io_wires::{self, Opening, OutputWires, Verified},
     messages::MASKED_INPUTS,
-    phases::{self, PlannedCircuit},
+    phases,
 };
 
 /// Phase 2: the garbled gates, received.
@@ -35,8 +35,9 @@ pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
+    circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
+    let plan = circuit.plan();
     let keys = Keys::new(net, &secrets);
     let tables = TableReader::new(keys.mac_bytes).receive_all(&mut *masks, plan, net)?;
     Ok(Box::new(GarbledCircuit {
@@ -51,16 +52,16 @@ pub(super) fn prepare(
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    planned: PlannedCircuit<'_>,
+    compiled: &Compiled,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let PlannedCircuit { circuit, plan } = planned;
+    let (circuit, plan) = compiled.planned();
     let keys = Keys::new(net, &streaming.secrets);
     let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let channel = &mut net.peers()[0];
     channel.send(MASKED_INPUTS, &own.to_bytes())?;
     let (theirs, _) = InputLabels::receive(channel, circuit, messages::INPUTS_AND_LABELS_FIRST, 0)?;
-    let mut pass = EvalPass::new(planned, &keys, &own, theirs);
+    let mut pass = EvalPass::new(compiled, &keys, &own, theirs);
     let (mut table, mut reader) = (Table::default(), TableReader::new(keys.mac_bytes));
     loop {
         let mut segment = streaming.next_segment(net)?;
@@ -207,17 +208,17 @@ impl Prepared for GarbledCircuit {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        compiled: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
+        let (circuit, plan) = compiled.planned();
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
         channel.send(MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
         let (theirs, opening) = receive_garbler_message(channel, circuit, wires.len())?;
-        let mut pass = EvalPass::new(PlannedCircuit { circuit, plan }, &self.keys, &own, theirs);
+        let mut pass = EvalPass::new(compiled, &self.keys, &own, theirs);
         channel.meter().begin_step(Step::Gates, plan.and_count());
         for table in &self.tables {
             pass.chunk(table);
@@ -252,9 +253,10 @@ impl Prepared for GarbledCircuit {
 /// Reads back what [`Prepared::save`] wrote.
 pub(super) fn load(
     rho: Rho,
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
+    let (circuit, plan) = circuit.planned();
     let mac_bytes = rows::mac_bytes(rho);
     let mut ready = GarbledCircuit {
         keys: Keys {
@@ -393,12 +395,8 @@ impl WireStore for Wires {
 
 impl<'p> EvalPass<'p> {
     /// Starts from the `own` masked inputs and `theirs`.
-    fn new(
-        PlannedCircuit { circuit, plan }: PlannedCircuit<'p>,
-        keys: &Keys,
-        own: &BitVec,
-        theirs: InputLabels,
-    ) -> Self {
+    fn new(circuit: &'p Compiled, keys: &Keys, own: &BitVec, theirs: InputLabels) -> Self {
+        let (circuit, plan) = circuit.planned();
         let masked = io_wires::interleave(circuit, &[&theirs.masked, own]);
         let mut slots = vec![Wire::default(); plan.slots()];
         let inputs = slots[plan.input_slots()].iter_mut().zip(theirs.labels);

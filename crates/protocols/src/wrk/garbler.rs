@@ -16,7 +16,7 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::gates::made_up::Blocks;
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    Compiled, InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
     gates::{
         correlations::PartySecrets,
@@ -27,7 +27,7 @@ use crate::{
     },
     io_wires::{self, OutputWires},
     messages::MASKED_INPUTS,
-    phases::{self, PlannedCircuit},
+    phases,
 };
 
 /// Phase 2: the garbled gates, sent to the evaluator.
@@ -35,8 +35,9 @@ pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
+    circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
+    let plan = circuit.plan();
     let mut pass = GarblePass::new(plan, &secrets, net);
     let input_labels = pass.labels.slots[plan.input_slots()].to_vec();
     let garble = |peers: &mut [Channel], gates: &_, ()| pass.chunk(&mut peers[0], gates);
@@ -55,9 +56,10 @@ pub(super) fn prepare(
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
+    let (circuit, plan) = circuit.planned();
     let mut pass = GarblePass::new(plan, &streaming.secrets, net);
     let delta = streaming.secrets.delta.clone();
     let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
@@ -176,10 +178,10 @@ impl Prepared for GarblerSecrets {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        _plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
+        let circuit = circuit.circuit();
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
@@ -206,10 +208,8 @@ impl Prepared for GarblerSecrets {
 }
 
 /// Reads back what [`Prepared::save`] wrote.
-pub(super) fn load(
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
-    mut from: Reader<'_>,
-) -> Result<Box<dyn Prepared>> {
+pub(super) fn load(circuit: &Compiled, mut from: Reader<'_>) -> Result<Box<dyn Prepared>> {
+    let (circuit, plan) = circuit.planned();
     let outputs = plan.output_slots().len();
     Ok(Box::new(GarblerSecrets {
         delta: from.delta()?,

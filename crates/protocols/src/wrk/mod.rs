@@ -78,6 +78,14 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: EVALUATOR,
     pools: "wrk",
     batches: None,
+    bytes: Some(|circuit, parties, form| match form {
+        // Three rows of a label and a row of a MAC each; two opened bits each way.
+        GateForm::FourRow => {
+            let bits = circuit.plan().and_count().saturating_mul(3 * 128 + 4 * 40 + 4);
+            (bits / 8).saturating_add(ywz::label_bytes(circuit, parties))
+        }
+        _ => ywz::bytes(circuit, parties),
+    }),
     has_mac_length: false,
     has_psi_form: false,
     has_components: false,

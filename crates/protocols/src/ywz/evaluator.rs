@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 
-use symbolon_circuit::{And, Batch, Circuit, Cursor, PartyId, Plan};
+use symbolon_circuit::{And, Batch, Cursor, PartyId, Plan};
 use symbolon_garbling::four_row;
 use symbolon_garbling::half_gates::{self, RUN};
 use symbolon_garbling::wires::WireStore;
@@ -15,7 +15,7 @@ use super::{hash::LabelHash, messages, online};
 #[cfg(feature = "measure")]
 use crate::gates::made_up::Blocks;
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    Compiled, InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer, first_tweak},
     gates::{
         correlations::PartySecrets,
@@ -24,8 +24,7 @@ use crate::{
         streaming::Streaming,
         wire_shares::WireShares,
     },
-    io_wires,
-    phases::{self, PlannedCircuit},
+    io_wires, phases,
 };
 
 /// Phase 2: the garbled gates, received.
@@ -33,8 +32,9 @@ pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
+    circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
+    let plan = circuit.plan();
     let garblers = net.peers().len();
     let tables = TableReader::new(garblers).receive_all(&mut *masks, plan, net)?;
     Ok(Box::new(GarbledCircuit {
@@ -56,9 +56,10 @@ fn fresh_chi() -> Result<Block> {
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
+    let (circuit, plan) = circuit.planned();
     let PartySecrets { delta, first_tweak, own_masks, .. } = &streaming.secrets;
     let (delta, first_tweak) = (delta.clone(), *first_tweak);
     let garblers = online::garblers(net.parties(), net.me);
@@ -200,10 +201,10 @@ impl Prepared for GarbledCircuit {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
+        let (circuit, plan) = circuit.planned();
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let garblers = online::garblers(net.parties(), net.me);
@@ -274,9 +275,10 @@ impl Table {
 pub(super) fn load(
     me: PartyId,
     parties: u16,
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
+    let (circuit, plan) = circuit.planned();
     let garblers = usize::from(parties) - 1;
     let mut ready = GarbledCircuit {
         session: from.array()?,

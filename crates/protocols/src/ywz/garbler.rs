@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 
-use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
+use symbolon_circuit::{Cursor, PartyId, Plan};
 use symbolon_garbling::wires::{WireStore, ZeroLabels};
 use symbolon_garbling::{choose, four_row};
 use symbolon_primitives::{BitVec, Block, Delta};
@@ -19,7 +19,7 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::gates::made_up::Blocks;
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    Compiled, InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
     gates::{
         correlations::PartySecrets,
@@ -30,7 +30,7 @@ use crate::{
         wire_shares::WireShares,
     },
     io_wires,
-    phases::{self, PlannedCircuit, small},
+    phases::{self, small},
 };
 
 /// Phase 2: the garbled gates, sent to the evaluator.
@@ -38,8 +38,9 @@ pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
+    circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
+    let plan = circuit.plan();
     let mut pass = GarblePass::new(plan, &secrets, net);
     let evaluator = pass.half.evaluator;
     let gates = small(plan.and_count())?;
@@ -63,9 +64,10 @@ pub(super) fn prepare(
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
+    let (circuit, plan) = circuit.planned();
     let delta = streaming.secrets.delta.clone();
     let mut pass = GarblePass::new(plan, &streaming.secrets, net);
     let evaluator = pass.half.evaluator;
@@ -267,10 +269,10 @@ impl Prepared for GarblerSecrets {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
+        circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
+        let (circuit, plan) = circuit.planned();
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
@@ -307,9 +309,10 @@ pub(super) fn load(
     me: PartyId,
     evaluator: usize,
     parties: u16,
-    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
+    circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
+    let (circuit, plan) = circuit.planned();
     let (outputs, peers) = (plan.output_slots().len(), usize::from(parties) - 1);
     let mut ready = GarblerSecrets {
         evaluator,

@@ -44,13 +44,12 @@ use symbolon_circuit::PartyId;
 use symbolon_transport::Result;
 
 use crate::{
-    GateForm, Network, Prepared,
+    Compiled, GateForm, Network, Prepared,
     codec::Reader,
     gates::{
         position::Position,
         role::{GarblingRole, GateRole},
     },
-    phases::PlannedCircuit,
     spec::{EngineSource, ProtocolSpec},
 };
 
@@ -67,6 +66,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: EVALUATOR,
     pools: "ywz",
     batches: None,
+    bytes: Some(|circuit, parties, _| bytes(circuit, parties)),
     messages: messages::ALL,
     checks: checks::ALL,
     has_mac_length: false,
@@ -90,7 +90,7 @@ pub(crate) fn role(me: PartyId, evaluator: PartyId) -> GarblingRole {
 pub(crate) fn load(
     net: &Network,
     evaluator: PartyId,
-    circuit: PlannedCircuit<'_>,
+    circuit: &Compiled,
     from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let (me, parties) = (net.me, net.parties());
@@ -98,6 +98,23 @@ pub(crate) fn load(
         None => evaluator::load(me, parties, circuit, from),
         Some(evaluator) => garbler::load(me, evaluator, parties, circuit, from),
     }
+}
+
+/// Bytes that so many parties send for a circuit after the triples are made, at ρ = 40.
+pub(crate) fn bytes(circuit: &Compiled, parties: u16) -> u64 {
+    let others = u64::from(parties) - 1;
+    // A garbler's table, with other garblers' MACs; two opened bits on every link; the evaluator's
+    // bit to each garbler.
+    let tables = others * (256 + 512 * (others - 1)) + 1;
+    let bits = tables + 2 * others * (others + 1) + others;
+    let gates = circuit.plan().and_count();
+    (gates.saturating_mul(bits) / 8).saturating_add(label_bytes(circuit, parties))
+}
+
+/// The garblers' labels of all inputs.
+pub(crate) fn label_bytes(circuit: &Compiled, parties: u16) -> u64 {
+    let inputs: u64 = circuit.circuit().inputs().iter().map(|input| input.ty.width()).sum();
+    16 * inputs * (u64::from(parties) - 1)
 }
 
 #[cfg(feature = "measure")]

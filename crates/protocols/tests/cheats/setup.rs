@@ -1,8 +1,7 @@
 //! Step 1 of Fig. 2: the set-up and the correlated OTs under everything, bent in a whole run. The
 //! checks themselves are tried one by one where they live.
 
-use symbolon_circuit::Plan;
-use symbolon_protocols::{Demand, Network, Protocol};
+use symbolon_protocols::{Compiled, Demand, Network, Protocol};
 use symbolon_transport::Error;
 use symbolon_transport::adversary::{FnAdversary, assert_noticed};
 
@@ -57,18 +56,18 @@ struct Afterwards {
 
 fn run_twice(mut net: Network) -> Afterwards {
     let circuit = circuit();
-    let plan = Plan::new(&circuit);
-    let need = Demand::of(&circuit, &plan, 2);
+    let compiled = Compiled::new(&circuit);
+    let need = Demand::of(&compiled, 2);
     let inputs = common::inputs_of(&circuit, net.me, &inputs());
     let mut engine = Protocol::Wrk.set_up(&mut net).unwrap();
     let earlier = engine.preprocess(&mut net, &need).unwrap();
     let run = (|| {
         let material = engine.preprocess(&mut net, &need)?;
-        let prepared = material.prepare(&mut net, &circuit, &plan)?;
-        prepared.evaluate(&mut net, &circuit, &plan, &inputs).map(drop)
+        let prepared = material.prepare(&mut net, &compiled)?;
+        prepared.evaluate(&mut net, &compiled, &inputs).map(drop)
     })();
     let again = engine.preprocess(&mut net, &need).map(drop);
-    let earlier = earlier.prepare(&mut net, &circuit, &plan).map(drop);
+    let earlier = earlier.prepare(&mut net, &compiled).map(drop);
     Afterwards { run, again, earlier }
 }
 

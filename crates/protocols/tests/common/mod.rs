@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use symbolon_circuit::plan::Limits;
-use symbolon_circuit::{
-    Circuit, Component, Input, Linear, Output, Plan, Receivers, Step, Type, builtin,
-};
+use symbolon_circuit::{Circuit, Component, Input, Linear, Output, Receivers, Step, Type, builtin};
 use symbolon_protocols::{
-    Batch, GateForm, InputBits, MacLength, Network, OtExtension, OutputBits, Protocol, Rho,
-    SEGMENT_GATES,
+    Batch, Compiled, GateForm, InputBits, MacLength, Network, OtExtension, OutputBits, Protocol,
+    Rho, SEGMENT_GATES,
 };
 use symbolon_transport::adversary::{
     Action, CheckName, Endings, FnAdversary, Stage, assert_noticed,
@@ -107,24 +105,21 @@ pub fn networks(setting: Setting) -> [Network; 2] {
     nets.try_into().unwrap_or_else(|_| unreachable!("two parties were asked for"))
 }
 
-/// A plan of the circuit; for runs in segments, with batches so small that a few gates make
-/// several.
-pub fn plan(setting: Setting, circuit: &Circuit) -> Plan {
+/// The circuit as protocols take it; for runs in segments, with batches so small that a few gates
+/// make several.
+pub fn compiled(setting: Setting, circuit: &Circuit) -> Compiled {
     match setting.segment_gates {
-        None => Plan::new(circuit),
-        Some(_) => Plan::with_limits(circuit, Limits { batch: 4, ..Limits::DEFAULT }),
+        None => Compiled::new(circuit),
+        Some(_) => Compiled::with_limits(circuit, Limits { batch: 4, ..Limits::DEFAULT }),
     }
 }
-
-/// A circuit with its plan.
-pub type Planned<'a> = (&'a Circuit, &'a Plan);
 
 /// Runs all phases of one party. It prepares for the first circuit and evaluates the second: the
 /// same one, if it is honest.
 pub fn party(
     setting: Setting,
     net: Network,
-    circuits: [Planned<'_>; 2],
+    circuits: [&Compiled; 2],
     inputs: &InputBits,
 ) -> Ended {
     party_on((setting, &Stage::new(0)), net, circuits, inputs)
@@ -135,7 +130,7 @@ pub fn party(
 fn party_on(
     (setting, stage): (Setting, &Stage),
     net: Network,
-    circuits: [Planned<'_>; 2],
+    circuits: [&Compiled; 2],
     inputs: &InputBits,
 ) -> Ended {
     let cheats = cheats(&net);
@@ -161,25 +156,25 @@ fn stage(nets: &[Network]) -> Stage {
 pub fn phases(
     setting: Setting,
     net: &mut Network,
-    [prepared, (circuit, plan)]: [Planned<'_>; 2],
+    [prepared, circuit]: [&Compiled; 2],
     inputs: &InputBits,
 ) -> Result<OutputBits> {
     net.meter.set_phase("setup");
     let mut engine = setting.protocol.set_up(net)?;
     if setting.segment_gates.is_some() {
         net.meter.set_phase("streamed");
-        return engine.stream(net, circuit, plan, inputs);
+        return engine.stream(net, circuit, inputs);
     }
     net.meter.set_phase("independent");
-    let need = setting.protocol.demand(net, circuit, plan)?;
+    let need = setting.protocol.demand(net, circuit)?;
     let material = match setting.known || !setting.protocol.has_pools() {
         false => engine.preprocess(net, &need)?,
-        true => engine.preprocess_for(net, circuit, plan)?,
+        true => engine.preprocess_for(net, circuit)?,
     };
     net.meter.set_phase("dependent");
-    let prepared = material.prepare(net, prepared.0, prepared.1)?;
+    let prepared = material.prepare(net, prepared)?;
     net.meter.set_phase("online");
-    prepared.evaluate(net, circuit, plan, inputs)
+    prepared.evaluate(net, circuit, inputs)
 }
 
 /// The inputs that `party` owns, out of all inputs.
@@ -217,8 +212,8 @@ pub fn run_apart(
             let (circuit, all) = (circuits[net.me as usize], all[net.me as usize]);
             let inputs = inputs_of(circuit, net.me, all);
             let run = move || {
-                let plan = plan(setting, circuit);
-                party_on((setting, stage), net, [(circuit, &plan); 2], &inputs)
+                let circuit = compiled(setting, circuit);
+                party_on((setting, stage), net, [&circuit; 2], &inputs)
             };
             scope.spawn(run)
         };
@@ -251,17 +246,17 @@ pub fn run_preparing<'a>(
     all: &[Vec<bool>],
     adversary: impl FnOnce(&mut [Network]),
 ) -> Vec<Ended> {
-    let plan = plan(setting, circuit);
+    let evaluated = compiled(setting, circuit);
     let mut nets = mesh(setting);
     adversary(&mut nets);
     let stage = &stage(&nets);
     std::thread::scope(|scope| {
         let run = |net: Network| {
-            let (plan, prepared) = (&plan, prepared(net.me));
+            let (evaluated, prepared) = (&evaluated, prepared(net.me));
             let inputs = inputs_of(circuit, net.me, all);
             scope.spawn(move || {
-                let other = Plan::new(prepared);
-                party_on((setting, stage), net, [(prepared, &other), (circuit, plan)], &inputs)
+                let prepared = Compiled::new(prepared);
+                party_on((setting, stage), net, [&prepared, evaluated], &inputs)
             })
         };
         let parties: Vec<_> = nets.into_iter().map(run).collect();
@@ -358,7 +353,8 @@ pub fn of_steps(width: u32, steps: Vec<Step>, outputs: Vec<u32>, to: Receivers) 
 /// A circuit whose calls pass 32 wires and more at once, and inputs for it.
 pub fn long_runs(setting: Setting) -> (Circuit, Vec<Vec<bool>>) {
     let circuit = builtin::by_name("sort:8x32").expect("it is built in");
-    let plan = plan(setting, &circuit);
+    let compiled = compiled(setting, &circuit);
+    let plan = compiled.plan();
     let (mut cursor, mut runs) = (plan.cursor(), 0);
     while let Some(batch) = cursor.next_batch() {
         let long = |op: &&Linear| matches!(op, Linear::Copy { len, .. } if *len >= 32);

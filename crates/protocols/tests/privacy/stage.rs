@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use symbolon_circuit::{Circuit, Plan};
-use symbolon_protocols::{Demand, Network};
+use symbolon_circuit::Circuit;
+use symbolon_protocols::{Compiled, Demand, Network};
 use symbolon_transport::adversary::{Action, Adversary, FnAdversary};
 
 use crate::common::apart::{Pool, range, session, session_bent};
@@ -48,7 +48,7 @@ impl Row<'_> {
 pub struct Stage {
     setting: Setting,
     circuit: Circuit,
-    plan: Plan,
+    compiled: Compiled,
     need: Demand,
     pools: Vec<Pool>,
 }
@@ -60,9 +60,9 @@ impl Stage {
 
     /// The same for another circuit, in which each party has one input of [`WIDTH`] bits.
     pub fn of(setting: Setting, circuit: Circuit) -> Stage {
-        let plan = Plan::new(&circuit);
+        let compiled = Compiled::new(&circuit);
         let Setting { protocol, parties, batch, .. } = setting;
-        let need = protocol.demand_of(&circuit, &plan, parties, batch).unwrap();
+        let need = protocol.demand_of(&compiled, parties, batch).unwrap();
         let all = Demand {
             and_gates: 2 * MOST_RUNS * need.and_gates,
             input_bits: need.input_bits.iter().map(|n| 2 * MOST_RUNS * n).collect(),
@@ -76,7 +76,7 @@ impl Stage {
             Ok(pool)
         });
         let pools = filled.into_iter().map(Result::unwrap).collect();
-        Stage { setting, circuit, plan, need, pools }
+        Stage { setting, circuit, compiled, need, pools }
     }
 
     /// Asserts that a row shows nothing of the honest party's input.
@@ -103,7 +103,7 @@ impl Stage {
     }
 
     fn run(&self, row: &Row<'_>, number: u64, (input, spoil): (bool, Vec<Cheat>)) -> Seen {
-        let Stage { setting, circuit, plan, .. } = self;
+        let Stage { setting, circuit, compiled, .. } = self;
         let range = range(&self.need, number);
         let adversary = |cheats: Vec<Cheat>| move |nets: &mut [Network]| set(nets, cheats);
         let adversaries = adversary((row.prepare)());
@@ -114,9 +114,9 @@ impl Stage {
             adversaries,
             |net, mut pool: &Pool| {
                 let material = setting.protocol.from_pool(net, &range, &mut pool)?;
-                let prepared = material.prepare(net, circuit, plan)?;
+                let prepared = material.prepare(net, compiled)?;
                 let mut bytes = Vec::new();
-                setting.protocol.save_prepared(net, circuit, prepared, &mut bytes)?;
+                setting.protocol.save_prepared(net, compiled, prepared, &mut bytes)?;
                 Ok(bytes)
             },
         );
@@ -134,9 +134,9 @@ impl Stage {
         };
         let ended = session_bent(*setting, 33, saved, adversaries, |net, saved: Vec<u8>| {
             let mut bytes = saved.as_slice();
-            let prepared = setting.protocol.load_prepared(net, circuit, plan, &mut bytes)?;
+            let prepared = setting.protocol.load_prepared(net, compiled, &mut bytes)?;
             let own = common::inputs_of(circuit, net.me, &inputs);
-            prepared.evaluate(net, circuit, plan, &own)
+            prepared.evaluate(net, compiled, &own)
         });
         let failed = ended[usize::from(row.honest)].is_err();
         Seen { sent: log.sent(), failed }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use symbolon_circuit::builtin;
+use symbolon_circuit::{Circuit, builtin};
 use symbolon_store::{Protection, Store};
 use symbolon_transport::Meter;
 
@@ -58,7 +58,7 @@ fn part(kind: &str) -> Part {
 
 /// The kinds of sessions there are.
 fn kinds() -> Vec<&'static str> {
-    let circuit = circuit();
+    let circuit = Compiled::new(&circuit());
     // Without a wildcard, so that a new kind comes here.
     let next = |job: &Job<'_>| match job {
         Job::Run(_) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
@@ -220,7 +220,8 @@ fn another_kind_of_session_is_named_on_both_sides() {
 #[test]
 fn what_a_session_is_about_is_in_its_hello() {
     let params = SessionParams::new(Protocol::Wrk);
-    let (circuit, other) = (circuit(), builtin::by_name("add:9").unwrap());
+    let other = Compiled::new(&builtin::by_name("add:9").unwrap());
+    let circuit = Compiled::new(&circuit());
     let amount = |and_gates, input_bits| Job::Preprocess(Amount { and_gates, input_bits });
     let mut jobs = vec![
         Job::Run(&circuit),

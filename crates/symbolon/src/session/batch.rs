@@ -35,7 +35,7 @@ impl Session {
         let mut left = self.executions;
         while left > 0 {
             let now = window.min(left) as usize;
-            let joined = Joined::next(&self.circuit, self.party(), &mut inputs, now);
+            let joined = Joined::next(self.circuit.circuit(), self.network.me, &mut inputs, now);
             let joined = self.kept(joined)?;
             self.network.batch.executions = now;
             let bits = if self.streams() {
@@ -43,7 +43,7 @@ impl Session {
             } else {
                 self.phases_on(&joined.bits)?
             };
-            let (circuit, me) = (self.circuit.clone(), self.party());
+            let (circuit, me) = (self.circuit().clone(), self.party());
             let taken = split(&circuit, me, bits, now)?.into_iter().try_for_each(&mut each);
             self.kept(taken)?;
             left -= now as u64;
@@ -57,8 +57,8 @@ impl Session {
         let material = self.preprocess_circuit()?;
         let ready = self.prepare(material)?;
         self.phase(ONLINE, |parts| {
-            let super::Parts { network, circuit, plan, .. } = parts;
-            ready.inner.evaluate(network, circuit, plan, inputs)
+            let super::Parts { network, circuit, .. } = parts;
+            ready.inner.evaluate(network, circuit, inputs)
         })
     }
 
@@ -68,7 +68,7 @@ impl Session {
             return Ok(1);
         }
         let one = Batch { executions: 1, ..self.network.batch };
-        let need = self.protocol.demand_of(&self.circuit, &self.plan, self.parties(), one)?;
+        let need = self.protocol.demand_of(&self.circuit, self.parties(), one)?;
         let window = TRIPLES / need.and_gates.max(1);
         Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
     }

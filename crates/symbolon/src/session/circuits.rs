@@ -11,7 +11,8 @@
 //! and the job's id takes the place of the session's in whatever the phases hash. Tweaks, and all
 //! else that must not repeat under a Δ, are counted by the engine across jobs.
 
-use symbolon_circuit::{Circuit, Plan};
+use symbolon_circuit::Circuit;
+use symbolon_protocols::Compiled;
 use symbolon_transport::{Channel, Error, Result};
 
 use symbolon_protocols::Link;
@@ -121,8 +122,8 @@ impl Session {
             return Err(error.clone());
         }
         check_parties(circuit, usize::from(self.parties()))?;
-        let plan = Plan::new(circuit);
-        self.protocol.demand(&self.network, circuit, &plan)?;
+        let circuit = Compiled::new(circuit);
+        self.protocol.demand(&self.network, &circuit)?;
         let announcement = Announcement { number: self.circuits, digest };
         self.phase(SETUP, |parts| {
             let peers = parts.network.lanes.first_mut();
@@ -130,7 +131,7 @@ impl Session {
         })?;
         self.network.session = announcement.job(&self.id.0);
         self.circuits += 1;
-        (self.circuit, self.plan) = (circuit.clone(), plan);
+        self.circuit = circuit;
         Ok(())
     }
 
@@ -172,7 +173,7 @@ impl Session {
     /// # Errors
     /// As [`Session::evaluate`], and `InvalidInput` when the protocol keeps no outputs.
     pub fn evaluate_part(&mut self, inputs: &Inputs) -> Result<Outputs> {
-        inputs.check(&self.circuit, self.network.me)?;
+        inputs.check(self.circuit.circuit(), self.network.me)?;
         self.part(&[], inputs)
     }
 
@@ -197,9 +198,9 @@ impl Session {
 
     fn part(&mut self, links: &[Link], inputs: &Inputs) -> Result<Outputs> {
         self.phase(DEPENDENT, |parts| {
-            let Parts { engine, network, circuit, plan } = parts;
-            let bits = engine.evaluate_part(network, circuit, plan, links, inputs.bits())?;
-            Outputs::new(circuit, network.me, bits)
+            let Parts { engine, network, circuit } = parts;
+            let bits = engine.evaluate_part(network, circuit, links, inputs.bits())?;
+            Outputs::new(circuit.circuit(), network.me, bits)
         })
     }
 }

@@ -3,8 +3,7 @@
 use std::io::BufReader;
 use std::time::{Duration, Instant};
 
-use symbolon_circuit::{Circuit, Plan};
-use symbolon_protocols::{Network, Prepared, Protocol};
+use symbolon_protocols::{Compiled, Network, Prepared, Protocol};
 use symbolon_store::{AvailableItem, ConsumedItem, Filter, GroupId, GroupLock, ItemId, Store};
 use symbolon_transport::{Error, Result};
 
@@ -120,13 +119,14 @@ impl Chosen {
     pub(super) fn take(
         self,
         store: &Store,
-        (network, circuit, plan): (&Network, &Circuit, &Plan),
+        network: &Network,
+        circuit: &Compiled,
         protocol: Protocol,
     ) -> Result<Opened> {
         let taken = store.take_prepared(self.id).map_err(failed)?;
         let section = taken.read(0, taken.bytes(0)).map_err(failed)?;
         let mut reader = BufReader::new(section);
-        let prepared = protocol.load_prepared(network, circuit, plan, &mut reader)?;
+        let prepared = protocol.load_prepared(network, circuit, &mut reader)?;
         Ok(Opened { prepared, taken, chosen: self })
     }
 }

@@ -1,7 +1,6 @@
 //! The metadata of items, and which of them are looked for.
 
-use symbolon_circuit::Circuit;
-use symbolon_protocols::Protocol;
+use symbolon_protocols::{Compiled, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
 
 use crate::config::{Config, Terms};
@@ -70,7 +69,7 @@ impl Maker {
         &self,
         kind: ItemKind,
         origin: &Origin,
-        circuit: Option<&Circuit>,
+        circuit: Option<&Compiled>,
         sequence: u64,
     ) -> ItemMeta {
         ItemMeta {
@@ -81,14 +80,14 @@ impl Maker {
             peers: self.peers.clone(),
             dealer: origin.dealer.clone(),
             rho: self.rho,
-            circuit: circuit.map(Circuit::digest),
+            circuit: circuit.map(Compiled::digest),
             sequence,
             counts: Vec::new(),
         }
     }
 
     /// What the parties made among themselves and, when they trust a dealer, what that one dealt.
-    pub(super) fn filter(&self, kind: ItemKind, circuit: Option<&Circuit>) -> Filter {
+    pub(super) fn filter(&self, kind: ItemKind, circuit: Option<&Compiled>) -> Filter {
         let mut dealers = vec![None];
         dealers.extend(self.dealer.clone().map(Some));
         Filter {
@@ -99,7 +98,7 @@ impl Maker {
             peers: Some(self.peers.clone()),
             dealers: Some(dealers),
             rho: Some(self.rho),
-            circuit: Some(circuit.map(Circuit::digest)),
+            circuit: Some(circuit.map(Compiled::digest)),
         }
     }
 }

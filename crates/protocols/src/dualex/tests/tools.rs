@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use symbolon_circuit::{Circuit, Plan, eval_ports};
+use symbolon_circuit::{Circuit, eval_ports};
 use symbolon_cutchoose::games::Sizes;
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Meter, Result, memory_lanes};
 
 use crate::{
-    Batch, GateForm, InputBits, Network, OutputBits, Prepared, Rho, SEGMENT_GATES,
+    Batch, Compiled, GateForm, InputBits, Network, OutputBits, Prepared, Rho, SEGMENT_GATES,
     dualex::{
         engine::{DualEx, set_up_own},
         execution::Execution,
@@ -138,7 +138,7 @@ pub fn prepare(
 ) -> Result<PreparedExecutions> {
     let mut engine: DualEx = set_up_own(net)?;
     let cheat = cheat.filter(|_| net.me == 0);
-    engine.prepare_with(net, circuit, setting.params(), cheat)
+    engine.prepare_with(net, &Compiled::new(circuit), setting.params(), cheat)
 }
 
 /// All phases of both parties.
@@ -171,7 +171,7 @@ pub fn run_changed(
             change(&mut prepared.executions);
         }
         let inputs = inputs_of(circuit, net.me, all);
-        prepared.evaluate(net, circuit, &Plan::new(circuit), &inputs)
+        prepared.evaluate(net, &Compiled::new(circuit), &inputs)
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a party sends, byte for byte: the formulas of docs/protocols.md.
 
-use symbolon_circuit::{Circuit, Plan, builtin};
+use symbolon_circuit::{Circuit, builtin};
 use symbolon_ot::{cot::MAX_DRAW, draw_bytes};
 
 use super::runs::example;
@@ -8,7 +8,7 @@ use super::tools::{Setting, both, inputs_of, networks, prepare, prg, random_inpu
 use crate::dualex::{
     function::Function, params::item_bits, probe_matrix::encoded_bits, psi::PsiForm,
 };
-use crate::{OtExtension, Prepared, TreeDepth};
+use crate::{Compiled, OtExtension, Prepared, TreeDepth};
 
 /// Bytes of a message besides its content.
 const FRAME: u64 = 8;
@@ -105,7 +105,7 @@ fn assert_bytes(circuit: &Circuit, setting: Setting) {
         let prepared = prepare(net, circuit, setting, None)?;
         net.meter.set_phase("online");
         let inputs = inputs_of(circuit, net.me, &all);
-        Box::new(prepared).evaluate(net, circuit, &Plan::new(circuit), &inputs)?;
+        Box::new(prepared).evaluate(net, &Compiled::new(circuit), &inputs)?;
         Ok(net.meter.report())
     });
     for (party, report) in reports.into_iter().enumerate() {

@@ -1,0 +1,19 @@
+//! The file that `--report` names.
+
+use super::args::BenchArgs;
+use crate::error::{CliError, CliResult};
+
+/// Tells whether the report can be written before the work, not after it.
+pub fn announce(args: &BenchArgs) -> CliResult<()> {
+    report(args, || Ok(String::new()))
+}
+
+/// Writes the page, if it was asked for.
+pub fn report(args: &BenchArgs, page: impl FnOnce() -> CliResult<String>) -> CliResult<()> {
+    let Some(path) = &args.report else { return Ok(()) };
+    std::fs::write(path, page()?).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &std::path::Path, error: &std::io::Error) -> CliError {
+    CliError::io(format!("--report: cannot write {}", path.display()), error)
+}

@@ -1,0 +1,66 @@
+//! Standard output and standard error.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+use crate::error::{CliError, CliResult};
+use crate::escape::{escaped, obeyed, printable};
+use crate::screen;
+
+/// Writes to standard output; a reader that has gone is no failure of ours.
+///
+/// # Errors
+/// An internal failure when writing fails otherwise.
+pub fn print(text: &str) -> CliResult<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(CliError::unwritten("cannot write to standard output", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the command is to print JSON, and whether it has.
+static JSON_WANTED: AtomicBool = AtomicBool::new(false);
+static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Has a failure printed as JSON, if nothing else was by then.
+pub fn want_json() {
+    JSON_WANTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether standard output is to have a JSON document and has none.
+pub fn lacks_json() -> bool {
+    JSON_WANTED.load(Ordering::Relaxed) && !JSON_PRINTED.load(Ordering::Relaxed)
+}
+
+/// Prints a result as one JSON document.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_json(result: &impl Serialize) -> CliResult<()> {
+    JSON_PRINTED.store(true, Ordering::Relaxed);
+    let mut text = serde_json::to_string_pretty(result)
+        .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))?;
+    text.push('\n');
+    // Only within strings, where JSON has a way to write it.
+    print(&escaped(&text, |c| obeyed(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c))))
+}
+
+/// Writes to standard error, where nobody needs to be listening.
+pub fn tell(text: &str) {
+    screen::write(printable(text).as_bytes());
+}
+
+/// Tells of a failure, as JSON too if that was asked for; returns the exit code.
+pub fn report(failure: &CliError) -> ExitCode {
+    tell(&format!("{failure}\n"));
+    if lacks_json() {
+        let _ = print_json(&failure.json());
+    }
+    ExitCode::from(failure.class.code())
+}
