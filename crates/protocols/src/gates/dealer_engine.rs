@@ -76,8 +76,9 @@ impl DealerEngine {
     }
 
     /// Asks for one more dealing; returns what it has for the inputs, and where its gates come
-    /// from.
-    fn ask(&mut self, net: &Network, demand: &Demand) -> Result<(Correlations<()>, Gates)> {
+    /// from. Sends first what this party still owes its peers: the dealer waits for all of them.
+    fn ask(&mut self, net: &mut Network, demand: &Demand) -> Result<(Correlations<()>, Gates)> {
+        net.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
         let parties = usize::from(net.parties());
         let input_bits: Vec<u64> =
             (0..parties).map(|party| demand.input_bits.get(party).copied().unwrap_or(0)).collect();
