@@ -133,8 +133,7 @@ impl Config {
 
     /// Has `handle` cancel the session, from any thread and in any phase, the wait for the peers
     /// included. What is cancelled fails with [`Error::Cancelled`] within a fraction of a second,
-    /// its keys are wiped, and the peers are told that this side was interrupted. A peer over TCP or
-    /// TLS that is sending just then may see a closed connection instead.
+    /// its keys are wiped, and the peers are told that this side was interrupted.
     ///
     /// One handle may cancel several sessions.
     pub fn cancelled_by(mut self, handle: &CancelHandle) -> Self {

@@ -260,7 +260,75 @@ fn write_all(queue: &Pipe, sink: &dyn Sink) {
         }
         queue.give_back(chunk);
     }
+    if queue.failure().is_some() {
+        // What the peer sent last, such as its abort notice, is the channel's to read: lingering
+        // would throw it away.
+        return;
+    }
     sink.close();
     queue.finish();
     sink.linger(LINGER);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// A socket that the peer reset.
+    #[derive(Default)]
+    struct Reset(Mutex<Vec<&'static str>>);
+
+    impl Reset {
+        fn note(&self, call: &'static str) {
+            self.0.lock().unwrap().push(call);
+        }
+    }
+
+    impl Sink for Reset {
+        fn write(&self, _data: &[u8]) -> Result<(), TransportReason> {
+            Err(TransportReason::Closed)
+        }
+
+        fn at_once(&self) -> usize {
+            usize::MAX
+        }
+
+        fn try_write(&self, _data: &[u8]) -> Result<Tried, TransportReason> {
+            Err(TransportReason::Closed)
+        }
+
+        fn close(&self) {
+            self.note("close");
+        }
+
+        fn linger(&self, _limit: Duration) {
+            self.note("linger");
+        }
+
+        fn kill(&self) {
+            self.note("kill");
+        }
+
+        fn stop_reading(&self) {
+            self.note("stop reading");
+        }
+    }
+
+    /// A send that fails ends the writer thread, which must not read: the peer's abort notice may
+    /// be among what came before.
+    #[test]
+    fn after_a_failed_send_the_writer_thread_leaves_what_came_to_the_channel() {
+        let sink = Arc::new(Reset::default());
+        let outlet = Outlet::threaded(sink.clone(), None).unwrap();
+        assert_eq!(outlet.push(&mut vec![1]), Err(TransportReason::Closed));
+        // The writer thread's reference goes with it: the test's and the outlet's stay.
+        while Arc::strong_count(&sink) > 2 {
+            thread::yield_now();
+        }
+        assert_eq!(*sink.0.lock().unwrap(), [""; 0]);
+        assert_eq!(outlet.finish(Duration::from_secs(1), true), Err(TransportReason::Closed));
+        assert_eq!(*sink.0.lock().unwrap(), ["kill"]);
+    }
 }
