@@ -229,11 +229,19 @@ pub(super) fn load(
     let games = Games::new(net.rho.bits());
     let (executions, components) = (net.batch.executions, &net.components[..]);
     let parts = store::read_parts(&mut from)?;
-    let program = Program::new(
-        circuit.circuit(),
-        Task { executions, parts, games, components, linked: &[] },
-    )?;
-    let sizes = Params::new(&program, games)?;
+    let sized = |parts| {
+        let task = Task { executions, parts, games, components, linked: &[] };
+        let program = Program::new(circuit.circuit(), task)?;
+        let sizes = Params::new(&program, games)?;
+        Ok((program, sizes))
+    };
+    let (program, sizes) = match sized(parts) {
+        // `prepare` refuses such a number, so nobody wrote it.
+        Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
+            return Err(store::impossible_parts());
+        }
+        sized => sized?,
+    };
     store::check_program(&mut from, &program)?;
     let program = Arc::new(program);
     let digest = circuit.digest();

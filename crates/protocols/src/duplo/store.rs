@@ -5,7 +5,7 @@
 //! they are the same.
 
 use symbolon_primitives::Block;
-use symbolon_transport::Result;
+use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::assemble::{GarblerKeys, WireKeys, returned};
@@ -33,7 +33,12 @@ pub(super) fn read_parts(from: &mut Reader<'_>) -> Result<usize> {
     usize::try_from(parts)
         .ok()
         .filter(|parts| (1..=1 << 32).contains(parts))
-        .ok_or_else(|| damaged("it says a number of executions that cannot be"))
+        .ok_or_else(impossible_parts)
+}
+
+/// The number of parts is one that `prepare` refuses.
+pub(super) fn impossible_parts() -> Error {
+    damaged("it says a number of executions that cannot be")
 }
 
 /// Checks that the same was chosen as is chosen now.
