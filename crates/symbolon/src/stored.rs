@@ -29,7 +29,7 @@ mod choose;
 mod holdings;
 mod maker;
 
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::ops::Range;
 
 use symbolon_circuit::Circuit;
@@ -493,7 +493,7 @@ struct FromConsumedItem<'a>(&'a ConsumedItem);
 
 impl PoolSource for FromConsumedItem<'_> {
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
-        Ok(Box::new(BufReader::new(self.0.read(section, bytes).map_err(failed)?)))
+        Ok(Box::new(self.0.read(section, bytes).map_err(failed)?))
     }
 }
 

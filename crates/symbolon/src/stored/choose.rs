@@ -1,6 +1,5 @@
 //! Finding a prepared circuit that all parties hold, and taking it.
 
-use std::io::BufReader;
 use std::time::{Duration, Instant};
 
 use symbolon_protocols::{Compiled, Network, Prepared, Protocol};
@@ -124,9 +123,9 @@ impl Chosen {
         protocol: Protocol,
     ) -> Result<Opened> {
         let taken = store.take_prepared(self.id).map_err(failed)?;
-        let section = taken.read(0, taken.bytes(0)).map_err(failed)?;
-        let mut reader = BufReader::new(section);
-        let prepared = protocol.load_prepared(network, circuit, &mut reader)?;
+        // It holds a frame at a time, and wipes it: another buffer would keep what it held.
+        let mut section = taken.read(0, taken.bytes(0)).map_err(failed)?;
+        let prepared = protocol.load_prepared(network, circuit, &mut section)?;
         Ok(Opened { prepared, taken, chosen: self })
     }
 }

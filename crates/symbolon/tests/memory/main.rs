@@ -104,20 +104,19 @@ scenes! {
     nothing_is_left_of_ywz_among_three: Three,
     nothing_is_left_of_ywz_with_iknp: Iknp,
     nothing_is_left_of_tinytable: TinyTable,
+    nothing_is_left_of_duplo: Duplo,
+    nothing_is_left_of_dualex: DualEx,
     nothing_is_left_of_a_pool_and_what_was_made_of_it: Stored,
     nothing_is_left_of_prepared_tinytable: StoredTables,
+    nothing_is_left_of_prepared_duplo: StoredComponents,
     nothing_is_left_of_a_dealer_and_its_parties: Dealt,
     nothing_is_left_when_a_peer_cheats: Cheated,
     nothing_is_left_when_a_connection_dies: Died,
     nothing_is_left_of_a_run_that_is_given_up: GivenUp,
 }
 
-/// Both protocols open seeds and offsets of circuits that are checked. Where such a value was
-/// opened, it may stay; the search is told of most of them, but not of all.
 #[test]
-#[ignore = "about one run in thirty finds a value, and it is not known yet whether it was opened"]
-fn nothing_is_left_of_cut_and_choose() {
-    for scene in [Scene::Duplo, Scene::DualEx, Scene::StoredComponents, Scene::StoredCircuits] {
-        assert_nothing_is_left(scene);
-    }
+#[ignore = "half of a key of the store's files is left, and it is not known yet who leaves it"]
+fn nothing_is_left_of_prepared_dualex() {
+    assert_nothing_is_left(Scene::StoredCircuits);
 }

@@ -72,14 +72,15 @@ pub struct Found {
     address: u64,
     /// The line of `/proc/PID/maps`.
     mapping: String,
-    /// Which secret: the first bytes.
-    start: [u8; 4],
+    /// What is around it: the secret, and at most 32 bytes on each side.
+    around: Vec<u8>,
 }
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Found { name, address, mapping, start } = self;
-        write!(f, "{name} {start:02x?} at {address:x}, in {mapping}")
+        let Found { name, address, mapping, around } = self;
+        write!(f, "{name} at {address:x}, in {mapping}, in the middle of ")?;
+        around.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -108,7 +109,7 @@ pub fn search(process: u32, secrets: &Secrets) -> io::Result<Vec<Found>> {
                     name: name.clone(),
                     address: start + place as u64,
                     mapping: mapping.to_string(),
-                    start: *window.first_chunk().expect("16 bytes"),
+                    around: bytes[place.saturating_sub(32)..(place + 48).min(bytes.len())].to_vec(),
                 });
             }
         }
