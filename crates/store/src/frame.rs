@@ -18,6 +18,7 @@
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
+use symbolon_primitives::stack::{self, ShallowGuard};
 use symbolon_primitives::{Secret, watch};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -133,6 +134,12 @@ pub struct FileKeys {
 impl FileKeys {
     /// The keys of the file with this header.
     pub fn new(root: &RootKey, header: &Header) -> Self {
+        // Hashes and ciphers leave keys on the stack. What is built there next may take such bytes
+        // along to the heap, in the unused part of an enum, before the end of a session wipes them.
+        stack::wiped(|| Self::derive(root, header))
+    }
+
+    fn derive(root: &RootKey, header: &Header) -> Self {
         let fields = header.fields();
         let mut hasher = blake3::Hasher::new_derive_key("symbolon store section file v1");
         hasher.update(root.bytes());
@@ -185,6 +192,18 @@ impl FileKeys {
 
     /// Turns the bytes of a frame into the frame as it stands in the file, in place.
     pub fn seal(&self, index: u64, last: bool, frame: &mut Vec<u8>) -> Result<(), &'static str> {
+        let _guard = ShallowGuard;
+        self.seal_on_stack(index, last, frame)
+    }
+
+    /// Out of line, so that its frame is among what is wiped.
+    #[inline(never)]
+    fn seal_on_stack(
+        &self,
+        index: u64,
+        last: bool,
+        frame: &mut Vec<u8>,
+    ) -> Result<(), &'static str> {
         match &self.cipher {
             None => {
                 let tag = self.checksum(index, last, frame);
@@ -207,6 +226,18 @@ impl FileKeys {
     /// # Errors
     /// It is not this frame of this file. What is left in `frame` then means nothing.
     pub fn open(&self, index: u64, last: bool, frame: &mut Vec<u8>) -> Result<(), &'static str> {
+        let _guard = ShallowGuard;
+        self.open_on_stack(index, last, frame)
+    }
+
+    /// Out of line, so that its frame is among what is wiped.
+    #[inline(never)]
+    fn open_on_stack(
+        &self,
+        index: u64,
+        last: bool,
+        frame: &mut Vec<u8>,
+    ) -> Result<(), &'static str> {
         const WRONG: &str = "the frame is damaged, or not the one that belongs here";
         let overhead = if self.cipher.is_some() { Sealing::Encryption } else { Sealing::Checksum };
         let length = frame.len().checked_sub(overhead.overhead()).ok_or(WRONG)?;
