@@ -10,6 +10,7 @@ mod error;
 pub mod eval;
 mod ir;
 mod lower;
+pub mod native;
 mod optimise;
 pub mod plan;
 pub mod reference;
