@@ -9,6 +9,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::args::{RunArgs, StoreArgs};
 use crate::error::{CliError, CliResult};
+use crate::labels::Labels;
 use crate::lang::ProgramArgs;
 use crate::options::{RemoteTransport, TuningArgs};
 use crate::progress::ShowArgs;
@@ -66,6 +67,8 @@ struct SettingsFile {
     inputs: Vec<InputSources>,
     owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
+    types: BTreeMap<String, String>,
+    names: BTreeMap<String, String>,
     save: BTreeMap<String, String>,
 }
 
@@ -265,6 +268,7 @@ impl Settings {
                 circuit: circuit.unwrap_or_default(),
                 owners,
                 outputs,
+                labels: Labels::join(file.types, file.names, args.ports.labels())?,
                 program: program(file.entry, file.r#const, &args.ports.program)?,
             },
             party: args.meet.party.or(this),
