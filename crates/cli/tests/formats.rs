@@ -25,17 +25,22 @@ fn digest(folder: &Path, words: &[&str]) -> String {
 fn a_native_file_is_the_circuit_with_all_that_it_has() {
     let folder = folder();
     let here = folder.path();
-    let program = "pub fn main(a: [u8; 4] @ 0, b: u8 @ 1) -> u8 @ 1 { a[0] + b }\n";
+    let program = "struct Bid { price: u8, open: bool }\n\
+                   fn main(a: [Bid; 2] from 0, b: u8 from 1) -> (price: u8 to 1) {\n    \
+                   assert(b < 100, \"too large\");\n    a[0].price ^ b\n}\n";
     fs::write(here.join("first.sym"), program).unwrap();
     for (circuit, file) in [("sort:16x8", "sort.sbc"), ("first.sym", "first.sbc")] {
         symbolon_in(here, "", &["circuit", "convert", circuit, "--out", file]).expect(0);
         assert_eq!(&fs::read(here.join(file)).unwrap()[..4], b"\x89SBC");
         assert_eq!(digest(here, &[file]), digest(here, &[circuit]));
     }
-    let words = ["local", "first.sbc", "--transport", "tcp", "--json"];
-    let inputs = ["--input", "a=[7, 1, 2, 3]", "--input", "b=5"];
-    let result = symbolon_in(here, "", &[&words[..], &inputs].concat()).expect(0).json();
-    assert_eq!(result["outputs"][0]["value"], "12", "{result}");
+    let words = ["local", "first.sbc", "--transport", "tcp", "--json", "--input"];
+    let bids = r#"a=[{"price": 7, "open": true}, {"price": 1, "open": false}]"#;
+    let run = |b: &str| symbolon_in(here, "", &[&words[..], &[bids, "--input", b]].concat());
+    let result = run("b=5").expect(0).json();
+    assert_eq!(result["outputs"][0]["value"], "2", "{result}");
+    let failed = run("b=200");
+    assert!(failed.code != 0 && format!("{failed:?}").contains("too large"), "{failed:?}");
 }
 
 #[test]
