@@ -68,7 +68,6 @@ mod tests {
     use symbolon_circuit::Type;
 
     use super::super::tests::circuit;
-    use super::*;
     use crate::Inputs;
 
     #[derive(Serialize)]
