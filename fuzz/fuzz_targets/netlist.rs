@@ -17,10 +17,7 @@ fn check(text: &[u8]) {
     let plan = Plan::new(&circuit);
     assert!(plan.counts().gates() < MOST_GATES, "{} gates", plan.counts().gates());
     let inputs = vec![0x5a5a_a5a5_0ff0_1234; circuit.main().inputs as usize];
-    assert_eq!(
-        eval_words(&plan, &inputs),
-        eval_words(&Plan::with_lookups(&circuit), &inputs)
-    );
+    assert_eq!(eval_words(&plan, &inputs), eval_words(&Plan::with_lookups(&circuit), &inputs));
 }
 
 fuzz_target!(|data: &[u8]| {
