@@ -276,6 +276,11 @@ impl Circuit {
         Circuit { components: components.into(), tables: tables.into(), ..self.clone() }
     }
 
+    /// The inputs and outputs; whoever changes them keeps the rules of [`Circuit::new`].
+    pub(crate) fn ports_mut(&mut self) -> (&mut [Input], &mut [Output]) {
+        (&mut self.inputs, &mut self.outputs)
+    }
+
     /// The same circuit under another name.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();

@@ -8,10 +8,14 @@ pub mod builtin;
 mod digest;
 mod error;
 pub mod eval;
+mod file;
 mod ir;
 mod lower;
+pub mod native;
+mod netlist;
 mod optimise;
 pub mod plan;
+mod ports;
 pub mod reference;
 mod shared;
 mod stats;
@@ -19,11 +23,13 @@ mod table;
 #[cfg(test)]
 mod testing;
 mod types;
+mod types_text;
 mod validate;
 pub mod value;
 
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
+pub use file::{FileFormat, read_circuit};
 pub use ir::{
     Call, Circuit, Component, Failure, Input, Lookup, Output, PartyId, Program, Receivers, Step,
     Wire, WireRange,
@@ -34,6 +40,7 @@ pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGat
 pub use stats::{LookupCount, Stats};
 pub use table::Table;
 pub use types::Type;
+pub use types_text::ParseTypeError;
 pub use value::{
     FileForm, Value, format_file, format_value, parse_file, parse_value, to_bits_string, to_hex,
 };

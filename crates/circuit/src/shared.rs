@@ -37,7 +37,8 @@ impl Circuit {
         let mut components = self.components().to_vec();
         components.push(wrapped.main);
         let program = Program { components, tables: self.tables().to_vec() };
-        Circuit::new(self.name(), wrapped.inputs, self.outputs().to_vec(), program)
+        let circuit = Circuit::new(self.name(), wrapped.inputs, self.outputs().to_vec(), program)?;
+        Ok(circuit.with_failures(self.failures()))
     }
 }
 
@@ -116,7 +117,7 @@ mod tests {
 
     use crate::builder::{Builder, and_count};
     use crate::testing::bits;
-    use crate::{Circuit, Plan, Receivers, Type, eval_ports, reference};
+    use crate::{Circuit, Failure, Plan, Receivers, Type, eval_ports, reference};
 
     /// x − y, and x ∧ z bit by bit.
     fn example() -> Circuit {
@@ -156,6 +157,14 @@ mod tests {
             prop_assert_eq!(reference::eval(&split, &given.concat()), expected.concat());
             prop_assert_eq!(Plan::new(&split).and_count(), and_count(&circuit));
         }
+    }
+
+    #[test]
+    fn what_asserts_say_is_kept() {
+        let failure = Failure { text: "too large".into(), file: "a.sym".into(), line: 7 };
+        let circuit = example().with_failures(vec![failure]);
+        let split = circuit.clone().with_shared_inputs(&[true, false, false], 2).unwrap();
+        assert_eq!(split.failures(), circuit.failures());
     }
 
     #[test]

@@ -42,14 +42,9 @@ fn check_ports<'a>(
     ports: impl Iterator<Item = (&'a String, u64)>,
     wires: u64,
 ) -> Result<(), CircuitError> {
-    let mut names = HashSet::new();
-    let mut total = 0u64;
+    let (ports, mut total) = (ports.collect::<Vec<_>>(), 0u64);
+    check_names(kind, ports.iter().map(|(name, _)| *name))?;
     for (name, width) in ports {
-        if name.is_empty() || !names.insert(name) {
-            return Err(CircuitError::invalid(format!(
-                "{kind} name `{name}` is empty or repeated"
-            )));
-        }
         if width == 0 {
             return Err(CircuitError::invalid(format!("{kind} `{name}` has no bits")));
         }
@@ -61,6 +56,20 @@ fn check_ports<'a>(
         )));
     }
     Ok(())
+}
+
+/// Refuses names of ports that are empty or there twice.
+pub(crate) fn check_names<'a>(
+    kind: &str,
+    list: impl IntoIterator<Item = &'a String>,
+) -> Result<(), CircuitError> {
+    let mut names = HashSet::new();
+    match list.into_iter().find(|name| name.is_empty() || !names.insert(*name)) {
+        Some(name) => {
+            Err(CircuitError::invalid(format!("{kind} name `{name}` is empty or repeated")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Checks one component, given the flattened sizes of those before it; returns its own.

@@ -8,6 +8,7 @@ use crate::about::{CompletionsArgs, ManArgs, version};
 use crate::bench::args::BenchArgs;
 use crate::cost::CostArgs;
 use crate::dealer::args::DealerArgs;
+use crate::labels::{Labels, port_name, port_type};
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::options::{EXIT_CODES, LocalTransport, RemoteTransport, TuningArgs};
 use crate::paper::args::PaperArgs;
@@ -142,9 +143,24 @@ pub struct PortArgs {
     /// Say who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
     #[arg(long = "output", value_name = "OUTPUT=PARTIES", value_parser = audience)]
     pub outputs: Vec<(String, Audience)>,
+    /// Give an input or output of the circuit another type of the same width, such as uint32[200],
+    /// (bool, int8) or fixed<12, 20>; PORT is its name in the file
+    #[arg(long = "type", value_name = "PORT=TYPE", value_parser = port_type)]
+    pub types: Vec<(String, String)>,
+    /// Give an input or output of the circuit another name, which all other options then use; PORT
+    /// is its name in the file
+    #[arg(long = "name", value_name = "PORT=NAME", value_parser = port_name)]
+    pub names: Vec<(String, String)>,
     /// What a `.sym` program is compiled with.
     #[command(flatten)]
     pub program: ProgramArgs,
+}
+
+impl PortArgs {
+    /// The types and names.
+    pub fn labels(&self) -> Labels {
+        Labels { types: self.types.clone(), names: self.names.clone() }
+    }
 }
 
 /// Shown by `run --help`; ends with a settings file.
@@ -161,7 +177,7 @@ EXAMPLES
     symbolon run --config run.toml
 
     # run.toml; relative paths are taken from this file's folder
-    circuit = \"aes128\"            # a built-in, or a Bristol file
+    circuit = \"aes128\"            # a built-in, or a circuit file
     party = 0
     listen = \"0.0.0.0:7000\"       # or connect = \"alice.example:7000\"
     key = \"alice.key\"
@@ -218,7 +234,7 @@ fn run_help() -> String {
 #[derive(Args, Debug, Default)]
 #[command(after_long_help = run_help())]
 pub struct RunArgs {
-    /// A built-in circuit (see `symbolon circuit list`), a Bristol file or a `.sym` program
+    /// A built-in circuit (see `symbolon circuit list`), a circuit file or a `.sym` program
     pub circuit: Option<String>,
     /// Who this is and where the others are.
     #[command(flatten)]
@@ -348,7 +364,7 @@ fn prepare_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = prepare_help())]
 pub struct PrepareArgs {
-    /// A built-in circuit (see `symbolon circuit list`), a Bristol file or a `.sym` program
+    /// A built-in circuit (see `symbolon circuit list`), a circuit file or a `.sym` program
     pub circuit: Option<String>,
     /// How many times [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -436,7 +452,7 @@ fn local_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = local_help())]
 pub struct LocalArgs {
-    /// A built-in circuit (see `symbolon circuit list`), a Bristol file or a `.sym` program
+    /// A built-in circuit (see `symbolon circuit list`), a circuit file or a `.sym` program
     pub circuit: String,
     /// How many parties, 2 to 64 [default: as many as the circuit names, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
@@ -496,16 +512,17 @@ pub enum CircuitCommand {
     Info(InfoArgs),
     /// Evaluate in the clear, on all inputs
     Eval(EvalArgs),
-    /// Write a circuit as a Bristol file
+    /// Write a circuit as a file, in our own format or a Bristol format
+    #[command(visible_alias = "convert")]
     Export(ExportArgs),
-    /// Write a circuit with fewer AND gates as a Bristol file; tells how many there were and are
+    /// Write a circuit with fewer AND gates as a file; tells how many there were and are
     Optimise(ExportArgs),
 }
 
 /// Arguments of `circuit info`.
 #[derive(Args, Debug)]
 pub struct InfoArgs {
-    /// A built-in circuit, a Bristol file or a `.sym` program
+    /// A built-in circuit, a circuit file or a `.sym` program
     pub circuit: String,
     /// How many parties [default: as many as are named, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
@@ -549,7 +566,7 @@ fn eval_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = eval_help())]
 pub struct EvalArgs {
-    /// A built-in circuit, a Bristol file or a `.sym` program
+    /// A built-in circuit, a circuit file or a `.sym` program
     pub circuit: String,
     /// The value of an input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
@@ -561,9 +578,9 @@ pub struct EvalArgs {
     /// an element a line
     #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
     pub saves: Vec<(String, String)>,
-    /// What a `.sym` program is compiled with.
+    /// Whose is what.
     #[command(flatten)]
-    pub program: ProgramArgs,
+    pub ports: PortArgs,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
@@ -572,6 +589,8 @@ pub struct EvalArgs {
 /// Circuit file formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
+    /// Our own: binary, and the only one that keeps names, types, owners, receivers and components
+    Native,
     /// Bristol Fashion
     Fashion,
     /// The old Bristol format, with at most two inputs and one output
@@ -581,20 +600,32 @@ pub enum ExportFormat {
 /// Arguments of `circuit export`.
 #[derive(Args, Debug)]
 pub struct ExportArgs {
-    /// A built-in circuit, a Bristol file or a `.sym` program
+    /// A built-in circuit, a circuit file or a `.sym` program
     pub circuit: String,
-    /// The format
-    #[arg(long, default_value = "fashion")]
-    pub format: ExportFormat,
+    /// The format [default: native for --out NAME.sbc, else fashion]
+    #[arg(long)]
+    pub format: Option<ExportFormat>,
     /// Write look-ups as gates; `bristol` always does
     #[arg(long)]
     pub gates: bool,
-    /// What a `.sym` program is compiled with.
+    /// Whose is what.
     #[command(flatten)]
-    pub program: ProgramArgs,
+    pub ports: PortArgs,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    /// The format that was asked for, or that the file's name says.
+    pub fn format(&self) -> ExportFormat {
+        let native = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sbc");
+        let default = match self.out.as_ref().is_some_and(native) {
+            true => ExportFormat::Native,
+            false => ExportFormat::Fashion,
+        };
+        self.format.unwrap_or(default)
+    }
 }
 
 /// Arguments of `keygen`.

@@ -1,11 +1,11 @@
 //! `symbolon circuit`: list, describe, evaluate and export circuits.
 
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 use symbolon::circuit::{
     Circuit, LookupCount, Plan, Receivers, Stats, bristol, builtin, eval_ports, lower_lookups,
-    optimise, parse_value,
+    native, optimise, parse_value,
 };
 
 use symbolon::duplo::{Forecast, GameSizes, Plans};
@@ -189,12 +189,7 @@ fn components(circuit: &Circuit) -> Vec<ComponentJson> {
 }
 
 fn info(args: &InfoArgs) -> CliResult<()> {
-    let spec = CircuitSpec {
-        circuit: args.circuit.clone(),
-        owners: args.ports.owners.clone(),
-        outputs: args.ports.outputs.clone(),
-        program: args.ports.program.clone(),
-    };
+    let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let (loaded, parties) = match args.parties {
         Some(parties) => (spec.load(parties)?, parties),
         None => spec.load_for_all()?,
@@ -319,11 +314,7 @@ struct EvalJson {
 /// # Errors
 /// As [`command`], and the failed assert of a program.
 pub fn eval(args: &EvalArgs) -> CliResult<()> {
-    let spec = CircuitSpec {
-        circuit: args.circuit.clone(),
-        program: args.program.clone(),
-        ..CircuitSpec::default()
-    };
+    let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let (loaded, parties) = spec.load_for_all()?;
     let circuit = loaded.circuit;
     let saves = Saves::new(&circuit, paths(&args.saves))?;
@@ -365,11 +356,7 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
 }
 
 fn export(args: &ExportArgs, optimised: bool) -> CliResult<()> {
-    let spec = CircuitSpec {
-        circuit: args.circuit.clone(),
-        program: args.program.clone(),
-        ..CircuitSpec::default()
-    };
+    let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let mut circuit = spec.load_for_all()?.0.circuit;
     if args.gates {
         circuit = lower_lookups(&circuit);
@@ -380,15 +367,21 @@ fn export(args: &ExportArgs, optimised: bool) -> CliResult<()> {
             .map_err(|error| CliError::usage(format!("cannot optimise: {error}")))?;
         tell(&format!("AND gates: {before}, now {}\n", Stats::of(&circuit).and));
     }
+    let format = args.format();
     let write = |out: &mut dyn Write| {
         let mut out = BufWriter::with_capacity(1 << 16, out);
-        match args.format {
+        match format {
+            ExportFormat::Native => native::write(&circuit, &mut out)?,
             ExportFormat::Fashion => bristol::write_fashion(&circuit, &mut out)?,
             ExportFormat::Bristol => bristol::write_old(&circuit, &mut out)?,
         }
         out.flush()
     };
     let Some(path) = &args.out else {
+        if format == ExportFormat::Native && std::io::stdout().is_terminal() {
+            return Err(CliError::usage("a native file is not text, so it is not shown here")
+                .with_hint("write it to a file with --out NAME.sbc"));
+        }
         return match write(&mut std::io::stdout().lock()) {
             // A reader that has gone, as `head` does, is no failure of ours.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

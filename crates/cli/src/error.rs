@@ -320,7 +320,8 @@ fn incompatible_hint(what: &Subject) -> String {
     };
     let text = match key {
         "circuit" => {
-            "both sides must name the same circuit, owners (--owner) and receivers (--output); \
+            "both sides must name the same circuit, owners (--owner), receivers (--output), types \
+             (--type) and names (--name); \
              compare the digests that `symbolon circuit info` prints"
         }
         "form" | "ot" => {

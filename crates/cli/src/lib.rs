@@ -18,6 +18,7 @@ mod escape;
 mod execute;
 mod identity;
 mod interrupt;
+mod labels;
 mod lang;
 mod local;
 mod local_runner;

@@ -28,12 +28,7 @@ use crate::values::{Reading, Saves, given, paths, resolve, split};
 /// failure when two parties that learn one output do not agree on it.
 pub fn command(args: &LocalArgs) -> CliResult<()> {
     progress::set_up(&args.show, "local")?;
-    let spec = CircuitSpec {
-        circuit: args.circuit.clone(),
-        owners: args.ports.owners.clone(),
-        outputs: args.ports.outputs.clone(),
-        program: args.ports.program.clone(),
-    };
+    let spec = CircuitSpec::new(&args.circuit, &args.ports);
     if let Some(parties) = args.parties {
         // Before the circuit, which may not have as many parties either.
         Tuning::new(&args.tuning, parties)?;

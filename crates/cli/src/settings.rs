@@ -9,6 +9,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::args::{RunArgs, StoreArgs};
 use crate::error::{CliError, CliResult};
+use crate::labels::Labels;
 use crate::lang::ProgramArgs;
 use crate::options::{RemoteTransport, TuningArgs};
 use crate::progress::ShowArgs;
@@ -66,6 +67,8 @@ struct SettingsFile {
     inputs: Vec<InputSources>,
     owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
+    types: BTreeMap<String, String>,
+    names: BTreeMap<String, String>,
     save: BTreeMap<String, String>,
 }
 
@@ -265,6 +268,7 @@ impl Settings {
                 circuit: circuit.unwrap_or_default(),
                 owners,
                 outputs,
+                labels: Labels::join(file.types, file.names, args.ports.labels())?,
                 program: program(file.entry, file.r#const, &args.ports.program)?,
             },
             party: args.meet.party.or(this),
@@ -544,6 +548,11 @@ mod tests {
         assert_eq!(plain.transport, RemoteTransport::Tcp);
         assert!(plain.json && plain.listen.as_deref() == Some("h:1"));
         assert_eq!(plain.spec.owners, [("x".to_string(), Owner::Party(1))]);
+        let labels = format!("{file}[types]\na = \"bool[8]\"\n[names]\na = \"x\"\n");
+        let labels = settings(&labels, &["--type", "a=f32"]).unwrap().spec.labels;
+        let pair = |port: &str, text: &str| (port.to_string(), text.to_string());
+        assert_eq!(labels.types, [pair("a", "bool[8]"), pair("a", "f32")]);
+        assert_eq!(labels.names, [pair("a", "x")]);
         let texts: Vec<&str> = plain.inputs.iter().map(|(given, _)| given.value.expose()).collect();
         assert_eq!(texts, ["3", "1,2"]);
 
@@ -630,6 +639,8 @@ mod tests {
             ("[inputs]\nx = [\"5ec4e7\"]\n", "[inputs] x"),
             ("[inputs]\nx = 5.5\n", "[inputs] x"),
             ("[outputs]\nz = \"everybody\"\n", "[outputs] z"),
+            ("[types]\nz = \"everything\"\n", "[types] z"),
+            ("[names]\nz = \" \"\n", "[names] z"),
             ("inputs = \"hex:5ec4e7\"\n", "line 1, column 10: inputs are a table"),
             ("inputs = 0x5ec4e7\n", "inputs are a table"),
             ("[inputs]\nx = { y = \"5ec4e7\" }\n", "[inputs] x"),

@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, bristol, builtin};
+use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, builtin, read_circuit};
 
+use crate::args::PortArgs;
 use crate::error::{CliError, CliResult};
+use crate::labels::Labels;
 use crate::lang::{self, ProgramArgs};
 use crate::reading::{CIRCUIT, read};
 use crate::words::assignment;
 
-/// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs.
+/// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs, and
+/// how they are called and written.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CircuitSpec {
@@ -19,6 +22,9 @@ pub struct CircuitSpec {
     pub owners: Vec<(String, Owner)>,
     /// Output (name or index) and receivers, in the order given.
     pub outputs: Vec<(String, Audience)>,
+    /// Types and names of ports; owners and outputs go by these names.
+    #[serde(default)]
+    pub labels: Labels,
     /// What a `.sym` program is compiled with.
     #[serde(default)]
     pub program: ProgramArgs,
@@ -137,6 +143,17 @@ pub fn place(kind: &str, wanted: &str, names: &[&str]) -> CliResult<usize> {
 }
 
 impl CircuitSpec {
+    /// A circuit as a command line has it.
+    pub fn new(circuit: &str, ports: &PortArgs) -> CircuitSpec {
+        CircuitSpec {
+            circuit: circuit.to_string(),
+            owners: ports.owners.clone(),
+            outputs: ports.outputs.clone(),
+            labels: ports.labels(),
+            program: ports.program.clone(),
+        }
+    }
+
     /// Builds or reads the circuit and gives its inputs and outputs to whom the user said, among
     /// `parties` parties.
     ///
@@ -180,10 +197,11 @@ impl CircuitSpec {
 
     fn open(&self, parties: Option<u16>) -> CliResult<Circuit> {
         if lang::is_program(&self.circuit) {
-            return lang::compile(&self.circuit, &self.program, parties);
+            let circuit = lang::compile(&self.circuit, &self.program, parties)?;
+            return self.labels.apply(circuit);
         }
         self.program.refuse_for(&self.circuit)?;
-        open(&self.circuit)
+        self.labels.apply(open(&self.circuit)?)
     }
 
     fn give_out(&self, circuit: Circuit, parties: u16) -> CliResult<Loaded> {
@@ -286,7 +304,7 @@ fn open(text: &str) -> CliResult<Circuit> {
         ));
     }
     let bytes = read(path, CIRCUIT)?;
-    let (circuit, _) = bristol::read(&bytes).map_err(|error: CircuitError| {
+    let (circuit, _) = read_circuit(&bytes).map_err(|error: CircuitError| {
         CliError::usage(format!("{text} is not a circuit file: {error}"))
     })?;
     Ok(circuit)

@@ -131,7 +131,7 @@ fn differences_are_code_4_on_both_sides_and_named() {
     let (a, b) = tls(&keys);
     let choice = ["--ot", "iknp", "--form", "half-gates"];
     let zero = [&["--input", "0=1", "--timeout", "20", "add:8"][..], &choice, &a].concat();
-    let cases: [(&[&str], &str, &str); 8] = [
+    let cases: [(&[&str], &str, &str); 10] = [
         (&["sub:8"], "(sub:8), theirs", "symbolon circuit info"),
         (
             &["add:8", "--output", "0=0"],
@@ -144,6 +144,16 @@ fn differences_are_code_4_on_both_sides_and_named() {
             &["add:8", "--owner", "0=1", "--input", "0=1"],
             "circuit input 0: ours `x`: uint8, owned by party 1",
             "--owner",
+        ),
+        (
+            &["add:8", "--type", "y=int8"],
+            "circuit input 1: ours `y`: int8, owned by party 1",
+            "--type",
+        ),
+        (
+            &["add:8", "--name", "sum=total"],
+            "circuit output: ours `total`: uint8, learnt by",
+            "--name",
         ),
         (&["add:16"], "circuit input 0: ours `x`: uint16", "digest"),
         (&["add:8", "--ot", "softspoken2"], "ot: ours softspoken2, theirs iknp", "--ot"),

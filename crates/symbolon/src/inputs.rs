@@ -7,6 +7,9 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::Port;
 
+#[cfg(feature = "serde")]
+mod value;
+
 /// All inputs of one party, each of the right width; wiped when dropped.
 ///
 /// Made by [`Inputs::builder`], which refuses everything that a run would trip over, so that a
@@ -261,7 +264,7 @@ mod tests {
     use super::*;
 
     /// A circuit that passes its inputs on: `a` of party 0, `b` of party 1, `c` of party 0.
-    fn circuit(types: [Type; 3]) -> Circuit {
+    pub(super) fn circuit(types: [Type; 3]) -> Circuit {
         let mut inputs = Vec::new();
         let mut outputs = Vec::new();
         for ((name, owner), ty) in [("a", 0), ("b", 1), ("c", 0)].into_iter().zip(types) {

@@ -79,7 +79,7 @@ mod tests {
     fn has_exactly_so_many_ands_after_sweeping() {
         for ands in [1, 2, 3, 100, 1000, 65_537] {
             let circuit = random(ands).unwrap();
-            assert_eq!(and_count(&circuit), ands.into());
+            assert_eq!(and_count(&circuit), u64::from(ands));
             assert_eq!(circuit, random(ands).unwrap());
         }
         let circuit = random_in_parts(12_000, 1000).unwrap();

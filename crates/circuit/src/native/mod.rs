@@ -1,0 +1,145 @@
+//! Symbolon's own circuit files (`.sbc`): everything that a circuit has, in few bytes.
+//!
+//! Bristol files have no names, types, owners, receivers or components. These files keep all of
+//! them: a circuit that is written and read again is equal, and has the same digest.
+//!
+//! ```text
+//! file      = 89 "SBC" version:u8 name inputs outputs failures tables components    (lists)
+//! input     = name type owner
+//! output    = name type receivers        0: all; n + 1, then n parties: these parties
+//! failure   = text file line
+//! type      = 0 width | 1 width | 2 length type | 3 | 4 int frac     (Uint, Int, Array, Bool, Fixed)
+//!           | 5 types | 6 name fields | 7 name variants | 8 | 9      (Tuple, Struct, Enum, F32, F64)
+//! table     = inputs outputs entry … entry                           2^inputs entries
+//! component = name inputs wires steps calls arguments lookups reads outputs
+//! call      = component first_arg* arg_count first_output*
+//! argument  = first* length
+//! lookup    = table first_input* input_count first_output* output_count
+//! outputs   = list of first* length                                  runs of consecutive wires
+//! ```
+//!
+//! Numbers are LEB128 in the fewest bytes. Names, texts and lists begin with their lengths. A
+//! number marked * is the difference from what is expected (the end of the previous item of the
+//! list, 0 at first), in zigzag form.
+//!
+//! A step begins with a byte: its kind (bits 0 to 2), a short distance (3 to 6), and whether the
+//! result, call or look-up is not the next one (7); then a difference in zigzag form follows. An
+//! operand is the distance from it to the result, modulo 2^32. The first one stands in bits 3 to 6
+//! if it is 1 to 15. Most gates take two to four bytes.
+//!
+//! # Limits
+//! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
+//! limits: all components of a file together have at most 2^26 inputs and 2^26 outputs, types
+//! are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer refuses other
+//! circuits.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use read::read;
+pub use write::write;
+
+use crate::{CircuitError, Type};
+
+/// How every file begins. The first byte is in no text.
+const MAGIC: [u8; 4] = *b"\x89SBC";
+
+/// The version that is written, and the only one that is read.
+const VERSION: u8 = 1;
+
+/// How deep types may be nested.
+const MAX_DEPTH: usize = 64;
+
+/// How many values a type may hold beyond its bits: those without bits cost no memory in a circuit,
+/// but time whenever a value is read or shown.
+const MAX_EMPTY: u64 = 1 << 16;
+
+/// How many inputs all components may have together, and how many outputs.
+const MAX_PORTS: u64 = 1 << 26;
+
+/// Whether bytes begin as files of this format do, in any version.
+pub fn is_native(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
+/// The kinds of steps, as their bytes tell them.
+mod kind {
+    pub(super) const XOR: u8 = 0;
+    pub(super) const AND: u8 = 1;
+    pub(super) const INV: u8 = 2;
+    pub(super) const ZERO: u8 = 3;
+    pub(super) const ONE: u8 = 4;
+    pub(super) const CALL: u8 = 5;
+    pub(super) const LOOKUP: u8 = 6;
+    /// The bits that hold the kind.
+    pub(super) const MASK: u8 = 7;
+    /// Where the short distance of the first operand begins.
+    pub(super) const SHORT: u32 = 3;
+    /// The largest short distance.
+    pub(super) const LONGEST: u32 = 15;
+    /// Set where the result is not the next wire.
+    pub(super) const ELSEWHERE: u8 = 0x80;
+}
+
+/// Counts the inputs and outputs of components.
+#[derive(Default)]
+struct Ports {
+    inputs: u64,
+    outputs: u64,
+}
+
+impl Ports {
+    /// Adds those of a component, or of a part of it.
+    fn add(&mut self, inputs: u64, outputs: u64) -> Result<(), CircuitError> {
+        self.inputs = self.inputs.saturating_add(inputs);
+        self.outputs = self.outputs.saturating_add(outputs);
+        for (count, what) in [(self.inputs, "inputs"), (self.outputs, "outputs")] {
+            if count > MAX_PORTS {
+                return Err(CircuitError::invalid(format!(
+                    "the components have more than 2^26 {what}, the most that a file may have"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses types that hold too many values without bits; those that are too deep are not read.
+fn check_type(ty: &Type) -> Result<(), CircuitError> {
+    if values(ty) > ty.width().saturating_add(MAX_EMPTY) {
+        return Err(CircuitError::invalid("a type holds too many values without bits"));
+    }
+    Ok(())
+}
+
+/// How many values are in a type, with those that hold others.
+fn values(ty: &Type) -> u64 {
+    let sum = |parts: &[Type]| parts.iter().map(values).fold(0, u64::saturating_add);
+    match ty {
+        Type::Array { len, elem } => u64::from(*len).saturating_mul(values(elem)),
+        Type::Tuple(parts) => sum(parts).saturating_add(1),
+        Type::Struct { fields, .. } => {
+            fields.iter().map(|(_, ty)| values(ty)).fold(1, u64::saturating_add)
+        }
+        Type::Enum { variants, .. } => {
+            variants.iter().map(|(_, parts)| sum(parts)).fold(1, u64::saturating_add)
+        }
+        _ => 1,
+    }
+}
+
+/// How deep a type is nested: 1 for a number.
+fn depth(ty: &Type) -> usize {
+    let deepest = |parts: &[Type]| parts.iter().map(depth).max().unwrap_or(0);
+    1 + match ty {
+        Type::Array { elem, .. } => depth(elem),
+        Type::Tuple(parts) => deepest(parts),
+        Type::Struct { fields, .. } => fields.iter().map(|(_, ty)| depth(ty)).max().unwrap_or(0),
+        Type::Enum { variants, .. } => {
+            variants.iter().map(|(_, parts)| deepest(parts)).max().unwrap_or(0)
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,200 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::arbitrary_circuit;
+use crate::{Circuit, Component, Failure, Input, Output, Receivers, builtin};
+
+fn written(circuit: &Circuit) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(circuit, &mut bytes).expect("writing to memory");
+    bytes
+}
+
+fn named(name: &str) -> Circuit {
+    builtin::by_name(name).expect("a built-in circuit")
+}
+
+/// A circuit of one input and one output of this type, side by side, without gates.
+fn of_type(ty: Type) -> Circuit {
+    let width = ty.width() as u32;
+    let outputs = (0..width).collect();
+    let main = Component { inputs: width, wires: width, outputs, ..Component::default() };
+    let input = Input { name: "x".into(), ty: ty.clone(), owner: 7 };
+    let output = Output { name: "y".into(), ty, to: Receivers::All };
+    Circuit::new("typed", vec![input], vec![output], vec![main]).expect("a valid circuit")
+}
+
+fn refused(bytes: &[u8], reason: &str) {
+    let error = read(bytes).expect_err(reason).to_string();
+    assert!(error.contains(reason), "{error}");
+}
+
+/// A file of a circuit without ports whose only component is made of these bytes, after its name.
+fn with_component(component: &[u8]) -> Vec<u8> {
+    [&MAGIC[..], &[VERSION, 0, 0, 0, 0, 0, 1, 0], component].concat()
+}
+
+fn arbitrary_type() -> impl Strategy<Value = Type> {
+    let leaf = prop_oneof![
+        (1u32..70).prop_map(Type::Uint),
+        (1u32..70).prop_map(Type::Int),
+        (1u32..20, 0u32..20).prop_map(|(int, frac)| Type::Fixed { int, frac }),
+        Just(Type::Bool),
+        Just(Type::F32),
+        Just(Type::F64),
+    ];
+    leaf.prop_recursive(4, 20, 4, |inner| {
+        let parts = || prop::collection::vec(inner.clone(), 1..4);
+        let named = |parts: Vec<Type>| {
+            parts.into_iter().enumerate().map(|(i, ty)| (format!("f{i} é"), ty)).collect::<Vec<_>>()
+        };
+        prop_oneof![
+            (1u32..5, inner.clone()).prop_map(|(len, ty)| Type::Array { len, elem: ty.into() }),
+            parts().prop_map(Type::Tuple),
+            parts().prop_map(move |parts| Type::Struct { name: "S".into(), fields: named(parts) }),
+            prop::collection::vec(parts(), 1..4).prop_map(|variants| Type::Enum {
+                name: "E".into(),
+                variants: variants.into_iter().map(|parts| ("v".into(), parts)).collect(),
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn circuits_come_back_as_they_were(
+        circuit in arbitrary_circuit(),
+        owner in any::<u16>(),
+        to in prop::collection::vec(any::<u16>(), 0..4),
+    ) {
+        let owners = vec![owner; circuit.inputs().len()];
+        let receivers = vec![Receivers::Only(to); circuit.outputs().len()];
+        let circuit = circuit.with_owners(&owners)?.with_receivers(receivers)?;
+        let bytes = written(&circuit);
+        prop_assert!(is_native(&bytes));
+        let again = read(&bytes)?;
+        prop_assert_eq!(&again, &circuit);
+        prop_assert_eq!(again.digest(), circuit.digest());
+        prop_assert_eq!(written(&again), bytes);
+    }
+
+    #[test]
+    fn types_come_back_as_they_were(ty in arbitrary_type()) {
+        let circuit = of_type(ty);
+        prop_assert_eq!(read(&written(&circuit))?, circuit);
+    }
+
+    /// A good file with one byte changed: refused, or a circuit that can be written.
+    #[test]
+    fn damaged_files_are_read_or_refused(
+        circuit in arbitrary_circuit(),
+        at in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let mut bytes = written(&circuit);
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        if let Ok(circuit) = read(&bytes) {
+            prop_assert_eq!(read(&written(&circuit))?, circuit);
+        }
+    }
+
+    #[test]
+    fn a_file_that_ends_early_or_goes_on_is_refused(circuit in arbitrary_circuit()) {
+        let bytes = written(&circuit);
+        for end in 0..bytes.len() {
+            prop_assert!(read(&bytes[..end]).is_err(), "cut at {}", end);
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        prop_assert!(read(&longer).unwrap_err().to_string().contains("the file goes on"));
+    }
+}
+
+#[test]
+fn built_in_circuits_and_what_asserts_say_come_back() {
+    let failure = Failure { text: "too large".into(), file: "a.sym".into(), line: 7 };
+    let failing = named("add:8").with_failures(vec![failure]);
+    let circuits = [failing, named("aes128:sbox"), named("sort:16x8"), named("auction:3x8")];
+    for circuit in circuits {
+        let again = read(&written(&circuit)).expect("a circuit");
+        assert_eq!(again, circuit);
+        assert_eq!(again.name(), circuit.name());
+    }
+}
+
+#[test]
+fn files_are_small() {
+    let bytes = |name: &str| written(&named(name)).len();
+    // Millions of ANDs in 100 000 calls: a component is written once, a run of wires is a range.
+    assert!(bytes("sort:4096x32") < 3_000_000, "{}", bytes("sort:4096x32"));
+    let aes = named("aes128");
+    let steps: usize = aes.components().iter().map(|component| component.steps.len()).sum();
+    assert!(bytes("aes128") < 4 * steps, "{} bytes for {steps} steps", bytes("aes128"));
+}
+
+#[test]
+fn other_versions_and_other_files_are_refused() {
+    let mut bytes = written(&named("add:8"));
+    refused(b"1 3\n2 1 1\n", "does not begin");
+    bytes[4] = 2;
+    refused(&bytes, "version 2 of the format; this program reads version 1");
+    bytes[4] = 0;
+    refused(&bytes, "version 0");
+}
+
+#[test]
+fn a_number_has_one_form() {
+    refused(&with_component(&[0x80, 0x00]), "byte 14: an overlong number");
+    refused(&with_component(&[0xff; 12]), "a number is too large");
+    // 2^64.
+    let large = [&[0x80; 9][..], &[2]].concat();
+    refused(&with_component(&large), "a number is too large");
+}
+
+#[test]
+fn claims_are_checked_before_memory_is_taken() {
+    let number = |mut number: u64| {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        bytes
+    };
+    let many = &number(u32::MAX.into())[..];
+    let beyond = &number(MAX_PORTS + 1)[..];
+    // Inputs; wires; steps; a run of outputs.
+    refused(&with_component(&[beyond, beyond].concat()), "2^26 inputs");
+    let wires = &number(1 << 30)[..];
+    refused(&with_component(&[&[0], wires, &[0; 6]].concat()), "claims 1073741824 wires");
+    refused(&with_component(&[&[0, 0], many].concat()), "more items than the file has bytes");
+    let outputs = [&[0, 0, 0, 0, 0, 0, 0, 1, 0], beyond].concat();
+    refused(&with_component(&outputs), "2^26 outputs");
+    // Tables; a text; values without bits.
+    refused(&[&MAGIC[..], &[VERSION, 0, 0, 0, 0], many].concat(), "more items");
+    refused(&[&MAGIC[..], &[VERSION], many].concat(), "beyond the end");
+    let empty = [&MAGIC[..], &[VERSION, 0, 1, 1, b'x', 2], many, &[5, 0, 0]].concat();
+    refused(&empty, "too many values without bits");
+}
+
+#[test]
+fn deep_types_are_refused_by_reader_and_writer() {
+    let nested = |depth| (1..depth).fold(Type::Bool, |ty, _| Type::Tuple(vec![ty]));
+    let deepest = of_type(nested(MAX_DEPTH));
+    assert_eq!(read(&written(&deepest)).expect("a circuit"), deepest);
+    let error = write(&of_type(nested(MAX_DEPTH + 1)), Vec::new()).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    let deep = [&MAGIC[..], &[VERSION, 0, 1, 1, b'x'], &[5, 1].repeat(10_000)].concat();
+    refused(&deep, "nested too deep");
+}
+
+#[test]
+fn unknown_kinds_are_refused() {
+    // One step of kind 7; a constant with a distance; a call with one.
+    for step in [7, 3 | 1 << 3, 5 | 2 << 3] {
+        refused(&with_component(&[0, 1, 1, step, 0, 0, 0, 0, 0]), "unknown kind of step");
+    }
+    let ty = [&MAGIC[..], &[VERSION, 0, 1, 1, b'x', 10, 1]].concat();
+    refused(&ty, "unknown kind of type");
+}

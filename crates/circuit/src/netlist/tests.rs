@@ -1,0 +1,266 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::builder::and_count;
+use crate::{eval_bits, read_circuit};
+
+fn circuit(text: &str) -> Circuit {
+    read_circuit(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}")).0
+}
+
+fn refused(text: &str, reason: &str) {
+    let error = read_circuit(text.as_bytes()).expect_err(text).to_string();
+    assert!(error.contains(reason), "{text}: {error}");
+}
+
+fn bits(value: u32, n: usize) -> Vec<bool> {
+    (0..n).map(|i| value >> i & 1 == 1).collect()
+}
+
+/// A BLIF file of one cover.
+fn cover(inputs: usize, rows: &[String], value: u8) -> String {
+    let names: Vec<String> = (0..inputs).map(|i| format!("x[{i}]")).collect();
+    let names = names.join(" ");
+    let rows: String = rows.iter().map(|row| format!("{row} {value}\n")).collect();
+    format!(".model m\n.inputs {names}\n.outputs y\n.names {names} y\n{rows}.end\n")
+}
+
+/// A netlist of one module with these ports and cells.
+fn json(ports: &str, cells: &str) -> String {
+    format!(
+        r#"{{"creator": "Yosys", "modules": {{"m": {{"attributes": {{}}, "ports": {{{ports}}},
+        "cells": {{{cells}}}, "netnames": {{}}}}}}}}"#
+    )
+}
+
+fn json_port(name: &str, direction: &str, bits: &str) -> String {
+    format!(r#""{name}": {{"direction": "{direction}", "bits": [{bits}]}}"#)
+}
+
+fn json_cell(name: &str, kind: &str, pins: &[(&str, &str)]) -> String {
+    let pins: Vec<String> = pins.iter().map(|(pin, bit)| format!(r#""{pin}": [{bit}]"#)).collect();
+    let pins = pins.join(", ");
+    format!(r#""{name}": {{"type": "{kind}", "parameters": {{}}, "connections": {{{pins}}}}}"#)
+}
+
+proptest! {
+    #[test]
+    fn a_cover_is_the_function_that_its_rows_say(
+        inputs in 0usize..11,
+        rows in prop::collection::vec(prop::collection::vec(0u8..4, 11), 0..12),
+        value in 0u8..2,
+        seeds in prop::collection::vec(any::<u32>(), 32),
+    ) {
+        let rows: Vec<String> = rows
+            .iter()
+            .map(|row| row[..inputs].iter().map(|sign| ['0', '1', '-', '-'][*sign as usize]).collect())
+            .collect();
+        let circuit = circuit(&cover(inputs, &rows, value));
+        for seed in seeds {
+            let given = bits(seed, inputs);
+            let matches = |row: &String| {
+                row.chars().zip(&given).all(|(sign, bit)| sign == '-' || (sign == '1') == *bit)
+            };
+            let covered = rows.iter().any(matches);
+            let expected = if rows.is_empty() { false } else { covered == (value == 1) };
+            prop_assert_eq!(eval_bits(&circuit, &given), [expected]);
+        }
+    }
+
+    #[test]
+    fn any_netlist_is_read_or_refused(
+        text in "(\\.(model|inputs|outputs|names|end|conn)( [ab]| a\\[[01]\\])*\n|[01-]{0,3} [01]\n){0,9}",
+    ) {
+        let _ = read_circuit(format!(".model m\n{text}").as_bytes());
+    }
+}
+
+#[test]
+fn two_inputs_take_one_and_gate_at_most() {
+    for truth in 0..16u32 {
+        let rows: Vec<String> = (0..4)
+            .filter(|index| truth >> index & 1 == 1)
+            .map(|index| format!("{}{}", index & 1, index >> 1))
+            .collect();
+        let circuit = circuit(&cover(2, &rows, 1));
+        let linear = (truth.count_ones() & 1) == 0;
+        assert_eq!(and_count(&circuit), u64::from(!linear), "{truth:04b}");
+        for index in 0..4 {
+            assert_eq!(eval_bits(&circuit, &bits(index, 2)), [truth >> index & 1 == 1]);
+        }
+    }
+}
+
+#[test]
+fn wide_sums_are_free_and_other_covers_are_look_ups() {
+    let odd: Vec<String> =
+        (0..8u32).filter(|i| i.count_ones() & 1 == 1).map(|i| format!("{i:03b}")).collect();
+    let sum = circuit(&cover(3, &odd, 1));
+    assert_eq!((and_count(&sum), sum.tables().len()), (0, 0));
+    let majority = ["11-", "1-1", "-11"].map(String::from);
+    let majority = circuit(&cover(3, &majority, 1));
+    assert_eq!((and_count(&majority), majority.tables().len()), (0, 1));
+}
+
+#[test]
+fn blif_bits_become_words() {
+    let circuit = circuit(
+        "# written by hand\n.model adder # one\n.inputs b a[2] a[0] \\\n a[1] c[1]\n.outputs s[1] \\\n\
+         s[0] t\n.area 3\n.names s[0]\n1\n.names a[2] b s[1]\n11 1\n.names t\n.end\n",
+    );
+    let inputs: Vec<String> = circuit
+        .inputs()
+        .iter()
+        .map(|port| format!("{}: {}, {}", port.name, port.ty, port.owner))
+        .collect();
+    assert_eq!(inputs, ["b: uint1, 0", "a: uint3, 1", "c[1]: uint1, 1"]);
+    let outputs: Vec<&str> = circuit.outputs().iter().map(|port| &port.name[..]).collect();
+    assert_eq!((circuit.name(), outputs), ("adder", vec!["s", "t"]));
+    // b and a[2].
+    assert_eq!(eval_bits(&circuit, &bits(0b01001, 5)), [true, true, false]);
+    assert_eq!(eval_bits(&circuit, &bits(0b01000, 5)), [true, false, false]);
+}
+
+#[test]
+fn long_chains_in_any_order_take_no_stack() {
+    let length = 200_000;
+    let mut text = format!(".model m\n.inputs n0\n.outputs n{length}\n");
+    for i in (0..length).rev() {
+        text.push_str(&format!(".names n{i} n{}\n0 1\n", i + 1));
+    }
+    assert_eq!(eval_bits(&circuit(&text), &[true]), [true]);
+}
+
+#[test]
+fn wrong_blif_files_are_refused_with_line_and_reason() {
+    let head = ".model m\n.inputs a b\n.outputs y\n";
+    let cases = [
+        (".latch a y re c 0\n", "line 4: a latch"),
+        (".subckt adder x=a y=y\n", "line 4: a cell of another model"),
+        (".gate nand2 A=a B=b O=y\n", "line 4: a cell"),
+        (".model n\n", "line 4: a second model"),
+        (".end\n.model n\n", "line 5: something follows"),
+        (".names\n", "line 4: .names without an output"),
+        (".names a y\n1 1\n.names b y\n1 1\n.end\n", "line 6: net `y` has two drivers"),
+        (".names b a\n1 1\n.end\n", "line 4: net `a` has two drivers"),
+        (".names a y\n1\n", "line 5: a row has the signs"),
+        (".names a y\n11 1\n", "line 5: 2 signs for 1 inputs"),
+        (".names a y\n2 1\n", "line 5: a row is made of"),
+        (".names a y\n1 x\n", "line 5: a row ends with"),
+        (".names a y\n1 1\n0 0\n", "line 6: all rows"),
+        ("11 1\n", "line 4: a row of a cover"),
+        (".inputs a\n", "net `a` has two drivers"),
+        (".conn a\n", ".conn takes two"),
+        (".exdc\n", "`.exdc` is not read"),
+        ("", "net `y` has no driver"),
+        (".names c y\n1 1\n", "net `c` has no driver"),
+        (".names y b y\n11 1\n", "net `y` depends on itself"),
+        (".names c y\n1 1\n.names a y c\n11 1\n", "depends on itself"),
+        (".outputs y\n.names a y\n1 1\n", "`y` is empty or repeated"),
+    ];
+    for (body, reason) in cases {
+        refused(&format!("{head}{body}"), reason);
+    }
+    refused(".inputs a\n", "no .model");
+}
+
+#[test]
+fn every_known_cell_computes_its_function() {
+    type Two = fn(bool, bool) -> bool;
+    let cells: [(&str, Two); 8] = [
+        ("$_AND_", |a, b| a & b),
+        ("$_OR_", |a, b| a | b),
+        ("$_XOR_", |a, b| a ^ b),
+        ("$_NAND_", |a, b| !(a & b)),
+        ("$_NOR_", |a, b| !(a | b)),
+        ("$_XNOR_", |a, b| !(a ^ b)),
+        ("$_ANDNOT_", |a, b| a & !b),
+        ("$_ORNOT_", |a, b| a | !b),
+    ];
+    let ports = [json_port("a", "input", "2"), json_port("b", "input", "3")].join(",");
+    let ports = format!("{ports},{}", json_port("y", "output", "9"));
+    for (kind, expected) in cells {
+        let cell = json_cell("c", kind, &[("A", "2"), ("B", "3"), ("Y", "9")]);
+        let circuit = circuit(&json(&ports, &cell));
+        for (a, b) in [(false, false), (true, false), (false, true), (true, true)] {
+            assert_eq!(eval_bits(&circuit, &[a, b]), [expected(a, b)], "{kind}");
+        }
+        assert!(and_count(&circuit) <= 1);
+    }
+    let ports = [json_port("abs", "input", "2, 3, 4"), json_port("y", "output", "5, 6, 7, \"1\"")];
+    let cells = [
+        json_cell("out", "$_NOT_", &[("A", "5"), ("Y", "6")]),
+        json_cell("buf", "$_BUF_", &[("A", "\"0\""), ("Y", "7")]),
+        json_cell("mux", "$_MUX_", &[("A", "2"), ("B", "3"), ("S", "4"), ("Y", "5")]),
+    ];
+    let circuit = circuit(&json(&ports.join(","), &cells.join(",")));
+    for value in 0..8 {
+        let mux = if value >> 2 == 1 { value >> 1 & 1 } else { value & 1 } == 1;
+        assert_eq!(eval_bits(&circuit, &bits(value, 3)), [mux, !mux, false, true]);
+    }
+}
+
+#[test]
+fn ports_of_a_netlist_keep_their_order_and_sign() {
+    let ports = r#""z": {"direction": "input", "signed": 1, "bits": [2, 3]},
+        "none": {"direction": "input", "bits": []},
+        "a": {"direction": "input", "offset": 4, "upto": 1, "bits": [4]},
+        "y": {"direction": "output", "bits": [4, 2]}"#;
+    let circuit = circuit(&json(ports, ""));
+    let ports: Vec<String> =
+        circuit.inputs().iter().map(|port| format!("{}: {}", port.name, port.ty)).collect();
+    assert_eq!((circuit.name(), ports), ("m", vec!["z: int2".into(), "a: uint1".into()]));
+    assert_eq!(eval_bits(&circuit, &[true, false, false]), [false, true]);
+}
+
+#[test]
+fn of_several_modules_the_top_is_read() {
+    let module = |top: &str, bits: &str| {
+        let attributes = format!(r#""src": "a.v:1", "top": {top}"#);
+        let port = json_port("y", "output", bits);
+        format!(r#"{{"attributes": {{{attributes}}}, "ports": {{{port}}}, "cells": {{}}}}"#)
+    };
+    let file = |a: &str, b: &str| {
+        let (a, b) = (module(a, r#""1""#), module(b, r#""0", "0""#));
+        format!(r#"{{"modules": {{"a": {a}, "b": {b}}}}}"#)
+    };
+    let one = format!("\"{:032b}\"", 1);
+    assert_eq!(circuit(&file("0", &one)).outputs()[0].ty, Type::Uint(2));
+    assert_eq!(circuit(&file("1", "\"0\"")).outputs()[0].ty, Type::Uint(1));
+    for (a, b) in [("0", "0"), ("1", "1")] {
+        refused(&file(a, b), "hierarchy -top");
+    }
+    refused(r#"{"modules": {}}"#, "needs one module");
+}
+
+#[test]
+fn wrong_netlists_are_refused_with_the_cell_and_reason() {
+    let y = json_port("y", "output", "9");
+    let ports = format!("{},{y}", json_port("a", "input", "2"));
+    let cell = |kind: &str, pins: &[(&str, &str)]| json(&ports, &json_cell("$c", kind, pins));
+    let not = json_cell("n", "$_NOT_", &[("A", "2"), ("Y", "9")]);
+    let cases = [
+        (cell("$_DFF_P_", &[]), "cell `$c` of type `$_DFF_P_` keeps state"),
+        (cell("$_DLATCH_N_", &[]), "keeps state"),
+        (cell("$add", &[]), "`$add` is not known: run `synth -flatten; abc -g AND,XOR"),
+        (cell("$_NOT_", &[("A", "2")]), "needs one bit at its pin Y"),
+        (cell("$_NOT_", &[("A", "2, 2"), ("Y", "9")]), "needs one bit at its pin A"),
+        (cell("$_NOT_", &[("A", "\"x\""), ("Y", "9")]), "cell `$c` has a bit without a value"),
+        (cell("$_NOT_", &[("A", "9"), ("Y", "9")]), "net 9 depends on itself"),
+        (cell("$_NOT_", &[("A", "7"), ("Y", "9")]), "net 7 has no driver"),
+        (cell("$_NOT_", &[("A", "2"), ("Y", "2")]), "drives a net that has a driver"),
+        (cell("$_NOT_", &[("A", "2"), ("Y", "\"0\"")]), "drives a net that has a driver"),
+        (cell("$_NOT_", &[("A", "\"q\""), ("Y", "9")]), "line 2: not a netlist"),
+        (json(&ports, &format!("{not},{}", not.replace("\"n\"", "\"o\""))), "cell `o`"),
+        (json(&json_port("p", "inout", "2"), ""), "port `p` is `inout`"),
+        (json(&json_port("p", "input", "2, 2"), ""), "a bit of input `p` has two drivers"),
+        (json(&json_port("p", "output", "\"z\""), ""), "port `p` has a bit without a value"),
+        ("{".to_string(), "not a netlist"),
+        ("{}".to_string(), "missing field"),
+        (format!("{{\"modules\": {}", "[".repeat(100_000)), "not a netlist"),
+        (json(&ports, &not) + "{}", "trailing"),
+    ];
+    for (text, reason) in cases {
+        refused(&text, reason);
+    }
+}

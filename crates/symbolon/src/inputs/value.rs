@@ -1,0 +1,142 @@
+//! Inputs from values of Rust types.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
+
+use super::InputsBuilder;
+use crate::Port;
+
+impl InputsBuilder<'_> {
+    /// Sets an input from any value that serde can write: integers, `bool`, floating-point
+    /// numbers, lists, tuples, structures, options and enumerations, for inputs of the matching
+    /// types. Fixed-point inputs take floating-point numbers. Needs the feature `serde`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let circuit = symbolon::circuit::builtin::by_name("add:32")?;
+    /// let inputs = symbolon::Inputs::builder(&circuit, 0).value("x", &7u32)?.finish()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`], also when the value does not match the input's type.
+    pub fn value<'p>(
+        self,
+        port: impl Into<Port<'p>>,
+        value: &(impl Serialize + ?Sized),
+    ) -> Result<Self> {
+        let place = self.place(port.into())?;
+        let input = &self.circuit.inputs()[place];
+        // The reason may hold the value.
+        let unfit = |_| {
+            Error::invalid_input(format!(
+                "input `{}` ({}): the value has no form that an input can take",
+                input.name, input.ty
+            ))
+        };
+        // Measured first, so that the text never moves and leaves no copy behind.
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, value).map_err(unfit)?;
+        let mut text = Zeroizing::new(Vec::with_capacity(length.0));
+        serde_json::to_writer(&mut *text, value).map_err(unfit)?;
+        let text = std::str::from_utf8(&text).expect("JSON is UTF-8");
+        self.text(place, text)
+    }
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use symbolon_circuit::Type;
+
+    use super::super::tests::circuit;
+    use crate::Inputs;
+
+    #[derive(Serialize)]
+    struct Bid {
+        price: f64,
+        at: (u8, bool),
+        limit: Option<i8>,
+        class: Class,
+    }
+
+    #[derive(Serialize)]
+    enum Class {
+        Free,
+        Card(u8),
+    }
+
+    fn bid_type() -> Type {
+        let option = Type::Enum {
+            name: "Option".into(),
+            variants: vec![("None".into(), vec![]), ("Some".into(), vec![Type::Int(8)])],
+        };
+        let class = Type::Enum {
+            name: "Class".into(),
+            variants: vec![("Free".into(), vec![]), ("Card".into(), vec![Type::Uint(8)])],
+        };
+        let fields = vec![
+            ("price".into(), Type::Fixed { int: 8, frac: 8 }),
+            ("at".into(), Type::Tuple(vec![Type::Uint(8), Type::Bool])),
+            ("limit".into(), option),
+            ("class".into(), class),
+        ];
+        let bid = Type::Struct { name: "Bid".into(), fields };
+        Type::Array { len: 2, elem: Box::new(bid) }
+    }
+
+    #[test]
+    fn a_value_is_what_its_text_is() {
+        let circuit = circuit([Type::Uint(128), Type::Bool, bid_type()]);
+        let bids = [
+            Bid { price: 1.25, at: (7, true), limit: Some(-3), class: Class::Free },
+            Bid { price: -2.0, at: (0, false), limit: None, class: Class::Card(9) },
+        ];
+        let text = r#"[{"price": 1.25, "at": [7, true], "limit": -3, "class": "Free"},
+            {"class": {"Card": [9]}, "price": -2, "at": [0, false], "limit": null}]"#;
+        let new = || Inputs::builder(&circuit, 0);
+        let given = new().value("a", &u128::MAX).unwrap().value("c", &bids).unwrap();
+        let expected = new().uint("a", u128::MAX).unwrap().text("c", text).unwrap();
+        assert_eq!(given.inputs.bits, expected.inputs.bits);
+        let lone = Inputs::builder(&circuit, 1).value("b", &true).unwrap().finish().unwrap();
+        assert_eq!(lone.bits()[1], Some(vec![true]));
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_refused_and_not_told() {
+        let circuit = circuit([Type::Uint(8), Type::Bool, Type::words(2, 8)]);
+        let new = || Inputs::builder(&circuit, 0);
+        let unnamed = std::collections::HashMap::from([((1, 2), 1234)]);
+        for (error, text) in [
+            (new().value("a", &1234).err(), "`a`"),
+            (new().value("a", &"hex:4d2").err(), "`a`"),
+            (new().value("a", &[1234, 1234]).err(), "`a`"),
+            (new().value("c", &[1, 2, 1234]).err(), "`c`"),
+            (new().value("c", &f64::NAN).err(), "`c`"),
+            (new().value("c", &unnamed).err(), "no form"),
+            (new().value("b", &true).err(), "belongs to party 1"),
+        ] {
+            let error = error.expect(text).to_string();
+            assert!(error.contains(text), "{error}");
+            assert!(!error.contains("1234") && !error.contains("4d2"), "{error}");
+        }
+    }
+}
