@@ -1,4 +1,4 @@
-//! Every relative link between the pages leads to a file, and to a heading of it where it names one.
+//! Every relative link between the pages leads to a file, and to a heading where it names one.
 
 use std::{
     fs,
