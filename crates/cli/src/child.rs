@@ -20,8 +20,7 @@ use crate::party_result::PartyResult;
 use crate::peer::Peer;
 use crate::progress::{Event, Sink, log_as_party};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::play_tables;
-use crate::tinytable_times::TableTask;
+use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 

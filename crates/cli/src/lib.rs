@@ -40,7 +40,6 @@ mod source;
 mod stores;
 mod timeline;
 mod tinytable_party;
-mod tinytable_times;
 mod tuning;
 mod values;
 mod words;

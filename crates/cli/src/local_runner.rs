@@ -19,8 +19,7 @@ use crate::party_result::PartyResult;
 use crate::peer::Peer;
 use crate::progress::{self, Progress};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::play_tables;
-use crate::tinytable_times::TableTask;
+use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
