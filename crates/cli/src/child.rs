@@ -1,7 +1,8 @@
 //! The hidden `party` command: one party of `local`, ordered about by its parent.
 //!
 //! The parent writes a [`PartyJob`] to standard input, one line of JSON; the party answers with
-//! [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or [`ChildMessage::Failed`].
+//! [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or
+//! [`ChildMessage::Failed`].
 //! Secrets travel only here, never on a command line. Standard input stays open as long as the
 //! parent lives; when it closes, the party ends.
 

@@ -304,8 +304,8 @@ impl Stage {
         self.children[usize::from(party)].ending(party)
     }
 
-    /// Fails after a signal. Gives up children that are stopped: once another has failed, since that follows from it or
-    /// says more; or when nothing happens for longer than anybody waits for them.
+    /// Fails after a signal. Gives up stopped children once another has failed, since its error
+    /// follows from the stop or says more, or when nothing happens for longer than any party waits.
     fn look(&mut self, timeout: Duration) -> CliResult<()> {
         CliError::if_interrupted()?;
         let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));
