@@ -324,8 +324,8 @@ const PREPROCESS_HELP: &str = "\
 EXAMPLE
     symbolon preprocess --config run.toml --store my.store --gates 10000000
 
-  Both sides fill up what they have in common until it is enough for so many AND gates, of whatever
-  circuits. `symbolon circuit info` says how many a circuit has.";
+  Both sides fill their common pool until it is enough for this many AND gates, of any circuits.
+  `symbolon circuit info` says how many a circuit has.";
 
 fn preprocess_help() -> String {
     format!("{PREPROCESS_HELP}\n\n{EXIT_CODES}")

@@ -18,7 +18,7 @@ pub struct BatchInputs<'v> {
 }
 
 impl<'v> BatchInputs<'v> {
-    /// Takes a party's values apart by lines, for so many evaluations.
+    /// Splits a party's values into lines, one for each of the `executions`.
     ///
     /// # Errors
     /// A usage failure when a value has neither one line nor one for each evaluation, does not fit,

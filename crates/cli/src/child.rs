@@ -1,7 +1,8 @@
 //! The hidden `party` command: one party of `local`, ordered about by its parent.
 //!
 //! The parent writes a [`PartyJob`] to standard input, one line of JSON; the party answers with
-//! [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or [`ChildMessage::Failed`].
+//! [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or
+//! [`ChildMessage::Failed`].
 //! Secrets travel only here, never on a command line. Standard input stays open as long as the
 //! parent lives; when it closes, the party ends.
 
@@ -20,8 +21,7 @@ use crate::party_result::PartyResult;
 use crate::peer::Peer;
 use crate::progress::{Event, Sink, log_as_party};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::play_tables;
-use crate::tinytable_times::TableTask;
+use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 

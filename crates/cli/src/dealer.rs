@@ -147,7 +147,7 @@ pub fn named(settings: &Settings) -> CliResult<Option<Dealer>> {
             return Err(CliError::usage(
                 "TLS needs the dealer's fingerprint: --dealer-fingerprint HEX",
             )
-            .with_hint("whoever runs it sees it with `symbolon fingerprint FILE`"));
+            .with_hint("the person who runs it can print it with `symbolon fingerprint FILE`"));
         }
         (Some(address), None, RemoteTransport::Tcp) => Dealer::insecure_plain_tcp(address.as_str()),
         (Some(_), Some(_), RemoteTransport::Tcp) => {

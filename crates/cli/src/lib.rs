@@ -41,7 +41,6 @@ mod source;
 mod stores;
 mod timeline;
 mod tinytable_party;
-mod tinytable_times;
 mod tuning;
 mod values;
 mod words;

@@ -19,8 +19,7 @@ use crate::party_result::PartyResult;
 use crate::peer::Peer;
 use crate::progress::{self, Progress};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::play_tables;
-use crate::tinytable_times::TableTask;
+use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -305,8 +304,8 @@ impl Stage {
         self.children[usize::from(party)].ending(party)
     }
 
-    /// Fails after a signal. Gives up children that are stopped: once another has failed, since that follows from it or
-    /// says more; or when nothing happens for longer than anybody waits for them.
+    /// Fails after a signal. Gives up stopped children once another has failed, since its error
+    /// follows from the stop or says more, or when nothing happens for longer than any party waits.
     fn look(&mut self, timeout: Duration) -> CliResult<()> {
         CliError::if_interrupted()?;
         let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));

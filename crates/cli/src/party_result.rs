@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use symbolon::SETUP;
 use symbolon::circuit::Circuit;
+use symbolon::measure::TableTimes;
 use symbolon::stored::RunPrepared;
 
 use symbolon::PhaseReport;
 
 use crate::results::{BatchOutputs, ChoiceJson, OutputJson};
 use crate::timeline::Span;
-use crate::tinytable_times::TableJson;
 
 /// What a party has at the end.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct PartyResult {
     pub triples: u64,
     /// What was measured of tables, when that was asked for.
     #[serde(default)]
-    pub tables: Option<TableJson>,
+    pub tables: Option<TableTimes>,
     /// The most memory that the party's process had at a time, in bytes, where the system tells.
     pub peak_memory: Option<u64>,
 }

@@ -48,7 +48,7 @@ pub fn command(command: &StoreCommand) -> CliResult<()> {
         StoreCommand::Keygen { out } => {
             create_key_file(out)?;
             tell(&format!(
-                "wrote {}: whoever has it can read the stores it opens; without it they are lost\n",
+                "wrote {}: anyone who has it can read the stores it opens; without it they are lost\n",
                 out.display()
             ));
             Ok(())

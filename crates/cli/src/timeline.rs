@@ -31,15 +31,16 @@ impl Timeline {
         Timeline { spans: Vec::new(), before: Report::default() }
     }
 
-    /// Everything that is in a report, as if each phase had been entered once and the last had ended just now.
+    /// Everything in a report, as if each phase had been entered once and the last had ended just
+    /// now.
     pub fn of(report: &Report) -> Vec<Span> {
         let mut timeline = Timeline::begin();
         timeline.mark(0, report);
         timeline.spans()
     }
 
-    /// What `report` has over the one before has ended just now. Of several phases, one is taken to have followed the
-    /// other.
+    /// Marks what `report` adds to the one before as just ended. Several phases are taken to have
+    /// followed each other.
     pub fn mark(&mut self, run: u32, report: &Report) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.mark_at(now.as_secs_f64(), run, report);

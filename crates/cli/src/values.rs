@@ -139,7 +139,7 @@ impl Saves {
 /// Values whose input has been found and whose text has been read.
 pub type Resolved = Vec<(usize, InputText)>;
 
-/// Finds the input of every value and reads what stands in files; later values for one input
+/// Finds the input of every value and reads the values given as files; later values for one input
 /// replace earlier ones when `replace` is set and are refused otherwise.
 ///
 /// # Errors

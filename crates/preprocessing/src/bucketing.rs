@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_small_case_by_hand() {
         // One of each is tried (1/4), and the two meet in one of the two possible orders; if not,
-        // once more.
+        // again.
         let close = |p: f64| (log2_failure_anchored(2, 2) - p.log2()).abs() < 1e-12;
         assert!(close(0.125 + 0.125 / 7.0) && close(1.0 / 7.0));
         // Both free ones are tried and all survive: as good in a single batch, 2^-3 · 1, and no

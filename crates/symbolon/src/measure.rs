@@ -18,6 +18,8 @@ use crate::session::{Begun, begin, counted, engine, give_up};
 
 /// What [`measure_tables`] is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TableCourse {
     /// Executions side by side, each on fresh material.
     pub batch: usize,
@@ -30,6 +32,8 @@ pub struct TableCourse {
 
 /// What one party measured.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct TableTimes {
     /// Seconds from the inputs to the outputs of one execution, each time on fresh material.
     pub sequential: Vec<f64>,
@@ -49,6 +53,17 @@ pub struct TableTimes {
     pub sequential_bytes: f64,
     /// Bytes sent online by one execution of a batch.
     pub batch_bytes: f64,
+}
+
+impl TableTimes {
+    /// Adds what the same party measured in a later session, whose bytes are the same.
+    pub fn append(&mut self, later: TableTimes) {
+        self.sequential.extend(later.sequential);
+        self.fresh.extend(later.fresh);
+        self.shared.extend(later.shared);
+        self.independent.extend(later.independent);
+        self.dependent.extend(later.dependent);
+    }
 }
 
 /// Measures the phases of `tinytable` on a circuit, with both parties' inputs made up from their

@@ -290,11 +290,11 @@ pub(crate) enum Job<'a> {
     Run(&'a Compiled),
     /// Filling a pool up to this.
     Preprocess(Amount),
-    /// Preparing a circuit so many times.
+    /// Preparing a circuit this many times.
     Prepare(&'a Compiled, u32),
     /// Running a prepared circuit.
     RunPrepared(&'a Compiled),
-    /// Making so many triples.
+    /// Making this many triples.
     Triples(u64),
     /// Measuring `tinytable`: executions of a batch, those that share material, rounds.
     #[cfg(feature = "measure")]

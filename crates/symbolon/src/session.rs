@@ -409,7 +409,7 @@ pub(crate) fn counted<T>(
     done
 }
 
-/// Reports to whoever observes the session, and to the log.
+/// Reports to the session's observer, if it has one, and to the log.
 fn tell(network: &Network, progress: &Progress) {
     match network.meter.observer() {
         Some(observer) => observer.tell(progress),

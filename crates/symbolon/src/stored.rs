@@ -351,7 +351,7 @@ pub fn run_batch(
         let filter = maker.filter(ItemKind::Prepared, Some(&compiled));
         let (chosen, agreement) = choose_prepared(network, &mut rounds, (store, &filter), timeout)?;
         let chosen = chosen.take(store, network, &compiled, maker.protocol)?;
-        // Whoever waits for another's disk does so here, and not online.
+        // A party that must wait for another's disk waits here, and not online.
         if !all_say(network, &mut rounds, Question::ConsumedItem(chosen.chosen.id), true)? {
             return Err(Error::store("another party cannot use what was prepared"));
         }
@@ -424,7 +424,7 @@ impl Preparing<'_> {
         })
     }
 
-    /// Prepares so many with material made on the spot.
+    /// Prepares `count` circuits with material made on the spot.
     fn prepare_fresh(
         &self,
         network: &mut Network,

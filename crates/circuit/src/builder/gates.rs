@@ -25,7 +25,7 @@ pub struct Gates {
     pub(super) calls: Vec<Call>,
     pub(super) call_args: Vec<WireRange>,
     pub(super) callees: Vec<Subcircuit>,
-    /// Where each callee stands in `callees`, by its identity.
+    /// The index of each callee in `callees`, by its identity.
     pub(super) callee_places: HashMap<usize, u32>,
     pub(super) lookups: Lookups,
     pub(super) products: Products,

@@ -12,8 +12,8 @@ use crate::{Call, CircuitError, Component, Program, Table, WireRange};
 
 /// A finished component, to be called by [`Gates::call`]; cheap to clone.
 ///
-/// However often it is called, and through whatever other components, it stands in the finished
-/// circuit once. Two components built separately stay two, even if they compute the same.
+/// However often it is called, directly or through other components, the finished circuit holds it
+/// once. Two components built separately stay two, even if they compute the same.
 #[derive(Clone)]
 pub struct Subcircuit(Arc<Definition>);
 

@@ -9,8 +9,8 @@ use super::frame::{Frame, Segment};
 use super::{And, GateCounts, Limits, Linear, LookupGates, Plan};
 use crate::{Circuit, CircuitError, Component, Lookup, Step, Table, Wire};
 
-/// A circuit cut into layers, as few as can be: every AND gate and every look-up stands in the
-/// first layer in which all that it depends on is there.
+/// A circuit cut into as few layers as possible: every AND gate and every look-up is in the first
+/// layer in which all that it depends on is known.
 ///
 /// Unlike a [`Plan`] it holds the whole flattened program: about 64 bytes a gate while it is made,
 /// 20 afterwards. Look-ups stay what they are; [`lower_lookups`](crate::lower_lookups) first to

@@ -50,7 +50,7 @@ impl Setting {
 
 /// What is computed.
 pub enum Workload {
-    /// At least so many triples.
+    /// At least this many triples.
     Triples(u64),
     /// A circuit.
     Circuit(Rc<Loaded>),

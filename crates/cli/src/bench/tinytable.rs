@@ -1,6 +1,7 @@
 //! `symbolon bench tinytable`: AES-128 by gates and by look-ups, one block and many.
 
 use symbolon::Protocol;
+use symbolon::measure::TableCourse;
 
 use super::args::{BenchArgs, REPEAT, TINYTABLE};
 use super::machine::Machine;
@@ -12,7 +13,7 @@ use crate::error::{CliError, CliResult};
 use crate::local_runner::{LocalRun, Work};
 use crate::options::TuningArgs;
 use crate::output::{print, print_json};
-use crate::tinytable_times::TableTask;
+use crate::tinytable_party::TableTask;
 use crate::tuning::Tuning;
 
 /// What the two variants are called, their circuits, and how many blocks are made on fresh material
@@ -115,7 +116,8 @@ impl Variant {
     /// Measures it in one more session.
     fn session(&mut self, args: &BenchArgs, tuning: &Tuning, repeat: usize) -> CliResult<()> {
         let (circuit, batch) = (self.circuit.into(), self.batch);
-        let task = TableTask { circuit, batch, shared_by: SHARED_BY, repeat };
+        let course = TableCourse { batch, shared_by: SHARED_BY, repeat };
+        let task = TableTask { circuit, course };
         let work = Work::Tables(&task);
         let (transport, dealer) = (args.transport, args.dealer);
         let played = LocalRun { work, parties: 2, tuning, transport, dealer }.run()?;

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use plotters::style::RGBColor;
+use symbolon::measure::TableTimes;
 
 use super::page::{STYLE, key, lines, machine, overview, svg};
 use super::plots::{Axis, Piece, Quantity, bars, css, grouped, phase_colour};
@@ -10,10 +11,9 @@ use super::tinytable_result::{self, Blocks, BlocksJson, Variant};
 use crate::cost_table::{bytes, time};
 use crate::error::CliResult;
 use crate::page::document;
-use crate::tinytable_times::TableJson;
 
 /// The ways to run blocks, and whose seconds they are; they are far apart, and are drawn apart.
-type Way = (&'static str, fn(&TableJson) -> &Vec<f64>);
+type Way = (&'static str, fn(&TableTimes) -> &Vec<f64>);
 const WAYS: [Way; 3] = [
     ("one block alone", |party| &party.sequential),
     ("of many, on fresh material", |party| &party.fresh),
@@ -105,7 +105,7 @@ fn one(blocks: &Blocks) -> CliResult<Markup> {
         (key(&css(triples))) "triples and masks" (key(&css(tables))) "tables from them"
     };
     figures.push((caption, preparing));
-    type Bytes = fn(&TableJson) -> f64;
+    type Bytes = fn(&TableTimes) -> f64;
     let traffic: [(_, Bytes, _); 2] = [
         ("to prepare it", |party| party.preprocessing_bytes, triples),
         ("online", |party| party.batch_bytes, online),

@@ -1,12 +1,12 @@
 //! What `bench tinytable` tells.
 
 use serde::Serialize;
+use symbolon::measure::TableTimes;
 
 use super::machine::Machine;
 use super::result::{Table, link_name, threads};
 use super::spread::Spread;
 use crate::cost_table::{align, bytes, time};
-use crate::tinytable_times::TableJson;
 
 /// How many blocks share the material of one.
 pub const SHARED_BY: usize = 4096;
@@ -54,18 +54,18 @@ pub struct Variant {
     pub circuit: &'static str,
     pub batch: usize,
     /// By party.
-    pub parties: Vec<TableJson>,
+    pub parties: Vec<TableTimes>,
 }
 
 impl Variant {
     /// Seconds of the party whose median is the most.
-    pub fn seconds(&self, of: fn(&TableJson) -> &Vec<f64>) -> Spread {
+    pub fn seconds(&self, of: fn(&TableTimes) -> &Vec<f64>) -> Spread {
         let spreads = self.parties.iter().filter_map(|party| Spread::of(of(party).iter().copied()));
         spreads.max_by(|a, b| a.median.total_cmp(&b.median)).unwrap_or_default()
     }
 
     /// The most that a party has of something.
-    pub fn most(&self, of: fn(&TableJson) -> f64) -> f64 {
+    pub fn most(&self, of: fn(&TableTimes) -> f64) -> f64 {
         self.parties.iter().map(of).fold(0.0, f64::max)
     }
 }

@@ -46,7 +46,7 @@ pub struct DealerArgs {
     /// How to talk; plain TCP lets anybody read what is dealt, and knows nobody [default: tls]
     #[arg(long)]
     pub transport: Option<RemoteTransport>,
-    /// Stop when so many sessions were served
+    /// Stop after serving this many sessions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub sessions: Option<u64>,
     /// The most AND gates for one session

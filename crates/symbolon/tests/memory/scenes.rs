@@ -198,8 +198,8 @@ fn evaluate(
     });
 }
 
-/// Fills a pool where the protocol has one, prepares a circuit from it and one without it, runs both; one store is opened by a
-/// key file, the other by a passphrase.
+/// Fills a pool where the protocol has one, prepares a circuit from it and one without it, runs
+/// both; one store is opened by a key file, the other by a passphrase.
 fn store(folder: &Path, protocol: Protocol) {
     let key = folder.join("key");
     create_key_file(&key).expect("a key");
