@@ -7,6 +7,7 @@ use symbolon_ot::setup::{self, Lane};
 use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::{Block, Challenge, Delta, Prg};
 use symbolon_transport::{Channel, Error, Result, SessionId};
+use zeroize::Zeroizing;
 
 use super::params::Games;
 use super::preprocess::{self, EvaluatorCopies, GarblerCopies, PartBuckets};
@@ -29,7 +30,7 @@ pub(super) struct Duplo {
     /// Outputs of the parts of a reactive computation.
     pub held: Vec<Held>,
     /// Δ_ot, once the evaluator learnt it in one of these parts.
-    pub recovered: Option<Block>,
+    pub recovered: Zeroizing<Option<Block>>,
     coins: u64,
 }
 
@@ -85,7 +86,7 @@ impl Duplo {
             let made = Receiver::set_up(channel, &session, &params, cot, 1, &mut prg)?;
             Side::Evaluator(receiver, made.into_iter().next().ok_or_else(none)?)
         };
-        let (held, recovered) = (Vec::new(), None);
+        let (held, recovered) = (Vec::new(), Zeroizing::default());
         Ok(Duplo { session, games, side, prg, objects: 0, held, recovered, coins: 0 })
     }
 

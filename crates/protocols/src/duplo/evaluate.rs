@@ -9,6 +9,7 @@
 
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
 
 use super::authenticators::Authenticators;
 use super::buckets::GarbledCopy;
@@ -34,8 +35,8 @@ pub(super) struct GarbledProgram {
 
 /// The keys of all wires, and Δ_ot once two keys of a wire were seen.
 pub(super) struct Evaluated {
-    pub wires: Vec<Block>,
-    pub common_offset: Option<Block>,
+    pub wires: Zeroizing<Vec<Block>>,
+    pub common_offset: Zeroizing<Option<Block>>,
 }
 
 impl GarbledProgram {

@@ -184,10 +184,11 @@ impl EvaluatorReady {
         let keys = inputs::get(channel, &mut claims, &program, what, &bits)?;
         let indicators = outputs::get_indicators(channel, &mut claims, &program)?;
         claims.check(channel)?;
-        let mut wires = vec![Block::ZERO; program.wires()];
+        let mut wires = Zeroizing::new(vec![Block::ZERO; program.wires()]);
         let keys = keys.on_wires(&program).chain(linked.keys.iter().copied());
         inputs::accept(channel, authenticators, keys, &mut wires)?;
-        let start = Evaluated { wires, common_offset: linked.common_offset };
+        let common_offset = Zeroizing::new(linked.common_offset);
+        let start = Evaluated { wires, common_offset };
         let evaluated = garbled.evaluate(&program, (channel.peer(), threads), start)?;
         let recovered = recover::recover((&program, plan), authenticators, &evaluated, &bits);
         let values = outputs::values(&program, &evaluated.wires, &indicators, recovered.as_ref());

@@ -259,7 +259,7 @@ fn evaluator(
     claims.check(channel)?;
     let linked = engine.linked_keys(&ready.garbled, bits, &solderings)?;
     let (program, authenticators) = (view.program, ready.garbled.authenticators.clone());
-    let linked = Linked { keys: &linked, common_offset: engine.recovered };
+    let linked = Linked { keys: &linked, common_offset: *engine.recovered };
     let played = ready.play(net, plan, inputs, linked)?;
     let Played { outputs, evaluated, recovered } = played;
     engine.recovered = evaluated.common_offset;
