@@ -96,6 +96,21 @@ fn a_run_of_its_own_has_a_set_up_of_its_own() {
 }
 
 #[test]
+fn components_are_garbled_by_name() {
+    let words =
+        "bench cbcmac:2 --protocol duplo --component aes128-cipher-of-xor --repeat 1 --json";
+    let named = symbolon(&words.split(' ').collect::<Vec<_>>()).expect(0).json();
+    let named = &named["measurements"][0];
+    assert_eq!(named["components"], json!(["aes128-cipher-of-xor"]));
+    let words = "bench cbcmac:2 --protocol duplo --repeat 1 --json";
+    let cheapest = symbolon(&words.split(' ').collect::<Vec<_>>()).expect(0).json();
+    let cheapest = &cheapest["measurements"][0];
+    assert_eq!(cheapest["components"], Value::Null);
+    // Two calls do not pay for the smaller buckets.
+    assert_ne!(named["bytes_each"], cheapest["bytes_each"]);
+}
+
+#[test]
 fn one_is_printed_in_full_and_many_as_a_table() {
     let text = symbolon(&["bench", "add:32", "--parties", "3", "--repeat", "2"]).expect(0).out;
     for part in ["add:32: ywz, 3 parties", "2 runs", "31 AND gates", "2 (garbler)", "online"] {

@@ -107,6 +107,10 @@ pub struct ListedTuning {
     /// How dualex intersects what the parties got, sync or async; a list [default: sync]
     #[arg(long, value_name = "FORM,…", value_delimiter = ',')]
     pub psi: Vec<String>,
+    /// With duplo: garble the components of this name, and no others but leftover gates; once for
+    /// each name [default: those with which a run costs least]
+    #[arg(long = "component", value_name = "NAME")]
+    pub components: Vec<String>,
     /// Stream circuits with more AND gates than this in segments of about this size; memory then
     /// does not grow with the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
@@ -144,6 +148,7 @@ impl ListedTuning {
     pub fn unlisted(&self) -> TuningArgs {
         TuningArgs {
             batch: self.batch,
+            components: self.components.clone(),
             segment_gates: self.segment_gates,
             timeout: self.timeout,
             ..TuningArgs::default()

@@ -130,6 +130,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         choice: chosen(sessions)?,
         mac_bits: if triples { None } else { tuning.mac_bits() },
         psi: if triples { None } else { tuning.psi_name() },
+        components: tuning.params.components.clone(),
         threads: tuning.params.threads,
         transport: args.transport.name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),

@@ -318,6 +318,7 @@ mod tests {
             "add:8 --rho 40,41",
             "add:8 --mac-bits 64,128",
             "add:8 --psi sync,async",
+            "add:8 --protocol wrk --component block",
             "add:8 --protocol dualex --psi sync,other",
             "add:8 --protocol tinytable --mac-bits 64,65",
             "add:8 --protocol tinytable --mac-bits 32,64",

@@ -42,6 +42,9 @@ pub struct Measured {
     /// How reconciliation values were intersected; absent where it cannot be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub psi: Option<&'static str>,
+    /// The names of the components to garble; absent where the cheapest are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<String>,
     /// Lanes.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
@@ -153,8 +156,12 @@ impl Measured {
         };
         let mac = self.mac_bits.map_or(String::new(), |bits| format!(", {bits}-bit MACs"));
         let psi = self.psi.map_or(String::new(), |form| format!(", psi {form}"));
+        let components = match &self.components[..] {
+            [] => String::new(),
+            names => format!(", components {}", names.join(" and ")),
+        };
         format!(
-            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}{psi}",
+            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}{psi}{components}",
             self.workload,
             self.parties,
             threads(self.threads),
