@@ -482,6 +482,38 @@ fn sin_and_cos_are_within_a_unit_of_the_last_place() {
     assert_eq!(bits(&circuit, &["-0.0"]), ["-0.0", "1.0"]);
 }
 
+/// How many numbers apart two results are.
+fn steps_apart(a: f64, b: f64) -> u64 {
+    if a.is_nan() && b.is_nan() {
+        return 0;
+    }
+    let place = |x: f64| {
+        let magnitude = (x.to_bits() << 1 >> 1).cast_signed();
+        if x.is_sign_negative() { -magnitude } else { magnitude }
+    };
+    place(a).abs_diff(place(b))
+}
+
+#[test]
+fn functions_of_f64_are_the_processors_or_a_neighbour() {
+    let text = "fn main(x: f64 from 0) -> (e: f64 to all, l: f64 to all, s: f64 to all, c: f64 to all) {
+        (std::float::exp(x), std::float::ln(x), std::float::sin(x), std::float::cos(x))
+    }";
+    let circuit = circuit(text);
+    let mut cases = vec![0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    cases.extend([5e-324, f64::MAX, f64::MIN, 709.782712893384, 709.7827128933841, -745.2]);
+    cases.extend([-708.4, -744.0, 1.0 - f64::EPSILON / 2.0, 1.0 + f64::EPSILON, 7.0e-9, 8.0e-9]);
+    for x in cases {
+        let out = bits(&circuit, &[&format!("{x:?}")]);
+        for (text, (name, truth)) in
+            out.iter().zip([("exp", x.exp()), ("ln", x.ln()), ("sin", x.sin()), ("cos", x.cos())])
+        {
+            let result = text.trim_matches('"').parse::<f64>().expect("a number");
+            assert!(steps_apart(result, truth) <= 1, "{name}({x:?}) = {result:?} for {truth:?}");
+        }
+    }
+}
+
 #[test]
 fn rotations_take_any_amount() {
     let text = "use std::bits::{rotl, rotr};
