@@ -4,6 +4,7 @@ mod common;
 
 use common::{bits, circuit, compute, errors_of};
 use symbolon_circuit::builder::and_count;
+use symbolon_circuit::{Circuit, Plan, eval_words};
 
 /// Numbers for tests, the same each time.
 fn numbers(seed: u64, count: usize, below: u64) -> Vec<u64> {
@@ -480,6 +481,78 @@ fn sin_and_cos_are_within_a_unit_of_the_last_place() {
         assert!(ulps(read(&out[1]), c) < 1.0, "cos({x:?}) = {} for {c}", out[1]);
     }
     assert_eq!(bits(&circuit, &["-0.0"]), ["-0.0", "1.0"]);
+}
+
+/// The outputs of a circuit of one 64-bit input and outputs of 64 bits, for many inputs.
+fn words(circuit: &Circuit, inputs: &[u64]) -> Vec<Vec<u64>> {
+    let plan = Plan::with_lookups(circuit);
+    let mut results = Vec::new();
+    for chunk in inputs.chunks(64) {
+        let bit = |bit: u32| {
+            chunk.iter().enumerate().map(|(lane, word)| (word >> bit & 1) << lane).sum::<u64>()
+        };
+        let wires = eval_words(&plan, &(0..64).map(bit).collect::<Vec<_>>());
+        results.extend((0..chunk.len()).map(|lane| {
+            let port = |wires: &[u64]| {
+                wires.iter().rev().fold(0, |word, wire| word << 1 | wire >> lane & 1)
+            };
+            wires.chunks(64).map(port).collect()
+        }));
+    }
+    results
+}
+
+#[test]
+fn functions_of_f64_are_a_neighbour_of_the_true_value() {
+    let text =
+        "fn main(x: f64 from 0) -> (e: f64 to all, l: f64 to all, s: f64 to all, c: f64 to all) {
+        (std::float::exp(x), std::float::ln(x), std::float::sin(x), std::float::cos(x))
+    }";
+    let circuit = circuit(text);
+    let names = ["exp", "ln", "sin", "cos"];
+    let rows = include_str!("data/f64.txt").lines().filter(|line| !line.starts_with('#'));
+    let hex = |text: &str| u64::from_str_radix(text, 16).expect("hexadecimal");
+    let rows: Vec<(usize, u64, u64)> = rows
+        .map(|row| {
+            let parts: Vec<&str> = row.split(' ').collect();
+            let name = names.iter().position(|name| *name == parts[0]).expect("a function");
+            (name, hex(parts[1]), hex(parts[2]))
+        })
+        .collect();
+    assert!((0..4).all(|name| rows.iter().filter(|row| row.0 == name).count() >= 160));
+    let inputs: Vec<u64> = rows.iter().map(|row| row.1).collect();
+    for ((name, x, below), out) in rows.into_iter().zip(words(&circuit, &inputs)) {
+        // Bits of floats count up away from zero.
+        let (name, x, result) = (names[name], f64::from_bits(x), out[name]);
+        let shown = f64::from_bits(result);
+        assert!(result.wrapping_sub(below) <= 1, "{name}({x:?}) = {shown:?}, {below:016x}");
+    }
+
+    // Exact, or without a number near the value.
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    let cases = [
+        (0.0, [Some(1.0), Some(-inf), Some(0.0), Some(1.0)]),
+        (-0.0, [Some(1.0), Some(-inf), Some(-0.0), Some(1.0)]),
+        (1.0, [None, Some(0.0), None, None]),
+        (-1.0, [None, Some(nan), None, None]),
+        (inf, [Some(inf), Some(inf), Some(nan), Some(nan)]),
+        (-inf, [Some(0.0), Some(nan), Some(nan), Some(nan)]),
+        (nan, [Some(nan); 4]),
+        (709.7827128933841, [Some(inf), None, None, None]),
+        (-745.2, [Some(0.0), Some(nan), None, None]),
+        (f64::MIN, [Some(0.0), Some(nan), None, None]),
+        (f64::MAX, [Some(inf), None, None, None]),
+    ];
+    let inputs = cases.map(|(x, _)| f64::to_bits(x));
+    for ((x, truths), out) in cases.into_iter().zip(words(&circuit, &inputs)) {
+        for ((name, truth), result) in names.into_iter().zip(truths).zip(out) {
+            let result = f64::from_bits(result);
+            let same = truth.is_none_or(|truth| {
+                result.to_bits() == truth.to_bits() || result.is_nan() && truth.is_nan()
+            });
+            assert!(same, "{name}({x:?}) = {result:?}");
+        }
+    }
 }
 
 #[test]
