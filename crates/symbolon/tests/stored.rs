@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use symbolon::circuit::builder::{Builder, Word};
 use symbolon::circuit::{Circuit, Receivers, Type, builtin};
+use symbolon::duplo::{Forecast, Plans};
 use symbolon::store::{
     AvailableItem, Filter, ItemKind, ItemMeta, ItemState, Protection, Section, Store,
 };
 use symbolon::stored::{self, Agreement, Amount};
-use symbolon::{Config, Error, Inputs, Protocol, Result, Transport};
+use symbolon::{Config, Error, Inputs, Meter, Protocol, Result, Transport};
+use symbolon_transport::adversary::{Action, FnAdversary};
+use symbolon_transport::memory_lanes;
 
 fn circuit(name: &str) -> Circuit {
     builtin::by_name(name).unwrap()
@@ -30,6 +33,16 @@ fn together<T: Send>(
     part: impl Fn(Config, &Store) -> Result<T> + Sync,
 ) -> Vec<Result<T>> {
     let mesh = Transport::memory_mesh(stores.len() as u16, 1, None).unwrap();
+    together_over(mesh, protocol, stores, part)
+}
+
+/// Runs `part` for every party over these transports.
+fn together_over<T: Send>(
+    mesh: Vec<Transport>,
+    protocol: Protocol,
+    stores: &[Store],
+    part: impl Fn(Config, &Store) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
     let part = &part;
     thread::scope(|scope| {
         let start = |((party, transport), store)| {
@@ -98,6 +111,48 @@ fn run_one_by_one(protocol: Protocol) {
         together(protocol, &stores, |config, store| stored::fill(config, store, amount).map(drop))
     {
         assert!(matches!(ended, Err(Error::InvalidInput(_))), "{ended:?}");
+    }
+}
+
+/// Two transports that end at the garbler's message number `index` of this kind.
+fn dying(kind: &'static str, index: usize) -> Vec<Transport> {
+    let meters = [Meter::new(), Meter::new()];
+    let ends = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None);
+    let (mut near, far) = ends.unwrap();
+    let die = FnAdversary::new().on_message(kind, index, |_| Action::Close);
+    near[0].set_adversary(Box::new(die));
+    let ends = [near, far].into_iter().zip(meters);
+    ends.map(|(channels, meter)| Transport::channels(channels, meter)).collect()
+}
+
+/// Each part is stored when it is ready. If the connection ends then, the parts that both have can
+/// be used, and the others cannot.
+#[test]
+fn parts_that_were_stored_before_the_connection_died_can_be_used() {
+    let add = circuit("add:16");
+    let forecast = Forecast::new(&add, Plans { count: 3, ..Plans::default() }).unwrap();
+    let tables = forecast.components[0].sizes.bucket as usize;
+    for finished in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), 2);
+        let mesh = dying("duplo: table", finished * tables);
+        let ended = together_over(mesh, Protocol::Duplo, &stores, |config, store| {
+            stored::prepare(config, store, &add, 3).map(drop)
+        });
+        assert!(
+            ended.iter().all(|ended| matches!(ended, Err(Error::Transport { .. }))),
+            "{ended:?}"
+        );
+        let each = [0, 1].map(|party| available(&stores[party], ItemKind::Prepared));
+        assert_eq!(each.iter().min(), Some(&finished), "{each:?}");
+        for _ in 0..finished {
+            assert_eq!(all(sums(Protocol::Duplo, &stores, [3, 4])), [Some(7), Some(7)]);
+        }
+        assert!(sums(Protocol::Duplo, &stores, [3, 4]).iter().all(Result::is_err));
+        all(together(Protocol::Duplo, &stores, |config, store| {
+            stored::prepare(config, store, &add, 1)
+        }));
+        assert_eq!(all(sums(Protocol::Duplo, &stores, [5, 6])), [Some(11), Some(11)]);
     }
 }
 
