@@ -219,3 +219,35 @@ fn generic_functions_are_checked_where_nothing_calls_them() {
         assert_eq!(circuit.map(|c| c.digest()).ok(), plain, "{function}");
     }
 }
+
+#[test]
+fn a_loop_that_goes_far_beyond_a_limit_is_refused_after_a_few_rounds() {
+    let program = |body: &str| {
+        format!(
+            "fn main(a: u256 from 0, b: u256 from 1) -> (c: u256 to all) {{
+    let mut c = a;
+    {body}
+    c
+}}"
+        )
+    };
+    // The place is the loop's bounds: a statement's would show that the limit itself was reached.
+    for (body, place, says) in [
+        ("for i in 0..1000000 { c = c * b + c; }", "3:14", "larger than 2^26 gates"),
+        ("for i in 0..40 { for j in 0..40 { c = c * b + c; } }", "3:14", "larger than 2^26"),
+        ("for x in [b; 65536] { c = c * x + a; }", "3:14", "larger than 2^26 gates"),
+        ("for i in 0..1000000000 { c = c ^ b; }", "3:14", "more than 2^28 steps"),
+    ] {
+        let found = errors_of(&program(body));
+        assert!(found.contains(&format!(":{place}")) && found.contains(says), "{body}: {found}");
+    }
+    // Rounds that shrink or stop fit, however many there are.
+    for body in [
+        "for i in 0..100000 { if i < 25 { c = c * b + c; } }",
+        "for i in 0..100000 { if i == 25 { break; } c = c * b + c; }",
+        "for i in 0..9000 { for j in i * 2..11 { c = c * b + c; } }",
+    ] {
+        let compiled = compile_text(&program(body), &Options::default());
+        assert!(compiled.is_ok(), "{body}: {}", errors_of(&program(body)));
+    }
+}

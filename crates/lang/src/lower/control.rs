@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
+use super::pace::Pace;
 use super::{Done, Failed, Frame, Machine};
 use crate::interp::{Value, decode};
 use crate::tir::{Arm, Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
@@ -99,6 +100,7 @@ impl Machine<'_, '_, '_> {
         match &expr.kind {
             Kind::If(condition, then, otherwise) => {
                 let choice = self.eval(frame, condition)?[0];
+                self.choices += u64::from(choice.as_constant().is_some());
                 let assigned = self.assigned(expr);
                 self.branch(
                     frame,
@@ -156,6 +158,7 @@ impl Machine<'_, '_, '_> {
                 |_, _| Ok(Word::zero(1)),
             )?[0],
         };
+        self.choices += u64::from(choice.as_constant().is_some());
         self.branch(
             frame,
             choice,
@@ -279,10 +282,13 @@ impl Machine<'_, '_, '_> {
                 let outer = (frame.broken, frame.continued);
                 (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
                 if let Over::Rounds(rounds) = &**over {
-                    for body in rounds {
+                    let mut pace = Pace::new(self);
+                    for (place, body) in rounds.iter().enumerate() {
                         if !self.round(frame, None, body, &[])? {
                             break;
                         }
+                        let left = (rounds.len() - place - 1) as u64;
+                        self.look_ahead(&mut pace, || left, body.span)?;
                     }
                 } else {
                     let element = frame.instance.types[pattern.ty as usize];
@@ -337,8 +343,10 @@ impl Machine<'_, '_, '_> {
         element: TyId,
         mut each: impl FnMut(&mut Self, &mut Frame, &[Bit]) -> Done<bool>,
     ) -> Done<()> {
+        let mut pace = Pace::new(self);
         match over {
             Over::Range(low, high, inclusive) => {
+                let span = low.span.to(high.span);
                 let mut bounds = Vec::new();
                 for bound in [low, high] {
                     let word = self.eval(frame, bound)?;
@@ -359,6 +367,8 @@ impl Machine<'_, '_, '_> {
                         break;
                     }
                     at += 1;
+                    let left = || u64::try_from(&high - &at).unwrap_or(u64::MAX);
+                    self.look_ahead(&mut pace, left, span)?;
                 }
             }
             Over::Array(array) => {
@@ -373,6 +383,8 @@ impl Machine<'_, '_, '_> {
                     if !each(self, frame, &word[place * width..(place + 1) * width])? {
                         break;
                     }
+                    let left = len as u64 - place as u64 - 1;
+                    self.look_ahead(&mut pace, || left, array.span)?;
                 }
             }
             Over::Rounds(_) => return Err(Failed),

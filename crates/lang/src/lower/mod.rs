@@ -10,6 +10,7 @@ mod count;
 mod eval;
 mod float;
 mod ops;
+mod pace;
 mod places;
 mod ports;
 
@@ -81,6 +82,8 @@ struct Machine<'l, 'a, 'g> {
     /// Whether unmarked functions are written out, as in a marked component.
     whole: bool,
     depth: u32,
+    /// How many choices of `if` and `match` were known while compiling.
+    choices: u64,
     /// Gates by place, the place at hand, and the gates when it was entered.
     costs: HashMap<Span, Totals>,
     at: Span,
@@ -187,6 +190,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             path: Vec::new(),
             whole,
             depth: 0,
+            choices: 0,
             costs: HashMap::new(),
             at: Span::default(),
             since: Totals::default(),
@@ -219,22 +223,27 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     fn step(&mut self, span: Span) -> Done<()> {
         self.lower.steps += 1;
         if self.lower.steps > MAX_STEPS {
-            return self.lower.error(Code::Limit, span, "the program takes more than 2^28 steps");
+            return self.beyond(false, span);
         }
-        if self.gates.wire_count() > MAX_WIRES {
-            let message = "this makes the circuit larger than 2^26 gates in one component";
-            return self.lower.error(Code::Limit, span, message);
-        }
-        Ok(())
+        self.room(0, span)
     }
 
     /// Refuses what would make more gates than a component may have, before it makes them.
     fn room(&mut self, gates: u64, span: Span) -> Done<()> {
         if u64::from(self.gates.wire_count()).saturating_add(gates) > u64::from(MAX_WIRES) {
-            let message = "this makes the circuit larger than 2^26 gates in one component";
-            return self.lower.error(Code::Limit, span, message);
+            return self.beyond(true, span);
         }
         Ok(())
+    }
+
+    /// The error of too many wires, or else of too many steps.
+    fn beyond(&mut self, wires: bool, span: Span) -> Done<()> {
+        let message = if wires {
+            "this makes the circuit larger than 2^26 gates in one component"
+        } else {
+            "the program takes more than 2^28 steps"
+        };
+        self.lower.error(Code::Limit, span, message)
     }
 
     /// Whether all choices around are made.
