@@ -19,6 +19,8 @@ const WINDOW: usize = 1 << 16;
 struct Cut {
     len: u8,
     leaves: [Wire; VARIABLES],
+    /// A bit for each leaf, by its number modulo 64: there are at least as many leaves as bits.
+    bits: u64,
     function: u64,
 }
 
@@ -27,7 +29,7 @@ impl Cut {
     fn of(wire: Wire) -> Cut {
         let mut leaves = [0; VARIABLES];
         leaves[0] = wire;
-        Cut { len: 1, leaves, function: PROJECTIONS[0] }
+        Cut { len: 1, leaves, bits: 1 << (wire % 64), function: PROJECTIONS[0] }
     }
 
     fn leaves(&self) -> &[Wire] {
@@ -36,6 +38,7 @@ impl Cut {
 
     /// The leaves of a gate with these cuts of its operands; none if there are too many.
     fn merge(&self, other: &Cut) -> Option<Cut> {
+        let bits = self.bits | other.bits;
         let (mut leaves, mut len) = ([0; VARIABLES], 0);
         let (mut i, mut j) = (0, 0);
         let (a, b) = (self.leaves(), other.leaves());
@@ -53,7 +56,7 @@ impl Cut {
             leaves[len] = next;
             len += 1;
         }
-        Some(Cut { len: len as u8, leaves, function: 0 })
+        Some(Cut { len: len as u8, leaves, bits, function: 0 })
     }
 
     /// The function with the leaves of a larger cut as its variables.
@@ -223,13 +226,21 @@ impl Cuts {
             };
             for x in of(0) {
                 for y in of(1) {
-                    let Some(cut) = x.merge(y) else { continue };
+                    // Most unions have too many leaves, and their bits say so at once.
                     let full = found.len() == CUTS - 1;
+                    let most = found
+                        .last()
+                        .filter(|_| full)
+                        .map_or(VARIABLES, |cut| usize::from(cut.len) - 1);
+                    if (x.bits | y.bits).count_ones() as usize > most {
+                        continue;
+                    }
+                    let Some(cut) = x.merge(y) else { continue };
                     let short = |other: &Cut| other.len <= cut.len;
                     if full && found.last().is_some_and(short) {
                         continue;
                     }
-                    if found.iter().any(|o| o.len == cut.len && o.leaves == cut.leaves) {
+                    if found.iter().any(|o| o.bits == cut.bits && o.leaves() == cut.leaves()) {
                         continue;
                     }
                     if full {
