@@ -383,7 +383,7 @@ impl Machine<'_, '_, '_> {
                     if !each(self, frame, &word[place * width..(place + 1) * width])? {
                         break;
                     }
-                    let left = len as u64 - place as u64 - 1;
+                    let left = len - place as u64 - 1;
                     self.look_ahead(&mut pace, || left, array.span)?;
                 }
             }
