@@ -5,7 +5,7 @@ pub mod machine;
 mod measure;
 pub mod page;
 mod plan;
-mod plots;
+pub mod plots;
 mod report;
 pub mod result;
 pub mod spread;
@@ -36,6 +36,7 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
     let machine = Machine::here();
     let measurements = measure::measure(args, &settings)?;
     let result = BenchJson { format: "symbolon-bench-3", machine, measurements };
+    progress::live::set_report(|| result.text_as_html());
     report(args, || page::page(&result))?;
     if args.json { print_json(&result) } else { print(&result.text()) }
 }

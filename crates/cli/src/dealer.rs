@@ -19,6 +19,7 @@ use crate::interrupt;
 use crate::options::{LocalTransport, RemoteTransport};
 use crate::output::{print, tell};
 use crate::peer::Peer;
+use crate::progress::live;
 use crate::settings::Settings;
 
 /// What a party that takes dealt material is told, whenever it does.
@@ -34,6 +35,7 @@ all inputs and can change any output; alone it can spoil outputs, unnoticed
 /// A usage failure before the port is open; otherwise as the library has them.
 pub fn command(args: &DealerArgs) -> CliResult<()> {
     symbolon::check_listening(&args.listen)?;
+    live::set_up(&args.live, "dealer")?;
     let dealing = dealing(args)?;
     let door = Listener::bind(&args.listen)?;
     tell(
@@ -47,8 +49,10 @@ pub fn command(args: &DealerArgs) -> CliResult<()> {
     let stopping = stop.clone();
     let report = move |event: Event| {
         let served = matches!(event, Event::Served(_));
+        let line = line(&event);
+        live::note(&line);
         // Nobody needs to be listening.
-        let _ = print(&line(&event));
+        let _ = print(&line);
         left = left.map(|left| left.saturating_sub(u64::from(served)));
         if left == Some(0) {
             stopping.store(true, Ordering::SeqCst);

@@ -96,6 +96,11 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What the server of `--live` answers to these bytes, as a status of HTTP.
+pub fn check_live_request(bytes: &[u8]) -> u16 {
+    progress::live::check_request(bytes)
+}
+
 /// Reads a settings file as `symbolon run --config` does, and opens nothing that it names.
 ///
 /// # Errors

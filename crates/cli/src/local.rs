@@ -69,6 +69,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     }
     let choice = chosen(&played)?;
     let parties = parties(&tuning, &played, |played| played.phases.clone());
+    progress::live::report(&parties, &choice.line());
     if !args.json {
         print_outputs(&outputs)?;
         print(&batch.iter().map(|outputs| line(outputs)).collect::<String>())?;

@@ -131,10 +131,11 @@ pub fn tell_agreement(agreement: &Agreement) {
 }
 
 fn tell_costs(tuning: &Tuning, party: u16, report: &Report) {
+    let role = tuning.params.protocol.role(party).to_string();
+    let party = PartyJson { party, role, phases: report.phases.clone() };
+    progress::live::report(std::slice::from_ref(&party), "");
     if !progress::shows_costs() {
         return;
     }
-    let role = tuning.params.protocol.role(party).to_string();
-    let party = PartyJson { party, role, phases: report.phases.clone() };
     tell(&format!("\n{}", costs(&[party])));
 }

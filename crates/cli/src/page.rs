@@ -2,7 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-const STYLE: &str = "
+/// The usual style.
+pub const STYLE: &str = "
 body { font: 15px/1.45 sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
 h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em; border-top: 1px solid #ccc; padding-top: .8em }
 table { border-collapse: collapse; margin: 1em 0; font-size: .9em }

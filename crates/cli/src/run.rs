@@ -95,6 +95,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     }
     let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };
+    progress::live::report(std::slice::from_ref(&party), &played.choice.line());
     if !settings.json {
         print_outputs(&played.outputs)?;
         print(&played.batch.iter().map(|outputs| line(outputs)).collect::<String>())?;

@@ -13,6 +13,7 @@ use crate::labels::Labels;
 use crate::lang::ProgramArgs;
 use crate::options::{RemoteTransport, TuningArgs};
 use crate::progress::ShowArgs;
+use crate::progress::live::{LiveAddress, LiveArgs};
 use crate::reading::{SETTINGS, read_text};
 use crate::refusal::renamed;
 use crate::secret::InputText;
@@ -57,6 +58,8 @@ struct SettingsFile {
     events: Option<String>,
     costs: Option<bool>,
     progress_interval: Option<Number>,
+    live: Option<LiveAddress>,
+    live_linger: Option<Number>,
     entry: Option<String>,
     r#const: BTreeMap<String, toml::Value>,
     store: Option<String>,
@@ -319,6 +322,10 @@ impl Settings {
                 events: file.events.map(in_folder),
                 costs: file.costs.unwrap_or(false),
                 progress_interval: file.progress_interval.map(Number::as_f64),
+                live: LiveArgs {
+                    live: file.live,
+                    live_linger: file.live_linger.map(Number::as_f64),
+                },
             }),
             saves: file
                 .save

@@ -239,6 +239,11 @@ pub fn rate(count: f64) -> String {
 }
 
 impl BenchJson {
+    /// The same as [`Self::text`] for a page.
+    pub fn text_as_html(&self) -> String {
+        maud::html! { pre { (self.text()) } }.into_string()
+    }
+
     /// For people: in full, when there is one measurement, or else as a table.
     pub fn text(&self) -> String {
         let machine = self.machine.line();

@@ -6,6 +6,7 @@ use clap::Args;
 use symbolon::dealer::{Limits, ServerLimits};
 
 use crate::options::{EXIT_CODES, RemoteTransport};
+use crate::progress::live::LiveArgs;
 
 const HELP: &str = "\
 WHAT IT IS TRUSTED WITH
@@ -61,4 +62,7 @@ pub struct DealerArgs {
     /// Seconds that a session waits for its last party; parties' --timeout must be longer
     #[arg(long, value_name = "SECONDS", default_value_t = ServerLimits::default().join_timeout.as_secs_f64())]
     pub join_timeout: f64,
+    /// The live page.
+    #[command(flatten)]
+    pub live: LiveArgs,
 }

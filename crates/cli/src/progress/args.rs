@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::live::LiveArgs;
 use crate::error::{CliError, CliResult};
 
 /// Seconds between two lines of progress.
@@ -33,6 +34,9 @@ pub struct ShowArgs {
     /// Seconds between two lines of progress when standard error is not a terminal [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub progress_interval: Option<f64>,
+    /// The live page.
+    #[command(flatten)]
+    pub live: LiveArgs,
 }
 
 impl ShowArgs {
@@ -58,6 +62,7 @@ impl ShowArgs {
             events: self.events.clone().or(other.events),
             costs: self.costs || other.costs,
             progress_interval: self.progress_interval.or(other.progress_interval),
+            live: self.live.or(other.live),
         }
     }
 }

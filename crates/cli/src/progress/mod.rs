@@ -3,6 +3,7 @@
 mod args;
 mod board;
 mod event;
+pub mod live;
 mod log;
 
 use std::fs::File;
@@ -77,6 +78,7 @@ pub fn log_filter() -> Option<String> {
 pub fn set_up(show: &ShowArgs, command: &str) -> CliResult<()> {
     log::set_up(show)?;
     show.interval()?;
+    live::set_up(&show.live, command)?;
     let _ = SHOW.set(show.clone());
     let Some(path) = &show.events else { return Ok(()) };
     let mut file = create(path)?;
@@ -93,7 +95,9 @@ pub fn set_up(show: &ShowArgs, command: &str) -> CliResult<()> {
 /// Tells of the next of several measurements.
 pub fn measure(number: usize, of: usize, name: &str) {
     let title = format!("{number} of {of}: {}", one_line(name));
+    let title_shown = title.clone();
     *TITLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(title);
+    live::set_title(&title_shown);
     let event = Event::Measurement { number, of, name: name.to_string() };
     if let Some(file) = &mut *EVENTS.lock().unwrap_or_else(PoisonError::into_inner) {
         // A full disk does not end a measurement.
@@ -108,6 +112,7 @@ pub fn finish(exit_code: u8, failure: Option<&CliError>) {
         // The exit code is more than the file.
         let _ = write_event(&mut file, None, &Event::finished(exit_code, failure));
     }
+    live::finish(failure);
 }
 
 fn create(path: &Path) -> CliResult<File> {
@@ -143,6 +148,7 @@ impl Progress {
     /// Begins to show progress as [`set_up`] was asked to; what it shows ends when this is dropped.
     pub fn begin() -> Progress {
         let begin = Instant::now();
+        live::begin();
         let show = SHOW.get().cloned().unwrap_or_default();
         let (display, interval) = match () {
             () if show.quiet => (Display::None, None),
@@ -179,7 +185,7 @@ impl Progress {
 
     /// Whether anybody is told of events.
     pub fn is_watched(&self) -> bool {
-        self.0.events.is_some() || !matches!(self.0.display, Display::None)
+        self.0.events.is_some() || live::is_on() || !matches!(self.0.display, Display::None)
     }
 
     /// Where a party of this process tells its events.
@@ -210,6 +216,7 @@ impl Shared {
             // A full disk does not end a run that needs none.
             let _ = write_event(&mut file, Some(party), event);
         }
+        live::hear(party, event);
         if let Event::Rejected { from, reason, .. } = event {
             let reason = one_line(reason);
             tell(&format!(
