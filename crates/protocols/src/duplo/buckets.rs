@@ -6,14 +6,18 @@
 //! to the heads of the slot's output wires. The garbler sends the tables of these copies now, and
 //! the evaluator compares them with the digests that it got before the coin.
 
+use std::ops::Range;
+
 use symbolon_primitives::{Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators::{Authenticator, Authenticators};
 use super::check::Draw;
-use super::commit::{Claims, Committed, Id, Opening, receive_blocks, send_blocks};
+use super::commit::{
+    Claims, Committed, Id, Opening, receive_blocks, receive_blocks_into, send_blocks,
+};
 use super::components::{Kind, Slot};
-use super::garble::{self, Copy, Table};
+use super::garble::{self, Copy, HalfGates, KeptTables};
 use super::keys::KeyHash;
 use super::layout::{Layout, Objects};
 use super::messages;
@@ -100,8 +104,8 @@ impl Objects {
 pub(super) struct GarbledCopy {
     /// Its number in the session.
     pub number: u64,
-    /// Two half-gates for each AND gate.
-    pub table: Table,
+    /// Where its table is among those of all copies.
+    pub table: Range<usize>,
     /// Δ ⊕ Δ_ot.
     pub difference: Block,
     /// From the inputs of the first copy; none for the first itself.
@@ -123,7 +127,12 @@ pub(super) fn solder_authenticators(
             let target = objects.target(object as usize, 0);
             values.push(solder::difference(opening, target.offset));
             if place > 0 {
-                values.push(solder::solder(opening, &[view.head(wire).key], target, false));
+                values.push(solder::solder(
+                    opening,
+                    [view.head(wire).key].into_iter(),
+                    target,
+                    false,
+                ));
             }
         }
         if (wire + 1) % WIRES == 0 || wire + 1 == wires {
@@ -162,8 +171,8 @@ pub(super) fn receive_authenticators(
                 solder::claim_difference(channel, claims, target.offset, difference)?;
                 let soldering = if place == 0 { Block::ZERO } else { next() };
                 if place > 0 {
-                    let head = [view.head(wire).key];
-                    solder::claim(claims, &head, target, false, soldering)?;
+                    let head = [view.head(wire).key].into_iter();
+                    solder::claim(claims, head, target, false, soldering);
                 }
                 all.push(Authenticator {
                     number: objects.number + u64::from(object),
@@ -183,29 +192,34 @@ pub(super) fn send_slot(
     opening: &mut Opening<'_>,
     session: &[u8; 32],
     (view, slot): (View<'_>, usize),
-    tables: &mut [Option<Table>],
+    tables: &KeptTables,
 ) -> Result<()> {
     let (at, kind, objects) = view.slot(slot);
     let committed: &Committed = opening.committed();
+    let mut again = Vec::new();
     for (place, &object) in view.copies(slot).iter().enumerate() {
         let object = object as usize;
         let copy = Copy { kind, objects, session, object };
-        let table = match tables[object].take() {
+        let table = match tables.get(object) {
             Some(table) => table,
-            None => copy.table(committed, channel),
+            None => {
+                again.resize(kind.ands(), [Block::ZERO; 2]);
+                copy.garble(committed, channel, &mut again);
+                &again
+            }
         };
         send_blocks(channel, messages::TABLE, table.as_flattened())?;
         let mut values = vec![solder::difference(opening, objects.offset(object))];
         if place > 0 {
             values.extend((0..kind.inputs()).map(|input| {
                 let first = view.input(slot, input).key;
-                solder::solder(opening, &[first], objects.target(object, input), false)
+                solder::solder(opening, [first].into_iter(), objects.target(object, input), false)
             }));
         }
         values.extend((0..kind.outputs()).map(|output| {
             let source = objects.key(object, kind.inputs() + output);
             let head = view.head(at.first_output as usize + output);
-            solder::solder(opening, &[source], head, false)
+            solder::solder(opening, [source].into_iter(), head, false)
         }));
         channel.tamper_state("duplo: component soldering", Block::as_bytes_mut(&mut values));
         send_blocks(channel, messages::COMPONENT_SOLDERINGS, &values)?;
@@ -219,14 +233,17 @@ pub(super) fn receive_slot(
     claims: &mut Claims<'_>,
     (view, slot): (View<'_>, usize),
     digests: &[[u8; 32]],
+    (tables, first_gate): (&mut [HalfGates], usize),
 ) -> Result<Vec<GarbledCopy>> {
     let (at, kind, objects) = view.slot(slot);
     let mut copies = Vec::new();
     for (place, &object) in view.copies(slot).iter().enumerate() {
         let object = object as usize;
-        let table = receive_blocks(channel, messages::TABLE, 2 * kind.ands())?;
-        let table = table.as_chunks::<2>().0.to_vec();
-        if !same_digest(&garble::digest(&table), &digests[object]) {
+        let place_of_table =
+            first_gate + place * kind.ands()..first_gate + (place + 1) * kind.ands();
+        let table = &mut tables[place_of_table.clone()];
+        receive_blocks_into(channel, messages::TABLE, table.as_flattened_mut())?;
+        if !same_digest(&garble::digest(table), &digests[object]) {
             return Err(Error::misbehaved(channel.peer(), super::checks::TABLE_DIGEST));
         }
         let from_first = if place > 0 { kind.inputs() } else { 0 };
@@ -239,16 +256,17 @@ pub(super) fn receive_slot(
         solder::claim_difference(channel, claims, objects.offset(object), difference)?;
         let (inputs, outputs) = values[1..].split_at(from_first);
         for (input, &soldering) in inputs.iter().enumerate() {
-            let first = view.input(slot, input).key;
-            solder::claim(claims, &[first], objects.target(object, input), false, soldering)?;
+            let first = [view.input(slot, input).key].into_iter();
+            solder::claim(claims, first, objects.target(object, input), false, soldering);
         }
         for (output, &soldering) in outputs.iter().enumerate() {
             let source = objects.key(object, kind.inputs() + output);
             let head = view.head(at.first_output as usize + output);
-            solder::claim(claims, &[source], head, false, soldering)?;
+            solder::claim(claims, [source].into_iter(), head, false, soldering);
         }
         let number = objects.number + object as u64;
         let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
+        let table = place_of_table;
         copies.push(GarbledCopy { number, table, difference, inputs, outputs });
     }
     Ok(copies)
