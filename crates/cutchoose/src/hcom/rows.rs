@@ -2,7 +2,7 @@
 //!
 //! XORs are taken on both sides in the same order: what a commitment is, is its place in the list.
 
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, prefetch};
 
 use super::{Params, wiped::WipedVec};
 
@@ -43,6 +43,12 @@ impl Committed {
 
     pub(super) fn words(&self) -> usize {
         self.words
+    }
+
+    /// Asks for the memory of a row before it is needed.
+    pub fn prefetch(&self, i: usize) {
+        let row = &self.rows[i * self.words..][..self.words];
+        row.iter().step_by(8).chain(row.last()).for_each(prefetch);
     }
 
     /// Adds the rows of some of them to a row.
@@ -161,6 +167,12 @@ impl Commitments {
 
     pub(super) fn words(&self) -> usize {
         self.words
+    }
+
+    /// Asks for the memory of a row before it is needed.
+    pub fn prefetch(&self, i: usize) {
+        let row = &self.rows[i * self.words..][..self.words];
+        row.iter().step_by(8).chain(row.last()).for_each(prefetch);
     }
 
     /// Adds the rows of some of them to a row.

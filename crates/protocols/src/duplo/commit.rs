@@ -5,8 +5,10 @@
 //! parties add to whatever they open. Openings are collected, and one proof ends them. What was
 //! opened may be used only then.
 
+use std::ops::RangeInclusive;
+
 use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, TheirOpening};
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, prefetch};
 use symbolon_transport::{Channel, Message, Result};
 use zeroize::Zeroizing;
 
@@ -44,6 +46,14 @@ impl Committed {
     /// What is committed to.
     pub fn value(&self, id: Id) -> Block {
         self.values[id as usize]
+    }
+
+    /// Asks for the memory of some of them, before it is needed.
+    pub fn prefetch(&self, ids: RangeInclusive<Id>) {
+        ids.for_each(|id| {
+            self.rows.prefetch(id as usize);
+            prefetch(&self.values[id as usize]);
+        });
     }
 
     /// Makes it another string; returns the correction that the evaluator has to be told.
@@ -177,6 +187,14 @@ impl Received {
         Ok(Received { params, rows, corrections: vec![Block::ZERO; n] })
     }
 
+    /// As the garbler's.
+    pub fn prefetch(&self, ids: RangeInclusive<Id>) {
+        ids.for_each(|id| {
+            self.rows.prefetch(id as usize);
+            prefetch(&self.corrections[id as usize]);
+        });
+    }
+
     /// Takes note of a correction.
     pub fn correct(&mut self, id: Id, correction: Block) {
         let known = &mut self.corrections[id as usize];
@@ -261,6 +279,11 @@ pub(super) struct Claims<'a> {
 }
 
 impl Claims<'_> {
+    /// What it claims sums of.
+    pub fn received(&self) -> &Received {
+        self.received
+    }
+
     /// The garbler claims that the sum of some commitments is `value`.
     pub fn claim(&mut self, ids: impl IntoIterator<Item = Id, IntoIter: Clone>, value: Block) {
         let (ids, corrections) = (ids.into_iter(), &self.received.corrections);

@@ -24,8 +24,9 @@ use crate::{io_wires::receive_bits, parallel::in_parallel_on};
 pub(super) type HalfGates = [Block; 2];
 
 /// So many bytes of tables the garbler keeps until it knows which copies are opened; others are
-/// garbled again.
-const KEPT: usize = 1 << 28;
+/// garbled again. Half of the copies are opened: to garble the others again takes no longer than to
+/// keep all in fresh memory, beyond the caches.
+const KEPT: usize = 1 << 25;
 
 /// A copy of a component.
 #[derive(Clone, Copy)]
@@ -51,12 +52,29 @@ impl<'a> Copy<'a> {
         let inputs = Labels::new((0..self.kind.inputs()).map(zero).collect());
         InputKeys { delta: Delta::new(offset), inputs }
     }
+}
 
-    /// Makes the table.
-    pub fn garble(&self, committed: &Committed, channel: &mut Channel, table: &mut [HalfGates]) {
-        self.instance().garble_into(&self.keys(committed), table);
+/// Garbles some copies of a kind again, into room for them that is used again.
+pub(super) fn again<'r>(
+    channel: &mut Channel,
+    committed: &Committed,
+    threads: usize,
+    copies: &[Copy<'_>],
+    room: &'r mut HugeBuf<HalfGates>,
+) -> Vec<&'r [HalfGates]> {
+    let gates = copies.first().map_or(0, |copy| copy.kind.ands());
+    room.reset(gates * copies.len());
+    let places = split(room, gates, copies.len()).into_iter().zip(copies).collect();
+    let garble = |(table, copy): (&mut [HalfGates], &Copy<'_>)| {
+        copy.instance().garble_into(&copy.keys(committed), table);
+    };
+    in_parallel_on(threads, places, garble);
+    let tables = split(room, gates, copies.len());
+    let sent = tables.into_iter().map(|table| {
         adversary(channel, table);
-    }
+        &*table
+    });
+    sent.collect()
 }
 
 /// How many copies are garbled before anything is done with them: enough to keep the threads busy,

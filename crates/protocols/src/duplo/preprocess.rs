@@ -44,6 +44,7 @@ pub(super) struct GarblerCopies {
     pub places: Places,
     pub committed: Committed,
     session: [u8; 32],
+    threads: usize,
     /// Of each kind, the tables that it kept.
     tables: Vec<KeptTables>,
 }
@@ -170,7 +171,7 @@ pub(super) fn garbler(
     check::open_authenticators(channel, &mut opening, &objects, &places.authenticators)?;
     opening.prove(channel)?;
     let program = Arc::new(program);
-    Ok(GarblerCopies { digest, program, places, committed, session, tables })
+    Ok(GarblerCopies { digest, program, places, committed, session, threads, tables })
 }
 
 impl GarblerCopies {
@@ -179,13 +180,14 @@ impl GarblerCopies {
     /// # Errors
     /// `Transport` when the peer is gone.
     pub fn fill(&self, channel: &mut Channel, proof: OwnOpening, part: usize) -> Result<()> {
-        let GarblerCopies { program, places, committed, session, tables, .. } = self;
+        let GarblerCopies { program, places, committed, session, threads, tables, .. } = self;
+        let mut sending = buckets::Sending::new(session, *threads);
         let view = View { program, places, part };
         let mut opening = committed.opening(proof);
         buckets::solder_authenticators(channel, &mut opening, view)?;
         for slot in 0..program.graph.slots.len() {
             let tables = &tables[program.graph.slots[slot].kind];
-            buckets::send_slot(channel, &mut opening, session, (view, slot), tables)?;
+            sending.slot(channel, &mut opening, (view, slot), tables)?;
         }
         opening.prove(channel)?;
         channel.flush()
