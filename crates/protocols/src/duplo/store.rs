@@ -49,7 +49,7 @@ pub(super) fn check_program(from: &mut Reader<'_>, program: &Program) -> Result<
     if from.array::<32>()? == program.fingerprint() {
         return Ok(());
     }
-    Err(damaged("it was prepared with other components"))
+    Err(damaged("it was prepared with other components, or by another version"))
 }
 
 /// Writes what the garbler keeps, but for the commitments.
