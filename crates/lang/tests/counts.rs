@@ -156,6 +156,51 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("`float::ln` f64", "(a: f64 from 0) -> (r: f64 to all) { std::float::ln(a) }", ""),
     ("`float::sin` f64", "(a: f64 from 0) -> (r: f64 to all) { std::float::sin(a) }", ""),
     ("`float::cos` f64", "(a: f64 from 0) -> (r: f64 to all) { std::float::cos(a) }", ""),
+    (
+        "`float::fast::add`, `sub` f32",
+        "(a: f32 from 0, b: f32 from 1) -> (r: f32 to all) { std::float::fast::add(a, b) }",
+        "986",
+    ),
+    (
+        "`float::fast::mul` f32",
+        "(a: f32 from 0, b: f32 from 1) -> (r: f32 to all) { std::float::fast::mul(a, b) }",
+        "3016",
+    ),
+    (
+        "`float::fast::div` f32",
+        "(a: f32 from 0, b: f32 from 1) -> (r: f32 to all) { std::float::fast::div(a, b) }",
+        "3809",
+    ),
+    (
+        "`float::fast::sqrt` f32",
+        "(a: f32 from 0) -> (r: f32 to all) { std::float::fast::sqrt(a) }",
+        "3006",
+    ),
+    (
+        "`float::fast::exp` f32",
+        "(a: f32 from 0) -> (r: f32 to all) { std::float::fast::exp(a) }",
+        "11409",
+    ),
+    (
+        "`float::fast::ln` f32",
+        "(a: f32 from 0) -> (r: f32 to all) { std::float::fast::ln(a) }",
+        "8878",
+    ),
+    (
+        "`float::fast::add`, `sub` f64",
+        "(a: f64 from 0, b: f64 from 1) -> (r: f64 to all) { std::float::fast::add(a, b) }",
+        "5385",
+    ),
+    (
+        "`float::fast::mul` f64",
+        "(a: f64 from 0, b: f64 from 1) -> (r: f64 to all) { std::float::fast::mul(a, b) }",
+        "19626",
+    ),
+    (
+        "`float::fast::div` f64",
+        "(a: f64 from 0, b: f64 from 1) -> (r: f64 to all) { std::float::fast::div(a, b) }",
+        "82269",
+    ),
     ("i32 as f32", "(a: i32 from 0) -> (r: f32 to all) { a as f32 }", ""),
     ("f32 as i32", "(a: f32 from 0) -> (r: i32 to all) { a as i32 }", ""),
     ("f64 as f32", "(a: f64 from 0) -> (r: f32 to all) { a as f32 }", ""),
@@ -174,6 +219,11 @@ const ROWS: &[(&str, &str, &str)] = &[
         "`crypto::aes128::encrypt`",
         "(k: [[u8; 16]; 11] from 0, m: [u8; 16] from 1) -> (r: [u8; 16] to all) { std::crypto::aes128::encrypt(k, m) }",
         "5120",
+    ),
+    (
+        "`crypto::aes_gcm::seal` of 64 bytes",
+        "(k: [u8; 16] from 0, n: [u8; 12] from 1, m: [u8; 64] from 1) -> (r: ([u8; 64], [u8; 16]) to all) { std::crypto::aes_gcm::seal(k, n, [0u8; 0], m) }",
+        "",
     ),
     (
         "`crypto::sha256_block`",
