@@ -68,7 +68,7 @@ pub use connect::{Endpoint, PeerInfo, Transport};
 pub use dealer::Dealer;
 pub use inputs::{Inputs, InputsBuilder};
 pub use outputs::{OutputValue, Outputs};
-pub use params::{MacChoice, SessionParams};
+pub use params::{MacChoice, POOL_GATES, SessionParams};
 pub use port::Port;
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 pub use session::{Correlations, PreparedCircuit, Session};

@@ -164,10 +164,14 @@ fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
         let amount = Amount { and_gates: 300, input_bits: 70 };
         let filled =
             all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
-        assert!(filled.iter().all(|f| f.item == filled[0].item && f.made.and_gates == 384));
+        assert!(
+            filled.iter().all(|f| f.items == filled[0].items
+                && f.items.len() == 1
+                && f.made.and_gates == 384)
+        );
         let again =
             all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
-        assert!(again.iter().all(|f| f.item.is_none() && f.had.and_gates == 384));
+        assert!(again.iter().all(|f| f.items.is_empty() && f.had.and_gates == 384));
         // Two from the pool, which has input bits for four and gates for three; and one more than
         // that.
         let circuit = circuit("add:16");
@@ -322,7 +326,7 @@ fn of_an_unevenly_used_pool_nobody_gets_what_somebody_has_used() {
     let filled =
         all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
     // Party 0's run died after it had taken its part.
-    drop(stores[0].take_range(filled[0].item.unwrap(), &[0, 0, 0], &[3, 16, 16]).unwrap());
+    drop(stores[0].take_range(filled[0].items[0], &[0, 0, 0], &[3, 16, 16]).unwrap());
     let made = all(together(protocol, &stores, |config, store| {
         stored::prepare(config, store, &circuit, 1)
     }));

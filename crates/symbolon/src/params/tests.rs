@@ -108,6 +108,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
             return Some(PsiForm::ALL.map(with));
         }
         "segment_gates" => other.segment_gates = 1000,
+        "pool_gates" => other.pool_gates = 2000,
         "components" if kind == "measure tables" || kind == "preprocess" => return None,
         "components" => {
             let with = |names: &[&str]| SessionParams {
@@ -258,6 +259,7 @@ fn what_values_say_can_be_set() {
             ot: Some(OtExtension::Iknp),
             threads: 7,
             segment_gates: 12,
+            pool_gates: 34,
             dealer: Some("a friend".to_string()),
             ..SessionParams::new(Protocol::Ywz)
         },
