@@ -526,6 +526,8 @@ fn integer_text(number: &DeInteger<'_>) -> Result<Zeroizing<String>, &'static st
 }
 
 #[cfg(test)]
+mod options;
+#[cfg(test)]
 mod tests {
     use clap::Parser;
 

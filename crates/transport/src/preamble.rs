@@ -16,7 +16,7 @@
 use crate::{Error, Refusal, Result, Subject, TransportReason};
 
 /// The version of everything between the transport and the handshake: preamble, headers, tags.
-pub(crate) const WIRE_VERSION: u16 = 2;
+pub(crate) const WIRE_VERSION: u16 = 1;
 
 /// Bytes of a preamble.
 pub const PREAMBLE: usize = 64;
