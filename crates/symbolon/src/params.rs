@@ -310,6 +310,8 @@ pub(crate) enum Job<'a> {
     RunPrepared(&'a Compiled),
     /// Making this many triples.
     Triples(u64),
+    /// Telling each other about other sessions, which are these.
+    Exchange(&'a [(&'static str, String)]),
 }
 
 impl Job<'_> {
@@ -318,7 +320,7 @@ impl Job<'_> {
             Job::Run(circuit) | Job::Prepare(circuit, _) | Job::RunPrepared(circuit) => {
                 Some(circuit)
             }
-            Job::Preprocess(_) | Job::Triples(_) => None,
+            Job::Preprocess(_) | Job::Triples(_) | Job::Exchange(_) => None,
         }
     }
 
@@ -339,6 +341,7 @@ impl Job<'_> {
                 ("prepare", all(circuit, Some(("count", count.to_string()))))
             }
             Job::RunPrepared(circuit) => ("run prepared", all(circuit, None)),
+            Job::Exchange(about) => ("exchange", about.to_vec()),
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
         }
     }
