@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 
-use super::arith::same_width;
 use super::bit::{Bit, Word};
 use super::gates::Gates;
 use super::subcircuit::{ComponentBuilder, Subcircuit};
@@ -182,7 +181,8 @@ impl Gates {
     /// words, fewer by Karatsuba's method for wide ones, for squares, and where bits are constants
     /// or copies of the sign.
     pub fn mul(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         self.multiply(x, y, &mut None)
     }
 
@@ -213,7 +213,8 @@ impl Gates {
     /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit small
     /// for words of several hundred bits and more.
     pub fn mul_in_parts(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         self.multiply(x, y, &mut Some(Parts::new()))
     }
 

@@ -156,16 +156,18 @@ impl Gates {
     /// The call stays a call in the finished circuit; nothing folds across its borders, so
     /// constants are better built into a component than passed to it.
     ///
-    /// # Panics
-    /// When the number or the widths of the arguments are not those of the component's inputs.
+    /// `finish` reports arguments whose number or widths are not those of the component's inputs.
     pub fn call(&mut self, callee: &Subcircuit, args: &[&[Bit]]) -> Vec<Word> {
         let definition = &*callee.0;
-        assert!(
-            args.iter().map(|arg| arg.len()).eq(definition.input_widths.iter().copied()),
-            "`{}` takes words of {:?} bits",
-            definition.component.name,
-            definition.input_widths
-        );
+        let (widths, given): (_, Vec<usize>) =
+            (&definition.input_widths, args.iter().map(|arg| arg.len()).collect());
+        if given != *widths {
+            let name = &definition.component.name;
+            self.note_mismatch(|| {
+                format!("`{name}` takes words of {widths:?} bits, not {given:?}")
+            });
+            return definition.output_widths.iter().map(|&width| Word::zero(width)).collect();
+        }
         let first_arg = self.call_args.len();
         for &arg in args {
             for &bit in arg {

@@ -53,6 +53,8 @@ impl Gates {
 
     /// `x + y` without subnormal numbers; about 560 ANDs for `f32`.
     pub fn float_add_fast(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let top = f.width() - 1;
         let swap = self.lt(&x[..top], &y[..top]);
         let (large, small) = self.swap_if(swap, &x[..top], &y[..top]);
@@ -96,6 +98,8 @@ impl Gates {
 
     /// `x - y` without subnormal numbers; as `x + y`.
     pub fn float_sub_fast(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let mut negative: Word = y.to_vec().into();
         negative[f.width() - 1] = !y[f.width() - 1];
         self.float_add_fast(f, x, &negative)
@@ -103,6 +107,8 @@ impl Gates {
 
     /// `x · y` without subnormal numbers; about 850 ANDs for `f32`.
     pub fn float_mul_fast(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let p = f.precision();
         let (x, y) = (self.operand(f, x), self.operand(f, y));
         let product = self.mul_full(&x.significand, &y.significand);
@@ -126,6 +132,8 @@ impl Gates {
     /// `x / y` without subnormal numbers; about 860 ANDs for `f32`. A number divided by zero is
     /// infinite.
     pub fn float_div_fast(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let (x, y) = (self.operand(f, x), self.operand(f, y));
         let (quotient, sticky) = self.quotient(&x.significand, &y.significand);
         let p = f.precision();
@@ -149,6 +157,7 @@ impl Gates {
     /// `√x` without subnormal numbers; about 420 ANDs for `f32`. Of a negative number, NaN; of -0,
     /// -0.
     pub fn float_sqrt_fast(&mut self, f: Format, x: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
         let p = f.precision();
         let x = self.operand(f, x);
         // With an odd bias, an odd field stands for an even exponent.
