@@ -34,6 +34,11 @@ impl Subcircuit {
         self.0.ands
     }
 
+    /// The bits of its inputs and outputs together.
+    pub fn port_bits(&self) -> u64 {
+        u64::from(self.0.component.inputs) + u64::from(self.output_bits())
+    }
+
     /// An address that no other component has while this one lives.
     fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()

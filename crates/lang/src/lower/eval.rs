@@ -282,6 +282,8 @@ impl Machine<'_, '_, '_> {
             None => self.function(callee, words)?,
             Some(component) => {
                 let before = self.account(expr.span);
+                let port_bits = component.body.port_bits();
+                self.book(expr.span, Totals { calls: 1, port_bits, ..Totals::default() });
                 let mut slices: Vec<&[Bit]> = words.iter().map(|word| &word[..]).collect();
                 let value = if !component.fails {
                     self.gates.call_one(&component.body, &slices)
@@ -356,6 +358,7 @@ impl Machine<'_, '_, '_> {
         if holds == Bit::ONE {
             return Ok(());
         }
+        self.book(span, Totals { asserts: 1, ..Totals::default() });
         let mut fails = !holds;
         let alive = self.alive();
         fails = self.gates.and_bit(fails, alive);
