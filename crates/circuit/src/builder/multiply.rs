@@ -167,7 +167,7 @@ fn difference_constant(n: usize, w: usize) -> Vec<bool> {
     let digit = |place| {
         let sum = carry + different_pairs(n, place) + usize::from(place < n);
         carry = sum / 2;
-        let bit = (sum % 2 == 0) != one;
+        let bit = (sum.is_multiple_of(2)) != one;
         one &= !bit;
         bit
     };
