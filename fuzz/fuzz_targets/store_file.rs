@@ -6,7 +6,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use symbolon_store::ItemId;
-use symbolon_store::fuzzing::{About, FileKeys, HEADER, CommitPointer, Header, Manifest, Record, RootKey};
+use symbolon_store::fuzzing::{
+    About, CommitPointer, FileKeys, HEADER, Header, Manifest, Record, RootKey,
+};
 
 fuzz_target!(|data: &[u8]| {
     let [which, bytes @ ..] = data else { return };

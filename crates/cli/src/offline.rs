@@ -76,8 +76,8 @@ fn fill(config: Config, store: &Store, target: Amount) -> CliResult<Filled> {
     };
     let filled = filled.map_err(|error| match closed.len() {
         0 => CliError::from(error),
-        pools => CliError::from(error).with_hint(format!(
-            "what was made stays: {pools} pools of {} AND gates; the same command goes on from there",
+        _ => CliError::from(error).with_hint(format!(
+            "what was made stays, pools with {} AND gates in all; the same command goes on from there",
             closed.iter().sum::<u64>()
         )),
     })?;

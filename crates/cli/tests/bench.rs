@@ -251,7 +251,7 @@ fn two_machines_that_are_to_measure_different_things_say_so() {
     }
 }
 
-/// Whoever waits for the other machine is interrupted like everybody.
+/// A party that waits for the other machine can be interrupted.
 #[cfg(unix)]
 #[test]
 fn a_measurement_that_waits_is_interrupted() {

@@ -1,8 +1,8 @@
 //! The commands of the README and the guide, run in their order as they are on the page.
 //!
-//! In a block of `console`, a line with a prompt is a command: `$` on this machine, `alice$` and the
-//! like by a party, which has a folder of its own. What follows it is what it prints. What a page
-//! cannot say is put in: addresses of this machine, and the fingerprints of keys made here.
+//! In a block of `console`, a line with a prompt is a command: `$` on this machine, `alice$` and
+//! the like by a party, which has a folder of its own. What follows it is what it prints. What a
+//! page cannot say is put in: addresses of this machine, and the fingerprints of keys made here.
 
 #![cfg(unix)]
 
@@ -118,7 +118,7 @@ impl Stage {
         let program = Path::new(env!("CARGO_BIN_EXE_symbolon")).parent().unwrap();
         let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
-        // The shell is the command, so that whoever ends it ends that.
+        // The shell becomes the command, so that to end the one is to end the other.
         let text = self.put_in(text);
         let text = if text.starts_with("symbolon ") { format!("exec {text}") } else { text };
         shell.args(["-c", &text]).current_dir(self.home(who)).env("PATH", path);

@@ -4,16 +4,16 @@
 //! replaced, which says how the store is protected and which body counts. That is the moment at
 //! which it happens:
 //!
-//! - A crash before it leaves the old body as it was, which alone counts. What was copied is removed
-//!   when the store is opened or encrypted again, and nothing in it is ever used.
-//! - From it on, only the new body counts, whose index knows all that the old one knew: what was used
-//!   stays used, what is revoked stays revoked. A crash leaves files of the old body, which are
-//!   wiped when the store is opened again.
+//! - A crash before it leaves the old body as it was, which alone counts. What was copied is
+//!   removed when the store is opened or encrypted again, and nothing in it is ever used.
+//! - From it on, only the new body counts, whose index knows all that the old one knew: what was
+//!   used stays used, what is revoked stays revoked. A crash leaves files of the old body, which
+//!   are wiped when the store is opened again.
 //!
 //! A process that had the store open would go on with the old body, mark there what it takes, and
 //! find there what another one marks in the new body. So everyone who has a store open holds a lock
-//! on `open`, and this needs that lock alone. Nor can a failed check meanwhile revoke a group in the
-//! old body only.
+//! on `open`, and this needs that lock alone. Nor can a failed check meanwhile revoke a group in
+//! the old body only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,9 +56,9 @@ impl Store {
     /// Items that are damaged become void.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] if somebody has the store open; [`StoreError::Invalid`] if `protection`
-    /// is none; otherwise as [`Store::open`], and what the disk refuses. The store is then as it
-    /// was before, or encrypted: never both.
+    /// [`StoreError::InUse`] if somebody has the store open; [`StoreError::Invalid`] if
+    /// `protection` is none; otherwise as [`Store::open`], and what the disk refuses. The store is
+    /// then as it was before, or encrypted: never both.
     pub fn encrypt(
         directory: impl AsRef<Path>,
         before: &Protection,

@@ -53,8 +53,8 @@
 //! drafts/RANDOM/        items being written
 //! groups/ID.lock        locks on groups
 //! ```
-//! A store that was [encrypted](Store::encrypt) later has all but the first three in `body-N`, whose
-//! number is in `store.toml`.
+//! A store that was [encrypted](Store::encrypt) later has all but the first three in `body-N`,
+//! whose number is in `store.toml`.
 //!
 //! # Why nothing is used twice
 //! Material leaves the store only as a [`ConsumedItem`], and that exists only after these steps:
@@ -80,13 +80,6 @@
 //! be added to a revoked group. Frames are bound to their place in one file of one item of one
 //! store, so files that are exchanged among items or stores are damage.
 //!
-//! # Encrypting what is there
-//! [`Store::encrypt`] makes another body with everything in it, under the new keys, and then replaces
-//! `store.toml`, which says how the store is protected and which body counts. Until then the old
-//! body counts, afterwards the new one, and never both: nobody has the store open meanwhile, since
-//! everyone who does holds a lock on `open`, so nobody uses the old body later. Whoever opens the
-//! store next removes a body that does not count.
-//!
 //! A *copy* of a store is the same material twice. Stores are bound to machine and file
 //! ([`StoreError::Moved`]), and to their latest state where it was written
 //! ([`StoreError::RolledBack`]); [`Store::reset_ownership`] makes a copy, or a store that was put
@@ -95,6 +88,13 @@
 //!
 //! A store that belongs to another user, or that others can write to, is refused
 //! ([`StoreError::Unsafe`]), and so is anything but a plain file or directory in it.
+//!
+//! # Encrypting what is there
+//! [`Store::encrypt`] makes another body with everything in it, under the new keys, and then
+//! replaces `store.toml`, which says how the store is protected and which body counts. Until then
+//! the old body counts, afterwards the new one, and never both: nobody has the store open meanwhile,
+//! since everyone who does holds a lock on `open`, so nobody uses the old body later. The process
+//! that opens the store next removes a body that does not count.
 //!
 //! # What no store can do
 //! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot

@@ -3,10 +3,10 @@
 //! # Why a pool that was closed stays usable whatever happens later
 //! Every pool has a set-up of its own: fresh global keys, base OTs and a session id that hashes the
 //! one before. So each pool is a group of its own, its gates are numbered from 0 without a tweak
-//! being used twice under one Δ, and what a failed check in a later pool may give away is about that
-//! later pool's Δ, of which nothing was kept. It is as if every pool came from a session of its
-//! own, as it does when this is called again. The set-up takes milliseconds where a pool of the
-//! usual size takes seconds.
+//! being used twice under one Δ, and what a failed check in a later pool may give away is about
+//! that later pool's Δ, of which nothing was kept. It is as if every pool came from a session of
+//! its own, as it does when this is called again. The set-up takes milliseconds where a pool of
+//! the usual size takes seconds.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
