@@ -9,14 +9,11 @@ mod plots;
 mod report;
 pub mod result;
 pub mod spread;
-pub mod tinytable;
-mod tinytable_page;
-pub mod tinytable_result;
 
 use crate::error::CliResult;
 use crate::output::{print, print_json};
 use crate::progress;
-use args::{BenchArgs, TINYTABLE};
+use args::BenchArgs;
 use machine::Machine;
 use report::{announce, report};
 use result::{BenchJson, Measured};
@@ -27,9 +24,6 @@ use result::{BenchJson, Measured};
 /// As `local`; a usage failure when the report cannot be written.
 pub fn command(args: &BenchArgs) -> CliResult<()> {
     progress::set_up(&args.show, "bench")?;
-    if args.workloads.iter().any(|name| name == TINYTABLE) {
-        return tinytable::command(args);
-    }
     let settings = plan::settings(args)?;
     settings.iter().for_each(|setting| setting.tuning.warn());
     announce(args)?;

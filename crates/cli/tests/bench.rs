@@ -146,69 +146,6 @@ fn the_page_needs_nothing_else() {
     symbolon(&words).expect(2).says(&["--report"]);
 }
 
-/// `bench tinytable` with one block at a time.
-const BLOCKS: [&str; 6] = ["bench", "tinytable", "--batch", "1", "--transport", "memory"];
-
-#[test]
-fn blocks_are_measured_in_all_combinations() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.html");
-    let path = path.to_str().unwrap();
-    let more = "--mac-bits 64,128 --threads 1,2 --repeat 2 --fresh-session --json --report";
-    let more: Vec<&str> = more.split(' ').chain([path]).collect();
-    let result = symbolon(&[&BLOCKS[..], &more].concat()).expect(0).json();
-    assert_eq!(result["format"], "symbolon-bench-tinytable-3");
-    assert_eq!(result["machine"]["version"], env!("CARGO_PKG_VERSION"));
-    let all = result["measurements"].as_array().unwrap();
-    let way = |m: &Value| [m["threads"].as_u64().unwrap(), m["mac_bits"].as_u64().unwrap()];
-    assert_eq!(all.iter().map(way).collect::<Vec<_>>(), [[1, 64], [1, 128], [2, 64], [2, 128]]);
-    for measured in all {
-        assert_eq!((&measured["repeat"], &measured["fresh_session"]), (&json!(2), &json!(true)));
-        let variants = measured["variants"].as_array().unwrap();
-        let names: Vec<_> = variants.iter().map(|variant| &variant["variant"]).collect();
-        assert_eq!(names, [&json!("S-boxes"), &json!("gates")]);
-        for party in variants.iter().flat_map(|variant| variant["parties"].as_array().unwrap()) {
-            for seconds in ["sequential", "fresh", "shared", "independent", "dependent"] {
-                assert_eq!(party[seconds].as_array().unwrap().len(), 2, "{seconds}");
-            }
-        }
-        assert_eq!(variants[0]["parties"].as_array().unwrap().len(), 2);
-    }
-    // Tags of twice the length take more bytes.
-    let prepared = |of: usize| all[of]["variants"][1]["parties"][0]["prepared_bytes"].as_f64();
-    assert!(prepared(0) < prepared(1));
-
-    let page = std::fs::read_to_string(path).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
-    for part in [
-        "bits of a MAC",
-        "threads of each party",
-        "one block alone",
-        "insecure",
-        ", 1 thread, local,",
-    ] {
-        assert!(page.contains(part), "no `{part}` in the page");
-    }
-    // For each measurement six, and three along either axis.
-    assert_eq!(page.matches("<svg").count(), 6 * 4 + 3 * 2);
-    for outside in ["<script", "<link", "<img", "src=", "href=", "@import", "url("] {
-        assert!(!page.contains(outside), "{outside}");
-    }
-}
-
-#[test]
-fn blocks_are_printed_in_full_or_a_row_each() {
-    let one = [&BLOCKS[..], &["--repeat", "1"]].concat();
-    let text = symbolon(&one).expect(0).out;
-    for part in ["64-bit MACs", "1 run, ", "AES-128, one block ", "blocks in a batch"] {
-        assert!(text.contains(part), "no `{part}` in {text}");
-    }
-    let text = symbolon(&[&one[..], &["--rho", "40,64"]].concat()).expect(0).out;
-    for part in ["rho  by", "64   gates", "* all of 4096"] {
-        assert!(text.contains(part), "no `{part}` in {text}");
-    }
-}
-
 /// Short MACs are there for comparisons, by a name that says so, and with a warning.
 #[test]
 fn weak_macs_are_measured_by_their_name() {
@@ -229,11 +166,6 @@ fn what_does_not_go_together_is_refused() {
         &["add:8", "--count", "5"],
         &["no-such"],
         &["add:8", "no-such"],
-        &["tinytable", "add:8"],
-        &["tinytable", "--threads", "1,65"],
-        &["tinytable", "--mac-bits", "64,65"],
-        &["tinytable", "--mac-bits", "32,64"],
-        &["tinytable", "--form", "four-row"],
         &["add:8", "--mac-bits", "64,128"],
         &["--repeat", "2"],
     ] {

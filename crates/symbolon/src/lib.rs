@@ -49,8 +49,6 @@ pub mod dealer;
 mod describe;
 mod handshake_all;
 mod inputs;
-#[cfg(feature = "measure")]
-pub mod measure;
 pub mod messages;
 mod negotiate;
 mod outputs;

@@ -53,11 +53,4 @@ symbolon_transport::messages! {
         carries: "a question about an item, its round, and the answer",
         step: "",
     }
-    pub READY = "measure: ready" {
-        phase: "bench",
-        route: ALL_TO_ALL,
-        length: "0",
-        carries: "nothing: the sender is ready for a measured run",
-        step: "",
-    }
 }

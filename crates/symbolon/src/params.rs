@@ -296,9 +296,6 @@ pub(crate) enum Job<'a> {
     RunPrepared(&'a Compiled),
     /// Making this many triples.
     Triples(u64),
-    /// Measuring `tinytable`: executions of a batch, those that share material, rounds.
-    #[cfg(feature = "measure")]
-    Measure(&'a Compiled, [usize; 3]),
 }
 
 impl Job<'_> {
@@ -308,8 +305,6 @@ impl Job<'_> {
                 Some(circuit)
             }
             Job::Preprocess(_) | Job::Triples(_) => None,
-            #[cfg(feature = "measure")]
-            Job::Measure(circuit, _) => Some(circuit),
         }
     }
 
@@ -331,11 +326,6 @@ impl Job<'_> {
             }
             Job::RunPrepared(circuit) => ("run prepared", all(circuit, None)),
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
-            #[cfg(feature = "measure")]
-            Job::Measure(circuit, [batch, shared_by, repeat]) => {
-                let course = format!("{batch} {shared_by} {repeat}");
-                ("measure tables", all(circuit, Some(("course", course))))
-            }
         }
     }
 }

@@ -8,9 +8,8 @@ use crate::lang::ProgramArgs;
 use crate::options::{LocalTransport, TuningArgs};
 use crate::progress::ShowArgs;
 
-/// The names of the workloads that are no circuits.
+/// The name of the workload that is not a circuit.
 pub const TRIPLES: &str = "triples";
-pub const TINYTABLE: &str = "tinytable";
 
 /// How often everything is run, unless it is said.
 pub const REPEAT: u32 = 5;
@@ -28,8 +27,7 @@ EXAMPLES
 #[derive(Args, Debug)]
 #[command(after_long_help = BENCH_HELP)]
 pub struct BenchArgs {
-    /// `triples`; `tinytable`, alone, which is AES-128 by its two kinds of tables; or circuits,
-    /// which get random inputs
+    /// `triples`, or circuits, which get random inputs
     #[arg(required = true, value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
     /// What `.sym` programs are compiled with.
