@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, Step};
 
 use crate::{Compiled, InputBits, Network, Online, OutputBits, Prepared};
 
@@ -46,6 +46,7 @@ impl<'a> InFlight<'a> {
         mut next: impl FnMut(&mut Network) -> Result<(Box<dyn Prepared>, I)>,
         mut each: impl FnMut(OutputBits) -> Result<()>,
     ) -> Result<()> {
+        net.meter.begin_step(Step::Evaluations, count);
         let mut left = count;
         loop {
             self.round(net, &mut each)?;
@@ -75,6 +76,7 @@ impl<'a> InFlight<'a> {
                     return Err(Error::internal("an evaluation ended before an older one"));
                 }
                 ended += 1;
+                net.meter.advance(Step::Evaluations, 1);
                 each(outputs)?;
             }
         }

@@ -8,7 +8,7 @@
 use symbolon_cutchoose::draw::Buckets;
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Opening, Seed};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, Step};
 use zeroize::Zeroizing;
 
 use super::{
@@ -36,8 +36,9 @@ pub(super) struct Bucket {
     pub output_seed: Seed,
     /// The peer's circuits.
     pub theirs: Vec<PeerCircuit>,
-    /// The commitments to the labels of this party's encoding, for each of the peer's circuits.
-    pub encoded: Vec<Vec<[Digest; 2]>>,
+    /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the peer's
+    /// circuits.
+    pub encoded: Vec<(Vec<Digest>, Digest)>,
     /// Hashes of the output labels of the peer's bucket.
     pub output_hashes: Vec<[Digest; 2]>,
     /// M·c of the bucket's first OT.
@@ -104,6 +105,7 @@ fn send_circuits(
     for part in circuits.chunks(threads) {
         let garbler = offline.garbler(me);
         let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);
+        let meter = &offline.net.meter;
         let garbled = in_parallel(threads, part.len(), |k| {
             let j = part[k] as usize;
             let mut table: Vec<[Block; 2]> = Vec::with_capacity(gates);
@@ -113,6 +115,7 @@ fn send_circuits(
                 &committed.orders[j],
                 |gates| table.extend_from_slice(gates),
             );
+            meter.advance(Step::Gates, gates as u64);
             (table, circuit, ending, contents)
         });
         for (table, circuit, ending, contents) in garbled {
@@ -139,7 +142,7 @@ fn receive_circuit(
     offline: &mut Offline<'_>,
     committed: &Committed,
     j: usize,
-) -> Result<(PeerCircuit, Vec<[Digest; 2]>)> {
+) -> Result<(PeerCircuit, (Vec<Digest>, Digest))> {
     let me = offline.me();
     let [own_bits, peer_bits] = [me, 1 - me].map(|party| offline.function.inputs[party]);
     let encoded = offline.matrices[me].encoded();
@@ -173,7 +176,7 @@ fn receive_circuit(
     if !garbler.verify(number, &committed.theirs[j], &opening, &contents) {
         return Err(Error::misbehaved(peer, checks::KEPT));
     }
-    let Leaves { own: inputs, announced, encoded, seeds } = contents.leaves;
+    let Leaves { own: inputs, announced, encoded, seeds, pairs } = contents.leaves;
     let circuit = PeerCircuit {
         number,
         table,
@@ -182,10 +185,11 @@ fn receive_circuit(
         inputs,
         shift: BitVec::zeros(peer_bits),
         announced,
+        pairs: pairs[0],
         seeds,
         mask_labels: Blocks::default(),
     };
-    Ok((circuit, encoded))
+    Ok((circuit, (encoded, pairs[1])))
 }
 
 /// The hashes of a bucket's output labels.

@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 use super::{
     buckets::Bucket,
     checks,
-    garble::{Digest, Leaf, LeafHash},
+    garble::{Leaf, LeafHash, PairDigest},
     messages,
     offline::{Offline, Ots},
     ot::Blocks,
@@ -181,15 +181,19 @@ fn receive_labels(
     let peer = 1 - offline.net.me;
     let size = bucket.theirs.len();
     let mut good = true;
-    for (l, (circuit, leaves)) in bucket.theirs.iter_mut().zip(&bucket.encoded).enumerate() {
+    for (l, (circuit, (sums, expected))) in
+        bucket.theirs.iter_mut().zip(&bucket.encoded).enumerate()
+    {
         let own = labels.iter().skip(l).step_by(size).copied();
         let own = Blocks::new(own.collect());
         let hash = LeafHash::new(&offline.net.session, peer, circuit.number);
-        for (k, (label, leaves)) in own.iter().zip(leaves).enumerate() {
+        let mut pairs = PairDigest::new();
+        for (k, (label, sum)) in own.iter().zip(sums).enumerate() {
             // The choice is secret, and only data here.
             let leaf = hash.leaf(Leaf::Encoded, k, choices.get(k), *label);
-            good &= symbolon_primitives::same_digest(&leaf, &select(leaves, choices.get(k)));
+            pairs.add_opened(&leaf, choices.get(k), sum);
         }
+        good &= symbolon_primitives::same_digest(&pairs.finish(), expected);
         circuit.mask_labels = Blocks::new(offline.matrices[offline.me()].decode_labels(&own));
     }
     bucket.encoded.clear();
@@ -198,10 +202,4 @@ fn receive_labels(
         true => Ok(()),
         false => Err(Error::misbehaved(peer, checks::ENCODED_LABEL)),
     }
-}
-
-/// One of two digests, without a branch on which.
-fn select([zero, one]: &[Digest; 2], second: bool) -> Digest {
-    let mask = 0u8.wrapping_sub(second.into());
-    std::array::from_fn(|i| zero[i] ^ ((zero[i] ^ one[i]) & mask))
 }

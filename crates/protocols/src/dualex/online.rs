@@ -14,7 +14,7 @@ use super::{
     checks,
     execution::{Execution, Lengths, PeerCircuit},
     function::Function,
-    garble::{Leaf, LeafHash, instance, output_labels},
+    garble::{Leaf, LeafHash, PairDigest, instance, output_labels},
     messages,
     ot::Blocks,
     outputs::{self, Reconciled, TranslationsChecked},
@@ -223,15 +223,16 @@ impl Online<'_> {
         let (inputs, rest) = labels.split_at(theirs.len());
         let mut places = theirs.clone();
         places.xor_assign(&circuit.shift);
-        let mut good = true;
-        for (t, (label, leaves)) in inputs.iter().zip(&circuit.inputs).enumerate() {
+        let mut pairs = PairDigest::new();
+        for (t, (label, sum)) in inputs.iter().zip(&circuit.inputs).enumerate() {
             let leaf = hash.leaf(Leaf::Own, t, places.get(t), *label);
-            good &= same_digest(&leaf, &leaves[usize::from(places.get(t))]);
+            pairs.add_opened(&leaf, places.get(t), sum);
         }
-        for (t, (label, leaves)) in rest.iter().zip(&circuit.announced).enumerate() {
+        for (t, (label, sum)) in rest.iter().zip(&circuit.announced).enumerate() {
             let leaf = hash.leaf(Leaf::Announced, t, announced.get(t), *label);
-            good &= same_digest(&leaf, &leaves[usize::from(announced.get(t))]);
+            pairs.add_opened(&leaf, announced.get(t), sum);
         }
+        let good = same_digest(&pairs.finish(), &circuit.pairs);
         let nonce = rest[announced.len()];
         good & same_digest(&hash.leaf(Leaf::Nonce, 0, false, nonce), &circuit.seeds[0])
     }
