@@ -18,6 +18,7 @@ use super::{
     messages,
     ot::Blocks,
     outputs::{self, Reconciled, TranslationsChecked},
+    params::Params,
     psi::{CommittedTerms, PsiForm, Shape},
     reconcile::{Candidate, Reconciliation},
     steps::Run,
@@ -44,13 +45,29 @@ pub(super) struct PreparedExecutions {
 }
 
 impl PreparedExecutions {
+    /// None yet of `circuit`, in the session of `net`.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the circuit is too large, or is not one of two parties.
+    pub fn none(net: &Network, circuit: &Compiled, params: &Params) -> Result<PreparedExecutions> {
+        let function = Function::of(circuit.circuit())?;
+        let lengths = Lengths::new(net.me, &function, params);
+        let (digest, session, executions) = (circuit.digest(), net.session, Vec::new());
+        Ok(PreparedExecutions { digest, session, function, lengths, executions })
+    }
+
+    /// One execution of the same circuit and session.
+    pub fn with(&self, execution: Execution) -> PreparedExecutions {
+        let PreparedExecutions { digest, session, lengths, .. } = *self;
+        let (function, executions) = (self.function.clone(), vec![execution]);
+        PreparedExecutions { digest, session, function, lengths, executions }
+    }
+
     /// Each by itself.
-    pub fn apart(self) -> Vec<Box<dyn Prepared>> {
-        let PreparedExecutions { digest, session, function, lengths, executions } = self;
-        let alone = |execution| -> Box<dyn Prepared> {
-            let (function, executions) = (function.clone(), vec![execution]);
-            Box::new(PreparedExecutions { digest, session, function, lengths, executions })
-        };
+    #[cfg(test)]
+    pub fn apart(mut self) -> Vec<Box<dyn Prepared>> {
+        let executions = std::mem::take(&mut self.executions);
+        let alone = |execution| -> Box<dyn Prepared> { Box::new(self.with(execution)) };
         executions.into_iter().map(alone).collect()
     }
 }
