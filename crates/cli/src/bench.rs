@@ -1,4 +1,4 @@
-//! `symbolon bench`: what triples and circuits cost on this machine.
+//! `symbolon bench`: what triples and circuits cost on this machine, or between two.
 
 pub mod args;
 pub mod machine;
@@ -6,6 +6,8 @@ mod measure;
 pub mod page;
 mod plan;
 mod plots;
+mod raw;
+mod remote;
 mod report;
 pub mod result;
 pub mod spread;
@@ -27,10 +29,19 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
     let settings = plan::settings(args)?;
     settings.iter().for_each(|setting| setting.tuning.warn());
     announce(args)?;
-    let machine = Machine::here();
-    let measurements = measure::measure(args, &settings)?;
-    let result = BenchJson { format: "symbolon-bench-3", machine, measurements };
+    let here = Machine::here();
+    let (measurements, both) = measure::measure(args, &settings)?;
+    let (machine, other_machine) = match both {
+        Some([zero, one]) => (zero, Some(one)),
+        None => (here, None),
+    };
+    raw::write(args, &measurements)?;
+    let format = "symbolon-bench-3";
+    let mut result = BenchJson { format, machine, other_machine, measurements };
     report(args, || page::page(&result))?;
+    if !args.raw {
+        result.measurements.iter_mut().for_each(|measured| measured.raw.clear());
+    }
     if args.json { print_json(&result) } else { print(&result.text()) }
 }
 
@@ -39,5 +50,7 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
 /// # Errors
 /// As [`command`].
 pub fn measurements(args: &BenchArgs) -> CliResult<Vec<Measured>> {
-    measure::measure(args, &plan::settings(args)?)
+    let (mut measurements, _) = measure::measure(args, &plan::settings(args)?)?;
+    measurements.iter_mut().for_each(|measured| measured.raw.clear());
+    Ok(measurements)
 }

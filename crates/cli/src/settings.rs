@@ -51,6 +51,7 @@ struct SettingsFile {
     prepared: Option<bool>,
     gates: Option<u64>,
     input_bits: Option<u64>,
+    pool_gates: Option<u64>,
     count: Option<u32>,
     quiet: Option<bool>,
     verbose: Option<u8>,
@@ -186,6 +187,8 @@ pub struct Ahead {
     pub gates: Option<u64>,
     /// Input bits of each party for `preprocess`.
     pub input_bits: Option<u64>,
+    /// How many AND gates a pool of `preprocess` has.
+    pub pool_gates: Option<u64>,
     /// How many circuits `prepare` prepares.
     pub count: Option<u32>,
 }
@@ -201,6 +204,7 @@ impl Ahead {
             Ahead { input_bits: Some(bits), .. } if *bits > 1 << 40 => {
                 refuse("`input_bits` takes at most 2^40")
             }
+            Ahead { pool_gates: Some(0), .. } => refuse("`pool_gates` takes at least 1"),
             Ahead { count: Some(count), .. } if !(1..=1_000_000).contains(count) => {
                 refuse("`count` takes 1 to 1000000")
             }
@@ -313,7 +317,12 @@ impl Settings {
             json: args.json || file.json.unwrap_or(false),
             pad: args.pad || file.pad.unwrap_or(false),
             prepared: args.prepared || file.prepared.unwrap_or(false),
-            ahead: Ahead { gates: file.gates, input_bits: file.input_bits, count: file.count },
+            ahead: Ahead {
+                gates: file.gates,
+                input_bits: file.input_bits,
+                pool_gates: file.pool_gates,
+                count: file.count,
+            },
             show: args.meet.show.or(ShowArgs {
                 quiet: file.quiet.unwrap_or(false),
                 verbose: file.verbose.unwrap_or(0),
@@ -518,6 +527,8 @@ fn integer_text(number: &DeInteger<'_>) -> Result<Zeroizing<String>, &'static st
     Ok(Zeroizing::new(text))
 }
 
+#[cfg(test)]
+mod options;
 #[cfg(test)]
 mod tests {
     use clap::Parser;

@@ -172,3 +172,94 @@ fn what_does_not_go_together_is_refused() {
         symbolon(&[&["bench"], words].concat()).expect(2);
     }
 }
+
+/// Two sides of a measurement, each with its own words.
+fn two_sides(words: &[&str], own: [&[&str]; 2]) -> [common::Ended; 2] {
+    let start = |own: &[&str]| common::command(&[words, own].concat()).spawn().unwrap();
+    own.map(start).map(common::end)
+}
+
+#[test]
+fn two_machines_measure_and_have_one_report() {
+    let keys = common::keys();
+    let folder = tempfile::tempdir().unwrap();
+    let address = common::free_address();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let [zero_csv, one_csv] = ["0.csv", "1.csv"].map(path);
+    let words = "bench add:8 --protocol wrk --repeat 2 --threads 1,2 --json --raw";
+    let words: Vec<&str> = words.split(' ').collect();
+    let tls = |key, print| ["--key", key, "--peer-fingerprint", print];
+    let zero = ["--party", "0", "--listen", &address, "--csv", &zero_csv];
+    let one = ["--party", "1", "--connect", &address, "--csv", &one_csv];
+    let ended = two_sides(
+        &words,
+        [
+            &[&zero[..], &tls(&keys.a, &keys.print_b)].concat(),
+            &[&one[..], &tls(&keys.b, &keys.print_a)].concat(),
+        ],
+    );
+    let [zero, one] = ended.map(|ended| ended.expect(0).json());
+    assert_eq!(zero, one, "one report");
+    assert_eq!(zero["machine"]["version"], zero["other_machine"]["version"]);
+    let all = zero["measurements"].as_array().unwrap();
+    assert_eq!(all.len(), 2);
+    for measured in all {
+        assert_eq!((&measured["transport"], &measured["repeat"]), (&json!("tls"), &json!(2)));
+        spread(&measured["seconds"]);
+        // A set-up, and in each of two runs two phases, for each party.
+        let raw = measured["raw"].as_array().unwrap();
+        assert_eq!(raw.len(), 2 * (1 + 2 * 2));
+        assert!(raw.iter().all(|raw| raw["seconds"].as_f64().unwrap() > 0.0));
+        let sum = |party: u64, what: &str| -> u64 {
+            let own = raw.iter().filter(|raw| raw["party"] == party);
+            own.map(|raw| raw[what].as_u64().unwrap()).sum()
+        };
+        assert_eq!(sum(0, "bytes_sent"), sum(1, "bytes_received"));
+        assert_eq!(sum(1, "bytes_sent"), sum(0, "bytes_received"));
+    }
+    let [zero, one] = [zero_csv, one_csv].map(|file| std::fs::read_to_string(file).unwrap());
+    assert_eq!(zero, one);
+    assert_eq!(zero.lines().count(), 1 + 2 * 10);
+    assert!(zero.lines().nth(1).unwrap().starts_with("add:8,wrk,2,1,local,40,"), "{zero}");
+    assert!(zero.lines().all(|line| line.split(',').count() == 21));
+}
+
+#[test]
+fn two_machines_that_are_to_measure_different_things_say_so() {
+    let address = common::free_address();
+    let plain = ["--transport", "tcp"];
+    let zero = [&["--party", "0", "--listen", &address], &plain[..]].concat();
+    let one = [&["--party", "1", "--connect", &address], &plain[..]].concat();
+    let differing = [(["--repeat", "2"], "repeat"), (["--threads", "2"], "measurements")];
+    for (more, names) in differing {
+        let own: [&[&str]; 2] = [&[&zero[..], &more].concat(), &one];
+        for ended in two_sides(&["bench", "add:8"], own) {
+            ended.expect(4).says(&[names]);
+        }
+    }
+    for (words, says) in [
+        (&["--listen", "127.0.0.1:0"][..], "--party"),
+        (&["--party", "2"], "0..=1"),
+        (&["--party", "0"], "--key"),
+        (&["--party", "0", "--transport", "memory"], "memory"),
+        (&["--party", "0", "--parties", "3", "--transport", "tcp"], "two parties"),
+        (&["--party", "0", "--dealer"], "--dealer"),
+        (&["--raw"], "--json"),
+        (&["--csv", "/no/such/folder/x.csv", "--repeat", "1"], "--csv"),
+    ] {
+        symbolon(&[&["bench", "add:8"], words].concat()).expect(2).says(&[says]);
+    }
+}
+
+/// Whoever waits for the other machine is interrupted like everybody.
+#[cfg(unix)]
+#[test]
+fn a_measurement_that_waits_is_interrupted() {
+    let words = ["bench", "add:8", "--party", "0", "--transport", "tcp", "--listen", "127.0.0.1:0"];
+    let child = common::command(&words).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let id = child.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-TERM", &id]).status();
+    assert!(sent.unwrap().success());
+    common::end(child).expect(143).says(&["interrupted"]);
+}

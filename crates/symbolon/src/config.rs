@@ -227,6 +227,14 @@ impl Config {
         self
     }
 
+    /// Has [`stored::fill`](crate::stored::fill) close a pool after this many AND gates, at least 1,
+    /// and begin another one. All parties must name the same; the default is 2^24. A circuit is
+    /// prepared from one pool, so one of more gates than this finds none that is large enough.
+    pub fn pool_gates(mut self, gates: u64) -> Self {
+        self.terms.params.pool_gates = gates;
+        self
+    }
+
     /// Has a dealer deal what the parties would otherwise make among themselves. All parties must
     /// name the same one, and **all inputs are lost if it works together with anybody**: [`Dealer`]
     /// says what it is trusted with.
@@ -246,6 +254,11 @@ impl Config {
     pub(crate) fn demand(&self, circuit: &Compiled) -> Result<Demand> {
         let parties = self.parties() as u16;
         self.terms.params.protocol.demand_of(circuit, parties, self.terms.batch(1))
+    }
+
+    /// This party.
+    pub fn party(&self) -> PartyId {
+        self.terms.party
     }
 
     /// How many parties there are, this one included.

@@ -28,6 +28,10 @@ const BY_COST: &str = "by cost";
 /// Between names of components.
 const SEPARATOR: &str = "; ";
 
+/// How many AND gates a pool holds unless another size is chosen: some seconds of work, and no less
+/// than a large circuit, which is prepared from one pool, takes.
+pub const POOL_GATES: u64 = 1 << 24;
+
 /// Bytes of all names of components together.
 const MAX_NAMES: usize = 1024;
 
@@ -63,6 +67,8 @@ pub struct SessionParams {
     /// A circuit of more AND gates than this is garbled and evaluated about this many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
+    /// A new pool is closed after this many AND gates, and another one begun; at least 1.
+    pub pool_gates: u64,
     /// Names of the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, in any order;
     /// if there are none, the cost decides. Other protocols have no choice.
     pub components: Vec<String>,
@@ -105,6 +111,7 @@ impl SessionParams {
             mac: MacChoice::default(),
             psi: PsiForm::default(),
             segment_gates: SEGMENT_GATES,
+            pool_gates: POOL_GATES,
             components: Vec::new(),
             dealer: None,
         }
@@ -138,6 +145,7 @@ impl SessionParams {
             mac: _,
             psi,
             segment_gates,
+            pool_gates,
             components: _,
             dealer,
         } = self;
@@ -160,6 +168,7 @@ impl SessionParams {
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
             ("psi", psi.unwrap_or_else(|| NONE.to_string())),
             ("segment_gates", segment_gates.to_string()),
+            ("pool_gates", pool_gates.to_string()),
             ("components", self.component_names().unwrap_or_else(|| NONE.to_string())),
             ("dealer", dealer.clone().unwrap_or_else(|| NONE.to_string())),
         ]
@@ -191,6 +200,7 @@ impl SessionParams {
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
             "psi" => put(&mut self.psi, psi_form(value)),
             "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
+            "pool_gates" => put(&mut self.pool_gates, value.parse().ok()),
             "components" => put(&mut self.components, component_list(self.protocol, value)),
             "dealer" => put(&mut self.dealer, unless(NONE, value)),
             _ => return Err(Error::invalid_input(format!("there is no parameter `{key}`"))),
@@ -209,6 +219,7 @@ impl SessionParams {
             mac,
             psi,
             segment_gates,
+            pool_gates,
             components,
             dealer,
             ..
@@ -235,6 +246,9 @@ impl SessionParams {
         }
         if *segment_gates == 0 {
             return refuse("segment_gates must be at least 1".to_string());
+        }
+        if *pool_gates == 0 {
+            return refuse("pool_gates must be at least 1".to_string());
         }
         match mac {
             MacChoice::ByRho => Ok(()),
@@ -311,6 +325,8 @@ pub(crate) enum Job<'a> {
     RunPrepared(&'a Compiled),
     /// Making this many triples.
     Triples(u64),
+    /// Telling each other about other sessions, which are these.
+    Exchange(&'a [(&'static str, String)]),
 }
 
 impl Job<'_> {
@@ -319,7 +335,7 @@ impl Job<'_> {
             Job::Run(circuit) | Job::Prepare(circuit, _) | Job::RunPrepared(circuit) => {
                 Some(circuit)
             }
-            Job::Preprocess(_) | Job::Triples(_) => None,
+            Job::Preprocess(_) | Job::Triples(_) | Job::Exchange(_) => None,
         }
     }
 
@@ -340,6 +356,7 @@ impl Job<'_> {
                 ("prepare", all(circuit, Some(("count", count.to_string()))))
             }
             Job::RunPrepared(circuit) => ("run prepared", all(circuit, None)),
+            Job::Exchange(about) => ("exchange", about.to_vec()),
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
         }
     }

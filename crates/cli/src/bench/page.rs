@@ -31,6 +31,7 @@ pub fn page(result: &BenchJson) -> CliResult<String> {
     let each: Vec<Markup> = result.measurements.iter().map(one).collect::<CliResult<_>>()?;
     let body = html! {
         (machine(&result.machine))
+        @if let Some(other) = &result.other_machine { (machine(other)) }
         h2 { "All measurements" }
         p {
             "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \

@@ -104,7 +104,9 @@ impl Machine<'_, '_, '_> {
                         3 * self.gates.product_ands(a, b, a.width() + b.width())
                     }
                     (Intrinsic::DivRem, [a, b]) => 4 * self.gates.division_ands(a, b),
-                    (Intrinsic::Sqrt, _) => bits.saturating_mul(bits) * 3 / 4,
+                    (Intrinsic::Sqrt | Intrinsic::FastSqrt | Intrinsic::Fast(_), _) => {
+                        bits.saturating_mul(bits) * 3 / 4
+                    }
                     _ => (bits + self.width(ty) as u64).saturating_mul(5),
                 };
                 let constant = words.iter().all(|word| constant(word).is_some());

@@ -12,7 +12,7 @@ use symbolon_transport::Meter;
 
 use super::*;
 use crate::connect::TransportKind;
-use crate::{Config, Dealer, Inputs, Session, Transport, stored, triples};
+use crate::{Config, Dealer, Exchange, Inputs, Session, Transport, stored, triples};
 
 /// What a party does in a session of one kind, with the folder of its store.
 type Part = fn(Config, u16, &Path) -> Result<()>;
@@ -47,6 +47,7 @@ fn part(kind: &str) -> Part {
             stored::run_batch(config, &store(folder, me), &circuit, all).map(drop)
         },
         "triples" => |config, _, _| triples::make_triples(config, 1).map(drop),
+        "exchange" => |config, _, _| Exchange::begin(config, &[]).map(drop),
         other => panic!("no test runs the kind of session `{other}`"),
     }
 }
@@ -60,7 +61,8 @@ fn kinds() -> Vec<&'static str> {
         Job::Preprocess(_) => Some(Job::Prepare(&circuit, 1)),
         Job::Prepare(..) => Some(Job::RunPrepared(&circuit)),
         Job::RunPrepared(_) => Some(Job::Triples(1)),
-        Job::Triples(_) => None,
+        Job::Triples(_) => Some(Job::Exchange(&[])),
+        Job::Exchange(_) => None,
     };
     std::iter::successors(Some(Job::Run(&circuit)), next).map(|job| job.values().0).collect()
 }
@@ -102,6 +104,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
             return Some(PsiForm::ALL.map(with));
         }
         "segment_gates" => other.segment_gates = 1000,
+        "pool_gates" => other.pool_gates = 2000,
         "components" if kind == "preprocess" => return None,
         "components" => {
             let with = |names: &[&str]| SessionParams {
@@ -250,6 +253,7 @@ fn what_values_say_can_be_set() {
             ot: Some(OtExtension::Iknp),
             threads: 7,
             segment_gates: 12,
+            pool_gates: 34,
             dealer: Some("a friend".to_string()),
             ..SessionParams::new(Protocol::Ywz)
         },

@@ -83,6 +83,7 @@ impl Maker {
             dealer: origin.dealer.clone(),
             rho: self.rho,
             circuit: circuit.map(Compiled::digest),
+            name: circuit.and_then(|circuit| ItemMeta::printable_name(circuit.circuit().name())),
             sequence,
             counts: Vec::new(),
         }

@@ -164,7 +164,7 @@ impl Gates {
 
     /// The quotient of two words from 1 to 2, one bit before the point and two more behind it than
     /// they have, and whether a remainder is left.
-    fn quotient(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
+    pub(super) fn quotient(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
         let m = y.len();
         let mut quotient = Vec::with_capacity(m + 2);
         // Non-restoring: the remainder is from -y to y - 1.
@@ -223,7 +223,7 @@ impl Gates {
     }
 
     /// `x - y - borrow` modulo 2^n.
-    fn sub_borrowing(&mut self, x: &[Bit], y: &[Bit], borrow: Bit) -> Word {
+    pub(super) fn sub_borrowing(&mut self, x: &[Bit], y: &[Bit], borrow: Bit) -> Word {
         let negative: Word = y.iter().map(|&bit| !bit).collect();
         self.add_modular(x, &negative, !borrow)
     }

@@ -5,6 +5,7 @@
 
 mod arith;
 mod convert;
+mod fast;
 mod order;
 mod pack;
 
