@@ -99,6 +99,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let settings = Settings::of(&run)?;
     progress::set_up(&settings.show, "prepare")?;
     let (tuning, party) = who(&settings)?;
+    tuning.runs_nothing("prepare")?;
     tuning.warn();
     let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
     let count = args.count.or(settings.ahead.count).unwrap_or(1);

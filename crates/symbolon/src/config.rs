@@ -44,9 +44,10 @@ impl Terms {
         Batch { executions, mac, psi: self.params.psi }
     }
 
-    /// All executions of a batch side by side.
+    /// All executions of a batch side by side, or one where they are online each by itself.
     pub(crate) fn whole_batch(&self) -> Result<Batch> {
-        let executions = usize::try_from(self.params.executions);
+        let SessionParams { executions, in_flight, .. } = self.params;
+        let executions = usize::try_from(if in_flight.is_some() { 1 } else { executions });
         let executions = executions
             .map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))?;
         Ok(self.batch(executions))
@@ -188,6 +189,16 @@ impl Config {
     /// by [`Config::check`], unless it comes as [`MacChoice::ComparisonOnly`].
     pub fn mac(mut self, mac: impl Into<MacChoice>) -> Self {
         self.terms.params.mac = mac.into();
+        self
+    }
+
+    /// Has as many evaluations online at a time over one connection, at least 1, where the protocol
+    /// [can](Protocol::runs_in_flight): [`Session::evaluate_batch`](crate::Session::evaluate_batch)
+    /// and [`stored::run_in_flight`](crate::stored::run_in_flight) then start one as soon as another
+    /// has ended. `None`, the default, evaluates a batch by messages for all of its evaluations. All
+    /// parties must name the same.
+    pub fn in_flight(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.terms.params.in_flight = limit.into();
         self
     }
 

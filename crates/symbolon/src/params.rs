@@ -55,6 +55,10 @@ pub struct SessionParams {
     pub threads: usize,
     /// How many evaluations a batch has, at least 1.
     pub executions: u64,
+    /// How many evaluations are online at a time, each by messages of its own, where the protocol
+    /// [can](Protocol::runs_in_flight); at least 1. Without it, a batch is evaluated by messages for
+    /// all of its evaluations.
+    pub in_flight: Option<usize>,
     /// The length of the MACs on opened bits.
     pub mac: MacChoice,
     /// How [`DualEx`](Protocol::DualEx) intersects what the parties got; other protocols have no
@@ -103,6 +107,7 @@ impl SessionParams {
             ot: None,
             threads: 1,
             executions: 1,
+            in_flight: None,
             mac: MacChoice::default(),
             psi: PsiForm::default(),
             segment_gates: SEGMENT_GATES,
@@ -136,6 +141,7 @@ impl SessionParams {
             ot,
             threads,
             executions,
+            in_flight,
             mac: _,
             psi,
             segment_gates,
@@ -158,6 +164,7 @@ impl SessionParams {
             ("ot", auto(ot.map(OtExtension::name))),
             ("threads", threads.to_string()),
             ("batch", executions.to_string()),
+            ("in-flight", in_flight.map_or_else(|| NONE.to_string(), |limit| limit.to_string())),
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
             ("psi", psi.unwrap_or_else(|| NONE.to_string())),
             ("segment_gates", segment_gates.to_string()),
@@ -189,6 +196,7 @@ impl SessionParams {
             "ot" => put(&mut self.ot, unless(AUTO, value)),
             "threads" => put(&mut self.threads, value.parse().ok()),
             "batch" => put(&mut self.executions, value.parse().ok()),
+            "in-flight" => put(&mut self.in_flight, unless(NONE, value)),
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
             "psi" => put(&mut self.psi, psi_form(value)),
             "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
@@ -207,6 +215,7 @@ impl SessionParams {
             rho,
             form,
             executions,
+            in_flight,
             mac,
             psi,
             segment_gates,
@@ -228,6 +237,12 @@ impl SessionParams {
         check_components(*protocol, components)?;
         if *executions == 0 {
             return refuse("there must be at least one evaluation".to_string());
+        }
+        if in_flight.is_some() && !protocol.runs_in_flight() {
+            return refuse(format!("{} has one evaluation online at a time", protocol.name()));
+        }
+        if *in_flight == Some(0) {
+            return refuse("at least one evaluation must be online at a time".to_string());
         }
         if *segment_gates == 0 {
             return refuse("segment_gates must be at least 1".to_string());

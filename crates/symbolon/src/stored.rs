@@ -27,6 +27,7 @@
 
 mod choose;
 mod holdings;
+mod in_flight;
 mod maker;
 mod pools;
 
@@ -51,6 +52,8 @@ use crate::report::{DEPENDENT, ONLINE, Report};
 use crate::session::batch::{Joined, split};
 use crate::session::{Begun, begin, counted, engine, give_up};
 use crate::{Inputs, Outputs};
+
+pub use in_flight::{RanInFlight, run_in_flight};
 
 use choose::{Chosen, Opened, choose_prepared};
 use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
@@ -227,6 +230,9 @@ pub fn run_batch(
 ) -> Result<RunPrepared<Vec<Outputs>>> {
     config.check(circuit)?;
     let terms = config.terms();
+    if terms.params.in_flight.is_some() && terms.params.executions > 1 {
+        return Err(Error::invalid_input("a batch is not in flight: each evaluation is an item"));
+    }
     let batch = terms.whole_batch()?;
     let mut inputs = inputs.into_iter();
     let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;

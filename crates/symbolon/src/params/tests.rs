@@ -91,6 +91,12 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         }
         "threads" => other.threads = 2,
         "batch" => other.executions = 3,
+        "in-flight" if kind == "preprocess" => return None,
+        "in-flight" => {
+            let with =
+                |in_flight| SessionParams { in_flight, ..SessionParams::new(Protocol::DualEx) };
+            return Some([None, Some(3)].map(with));
+        }
         "mac-bits" => other.mac = MacChoice::Length(MacLength::Bits128),
         "psi" if kind == "preprocess" => return None,
         "psi" => {
@@ -171,7 +177,7 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
                 let dealer = Some("a friend".to_string());
                 SessionParams { dealer: params.dealer.or(dealer), ..params }
             });
-            if !["ot", "psi", "components"].contains(&key)
+            if !["ot", "psi", "in-flight", "components"].contains(&key)
                 && kind != "triples"
                 && dealt[0] != dealt[1]
             {
@@ -251,7 +257,11 @@ fn what_values_say_can_be_set() {
             dealer: Some("a friend".to_string()),
             ..SessionParams::new(Protocol::Ywz)
         },
-        SessionParams { psi: PsiForm::Asynchronous, ..SessionParams::new(Protocol::DualEx) },
+        SessionParams {
+            psi: PsiForm::Asynchronous,
+            in_flight: Some(4),
+            ..SessionParams::new(Protocol::DualEx)
+        },
         SessionParams {
             executions: 9,
             mac: MacChoice::ComparisonOnly(MacLength::Bits32),
