@@ -89,7 +89,7 @@ fn executions_in_flight_give_their_outputs_in_order() {
             let all = random_inputs(&circuit, EXECUTIONS, &mut prg(1));
             let Ended { learnt, ended } = run((psi, limit), &all, honest());
             for (party, learnt) in (0..).zip(learnt) {
-                let each = all.iter().map(|inputs| std::slice::from_ref(inputs));
+                let each = all.iter().map(std::slice::from_ref);
                 let right: Vec<_> = each.map(|one| expected(&circuit, party, one)).collect();
                 assert_eq!(learnt, right, "party {party}, {limit} at a time");
             }
