@@ -1,15 +1,18 @@
 //! The files of a store, from the first byte that whoever can write to the disk chooses: the
-//! manifest, the head, records of the index, headers and frames of sections.
+//! manifest, the head, records of the index, what is said of unfinished items,
+//! headers and frames of sections.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use symbolon_store::ItemId;
-use symbolon_store::fuzzing::{FileKeys, HEADER, CommitPointer, Header, Manifest, Record, RootKey};
+use symbolon_store::fuzzing::{
+    About, CommitPointer, FileKeys, HEADER, Header, Manifest, Record, RootKey,
+};
 
 fuzz_target!(|data: &[u8]| {
     let [which, bytes @ ..] = data else { return };
-    match which % 4 {
+    match which % 5 {
         0 => drop(Manifest::decode(bytes)),
         1 => drop(CommitPointer::decode(bytes)),
         2 => {
@@ -21,6 +24,7 @@ fuzz_target!(|data: &[u8]| {
                 let _ = record.bytes();
             }
         }
+        3 => drop(About::decode(bytes)),
         _ => {
             let Some((header, bytes)) = bytes.split_first_chunk::<HEADER>() else { return };
             let Ok(decoded) = Header::decode(header) else { return };

@@ -324,8 +324,10 @@ const PREPROCESS_HELP: &str = "\
 EXAMPLE
     symbolon preprocess --config run.toml --store my.store --gates 10000000
 
-  Both sides fill their common pool until it is enough for this many AND gates, of any circuits.
-  `symbolon circuit info` says how many a circuit has.";
+  Both sides fill their common pools until they are enough for this many AND gates, of any
+  circuits. `symbolon circuit info` says how many a circuit has. A pool is closed every so many
+  gates (`--pool-gates`), and stays when the command is interrupted: the same command goes on
+  from there.";
 
 fn preprocess_help() -> String {
     format!("{PREPROCESS_HELP}\n\n{EXIT_CODES}")
@@ -341,6 +343,10 @@ pub struct PreprocessArgs {
     /// For how many input bits of each party [default: an eighth of the gates]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 40))]
     pub input_bits: Option<u64>,
+    /// Close a pool after this many AND gates, and begin another one; a circuit is prepared from
+    /// one pool, which must be large enough for it [default: 16777216]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub pool_gates: Option<u64>,
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
@@ -391,7 +397,7 @@ pub struct StoreCommandArgs {
 /// What can be done with a store.
 #[derive(Subcommand, Debug)]
 pub enum StoreCommand {
-    /// List pools and prepared circuits, and what is left of them
+    /// List pools and prepared circuits, what is left of them, and what is being written
     Ls {
         /// The store.
         #[command(flatten)]
@@ -411,6 +417,18 @@ pub enum StoreCommand {
         store: OpenArgs,
         /// The item, as `ls` names it
         item: String,
+    },
+    /// Encrypt a store that is there, or give it another key; nobody may be using it
+    Encrypt {
+        /// The store, and what opens it now.
+        #[command(flatten)]
+        store: OpenArgs,
+        /// The key file that is to open it from now on (`store keygen` makes one)
+        #[arg(long, value_name = "FILE", conflicts_with = "new_store_passphrase")]
+        new_store_key: Option<PathBuf>,
+        /// A file whose first line is the passphrase that is to open it from now on
+        #[arg(long, value_name = "FILE")]
+        new_store_passphrase: Option<PathBuf>,
     },
     /// Make a store that was copied or moved here usable: everything in it becomes void
     ResetOwnership(OpenArgs),

@@ -1,9 +1,10 @@
 //! Many evaluations of one circuit: values by the line, outputs by the line.
 
 use symbolon::circuit::{Circuit, Output, PartyId};
-use symbolon::{Config, Inputs, Outputs, Port, Session};
+use symbolon::{Config, Inputs, Outputs, Port, Session, store::Store, stored};
 
 use crate::error::{CliError, CliResult};
+use crate::offline::tell_agreement;
 use crate::party_result::PartyResult;
 use crate::progress::{Event, Sink};
 use crate::results::{ChoiceJson, OutputJson};
@@ -118,6 +119,30 @@ pub fn play_batch(
     let (runs, spans) = (PartyResult::only_run(&phases), Timeline::of(&report));
     let choice = ChoiceJson::of_session(&session);
     Ok(PartyResult { phases, runs, spans, choice, ..PartyResult::empty() })
+}
+
+/// Connects and runs all of them on what is stored, several online at a time.
+///
+/// # Errors
+/// As the library has them.
+pub fn play_stored(
+    config: Config,
+    store: &Store,
+    inputs: &BatchInputs<'_>,
+    executions: u64,
+    sink: &Sink,
+) -> CliResult<PartyResult> {
+    let parties = config.parties() as u16;
+    let mut batch = Vec::new();
+    let all = (0..executions).map(|number| inputs.get(number));
+    let ran = stored::run_in_flight(config, store, inputs.circuit, all, |outputs| {
+        batch.push(shown(inputs.circuit.outputs(), &outputs, parties));
+        sink.tell(Event::Run { run: batch.len() as u64, of: executions });
+        Ok(())
+    })?;
+    tell_agreement(&ran.agreement);
+    let phases = ran.report.phases.clone();
+    Ok(PartyResult { batch, phases, choice: ChoiceJson::none(None), ..PartyResult::empty() })
 }
 
 /// Prepares all evaluations at once, and runs each by itself.

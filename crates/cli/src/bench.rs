@@ -1,4 +1,4 @@
-//! `symbolon bench`: what triples and circuits cost on this machine.
+//! `symbolon bench`: what triples and circuits cost on this machine, or between two.
 
 pub mod args;
 pub mod machine;
@@ -6,17 +6,16 @@ mod measure;
 pub mod page;
 mod plan;
 pub mod plots;
+mod raw;
+mod remote;
 mod report;
 pub mod result;
 pub mod spread;
-pub mod tinytable;
-mod tinytable_page;
-pub mod tinytable_result;
 
 use crate::error::CliResult;
 use crate::output::{print, print_json};
 use crate::progress;
-use args::{BenchArgs, TINYTABLE};
+use args::BenchArgs;
 use machine::Machine;
 use report::{announce, report};
 use result::{BenchJson, Measured};
@@ -27,17 +26,25 @@ use result::{BenchJson, Measured};
 /// As `local`; a usage failure when the report cannot be written.
 pub fn command(args: &BenchArgs) -> CliResult<()> {
     progress::set_up(&args.show, "bench")?;
-    if args.workloads.iter().any(|name| name == TINYTABLE) {
-        return tinytable::command(args);
-    }
     let settings = plan::settings(args)?;
     settings.iter().for_each(|setting| setting.tuning.warn());
     announce(args)?;
-    let machine = Machine::here();
-    let measurements = measure::measure(args, &settings)?;
-    let result = BenchJson { format: "symbolon-bench-3", machine, measurements };
-    progress::live::set_report(|| result.text_as_html());
+    let here = Machine::here();
+    let (measurements, both) = measure::measure(args, &settings)?;
+    let (machine, other_machine) = match both {
+        Some([zero, one]) => (zero, Some(one)),
+        None => (here, None),
+    };
+    raw::write(args, &measurements)?;
+    let format = "symbolon-bench-3";
+    let mut result = BenchJson { format, machine, other_machine, measurements };
+    if progress::live::is_on() {
+        progress::live::set_report(page::part(&result)?);
+    }
     report(args, || page::page(&result))?;
+    if !args.raw {
+        result.measurements.iter_mut().for_each(|measured| measured.raw.clear());
+    }
     if args.json { print_json(&result) } else { print(&result.text()) }
 }
 
@@ -46,5 +53,7 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
 /// # Errors
 /// As [`command`].
 pub fn measurements(args: &BenchArgs) -> CliResult<Vec<Measured>> {
-    measure::measure(args, &plan::settings(args)?)
+    let (mut measurements, _) = measure::measure(args, &plan::settings(args)?)?;
+    measurements.iter_mut().for_each(|measured| measured.raw.clear());
+    Ok(measurements)
 }

@@ -21,7 +21,6 @@ use crate::party_result::PartyResult;
 use crate::peer::Peer;
 use crate::progress::{Event, Sink, log_as_party};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -66,8 +65,6 @@ pub enum Task {
     },
     /// So many AND triples.
     Triples(u64),
-    /// A circuit in `tinytable`, for measurements.
-    Tables(TableTask),
 }
 
 /// What a party tells its parent.
@@ -120,10 +117,6 @@ fn run_child() -> CliResult<PartyResult> {
         Task::Triples(count) => {
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
             run_triples(config, *count, &sink)
-        }
-        Task::Tables(task) => {
-            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
-            play_tables(config, task, &sink)
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::settings::{PartyEntry, Settings};
 pub fn transport(settings: &Settings, party: u16) -> CliResult<Transport> {
     match &settings.parties {
         Some(entries) => mesh(settings, entries, party),
-        None => pair(settings),
+        None => pair(settings, true),
     }
 }
 
@@ -40,10 +40,24 @@ pub fn count(settings: &Settings) -> CliResult<u16> {
     Ok(count)
 }
 
-fn pair(settings: &Settings) -> CliResult<Transport> {
+/// The same for one more session with the same peer, without saying again what was said.
+///
+/// # Errors
+/// As [`transport`].
+pub fn transport_again(settings: &Settings, party: u16) -> CliResult<Transport> {
+    match &settings.parties {
+        Some(entries) => mesh(settings, entries, party),
+        None => pair(settings, false),
+    }
+}
+
+/// For one peer. Where it listens, and what is wrong with plain TCP, is said if `aloud`.
+fn pair(settings: &Settings, aloud: bool) -> CliResult<Transport> {
     let pinned = match settings.transport {
         RemoteTransport::Tcp => {
-            refuse_keys(settings.key.is_some() || settings.peer_fingerprint.is_some())?;
+            if aloud {
+                refuse_keys(settings.key.is_some() || settings.peer_fingerprint.is_some())?;
+            }
             None
         }
         RemoteTransport::Tls => {
@@ -74,7 +88,7 @@ fn pair(settings: &Settings) -> CliResult<Transport> {
                 ));
         }
     };
-    if let Some(address) = meeting.local_address() {
+    if let Some(address) = meeting.local_address().filter(|_| aloud) {
         tell(&format!("listening on {address}\n"));
     }
     Ok(match pinned {

@@ -104,19 +104,27 @@ fn shown(cost: &CostJson) -> String {
             component.port_bits.to_string(),
         ]);
     }
-    let mut lines = vec![["line", "AND gates", "look-ups"].map(String::from)];
+    let mut lines =
+        vec![["line", "AND gates", "look-ups", "calls", "port bits", "asserts"].map(String::from)];
+    let row = |name: String, rest: [String; 2]| {
+        let [ands, lookups] = rest;
+        [name, ands, lookups, String::new(), String::new(), String::new()]
+    };
     for line in &report.lines {
         let place = format!("{}:{}", line.file, line.line);
-        lines.push([place, line.ands.to_string(), line.lookups.to_string()]);
+        let counts = [line.ands, line.lookups, line.calls, line.port_bits, line.asserts];
+        let [ands, lookups, calls, port_bits, asserts] = counts.map(|count| count.to_string());
+        lines.push([place, ands, lookups, calls, port_bits, asserts]);
     }
     if report.unused > 0 {
         let saved = format!("-{}", report.unused);
-        lines.push(["not needed, or optimised away".to_string(), saved, String::new()]);
+        lines.push(row("not needed, or optimised away".to_string(), [saved, String::new()]));
     }
-    lines.push(["in all".to_string(), report.ands.to_string(), report.lookups.to_string()]);
+    let all = [report.ands.to_string(), report.lookups.to_string()];
+    lines.push(row("in all".to_string(), all));
     if cost.and_without_lookups != report.ands {
         let gates = cost.and_without_lookups.to_string();
-        lines.push(["with gates for look-ups".to_string(), gates, String::new()]);
+        lines.push(row("with gates for look-ups".to_string(), [gates, String::new()]));
     }
     let one = |name: &str, value: String| [name.to_string(), value];
     let whole =

@@ -40,7 +40,6 @@ mod settings;
 mod source;
 mod stores;
 mod timeline;
-mod tinytable_party;
 mod tuning;
 mod values;
 mod words;

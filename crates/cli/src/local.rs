@@ -2,7 +2,7 @@
 
 use symbolon::circuit::PartyId;
 
-use symbolon::PhaseReport;
+use symbolon::{PhaseReport, Protocol};
 
 use crate::args::LocalArgs;
 use crate::batch::line;
@@ -21,6 +21,19 @@ use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::{Reading, Saves, given, paths, resolve, split};
 
+/// Refuses `--split-phases` for a protocol that makes nothing before it knows the circuit.
+///
+/// # Errors
+/// A usage failure that names the protocol.
+pub fn can_split_phases(protocol: Protocol) -> CliResult<()> {
+    if protocol.has_pools() {
+        return Ok(());
+    }
+    let name = protocol.name();
+    Err(CliError::usage(format!("--split-phases does not go with {name}"))
+        .with_hint(format!("{name} makes its material for a circuit that is known")))
+}
+
 /// Runs all parties and prints what anybody learnt.
 ///
 /// # Errors
@@ -36,6 +49,9 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let (loaded, count) = spec.load_among(args.parties)?;
     let tuning = Tuning::new(&args.tuning, count)?;
     tuning.warn();
+    if args.split_phases {
+        can_split_phases(tuning.params.protocol)?;
+    }
     for (given, option) in [
         (args.split_phases, "--split-phases"),
         (args.repeat > 1, "--repeat"),
@@ -192,6 +208,20 @@ fn agreed_batch(played: &[PartyResult]) -> CliResult<BatchOutputs> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phases_are_split_where_the_first_needs_no_circuit() {
+        for &protocol in Protocol::ALL {
+            let own_engine = ["duplo", "dualex"].contains(&protocol.name());
+            match can_split_phases(protocol) {
+                Ok(()) => assert!(!own_engine, "{}", protocol.name()),
+                Err(failure) => {
+                    assert!(own_engine, "{}", protocol.name());
+                    assert!(failure.message.contains(protocol.name()), "{}", failure.message);
+                }
+            }
+        }
+    }
 
     fn party(outputs: &[(&[PartyId], Option<&str>)]) -> PartyResult {
         let outputs = outputs.iter().map(|(receivers, bits)| OutputJson {

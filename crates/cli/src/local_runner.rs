@@ -19,7 +19,6 @@ use crate::party_result::PartyResult;
 use crate::peer::Peer;
 use crate::progress::{self, Progress};
 use crate::source::CircuitSpec;
-use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -59,8 +58,6 @@ pub enum Work<'r> {
     },
     /// So many AND triples.
     Triples(u64),
-    /// A circuit in `tinytable`, for measurements.
-    Tables(&'r TableTask),
 }
 
 impl LocalRun<'_> {
@@ -97,7 +94,6 @@ impl LocalRun<'_> {
                     part.play(config, course, &sink)
                 }
                 Work::Triples(count) => run_triples(config, count, &sink),
-                Work::Tables(task) => play_tables(config, task, &sink),
             }
         };
         let perform = &perform;
@@ -154,7 +150,6 @@ impl LocalRun<'_> {
                 Task::Circuit { spec: spec.clone(), course, inputs }
             }
             Work::Triples(count) => Task::Triples(count),
-            Work::Tables(task) => Task::Tables(task.clone()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `symbolon preprocess` and `symbolon prepare`: work that is done ahead of time, with the peers,
 //! into every party's store.
 
-use symbolon::stored::{self, Agreement, Amount};
+use symbolon::store::Store;
+use symbolon::stored::{self, Agreement, Amount, Filled, NewPool};
 use symbolon::{Config, Report};
 
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
@@ -9,8 +10,9 @@ use crate::connect;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
 use crate::output::{print, tell};
-use crate::progress::{self, Progress};
+use crate::progress::{self, Event, Progress};
 use crate::results::{PartyJson, costs};
+use crate::screen;
 use crate::settings::Settings;
 use crate::stores::open_or_create;
 use crate::tuning::Tuning;
@@ -26,11 +28,14 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     let run = RunArgs { meet: args.meet.clone(), store: args.store.clone(), ..RunArgs::default() };
     let settings = Settings::of(&run)?;
     progress::set_up(&settings.show, "preprocess")?;
-    let (tuning, party) = who(&settings)?;
+    let (mut tuning, party) = who(&settings)?;
     tuning.one_at_a_time("preprocess: a pool serves any batch")?;
     let and_gates = args.gates.or(settings.ahead.gates);
     let and_gates =
         and_gates.ok_or_else(|| CliError::usage("for how many AND gates? Say --gates N"))?;
+    if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
+        tuning.params.pool_gates = gates;
+    }
     let store = open_or_create(&settings.store)?;
     let input_bits = args.input_bits.or(settings.ahead.input_bits);
     let input_bits = input_bits.unwrap_or(and_gates.div_ceil(GATES_PER_INPUT_BIT));
@@ -39,21 +44,44 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
     let config = config.dealer(dealer);
-    let filled = {
-        let progress = Progress::begin();
-        let config = progress.sink(party).attach(config);
-        stored::fill(config, &store, target).map_err(|e| dealer::suspect(e.into(), dealt))?
-    };
+    let filled = fill(config, &store, target).map_err(|e| dealer::suspect(e, dealt))?;
     tell_agreement(&filled.agreement);
-    let text = |amount: Amount| {
-        format!("{} AND gates and {} input bits of each party", amount.and_gates, amount.input_bits)
-    };
-    match filled.item {
-        Some(item) => print(&format!("pool {item}: {}\n", text(filled.made)))?,
-        None => print(&format!("there is enough already: {}\n", text(filled.had)))?,
+    if filled.items.is_empty() {
+        print(&format!("there is enough already: {}\n", in_words(filled.had)))?;
     }
     tell_costs(&tuning, party, &filled.report);
     Ok(())
+}
+
+fn in_words(Amount { and_gates, input_bits }: Amount) -> String {
+    format!("{and_gates} AND gates and {input_bits} input bits of each party")
+}
+
+/// Fills the pools, and prints each when it is closed.
+fn fill(config: Config, store: &Store, target: Amount) -> CliResult<Filled> {
+    let party = config.party();
+    let mut closed = Vec::new();
+    let mut printed = Ok(());
+    let filled = {
+        let progress = Progress::begin();
+        let config = progress.sink(party).attach(config);
+        stored::fill_each(config, store, target, |pool| {
+            let NewPool { item, holds, number, of } = *pool;
+            progress.hear(party, &Event::Pool { item: item.to_string(), pool: number, of });
+            closed.push(holds.and_gates);
+            let line = format!("pool {item}: {}\n", in_words(holds));
+            let now = screen::without_bars(|| print(&line));
+            printed = std::mem::replace(&mut printed, Ok(())).and(now);
+        })
+    };
+    let filled = filled.map_err(|error| match closed.len() {
+        0 => CliError::from(error),
+        _ => CliError::from(error).with_hint(format!(
+            "what was made stays, pools with {} AND gates in all; the same command goes on from there",
+            closed.iter().sum::<u64>()
+        )),
+    })?;
+    printed.map(|()| filled)
 }
 
 /// Puts prepared circuits into the stores.
@@ -71,6 +99,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let settings = Settings::of(&run)?;
     progress::set_up(&settings.show, "prepare")?;
     let (tuning, party) = who(&settings)?;
+    tuning.runs_nothing("prepare")?;
     tuning.warn();
     let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
     let count = args.count.or(settings.ahead.count).unwrap_or(1);

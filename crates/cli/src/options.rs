@@ -41,6 +41,10 @@ pub struct TuningArgs {
     /// same one for all; tinytable, duplo and dualex run them together [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: Option<u64>,
+    /// With --batch and dualex: prepare each evaluation by itself, and have K of them online at a
+    /// time; `run --prepared` takes each from what `prepare --count` made
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    pub in_flight: Option<u32>,
     /// Bits of the MACs on what tinytable opens: 64 or 128, and more than RHO [default: 64 with RHO
     /// 40, otherwise 128]
     #[arg(long, value_name = "BITS")]

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use symbolon::SETUP;
 use symbolon::circuit::Circuit;
-use symbolon::measure::TableTimes;
 use symbolon::stored::RunPrepared;
 
 use symbolon::PhaseReport;
@@ -30,9 +29,6 @@ pub struct PartyResult {
     pub choice: ChoiceJson,
     /// AND triples that were made, when triples were all that was asked for.
     pub triples: u64,
-    /// What was measured of tables, when that was asked for.
-    #[serde(default)]
-    pub tables: Option<TableTimes>,
     /// The most memory that the party's process had at a time, in bytes, where the system tells.
     pub peak_memory: Option<u64>,
 }
@@ -48,7 +44,6 @@ impl PartyResult {
             spans: Vec::new(),
             choice: ChoiceJson::default(),
             triples: 0,
-            tables: None,
             peak_memory: peak_memory(),
         }
     }

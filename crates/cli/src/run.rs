@@ -3,7 +3,7 @@
 use symbolon::{Config, Error, stored};
 
 use crate::args::RunArgs;
-use crate::batch::{line, shown};
+use crate::batch::{line, play_stored, shown};
 use crate::connect;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
@@ -68,6 +68,10 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
                 let ran = stored::run(config, &store, circuit, inputs).map_err(suspect)?;
                 tell_agreement(&ran.agreement);
                 PartyResult::prepared(circuit, &ran, parties)
+            }
+            PartyRun::Batch(inputs, executions) if tuning.params.in_flight.is_some() => {
+                let ran = play_stored(config, &store, inputs, *executions, &progress.sink(party));
+                ran.map_err(|failure| dealer::suspect(failure, dealt))?
             }
             PartyRun::Batch(inputs, executions) => {
                 let all = (0..*executions).map(|number| inputs.get(number));

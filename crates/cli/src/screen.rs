@@ -13,12 +13,16 @@ pub fn set_bars(bars: Option<MultiProgress>) {
     *BARS.lock().unwrap_or_else(PoisonError::into_inner) = bars;
 }
 
+/// Does something while no bars are on the terminal, such as writing there.
+pub fn without_bars<T>(work: impl FnOnce() -> T) -> T {
+    let bars = BARS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bars {
+        Some(bars) => bars.suspend(work),
+        None => work(),
+    }
+}
+
 /// Writes to standard error, above the bars if there are any. Nobody needs to be reading.
 pub fn write(bytes: &[u8]) {
-    let bars = BARS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let write = || drop(std::io::stderr().lock().write_all(bytes));
-    match bars {
-        Some(bars) => bars.suspend(write),
-        None => write(),
-    }
+    without_bars(|| drop(std::io::stderr().lock().write_all(bytes)));
 }

@@ -39,6 +39,7 @@ struct SettingsFile {
     form: Option<String>,
     ot: Option<String>,
     batch: Option<u64>,
+    in_flight: Option<u32>,
     mac_bits: Option<u32>,
     psi: Option<String>,
     components: Option<Vec<String>>,
@@ -51,6 +52,7 @@ struct SettingsFile {
     prepared: Option<bool>,
     gates: Option<u64>,
     input_bits: Option<u64>,
+    pool_gates: Option<u64>,
     count: Option<u32>,
     quiet: Option<bool>,
     verbose: Option<u8>,
@@ -188,6 +190,8 @@ pub struct Ahead {
     pub gates: Option<u64>,
     /// Input bits of each party for `preprocess`.
     pub input_bits: Option<u64>,
+    /// How many AND gates a pool of `preprocess` has.
+    pub pool_gates: Option<u64>,
     /// How many circuits `prepare` prepares.
     pub count: Option<u32>,
 }
@@ -203,6 +207,7 @@ impl Ahead {
             Ahead { input_bits: Some(bits), .. } if *bits > 1 << 40 => {
                 refuse("`input_bits` takes at most 2^40")
             }
+            Ahead { pool_gates: Some(0), .. } => refuse("`pool_gates` takes at least 1"),
             Ahead { count: Some(count), .. } if !(1..=1_000_000).contains(count) => {
                 refuse("`count` takes 1 to 1000000")
             }
@@ -289,6 +294,7 @@ impl Settings {
                 form: flags.form.clone().or(file.form),
                 ot: flags.ot.clone().or(file.ot),
                 batch: flags.batch.or(file.batch),
+                in_flight: flags.in_flight.or(file.in_flight),
                 mac_bits: flags.mac_bits.or(file.mac_bits),
                 weak_mac_bits: None,
                 psi: flags.psi.clone().or(file.psi),
@@ -314,7 +320,12 @@ impl Settings {
             json: args.json || file.json.unwrap_or(false),
             pad: args.pad || file.pad.unwrap_or(false),
             prepared: args.prepared || file.prepared.unwrap_or(false),
-            ahead: Ahead { gates: file.gates, input_bits: file.input_bits, count: file.count },
+            ahead: Ahead {
+                gates: file.gates,
+                input_bits: file.input_bits,
+                pool_gates: file.pool_gates,
+                count: file.count,
+            },
             show: args.meet.show.or(ShowArgs {
                 quiet: file.quiet.unwrap_or(false),
                 verbose: file.verbose.unwrap_or(0),
@@ -523,6 +534,8 @@ fn integer_text(number: &DeInteger<'_>) -> Result<Zeroizing<String>, &'static st
     Ok(Zeroizing::new(text))
 }
 
+#[cfg(test)]
+mod options;
 #[cfg(test)]
 mod tests {
     use clap::Parser;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use symbolon::store::{ItemKind, ItemState, Protection, Store, StoreError, create_key_file};
+use symbolon::store::{Draft, ItemKind, ItemState, Protection, Store, StoreError, create_key_file};
 
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
 use crate::cost_table::{align, bytes};
@@ -40,6 +40,9 @@ pub fn command(command: &StoreCommand) -> CliResult<()> {
         StoreCommand::Export { store, item } => {
             print(&format!("{}\n", open(store)?.describe(item.parse()?)?))
         }
+        StoreCommand::Encrypt { store, new_store_key, new_store_passphrase } => {
+            encrypt(store, protection(new_store_key.as_deref(), new_store_passphrase.as_deref())?)
+        }
         StoreCommand::ResetOwnership(args) => {
             Store::reset_ownership(&args.directory, &protection_of(args)?)?;
             tell("the store belongs here now; everything that was in it is void\n");
@@ -60,6 +63,18 @@ fn open(args: &OpenArgs) -> CliResult<Store> {
     Ok(Store::open(&args.directory, &protection_of(args)?)?)
 }
 
+fn encrypt(args: &OpenArgs, new: Protection) -> CliResult<()> {
+    if matches!(new, Protection::None) {
+        return Err(CliError::usage(
+            "encrypt with what? Say --new-store-key FILE or --new-store-passphrase FILE",
+        )
+        .with_hint("`symbolon store keygen --out FILE` makes a key file"));
+    }
+    Store::encrypt(&args.directory, &protection_of(args)?, &new)?;
+    tell("the store is encrypted; what was in it is there, and opens with the new key only\n");
+    Ok(())
+}
+
 fn protection_of(args: &OpenArgs) -> CliResult<Protection> {
     protection(args.store_key.as_deref(), args.store_passphrase.as_deref())
 }
@@ -75,6 +90,28 @@ fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> CliResult<Protec
     }
 }
 
+/// What `ls --json` prints.
+#[derive(serde::Serialize)]
+struct ListJson {
+    format: &'static str,
+    items: Vec<ItemJson>,
+    writing: Vec<DraftJson>,
+}
+
+/// What is being written, as `ls --json` prints it.
+#[derive(serde::Serialize)]
+struct DraftJson {
+    /// Null where the process died before it said so.
+    kind: Option<ItemKind>,
+    protocol: Option<String>,
+    circuit: Option<String>,
+    name: Option<String>,
+    /// Whether its process still works on it; `gc` removes what is not.
+    alive: bool,
+    bytes: u64,
+    begun: u64,
+}
+
 /// An item as `ls --json` prints it.
 #[derive(serde::Serialize)]
 struct ItemJson {
@@ -87,6 +124,8 @@ struct ItemJson {
     dealer: Option<String>,
     rho: u32,
     circuit: Option<String>,
+    /// What the circuit was called where it was prepared.
+    name: Option<String>,
     state: &'static str,
     reason: Option<String>,
     /// Records of each count that are left.
@@ -97,6 +136,7 @@ struct ItemJson {
 
 fn list(store: &Store, json: bool) -> CliResult<()> {
     let entries = store.list()?;
+    let drafts = store.drafts()?;
     let item = |entry: &symbolon::store::Entry| {
         let meta = &entry.meta;
         let (state, reason) = match &entry.state {
@@ -119,6 +159,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             dealer: meta.dealer.clone(),
             rho: meta.rho,
             circuit: meta.circuit.map(hex::encode),
+            name: meta.name.clone(),
             state,
             reason,
             left,
@@ -128,7 +169,8 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
     };
     let items: Vec<ItemJson> = entries.iter().map(item).collect();
     if json {
-        return print_json(&items);
+        let writing = drafts.iter().map(draft_json).collect();
+        return print_json(&ListJson { format: "symbolon-store-1", items, writing });
     }
     let mut rows = vec![
         ["item", "what", "protocol", "party", "made by", "state", "left", "size"].map(String::from),
@@ -142,9 +184,8 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
                 ("pool".to_string(), format!("{gates} gates, {inputs} input bits"))
             }
             ItemKind::Prepared => {
-                let circuit = item.circuit.as_deref().unwrap_or_default();
                 let left = if item.left == [1] { "1 run" } else { "nothing" };
-                (format!("circuit {}…", circuit.get(..8).unwrap_or(circuit)), left.to_string())
+                (circuit_name(item.circuit.as_deref(), item.name.as_deref()), left.to_string())
             }
         };
         let state = match &item.reason {
@@ -163,7 +204,50 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             bytes(item.bytes),
         ]);
     }
+    rows.extend(drafts.iter().map(draft_row));
     print(&align(&rows, 7))
+}
+
+/// `aes128 (3f2a81c0…)`: circuits of one name can differ.
+fn circuit_name(digest: Option<&str>, name: Option<&str>) -> String {
+    let digest = digest.unwrap_or_default();
+    let digest = digest.get(..8).unwrap_or(digest);
+    match name {
+        Some(name) => format!("{name} ({digest}…)"),
+        None => format!("circuit {digest}…"),
+    }
+}
+
+fn draft_json(draft: &Draft) -> DraftJson {
+    let meta = draft.meta.as_ref();
+    DraftJson {
+        kind: meta.map(|meta| meta.kind),
+        protocol: meta.map(|meta| meta.protocol.clone()),
+        circuit: meta.and_then(|meta| meta.circuit).map(hex::encode),
+        name: meta.and_then(|meta| meta.name.clone()),
+        alive: draft.alive,
+        bytes: draft.bytes,
+        begun: draft.begun,
+    }
+}
+
+fn draft_row(draft: &Draft) -> [String; 8] {
+    let state = if draft.alive { "being written" } else { "half-written: gc removes it" };
+    let (state, bytes) = (state.to_string(), bytes(draft.bytes));
+    let nothing = || "-".to_string();
+    let Some(meta) = &draft.meta else {
+        let [item, what, protocol, party, maker, left] = [(); 6].map(|()| nothing());
+        return [item, what, protocol, party, maker, state, left, bytes];
+    };
+    let what = match meta.kind {
+        ItemKind::Pool => "pool".to_string(),
+        ItemKind::Prepared => {
+            circuit_name(meta.circuit.map(hex::encode).as_deref(), meta.name.as_deref())
+        }
+    };
+    let party = format!("{} of {}", meta.party, meta.peers.len() + 1);
+    let maker = made_by(meta.dealer.as_deref());
+    [meta.id().to_string(), what, meta.protocol.clone(), party, maker, state, nothing(), bytes]
 }
 
 /// Who has to be trusted for it.

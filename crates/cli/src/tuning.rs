@@ -69,6 +69,7 @@ impl Tuning {
         check_parties(protocol, parties)?;
         let timeout = Duration::from_secs_f64(seconds);
         let executions = args.batch.unwrap_or(1);
+        let in_flight = in_flight(args, protocol)?;
         let usual = SessionParams::new(protocol);
         let segment_gates = args.segment_gates.unwrap_or(usual.segment_gates);
         if segment_gates == 0 {
@@ -84,6 +85,7 @@ impl Tuning {
             ot,
             threads,
             executions,
+            in_flight,
             mac,
             psi,
             segment_gates,
@@ -111,6 +113,18 @@ impl Tuning {
         match self.params.executions {
             1 => Ok(()),
             _ => Err(CliError::usage(format!("--batch does not go with {option}"))),
+        }
+    }
+
+    /// Refuses evaluations in flight, where none are run.
+    ///
+    /// # Errors
+    /// A usage failure that names the command.
+    pub fn runs_nothing(&self, command: &str) -> CliResult<()> {
+        match self.params.in_flight {
+            None => Ok(()),
+            Some(_) => Err(CliError::usage(format!("{command} takes no --in-flight"))
+                .with_hint("what `prepare --count N` makes can be run in flight")),
         }
     }
 
@@ -163,6 +177,19 @@ fn mac(args: &TuningArgs, protocol: Protocol, rho: Rho) -> CliResult<MacChoice> 
         .with_hint("`bench --weak-mac-bits` measures shorter ones, for comparisons")),
         (None, "--weak-mac-bits") => Err(CliError::usage("--weak-mac-bits takes 32, 64 or 128")),
         (None, _) => Err(CliError::usage("--mac-bits takes 64 or 128")),
+    }
+}
+
+/// How many evaluations of a batch are online at a time.
+fn in_flight(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<usize>> {
+    match args.in_flight {
+        Some(_) if !protocol.runs_in_flight() => {
+            Err(CliError::usage(format!("{} takes no --in-flight", protocol.name())))
+        }
+        Some(_) if args.batch.is_none_or(|executions| executions == 1) => {
+            Err(CliError::usage("--in-flight is for --batch"))
+        }
+        limit => Ok(limit.map(|limit| limit as usize)),
     }
 }
 

@@ -146,69 +146,6 @@ fn the_page_needs_nothing_else() {
     symbolon(&words).expect(2).says(&["--report"]);
 }
 
-/// `bench tinytable` with one block at a time.
-const BLOCKS: [&str; 6] = ["bench", "tinytable", "--batch", "1", "--transport", "memory"];
-
-#[test]
-fn blocks_are_measured_in_all_combinations() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.html");
-    let path = path.to_str().unwrap();
-    let more = "--mac-bits 64,128 --threads 1,2 --repeat 2 --fresh-session --json --report";
-    let more: Vec<&str> = more.split(' ').chain([path]).collect();
-    let result = symbolon(&[&BLOCKS[..], &more].concat()).expect(0).json();
-    assert_eq!(result["format"], "symbolon-bench-tinytable-3");
-    assert_eq!(result["machine"]["version"], env!("CARGO_PKG_VERSION"));
-    let all = result["measurements"].as_array().unwrap();
-    let way = |m: &Value| [m["threads"].as_u64().unwrap(), m["mac_bits"].as_u64().unwrap()];
-    assert_eq!(all.iter().map(way).collect::<Vec<_>>(), [[1, 64], [1, 128], [2, 64], [2, 128]]);
-    for measured in all {
-        assert_eq!((&measured["repeat"], &measured["fresh_session"]), (&json!(2), &json!(true)));
-        let variants = measured["variants"].as_array().unwrap();
-        let names: Vec<_> = variants.iter().map(|variant| &variant["variant"]).collect();
-        assert_eq!(names, [&json!("S-boxes"), &json!("gates")]);
-        for party in variants.iter().flat_map(|variant| variant["parties"].as_array().unwrap()) {
-            for seconds in ["sequential", "fresh", "shared", "independent", "dependent"] {
-                assert_eq!(party[seconds].as_array().unwrap().len(), 2, "{seconds}");
-            }
-        }
-        assert_eq!(variants[0]["parties"].as_array().unwrap().len(), 2);
-    }
-    // Tags of twice the length take more bytes.
-    let prepared = |of: usize| all[of]["variants"][1]["parties"][0]["prepared_bytes"].as_f64();
-    assert!(prepared(0) < prepared(1));
-
-    let page = std::fs::read_to_string(path).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
-    for part in [
-        "bits of a MAC",
-        "threads of each party",
-        "one block alone",
-        "insecure",
-        ", 1 thread, local,",
-    ] {
-        assert!(page.contains(part), "no `{part}` in the page");
-    }
-    // For each measurement six, and three along either axis.
-    assert_eq!(page.matches("<svg").count(), 6 * 4 + 3 * 2);
-    for outside in ["<script", "<link", "<img", "src=", "href=", "@import", "url("] {
-        assert!(!page.contains(outside), "{outside}");
-    }
-}
-
-#[test]
-fn blocks_are_printed_in_full_or_a_row_each() {
-    let one = [&BLOCKS[..], &["--repeat", "1"]].concat();
-    let text = symbolon(&one).expect(0).out;
-    for part in ["64-bit MACs", "1 run, ", "AES-128, one block ", "blocks in a batch"] {
-        assert!(text.contains(part), "no `{part}` in {text}");
-    }
-    let text = symbolon(&[&one[..], &["--rho", "40,64"]].concat()).expect(0).out;
-    for part in ["rho  by", "64   gates", "* all of 4096"] {
-        assert!(text.contains(part), "no `{part}` in {text}");
-    }
-}
-
 /// Short MACs are there for comparisons, by a name that says so, and with a warning.
 #[test]
 fn weak_macs_are_measured_by_their_name() {
@@ -229,14 +166,100 @@ fn what_does_not_go_together_is_refused() {
         &["add:8", "--count", "5"],
         &["no-such"],
         &["add:8", "no-such"],
-        &["tinytable", "add:8"],
-        &["tinytable", "--threads", "1,65"],
-        &["tinytable", "--mac-bits", "64,65"],
-        &["tinytable", "--mac-bits", "32,64"],
-        &["tinytable", "--form", "four-row"],
         &["add:8", "--mac-bits", "64,128"],
         &["--repeat", "2"],
     ] {
         symbolon(&[&["bench"], words].concat()).expect(2);
     }
+}
+
+/// Two sides of a measurement, each with its own words.
+fn two_sides(words: &[&str], own: [&[&str]; 2]) -> [common::Ended; 2] {
+    let start = |own: &[&str]| common::command(&[words, own].concat()).spawn().unwrap();
+    own.map(start).map(common::end)
+}
+
+#[test]
+fn two_machines_measure_and_have_one_report() {
+    let keys = common::keys();
+    let folder = tempfile::tempdir().unwrap();
+    let address = common::free_address();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let [zero_csv, one_csv] = ["0.csv", "1.csv"].map(path);
+    let words = "bench add:8 --protocol wrk --repeat 2 --threads 1,2 --json --raw";
+    let words: Vec<&str> = words.split(' ').collect();
+    let tls = |key, print| ["--key", key, "--peer-fingerprint", print];
+    let zero = ["--party", "0", "--listen", &address, "--csv", &zero_csv];
+    let one = ["--party", "1", "--connect", &address, "--csv", &one_csv];
+    let ended = two_sides(
+        &words,
+        [
+            &[&zero[..], &tls(&keys.a, &keys.print_b)].concat(),
+            &[&one[..], &tls(&keys.b, &keys.print_a)].concat(),
+        ],
+    );
+    let [zero, one] = ended.map(|ended| ended.expect(0).json());
+    assert_eq!(zero, one, "one report");
+    assert_eq!(zero["machine"]["version"], zero["other_machine"]["version"]);
+    let all = zero["measurements"].as_array().unwrap();
+    assert_eq!(all.len(), 2);
+    for measured in all {
+        assert_eq!((&measured["transport"], &measured["repeat"]), (&json!("tls"), &json!(2)));
+        spread(&measured["seconds"]);
+        // A set-up, and in each of two runs two phases, for each party.
+        let raw = measured["raw"].as_array().unwrap();
+        assert_eq!(raw.len(), 2 * (1 + 2 * 2));
+        assert!(raw.iter().all(|raw| raw["seconds"].as_f64().unwrap() > 0.0));
+        let sum = |party: u64, what: &str| -> u64 {
+            let own = raw.iter().filter(|raw| raw["party"] == party);
+            own.map(|raw| raw[what].as_u64().unwrap()).sum()
+        };
+        assert_eq!(sum(0, "bytes_sent"), sum(1, "bytes_received"));
+        assert_eq!(sum(1, "bytes_sent"), sum(0, "bytes_received"));
+    }
+    let [zero, one] = [zero_csv, one_csv].map(|file| std::fs::read_to_string(file).unwrap());
+    assert_eq!(zero, one);
+    assert_eq!(zero.lines().count(), 1 + 2 * 10);
+    assert!(zero.lines().nth(1).unwrap().starts_with("add:8,wrk,2,1,local,40,"), "{zero}");
+    assert!(zero.lines().all(|line| line.split(',').count() == 21));
+}
+
+#[test]
+fn two_machines_that_are_to_measure_different_things_say_so() {
+    let address = common::free_address();
+    let plain = ["--transport", "tcp"];
+    let zero = [&["--party", "0", "--listen", &address], &plain[..]].concat();
+    let one = [&["--party", "1", "--connect", &address], &plain[..]].concat();
+    let differing = [(["--repeat", "2"], "repeat"), (["--threads", "2"], "measurements")];
+    for (more, names) in differing {
+        let own: [&[&str]; 2] = [&[&zero[..], &more].concat(), &one];
+        for ended in two_sides(&["bench", "add:8"], own) {
+            ended.expect(4).says(&[names]);
+        }
+    }
+    for (words, says) in [
+        (&["--listen", "127.0.0.1:0"][..], "--party"),
+        (&["--party", "2"], "0..=1"),
+        (&["--party", "0"], "--key"),
+        (&["--party", "0", "--transport", "memory"], "memory"),
+        (&["--party", "0", "--parties", "3", "--transport", "tcp"], "two parties"),
+        (&["--party", "0", "--dealer"], "--dealer"),
+        (&["--raw"], "--json"),
+        (&["--csv", "/no/such/folder/x.csv", "--repeat", "1"], "--csv"),
+    ] {
+        symbolon(&[&["bench", "add:8"], words].concat()).expect(2).says(&[says]);
+    }
+}
+
+/// A party that waits for the other machine can be interrupted.
+#[cfg(unix)]
+#[test]
+fn a_measurement_that_waits_is_interrupted() {
+    let words = ["bench", "add:8", "--party", "0", "--transport", "tcp", "--listen", "127.0.0.1:0"];
+    let child = common::command(&words).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let id = child.id().to_string();
+    let sent = std::process::Command::new("kill").args(["-TERM", &id]).status();
+    assert!(sent.unwrap().success());
+    common::end(child).expect(143).says(&["interrupted"]);
 }

@@ -177,7 +177,9 @@ fn a_pool_is_dealt_one_day_and_used_on_others() {
         assert_eq!(ended.out, CIPHERTEXT);
     }
     let listed = symbolon(&["store", "ls", &town.path("a.store"), "--json"]).expect(0).json();
-    assert!(listed.as_array().unwrap().iter().all(|item| item["dealer"] == *town.dealer_print));
+    assert!(
+        listed["items"].as_array().unwrap().iter().all(|item| item["dealer"] == *town.dealer_print)
+    );
 }
 
 #[test]

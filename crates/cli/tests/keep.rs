@@ -183,3 +183,94 @@ fn a_batch_is_prepared_from_a_pool_and_run_later() {
         }
     }
 }
+
+/// Reads lines of a child's standard output until `enough` of them are there.
+fn read_lines(child: &mut std::process::Child, enough: usize) -> Vec<String> {
+    use std::io::BufRead;
+    let mut reader = std::io::BufReader::with_capacity(1, child.stdout.as_mut().unwrap());
+    let mut lines = Vec::new();
+    while lines.len() < enough {
+        let mut line = String::new();
+        assert!(reader.read_line(&mut line).unwrap() > 0, "it ended: {lines:?}");
+        lines.push(line);
+    }
+    lines
+}
+
+/// AND gates that are left in pools, in all.
+fn gates_left(pair: &Pair, party: usize) -> u64 {
+    let listed = pair.look_with(party, "ls", &["--json"]).expect(0).json();
+    assert_eq!(listed["format"], "symbolon-store-1");
+    assert_eq!(listed["writing"].as_array().unwrap().len(), 0, "what is not closed is gone");
+    let items = listed["items"].as_array().unwrap().iter();
+    items.map(|item| 128 * item["left"][0].as_u64().unwrap()).sum()
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_night_goes_on_where_it_ended() {
+    let pair = Pair::unlocked();
+    let words = ["preprocess", "--gates", "65536", "--pool-gates", "2048"];
+    for (round, (signal, code)) in [("-INT", 130), ("-TERM", 143)].into_iter().enumerate() {
+        let [mut zero, mut one] = pair.start(&words, [&[]; 2]);
+        let hit = if round == 0 { &mut zero } else { &mut one };
+        let lines = read_lines(hit, 2);
+        assert!(lines.iter().all(|line| line.contains("2048 AND gates")), "{lines:?}");
+        let mut kill = std::process::Command::new("kill");
+        assert!(kill.args([signal, &hit.id().to_string()]).status().unwrap().success());
+        let [zero, one] = [zero, one].map(common::end);
+        let (hit, other) = if round == 0 { (zero, one) } else { (one, zero) };
+        hit.expect(code).says(&["interrupted", "what was made stays", "goes on from there"]);
+        other.expect(3).says(&["it was interrupted"]);
+        let left = [0, 1].map(|party| gates_left(&pair, party));
+        let least = 4096 * (round as u64 + 1);
+        assert!(left.iter().all(|gates| (least..65536).contains(gates)), "{left:?}");
+    }
+    let left = [0, 1].map(|party| gates_left(&pair, party));
+    for ended in pair.both(&words, [&[]; 2]) {
+        let pools = ended.expect(0).out.lines().count() as u64;
+        assert!(pools * 2048 + left.iter().max().unwrap() >= 65536);
+        assert!(pools < 32, "what was closed is used");
+    }
+    assert!([0, 1].iter().all(|party| gates_left(&pair, *party) >= 65536));
+    for ended in pair.both(&words, [&[]; 2]) {
+        assert!(ended.expect(0).out.starts_with("there is enough already"));
+    }
+    let [zero, one] = pair.both(&["prepare", "aes128"], [&[]; 2]);
+    for ended in [zero, one] {
+        ended.expect(0);
+    }
+    let listed = pair.look(0, "ls").expect(0).out;
+    assert!(listed.contains("aes128 ("), "{listed}");
+}
+
+#[test]
+fn pools_of_different_sizes_are_a_difference() {
+    let pair = Pair::unlocked();
+    for ended in pair.both(&["preprocess", "--gates", "999"], [&["--pool-gates", "500"], &[]]) {
+        ended.expect(4).says(&["pool_gates", "500", "16777216"]);
+    }
+}
+
+#[test]
+fn a_store_is_encrypted_and_goes_on() {
+    let pair = Pair::unlocked();
+    for ended in pair.both(&["prepare", "add:8", "--count", "2"], [&[]; 2]) {
+        ended.expect(0);
+    }
+    for ended in pair.add("1", "2") {
+        assert_eq!(ended.expect(0).out, "sum = 3\n");
+    }
+    let store = pair.path("a.store");
+    symbolon(&["store", "encrypt", &store]).expect(2).says(&["--new-store-key"]);
+    let words = pair.path("words");
+    let encrypt = ["store", "encrypt", &store, "--new-store-passphrase", &words];
+    symbolon(&encrypt).expect(0).says(&["encrypted"]);
+    symbolon(&encrypt).expect(2).says(&["passphrase"]);
+    symbolon(&["store", "ls", &store]).expect(2).says(&["passphrase"]);
+    let own = ["--input", "x=40", "--store-passphrase", &words];
+    let both = pair.both(&["run", "add:8", "--prepared"], [&own, &["--input", "y=2"]]);
+    for ended in both {
+        assert_eq!(ended.expect(0).out, "sum = 42\n");
+    }
+}

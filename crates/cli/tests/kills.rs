@@ -132,7 +132,7 @@ fn items(pair: &Pair, party: usize, known: &Items) -> Items {
         };
         (id, item)
     };
-    listed.as_array().unwrap().iter().map(item).collect()
+    listed["items"].as_array().unwrap().iter().map(item).collect()
 }
 
 /// Half-written things are found and removed, and the rest is untouched.

@@ -29,13 +29,15 @@ use symbolon_ot::vole::{self, Prover, Verifier, VerifierKey};
 use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::{Zeroize, Zeroizing};
 
 use crate::checks::OPENING;
 use crate::messages::{CHOSEN, OPENED, PROOF};
+use row_hasher::RowHasher;
 
 mod later;
+mod row_hasher;
 mod rows;
+mod wiped;
 
 pub use later::{OwnLater, TheirLater};
 pub use rows::{Commitments, Committed};
@@ -80,11 +82,13 @@ impl Openings {
         Openings { session: *session, committer, receiver, lane, next: 0 }
     }
 
-    fn begin(&mut self) -> Hasher {
-        let mut hasher = Hasher::new_derive_key("symbolon commitments 1: opening");
-        hasher.update(&self.session);
-        hasher.update(&self.committer.to_le_bytes()).update(&self.receiver.to_le_bytes());
-        hasher.update(&self.lane.to_le_bytes()).update(&self.next.to_le_bytes());
+    fn begin(&mut self) -> RowHasher {
+        let mut hasher = RowHasher::new(Hasher::new_derive_key("symbolon commitments 1: opening"));
+        hasher.start(&self.session);
+        hasher.start(&self.committer.to_le_bytes());
+        hasher.start(&self.receiver.to_le_bytes());
+        hasher.start(&self.lane.to_le_bytes());
+        hasher.start(&self.next.to_le_bytes());
         self.next += 1;
         hasher
     }
@@ -183,13 +187,26 @@ impl Committer {
 /// The committer's side of an opening. Dropped without [`finish`](OwnOpening::finish), it fails at
 /// the receiver.
 pub struct OwnOpening {
-    hasher: Hasher,
+    hasher: RowHasher,
 }
 
 impl OwnOpening {
     /// Commitments whose strings the receiver knows.
     pub fn add(&mut self, committed: &Committed) {
-        self.hasher.update(bytemuck::cast_slice(committed.rows()));
+        let words = committed.words();
+        committed.rows().chunks(words).for_each(|row| {
+            self.hasher.row(words).copy_from_slice(row);
+            self.hasher.flush();
+        });
+    }
+
+    /// The XOR of some commitments of a list, whose string the receiver knows.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    pub fn add_sum(&mut self, committed: &Committed, which: impl Iterator<Item = usize>) {
+        committed.xor_into(which, self.hasher.row(committed.words()));
+        self.hasher.flush();
     }
 
     /// Sends the strings of these commitments.
@@ -209,13 +226,7 @@ impl OwnOpening {
     /// # Errors
     /// `Transport` when the peer is gone.
     pub fn finish(self, channel: &mut Channel) -> Result<()> {
-        channel.send(PROOF, self.hasher.finalize().as_bytes())
-    }
-}
-
-impl Drop for OwnOpening {
-    fn drop(&mut self) {
-        self.hasher.zeroize();
+        channel.send(PROOF, self.hasher.finish().as_bytes())
     }
 }
 
@@ -322,7 +333,7 @@ impl Receiver {
 
 /// The receiver's side of an opening.
 pub struct TheirOpening {
-    hasher: Hasher,
+    hasher: RowHasher,
     key: VerifierKey,
 }
 
@@ -337,19 +348,26 @@ impl TheirOpening {
             let text = format!("{values} strings for {commitments} commitments");
             return Err(Error::InvalidInput(text));
         }
-        let words = self.key.params().row_words();
-        // As many rows as the hash takes in at once.
-        const ROWS: usize = 128;
-        let mut rows = Zeroizing::new(Vec::with_capacity(ROWS * words));
-        for (known, values) in commitments.rows().chunks(ROWS * words).zip(values.chunks(ROWS)) {
-            rows.clear();
-            rows.extend_from_slice(known);
-            for (row, value) in rows.chunks_exact_mut(words).zip(values) {
-                self.key.add_public(*value, row);
-            }
-            self.hasher.update(bytemuck::cast_slice(&rows));
+        for (i, &value) in values.iter().enumerate() {
+            self.add_sum(commitments, std::iter::once(i), value);
         }
         Ok(())
+    }
+
+    /// The XOR of some commitments of a list, to a string that is known.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    pub fn add_sum(
+        &mut self,
+        commitments: &Commitments,
+        which: impl Iterator<Item = usize>,
+        value: Block,
+    ) {
+        let row = self.hasher.row(commitments.words());
+        commitments.xor_into(which, row);
+        self.key.add_public(value, row);
+        self.hasher.flush();
     }
 
     /// Receives the strings of these commitments, which are not to be used before
@@ -378,13 +396,7 @@ impl TheirOpening {
     pub fn finish(self, channel: &mut Channel) -> Result<()> {
         let proof = channel.recv_array::<PROOF_BYTES>(PROOF)?;
         // The comparison is in constant time.
-        let passed = self.hasher.finalize() == blake3::Hash::from_bytes(proof);
+        let passed = self.hasher.finish() == blake3::Hash::from_bytes(proof);
         self.key.pass(passed, channel.peer(), OPENING)
-    }
-}
-
-impl Drop for TheirOpening {
-    fn drop(&mut self) {
-        self.hasher.zeroize();
     }
 }

@@ -130,12 +130,34 @@ impl<'a> Instance<'a> {
     /// # Panics
     /// As [`garble`](Instance::garble).
     pub fn garble_table(&self, keys: &InputKeys) -> (Vec<[Block; 2]>, Labels) {
-        let mut table = Vec::with_capacity(self.plan.and_count() as usize);
-        let outputs = self.garble(keys, |gates| {
-            table.extend_from_slice(gates);
-            Ok::<_, Infallible>(())
-        });
-        (table, always(outputs))
+        let mut table = vec![[Block::ZERO; 2]; self.plan.and_count() as usize];
+        let outputs = self.garble_into(keys, &mut table);
+        (table, outputs)
+    }
+
+    /// Garbles into memory of the caller's. Returns the outputs' labels for 0.
+    ///
+    /// # Panics
+    /// As [`garble`](Instance::garble), and if the table is not as long as the plan has AND gates.
+    pub fn garble_into(&self, keys: &InputKeys, table: &mut [[Block; 2]]) -> Labels {
+        assert!(keys.delta.lsb(), "labels of a wire differ in colour");
+        assert_eq!(table.len() as u64, self.plan.and_count(), "two half-gates for each gate");
+        let mut labels = ZeroLabels::new(self.plan, &keys.delta, &keys.inputs);
+        let mut kernel = Box::<HalfGates>::default();
+        let mut cursor = self.plan.cursor();
+        while let Some(batch) = cursor.next_batch() {
+            labels.free_gates(batch.base, batch.linear);
+            let slots = &mut labels.slots[batch.base..];
+            let first = batch.first_and as usize;
+            let table = table[first..first + batch.ands.len()].chunks_mut(RUN);
+            for ((ands, table), number) in
+                batch.ands.chunks(RUN).zip(table).zip((batch.first_and..).step_by(RUN))
+            {
+                let gates = Gates { ands, place: 0, number };
+                kernel.garble((&self.hash, *keys.delta), slots, gates, &Colours, table);
+            }
+        }
+        Labels::new(wires::outputs(self.plan, &labels.slots))
     }
 
     /// Evaluates with one label for each input bit. `source` fills in the table in order, in pieces
@@ -187,13 +209,22 @@ impl<'a> Instance<'a> {
     /// input bit.
     pub fn evaluate_table(&self, inputs: &[Block], table: &[[Block; 2]]) -> Labels {
         assert_eq!(table.len() as u64, self.plan.and_count(), "two half-gates for each gate");
-        let mut rest = table;
-        always(self.evaluate(inputs, |gates| {
-            let (next, behind) = rest.split_at(gates.len());
-            gates.copy_from_slice(next);
-            rest = behind;
-            Ok::<_, Infallible>(())
-        }))
+        let mut labels = ActiveLabels::new(self.plan, inputs);
+        let mut kernel = Box::<HalfGates>::default();
+        let mut cursor = self.plan.cursor();
+        while let Some(batch) = cursor.next_batch() {
+            labels.free_gates(batch.base, batch.linear);
+            let slots = &mut labels.slots[batch.base..];
+            let first = batch.first_and as usize;
+            let table = table[first..first + batch.ands.len()].chunks(RUN);
+            for ((ands, table), number) in
+                batch.ands.chunks(RUN).zip(table).zip((batch.first_and..).step_by(RUN))
+            {
+                let gates = Gates { ands, place: 0, number };
+                kernel.evaluate(&self.hash, slots, gates, table);
+            }
+        }
+        Labels::new(wires::outputs(self.plan, &labels.slots))
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Report {
     pub functions: Vec<FunctionCost>,
     /// The components of the circuit, the main one first.
     pub components: Vec<ComponentCost>,
-    /// The lines that ask for AND gates or look-ups, in order.
+    /// The lines that ask for AND gates, look-ups, calls or asserts, in order.
     pub lines: Vec<LineCost>,
     /// AND gates that lines ask for and the circuit does not have: no output needs them, or the
     /// optimiser saves them. The lines' sum less these is `ands`.
@@ -81,6 +81,12 @@ pub struct LineCost {
     pub ands: u64,
     /// Look-ups, likewise.
     pub lookups: u64,
+    /// Calls of components.
+    pub calls: u64,
+    /// Bits that go into these calls and come out.
+    pub port_bits: u64,
+    /// Asserts that are checked.
+    pub asserts: u64,
 }
 
 /// The gates of a circuit, each component counted as often as it is called.
@@ -90,13 +96,25 @@ pub struct Totals {
     pub ands: u64,
     /// Look-ups.
     pub lookups: u64,
+    /// Calls of components; only where gates are booked by place.
+    pub calls: u64,
+    /// Bits of these calls' inputs and outputs.
+    pub port_bits: u64,
+    /// Asserts that are checked, likewise.
+    pub asserts: u64,
 }
 
 impl std::ops::Sub for Totals {
     type Output = Totals;
 
     fn sub(self, other: Totals) -> Totals {
-        Totals { ands: self.ands - other.ands, lookups: self.lookups - other.lookups }
+        Totals {
+            ands: self.ands - other.ands,
+            lookups: self.lookups - other.lookups,
+            calls: self.calls - other.calls,
+            port_bits: self.port_bits - other.port_bits,
+            asserts: self.asserts - other.asserts,
+        }
     }
 }
 
@@ -104,18 +122,26 @@ impl std::ops::AddAssign for Totals {
     fn add_assign(&mut self, other: Totals) {
         self.ands = self.ands.saturating_add(other.ands);
         self.lookups = self.lookups.saturating_add(other.lookups);
+        self.calls = self.calls.saturating_add(other.calls);
+        self.port_bits = self.port_bits.saturating_add(other.port_bits);
+        self.asserts = self.asserts.saturating_add(other.asserts);
     }
 }
 
 impl Totals {
     /// The gates made so far: the AND gates of calls count, their look-ups do not.
     pub(crate) fn so_far(gates: &Gates) -> Totals {
-        Totals { ands: gates.and_count(), lookups: gates.lookup_count() }
+        Totals { ands: gates.and_count(), lookups: gates.lookup_count(), ..Totals::default() }
     }
 
     fn times(self, calls: u64) -> Totals {
-        let Totals { ands, lookups } = self;
-        Totals { ands: ands.saturating_mul(calls), lookups: lookups.saturating_mul(calls) }
+        Totals {
+            ands: self.ands.saturating_mul(calls),
+            lookups: self.lookups.saturating_mul(calls),
+            calls: self.calls.saturating_mul(calls),
+            port_bits: self.port_bits.saturating_mul(calls),
+            asserts: self.asserts.saturating_mul(calls),
+        }
     }
 
     /// Counts without walking through calls.
@@ -152,14 +178,14 @@ fn own_gates(component: &Component) -> Totals {
     let count =
         |kind: fn(&Step) -> bool| component.steps.iter().filter(|step| kind(step)).count() as u64;
     let ands = count(|step| matches!(step, Step::And { .. }));
-    Totals { ands, lookups: count(|step| matches!(step, Step::Lookup(_))) }
+    Totals { ands, lookups: count(|step| matches!(step, Step::Lookup(_))), ..Totals::default() }
 }
 
 /// What the components of a circuit cost, the main one first.
 pub fn component_costs(circuit: &Circuit) -> Vec<ComponentCost> {
     let depths = depths(circuit);
     let one = |((component, calls), depth): ((&Component, u64), u32)| {
-        let Totals { ands, lookups } = own_gates(component);
+        let Totals { ands, lookups, .. } = own_gates(component);
         let port_bits = u64::from(component.inputs) + component.outputs.len() as u64;
         let (name, live_wires) = (component.name.clone(), live_wires(circuit, component));
         ComponentCost { name, calls, ands, lookups, port_bits, depth, live_wires }
@@ -260,7 +286,7 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
     let mut lines: BTreeMap<(u32, u32), Totals> = BTreeMap::new();
     let mut functions = Functions::default();
     let mut booked_all = 0u64;
-    let Totals { ands, lookups } = Totals::of(circuit);
+    let Totals { ands, lookups, .. } = Totals::of(circuit);
     let mut left: Vec<_> = costs.components.iter().collect();
     for (place, component) in components.iter().enumerate() {
         let Some(found) = left.iter().position(|(name, _)| *name == component.name) else {
@@ -276,11 +302,14 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         }
     }
     let name = |file: u32| sources.files.get(file as usize).map_or("", |source| &source.name);
-    let lines = lines.into_iter().map(|((file, line), Totals { ands, lookups })| LineCost {
+    let lines = lines.into_iter().map(|((file, line), totals)| LineCost {
         file: name(file).to_string(),
         line,
-        ands,
-        lookups,
+        ands: totals.ands,
+        lookups: totals.lookups,
+        calls: totals.calls,
+        port_bits: totals.port_bits,
+        asserts: totals.asserts,
     });
     let stats = Stats::of(circuit);
     Report {
@@ -315,15 +344,19 @@ impl Functions {
     }
 
     fn costs(self, sources: &Sources) -> Vec<FunctionCost> {
-        let cost = |(span, name, Totals { ands, lookups }): (Span, String, Totals)| FunctionCost {
-            name,
-            file: sources.name(span).to_string(),
-            line: sources.line(span),
-            ands,
-            lookups,
-        };
-        let all =
-            self.files.into_values().flatten().filter(|(.., gates)| *gates != Totals::default());
+        let cost =
+            |(span, name, Totals { ands, lookups, .. }): (Span, String, Totals)| FunctionCost {
+                name,
+                file: sources.name(span).to_string(),
+                line: sources.line(span),
+                ands,
+                lookups,
+            };
+        let all = self
+            .files
+            .into_values()
+            .flatten()
+            .filter(|(.., gates)| gates.ands > 0 || gates.lookups > 0);
         let mut costs: Vec<FunctionCost> = all.map(cost).collect();
         costs.sort_by_key(|cost| std::cmp::Reverse(cost.ands));
         costs

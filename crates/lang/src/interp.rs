@@ -683,10 +683,11 @@ fn intrinsic(
         (Intrinsic::Clog2, _, [n]) => {
             Value::Int(u64::try_from(*n).map_or(0, |n| u64::from(clog2(n))).into())
         }
-        (Intrinsic::Sqrt, [Value::Float(bits)], _) => match shape {
-            Shape::Float(precision) => Value::Float(numbers::sqrt(*precision, *bits)),
-            _ => zero_value(shapes, result),
-        },
+        (Intrinsic::Sqrt, [Value::Float(a)], _) => Value::Float(numbers::sqrt(shape, *a)),
+        (Intrinsic::Fast(op), [Value::Float(a), Value::Float(b)], _) => {
+            Value::Float(numbers::compute_fast(shape, op, *a, *b))
+        }
+        (Intrinsic::FastSqrt, [Value::Float(a)], _) => Value::Float(numbers::sqrt_fast(shape, *a)),
         (Intrinsic::Sqrt, _, [number]) => wrapped(shape, number.sqrt()),
         (Intrinsic::Before, [a, b], _) => {
             Value::Bool(numbers::total_order(shapes, types[0], a, b).is_lt())

@@ -1,14 +1,16 @@
 //! The library `std`, written in the language itself.
 
 /// The modules, by path without `std/` and `.sym`.
-const MODULES: [(&str, &str); 14] = [
+const MODULES: [(&str, &str); 16] = [
     ("prelude", include_str!("std/prelude.sym")),
     ("bits", include_str!("std/bits.sym")),
     ("crypto", include_str!("std/crypto.sym")),
     ("crypto/aes128", include_str!("std/crypto/aes128.sym")),
+    ("crypto/aes_gcm", include_str!("std/crypto/aes_gcm.sym")),
     ("fixed", include_str!("std/fixed.sym")),
     ("float", include_str!("std/float.sym")),
     ("float/double", include_str!("std/float/double.sym")),
+    ("float/fast", include_str!("std/float/fast.sym")),
     ("ml", include_str!("std/ml.sym")),
     ("num", include_str!("std/num.sym")),
     ("psi", include_str!("std/psi.sym")),

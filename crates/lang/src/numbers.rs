@@ -47,12 +47,67 @@ pub(crate) fn compute(precision: Precision, op: BinaryOp, a: u64, b: u64) -> u64
     }
 }
 
-/// The square root of a floating-point number.
-pub(crate) fn sqrt(precision: Precision, bits: u64) -> u64 {
+/// The bits of a fraction, and what an exponent field of 0 stands for, with the fraction's place.
+fn format(precision: Precision) -> (u32, i64) {
     match precision {
+        Precision::Single => (23, 1 - 127 - 23),
+        Precision::Double => (52, 1 - 1023 - 52),
+    }
+}
+
+/// A subnormal number as zero with its sign.
+fn flush(precision: Precision, bits: u64) -> u64 {
+    let sign = 1 << (precision.bits() - 1);
+    if (bits & (sign - 1)) >> format(precision).0 == 0 { bits & sign } else { bits }
+}
+
+/// As [`compute`] without subnormal numbers: those that come in are zero, and so is what is below
+/// the least normal number before it is rounded.
+pub(crate) fn compute_fast(shape: &Shape, op: BinaryOp, a: u64, b: u64) -> u64 {
+    let precision = precision_of(shape);
+    let (a, b) = (flush(precision, a), flush(precision, b));
+    let result = compute(precision, op, a, b);
+    let (fraction, lowest) = format(precision);
+    let sign = 1u64 << (precision.bits() - 1);
+    if result & (sign - 1) != 1 << fraction {
+        return flush(precision, result);
+    }
+    // It may have been rounded up to the least normal number. Sums this small are exact.
+    let apart = |bits: u64| {
+        let field = (bits & (sign - 1)) >> fraction;
+        let significand = bits & ((1 << fraction) - 1) | 1 << fraction;
+        (u128::from(significand), lowest + field as i64 - 1)
+    };
+    let ((a, a_place), (b, b_place)) = (apart(a), apart(b));
+    let least = lowest + i64::from(fraction);
+    let below = match op {
+        BinaryOp::Mul => a * b < 1 << (least - a_place - b_place),
+        // a < b · 2^less, where both have as many bits.
+        BinaryOp::Div => match b_place + least - a_place {
+            0 => a < b,
+            less => less > 0,
+        },
+        _ => false,
+    };
+    if below { result & sign } else { result }
+}
+
+/// The square root of a floating-point number.
+pub(crate) fn sqrt(shape: &Shape, bits: u64) -> u64 {
+    match precision_of(shape) {
         Precision::Single => single(as_single(bits).sqrt()),
         Precision::Double => double(f64::from_bits(bits).sqrt()),
     }
+}
+
+/// As [`sqrt`], of a subnormal number zero.
+pub(crate) fn sqrt_fast(shape: &Shape, bits: u64) -> u64 {
+    sqrt(shape, flush(precision_of(shape), bits))
+}
+
+/// The precision of a floating-point type.
+fn precision_of(shape: &Shape) -> Precision {
+    if let Shape::Float(precision) = shape { *precision } else { Precision::Double }
 }
 
 /// A cast from or to a floating-point number; none for others.

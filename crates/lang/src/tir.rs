@@ -143,6 +143,10 @@ pub enum Intrinsic {
     Sqrt,
     /// Whether one value comes before another in the total order, which sorts use.
     Before,
+    /// An operator of floating-point numbers without subnormal ones.
+    Fast(BinaryOp),
+    /// The square root likewise.
+    FastSqrt,
 }
 
 /// What a loop goes over.
@@ -176,8 +180,8 @@ pub enum Stmt {
     Expr(Expr),
     /// Changes a variable or a part of it, by an operator or to the value.
     Assign(Place, Option<BinaryOp>, Expr),
-    /// A loop.
-    For(Box<Pattern>, Box<Over>, Box<Expr>, Span),
+    /// A loop, and whether what it calls is written out.
+    For(Box<Pattern>, Box<Over>, Box<Expr>, bool),
 }
 
 /// A variable or a part of it.

@@ -286,6 +286,15 @@ fn the_costs_of_lines_sum_up_to_the_circuit() {
         });
         let lines: u64 = report.lines.iter().map(|line| line.ands).sum();
         assert_eq!(lines - report.unused, report.ands, "{name}");
+        // What calls bring is what their components list.
+        let calls: u64 = report.lines.iter().map(|line| line.calls).sum();
+        let port_bits: u64 = report.lines.iter().map(|line| line.port_bits).sum();
+        let called = &report.components[1..];
+        assert_eq!(calls, called.iter().map(|part| part.calls).sum::<u64>(), "{name}");
+        let passed = called.iter().map(|part| part.calls * part.port_bits).sum::<u64>();
+        assert_eq!(port_bits, passed, "{name}");
+        let asserts: u64 = report.lines.iter().map(|line| line.asserts).sum();
+        assert_eq!(asserts, if name == "vote.sym" { 3 } else { 0 }, "{name}");
         assert!(report.unused * 2 < report.ands, "{name}: {}", report.unused);
     }
 }

@@ -174,3 +174,30 @@ fn a_prefix_binds_tighter_than_a_cast() {
     assert_eq!(run(text, &["-8", "true"]), ["-8", "0", "-3"]);
     assert_eq!(run(text, &["5", "false"]), ["-5", "1", "-3"]);
 }
+
+#[test]
+fn an_unrolled_loop_writes_out_what_it_calls() {
+    let text = |mark: &str, unroll: &str| {
+        format!(
+            "{mark} fn f(a: u32, i: u32) -> u32 {{ (a * a + i) * (a + i) }}
+            fn main(a: u32 from 0) -> (r: u32 to all) {{
+                let mut x = a;
+                {unroll} for i in 0..3 {{ x = f(x, i); }}
+                x
+            }}"
+        )
+    };
+    let components = |mark, unroll| {
+        let circuit = common::circuit(&text(mark, unroll));
+        let all: Vec<u32> = ["0", "5", "4294967295"]
+            .map(|a| common::bits(&circuit, &[a])[0].parse().expect("a number"))
+            .to_vec();
+        let f = |a: u32, i: u32| a.wrapping_mul(a).wrapping_add(i).wrapping_mul(a.wrapping_add(i));
+        let expected = [0, 5, u32::MAX].map(|a| (0..3).fold(a, f));
+        assert_eq!(all, expected);
+        circuit.components().len()
+    };
+    assert_eq!(components("", ""), 2);
+    assert_eq!(components("", "#[unroll]"), 1);
+    assert_eq!(components("#[component]", "#[unroll]"), 2);
+}

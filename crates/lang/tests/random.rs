@@ -301,6 +301,14 @@ impl Writer {
         match self.random.below(8) {
             0 => format!("(-{})", self.expr(ty, depth)),
             1 => format!("std::float::sqrt({})", self.expr(ty, depth)),
+            4 if self.random.one_in(5) => {
+                format!("std::float::fast::sqrt({})", self.expr(ty, depth))
+            }
+            4 => {
+                let op = ["add", "sub", "mul", "div"][self.random.below(4)];
+                let (a, b) = (self.expr(ty, depth), self.expr(ty, depth));
+                format!("std::float::fast::{op}({a}, {b})")
+            }
             2 | 3 => {
                 let from = match self.random.below(4) {
                     0 => Ty::Bool,

@@ -39,6 +39,8 @@ pub struct HugeBuf<T> {
     len: usize,
     /// The most elements that there ever were.
     most: usize,
+    /// Whether it holds no secrets, and need not be wiped.
+    public: bool,
     elements: std::marker::PhantomData<T>,
 }
 
@@ -68,8 +70,19 @@ impl<T: Pod> HugeBuf<T> {
             memory: Memory::zeroed(bytes),
             len,
             most: len,
+            public: false,
             elements: std::marker::PhantomData,
         }
+    }
+
+    /// The same for what is no secret: it is not wiped.
+    ///
+    /// # Panics
+    /// As [`HugeBuf::zeroed`].
+    pub fn public(len: usize) -> Self {
+        let mut buffer = HugeBuf::zeroed(len);
+        buffer.public = true;
+        buffer
     }
 
     /// Changes the length. What the elements hold afterwards is left from earlier, or zero: the
@@ -80,8 +93,10 @@ impl<T: Pod> HugeBuf<T> {
     pub fn reset(&mut self, len: usize) {
         if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > self.memory.bytes().len()) {
             // The old memory is given back before the new is asked for.
+            let public = self.public;
             *self = HugeBuf::zeroed(0);
             *self = HugeBuf::zeroed(len);
+            self.public = public;
         }
         self.len = len;
         self.most = self.most.max(len);
@@ -120,6 +135,9 @@ impl Memory {
 
 impl<T> Drop for HugeBuf<T> {
     fn drop(&mut self) {
+        if self.public {
+            return;
+        }
         let used = &mut self.memory.bytes_mut()[..self.most * size_of::<T>()];
         // In large words: each is a store that the compiler must not merge with others.
         let (before, words, after) = bytemuck::pod_align_to_mut::<u8, u128>(used);

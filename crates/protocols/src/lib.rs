@@ -7,6 +7,7 @@ pub mod dualex;
 pub mod duplo;
 mod form;
 mod gates;
+mod in_flight;
 mod io_wires;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
@@ -38,9 +39,10 @@ pub use compiled::Compiled;
 pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
+pub use in_flight::InFlight;
 pub use network::{Batch, Network, Rho, SEGMENT_GATES};
 pub use phases::{
-    Demand, EachPrepared, Engine, InputBits, Link, OutputBits, Prepared, Preprocessed,
+    Demand, EachPrepared, Engine, InputBits, Link, Online, OutputBits, Prepared, Preprocessed,
 };
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{OtExtension, TreeDepth};
@@ -201,6 +203,11 @@ impl Protocol {
     /// Whether parties choose how they [intersect](PsiForm) what they got.
     pub fn has_psi_form(self) -> bool {
         self.spec().has_psi_form
+    }
+
+    /// Whether several evaluations can be [online at a time](InFlight) over one connection.
+    pub fn runs_in_flight(self) -> bool {
+        self.spec().runs_in_flight
     }
 
     /// Whether parties choose which components of a circuit are garbled.

@@ -6,16 +6,27 @@ pub(crate) fn in_parallel<T: Send>(
     n: usize,
     work: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
+    in_parallel_on(threads, (0..n).collect(), work)
+}
+
+/// Computes `work` of these with `threads` threads; the results are in order.
+pub(crate) fn in_parallel_on<I: Send, T: Send>(
+    threads: usize,
+    items: Vec<I>,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    let n = items.len();
     if threads <= 1 || n <= 1 {
-        return (0..n).map(work).collect();
+        return items.into_iter().map(work).collect();
     }
+    let mut items = items.into_iter();
     let share = n.div_ceil(threads.min(n));
     let work = &work;
     std::thread::scope(|scope| {
-        let start = |thread: usize| {
-            let part = thread * share..((thread + 1) * share).min(n);
+        let start = |_| {
+            let part: Vec<I> = items.by_ref().take(share).collect();
             scope.spawn(move || {
-                symbolon_primitives::stack::wiped(|| part.map(work).collect::<Vec<T>>())
+                symbolon_primitives::stack::wiped(|| part.into_iter().map(work).collect::<Vec<T>>())
             })
         };
         let threads: Vec<_> = (0..n.div_ceil(share)).map(start).collect();

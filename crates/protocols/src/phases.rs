@@ -199,6 +199,23 @@ pub trait Prepared: Send {
         inputs: &InputBits,
     ) -> Result<OutputBits>;
 
+    /// Phase 3 in steps, for several evaluations that are online at a time ([`InFlight`]). Sends the
+    /// first messages.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Prepared::evaluate); `InvalidInput` when the protocol has one evaluation
+    /// online at a time.
+    ///
+    /// [`InFlight`]: crate::InFlight
+    fn start(
+        self: Box<Self>,
+        _: &mut Network,
+        _: &Compiled,
+        _: &InputBits,
+    ) -> Result<Box<dyn Online>> {
+        Err(Error::invalid_input("this protocol has one evaluation online at a time"))
+    }
+
     /// Writes all of it to `out` instead, for
     /// [`Protocol::load_prepared`](crate::Protocol::load_prepared). The caller that keeps the bytes
     /// sees to it that they are loaded once at most, and to their integrity and secrecy.
@@ -217,6 +234,17 @@ pub trait Prepared: Send {
     fn measured(self: Box<Self>, _shared_by: Option<usize>) -> Result<Box<dyn Measured>> {
         Err(Error::invalid_input("this cannot be measured again and again"))
     }
+}
+
+/// An evaluation that is online and goes on step by step, as many at each party. Steps of several
+/// evaluations can alternate, in the same order at all parties.
+pub trait Online: Send {
+    /// Receives what the peers sent in their last step, and sends what comes next; returns this
+    /// party's outputs in the last step, after every check of this evaluation has passed.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails, `Transport` when a peer is gone.
+    fn step(&mut self, net: &mut Network) -> Result<Option<OutputBits>>;
 }
 
 /// An online phase that can be repeated, for measurements alone.

@@ -13,7 +13,7 @@ use std::sync::{
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Compiled, Demand, Engine, InputBits, Link, Network, OutputBits, PoolSink, Prepared,
+    Compiled, Demand, Engine, InputBits, Link, Network, Online, OutputBits, PoolSink, Prepared,
     Preprocessed, phases::EachPrepared,
 };
 
@@ -160,6 +160,17 @@ impl Prepared for Poisonable<dyn Prepared> {
         flag.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, inputs))
     }
 
+    fn start(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Compiled,
+        inputs: &InputBits,
+    ) -> Result<Box<dyn Online>> {
+        let Poisonable { inner, flag } = *self;
+        let online = flag.run(|| inner.ok_or_else(dead)?.start(net, circuit, inputs))?;
+        Ok(Box::new(Poisonable { inner: Some(online), flag }))
+    }
+
     #[cfg(feature = "measure")]
     fn measured(
         self: Box<Self>,
@@ -175,5 +186,16 @@ impl Prepared for Poisonable<dyn Prepared> {
         }
         // A full disk is nobody's cheat: what else was made is not touched by it.
         inner.ok_or_else(dead)?.save(out)
+    }
+}
+
+impl Online for Poisonable<dyn Online> {
+    fn step(&mut self, net: &mut Network) -> Result<Option<OutputBits>> {
+        let Poisonable { inner, flag } = self;
+        let done = flag.run(|| inner.as_deref_mut().ok_or_else(dead)?.step(net));
+        if flag.is_poisoned() {
+            *inner = None;
+        }
+        done
     }
 }

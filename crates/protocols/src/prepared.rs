@@ -19,7 +19,7 @@ use crate::{
     poison,
 };
 
-const MAGIC: &[u8; 16] = b"symbolon ready 3";
+const MAGIC: &[u8; 16] = b"symbolon ready 4";
 
 impl Protocol {
     /// Writes a circuit that was prepared in the session of `net` to `out`; see [`Prepared::save`].

@@ -39,6 +39,8 @@ pub(crate) struct ProtocolSpec {
     pub has_mac_length: bool,
     /// Whether parties choose how they intersect what they got.
     pub has_psi_form: bool,
+    /// Whether several evaluations can be online at a time over one connection.
+    pub runs_in_flight: bool,
     /// Whether parties choose which components of a circuit are garbled.
     pub has_components: bool,
     /// What makes its material.

@@ -91,7 +91,7 @@ fn chunks(layered: &Layered, executions: u64) -> Vec<u64> {
     chunks
 }
 
-/// The table in docs/protocols.md.
+/// The figures in docs/protocols.md.
 #[test]
 fn one_block_of_aes() {
     let sent = |name: &str| online(&builtin::by_name(name).unwrap(), 0, 1);

@@ -43,6 +43,7 @@ fn meta(sequence: u64) -> ItemMeta {
         dealer: None,
         rho: 40,
         circuit: None,
+        name: None,
         sequence,
         counts: Vec::new(),
     }

@@ -150,7 +150,7 @@ impl ConsumedItem {
     /// [`StoreError::DamagedItem`]; what the disk refuses.
     pub fn check(&self) -> Result<()> {
         for (section, bytes) in self.readable.iter().enumerate() {
-            SectionReader::new(self.opened.clone(), section, bytes.clone()).skip_all(|_| {})?;
+            SectionReader::new(self.opened.clone(), section, bytes.clone()).each(|_| Ok(()))?;
         }
         Ok(())
     }
@@ -230,9 +230,18 @@ impl Opened {
         let opened = Arc::new(self);
         for (index, section) in opened.sections.iter().enumerate() {
             let bytes = 0..section.geometry.bytes;
-            SectionReader::new(opened.clone(), index, bytes).skip_all(&mut progress)?;
+            SectionReader::new(opened.clone(), index, bytes).each(|part| {
+                progress(part.len() as u64);
+                Ok(())
+            })?;
         }
         Ok(())
+    }
+
+    /// A reader of all of a section.
+    pub fn all(self: &Arc<Self>, section: usize) -> SectionReader {
+        let bytes = 0..self.sections[section].geometry.bytes;
+        SectionReader::new(self.clone(), section, bytes)
     }
 
     fn finish(&mut self) -> Result<()> {
@@ -384,6 +393,20 @@ impl SectionReader {
     }
 
     /// Checked bytes that come next; empty at the end.
+    /// Gives all that is left to `take`, as much at a time as is decrypted at a time.
+    pub(crate) fn each(mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        // An empty section has one frame as well, which says that it is empty.
+        if self.opened.sections[self.section].geometry.bytes == 0 {
+            self.opened.frame(self.section, 0, &mut self.buffer)?;
+        }
+        while !self.left.is_empty() {
+            let part = self.available()?;
+            take(part)?;
+            self.left.start += part.len() as u64;
+        }
+        Ok(())
+    }
+
     fn available(&mut self) -> Result<&[u8]> {
         if self.left.is_empty() {
             return Ok(&[]);
@@ -402,20 +425,6 @@ impl SectionReader {
         let start = (self.left.start - index * frame) as usize;
         let end = (self.left.end - index * frame).min(self.buffer.len() as u64) as usize;
         Ok(&self.buffer[start..end])
-    }
-
-    /// Reads and checks to the end; `progress` hears of the bytes of each frame.
-    fn skip_all(mut self, mut progress: impl FnMut(u64)) -> Result<()> {
-        // An empty section has one frame as well, which says that it is empty.
-        if self.opened.sections[self.section].geometry.bytes == 0 {
-            self.opened.frame(self.section, 0, &mut self.buffer)?;
-        }
-        while !self.left.is_empty() {
-            let n = self.available()?.len() as u64;
-            self.left.start += n;
-            progress(n);
-        }
-        Ok(())
     }
 }
 

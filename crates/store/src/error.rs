@@ -186,6 +186,14 @@ pub enum StoreError {
         /// The item.
         item: ItemId,
     },
+    /// Somebody has the store open, or is encrypting it.
+    #[error("the store {} is in use: {what}", path.display())]
+    InUse {
+        /// The store's directory.
+        path: PathBuf,
+        /// By whom, and what to do.
+        what: &'static str,
+    },
     /// What the caller asked for makes no sense.
     #[error("{0}")]
     Invalid(String),
@@ -253,6 +261,7 @@ impl Classified for StoreError {
             StoreError::Void { .. } => "item-void",
             StoreError::RevokedGroup { .. } => "group-dead",
             StoreError::Exists { .. } => "item-exists",
+            StoreError::InUse { .. } => "store-in-use",
             StoreError::Invalid(_) => "store-request",
         }
     }

@@ -29,6 +29,10 @@ pub const POINTS: &[&str] = &[
     "void.committed",
     "discard.file",
     "discard.directory",
+    "encrypt.item",
+    "encrypt.body",
+    "encrypt.switched",
+    "encrypt.removed",
 ];
 
 /// The points of [`POINTS`] and more at which the disk can be full.

@@ -54,6 +54,10 @@ pub(crate) enum Age {
 #[derive(Debug)]
 pub(crate) struct Core {
     pub directory: PathBuf,
+    /// Where everything is but the manifest and the locks.
+    pub body: PathBuf,
+    /// Locked, among others, as long as the store is open.
+    pub in_use: Option<Flock>,
     pub store: [u8; 16],
     pub root: RootKey,
     pub sealing: Sealing,
@@ -85,7 +89,7 @@ type Attempt<T> = std::result::Result<T, IndexError>;
 impl Core {
     /// The file of the index that transaction `generation` makes.
     fn database(&self, generation: u64) -> PathBuf {
-        self.directory.join(format!("index-{}.redb", generation % 2))
+        self.body.join(format!("index-{}.redb", generation % 2))
     }
 
     /// Where the files of an item are.
@@ -95,12 +99,17 @@ impl Core {
 
     /// Where the files of all items are.
     pub fn items(&self) -> PathBuf {
-        self.directory.join("items")
+        self.body.join("items")
     }
 
     /// Where items are written.
     pub fn drafts(&self) -> PathBuf {
-        self.directory.join("drafts")
+        self.body.join("drafts")
+    }
+
+    /// Where the locks on groups are.
+    pub fn groups(&self) -> PathBuf {
+        self.body.join("groups")
     }
 
     /// The lock file of the store in `directory`.
@@ -122,6 +131,13 @@ impl Core {
         self.publish(1, &self.edited(Vec::new(), &[], 1)?)
     }
 
+    /// Writes the index that `other` has, which another body of the same store is.
+    pub fn adopt(&self, other: &Locked<'_>) -> Result<()> {
+        let generation = other.content.generation;
+        files::overwrite(&self.database(generation.wrapping_add(1)), &[])?;
+        self.publish(generation, &other.bytes)
+    }
+
     /// Makes these bytes the index.
     fn publish(&self, generation: u64, bytes: &[u8]) -> Result<()> {
         if bytes.len() as u64 > MAX_INDEX {
@@ -133,7 +149,7 @@ impl Core {
         let written = files::overwrite(&self.database(generation), bytes)?;
         fault::point("commit.written");
         let head = CommitPointer::new(generation, self.digest(bytes), &written);
-        head.save(&self.directory, &self.root)?;
+        head.save(&self.body, &self.root)?;
         fault::point("commit.decided");
         self.empty_other(generation);
         fault::point("commit.done");
@@ -196,7 +212,7 @@ impl Core {
 
     /// Reads the index and the bytes of its file.
     fn read(&self, age: Age) -> Result<(Content, Vec<u8>)> {
-        let (head, found) = CommitPointer::load(&self.directory, &self.root)?;
+        let (head, found) = CommitPointer::load(&self.body, &self.root)?;
         let path = self.database(head.generation);
         let missing = || StoreError::damaged(&path, "is missing");
         let file = access::open_if_there(&path, Mode::Read)?.ok_or_else(missing)?;
@@ -221,12 +237,11 @@ impl Core {
     /// See [`fault::pass_for_latest`].
     #[cfg(any(test, feature = "faults"))]
     pub fn pass_for_latest(&self) -> Result<()> {
-        let (head, _) = CommitPointer::load(&self.directory, &self.root)?;
+        let (head, _) = CommitPointer::load(&self.body, &self.root)?;
         let database = self.database(head.generation);
         let metadata =
             fs::metadata(&database).map_err(|e| StoreError::io("look at", &database, &e))?;
-        CommitPointer::new(head.generation, head.digest, &metadata)
-            .save(&self.directory, &self.root)
+        CommitPointer::new(head.generation, head.digest, &metadata).save(&self.body, &self.root)
     }
 
     fn digest(&self, bytes: &[u8]) -> [u8; 32] {

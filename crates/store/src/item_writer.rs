@@ -1,7 +1,8 @@
 //! An item being written: invisible until it is finished.
 //!
-//! A item_writer lives in a directory of its own, `drafts/RANDOM`, with a file that its process
-//! keeps locked: what is not locked there was left by a process that died. [`ItemWriter::finish`]
+//! An item being written is in a directory of its own, `drafts/RANDOM`, with a file that its process
+//! keeps locked (what is not locked there was left by a process that died), and one that says what
+//! it will be. [`ItemWriter::finish`]
 //! flushes all files, moves the directory to `items/ID` under the store's lock and then enters the
 //! item into the index. A crash before that leaves files that no item refers to; collecting removes
 //! them.
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use crate::access::Mode;
+use crate::draft::About;
 use crate::files::Flock;
 use crate::frame::{FileKeys, Header};
 use crate::index::{Core, Locked};
@@ -71,9 +73,11 @@ impl ItemWriter {
         };
         let path = item_writer.directory.join("lock");
         item_writer.lock = Flock::try_exclusive(access::open(&path, Mode::New)?, &path)?;
+        About::of(&item_writer.meta).save(&item_writer.directory)?;
         drop(locked);
         for section in 0..sections.len() {
-            let writer = SectionWriter::create(&item_writer, section, frame)?;
+            let directory = &item_writer.directory;
+            let writer = SectionWriter::create(core, id, (directory, section), frame)?;
             item_writer.sections.push(writer);
         }
         fault::point("begin.files");
@@ -141,6 +145,7 @@ impl ItemWriter {
         let path = self.directory.join("lock");
         self.lock = None;
         fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+        files::remove_if_there(&About::path(&self.directory))?;
         fault::point("finish.unlocked");
         fs::rename(&self.directory, &target)
             .map_err(|e| StoreError::io("move", &self.directory, &e))?;
@@ -223,24 +228,30 @@ impl std::fmt::Debug for SectionWriter {
 }
 
 impl SectionWriter {
-    fn create(item_writer: &ItemWriter, section: usize, frame: u32) -> Result<Self> {
+    /// A file for a section of the item, in this directory.
+    pub(crate) fn create(
+        core: &Core,
+        item: ItemId,
+        (directory, section): (&Path, usize),
+        frame: u32,
+    ) -> Result<Self> {
         let header = Header {
-            sealing: item_writer.core.sealing,
-            store: item_writer.core.store,
-            item: item_writer.id,
+            sealing: core.sealing,
+            store: core.store,
+            item,
             section: section as u32,
             frame,
             salt: random()?,
         };
-        let keys = FileKeys::new(&item_writer.core.root, &header);
-        let path = section_path(&item_writer.directory, section);
+        let keys = FileKeys::new(&core.root, &header);
+        let path = section_path(directory, section);
         let mut file = access::open(&path, Mode::New)?;
         fault::write("begin.files")
             .and_then(|()| file.write_all(&keys.header()))
             .map_err(|e| StoreError::io("write", &path, &e))?;
         let room = frame as usize + header.sealing.overhead();
         Ok(SectionWriter {
-            item: item_writer.id,
+            item,
             section,
             path,
             file,
@@ -299,7 +310,7 @@ impl SectionWriter {
     }
 
     /// Writes the last frame and flushes the file to disk.
-    fn close(&mut self) -> Result<()> {
+    pub(crate) fn close(&mut self) -> Result<()> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }

@@ -22,6 +22,7 @@
 //!     dealer: None,
 //!     rho: 40,
 //!     circuit: None,
+//!     name: None,
 //!     sequence: 0,
 //!     counts: Vec::new(),
 //! };
@@ -43,6 +44,7 @@
 //! ```text
 //! store.toml            format, name, protection, place; written last when a store is made
 //! lock                  locked during each transaction; its inode is part of the store's place
+//! open                  locked, among others, by everyone who has the store open
 //! index-0.redb          the index: records, used names, revoked groups (an embedded database);
 //! index-1.redb          two files in turns
 //! head                  the digest of the right one, and which file it is itself: replacing it is
@@ -51,6 +53,8 @@
 //! drafts/RANDOM/        items being written
 //! groups/ID.lock        locks on groups
 //! ```
+//! A store that was [encrypted](Store::encrypt) later has all but the first three in `body-N`,
+//! whose number is in `store.toml`.
 //!
 //! # Why nothing is used twice
 //! Material leaves the store only as a [`ConsumedItem`], and that exists only after these steps:
@@ -85,6 +89,13 @@
 //! A store that belongs to another user, or that others can write to, is refused
 //! ([`StoreError::Unsafe`]), and so is anything but a plain file or directory in it.
 //!
+//! # Encrypting what is there
+//! [`Store::encrypt`] makes another body with everything in it, under the new keys, and then
+//! replaces `store.toml`, which says how the store is protected and which body counts. Until then
+//! the old body counts, afterwards the new one, and never both: nobody has the store open meanwhile,
+//! since everyone who does holds a lock on `open`, so nobody uses the old body later. The process
+//! that opens the store next removes a body that does not count.
+//!
 //! # What no store can do
 //! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot
 //!   that was restored, a clone of a virtual machine): everything it could look at went back, too.
@@ -104,6 +115,8 @@ mod access;
 mod backend;
 mod commit_pointer;
 mod consumed;
+mod draft;
+mod encrypt;
 mod error;
 #[cfg(any(test, feature = "faults"))]
 pub mod fault;
@@ -124,6 +137,7 @@ mod serde_hex;
 mod store;
 
 pub use consumed::{ConsumedItem, SectionReader};
+pub use draft::Draft;
 pub use error::{Cause, Result, StoreError};
 pub use item_writer::{ItemWriter, SectionWriter};
 pub use keys::{Protection, create_key_file};
@@ -140,6 +154,7 @@ pub use store::{AvailableItem, Entry, Store};
 #[doc(hidden)]
 pub mod fuzzing {
     pub use crate::commit_pointer::CommitPointer;
+    pub use crate::draft::About;
     pub use crate::frame::{FileKeys, HEADER, Header, Sealing};
     pub use crate::keys::RootKey;
     pub use crate::manifest::Manifest;

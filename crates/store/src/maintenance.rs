@@ -62,14 +62,10 @@ impl Store {
             let (group, reason) = (hex::encode(group), reason.clone());
             return Err(StoreError::RevokedGroup { group, reason });
         }
-        let path = self.groups().join(format!("{}.lock", hex::encode(group)));
+        let path = self.core.groups().join(format!("{}.lock", hex::encode(group)));
         let file = access::open(&path, Mode::Create)?;
         let lock = Flock::try_exclusive(file, &path)?;
         Ok(lock.map(|lock| GroupLock { group: *group, _lock: lock }))
-    }
-
-    fn groups(&self) -> PathBuf {
-        self.core.directory.join("groups")
     }
 
     /// Reads and checks every frame of every item that something is left of, and says of each what
@@ -143,7 +139,7 @@ impl Store {
             let mut items = locked.content.items.values();
             items.any(|record| hex::encode(record.meta.group) == group)
         };
-        collect_locks(&self.groups(), needed)?;
+        collect_locks(&self.core.groups(), needed)?;
         Ok(collected)
     }
 }
@@ -164,7 +160,7 @@ impl Collected {
     }
 }
 
-fn directories(path: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn directories(path: &Path) -> Result<Vec<PathBuf>> {
     let failed = |e: &std::io::Error| StoreError::io("read", path, e);
     let mut found = Vec::new();
     for entry in fs::read_dir(path).map_err(|e| failed(&e))? {

@@ -10,8 +10,9 @@ use crate::{Result, StoreError, files, serde_hex};
 
 /// The format of stores that this program makes and reads.
 ///
-/// 2: heads name their own file; records of any size; counters of sequence numbers.
-pub const FORMAT: u64 = 2;
+/// 2: heads name their own file; records of any size; counters of sequence numbers. 3: circuits have
+/// names; everyone who has the store open locks a file; bodies.
+pub const FORMAT: u64 = 3;
 /// No manifest is longer, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Said of a manifest that cannot be believed.
@@ -29,6 +30,9 @@ pub struct Manifest {
     pub store: [u8; 16],
     /// When it was made, in seconds since 1970.
     pub created: u64,
+    /// Which body of the store counts: 0 is the store's own directory.
+    #[serde(default)]
+    pub body: u64,
     /// How it is protected.
     pub protection: Lock,
     /// Where it was made, or where its ownership was reset.
@@ -63,7 +67,8 @@ impl Manifest {
         let root = lock.open(protection, &store, directory)?;
         let created = crate::now();
         let (host, check) = (StoreLocation::default(), Check::default());
-        let manifest = Manifest { format: FORMAT, store, created, protection: lock, host, check };
+        let manifest =
+            Manifest { format: FORMAT, store, created, body: 0, protection: lock, host, check };
         Ok((manifest, root))
     }
 
@@ -86,6 +91,9 @@ impl Manifest {
         let manifest: Manifest =
             toml::from_str(text).map_err(|_| wrong("does not say what it must"))?;
         manifest.protection.check().map_err(Err)?;
+        if manifest.body > i64::MAX as u64 {
+            return Err(wrong("names an impossible body"));
+        }
         Ok(manifest)
     }
 
@@ -121,6 +129,17 @@ impl Manifest {
             return Err(StoreError::damaged(&path, "was changed".to_string() + UNREADABLE));
         }
         Ok((manifest, root))
+    }
+
+    /// The same store with its next body, protected by `protection`; not yet written.
+    pub(crate) fn next(
+        &self,
+        directory: &Path,
+        protection: &Protection,
+    ) -> Result<(Self, RootKey)> {
+        let lock = Lock::new(protection)?;
+        let root = lock.open(protection, &self.store, directory)?;
+        Ok((Manifest { body: self.body + 1, protection: lock, ..self.clone() }, root))
     }
 
     /// Writes the manifest of the store in `directory`, replacing an older one as a whole.

@@ -46,7 +46,8 @@ pub struct ItemPeer {
     pub fingerprint: Option<String>,
 }
 
-/// Everything public about an item. Two items that differ in any of it do not fit together.
+/// Everything public about an item. Two items that differ in any of it, but for a circuit's name, do
+/// not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemMeta {
@@ -70,6 +71,9 @@ pub struct ItemMeta {
     /// The digest of the circuit it is for, where it depends on one.
     #[serde(with = "serde_hex::option")]
     pub circuit: Option<[u8; 32]>,
+    /// What that circuit is called here, for people: no two items differ by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Which item of this kind in its group, counted by all parties alike.
     pub sequence: u64,
     /// How many records of each sort it holds; `[1]` for a prepared one. Empty until it is
@@ -92,6 +96,14 @@ impl ItemMeta {
         ItemId(id)
     }
 
+    /// A circuit's name in a form that is kept: other characters than printable ASCII are question
+    /// marks, what is too long is cut off, and nothing is no name.
+    pub fn printable_name(name: &str) -> Option<String> {
+        let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
+        let name: String = name.chars().take(MAX_TEXT).map(plain).collect();
+        Some(name).filter(|name| !name.is_empty())
+    }
+
     /// The series that the sequence number counts in.
     pub(crate) fn series(&self) -> (GroupId, ItemKind) {
         (self.group, self.kind)
@@ -110,6 +122,9 @@ impl ItemMeta {
         }
         if let Some(dealer) = &self.dealer {
             check_text("dealer", dealer)?;
+        }
+        if let Some(name) = &self.name {
+            check_text("name", name)?;
         }
         for peer in &self.peers {
             if let Some(print) = &peer.fingerprint {
@@ -304,6 +319,7 @@ mod tests {
             dealer: Some("here".to_string()),
             rho: 40,
             circuit: None,
+            name: None,
             sequence: 0,
             counts: vec![5, 0],
         }
@@ -330,6 +346,10 @@ mod tests {
         for (text, kept) in texts.into_iter().chain([(&*longest, true), (&*too_long, false)]) {
             assert_eq!(is_kept(true, |meta| meta.protocol = text.into()), kept, "{text:?}");
             assert_eq!(is_kept(true, |meta| meta.dealer = Some(text.into())), kept, "{text:?}");
+            assert_eq!(is_kept(true, |meta| meta.name = Some(text.into())), kept, "{text:?}");
+            let name = ItemMeta::printable_name(text);
+            assert_eq!(name.is_none(), text.is_empty());
+            assert!(is_kept(true, |meta| meta.name = name.clone()), "{text:?}");
             let print = |meta: &mut ItemMeta| meta.peers[0].fingerprint = Some(text.into());
             assert_eq!(is_kept(true, print), kept, "{text:?}");
         }

@@ -175,6 +175,7 @@ mod tests {
                 dealer: None,
                 rho: 40,
                 circuit: None,
+                name: None,
                 sequence: 0,
                 counts: vec![1],
             };

@@ -17,7 +17,9 @@ use crate::keys::{Lock, Protection, RootKey};
 use crate::location::StoreLocation;
 use crate::manifest::Manifest;
 use crate::record::{Edit, ItemState, Record, shorten};
-use crate::{Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, fault};
+use crate::{
+    Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, encrypt, fault,
+};
 
 /// One party's store, open. Clones are the same store; any number of processes may have it open.
 #[derive(Clone)]
@@ -90,7 +92,9 @@ impl Store {
         fault::point("create.directories");
         let (mut manifest, root) = Manifest::new(&directory, protection)?;
         manifest.host = StoreLocation::current(&manifest.store, &lock_path)?;
-        let core = core(directory.clone(), &manifest, root);
+        let mut core = core(directory.clone(), &manifest, root);
+        drop(access::open(&encrypt::open_path(&directory), Mode::Create)?);
+        core.in_use = encrypt::use_store(&directory)?;
         core.create()?;
         // Last: what has no manifest is no store.
         manifest.save(&directory, &core.root)?;
@@ -111,18 +115,16 @@ impl Store {
     pub fn open(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
-        let (manifest, root) = Manifest::load(&directory, protection)?;
-        let lock = Core::lock_path(&directory);
-        if fs::symlink_metadata(&lock).is_err() {
-            return Err(StoreError::damaged(&lock, "is missing"));
+        // Before anything is read, so that nobody encrypts the store afterwards.
+        let in_use = encrypt::use_store(&directory)?;
+        let (manifest, mut core) = at_home(directory, protection)?;
+        if in_use.is_none() {
+            return Err(StoreError::damaged(&encrypt::open_path(&core.directory), "is missing"));
         }
-        check_directories(&directory)?;
-        if let Some(what) = manifest.host.differs(&StoreLocation::current(&manifest.store, &lock)?)
-        {
-            return Err(StoreError::Moved { path: directory, what });
-        }
-        let store = Store { core: Arc::new(core(directory, &manifest, root)) };
+        core.in_use = in_use;
+        let store = Store { core: Arc::new(core) };
         store.core.content(false)?;
+        encrypt::remove_stale(&store.core, manifest.body)?;
         Ok(store)
     }
 
@@ -158,10 +160,18 @@ impl Store {
     pub fn reset_ownership(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
+        let in_use = encrypt::use_store(&directory)?;
         let (mut manifest, root) = Manifest::load(&directory, protection)?;
         drop(access::open(&Core::lock_path(&directory), Mode::Create)?);
-        make_directories(&directory)?;
-        let store = Store { core: Arc::new(core(directory.clone(), &manifest, root)) };
+        drop(access::open(&encrypt::open_path(&directory), Mode::Create)?);
+        let mut core = core(directory.clone(), &manifest, root);
+        files::make_directory(&core.body)?;
+        make_directories(&core.body)?;
+        core.in_use = match in_use {
+            Some(lock) => Some(lock),
+            None => encrypt::use_store(&directory)?,
+        };
+        let store = Store { core: Arc::new(core) };
         let core = &store.core;
         match core.enter(core.lock()?, Age::Any) {
             Ok(mut locked) => {
@@ -342,17 +352,42 @@ pub(crate) fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Co
         Lock::Nothing => Sealing::Checksum,
         _ => Sealing::Encryption,
     };
-    Core { directory, store: manifest.store, root, sealing }
+    let body = body_path(&directory, manifest.body);
+    Core { directory, body, in_use: None, store: manifest.store, root, sealing }
+}
+
+/// The directory of a body of the store in `directory`.
+pub(crate) fn body_path(directory: &Path, body: u64) -> PathBuf {
+    match body {
+        0 => directory.to_path_buf(),
+        number => directory.join(format!("body-{number}")),
+    }
+}
+
+/// The store in `directory`, which is where it was made.
+pub(crate) fn at_home(directory: PathBuf, protection: &Protection) -> Result<(Manifest, Core)> {
+    let (manifest, root) = Manifest::load(&directory, protection)?;
+    let lock = Core::lock_path(&directory);
+    if fs::symlink_metadata(&lock).is_err() {
+        return Err(StoreError::damaged(&lock, "is missing"));
+    }
+    let core = core(directory, &manifest, root);
+    access::check_directory(&core.body)?;
+    check_directories(&core.body)?;
+    if let Some(what) = manifest.host.differs(&StoreLocation::current(&manifest.store, &lock)?) {
+        return Err(StoreError::Moved { path: core.directory, what });
+    }
+    Ok((manifest, core))
 }
 
 fn absolute(directory: &Path) -> Result<PathBuf> {
     directory.canonicalize().map_err(|e| StoreError::io("find", directory, &e))
 }
 
-const DIRECTORIES: [&str; 3] = ["items", "drafts", "groups"];
+pub(crate) const DIRECTORIES: [&str; 3] = ["items", "drafts", "groups"];
 
 /// The directory of a store that is there, absolute; it must not be open to others.
-fn find(directory: &Path) -> Result<PathBuf> {
+pub(crate) fn find(directory: &Path) -> Result<PathBuf> {
     match directory.canonicalize() {
         Ok(found) => access::check_directory(&found).map(|()| found),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -362,7 +397,7 @@ fn find(directory: &Path) -> Result<PathBuf> {
     }
 }
 
-fn make_directories(directory: &Path) -> Result<()> {
+pub(crate) fn make_directories(directory: &Path) -> Result<()> {
     for name in DIRECTORIES {
         files::make_directory(&directory.join(name))?;
     }
@@ -375,10 +410,11 @@ fn check_directories(directory: &Path) -> Result<()> {
 
 /// A directory with anything in it that no store puts there is not made a store.
 fn refuse_strangers(directory: &Path) -> Result<()> {
-    const OURS: [&str; 11] = [
+    const OURS: [&str; 12] = [
         "store.toml",
         "store.toml.new",
         "lock",
+        "open",
         "index-0.redb",
         "index-1.redb",
         "head",
@@ -410,7 +446,11 @@ fn refuse_strangers(directory: &Path) -> Result<()> {
 }
 
 /// Edits that void what is available and chosen.
-fn voiding(locked: &Locked<'_>, chosen: impl Fn(&Record) -> bool, reason: &str) -> Vec<Edit> {
+pub(crate) fn voiding(
+    locked: &Locked<'_>,
+    chosen: impl Fn(&Record) -> bool,
+    reason: &str,
+) -> Vec<Edit> {
     let available = locked.content.items.iter().filter(|(_, r)| r.state == ItemState::Available);
     available
         .filter(|(_, record)| chosen(record))

@@ -48,6 +48,10 @@ fn act(task: &str, path: &Path) -> Result<()> {
     if task == "create" {
         return Store::open_or_create(path, &Protection::None).map(drop);
     }
+    if task == "encrypt" {
+        let key = Protection::KeyFile(path.with_file_name("key"));
+        return Store::encrypt(path, &Protection::None, &key);
+    }
     let store = Store::open(path, &Protection::None)?;
     let wanted = |kind| Filter { kind: Some(kind), ..Filter::default() };
     match task {
@@ -275,7 +279,7 @@ fn die_everywhere(tasks: &[&str], points: &[&'static str]) -> BTreeSet<&'static 
 
 #[test]
 fn death_at_every_step() {
-    let ordinary = |name: &&&str| !name.starts_with("create.");
+    let ordinary = |name: &&&str| !name.starts_with("create.") && !name.starts_with("encrypt.");
     let points: Vec<_> = fault::POINTS.iter().filter(ordinary).copied().collect();
     let hit = std::thread::scope(|scope| {
         let (one, other) = TASKS.split_at(3);
@@ -433,4 +437,126 @@ fn every_record_goes_to_one_of_four_processes() {
     all.sort();
     assert_eq!(lines, all, "each record once");
     assert!(available_items(&store).is_empty());
+}
+
+/// The store, opened by whichever key opens it, and that key.
+fn open_by_any(path: &Path) -> (Store, Protection) {
+    let key = Protection::KeyFile(path.with_file_name("key"));
+    match Store::open(path, &Protection::None) {
+        Ok(store) => (store, Protection::None),
+        Err(StoreError::Locked { .. }) => (Store::open(path, &key).unwrap(), key),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// What is left and what was used, as an index tells it.
+fn told(store: &Store) -> Vec<String> {
+    let entries = store.list().unwrap().into_iter();
+    let mut told: Vec<String> = entries
+        .filter(|entry| entry.state == ItemState::Available)
+        .map(|entry| format!("{} {:?}", entry.id, entry.next))
+        .collect();
+    told.sort();
+    told
+}
+
+/// Bytes of the plain store that must not be found anywhere once it is encrypted.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(path).unwrap().flatten().any(|entry| match entry.file_type().unwrap().is_dir() {
+        true => holds(&entry.path(), bytes),
+        false => fs::read(entry.path()).unwrap().windows(bytes.len()).any(|part| part == bytes),
+    })
+}
+
+/// Whenever encrypting a store is ended, one body counts, it knows all that was used, and the next
+/// to open the store removes the other one.
+#[test]
+fn death_while_a_store_is_encrypted() {
+    let mut hit = BTreeSet::new();
+    let mut encrypted = BTreeSet::new();
+    let points = fault::POINTS.iter().filter(|point| !point.starts_with("create."));
+    for point in points {
+        for time in 1..=4 {
+            let folder = scratch();
+            let path = folder.path().join("store");
+            create_key_file(path.with_file_name("key")).unwrap();
+            let before = {
+                let store = Store::create(&path, &Protection::None).unwrap();
+                let begun = pool(&store, 1, 0, POOL);
+                drop(store.take_range(begun, &[0], &[5]).unwrap());
+                pool(&store, 2, 0, POOL);
+                prepared(&store, 1, 0, &[5; 300]);
+                let used = prepared(&store, 1, 1, &[5; 300]);
+                store.take_prepared(used).unwrap().done().unwrap();
+                use_up(&path, &used.to_string());
+                (0..5).for_each(|i| use_up(&path, &format!("{begun} {i}")));
+                store.revoke_group(&meta(ItemKind::Pool, 7, 0).group, "a check failed").unwrap();
+                told(&store)
+            };
+            let what = format!("encrypting, killed at {point}:{time}");
+            let at = format!("{point}:{time}");
+            let output = run_child(&variables("encrypt", &path, "SYMBOLON_FAULT", &at));
+            let said = String::from_utf8_lossy(&output.stderr);
+            let died = output.status.code().is_none();
+            assert!(died || output.status.success(), "{what}: {said}");
+            let (store, key) = open_by_any(&path);
+            let done = !matches!(key, Protection::None);
+            assert!(died || done, "{what}");
+            assert_eq!(told(&store), before, "{what}");
+            let bodies = fs::read_dir(&path).unwrap().flatten();
+            let is_body = |name: &str| name == "items" || name.starts_with("body-");
+            let bodies = bodies.filter(|entry| is_body(entry.file_name().to_str().unwrap()));
+            assert_eq!(bodies.count(), 1, "{what}: another body is left");
+            drop(store);
+            if !done {
+                let key = Protection::KeyFile(path.with_file_name("key"));
+                Store::encrypt(&path, &Protection::None, &key).unwrap();
+            }
+            assert!(!holds(&path, &[5; 100]), "{what}: it can be read");
+            let (store, _) = open_by_any(&path);
+            assert_eq!(told(&store), before, "{what}");
+            assert!(store.verify(|_| {}).unwrap().iter().all(|(_, whole)| whole.is_ok()));
+            assert!(try_pool(&store, 7, 1, 3).is_err(), "{what}: a dead group came to life");
+            let used = used(&path);
+            for item in available_items(&store) {
+                let taken = match item.meta.kind {
+                    ItemKind::Pool => store.take_range(item.id, &item.next, &item.meta.counts),
+                    ItemKind::Prepared => store.take_prepared(item.id),
+                };
+                let taken = taken.unwrap();
+                (taken.from()[0]..taken.upto()[0])
+                    .for_each(|i| assert!(!used.contains(&format!("{} {i}", item.id)), "{what}"));
+                assert!(!used.contains(&item.id.to_string()), "{what}");
+                spend(&path, &taken);
+            }
+            if !died {
+                break;
+            }
+            hit.insert(*point);
+            encrypted.insert(done);
+        }
+    }
+    assert_eq!(encrypted.len(), 2, "it died before and after the one moment");
+    let own = fault::POINTS.iter().filter(|point| point.starts_with("encrypt."));
+    assert!(own.into_iter().all(|point| hit.contains(point)), "{hit:?}");
+}
+
+#[test]
+fn a_full_disk_while_a_store_is_encrypted() {
+    for point in fault::WRITES {
+        for time in 1..=4 {
+            let folder = scratch();
+            let (path, store) = fresh(&folder);
+            create_key_file(path.with_file_name("key")).unwrap();
+            pool(&store, 1, 0, POOL);
+            prepared(&store, 1, 0, &[5; 300]);
+            let before = told(&store);
+            drop(store);
+            let at = format!("{point}:{time}");
+            drop(run_child(&variables("encrypt", &path, "SYMBOLON_FULL", &at)));
+            let (store, _) = open_by_any(&path);
+            assert_eq!(told(&store), before, "{at}");
+            assert!(store.verify(|_| {}).unwrap().iter().all(|(_, whole)| whole.is_ok()), "{at}");
+        }
+    }
 }

@@ -44,9 +44,10 @@ impl Terms {
         Batch { executions, mac, psi: self.params.psi }
     }
 
-    /// All executions of a batch side by side.
+    /// All executions of a batch side by side, or one where they are online each by itself.
     pub(crate) fn whole_batch(&self) -> Result<Batch> {
-        let executions = usize::try_from(self.params.executions);
+        let SessionParams { executions, in_flight, .. } = self.params;
+        let executions = usize::try_from(if in_flight.is_some() { 1 } else { executions });
         let executions = executions
             .map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))?;
         Ok(self.batch(executions))
@@ -191,6 +192,16 @@ impl Config {
         self
     }
 
+    /// Has as many evaluations online at a time over one connection, at least 1, where the protocol
+    /// [can](Protocol::runs_in_flight): [`Session::evaluate_batch`](crate::Session::evaluate_batch)
+    /// and [`stored::run_in_flight`](crate::stored::run_in_flight) then start one as soon as another
+    /// has ended. `None`, the default, evaluates a batch by messages for all of its evaluations. All
+    /// parties must name the same.
+    pub fn in_flight(mut self, limit: impl Into<Option<usize>>) -> Self {
+        self.terms.params.in_flight = limit.into();
+        self
+    }
+
     /// Chooses how [`DualEx`](Protocol::DualEx) intersects what the parties got: fewer bytes, or a
     /// round less.
     pub fn psi(mut self, psi: PsiForm) -> Self {
@@ -216,6 +227,14 @@ impl Config {
         self
     }
 
+    /// Has [`stored::fill`](crate::stored::fill) close a pool after this many AND gates, at least 1,
+    /// and begin another one. All parties must name the same; the default is 2^24. A circuit is
+    /// prepared from one pool, so one of more gates than this finds none that is large enough.
+    pub fn pool_gates(mut self, gates: u64) -> Self {
+        self.terms.params.pool_gates = gates;
+        self
+    }
+
     /// Has a dealer deal what the parties would otherwise make among themselves. All parties must
     /// name the same one, and **all inputs are lost if it works together with anybody**: [`Dealer`]
     /// says what it is trusted with.
@@ -235,6 +254,11 @@ impl Config {
     pub(crate) fn demand(&self, circuit: &Compiled) -> Result<Demand> {
         let parties = self.parties() as u16;
         self.terms.params.protocol.demand_of(circuit, parties, self.terms.batch(1))
+    }
+
+    /// This party.
+    pub fn party(&self) -> PartyId {
+        self.terms.party
     }
 
     /// How many parties there are, this one included.

@@ -311,6 +311,14 @@ impl Transport {
         Ok(())
     }
 
+    /// Where a pair's listening side waits; none for the dialling side, and for other transports.
+    pub fn local_address(&self) -> Option<std::net::SocketAddr> {
+        match &self.0 {
+            TransportKind::Pair { meeting, .. } => meeting.local_address(),
+            _ => None,
+        }
+    }
+
     /// Reaches all peers: `lanes[l][p]`, and the meter they share.
     pub(crate) fn open(self, terms: &Terms) -> Result<(Vec<Vec<Channel>>, Arc<Meter>)> {
         let (identity, calls) = match self.0 {

@@ -39,6 +39,13 @@ symbolon_transport::messages! {
         carries: "how many circuits the session has had, and the digest of the next one",
         step: "",
     }
+    pub TOLD = "told" {
+        phase: "exchange",
+        route: ALL_TO_ALL,
+        length: "at most 64 KiB; a shorter piece is the last",
+        carries: "what came of measurements: public, and as good as the sender's word",
+        step: "",
+    }
     pub HOLDINGS = "stored items" {
         phase: "stored",
         route: ALL_TO_ALL,
@@ -51,13 +58,6 @@ symbolon_transport::messages! {
         route: ALL_TO_ALL,
         length: "26",
         carries: "a question about an item, its round, and the answer",
-        step: "",
-    }
-    pub READY = "measure: ready" {
-        phase: "bench",
-        route: ALL_TO_ALL,
-        length: "0",
-        carries: "nothing: the sender is ready for a measured run",
         step: "",
     }
 }

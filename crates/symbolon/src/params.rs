@@ -28,6 +28,10 @@ const BY_COST: &str = "by cost";
 /// Between names of components.
 const SEPARATOR: &str = "; ";
 
+/// How many AND gates a pool holds unless another size is chosen: some seconds of work, and no less
+/// than a large circuit, which is prepared from one pool, takes.
+pub const POOL_GATES: u64 = 1 << 24;
+
 /// Bytes of all names of components together.
 const MAX_NAMES: usize = 1024;
 
@@ -51,6 +55,10 @@ pub struct SessionParams {
     pub threads: usize,
     /// How many evaluations a batch has, at least 1.
     pub executions: u64,
+    /// How many evaluations are online at a time, each by messages of its own, where the protocol
+    /// [can](Protocol::runs_in_flight); at least 1. Without it, a batch is evaluated by messages for
+    /// all of its evaluations.
+    pub in_flight: Option<usize>,
     /// The length of the MACs on opened bits.
     pub mac: MacChoice,
     /// How [`DualEx`](Protocol::DualEx) intersects what the parties got; other protocols have no
@@ -59,6 +67,8 @@ pub struct SessionParams {
     /// A circuit of more AND gates than this is garbled and evaluated about this many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
+    /// A new pool is closed after this many AND gates, and another one begun; at least 1.
+    pub pool_gates: u64,
     /// Names of the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, in any order;
     /// if there are none, the cost decides. Other protocols have no choice.
     pub components: Vec<String>,
@@ -97,9 +107,11 @@ impl SessionParams {
             ot: None,
             threads: 1,
             executions: 1,
+            in_flight: None,
             mac: MacChoice::default(),
             psi: PsiForm::default(),
             segment_gates: SEGMENT_GATES,
+            pool_gates: POOL_GATES,
             components: Vec::new(),
             dealer: None,
         }
@@ -129,9 +141,11 @@ impl SessionParams {
             ot,
             threads,
             executions,
+            in_flight,
             mac: _,
             psi,
             segment_gates,
+            pool_gates,
             components: _,
             dealer,
         } = self;
@@ -150,9 +164,11 @@ impl SessionParams {
             ("ot", auto(ot.map(OtExtension::name))),
             ("threads", threads.to_string()),
             ("batch", executions.to_string()),
+            ("in-flight", in_flight.map_or_else(|| NONE.to_string(), |limit| limit.to_string())),
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
             ("psi", psi.unwrap_or_else(|| NONE.to_string())),
             ("segment_gates", segment_gates.to_string()),
+            ("pool_gates", pool_gates.to_string()),
             ("components", self.component_names().unwrap_or_else(|| NONE.to_string())),
             ("dealer", dealer.clone().unwrap_or_else(|| NONE.to_string())),
         ]
@@ -180,9 +196,11 @@ impl SessionParams {
             "ot" => put(&mut self.ot, unless(AUTO, value)),
             "threads" => put(&mut self.threads, value.parse().ok()),
             "batch" => put(&mut self.executions, value.parse().ok()),
+            "in-flight" => put(&mut self.in_flight, unless(NONE, value)),
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
             "psi" => put(&mut self.psi, psi_form(value)),
             "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
+            "pool_gates" => put(&mut self.pool_gates, value.parse().ok()),
             "components" => put(&mut self.components, component_list(self.protocol, value)),
             "dealer" => put(&mut self.dealer, unless(NONE, value)),
             _ => return Err(Error::invalid_input(format!("there is no parameter `{key}`"))),
@@ -197,9 +215,11 @@ impl SessionParams {
             rho,
             form,
             executions,
+            in_flight,
             mac,
             psi,
             segment_gates,
+            pool_gates,
             components,
             dealer,
             ..
@@ -218,8 +238,17 @@ impl SessionParams {
         if *executions == 0 {
             return refuse("there must be at least one evaluation".to_string());
         }
+        if in_flight.is_some() && !protocol.runs_in_flight() {
+            return refuse(format!("{} has one evaluation online at a time", protocol.name()));
+        }
+        if *in_flight == Some(0) {
+            return refuse("at least one evaluation must be online at a time".to_string());
+        }
         if *segment_gates == 0 {
             return refuse("segment_gates must be at least 1".to_string());
+        }
+        if *pool_gates == 0 {
+            return refuse("pool_gates must be at least 1".to_string());
         }
         match mac {
             MacChoice::ByRho => Ok(()),
@@ -296,9 +325,8 @@ pub(crate) enum Job<'a> {
     RunPrepared(&'a Compiled),
     /// Making this many triples.
     Triples(u64),
-    /// Measuring `tinytable`: executions of a batch, those that share material, rounds.
-    #[cfg(feature = "measure")]
-    Measure(&'a Compiled, [usize; 3]),
+    /// Telling each other about other sessions, which are these.
+    Exchange(&'a [(&'static str, String)]),
 }
 
 impl Job<'_> {
@@ -307,9 +335,7 @@ impl Job<'_> {
             Job::Run(circuit) | Job::Prepare(circuit, _) | Job::RunPrepared(circuit) => {
                 Some(circuit)
             }
-            Job::Preprocess(_) | Job::Triples(_) => None,
-            #[cfg(feature = "measure")]
-            Job::Measure(circuit, _) => Some(circuit),
+            Job::Preprocess(_) | Job::Triples(_) | Job::Exchange(_) => None,
         }
     }
 
@@ -330,12 +356,8 @@ impl Job<'_> {
                 ("prepare", all(circuit, Some(("count", count.to_string()))))
             }
             Job::RunPrepared(circuit) => ("run prepared", all(circuit, None)),
+            Job::Exchange(about) => ("exchange", about.to_vec()),
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
-            #[cfg(feature = "measure")]
-            Job::Measure(circuit, [batch, shared_by, repeat]) => {
-                let course = format!("{batch} {shared_by} {repeat}");
-                ("measure tables", all(circuit, Some(("course", course))))
-            }
         }
     }
 }

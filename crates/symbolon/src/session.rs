@@ -49,6 +49,7 @@ pub struct Session {
     dealer: Option<String>,
     /// What [`Session::evaluate_batch`] is to do.
     executions: u64,
+    in_flight: Option<usize>,
     network: Network,
     engine: Option<Box<dyn Engine>>,
     dead: Option<Error>,
@@ -80,7 +81,8 @@ impl Session {
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
         config.check(circuit)?;
         let circuit = Compiled::new(circuit);
-        let SessionParams { protocol, executions, dealer, .. } = config.terms().params.clone();
+        let SessionParams { protocol, executions, in_flight, dealer, .. } =
+            config.terms().params.clone();
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
         let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
@@ -99,6 +101,7 @@ impl Session {
             choice,
             dealer,
             executions,
+            in_flight,
             network,
             engine,
             dead: None,
@@ -206,9 +209,14 @@ impl Session {
     /// As [`preprocess_circuit`](Session::preprocess_circuit); `InvalidInput` when there are more
     /// than the protocol prepares at a time.
     pub fn prepare_each(&mut self) -> Result<Vec<PreparedCircuit>> {
-        let job = self.network.session;
         let count = usize::try_from(self.executions)
             .map_err(|_| Error::invalid_input("more evaluations than memory can hold"))?;
+        self.prepare_apart(count)
+    }
+
+    /// The same for so many evaluations.
+    fn prepare_apart(&mut self, count: usize) -> Result<Vec<PreparedCircuit>> {
+        let job = self.network.session;
         self.phase(DEPENDENT, |parts| {
             let mut all = Vec::new();
             parts.engine.prepare_each(parts.network, parts.circuit, count, &mut |_, inner| {

@@ -27,59 +27,38 @@
 
 mod choose;
 mod holdings;
+mod in_flight;
 mod maker;
+mod pools;
 
 use std::io::Read;
 use std::ops::Range;
 
 use symbolon_circuit::Circuit;
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
-use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Compiled, Demand, Engine, Network, OtExtension, PoolLayout, PoolRange, PoolSink, PoolSource,
-    Prepared, Protocol,
+    Compiled, Demand, Engine, Network, OtExtension, PoolRange, PoolSource, Prepared, Protocol,
 };
 use symbolon_store::{
     AvailableItem, ConsumedItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind,
-    ItemWriter, Section, Store, StoreError,
+    Section, Store, StoreError,
 };
 use symbolon_transport::{Error, Result};
 
 use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::params::Job;
-use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
+use crate::report::{DEPENDENT, ONLINE, Report};
 use crate::session::batch::{Joined, split};
 use crate::session::{Begun, begin, counted, engine, give_up};
 use crate::{Inputs, Outputs};
 
+pub use in_flight::{RanInFlight, run_in_flight};
+
 use choose::{Chosen, Opened, choose_prepared};
 use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 use maker::{Maker, Origin};
-
-/// How much is to be in all pools together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Amount {
-    /// AND gates; rounded up to whole chunks of 128.
-    pub and_gates: u64,
-    /// Input bits of each party.
-    pub input_bits: u64,
-}
-
-/// What [`fill`] made.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Filled {
-    /// The new pool's name, the same in every party's store; none if there was enough already.
-    pub item: Option<ItemId>,
-    /// What is in it.
-    pub made: Amount,
-    /// What was left before, in the pools that all parties hold.
-    pub had: Amount,
-    /// How far the stores agreed on their pools.
-    pub agreement: Agreement,
-    /// What it cost.
-    pub report: Report,
-}
+pub use pools::{Amount, Filled, NewPool, fill, fill_each};
 
 /// How far the parties' stores agree on what could have been used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,91 +109,6 @@ pub struct RunPrepared<T = Outputs> {
     pub agreement: Agreement,
     /// What it cost.
     pub report: Report,
-}
-
-/// Fills up the pools of function-independent material that all parties hold, in this party's
-/// `store` and theirs, until `target` is there: makes one more pool with what is missing.
-///
-/// # Errors
-/// `InvalidInput` when `config` cannot work or nothing is asked for; `Store` when the store cannot
-/// be written; otherwise as [`Session::connect`](crate::Session::connect).
-pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
-    config.check_alone()?;
-    if target.and_gates == 0 || target.and_gates > 1 << 40 || target.input_bits > 1 << 40 {
-        return Err(Error::invalid_input(
-            "a pool holds 1 to 2^40 AND gates, and as many input bits",
-        ));
-    }
-    let protocol = config.terms().params.protocol;
-    if !protocol.has_pools() {
-        return Err(Error::invalid_input(format!(
-            "{} has no pools: prepare the circuit itself",
-            protocol.name()
-        )));
-    }
-    let maker = Maker::of(&config);
-    // A pool serves every form.
-    let work = (target.and_gates, lowest_latency(protocol));
-    let begun = begin(config, Job::Preprocess(target), work, |network, dealer| {
-        let (had, agreement) = left_in_pools(network, store, &maker)?;
-        let enough = had.and_gates >= target.and_gates && had.input_bits >= target.input_bits;
-        let engine = if enough { None } else { Some(engine(protocol, network, dealer)?) };
-        Ok((had, agreement, engine))
-    })?;
-    let Begun { mut network, made: (had, agreement, engine), .. } = begun;
-    let mut made = Amount { and_gates: 0, input_bits: 0 };
-    let mut item = None;
-    if let Some(mut engine) = engine {
-        let chunk = GATES_PER_CHUNK as u64;
-        // A pool of input bits alone would be no use.
-        made.and_gates = target.and_gates.saturating_sub(had.and_gates).max(1);
-        made.and_gates = made.and_gates.next_multiple_of(chunk);
-        made.input_bits = target.input_bits.saturating_sub(had.input_bits);
-        let done = counted(&mut network, INDEPENDENT, |network| {
-            make_pool(network, engine.as_mut(), (store, &maker), made)
-        });
-        item = Some(or_give_up(done, &mut network)?);
-    }
-    Ok(Filled { item, made, had, agreement, report: Report::of(&network.meter) })
-}
-
-fn make_pool(
-    network: &mut Network,
-    engine: &mut dyn Engine,
-    (store, maker): (&Store, &Maker),
-    amount: Amount,
-) -> Result<ItemId> {
-    let parties = network.parties();
-    let Amount { and_gates, input_bits } = amount;
-    let need = Demand { and_gates, input_bits: vec![input_bits; parties.into()] };
-    let origin = Origin { group: engine.group(), dealer: maker.dealer.clone() };
-    let meta = maker.meta(ItemKind::Pool, &origin, None, 0);
-    let layout = PoolLayout { me: network.me, parties };
-    let mut item_writer = store.begin(meta, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
-    engine.fill(network, &need, &mut ToItemWriter(&mut item_writer))?;
-    let mut counts = vec![and_gates / GATES_PER_CHUNK as u64];
-    counts.extend(&need.input_bits);
-    item_writer.finish(counts).map_err(failed)
-}
-
-/// What is left in the pools that all parties hold, of what nobody has used.
-fn left_in_pools(
-    network: &mut Network,
-    store: &Store,
-    maker: &Maker,
-) -> Result<(Amount, Agreement)> {
-    let only = Some(vec![maker.dealer.clone()]);
-    let filter = Filter { dealers: only, ..maker.filter(ItemKind::Pool, None) };
-    let (available_items, both, agreement) =
-        agree(network, &mut Rounds::default(), store, &filter)?;
-    let mut left = Amount { and_gates: 0, input_bits: 0 };
-    for (place, next) in both {
-        let counts = &available_items[place].meta.counts;
-        let rest = |count: usize| counts[count].saturating_sub(next[count]);
-        left.and_gates += rest(0) * GATES_PER_CHUNK as u64;
-        left.input_bits += (1..counts.len()).map(rest).min().unwrap_or(0);
-    }
-    Ok((left, agreement))
 }
 
 /// Pools that this party holds, and which of them all others hold, too: the first of each count
@@ -336,6 +230,9 @@ pub fn run_batch(
 ) -> Result<RunPrepared<Vec<Outputs>>> {
     config.check(circuit)?;
     let terms = config.terms();
+    if terms.params.in_flight.is_some() && terms.params.executions > 1 {
+        return Err(Error::invalid_input("a batch is not in flight: each evaluation is an item"));
+    }
     let batch = terms.whole_batch()?;
     let mut inputs = inputs.into_iter();
     let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
@@ -467,28 +364,6 @@ impl Preparing<'_> {
     }
 }
 
-/// Which bytes of a pool go with which of its counts: chunks of gates, then each party's input
-/// bits.
-fn sections(layout: PoolLayout) -> Vec<Section> {
-    let mut sections = vec![Section::Whole; layout.sections()];
-    sections[HEAD] = Section::Whole;
-    sections[GATES] = Section::Records { counter: 0, bits: 8 * layout.chunk_bytes() };
-    for party in 0..layout.parties {
-        let bits = 8 * layout.input_bytes(party);
-        let counter = 1 + usize::from(party);
-        sections[PoolLayout::inputs(party)] = Section::Records { counter, bits };
-    }
-    sections
-}
-
-struct ToItemWriter<'a>(&'a mut ItemWriter);
-
-impl PoolSink for ToItemWriter<'_> {
-    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
-        self.0.section(section).put(bytes).map_err(failed)
-    }
-}
-
 struct FromConsumedItem<'a>(&'a ConsumedItem);
 
 impl PoolSource for FromConsumedItem<'_> {
@@ -553,48 +428,4 @@ fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {
 
 fn failed(error: StoreError) -> Error {
     error.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use symbolon_store::{ItemMeta, ItemPeer, Protection};
-
-    use super::*;
-
-    /// The protocols allow 256 parties; a pool has two sections and one for each of them.
-    #[test]
-    fn a_store_keeps_a_pool_for_256_parties() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::create(folder.path().join("store"), &Protection::None).unwrap();
-        let layout = PoolLayout { me: 3, parties: 256 };
-        let peers = (0..256).filter(|party| *party != layout.me);
-        let meta = ItemMeta {
-            kind: ItemKind::Pool,
-            protocol: "ywz".to_string(),
-            group: [1; 32],
-            party: layout.me,
-            peers: peers.map(|party| ItemPeer { party, fingerprint: None }).collect(),
-            dealer: None,
-            rho: 40,
-            circuit: None,
-            sequence: 0,
-            counts: Vec::new(),
-        };
-        let mut item_writer = store.begin(meta, &sections(layout), 1 << 16).unwrap();
-        let bytes = |bytes: u64| vec![7; usize::try_from(bytes).unwrap()];
-        let mut sink = ToItemWriter(&mut item_writer);
-        sink.write(HEAD, &[7; 18]).unwrap();
-        sink.write(GATES, &bytes(layout.chunk_bytes())).unwrap();
-        for party in 0..layout.parties {
-            let input = bytes(8 * layout.input_bytes(party));
-            sink.write(PoolLayout::inputs(party), &input).unwrap();
-        }
-        let mut counts = vec![8; 257];
-        counts[0] = 1;
-        let id = item_writer.finish(counts.clone()).unwrap();
-        let taken = store.take_range(id, &[0; 257], &counts).unwrap();
-        taken.check().unwrap();
-        assert_eq!(taken.bytes(GATES), layout.gate_bytes(&(0..128)));
-        assert_eq!(taken.bytes(PoolLayout::inputs(255)), 0..8 * layout.input_bytes(255));
-    }
 }

@@ -4,6 +4,7 @@
 //! another "no" would send them to different items, and they, both honest, would accuse each other.
 #![allow(missing_docs)]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -263,4 +264,58 @@ fn a_failed_check_makes_stored_parts_void() {
     assert_eq!(stores[1].available_items(&all).unwrap().len(), 0);
     let listed = stores[1].list().unwrap();
     assert_eq!(listed.len(), 1, "the first part was stored: {listed:?}");
+}
+
+/// Every pool has a set-up of its own. A party that cheats while the second one is made loses that
+/// one; the first one was closed, has other global keys, and works.
+#[test]
+fn a_cheat_in_a_later_pool_leaves_those_that_were_closed() {
+    let mut kept = BTreeSet::new();
+    for index in 0.. {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), 2);
+        let lie = Lie {
+            kind: "leaky AND: U",
+            index,
+            // Each of many triples is noticed with probability 1/2.
+            change: |told| told.iter_mut().for_each(|byte| *byte ^= 1),
+            victims: |_| true,
+        };
+        let amount = Amount { and_gates: 256, input_bits: 64 };
+        let ended = together(&stores, Some((0, lie)), |_, config, store| {
+            stored::fill(config.pool_gates(128), store, amount).map(drop)
+        });
+        if ended.iter().all(Result::is_ok) {
+            assert_eq!(available(&stores[1], ItemKind::Pool), 2, "there is no such message");
+            break;
+        }
+        let Err(Error::PeerMisbehaved { .. }) = ended[1] else { panic!("{ended:?}") };
+        note_caught();
+        let pools = available(&stores[1], ItemKind::Pool);
+        assert!(stores[1].drafts().unwrap().is_empty(), "what was not closed is gone");
+        if pools > 0 {
+            let made = together(&stores, None, |_, config, store| {
+                stored::prepare(config, store, &circuit(), 1)
+            });
+            assert!(made.into_iter().all(|made| made.unwrap().from_pools == 1));
+            assert!(run(&stores, None).iter().all(Result::is_ok));
+        }
+        kept.insert(pools);
+    }
+    assert_eq!(kept, BTreeSet::from([0, 1]), "both pools were cheated in");
+}
+
+/// Between two pools all say which one they closed.
+#[test]
+fn a_party_that_says_it_closed_another_pool() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let lie = Lie { kind: ANSWER, index: 0, change: |told| told[3] ^= 1, victims: |_| true };
+    let expected = Error::misbehaved(1, checks::STORED_ANSWER);
+    assert_noticed((&stores, ItemKind::Pool, 1), (1, lie), &expected, |stores, cheat| {
+        let amount = Amount { and_gates: 256, input_bits: 64 };
+        together(stores, cheat, |_, config, store| {
+            stored::fill(config.pool_gates(128), store, amount).map(drop)
+        })
+    });
 }

@@ -188,10 +188,10 @@ fn a_pool_is_dealt_once_and_lasts() {
             stored::fill(config, store(party), amount)
         };
         for filled in together(parties, fill) {
-            assert!(filled.unwrap().item.is_some());
+            assert!(filled.unwrap().items.len() == 1);
         }
         for filled in together(parties, fill) {
-            assert!(filled.unwrap().item.is_none(), "there is enough");
+            assert!(filled.unwrap().items.is_empty(), "there is enough");
         }
         // From now on it is not asked any more.
         assert_eq!(house.served().len(), 1);
@@ -240,7 +240,7 @@ fn what_parties_make_and_what_is_dealt_stay_apart() {
             let config = config.dealer(trusting.then(|| house.dealer("a friend")));
             stored::fill(config, &stores[usize::from(party)], amount)
         });
-        assert!(filled.into_iter().all(|filled| filled.unwrap().item.is_some()));
+        assert!(filled.into_iter().all(|filled| filled.unwrap().items.len() == 1));
     };
     fill(true);
     // What was dealt is no reason not to make any.

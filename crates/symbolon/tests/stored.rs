@@ -1,6 +1,7 @@
 //! The phases in sessions of their own, over stores on disk.
 #![allow(missing_docs)]
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use symbolon::store::{
     AvailableItem, Filter, ItemKind, ItemMeta, ItemState, Protection, Section, Store,
 };
 use symbolon::stored::{self, Agreement, Amount};
-use symbolon::{Config, Error, Inputs, Meter, Protocol, Result, Transport};
+use symbolon::{CancelHandle, Config, Error, Inputs, Meter, Protocol, Result, Transport};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::memory_lanes;
 
@@ -164,10 +165,14 @@ fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
         let amount = Amount { and_gates: 300, input_bits: 70 };
         let filled =
             all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
-        assert!(filled.iter().all(|f| f.item == filled[0].item && f.made.and_gates == 384));
+        assert!(
+            filled.iter().all(|f| f.items == filled[0].items
+                && f.items.len() == 1
+                && f.made.and_gates == 384)
+        );
         let again =
             all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
-        assert!(again.iter().all(|f| f.item.is_none() && f.had.and_gates == 384));
+        assert!(again.iter().all(|f| f.items.is_empty() && f.had.and_gates == 384));
         // Two from the pool, which has input bits for four and gates for three; and one more than
         // that.
         let circuit = circuit("add:16");
@@ -322,7 +327,7 @@ fn of_an_unevenly_used_pool_nobody_gets_what_somebody_has_used() {
     let filled =
         all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
     // Party 0's run died after it had taken its part.
-    drop(stores[0].take_range(filled[0].item.unwrap(), &[0, 0, 0], &[3, 16, 16]).unwrap());
+    drop(stores[0].take_range(filled[0].items[0], &[0, 0, 0], &[3, 16, 16]).unwrap());
     let made = all(together(protocol, &stores, |config, store| {
         stored::prepare(config, store, &circuit, 1)
     }));
@@ -418,4 +423,81 @@ fn damage(protocol: Protocol) {
     let ended = sums(protocol, &stores, [1, 2]);
     assert!(matches!(ended[0], Err(Error::Transport { .. })), "{:?}", ended[0]);
     assert!(matches!(&ended[1], Err(Error::Store(_))), "{:?}", ended[1]);
+}
+
+/// What is asked for is more than one pool: each is a group of its own, and circuits are prepared
+/// from all of them.
+#[test]
+fn pools_are_closed_one_after_the_other() {
+    for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), parties);
+        let amount = Amount { and_gates: 300, input_bits: 90 };
+        let filled = all(together(protocol, &stores, |config, store| {
+            let mut told = Vec::new();
+            let filled = stored::fill_each(config.pool_gates(128), store, amount, |pool| {
+                assert_eq!(available(store, ItemKind::Pool) as u64, pool.number, "it is there");
+                told.push((pool.item, pool.number, pool.of));
+            })?;
+            let expected: Vec<_> =
+                (1..).zip(&filled.items).map(|(n, item)| (*item, n, 3)).collect();
+            assert_eq!(told, expected);
+            Ok(filled)
+        }));
+        assert!(filled.iter().all(|f| f.items == filled[0].items && f.made.and_gates == 384));
+        let pools = stores[0].available_items(&Filter::default()).unwrap();
+        let groups: BTreeSet<_> = pools.iter().map(|pool| pool.group).collect();
+        assert_eq!(groups.len(), 3, "a set-up each");
+        let add = circuit("add:16");
+        let made = all(together(protocol, &stores, |config, store| {
+            stored::prepare(config, store, &add, 3)
+        }));
+        assert!(made.iter().all(|made| made.from_pools == 3));
+        for run in 0..3 {
+            let sums = all(sums(protocol, &stores, [run, 500]));
+            assert!(sums.iter().all(|sum| *sum == Some(500 + run)));
+        }
+    }
+}
+
+/// One party is interrupted after some pools: they stay on both sides, and the same call goes on.
+#[test]
+fn what_was_closed_before_an_interruption_is_not_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let amount = Amount { and_gates: 1024, input_bits: 256 };
+    let fill = |config: Config, store: &Store, after: u64| {
+        let handle = CancelHandle::new();
+        let config = config.pool_gates(128).cancelled_by(&handle);
+        let stops = config_party(store) == 1;
+        stored::fill_each(config, store, amount, |pool| {
+            if stops && pool.number == after {
+                handle.cancel();
+            }
+        })
+    };
+    let ended = together(Protocol::Wrk, &stores, |config, store| fill(config, store, 3));
+    assert_eq!(ended[1].as_ref().unwrap_err(), &Error::Cancelled);
+    let told = ended[0].as_ref().unwrap_err().to_string();
+    assert!(told.contains("it was interrupted"), "{told}");
+    assert!(stores.iter().all(|store| store.drafts().unwrap().is_empty()));
+    assert_eq!(available(&stores[1], ItemKind::Pool), 3);
+    let again = all(together(Protocol::Wrk, &stores, |config, store| fill(config, store, 0)));
+    assert!(again.iter().all(|filled| filled.had.and_gates == 384));
+    assert!(again.iter().all(|filled| filled.made == Amount { and_gates: 640, input_bits: 160 }));
+    let more = all(together(Protocol::Wrk, &stores, |config, store| fill(config, store, 0)));
+    assert!(more.iter().all(|filled| filled.items.is_empty()));
+}
+
+#[test]
+fn too_many_pools_are_refused_before_anybody_is_troubled() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let amount = Amount { and_gates: 513 * 128, input_bits: 1 };
+    let ended = together(Protocol::Wrk, &stores, |config, store| {
+        stored::fill(config.pool_gates(128), store, amount)
+    });
+    for ended in ended {
+        assert!(matches!(&ended, Err(Error::InvalidInput(why)) if why.contains("larger")));
+    }
 }

@@ -103,16 +103,19 @@ pub enum Step {
     Triples,
     /// AND gates, garbled or evaluated.
     Gates,
+    /// Evaluations of a circuit, of several that are online together.
+    Evaluations,
 }
 
 impl Step {
     /// How many there are.
-    pub(crate) const COUNT: usize = 2;
+    pub(crate) const COUNT: usize = 3;
 
     pub(crate) fn index(self) -> usize {
         match self {
             Step::Triples => 0,
             Step::Gates => 1,
+            Step::Evaluations => 2,
         }
     }
 
@@ -121,6 +124,7 @@ impl Step {
         match self {
             Step::Triples => "triples",
             Step::Gates => "gates",
+            Step::Evaluations => "evaluations",
         }
     }
 }

@@ -21,7 +21,8 @@ impl Gates {
 
     /// `x + y + carry`, as the sum modulo 2^n and the carry out; n ANDs.
     pub fn add_with_carry(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> (Word, Bit) {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         let mut carry = carry;
         let sum = x.iter().zip(y).map(|(&x, &y)| {
             let (sum, next) = self.full_adder(x, y, carry);
@@ -33,7 +34,8 @@ impl Gates {
 
     /// `x + y + carry` modulo 2^n, without the AND of the last carry.
     pub(super) fn add_modular(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         let Some(last) = x.len().checked_sub(1) else { return Word::zero(0) };
         let (low, carry) = self.add_with_carry(&x[..last], &y[..last], carry);
         let top = self.xor_bit(x[last], y[last]);
@@ -42,7 +44,8 @@ impl Gates {
 
     /// `x - y` modulo 2^n; n - 1 ANDs.
     pub fn sub(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         let Some(last) = x.len().checked_sub(1) else { return Word::zero(0) };
         let (low, borrow) = self.sub_with_borrow(&x[..last], &y[..last]);
         let top = self.xor_bit(x[last], y[last]);
@@ -51,7 +54,8 @@ impl Gates {
 
     /// `x - y` modulo 2^n, and whether `x < y` as unsigned integers; n ANDs.
     pub fn sub_with_borrow(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         let mut borrow = Bit::ZERO;
         let difference = x.iter().zip(y).map(|(&x, &y)| {
             let partial = self.xor_bit(x, y);
@@ -81,8 +85,8 @@ impl Gates {
 
     /// Two words whose sum is the sum of three, all modulo 2^n; n - 1 ANDs, and the depth of one.
     pub fn carry_save(&mut self, x: &[Bit], y: &[Bit], z: &[Bit]) -> (Word, Word) {
-        same_width(x, y);
-        same_width(y, z);
+        let level = self.level([x, y, z]);
+        let [x, y, z] = level.words();
         let width = x.len();
         let mut carries = Word::zero(width);
         let sum = (0..width).map(|i| {
@@ -98,9 +102,12 @@ impl Gates {
     /// The sum of any number of words of `width` bits modulo 2^n; k words take fewer than
     /// (n - 1)(k - 1) ANDs.
     pub fn sum(&mut self, width: usize, terms: &[&[Bit]]) -> Word {
-        terms.iter().for_each(|term| assert_eq!(term.len(), width, "words of different widths"));
-        let column = |place: usize| terms.iter().map(|term| term[place]).collect();
-        self.sum_columns((0..width).map(column).collect())
+        let mut columns = vec![Vec::with_capacity(terms.len()); width];
+        for &term in terms {
+            let term = self.of_width("a sum", term, width);
+            columns.iter_mut().zip(&*term).for_each(|(column, &bit)| column.push(bit));
+        }
+        self.sum_columns(columns)
     }
 
     /// The sum of bits that are 2^i each in column i, modulo 2^n for n columns. A full adder takes
@@ -152,8 +159,8 @@ impl Gates {
 
     /// `x · y + z` modulo 2^n; n² ANDs.
     pub fn mul_add(&mut self, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
-        same_width(x, y);
-        same_width(x, z);
+        let level = self.level([x, y, z]);
+        let [x, y, z] = level.words();
         let mut sum: Word = z.to_vec().into();
         for (i, &factor) in y.iter().enumerate() {
             let row = self.and_each(factor, &x[..x.len() - i]);
@@ -166,8 +173,8 @@ impl Gates {
     /// `x · y + z + t` of unsigned integers, which always fits in the widths of `x` and `y`
     /// together; `z` is as wide as `x` and `t` as `y`; for n and m bits 2nm ANDs.
     pub fn mul_full_add(&mut self, x: &[Bit], y: &[Bit], z: &[Bit], t: &[Bit]) -> Word {
-        same_width(x, z);
-        same_width(y, t);
+        let (first, second) = (self.level([x, z]), self.level([y, t]));
+        let ([x, z], [y, t]) = (first.words(), second.words());
         let mut product = Vec::with_capacity(x.len() + y.len());
         let mut sum = z.to_vec();
         for (&factor, &carry) in y.iter().zip(t) {
@@ -212,10 +219,4 @@ impl Gates {
         }
         count.into()
     }
-}
-
-/// Operands of one operation are equally wide.
-#[track_caller]
-pub(super) fn same_width(x: &[Bit], y: &[Bit]) {
-    assert_eq!(x.len(), y.len(), "words of different widths");
 }

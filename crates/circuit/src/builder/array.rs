@@ -1,6 +1,5 @@
 //! Arrays read and written at places nobody learns, and sorting.
 
-use super::arith::same_width;
 use super::bit::{Bit, Word};
 use super::gates::Gates;
 use super::network::sorting_network;
@@ -8,12 +7,12 @@ use super::network::sorting_network;
 impl Gates {
     /// `array[index]`, zeros for an index beyond the array; for n elements of w bits about
     /// (n - 1)·w ANDs.
-    ///
-    /// # Panics
-    /// When the array is empty or its elements have different widths.
     pub fn read(&mut self, array: &[Word], index: &[Bit]) -> Word {
-        array.iter().for_each(|element| same_width(element, &array[0]));
-        let mut level = array.to_vec();
+        let mut level = self.level_array(array);
+        if level.is_empty() {
+            self.note_mismatch(|| "an array that is read has no elements".to_string());
+            return Word::zero(0);
+        }
         let mut index = index.iter();
         while level.len() > 1 {
             let Some(&bit) = index.next() else { break };
@@ -32,9 +31,6 @@ impl Gates {
 
     /// The array with `value` at `index`, unchanged for an index beyond the array; for n
     /// elements of w bits about n·(w + 1) ANDs.
-    ///
-    /// # Panics
-    /// When elements and value have different widths.
     pub fn write(&mut self, array: &[Word], index: &[Bit], value: &[Bit]) -> Vec<Word> {
         let places = self.one_hot(index, array.len());
         let pairs = array.iter().zip(places.iter());
@@ -64,11 +60,8 @@ impl Gates {
 
     /// The unsigned integers in ascending order, by [`sorting_network`]; 2w ANDs for each of its
     /// comparators.
-    ///
-    /// # Panics
-    /// When the words have different widths.
     pub fn sort(&mut self, words: &[Word]) -> Vec<Word> {
-        let mut words = words.to_vec();
+        let mut words = self.level_array(words);
         for (low, high) in sorting_network(words.len()) {
             (words[low], words[high]) = self.min_max(&words[low], &words[high]);
         }

@@ -1,25 +1,27 @@
 //! Bitwise operations, comparison, choice.
 
-use super::arith::same_width;
 use super::bit::{Bit, Word};
 use super::gates::Gates;
 
 impl Gates {
     /// `x ⊕ y`, bit by bit; free.
     pub fn xor(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         x.iter().zip(y).map(|(&x, &y)| self.xor_bit(x, y)).collect()
     }
 
     /// `x ∧ y`, bit by bit; n ANDs.
     pub fn and(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         x.iter().zip(y).map(|(&x, &y)| self.and_bit(x, y)).collect()
     }
 
     /// `x ∨ y`, bit by bit; n ANDs.
     pub fn or(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         x.iter().zip(y).map(|(&x, &y)| self.or_bit(x, y)).collect()
     }
 
@@ -51,7 +53,8 @@ impl Gates {
 
     /// Whether `x < y` as unsigned integers; n ANDs.
     pub fn lt(&mut self, x: &[Bit], y: &[Bit]) -> Bit {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         x.iter().zip(y).fold(Bit::ZERO, |borrow, (&x, &y)| self.borrow_bit(x, y, borrow))
     }
 
@@ -73,21 +76,22 @@ impl Gates {
 
     /// `if choice { x } else { y }`; n ANDs.
     pub fn select(&mut self, choice: Bit, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         x.iter().zip(y).map(|(&x, &y)| self.select_bit(choice, x, y)).collect()
     }
 
     /// Bit by bit, `if choice { x } else { y }`; n ANDs.
     pub fn select_each(&mut self, choice: &[Bit], x: &[Bit], y: &[Bit]) -> Word {
-        same_width(choice, x);
-        same_width(x, y);
+        let level = self.level([choice, x, y]);
+        let [choice, x, y] = level.words();
         (0..x.len()).map(|i| self.select_bit(choice[i], x[i], y[i])).collect()
     }
 
     /// Bit by bit, whether at least two of the three are 1; n ANDs.
     pub fn majority_each(&mut self, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
-        same_width(x, y);
-        same_width(y, z);
+        let level = self.level([x, y, z]);
+        let [x, y, z] = level.words();
         (0..x.len()).map(|i| self.majority_bit(x[i], y[i], z[i])).collect()
     }
 

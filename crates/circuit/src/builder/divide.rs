@@ -1,6 +1,5 @@
 //! Division and square roots.
 
-use super::arith::same_width;
 use super::bit::{Bit, Word};
 use super::gates::Gates;
 
@@ -26,7 +25,8 @@ impl Gates {
     /// Division by zero gives the quotient -1 and the dividend as the remainder; the least integer
     /// divided by -1 is itself, with remainder 0.
     pub fn div_rem_signed(&mut self, dividend: &[Bit], divisor: &[Bit]) -> (Word, Word) {
-        same_width(dividend, divisor);
+        let level = self.level([dividend, divisor]);
+        let [dividend, divisor] = level.words();
         let sign = |word: &[Bit]| word.last().copied().unwrap_or(Bit::ZERO);
         let (dividend_sign, divisor_sign) = (sign(dividend), sign(divisor));
         let (dividend, divisor) = (self.abs(dividend), self.abs(divisor));
@@ -39,7 +39,8 @@ impl Gates {
 
     /// The division; also tells whether the divisor is not zero.
     fn divide(&mut self, dividend: &[Bit], divisor: &[Bit]) -> (Word, Word, Bit) {
-        same_width(dividend, divisor);
+        let level = self.level([dividend, divisor]);
+        let [dividend, divisor] = level.words();
         let width = dividend.len();
         let used = |word: &[Bit]| {
             word.iter().rposition(|bit| *bit != Bit::ZERO).map_or(0, |place| place + 1)

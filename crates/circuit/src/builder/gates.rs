@@ -7,7 +7,7 @@ use super::lookup::Lookups;
 use super::multiply::Products;
 use super::subcircuit::Subcircuit;
 use super::table::{GateTable, Key};
-use crate::{Call, Step, Wire, WireRange};
+use crate::{Call, CircuitError, Step, Wire, WireRange};
 
 /// More wires than this do not fit a [`Bit`].
 const MAX_WIRES: u32 = (1 << 31) - 2;
@@ -18,7 +18,7 @@ const MAX_WIRES: u32 = (1 << 31) - 2;
 ///
 /// Constants fold, equal gates merge, and inversions are pulled out of gates, so that an AND is
 /// made once for all eight combinations of inverted operands and results. Operands of two-word
-/// operations have equal widths; an operation panics when they have not, as slices do.
+/// operations have equal widths; where they have not, `finish` reports the first such operation.
 pub struct Gates {
     pub(super) steps: Vec<Step>,
     /// Calls; `component` is an index in `callees`.
@@ -35,6 +35,8 @@ pub struct Gates {
     pub(super) inputs: Vec<WireRange>,
     pub(super) next_wire: Wire,
     pub(super) too_large: bool,
+    /// What is wrong with the operands of the first operation that has any of the wrong width.
+    pub(super) mismatch: Option<CircuitError>,
     table: GateTable,
     constants: [Option<Wire>; 2],
     ands: u64,
@@ -56,6 +58,7 @@ impl Gates {
             inputs: Vec::new(),
             next_wire: 0,
             too_large: false,
+            mismatch: None,
             table: GateTable::new(),
             constants: [None; 2],
             ands: 0,

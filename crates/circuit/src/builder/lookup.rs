@@ -42,10 +42,9 @@ impl Gates {
     /// constant, or the same bit inverted or not, a smaller table of the others takes its place,
     /// without the outputs that are then constant or one of the inputs.
     ///
-    /// # Panics
-    /// When there are not as many inputs as the table has.
+    /// `finish` reports look-ups with more or fewer inputs than the table has.
     pub fn lookup(&mut self, table: &Table, inputs: &[Bit]) -> Word {
-        assert_eq!(inputs.len(), table.inputs() as usize, "as many bits as the table has inputs");
+        let inputs = &*self.of_width("a table", inputs, table.inputs() as usize);
         let mut distinct: Vec<Wire> = Vec::with_capacity(inputs.len());
         for (wire, _) in inputs.iter().filter_map(|bit| bit.wire()) {
             if !distinct.contains(&wire) {
@@ -243,10 +242,12 @@ mod tests {
     }
 
     #[test]
-    #[should_panic = "as many bits as the table has inputs"]
-    fn a_word_of_another_width_panics() {
-        let mut gates = Gates::new();
-        let x = gates.input_wires(7);
-        gates.lookup(&byte_table(), &x);
+    fn finish_reports_a_word_of_another_width() {
+        let mut b = Builder::new("wrong");
+        let x = b.input("x", Type::Uint(7), 0);
+        let entry = b.lookup(&byte_table(), &x);
+        b.output("entry", &entry, Type::Uint(8), Receivers::All);
+        let told = b.finish().expect_err("too few inputs").to_string();
+        assert!(told.contains("takes 8 bits, not 7"), "{told}");
     }
 }

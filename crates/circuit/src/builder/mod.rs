@@ -34,6 +34,7 @@ mod shift;
 mod subcircuit;
 mod sweep;
 mod table;
+mod widths;
 
 use std::ops::{Deref, DerefMut};
 
@@ -47,15 +48,14 @@ use crate::{Circuit, CircuitError, Component, Input, Output, PartyId, Receivers,
 
 /// Builds a circuit: declare inputs, combine them, declare outputs, finish.
 ///
-/// [`finish`](Self::finish) reports port errors: duplicate names, zero-width types, and words whose
-/// width does not match their type.
+/// [`finish`](Self::finish) reports port errors (duplicate names, zero-width types, and words whose
+/// width does not match their type) and operations on words of different widths.
 pub struct Builder {
     name: String,
     gates: Gates,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     output_bits: Vec<Bit>,
-    mismatch: Option<CircuitError>,
 }
 
 impl Builder {
@@ -67,7 +67,6 @@ impl Builder {
             inputs: Vec::new(),
             outputs: Vec::new(),
             output_bits: Vec::new(),
-            mismatch: None,
         }
     }
 
@@ -84,12 +83,14 @@ impl Builder {
     /// Makes `word` the next output, with its type and those who learn it.
     pub fn output(&mut self, name: impl Into<String>, word: &Word, ty: Type, to: Receivers) {
         let name = name.into();
-        if ty.width() != word.width() as u64 && self.mismatch.is_none() {
+        if ty.width() != word.width() as u64 {
             let width = word.width();
-            self.mismatch = Some(CircuitError::invalid(format!(
-                "output `{name}` is a word of {width} bits, its type {ty} has {}",
-                ty.width()
-            )));
+            self.gates.note_mismatch(|| {
+                format!(
+                    "output `{name}` is a word of {width} bits, its type {ty} has {}",
+                    ty.width()
+                )
+            });
         }
         self.output_bits.extend_from_slice(word);
         self.outputs.push(Output { name, ty, to });
@@ -117,9 +118,6 @@ impl Builder {
         self,
         change: impl FnOnce(sweep::Swept) -> Result<sweep::Swept, CircuitError>,
     ) -> Result<Circuit, CircuitError> {
-        if let Some(error) = self.mismatch {
-            return Err(error);
-        }
         let main = change(sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?)?;
         Circuit::new(self.name, self.inputs, self.outputs, subcircuit::link(main))
     }

@@ -1,11 +1,13 @@
-//! Multiplication: schoolbook rows for narrow words, Karatsuba above.
+//! Multiplication: rows for narrow words, Karatsuba above.
+//!
+//! The product of two bits is half of x + y - (x ⊕ y). The sums over all bits are multiples of the
+//! factors, so most rows take XORs in place of ANDs, and half the gates of schoolbook rows.
 //!
 //! A product of n by m bits is cut to its low w bits. For each such size [`Products`] knows the
 //! cheapest way, found by comparing the costs of all ways once.
 
 use std::collections::HashMap;
 
-use super::arith::same_width;
 use super::bit::{Bit, Word};
 use super::gates::Gates;
 use super::subcircuit::{ComponentBuilder, Subcircuit};
@@ -14,10 +16,13 @@ use super::subcircuit::{ComponentBuilder, Subcircuit};
 const PART: usize = 32;
 
 /// How a product is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
-    /// One row for each bit of the narrower factor.
+    /// One row for each bit of the narrower factor, or for a square one bit for each two of its
+    /// bits, made by ANDs.
     Rows,
+    /// The same made by XORs.
+    Signed,
     /// Three products of halves, or of this many low bits and the rest.
     Karatsuba(usize),
     /// Products of halves without the high one, which a cut product does not need.
@@ -46,6 +51,10 @@ impl Products {
             return known;
         }
         let mut best = (if square { square_rows(n, w) } else { rows(n, m, w) }, Way::Rows);
+        if m > 1 {
+            let signed = if square { signed_square(n, w) } else { signed_rows(n, m, w) };
+            best = best.min((signed, Way::Signed));
+        }
         if m > 3 {
             for way in self.candidates(n, m, w) {
                 let cost = self.cost(n, m, w, square, way);
@@ -76,7 +85,7 @@ impl Products {
 
     fn cost(&mut self, n: usize, m: usize, w: usize, square: bool, way: Way) -> u64 {
         match way {
-            Way::Rows => u64::MAX,
+            Way::Rows | Way::Signed => u64::MAX,
             Way::Karatsuba(h) => {
                 let rest = w - h;
                 let parts = self.best(h, h, 2 * h, square).0
@@ -124,20 +133,61 @@ fn square_rows(n: usize, w: usize) -> u64 {
     ands
 }
 
+/// The AND gates of a product by signed rows.
+fn signed_rows(n: usize, m: usize, w: usize) -> u64 {
+    let first = n.min(w) + n.min(w - 1) + (n + 1).min(w - 1) - 1;
+    let rows: usize = (2..m).map(|i| (n + 2).min(w + 1 - i) - 1).sum();
+    (first + rows + w - m) as u64
+}
+
+/// The AND gates of a square by differences.
+fn signed_square(n: usize, w: usize) -> u64 {
+    let (mut ands, mut carries) = (0, 0);
+    for (place, constant) in difference_constant(n, w).into_iter().enumerate().take(w - 1) {
+        let own = usize::from(place < 2 * n);
+        let bits = different_pairs(n, place) + own + carries;
+        ands += bits as u64 / 2;
+        carries = bits / 2 + usize::from(bits % 2 == 1 && constant);
+    }
+    ands
+}
+
+/// How many pairs i < j < n there are with i + j = `place`.
+fn different_pairs(n: usize, place: usize) -> usize {
+    place.div_ceil(2).saturating_sub((place + 1).saturating_sub(n))
+}
+
+/// What a square by differences adds to its bits: -(2^n - 1) less 2^(i + j) for each pair i < j,
+/// modulo 2^w.
+fn difference_constant(n: usize, w: usize) -> Vec<bool> {
+    let mut carry = 0;
+    // The complement of what is to be subtracted, and one.
+    let mut one = true;
+    let digit = |place| {
+        let sum = carry + different_pairs(n, place) + usize::from(place < n);
+        carry = sum / 2;
+        let bit = sum.is_multiple_of(2) != one;
+        one &= !bit;
+        bit
+    };
+    (0..w).map(digit).collect()
+}
+
 /// The products that are components already, by their widths and whether they are squares.
 type Parts = HashMap<(usize, usize, usize, bool), Subcircuit>;
 
 impl Gates {
-    /// `x · y` modulo 2^n, for signed and unsigned integers alike: n² - n + 1 ANDs for narrow
+    /// `x · y` modulo 2^n, for signed and unsigned integers alike: about n² / 2 + 2n ANDs for narrow
     /// words, fewer by Karatsuba's method for wide ones, for squares, and where bits are constants
     /// or copies of the sign.
     pub fn mul(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         self.multiply(x, y, &mut None)
     }
 
     /// The whole product `x · y` of unsigned integers, as wide as both together: for n bits each
-    /// 2n² - n ANDs where they are narrow, fewer where they are wide.
+    /// n² + 3n ANDs where they are narrow, fewer where they are wide.
     pub fn mul_full(&mut self, x: &[Bit], y: &[Bit]) -> Word {
         self.unsigned(x, y, x.len() + y.len(), &mut None)
     }
@@ -163,7 +213,8 @@ impl Gates {
     /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit small
     /// for words of several hundred bits and more.
     pub fn mul_in_parts(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
+        let level = self.level([x, y]);
+        let [x, y] = level.words();
         self.multiply(x, y, &mut Some(Parts::new()))
     }
 
@@ -208,20 +259,33 @@ impl Gates {
         }
         let (x, y) = (&x[zeros(x)..], &y[zeros(y)..]);
         let (x, y) = (&x[..x.len().min(w - shift)], &y[..y.len().min(w - shift)]);
-        let constants =
-            |word: &[Bit]| word.iter().filter(|bit| bit.as_constant().is_some()).count();
+        // Rows are made for the bits of the second factor.
+        let (x, y) = if constants(x) > constants(y) { (y, x) } else { (x, y) };
         let product = if is_constant(x) {
             self.times_constant(y, x, w - shift)
         } else if is_constant(y) {
             self.times_constant(x, y, w - shift)
-        } else if constants(x) + constants(y) > 0 {
-            // Rows are made for the bits of the second factor.
-            let (x, y) = if constants(x) > constants(y) { (y, x) } else { (x, y) };
+        } else if self.rows_are_cheap(x, y, w - shift) {
             self.rows(x, y, w - shift)
         } else {
             self.product(x, y, w - shift, parts)
         };
         std::iter::repeat_n(Bit::ZERO, shift).chain(product.resize(w - shift).to_vec()).collect()
+    }
+
+    /// Whether schoolbook rows, in which constant bits save gates, beat the way that is best
+    /// without constants.
+    fn rows_are_cheap(&mut self, x: &[Bit], y: &[Bit], w: usize) -> bool {
+        if constants(x) + constants(y) == 0 {
+            return false;
+        }
+        let ones = y.iter().filter(|bit| **bit == Bit::ONE).count();
+        let secret = y.len() - constants(y);
+        let used = secret * (2 * x.len() - constants(x)) + ones * x.len();
+        let all = 2 * x.len() * y.len();
+        let (wide, narrow) = (x.len().max(y.len()), x.len().min(y.len()));
+        let gates = rows(wide, narrow, w.min(wide + narrow)) * used as u64 / all as u64;
+        gates <= self.products.best(wide, narrow, w, false).0
     }
 
     /// A product with a constant: as few additions and subtractions as its non-adjacent form has.
@@ -315,6 +379,8 @@ impl Gates {
         match self.products.best(x.len(), y.len(), w, square).1 {
             Way::Rows if square => self.square_rows(x, w),
             Way::Rows => self.rows(x, y, w),
+            Way::Signed if square => self.signed_square(x, w),
+            Way::Signed => self.signed_rows(x, y, w),
             Way::Karatsuba(h) => self.karatsuba(x, y, w, h, parts),
             Way::Halves(h) => self.halves(x, y, w, h, parts),
             Way::Split(h) => {
@@ -336,6 +402,54 @@ impl Gates {
             for j in i + 1..x.len().min((w.saturating_sub(1)).saturating_sub(i)) {
                 let both = self.and_bit(x[i], x[j]);
                 columns[i + j + 1].push(both);
+            }
+        }
+        self.sum_columns(columns)
+    }
+
+    /// The product by rows that are added or subtracted: with s = 1 for a bit of y that is 1 and
+    /// -1 for one that is 0, the bit is (s + 1) / 2. The halves of all bits from 1 on are together
+    /// (2^m - 2) / 2, so that xy is 2^(m-1)·x - x, and y₀·x, and s·2^(i-1)·x for each i from 1 on.
+    /// The row of bit 1 less x is -2x or 0.
+    fn signed_rows(&mut self, x: &[Bit], y: &[Bit], w: usize) -> Word {
+        let (n, m) = (x.len(), y.len());
+        let first = self.and_each(y[0], &x[..n.min(w)]);
+        let second = self.and_each(!y[1], &x[..n.min(w - 1)]);
+        let wide = (n + 1).min(w - 1);
+        let mut sum = self.sub(&first.slice(1..first.width()).resize(wide), &second.resize(wide));
+        let mut product = vec![first[0]];
+        for (i, &bit) in y.iter().enumerate().skip(2) {
+            // What is left of the sum stands at place i - 1, with its sign.
+            let wide = (n + 2).min(w + 1 - i);
+            let row = x.iter().map(|&x| self.xor_bit(x, !bit)).take(wide);
+            let row: Word = row.collect();
+            let row = Word::join([&row, &Word::from(vec![!bit; wide - row.width()])]);
+            sum = self.add_modular(&sum.resize_signed(wide), &row, !bit);
+            product.push(sum[0]);
+            sum = sum.slice(1..wide);
+        }
+        let x: Word = x.to_vec().into();
+        let wide = w + 1 - m;
+        product.extend_from_slice(&self.add(&sum.resize_signed(wide), &x.resize(wide)));
+        product.into()
+    }
+
+    /// A square as (2^n - 1)·x less 2^(i + j) for each two bits i < j that differ.
+    fn signed_square(&mut self, x: &[Bit], w: usize) -> Word {
+        let n = x.len();
+        let constant = difference_constant(n, w);
+        let mut columns: Vec<Vec<Bit>> =
+            constant.into_iter().map(|bit| vec![Bit::constant(bit)]).collect();
+        for (i, &bit) in x.iter().enumerate() {
+            let mut push = |place: usize, bit| {
+                if let Some(column) = columns.get_mut(place) {
+                    column.push(bit);
+                }
+            };
+            push(n + i, bit);
+            push(i, !bit);
+            for (j, &other) in x.iter().enumerate().skip(i + 1) {
+                push(i + j, !self.xor_bit(bit, other));
             }
         }
         self.sum_columns(columns)
@@ -432,6 +546,11 @@ fn magnitude(word: &[Bit]) -> usize {
     let Some((&sign, low)) = word.split_last() else { return 0 };
     let copies = low.iter().rev().take_while(|bit| **bit == sign).count();
     if copies == 0 { word.len() } else { low.len() - copies }
+}
+
+/// How many bits are constants.
+fn constants(word: &[Bit]) -> usize {
+    word.iter().filter(|bit| bit.as_constant().is_some()).count()
 }
 
 fn is_constant(word: &[Bit]) -> bool {

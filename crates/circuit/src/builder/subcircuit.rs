@@ -34,6 +34,11 @@ impl Subcircuit {
         self.0.ands
     }
 
+    /// The bits of its inputs and outputs together.
+    pub fn port_bits(&self) -> u64 {
+        u64::from(self.0.component.inputs) + u64::from(self.output_bits())
+    }
+
     /// An address that no other component has while this one lives.
     fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
@@ -156,16 +161,18 @@ impl Gates {
     /// The call stays a call in the finished circuit; nothing folds across its borders, so
     /// constants are better built into a component than passed to it.
     ///
-    /// # Panics
-    /// When the number or the widths of the arguments are not those of the component's inputs.
+    /// `finish` reports arguments whose number or widths are not those of the component's inputs.
     pub fn call(&mut self, callee: &Subcircuit, args: &[&[Bit]]) -> Vec<Word> {
         let definition = &*callee.0;
-        assert!(
-            args.iter().map(|arg| arg.len()).eq(definition.input_widths.iter().copied()),
-            "`{}` takes words of {:?} bits",
-            definition.component.name,
-            definition.input_widths
-        );
+        let (widths, given): (_, Vec<usize>) =
+            (&definition.input_widths, args.iter().map(|arg| arg.len()).collect());
+        if given != *widths {
+            let name = &definition.component.name;
+            self.note_mismatch(|| {
+                format!("`{name}` takes words of {widths:?} bits, not {given:?}")
+            });
+            return definition.output_widths.iter().map(|&width| Word::zero(width)).collect();
+        }
         let first_arg = self.call_args.len();
         for &arg in args {
             for &bit in arg {

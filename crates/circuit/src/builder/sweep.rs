@@ -22,6 +22,9 @@ pub(super) fn sweep(
     outputs: &[Bit],
 ) -> Result<Swept, CircuitError> {
     let outputs: Vec<Wire> = outputs.iter().map(|&bit| gates.materialise(bit)).collect();
+    if let Some(mismatch) = gates.mismatch.take() {
+        return Err(mismatch);
+    }
     if gates.too_large {
         return Err(CircuitError::invalid(format!("`{name}` has more wires than can be numbered")));
     }

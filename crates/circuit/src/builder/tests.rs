@@ -274,7 +274,7 @@ fn costs_are_those_documented() {
     assert_eq!(cost(64, |g, x, y| g.add(x, y)), 63);
     assert_eq!(cost(64, |g, x, y| g.sub(x, y)), 63);
     assert_eq!(cost(64, |g, x, _| g.neg(x)), 62);
-    assert_eq!(cost(8, |g, x, y| g.mul(x, y)), 57);
+    assert_eq!(cost(8, |g, x, y| g.mul(x, y)), 42);
     assert_eq!(cost(64, |g, x, y| g.mul_add(x, y, &Word::zero(64))), 4033);
     for (most, name, found) in [
         (3469, "mul", cost(64, |g, x, y| g.mul(x, y))),

@@ -8,9 +8,8 @@ use crate::lang::ProgramArgs;
 use crate::options::{LocalTransport, TuningArgs};
 use crate::progress::ShowArgs;
 
-/// The names of the workloads that are no circuits.
+/// The name of the workload that is not a circuit.
 pub const TRIPLES: &str = "triples";
-pub const TINYTABLE: &str = "tinytable";
 
 /// How often everything is run, unless it is said.
 pub const REPEAT: u32 = 5;
@@ -22,14 +21,14 @@ EXAMPLES
     symbolon bench triples --parties 2,3,5 --count 1000000
     symbolon bench sha256 --repeat 11 --fresh-session
     symbolon bench aes128 sha256 --protocol wrk,ywz --threads 1,2 --report aes.html
+    symbolon bench aes128 --party 0 --listen 0.0.0.0:7000 --key a.key --peer-fingerprint 90ac…
     symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 --link local,lan,wan --json";
 
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 #[command(after_long_help = BENCH_HELP)]
 pub struct BenchArgs {
-    /// `triples`; `tinytable`, alone, which is AES-128 by its two kinds of tables; or circuits,
-    /// which get random inputs
+    /// `triples`, or circuits, which get random inputs
     #[arg(required = true, value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
     /// What `.sym` programs are compiled with.
@@ -50,9 +49,12 @@ pub struct BenchArgs {
     /// Triples and batches are always run so
     #[arg(long)]
     pub fresh_session: bool,
-    /// How to talk
-    #[arg(long, default_value = "tcp")]
-    pub transport: LocalTransport,
+    /// How to talk [default: tcp; between two machines tls]
+    #[arg(long)]
+    pub transport: Option<LocalTransport>,
+    /// Where the other machine is.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
     /// Run the function-independent phase by itself, making triples that fit any circuit. By
     /// default triples are made for this circuit, which is cheaper
     #[arg(long)]
@@ -73,9 +75,46 @@ pub struct BenchArgs {
     /// Write a page with plots and tables to this file, too; nothing else is needed to show it
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Write every phase of every run to this file, too, a row for each party
+    #[arg(long, value_name = "FILE.csv")]
+    pub csv: Option<PathBuf>,
+    /// Have --json tell every phase of every run, too
+    #[arg(long, requires = "json")]
+    pub raw: bool,
     /// What is shown meanwhile.
     #[command(flatten)]
     pub show: ShowArgs,
+}
+
+/// A measurement between two machines: this side of it.
+#[derive(Args, Debug, Default, Clone)]
+#[command(next_help_heading = "Between two machines")]
+pub struct RemoteArgs {
+    /// Which party this machine is, 0 or 1: the other one is on another machine, where the same is
+    /// measured with the other number
+    #[arg(long, value_name = "PARTY", value_parser = clap::value_parser!(u16).range(0..=1))]
+    pub party: Option<u16>,
+    /// Wait for the other machine at this address, HOST:PORT
+    #[arg(long, value_name = "ADDR", conflicts_with = "connect", requires = "party")]
+    pub listen: Option<String>,
+    /// Dial the other machine at this address, HOST:PORT
+    #[arg(long, value_name = "ADDR", requires = "party")]
+    pub connect: Option<String>,
+    /// This party's identity file, made by `symbolon keygen`
+    #[arg(long, value_name = "FILE", requires = "party")]
+    pub key: Option<PathBuf>,
+    /// The fingerprint of the other party's key, as it told you over another channel
+    #[arg(long, value_name = "HEX", requires = "party")]
+    pub peer_fingerprint: Option<String>,
+}
+
+impl BenchArgs {
+    /// How the parties talk.
+    pub fn transport(&self) -> LocalTransport {
+        let usual =
+            if self.remote.party.is_some() { LocalTransport::Tls } else { LocalTransport::Tcp };
+        self.transport.unwrap_or(usual)
+    }
 }
 
 /// Protocol parameters, most of them lists.

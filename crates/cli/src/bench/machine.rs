@@ -2,15 +2,16 @@
 
 use std::fs::read_to_string;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 /// The machine, this program, and when.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Machine {
     /// This program's version.
-    pub version: &'static str,
+    pub version: String,
     /// Whether it was built without optimisation for its users: then no figure counts.
     pub debug: bool,
     /// The SIMD kernels in use.
@@ -37,7 +38,7 @@ impl Machine {
         let now = OffsetDateTime::now_utc();
         let now = now.replace_nanosecond(0).unwrap_or(now);
         Machine {
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").to_string(),
             debug: cfg!(debug_assertions),
             backend: symbolon::backend(),
             processor: field("/proc/cpuinfo", "model name"),
@@ -50,6 +51,24 @@ impl Machine {
                 .join(" "),
             began: now.format(&Rfc3339).unwrap_or_default(),
             load: load(),
+        }
+    }
+
+    /// What another machine says of itself, in texts that are short and cannot be mistaken for
+    /// anything else.
+    pub fn tamed(self) -> Machine {
+        let tame = |text: String| -> String {
+            let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
+            text.chars().take(100).map(plain).collect()
+        };
+        Machine {
+            version: tame(self.version),
+            backend: tame(self.backend),
+            processor: self.processor.map(tame),
+            system: tame(self.system),
+            began: tame(self.began),
+            load: self.load.filter(|load| (0.0..1e6).contains(load)),
+            ..self
         }
     }
 

@@ -4,7 +4,10 @@ use symbolon::SETUP;
 use symbolon::circuit::PartyId;
 
 use super::args::{BenchArgs, TRIPLES};
+use super::machine::Machine;
 use super::plan::{Setting, Workload};
+use super::raw;
+use super::remote::Remote;
 use super::result::{Measured, PartyMeasured, PhaseMeasured, PhaseOfAll};
 use super::spread::Spread;
 use symbolon::PhaseReport;
@@ -19,31 +22,38 @@ use crate::results::ChoiceJson;
 use crate::timeline::Span;
 
 /// What all parties had at the end of one session, by party.
-type Session = Vec<PartyResult>;
+pub type Session = Vec<PartyResult>;
 
 /// Runs every setting as often as was asked for; those whose runs are sessions of their own take
-/// turns.
+/// turns. Between two machines, returns both of them, too.
 ///
 /// # Errors
 /// As `local`.
-pub fn measure(args: &BenchArgs, settings: &[Setting]) -> CliResult<Vec<Measured>> {
+pub fn measure(
+    args: &BenchArgs,
+    settings: &[Setting],
+) -> CliResult<(Vec<Measured>, Option<[Machine; 2]>)> {
+    let mut remote = Remote::begin(args, settings)?;
     let mut sessions: Vec<Vec<Session>> = settings.iter().map(|_| Vec::new()).collect();
     let rounds = settings.iter().filter(|s| s.fresh_session).map(|s| s.repeat).max().unwrap_or(1);
     for round in 0..rounds {
         for (place, (setting, sessions)) in settings.iter().zip(&mut sessions).enumerate() {
             if round == 0 || setting.fresh_session {
                 progress::measure(place + 1, settings.len(), &setting.title());
-                sessions.push(session(args, setting)?);
+                sessions.push(match &mut remote {
+                    Some(remote) => remote.session(args, setting)?,
+                    None => session(args, setting)?,
+                });
             }
         }
     }
-    settings.iter().zip(&sessions).map(|(setting, all)| summed_up(args, setting, all)).collect()
+    let summed_up = |(setting, all): (&Setting, &Vec<Session>)| summed_up(args, setting, all);
+    let measured: CliResult<_> = settings.iter().zip(&sessions).map(summed_up).collect();
+    Ok((measured?, remote.map(Remote::machines)))
 }
 
 fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
-    let repeat = if setting.fresh_session { 1 } else { setting.repeat };
-    let BenchArgs { split_phases, one_by_one, .. } = *args;
-    let course = RunOptions { repeat, split_phases, one_by_one };
+    let course = course(args, setting);
     let work = match &setting.workload {
         Workload::Triples(count) => Work::Triples(*count),
         Workload::Circuit(loaded) => Work::Circuit {
@@ -54,7 +64,7 @@ fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
         },
     };
     let Setting { parties, tuning, .. } = setting;
-    let (parties, transport, dealer) = (*parties, args.transport, args.dealer);
+    let (parties, transport, dealer) = (*parties, args.transport(), args.dealer);
     // In one process, what an earlier session needed is forgotten, or else nothing is known.
     let known = transport != LocalTransport::Memory || forget_peak_memory();
     let mut played = LocalRun { work, parties, tuning, transport, dealer }.run()?;
@@ -62,6 +72,13 @@ fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
         played.iter_mut().for_each(|party| party.peak_memory = None);
     }
     Ok(played)
+}
+
+/// How the runs of one session go.
+pub fn course(args: &BenchArgs, setting: &Setting) -> RunOptions {
+    let repeat = if setting.fresh_session { 1 } else { setting.repeat };
+    let BenchArgs { split_phases, one_by_one, .. } = *args;
+    RunOptions { repeat, split_phases, one_by_one }
 }
 
 /// What one party's phase cost, in each sample that there is: each session's set-up, or each run's
@@ -132,7 +149,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         psi: if triples { None } else { tuning.psi_name() },
         components: tuning.params.components.clone(),
         threads: tuning.params.threads,
-        transport: args.transport.name(),
+        transport: args.transport().name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         split_phases: args.split_phases,
         batch: tuning.params.executions,
@@ -148,6 +165,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         phases: phases_of_all(sessions, &costs),
         costs,
         timeline: timeline(sessions, taken.median),
+        raw: raw::rows(sessions),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::cost_table::{bytes, time};
 use crate::error::{CliError, CliResult};
 use crate::page::document;
 
-pub const STYLE: &str = "
+const STYLE: &str = "
 body { max-width: 60em } td:first-child { text-align: left }
 figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: #444 }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em }
@@ -27,10 +27,24 @@ pub fn page(result: &BenchJson) -> CliResult<String> {
         result.measurements.iter().map(|one| one.workload.as_str()).collect();
     names.dedup();
     let title = format!("symbolon bench {}", names.join(" "));
+    Ok(document(&title, STYLE, &body(result)?))
+}
+
+/// The same without its title, to be shown in another page.
+///
+/// # Errors
+/// As [`page`].
+pub fn part(result: &BenchJson) -> CliResult<String> {
+    let body = body(result)?;
+    Ok(html! { style { (PreEscaped(STYLE)) } (body) }.into_string())
+}
+
+fn body(result: &BenchJson) -> CliResult<Markup> {
     let scaling = scaling(&result.measurements)?;
     let each: Vec<Markup> = result.measurements.iter().map(one).collect::<CliResult<_>>()?;
-    let body = html! {
+    Ok(html! {
         (machine(&result.machine))
+        @if let Some(other) = &result.other_machine { (machine(other)) }
         h2 { "All measurements" }
         p {
             "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \
@@ -39,8 +53,7 @@ pub fn page(result: &BenchJson) -> CliResult<String> {
         (overview(&table(&result.measurements)))
         (scaling)
         @for section in &each { (section) }
-    };
-    Ok(document(&title, STYLE, &body))
+    })
 }
 
 pub fn machine(machine: &Machine) -> Markup {

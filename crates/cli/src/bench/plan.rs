@@ -7,6 +7,7 @@ use symbolon::circuit::{Circuit, Plan};
 use super::args::{BenchArgs, REPEAT, TRIPLES};
 use crate::error::{CliError, CliResult};
 use crate::lang::{ProgramArgs, is_program};
+use crate::local::can_split_phases;
 use crate::options::TuningArgs;
 use crate::output::tell;
 use crate::source::CircuitSpec;
@@ -230,6 +231,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     let tuning = Tuning::new(&tuning, parties)?;
     if args.split_phases {
         tuning.one_at_a_time("--split-phases")?;
+        can_split_phases(tuning.params.protocol)?;
     }
     if args.one_by_one && tuning.params.executions == 1 {
         return Err(CliError::usage("--one-by-one takes --batch")
@@ -318,6 +320,8 @@ mod tests {
             "add:8 --rho 40,41",
             "add:8 --mac-bits 64,128",
             "add:8 --psi sync,async",
+            "add:8 --protocol duplo --split-phases",
+            "add:8 --protocol dualex --split-phases",
             "add:8 --protocol wrk --component block",
             "add:8 --protocol dualex --psi sync,other",
             "add:8 --protocol tinytable --mac-bits 64,65",

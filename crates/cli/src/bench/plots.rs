@@ -154,8 +154,6 @@ pub enum Quantity {
     Rate,
     /// Bytes of memory of the largest process.
     Memory,
-    /// Seconds.
-    Time,
 }
 
 /// Points that belong together: how they are called, and horizontal and vertical places.
@@ -215,7 +213,6 @@ impl Axis {
             let height = match quantity {
                 Quantity::Rate => measured.per_second,
                 Quantity::Memory => Spread::of(measured.peak_memory.map(|peak| peak as f64))?,
-                Quantity::Time => measured.seconds,
             };
             Some((self.others(measured), self.of(measured), height))
         }))
@@ -264,7 +261,6 @@ impl Axis {
         let height = |value: &f64| match quantity {
             Quantity::Rate => rate(*value),
             Quantity::Memory => bytes(value.round() as u64),
-            Quantity::Time => time(*value),
         };
         chart
             .configure_mesh()

@@ -1,10 +1,12 @@
 //! The file that `--report` names.
 
 use super::args::BenchArgs;
+use super::raw;
 use crate::error::{CliError, CliResult};
 
-/// Tells whether the report can be written before the work, not after it.
+/// Tells whether the files can be written before the work, not after it.
 pub fn announce(args: &BenchArgs) -> CliResult<()> {
+    raw::write(args, &[])?;
     report(args, || Ok(String::new()))
 }
 

@@ -5,6 +5,7 @@ use symbolon::circuit::PartyId;
 
 use super::args::TRIPLES;
 use super::machine::Machine;
+use super::raw::Raw;
 use super::spread::Spread;
 use crate::cost_table::{align, bytes, time};
 use crate::results::ChoiceJson;
@@ -17,6 +18,9 @@ pub struct BenchJson {
     pub format: &'static str,
     /// On what.
     pub machine: Machine,
+    /// Party 1's machine, as it says of itself; absent where both are on one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_machine: Option<Machine>,
     /// A measurement for each combination, in the order in which they were asked for.
     pub measurements: Vec<Measured>,
 }
@@ -80,6 +84,9 @@ pub struct Measured {
     /// When the phases were, by party, in a run that took about the median; seconds from the first
     /// one's begin.
     pub timeline: Vec<Vec<Span>>,
+    /// Every phase of every run; only with --raw.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<Raw>,
 }
 
 /// What a phase cost over all parties.
@@ -239,14 +246,12 @@ pub fn rate(count: f64) -> String {
 }
 
 impl BenchJson {
-    /// The same as [`Self::text`] for a page.
-    pub fn text_as_html(&self) -> String {
-        maud::html! { pre { (self.text()) } }.into_string()
-    }
-
     /// For people: in full, when there is one measurement, or else as a table.
     pub fn text(&self) -> String {
-        let machine = self.machine.line();
+        let machine = match &self.other_machine {
+            None => self.machine.line(),
+            Some(other) => format!("party 0: {}\nparty 1: {}", self.machine.line(), other.line()),
+        };
         match &self.measurements[..] {
             [one] => format!("{machine}\n{}", one.text()),
             many => {

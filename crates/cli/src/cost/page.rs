@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use symbolon_lang::cost::Totals;
+use symbolon_lang::cost::LineCost;
 use symbolon_lang::source::Sources;
 
 use super::report::CostJson;
@@ -84,23 +84,23 @@ fn summary(cost: &CostJson) -> Markup {
 }
 
 /// The gates of lines, by their numbers.
-type Lines = BTreeMap<u32, Totals>;
+type Lines<'a> = BTreeMap<u32, &'a LineCost>;
 
 /// The files with gates, the main one first, and the gates of their lines.
-fn files(cost: &CostJson) -> Vec<(&str, Lines)> {
-    let mut files: Vec<(&str, Lines)> = vec![(&cost.program, BTreeMap::new())];
+fn files(cost: &CostJson) -> Vec<(&str, Lines<'_>)> {
+    let mut files: Vec<(&str, Lines<'_>)> = vec![(&cost.program, BTreeMap::new())];
     for line in &cost.report.lines {
         let known = files.iter().position(|(file, _)| *file == line.file);
         let place = known.unwrap_or_else(|| {
             files.push((&line.file, BTreeMap::new()));
             files.len() - 1
         });
-        files[place].1.insert(line.line, Totals { ands: line.ands, lookups: line.lookups });
+        files[place].1.insert(line.line, line);
     }
     files
 }
 
-fn source(file: &str, gates: &Lines, cost: &CostJson, sources: &Sources) -> Markup {
+fn source(file: &str, gates: &Lines<'_>, cost: &CostJson, sources: &Sources) -> Markup {
     let text = sources.files.iter().find(|source| source.name == file);
     let text = text.map_or("", |source| &source.text);
     let all = cost.report.ands + cost.report.unused;
@@ -110,7 +110,8 @@ fn source(file: &str, gates: &Lines, cost: &CostJson, sources: &Sources) -> Mark
         div.source {
             table {
                 @for (number, line) in (1u32..).zip(text.lines()) {
-                    @let Totals { ands, lookups } = gates.get(&number).copied().unwrap_or_default();
+                    @let costs = gates.get(&number);
+                    @let ands = costs.map_or(0, |costs| costs.ands);
                     tr class=[heat(ands, all)] {
                         td.line { (number) }
                         td.code { (line) }
@@ -119,12 +120,26 @@ fn source(file: &str, gates: &Lines, cost: &CostJson, sources: &Sources) -> Mark
                             td { (percent(ands, all)) }
                             td.name { span.bar style=(format!("width:{}px", ands.saturating_mul(80).div_ceil(most))) {} }
                         } @else { td {} td {} td {} }
-                        td { @if lookups > 0 { (lookups) " look-ups" } }
+                        td.name { @if let Some(costs) = costs { (others(costs)) } }
                     }
                 }
             }
         }
     }
+}
+
+/// What a line has besides AND gates.
+fn others(costs: &LineCost) -> String {
+    let counts = [
+        (costs.lookups, "look-up"),
+        (costs.calls, "call"),
+        (costs.port_bits, "port bit"),
+        (costs.asserts, "assert"),
+    ];
+    let shown = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, name)| {
+        format!("{} {name}{}", grouped(count), if count == 1 { "" } else { "s" })
+    });
+    shown.collect::<Vec<_>>().join(", ").replace(' ', "\u{a0}")
 }
 
 /// How much a line stands out.

@@ -5,7 +5,6 @@ use symbolon::{DEPENDENT, INDEPENDENT, ONLINE, STREAMED};
 
 use crate::bench::result::Measured;
 use crate::bench::spread::Spread;
-use crate::bench::tinytable_result::Variant;
 
 /// A quantity and its unit. Circuits' are for one evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,16 +54,13 @@ pub enum Column {
     /// The most memory that a party's process took.
     #[serde(rename = "memory GB")]
     Memory,
-    /// `tinytable`: time online of one block alone.
-    #[serde(rename = "sequential ms")]
-    Sequential,
-    /// `tinytable`: time online of one block among many on fresh material.
-    #[serde(rename = "fresh us")]
-    Fresh,
-    /// `tinytable`: the same on the material of one block, which all use.
-    #[serde(rename = "reused us")]
-    Reused,
-    /// `tinytable`: what is prepared for one block.
+    /// Time online of an evaluation that is the only one in its run.
+    #[serde(rename = "alone ms")]
+    Alone,
+    /// Time online of one among many that run side by side.
+    #[serde(rename = "among many us")]
+    AmongMany,
+    /// Size of what is prepared for one evaluation, which `bench` does not measure.
     #[serde(rename = "prepared KiB")]
     Prepared,
 }
@@ -74,7 +70,7 @@ impl Column {
     pub fn name(self) -> String {
         let name = serde_json::to_value(self).ok();
         let name = name.and_then(|name| name.as_str().map(String::from)).unwrap_or_default();
-        name.replace(" us", " µs").replace("reused", "reused*")
+        name.replace(" us", " µs")
     }
 
     /// This quantity of what was measured of a circuit or of triples; nothing when it has none.
@@ -105,18 +101,9 @@ impl Column {
                 let peaks = measured.iter().filter_map(|one| one.peak_memory);
                 peaks.max().map(|peak| same(peak as f64 / 1e9))
             }
-            Column::Sequential | Column::Fresh | Column::Reused | Column::Prepared => None,
-        }
-    }
-
-    /// This quantity of a block of `tinytable`.
-    pub fn of_block(self, variant: &Variant) -> Option<Spread> {
-        match self {
-            Column::Sequential => Some(variant.seconds(|party| &party.sequential)).map(times(1e3)),
-            Column::Fresh => Some(variant.seconds(|party| &party.fresh)).map(times(1e6)),
-            Column::Reused => Some(variant.seconds(|party| &party.shared)).map(times(1e6)),
-            Column::Prepared => Some(same(variant.most(|party| party.prepared_bytes) / 1024.0)),
-            _ => None,
+            Column::Alone => row.online(|batch| batch == 1).map(times(1e3)),
+            Column::AmongMany => row.online(|batch| batch > 1).map(times(1e6)),
+            Column::Prepared => None,
         }
     }
 }
@@ -193,6 +180,12 @@ impl<'m> Row<'m> {
             let mut phases = measured.phases.iter();
             phases.find(|phase| phase.phase == name).map(|phase| phase.seconds)
         })
+    }
+
+    /// Seconds online of an evaluation, measured with this many of them in a run.
+    fn online(&self, batch: impl Fn(u64) -> bool) -> Option<Spread> {
+        let measured = self.measured.iter().find(|one| batch(one.batch))?;
+        Row { measured: std::slice::from_ref(measured), ..*self }.seconds(&[ONLINE])
     }
 
     fn bytes(&self, phases: &[&str]) -> Option<Spread> {

@@ -9,12 +9,10 @@ use super::figure::Column;
 use super::fit::obstacle;
 use super::tables::{Chosen, Row, Table};
 use crate::bench;
-use crate::bench::args::{BenchArgs, TINYTABLE};
+use crate::bench::args::BenchArgs;
 use crate::bench::machine::Machine;
 use crate::bench::result::Measured;
 use crate::bench::spread::Spread;
-use crate::bench::tinytable;
-use crate::bench::tinytable_result::Blocks;
 use crate::error::{CliError, CliResult, ExitKind};
 use crate::output::tell;
 
@@ -99,12 +97,6 @@ pub fn bench(words: &str) -> CliResult<BenchArgs> {
     parsed.map(|words| words.bench).map_err(|error| CliError::internal(format!("{words}: {error}")))
 }
 
-/// What was measured with one command, and with which.
-enum Measurement {
-    Runs(Vec<Measured>),
-    Blocks(Vec<Blocks>),
-}
-
 /// A place in the tables: by table and row.
 type Place = (usize, usize);
 
@@ -178,7 +170,7 @@ fn without_figures(table: &Table) -> TableResult {
 /// What runs commands; each once, as several tables ask for the same.
 struct Bench {
     pace: Pace,
-    known: Vec<(String, Measurement)>,
+    known: Vec<(String, Vec<Measured>)>,
 }
 
 impl Bench {
@@ -198,17 +190,7 @@ impl Bench {
                 }
             };
             result.commands.push(format!("symbolon bench {command}"));
-            match measured {
-                Measurement::Runs(measured) => runs.extend(measured.iter().cloned()),
-                Measurement::Blocks(blocks) => {
-                    let variants = blocks.iter().flat_map(|blocks| &blocks.variants);
-                    let mut named = variants.filter(|one| row.part.as_deref() == Some(one.name));
-                    if let Some(variant) = named.next() {
-                        let of = |column: &Column| column.of_block(variant);
-                        result.ours = table.columns.iter().map(of).collect();
-                    }
-                }
-            }
+            runs.extend(measured.iter().cloned());
         }
         if !runs.is_empty() {
             let of = |column: &Column| column.of(&runs, table.sender);
@@ -231,17 +213,12 @@ impl Bench {
         Ok((command, args))
     }
 
-    fn measure(&mut self, command: &str, args: &BenchArgs) -> CliResult<&Measurement> {
+    fn measure(&mut self, command: &str, args: &BenchArgs) -> CliResult<&[Measured]> {
         let known = self.known.iter().position(|(known, _)| known == command);
         let at = match known {
             Some(at) => at,
             None => {
-                let measured = if args.workloads.iter().any(|name| name == TINYTABLE) {
-                    Measurement::Blocks(tinytable::measurements(args)?)
-                } else {
-                    Measurement::Runs(bench::measurements(args)?)
-                };
-                self.known.push((command.to_string(), measured));
+                self.known.push((command.to_string(), bench::measurements(args)?));
                 self.known.len() - 1
             }
         };

@@ -27,8 +27,6 @@ pub struct PapersJson {
 const SPREADS: &str = "Ours are medians, with the least and the most in brackets where there were several runs; a sum of \
      phases has the sums of these. Figures of several evaluations are for one.";
 
-const REUSED: &str = "* all blocks use the material of one: insecure, for comparison";
-
 impl PapersJson {
     /// Under which conditions all of it was measured.
     fn conditions(&self) -> String {
@@ -93,9 +91,7 @@ fn grid(table: &TableResult, notes: &Notes) -> Table {
 fn remarks(table: &TableResult, notes: &Notes) -> Vec<String> {
     let numbered = notes.0.iter().enumerate();
     let numbered = numbered.map(|(place, note)| format!("[{}] {note}", place + 1));
-    let starred = table.columns.iter().any(|column| column.name().contains('*'));
-    let star = starred.then(|| REUSED.to_string());
-    table.differs.iter().cloned().chain(star).chain(numbered).collect()
+    table.differs.iter().cloned().chain(numbered).collect()
 }
 
 /// Which command measured which row.

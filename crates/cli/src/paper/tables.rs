@@ -48,13 +48,12 @@ pub struct Row {
     /// The paper's figures, `nan` where it has none.
     pub paper: Vec<f64>,
     /// The arguments of `symbolon bench` that measure the same. Of two commands, the first makes
-    /// triples for the circuit of the second.
+    /// triples for the circuit of the second, or one is for an evaluation alone and the other for
+    /// many.
     #[serde(default)]
     pub run: Vec<String>,
     /// The same with `--quick`, where it is less.
     pub quick: Option<Vec<String>>,
-    /// Which variant of `bench tinytable`.
-    pub part: Option<String>,
     /// About how long one run takes, on two cores.
     #[serde(default)]
     pub seconds: f64,
@@ -163,8 +162,6 @@ mod tests {
                     for words in row.run.iter().chain(row.quick.iter().flatten()) {
                         let args = bench(words).unwrap_or_else(|error| panic!("{at}: {error}"));
                         assert_eq!(args.workloads.len(), 1, "{at}");
-                        let tables = args.workloads[0] == crate::bench::args::TINYTABLE;
-                        assert_eq!(row.part.is_some(), tables, "{at}");
                     }
                 }
             }

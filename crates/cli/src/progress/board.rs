@@ -19,7 +19,7 @@ pub struct Place {
     waiting: Vec<(PartyId, &'static str, String)>,
     /// Why the last attempt to connect failed.
     trouble: Option<String>,
-    run: Option<(u64, u64)>,
+    run: Option<(&'static str, u64, u64)>,
     phase: Option<String>,
     work: Option<Counted>,
 }
@@ -56,7 +56,10 @@ impl Place {
                 self.waiting.retain(|(waiting, ..)| waiting != peer);
                 self.trouble = None;
             }
-            Event::Run { run, of } => self.run = Some((*run, *of)),
+            Event::Run { run, of } => self.run = Some(("run", *run, *of)),
+            Event::Pool { pool, of, .. } if pool < of => {
+                self.run = Some(("pool", pool + 1, *of));
+            }
             Event::PhaseBegan { phase } => {
                 self.waiting.clear();
                 (self.phase, self.work) = (Some(phase.clone()), None);
@@ -66,6 +69,7 @@ impl Place {
                 self.count(step, [*done, *total, *bytes_sent, *bytes_received]);
             }
             Event::Rejected { .. }
+            | Event::Pool { .. }
             | Event::Measurement { .. }
             | Event::Started { .. }
             | Event::Finished { .. } => {}
@@ -110,7 +114,7 @@ impl Place {
             return format!("{how} party {peer}{others} at {address}{trouble}");
         }
         let Some(phase) = &self.phase else { return "connecting".to_string() };
-        let run = self.run.map_or(String::new(), |(run, of)| format!("run {run} of {of}, "));
+        let run = self.run.map_or(String::new(), |(what, n, of)| format!("{what} {n} of {of}, "));
         let Some(work) = &self.work else { return format!("{run}{phase}") };
         let seconds = work.begun.elapsed().as_secs_f64();
         let percent = 100 * u128::from(work.done) / u128::from(work.total.max(1));

@@ -66,6 +66,15 @@ pub enum Event {
         /// How many there are.
         of: u64,
     },
+    /// A pool was closed, and stays.
+    Pool {
+        /// Its name.
+        item: String,
+        /// Which of the new ones it is, from 1.
+        pool: u64,
+        /// How many there will be.
+        of: u64,
+    },
     /// `bench` began one of several measurements.
     Measurement {
         /// Its number, from 1.

@@ -9,6 +9,7 @@ use blake3::Hasher;
 use symbolon_ot::vole::VerifierKey;
 use zeroize::Zeroizing;
 
+use super::row_hasher::RowHasher;
 use super::{Committer, OwnOpening, Params, Receiver, TheirOpening};
 
 /// Bytes of a number.
@@ -26,14 +27,14 @@ pub struct TheirLater {
 impl Committer {
     /// Takes the number of an opening that is made later. The peer calls [`Receiver::later`].
     pub fn later(&mut self) -> OwnLater {
-        OwnLater(*self.openings.begin().finalize().as_bytes())
+        OwnLater(*self.openings.begin().finish().as_bytes())
     }
 }
 
 impl Receiver {
     /// Takes the number of an opening that is made later. The peer calls [`Committer::later`].
     pub fn later(&mut self) -> TheirLater {
-        let start = *self.openings.begin().finalize().as_bytes();
+        let start = *self.openings.begin().finish().as_bytes();
         TheirLater { start, key: self.verifier.key().clone() }
     }
 }
@@ -41,7 +42,7 @@ impl Receiver {
 impl OwnLater {
     /// Begins the opening.
     pub fn opening(self) -> OwnOpening {
-        OwnOpening { hasher: Hasher::new_keyed(&self.0) }
+        OwnOpening { hasher: RowHasher::new(Hasher::new_keyed(&self.0)) }
     }
 
     /// For a store.
@@ -58,7 +59,7 @@ impl OwnLater {
 impl TheirLater {
     /// Begins the opening.
     pub fn opening(self) -> TheirOpening {
-        TheirOpening { hasher: Hasher::new_keyed(&self.start), key: self.key }
+        TheirOpening { hasher: RowHasher::new(Hasher::new_keyed(&self.start)), key: self.key }
     }
 
     /// Bytes in a store.

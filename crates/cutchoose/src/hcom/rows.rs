@@ -2,24 +2,23 @@
 //!
 //! XORs are taken on both sides in the same order: what a commitment is, is its place in the list.
 
-use symbolon_primitives::Block;
-use zeroize::Zeroizing;
+use symbolon_primitives::{Block, prefetch};
 
-use super::Params;
+use super::{Params, wiped::WipedVec};
 
 /// Commitments at the committer: strings, and their rows of V. Wiped on drop.
 #[derive(Clone)]
 pub struct Committed {
     words: usize,
-    values: Zeroizing<Vec<Block>>,
-    rows: Zeroizing<Vec<u64>>,
+    values: WipedVec<Block>,
+    rows: WipedVec<u64>,
 }
 
 /// Commitments at the receiver: rows of W. Wiped on drop.
 #[derive(Clone)]
 pub struct Commitments {
     words: usize,
-    rows: Zeroizing<Vec<u64>>,
+    rows: WipedVec<u64>,
 }
 
 impl Committed {
@@ -31,10 +30,7 @@ impl Committed {
 
     /// `n` more, to be filled in.
     pub(super) fn room(&mut self, n: usize) -> (&mut [Block], &mut [u64]) {
-        let first = self.len();
-        self.values.resize(first + n, Block::ZERO);
-        self.rows.resize((first + n) * self.words, 0);
-        (&mut self.values[first..], &mut self.rows[first * self.words..])
+        (self.values.grow(n), self.rows.grow(n * self.words))
     }
 
     pub(super) fn values_mut(&mut self) -> &mut [Block] {
@@ -43,6 +39,21 @@ impl Committed {
 
     pub(super) fn rows(&self) -> &[u64] {
         &self.rows
+    }
+
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Asks for the memory of a row before it is needed.
+    pub fn prefetch(&self, i: usize) {
+        let row = &self.rows[i * self.words..][..self.words];
+        row.iter().step_by(8).chain(row.last()).for_each(prefetch);
+    }
+
+    /// Adds the rows of some of them to a row.
+    pub(super) fn xor_into(&self, which: impl Iterator<Item = usize>, row: &mut [u64]) {
+        which.for_each(|i| xor(row, &self.rows, i));
     }
 
     /// Their number.
@@ -95,8 +106,8 @@ impl Committed {
     /// If they are of other parameters.
     pub fn append(&mut self, other: &Committed) {
         same_words(self.words, [other.words]);
-        self.values.extend_from_slice(&other.values);
-        self.rows.extend_from_slice(&other.rows);
+        self.values.grow(other.values.len()).copy_from_slice(&other.values);
+        self.rows.grow(other.rows.len()).copy_from_slice(&other.rows);
     }
 
     /// Removes the last ones, so that `n` remain, if there are more.
@@ -111,8 +122,8 @@ impl Committed {
     /// If there are fewer than `at`.
     #[must_use]
     pub fn split_off(&mut self, at: usize) -> Committed {
-        let values = Zeroizing::new(self.values[at..].to_vec());
-        let rows = Zeroizing::new(self.rows[at * self.words..].to_vec());
+        let values = WipedVec::from_slice(&self.values[at..]);
+        let rows = WipedVec::from_slice(&self.rows[at * self.words..]);
         self.truncate(at);
         Committed { words: self.words, values, rows }
     }
@@ -146,18 +157,27 @@ impl Committed {
 impl Commitments {
     /// None yet, for these parameters.
     pub fn new(params: &Params) -> Commitments {
-        Commitments { words: params.row_words(), rows: Zeroizing::default() }
+        Commitments { words: params.row_words(), rows: WipedVec::default() }
     }
 
     /// `n` more, to be filled in.
     pub(super) fn room(&mut self, n: usize) -> &mut [u64] {
-        let first = self.rows.len();
-        self.rows.resize(first + n * self.words, 0);
-        &mut self.rows[first..]
+        self.rows.grow(n * self.words)
     }
 
-    pub(super) fn rows(&self) -> &[u64] {
-        &self.rows
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Asks for the memory of a row before it is needed.
+    pub fn prefetch(&self, i: usize) {
+        let row = &self.rows[i * self.words..][..self.words];
+        row.iter().step_by(8).chain(row.last()).for_each(prefetch);
+    }
+
+    /// Adds the rows of some of them to a row.
+    pub(super) fn xor_into(&self, which: impl Iterator<Item = usize>, row: &mut [u64]) {
+        which.for_each(|i| xor(row, &self.rows, i));
     }
 
     pub(super) fn rows_mut(&mut self) -> &mut [u64] {
@@ -198,7 +218,7 @@ impl Commitments {
     /// If they are of other parameters.
     pub fn append(&mut self, other: &Commitments) {
         same_words(self.words, [other.words]);
-        self.rows.extend_from_slice(&other.rows);
+        self.rows.grow(other.rows.len()).copy_from_slice(&other.rows);
     }
 
     /// Removes the last ones, so that `n` remain, if there are more.
@@ -212,7 +232,7 @@ impl Commitments {
     /// If there are fewer than `at`.
     #[must_use]
     pub fn split_off(&mut self, at: usize) -> Commitments {
-        let rows = Zeroizing::new(self.rows[at * self.words..].to_vec());
+        let rows = WipedVec::from_slice(&self.rows[at * self.words..]);
         self.truncate(at);
         Commitments { words: self.words, rows }
     }

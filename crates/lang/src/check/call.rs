@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::FnCx;
 use super::types::Env;
-use crate::ast::{self, ExprKind, Ident};
+use crate::ast::{self, BinaryOp, ExprKind, Ident};
 use crate::diag::Code;
 use crate::program::Def;
 use crate::references::Target;
@@ -111,6 +111,11 @@ impl FnCx<'_, '_> {
             "__abs_diff" if std => Intrinsic::AbsDiff,
             "__sqrt" if std => Intrinsic::Sqrt,
             "__before" if std => Intrinsic::Before,
+            "__fast_add" if std => Intrinsic::Fast(BinaryOp::Add),
+            "__fast_sub" if std => Intrinsic::Fast(BinaryOp::Sub),
+            "__fast_mul" if std => Intrinsic::Fast(BinaryOp::Mul),
+            "__fast_div" if std => Intrinsic::Fast(BinaryOp::Div),
+            "__fast_sqrt" if std => Intrinsic::FastSqrt,
             _ => return None,
         };
         let values: Vec<Expr> = values.iter().map(|value| self.expr(value, None)).collect();

@@ -197,6 +197,7 @@ impl FnCx<'_, '_> {
 
     fn loop_within(&mut self, looped: &ast::ForLoop) -> Option<Stmt> {
         let span = looped.span;
+        let unroll = !looped.attributes.is_empty();
         if let ExprKind::Range(low, high, inclusive) = &looped.over.kind
             && let ast::PatternKind::Name(name, false) = &looped.pattern.kind
             && uses::block_in_types(&looped.body, &name.name)
@@ -213,7 +214,7 @@ impl FnCx<'_, '_> {
             })?;
             let nothing = self.node(Kind::Aggregate(Vec::new()), &Ty::unit(), true, span);
             let over = Box::new(Over::Rounds(rounds));
-            return Some(Stmt::For(Box::new(any), over, Box::new(nothing), span));
+            return Some(Stmt::For(Box::new(any), over, Box::new(nothing), unroll));
         }
         let (over, element, constant) = self.over(&looped.over)?;
         let pattern = self.pattern(&looped.pattern, &element, constant);
@@ -223,7 +224,7 @@ impl FnCx<'_, '_> {
         self.loops -= 1;
         let ty = self.ty_of(&body);
         self.demand(&Ty::unit(), &ty, looped.body.span);
-        Some(Stmt::For(Box::new(pattern), Box::new(over), Box::new(body), span))
+        Some(Stmt::For(Box::new(pattern), Box::new(over), Box::new(body), unroll))
     }
 
     /// One part for each number, which stands for the name.

@@ -278,8 +278,10 @@ impl Machine<'_, '_, '_> {
                 self.account(before);
                 Ok(())
             }
-            Stmt::For(pattern, over, body, _) => {
+            Stmt::For(pattern, over, body, unroll) => {
                 let outer = (frame.broken, frame.continued);
+                let whole = self.whole;
+                self.whole |= *unroll;
                 (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
                 if let Over::Rounds(rounds) = &**over {
                     let mut pace = Pace::new(self);
@@ -297,6 +299,7 @@ impl Machine<'_, '_, '_> {
                     })?;
                 }
                 (frame.broken, frame.continued) = outer;
+                self.whole = whole;
                 Ok(())
             }
         }

@@ -104,7 +104,9 @@ impl Machine<'_, '_, '_> {
                         3 * self.gates.product_ands(a, b, a.width() + b.width())
                     }
                     (Intrinsic::DivRem, [a, b]) => 4 * self.gates.division_ands(a, b),
-                    (Intrinsic::Sqrt, _) => bits.saturating_mul(bits) * 3 / 4,
+                    (Intrinsic::Sqrt | Intrinsic::FastSqrt | Intrinsic::Fast(_), _) => {
+                        bits.saturating_mul(bits) * 3 / 4
+                    }
                     _ => (bits + self.width(ty) as u64).saturating_mul(5),
                 };
                 let constant = words.iter().all(|word| constant(word).is_some());
@@ -280,6 +282,8 @@ impl Machine<'_, '_, '_> {
             None => self.function(callee, words)?,
             Some(component) => {
                 let before = self.account(expr.span);
+                let port_bits = component.body.port_bits();
+                self.book(expr.span, Totals { calls: 1, port_bits, ..Totals::default() });
                 let mut slices: Vec<&[Bit]> = words.iter().map(|word| &word[..]).collect();
                 let value = if !component.fails {
                     self.gates.call_one(&component.body, &slices)
@@ -354,6 +358,7 @@ impl Machine<'_, '_, '_> {
         if holds == Bit::ONE {
             return Ok(());
         }
+        self.book(span, Totals { asserts: 1, ..Totals::default() });
         let mut fails = !holds;
         let alive = self.alive();
         fails = self.gates.and_bit(fails, alive);

@@ -36,6 +36,18 @@ impl Machine<'_, '_, '_> {
         }
     }
 
+    /// As [`float_binary`](Self::float_binary), without subnormal numbers.
+    pub(super) fn fast_binary(&mut self, op: BinaryOp, ty: TyId, a: &[Bit], b: &[Bit]) -> Word {
+        let Shape::Float(precision) = self.shape(ty) else { return a.to_vec().into() };
+        let f = format(precision);
+        match op {
+            BinaryOp::Add => self.gates.float_add_fast(f, a, b),
+            BinaryOp::Sub => self.gates.float_sub_fast(f, a, b),
+            BinaryOp::Mul => self.gates.float_mul_fast(f, a, b),
+            _ => self.gates.float_div_fast(f, a, b),
+        }
+    }
+
     /// Whether two values are equal: all parts are, floating-point ones by IEEE 754.
     fn same(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Bit {
         if !self.lower.tir.shapes.has_float(ty) {

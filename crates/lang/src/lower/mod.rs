@@ -216,6 +216,13 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         std::mem::replace(&mut self.at, next)
     }
 
+    /// Books what is no gate to a place.
+    fn book(&mut self, at: Span, more: Totals) {
+        if self.lower.costs.is_some() {
+            *self.costs.entry(at).or_default() += more;
+        }
+    }
+
     fn width(&self, ty: TyId) -> usize {
         self.lower.tir.shapes.width(ty) as usize
     }

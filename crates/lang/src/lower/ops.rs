@@ -235,6 +235,11 @@ impl Machine<'_, '_, '_> {
                 Shape::Float(precision) => self.gates.float_sqrt(format(precision), word),
                 _ => self.gates.sqrt(word).resize(width),
             },
+            (Intrinsic::Fast(op), [a, b]) => self.fast_binary(op, types[0], a, b),
+            (Intrinsic::FastSqrt, [word]) => match self.shape(types[0]) {
+                Shape::Float(precision) => self.gates.float_sqrt_fast(format(precision), word),
+                _ => Word::zero(width),
+            },
             (Intrinsic::Before, [a, b]) => self.less(types[0], a, b).into(),
             (Intrinsic::AbsDiff, [a, b]) => {
                 let signed = matches!(self.shape(types[0]), Shape::Int(true, _));

@@ -8,12 +8,18 @@
 
 mod ciphers;
 #[cfg(target_arch = "x86_64")]
+mod gf128_kernel;
+#[cfg(target_arch = "x86_64")]
 mod hash_kernel;
 #[cfg(target_arch = "x86_64")]
 mod leaf_kernel;
+#[cfg(target_arch = "x86_64")]
+mod mac_kernel;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod rows_kernel;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 #[cfg(target_arch = "x86_64")]

@@ -5,10 +5,9 @@
 //! the translation T = d̂ ⊕ O, and for each label O its hash. Whether T is right is checked online,
 //! when the seeds of d̂ and of O are opened (`outputs`).
 
-use symbolon_cutchoose::draw::Buckets;
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Opening, Seed};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, Step};
 use zeroize::Zeroizing;
 
 use super::{
@@ -16,8 +15,9 @@ use super::{
     checks,
     execution::{Execution, PeerCircuit},
     garble::{Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, output_labels},
+    inputs::Inputs,
     messages,
-    offline::{Offline, Ots},
+    offline::Offline,
     ot::Blocks,
     psi,
 };
@@ -36,8 +36,9 @@ pub(super) struct Bucket {
     pub output_seed: Seed,
     /// The peer's circuits.
     pub theirs: Vec<PeerCircuit>,
-    /// The commitments to the labels of this party's encoding, for each of the peer's circuits.
-    pub encoded: Vec<Vec<[Digest; 2]>>,
+    /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the peer's
+    /// circuits.
+    pub encoded: Vec<(Vec<Digest>, Digest)>,
     /// Hashes of the output labels of the peer's bucket.
     pub output_hashes: Vec<[Digest; 2]>,
     /// M·c of the bucket's first OT.
@@ -52,45 +53,39 @@ impl Bucket {
     }
 }
 
-/// Sends the own circuits, receives the peer's, `[own, peer's]` buckets of them.
+/// Sends the circuits and labels of own bucket `i`, and receives the peer's.
 ///
 /// # Errors
-/// `PeerMisbehaved` when a circuit is not the one that was committed to; `Transport`.
+/// `PeerMisbehaved` when a circuit is not the one that was committed to, or the labels of this party's
+/// encoding are not; `Transport`.
 pub(super) fn exchange(
     offline: &mut Offline<'_>,
     committed: &Committed,
-    ots: &Ots,
-    [mine, theirs]: [&Buckets; 2],
-) -> Result<Vec<Bucket>> {
+    inputs: &Inputs<'_>,
+    i: usize,
+) -> Result<Bucket> {
+    let [own, peers] = inputs.circuits(i);
     let me = offline.me();
-    let encoded = offline.matrices[me].encoded();
-    let mut buckets = Vec::with_capacity(offline.params.executions());
-    for i in 0..offline.params.executions() {
-        let (own, peers) = (mine.bucket(i), theirs.bucket(i));
-        let own_circuits = send_circuits(offline, committed, own)?;
-        let mut their_circuits = Vec::with_capacity(peers.len());
-        let mut their_leaves = Vec::with_capacity(peers.len());
-        for &j in peers {
-            let (circuit, leaves) = receive_circuit(offline, committed, j as usize)?;
-            their_circuits.push(circuit);
-            their_leaves.push(leaves);
-        }
-        let first = own[0] as usize * encoded;
-        let choices = Zeroizing::new(ots.received.choices.slice(first..first + encoded));
-        buckets.push(Bucket {
-            number: offline.first + i as u64,
-            own: own_circuits,
-            output_seed: offline.prg.seed(),
-            theirs: their_circuits,
-            encoded: their_leaves,
-            output_hashes: Vec::new(),
-            input_mask: Zeroizing::new(offline.matrices[me].decode(&choices)),
-        });
+    let mut bucket = Bucket {
+        number: offline.first + i as u64,
+        own: send_circuits(offline, committed, own)?,
+        output_seed: offline.prg.seed(),
+        theirs: Vec::with_capacity(peers.len()),
+        encoded: Vec::with_capacity(peers.len()),
+        output_hashes: Vec::new(),
+        input_mask: Zeroizing::new(offline.matrices[me].decode(&inputs.choices(i))),
+    };
+    // All is sent before anything is awaited.
+    send_labels(offline, &mut bucket)?;
+    inputs.send(offline, &mut bucket, i)?;
+    for &j in peers {
+        let (circuit, leaves) = receive_circuit(offline, committed, j as usize)?;
+        bucket.theirs.push(circuit);
+        bucket.encoded.push(leaves);
     }
-    for bucket in &mut buckets {
-        bucket_labels(offline, bucket)?;
-    }
-    Ok(buckets)
+    receive_labels(offline, &mut bucket)?;
+    inputs.receive(offline, &mut bucket, i)?;
+    Ok(bucket)
 }
 
 /// Garbles circuits again, and sends them.
@@ -104,6 +99,7 @@ fn send_circuits(
     for part in circuits.chunks(threads) {
         let garbler = offline.garbler(me);
         let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);
+        let meter = &offline.net.meter;
         let garbled = in_parallel(threads, part.len(), |k| {
             let j = part[k] as usize;
             let mut table: Vec<[Block; 2]> = Vec::with_capacity(gates);
@@ -113,6 +109,7 @@ fn send_circuits(
                 &committed.orders[j],
                 |gates| table.extend_from_slice(gates),
             );
+            meter.advance(Step::Gates, gates as u64);
             (table, circuit, ending, contents)
         });
         for (table, circuit, ending, contents) in garbled {
@@ -139,7 +136,7 @@ fn receive_circuit(
     offline: &mut Offline<'_>,
     committed: &Committed,
     j: usize,
-) -> Result<(PeerCircuit, Vec<[Digest; 2]>)> {
+) -> Result<(PeerCircuit, (Vec<Digest>, Digest))> {
     let me = offline.me();
     let [own_bits, peer_bits] = [me, 1 - me].map(|party| offline.function.inputs[party]);
     let encoded = offline.matrices[me].encoded();
@@ -173,7 +170,7 @@ fn receive_circuit(
     if !garbler.verify(number, &committed.theirs[j], &opening, &contents) {
         return Err(Error::misbehaved(peer, checks::KEPT));
     }
-    let Leaves { own: inputs, announced, encoded, seeds } = contents.leaves;
+    let Leaves { own: inputs, announced, encoded, seeds, pairs } = contents.leaves;
     let circuit = PeerCircuit {
         number,
         table,
@@ -182,10 +179,11 @@ fn receive_circuit(
         inputs,
         shift: BitVec::zeros(peer_bits),
         announced,
+        pairs: pairs[0],
         seeds,
         mask_labels: Blocks::default(),
     };
-    Ok((circuit, encoded))
+    Ok((circuit, (encoded, pairs[1])))
 }
 
 /// The hashes of a bucket's output labels.
@@ -200,8 +198,8 @@ pub(super) fn label_hashes(
     labels.iter().enumerate().map(pair).collect()
 }
 
-/// Exchanges the hashes of the output labels of a bucket, and the translations of its circuits.
-fn bucket_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
+/// Sends the hashes of the output labels of a bucket, and the translations of its circuits.
+fn send_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
     #[cfg(test)]
     reseed(offline, bucket);
     let outputs = offline.function.outputs;
@@ -215,9 +213,14 @@ fn bucket_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
             message.extend_from_slice(&(wanted[1] ^ labels[1]).to_bytes());
         }
     }
-    let channel = offline.channel();
-    channel.send(messages::BUCKET_LABELS, &message)?;
-    let theirs = channel.recv(messages::BUCKET_LABELS, message.len())?;
+    offline.channel().send(messages::BUCKET_LABELS, &message)
+}
+
+/// Receives the peer's.
+fn receive_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
+    let outputs = offline.function.outputs;
+    let length = 64 * outputs + 32 * outputs * bucket.theirs.len();
+    let theirs = offline.channel().recv(messages::BUCKET_LABELS, length)?;
     let (hashes, translations) = theirs.split_at(64 * outputs);
     bucket.output_hashes = hashes
         .as_chunks::<64>()

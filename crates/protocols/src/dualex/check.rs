@@ -11,7 +11,7 @@
 
 use symbolon_cutchoose::draw::CheckSet;
 use symbolon_primitives::{BitVec, Block, Commitment, Seed, same_digest, watch};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, Step};
 use zeroize::Zeroizing;
 
 use super::offline::{Offline, Ots};
@@ -44,9 +44,14 @@ pub(super) fn commit(offline: &mut Offline<'_>, ots: &Ots) -> Result<Committed> 
     #[cfg(test)]
     let orders = bent_orders(offline, orders);
     let garbler = offline.garbler(me);
-    let first = offline.first;
+    let (first, meter) = (offline.first, &offline.net.meter);
+    let gates = offline.function.plan.and_count();
+    // Each circuit is garbled now, and again when it is opened to this party or sent.
+    meter.begin_step(Step::Gates, 2 * gates * n as u64);
     let own = in_parallel(offline.threads(), n, |j| {
-        garbler.garble(first + j as u64, &seeds[j], &orders[j], |_| {}).3
+        let (.., commitment) = garbler.garble(first + j as u64, &seeds[j], &orders[j], |_| {});
+        meter.advance(Step::Gates, gates);
+        commitment
     });
     let message: Vec<u8> = own.iter().flat_map(|commitment| commitment.0).collect();
     let channel = offline.channel();
@@ -103,10 +108,12 @@ pub(super) fn open(
     let numbers: Vec<usize> = theirs.opened().collect();
     let garbler = offline.garbler(1 - me);
     let (first, matrix) = (offline.first, &offline.matrices[1 - me]);
+    let (meter, gates) = (&offline.net.meter, offline.function.plan.and_count());
     let good = in_parallel(offline.threads(), opened, |k| {
         let choices = choices.slice(k * their_bits..(k + 1) * their_bits);
         let number = first + numbers[k] as u64;
         let (.., commitment) = garbler.garble(number, &seeds[k], &matrix.decode(&choices), |_| {});
+        meter.advance(Step::Gates, gates);
         same_digest(&commitment.0, &committed.theirs[numbers[k]].0)
     });
     match good.into_iter().all(|good| good) {

@@ -5,8 +5,11 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Error, Result, SessionId};
 
 use super::{
-    execution::Lengths, function::Function, offline::Offline, online::PreparedExecutions,
-    ot::OtSession, params::Params, probe_matrix::ProbeMatrix,
+    offline::{EachExecution, Offline},
+    online::PreparedExecutions,
+    ot::OtSession,
+    params::Params,
+    probe_matrix::ProbeMatrix,
 };
 use crate::{
     Compiled, Engine, Network, Prepared, Preprocessed,
@@ -35,24 +38,7 @@ pub(super) fn set_up_own(net: &mut Network) -> Result<DualEx> {
 }
 
 impl DualEx {
-    /// Prepares so many executions.
-    fn executions(
-        &mut self,
-        net: &mut Network,
-        circuit: &Compiled,
-        executions: usize,
-    ) -> Result<PreparedExecutions> {
-        let params = Params::new(executions, net.rho, net.batch.psi)?;
-        self.prepare_with(
-            net,
-            circuit,
-            params,
-            #[cfg(test)]
-            None,
-        )
-    }
-
-    /// Prepares with these parameters.
+    /// Prepares with these parameters, all in memory.
     pub(super) fn prepare_with(
         &mut self,
         net: &mut Network,
@@ -60,20 +46,44 @@ impl DualEx {
         params: Params,
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<PreparedExecutions> {
-        let function = Function::of(circuit.circuit())?;
+        let mut executions = Vec::with_capacity(params.executions());
+        let mut none = PreparedExecutions::none(net, circuit, &params)?;
+        self.prepare_into(
+            net,
+            (&none, params),
+            &mut |_, execution| {
+                executions.push(execution);
+                Ok(())
+            },
+            #[cfg(test)]
+            cheat,
+        )?;
+        none.executions = executions;
+        Ok(none)
+    }
+
+    /// Prepares executions, of which `none` says all but themselves, and hands over each.
+    fn prepare_into(
+        &mut self,
+        net: &mut Network,
+        (none, params): (&PreparedExecutions, Params),
+        each: &mut EachExecution<'_>,
+        #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
+    ) -> Result<()> {
+        let function = &none.function;
         let first = self.circuits;
         self.circuits = first
             .checked_add(params.circuits() as u64)
             .filter(|circuits| *circuits < 1 << 62)
             .ok_or_else(|| Error::invalid_input("this session has garbled too many circuits"))?;
-        let session = net.session;
-        let coin = toss_coin(net.peers(), &SessionId(session), 2 * first, &mut self.prg)?;
+        let session = SessionId(net.session);
+        let coin = toss_coin(net.peers(), &session, 2 * first, &mut self.prg)?;
         let mut coin = coin.into_prg();
         let matrices =
             function.inputs.map(|bits| ProbeMatrix::draw(bits, params.kappa_s, &mut coin));
         let offline = Offline {
             net,
-            function: &function,
+            function,
             params,
             first,
             matrices,
@@ -81,10 +91,7 @@ impl DualEx {
             #[cfg(test)]
             cheat,
         };
-        let executions = offline.run(&mut self.ots)?;
-        let lengths = Lengths::new(net.me, &function, &params);
-        let digest = circuit.digest();
-        Ok(PreparedExecutions { digest, session, function, lengths, executions })
+        offline.run(&mut self.ots, each)
     }
 }
 
@@ -94,7 +101,14 @@ impl Engine for DualEx {
         net: &mut Network,
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        Ok(Box::new(self.executions(net, circuit, net.batch.executions)?))
+        let params = Params::new(net.batch.executions, net.rho, net.batch.psi)?;
+        Ok(Box::new(self.prepare_with(
+            net,
+            circuit,
+            params,
+            #[cfg(test)]
+            None,
+        )?))
     }
 
     fn prepare_each(
@@ -108,8 +122,15 @@ impl Engine for DualEx {
             // What runs together is one preparation.
             return each_by_itself(self, net, circuit, count, each);
         }
-        let apart = self.executions(net, circuit, count)?.apart();
-        apart.into_iter().try_for_each(|prepared| each(net, prepared))
+        let params = Params::new(count, net.rho, net.batch.psi)?;
+        let none = PreparedExecutions::none(net, circuit, &params)?;
+        self.prepare_into(
+            net,
+            (&none, params),
+            &mut |net, execution| each(net, Box::new(none.with(execution))),
+            #[cfg(test)]
+            None,
+        )
     }
 
     fn group(&self) -> [u8; 32] {

@@ -42,12 +42,14 @@ pub(super) struct PeerCircuit {
     pub ending: Ending,
     /// T: added to the circuit's output labels, gives those of the bucket.
     pub translation: Vec<[Block; 2]>,
-    /// The commitments to the labels of the peer's inputs, in its order.
-    pub inputs: Vec<[Digest; 2]>,
+    /// The XORs of the leaves of the peer's inputs.
+    pub inputs: Vec<Digest>,
     /// M·δ: by how much that order differs from the one of the bucket's first circuit.
     pub shift: BitVec,
-    /// The commitments to the labels of this party's announced input.
-    pub announced: Vec<[Digest; 2]>,
+    /// The same of this party's announced input.
+    pub announced: Vec<Digest>,
+    /// The digest of the pairs of all these leaves, the peer's in its order.
+    pub pairs: Digest,
     /// The commitments to R and to the outputs' seed.
     pub seeds: [Digest; 2],
     /// The labels of this party's input mask, M·c.
@@ -122,9 +124,10 @@ impl Execution {
             out.blocks(&circuit.ending.decoding)?;
             out.blocks(circuit.ending.translations.as_flattened())?;
             out.blocks(circuit.translation.as_flattened())?;
-            digests(out, &circuit.inputs)?;
+            circuit.inputs.iter().try_for_each(|digest| out.bytes(digest))?;
             out.bits(&circuit.shift)?;
-            digests(out, &circuit.announced)?;
+            circuit.announced.iter().try_for_each(|digest| out.bytes(digest))?;
+            out.bytes(&circuit.pairs)?;
             digests(out, &[circuit.seeds])?;
             out.blocks(&circuit.mask_labels)?;
         }
@@ -190,9 +193,10 @@ fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths) -> Result<PeerCircuit>
         table,
         ending: Ending { decoding, translations },
         translation: pairs(from, outputs)?,
-        inputs: read_digests(from, peer_bits)?,
+        inputs: (0..peer_bits).map(|_| from.array()).collect::<Result<_>>()?,
         shift: from.bits(peer_bits)?,
-        announced: read_digests(from, own_bits)?,
+        announced: (0..own_bits).map(|_| from.array()).collect::<Result<_>>()?,
+        pairs: from.array()?,
         seeds: read_digests(from, 1)?[0],
         mask_labels: Blocks::new(from.blocks(own_bits)?),
     })

@@ -12,8 +12,8 @@
 //! # Commitments
 //! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a keyed
 //! BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it as the
-//! key and the prefix; the circuit's one commitment is to the digest of the table and the digest of
-//! all leaves. A leaf needs no nonce of its own: what it hides is a label of which 127 bits are
+//! key and the prefix; the circuit's one commitment is to the digest of the table and to digests of
+//! all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs no nonce of its own: what it hides is a label of which 127 bits are
 //! random to the peer even if it knows the other label of the wire, as Δ is unknown.
 //!
 //! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
@@ -96,52 +96,91 @@ pub(super) struct Contents {
     pub leaves: Leaves,
 }
 
-/// The commitments to a circuit's labels.
+/// What the evaluator gets to compare a circuit's labels with.
+///
+/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the pair
+/// follows from the XOR of both, and the digest of all pairs says whether they are the ones committed
+/// to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a wrong one is
+/// found before any label is there, whatever the evaluator's choices are.
 #[derive(Clone)]
 pub(super) struct Leaves {
-    /// Two for each of the garbler's inputs, in the order of M·c.
-    pub own: Vec<[Digest; 2]>,
-    /// Two for each bit that the evaluator announces, the one for 0 first.
-    pub announced: Vec<[Digest; 2]>,
-    /// Two for each bit of the evaluator's encoding, the one for 0 first.
-    pub encoded: Vec<[Digest; 2]>,
-    /// Those of R and of the outputs' seed.
+    /// The XOR of both leaves of each of the garbler's inputs.
+    pub own: Vec<Digest>,
+    /// The same of each bit that the evaluator announces.
+    pub announced: Vec<Digest>,
+    /// The same of each bit of the evaluator's encoding.
+    pub encoded: Vec<Digest>,
+    /// The leaves of R and of the outputs' seed.
     pub seeds: [Digest; 2],
+    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the one
+    /// of the encoding's.
+    pub pairs: [Digest; 2],
 }
 
 impl Leaves {
     /// How many bytes they have.
     pub fn byte_len(own: usize, announced: usize, encoded: usize) -> usize {
-        64 * (own + announced + encoded + 1)
+        32 * (own + announced + encoded) + 4 * 32
     }
 
-    /// All leaves, joined.
+    /// All of it, joined.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let pairs = [&self.own, &self.announced, &self.encoded].into_iter().flatten();
-        pairs.chain([&self.seeds]).flatten().flatten().copied().collect()
+        let sums = [&self.own, &self.announced, &self.encoded].into_iter().flatten();
+        sums.chain(&self.seeds).chain(&self.pairs).flatten().copied().collect()
     }
 
-    /// Leaves of so many wires.
+    /// Those of so many wires.
     ///
     /// # Panics
     /// If there are not as many bytes as they take.
     pub fn from_bytes(bytes: &[u8], own: usize, announced: usize, encoded: usize) -> Leaves {
         assert_eq!(bytes.len(), Leaves::byte_len(own, announced, encoded));
-        let mut pairs = bytes.as_chunks::<64>().0.iter().map(|pair| {
-            let halves = pair.as_chunks::<32>().0;
-            [halves[0], halves[1]]
-        });
-        let mut take = |n| pairs.by_ref().take(n).collect::<Vec<_>>();
+        let mut digests = bytes.as_chunks::<32>().0.iter().copied();
+        let mut take = |n| digests.by_ref().take(n).collect::<Vec<_>>();
         let [own, announced, encoded] = [take(own), take(announced), take(encoded)];
-        let seeds = take(1)[0];
-        Leaves { own, announced, encoded, seeds }
+        let last = take(4);
+        let (seeds, pairs) = ([last[0], last[1]], [last[2], last[3]]);
+        Leaves { own, announced, encoded, seeds, pairs }
     }
 
     fn digest(&self) -> Digest {
-        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex leaves 1");
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex leaves 2");
         hasher.update(&self.to_bytes());
         *hasher.finalize().as_bytes()
     }
+}
+
+/// The digest of pairs of leaves.
+pub(super) struct PairDigest(blake3::Hasher);
+
+impl PairDigest {
+    /// That of no pairs.
+    pub fn new() -> PairDigest {
+        PairDigest(blake3::Hasher::new_derive_key("symbolon dualex pairs 1"))
+    }
+
+    /// Adds pairs, and returns the XOR of each.
+    fn add(&mut self, pairs: &[[Digest; 2]]) -> Vec<Digest> {
+        self.0.update(pairs.as_flattened().as_flattened());
+        pairs.iter().map(|[zero, one]| xor_digests(zero, one)).collect()
+    }
+
+    /// Adds the pair with this leaf at `place` and this XOR, without a branch on the place.
+    pub fn add_opened(&mut self, leaf: &Digest, place: bool, sum: &Digest) {
+        let mask = 0u8.wrapping_sub(place.into());
+        let masked = sum.map(|byte| byte & mask);
+        let zero = xor_digests(leaf, &masked);
+        self.0.update(&zero).update(&xor_digests(&zero, sum));
+    }
+
+    /// The digest of all.
+    pub fn finish(&self) -> Digest {
+        *self.0.finalize().as_bytes()
+    }
+}
+
+fn xor_digests(a: &Digest, b: &Digest) -> Digest {
+    std::array::from_fn(|i| a[i] ^ b[i])
 }
 
 /// What a leaf is of.
@@ -264,14 +303,17 @@ impl<'a> Garbler<'a> {
         let hash = LeafHash::new(self.session, self.party, number);
         let natural = |n| BitVec::zeros(n);
         let delta = &keys.delta;
+        let pairs = |kind, zero: &[Block], order: &BitVec| hash.pairs(kind, zero, delta, order);
+        let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());
         let leaves = Leaves {
-            own: hash.pairs(Leaf::Own, &own, delta, order),
-            announced: hash.pairs(Leaf::Announced, &announced, delta, &natural(announced.len())),
-            encoded: hash.pairs(Leaf::Encoded, &encoded, delta, &natural(encoded.len())),
+            own: inputs.add(&pairs(Leaf::Own, &own, order)),
+            announced: inputs.add(&pairs(Leaf::Announced, &announced, &natural(announced.len()))),
+            encoded: encoding.add(&pairs(Leaf::Encoded, &encoded, &natural(encoded.len()))),
             seeds: [
                 hash.leaf(Leaf::Nonce, 0, false, *nonce),
                 hash.leaf(Leaf::Outputs, 0, false, *output_seed),
             ],
+            pairs: [inputs.finish(), encoding.finish()],
         };
         let contents = Contents { table, leaves };
         let value = contents.value();

@@ -27,75 +27,111 @@ use zeroize::Zeroizing;
 use super::{
     buckets::Bucket,
     checks,
-    garble::{Digest, Leaf, LeafHash},
+    garble::{Leaf, LeafHash, PairDigest},
     messages,
     offline::{Offline, Ots},
     ot::Blocks,
 };
 
-/// Exchanges differences and masked labels for all buckets, `[own, peer's]` of them.
+/// What all buckets' labels of encodings are fetched with.
+pub(super) struct Inputs<'a> {
+    ots: &'a Ots,
+    /// The own buckets, and the peer's.
+    buckets: [&'a Buckets; 2],
+    /// The encoded bits of this party, and of the peer.
+    encoded: [usize; 2],
+    /// B.
+    size: usize,
+    /// The peer's differences.
+    differences: BitVec,
+}
+
+/// Exchanges the differences for all buckets, `[own, peer's]` of them.
 ///
 /// # Errors
-/// `PeerMisbehaved` when the labels are not those that were committed to; `Transport`.
-pub(super) fn exchange(
+/// `PeerMisbehaved` when the peer's are malformed; `Transport`.
+pub(super) fn announce<'a>(
     offline: &mut Offline<'_>,
-    buckets: &mut [Bucket],
-    ots: &Ots,
-    [mine, theirs]: [&Buckets; 2],
-) -> Result<()> {
+    ots: &'a Ots,
+    buckets: [&'a Buckets; 2],
+) -> Result<Inputs<'a>> {
     let me = offline.me();
-    let [own_bits, peer_bits] = [me, 1 - me].map(|party| offline.matrices[party].encoded());
-    let size = offline.params.bucket();
-    let run = |j: u32, bits: usize| j as usize * bits..(j as usize + 1) * bits;
-
-    let mut differences = BitVec::with_capacity(buckets.len() * (size - 1) * own_bits);
-    for i in 0..buckets.len() {
-        let choices = |j: u32| Zeroizing::new(ots.received.choices.slice(run(j, own_bits)));
-        let first = choices(mine.bucket(i)[0]);
-        for &j in &mine.bucket(i)[1..] {
-            let mut difference = choices(j);
+    let encoded = [me, 1 - me].map(|party| offline.matrices[party].encoded());
+    let (n, size) = (offline.params.executions(), offline.params.bucket());
+    let mut inputs = Inputs { ots, buckets, encoded, size, differences: BitVec::zeros(0) };
+    let mut own = BitVec::with_capacity(n * (size - 1) * encoded[0]);
+    for i in 0..n {
+        let runs = inputs.runs(i, 0);
+        let choices = |run: &Range<usize>| Zeroizing::new(ots.received.choices.slice(run.clone()));
+        let first = choices(&runs[0]);
+        for run in &runs[1..] {
+            let mut difference = choices(run);
             difference.xor_assign(&first);
-            differences.extend_from(&difference);
+            own.extend_from(&difference);
         }
     }
     let channel = offline.channel();
-    channel.send(messages::DIFFERENCES, &differences.to_bytes())?;
-    let bits = buckets.len() * (size - 1) * peer_bits;
+    channel.send(messages::DIFFERENCES, &own.to_bytes())?;
+    let bits = n * (size - 1) * encoded[1];
     let bytes = channel.recv(messages::DIFFERENCES, BitVec::byte_len(bits))?;
     let peer = channel.peer();
-    let differences = BitVec::from_bytes(bits, &bytes)
+    inputs.differences = BitVec::from_bytes(bits, &bytes)
         .ok_or_else(|| Error::misbehaved(peer, checks::ENCODED_LABEL))?;
+    Ok(inputs)
+}
 
-    let session = offline.net.session;
-    let mask = |sender: u16, bucket: u64| Mask {
-        hash: TweakedHash::new(derive_block("symbolon dualex encoded 1", &session, sender.into())),
-        bucket,
-        size,
-    };
-    for (i, bucket) in buckets.iter_mut().enumerate() {
-        let of_bucket = |b: usize| {
-            let start = (i * (size - 1) + b - 1) * peer_bits;
-            differences.slice(start..start + peer_bits)
-        };
-        let differences: Vec<BitVec> = (1..size).map(of_bucket).collect();
-        for (circuit, difference) in bucket.theirs.iter_mut().skip(1).zip(&differences) {
-            circuit.shift = offline.matrices[1 - me].decode(difference);
+impl Inputs<'_> {
+    /// The circuits of bucket `i`, this party's and the peer's.
+    pub fn circuits(&self, i: usize) -> [&[u32]; 2] {
+        self.buckets.map(|buckets| buckets.bucket(i))
+    }
+
+    /// The choices of the first circuit of own bucket `i`, which are the encoding r.
+    pub fn choices(&self, i: usize) -> Zeroizing<BitVec> {
+        Zeroizing::new(self.ots.received.choices.slice(self.runs(i, 0).swap_remove(0)))
+    }
+
+    /// The OTs of the circuits of bucket `i`, this party's or the peer's.
+    fn runs(&self, i: usize, whose: usize) -> Vec<Range<usize>> {
+        let bits = self.encoded[whose];
+        let run = |j: &u32| *j as usize * bits..(*j as usize + 1) * bits;
+        self.buckets[whose].bucket(i).iter().map(run).collect()
+    }
+
+    /// The peer's differences for bucket `i`.
+    fn differences(&self, i: usize) -> Vec<BitVec> {
+        let bits = self.encoded[1];
+        let start = |b: usize| (i * (self.size - 1) + b) * bits;
+        (0..self.size - 1).map(|b| self.differences.slice(start(b)..start(b) + bits)).collect()
+    }
+
+    fn mask(&self, offline: &Offline<'_>, sender: usize, bucket: u64) -> Mask {
+        let session = &offline.net.session;
+        let start = derive_block("symbolon dualex encoded 1", session, sender as u64);
+        Mask { hash: TweakedHash::new(start), bucket, size: self.size }
+    }
+
+    /// Sends the masked labels of the peer's encoding in own bucket `i`.
+    pub fn send(&self, offline: &mut Offline<'_>, bucket: &mut Bucket, i: usize) -> Result<()> {
+        let strings = sent_strings(self.ots, &self.runs(i, 1), &self.differences(i));
+        let message = self.mask(offline, offline.me(), bucket.number).labels(&strings, bucket);
+        bucket.own.iter_mut().for_each(|circuit| circuit.encoded = Blocks::default());
+        offline.channel().send(messages::ENCODED, Block::as_bytes(&message))
+    }
+
+    /// Receives the labels of the own encoding in the peer's bucket `i`.
+    pub fn receive(&self, offline: &mut Offline<'_>, bucket: &mut Bucket, i: usize) -> Result<()> {
+        let peer = 1 - offline.me();
+        for (circuit, difference) in bucket.theirs.iter_mut().skip(1).zip(&self.differences(i)) {
+            circuit.shift = offline.matrices[peer].decode(difference);
         }
-        let runs: Vec<Range<usize>> = theirs.bucket(i).iter().map(|j| run(*j, peer_bits)).collect();
-        let strings = sent_strings(ots, &runs, &differences);
-        let message = mask(me as u16, bucket.number).labels(&strings, bucket);
-        offline.channel().send(messages::ENCODED, Block::as_bytes(&message))?;
-    }
-    for (i, bucket) in buckets.iter_mut().enumerate() {
-        let mut masked = vec![Block::ZERO; 2 * size * own_bits];
+        let mut masked = vec![Block::ZERO; 2 * self.size * self.encoded[0]];
         offline.channel().recv_into(messages::ENCODED, Block::as_bytes_mut(&mut masked))?;
-        let runs: Vec<Range<usize>> = mine.bucket(i).iter().map(|j| run(*j, own_bits)).collect();
-        let choices = Zeroizing::new(ots.received.choices.slice(runs[0].clone()));
-        let strings = received_strings(ots, &runs);
-        let labels = mask(1 - me as u16, bucket.number).unmask(&strings, &choices, &masked);
-        receive_labels(offline, bucket, &choices, &labels)?;
+        let strings = received_strings(self.ots, &self.runs(i, 0));
+        let choices = self.choices(i);
+        let labels = self.mask(offline, peer, bucket.number).unmask(&strings, &choices, &masked);
+        receive_labels(offline, bucket, &choices, &labels)
     }
-    Ok(())
 }
 
 /// The masks' strings of aggregated OTs, as their sender has them.
@@ -181,27 +217,24 @@ fn receive_labels(
     let peer = 1 - offline.net.me;
     let size = bucket.theirs.len();
     let mut good = true;
-    for (l, (circuit, leaves)) in bucket.theirs.iter_mut().zip(&bucket.encoded).enumerate() {
+    for (l, (circuit, (sums, expected))) in
+        bucket.theirs.iter_mut().zip(&bucket.encoded).enumerate()
+    {
         let own = labels.iter().skip(l).step_by(size).copied();
         let own = Blocks::new(own.collect());
         let hash = LeafHash::new(&offline.net.session, peer, circuit.number);
-        for (k, (label, leaves)) in own.iter().zip(leaves).enumerate() {
+        let mut pairs = PairDigest::new();
+        for (k, (label, sum)) in own.iter().zip(sums).enumerate() {
             // The choice is secret, and only data here.
             let leaf = hash.leaf(Leaf::Encoded, k, choices.get(k), *label);
-            good &= symbolon_primitives::same_digest(&leaf, &select(leaves, choices.get(k)));
+            pairs.add_opened(&leaf, choices.get(k), sum);
         }
+        good &= symbolon_primitives::same_digest(&pairs.finish(), expected);
         circuit.mask_labels = Blocks::new(offline.matrices[offline.me()].decode_labels(&own));
     }
     bucket.encoded.clear();
-    bucket.own.iter_mut().for_each(|circuit| circuit.encoded = Blocks::default());
     match good {
         true => Ok(()),
         false => Err(Error::misbehaved(peer, checks::ENCODED_LABEL)),
     }
-}
-
-/// One of two digests, without a branch on which.
-fn select([zero, one]: &[Digest; 2], second: bool) -> Digest {
-    let mask = 0u8.wrapping_sub(second.into());
-    std::array::from_fn(|i| zero[i] ^ ((zero[i] ^ one[i]) & mask))
 }

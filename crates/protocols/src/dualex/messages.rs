@@ -30,8 +30,8 @@ symbolon_transport::messages! {
     pub ENDING = "dualex: circuit ending" {
         phase: OFFLINE,
         route: BOTH,
-        length: "16·⌈m/128⌉ + 32·m + 64·(n + n' + E' + 1) + 32",
-        carries: "masked decoding, translations δ, hashes of all labels, the nonce of the commitment",
+        length: "16·⌈m/128⌉ + 32·m + 32·(n + n' + E') + 160",
+        carries: "masked decoding, translations δ, XORs and digests of hashes of all labels, the commitment's nonce",
         step: "RR16, Fig. 9; Fig. 15, Input Commit, Output Commit",
     }
     pub BUCKET_LABELS = "dualex: bucket labels" {

@@ -20,7 +20,7 @@
 //! | Cut-and-Choose | `check` |
 //! | Bucketing, Bucket Labels | `buckets` |
 //! | Offline Inputs (§5.2, §6.1) | `inputs` |
-//! | Receiver's and Sender's Inputs, Evaluate | `online` |
+//! | Receiver's and Sender's Inputs, Evaluate | `online`, in the order of `steps` |
 //! | PSI Commit, with values in `reconcile` | `psi` (Figs. 13 and 14), `online` |
 //! | Output Decommit, PSI Decommit | `outputs` |
 //!
@@ -66,6 +66,7 @@ mod params;
 mod probe_matrix;
 mod psi;
 mod reconcile;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -97,6 +98,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     bytes: None,
     has_mac_length: false,
     has_psi_form: true,
+    runs_in_flight: true,
     has_components: false,
     engine: EngineSource::Own(engine::set_up),
     load,

@@ -1,9 +1,11 @@
 //! The offline phase (Fig. 15, set-up stage): N executions at once.
 //!
 //! Both parties do the same at the same time, each as the garbler of its circuits and as the
-//! evaluator of the peer's: [`check`](super::check) commits to N̂ circuits and opens some,
-//! [`buckets`](super::buckets) sends the rest, [`inputs`](super::inputs) has the evaluator fetch the
-//! labels of its encoded input, and here the OTs for the intersections are set aside.
+//! evaluator of the peer's: [`check`](super::check) commits to N̂ circuits and opens some. Then, bucket
+//! by bucket, [`buckets`](super::buckets) sends the rest, [`inputs`](super::inputs) has the evaluator
+//! fetch the labels of its encoded input, and here the OTs for the intersections are set aside. An
+//! execution is handed over when its buckets are complete, so that the circuits of one at a time need be
+//! in memory.
 
 use symbolon_cutchoose::draw::{Buckets, CheckSet};
 use symbolon_interaction::toss_coin;
@@ -23,6 +25,9 @@ use super::{
     psi::{CommittedTerms, PsiForm, Receiver, Sender},
 };
 use crate::Network;
+
+/// What is done with an execution as soon as it is ready.
+pub(super) type EachExecution<'a> = dyn FnMut(&mut Network, Execution) -> Result<()> + 'a;
 
 /// What the steps of the offline phase share.
 pub(super) struct Offline<'a> {
@@ -79,21 +84,24 @@ impl Offline<'_> {
         }
     }
 
-    /// Prepares as many executions as `params` says.
+    /// Prepares as many executions as `params` says, and hands over each.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails; `Transport`.
-    pub fn run(mut self, ots: &mut OtSession) -> Result<Vec<Execution>> {
+    /// `PeerMisbehaved` when a check fails; `Transport`; what `each` fails with.
+    pub fn run(mut self, ots: &mut OtSession, each: &mut EachExecution<'_>) -> Result<()> {
         let ots = self.draw_ots(ots)?;
         let committed = check::commit(&mut self, &ots)?;
         // Everything that the coin decides about is fixed: circuits by their commitments, choices of
         // OTs by the consistency check.
         let [mine, theirs] = self.toss()?;
         check::open(&mut self, &committed, &ots, [&mine.opened, &theirs.opened])?;
-        let mut executions =
-            buckets::exchange(&mut self, &committed, &ots, [&mine.buckets, &theirs.buckets])?;
-        inputs::exchange(&mut self, &mut executions, &ots, [&mine.buckets, &theirs.buckets])?;
-        self.intersections(executions, &ots)
+        let inputs = inputs::announce(&mut self, &ots, [&mine.buckets, &theirs.buckets])?;
+        for i in 0..self.params.executions() {
+            let bucket = buckets::exchange(&mut self, &committed, &inputs, i)?;
+            let psi = self.intersection(i, &ots)?;
+            each(self.net, bucket.into_execution(psi))?;
+        }
+        Ok(())
     }
 
     /// The choice bits of all OTs of an encoding are random, and so are the others.
@@ -127,49 +135,34 @@ impl Offline<'_> {
         Ok(if self.me() == 0 { [first, second] } else { [second, first] })
     }
 
-    /// Sets the OTs for the intersections aside, and commits to their terms in the asynchronous form.
-    fn intersections(
-        &mut self,
-        buckets: Vec<buckets::Bucket>,
-        ots: &Ots,
-    ) -> Result<Vec<Execution>> {
+    /// Sets the OTs for intersection `i` aside, and commits to its terms in the asynchronous form.
+    fn intersection(&mut self, i: usize, ots: &Ots) -> Result<(Sender, Receiver)> {
         let me = self.me();
         let session = self.net.session;
         let lengths = Lengths::new(me as u16, self.function, &self.params);
         let start = |party: usize| self.params.circuits() * self.matrices[party].encoded();
         let (own, theirs) = (start(me), start(1 - me));
-        let mut executions = Vec::with_capacity(buckets.len());
-        for (i, bucket) in buckets.into_iter().enumerate() {
-            let shape = lengths.shape(&session, self.first + i as u64);
-            let range = |start: usize| start + i * shape.ots()..start + (i + 1) * shape.ots();
-            let pairs = ots.sent.pairs(range(theirs)).to_vec();
-            let mut sender = Sender { pairs, committed: None };
-            let mut receiver = Receiver {
-                choices: Zeroizing::new(ots.received.choices.slice(range(own))),
-                messages: ots.received.messages(range(own)),
-                leaves: Vec::new(),
-            };
-            if self.params.psi == PsiForm::Asynchronous {
-                let order = BitVec::random(shape.ots(), self.prg);
-                let terms = CommittedTerms { order, pads: self.prg.seed() };
-                let padded = Zeroizing::new(shape.padded_terms(me as u16, &sender, &terms));
-                let leaves = shape.leaves(me as u16, &padded);
-                sender.committed = Some(terms);
-                let channel = self.channel();
-                channel.send(messages::TERMS, leaves.as_flattened().as_flattened())?;
-                let bytes = channel.recv(messages::TERMS, 64 * shape.terms())?;
-                receiver.leaves = bytes
-                    .as_chunks::<64>()
-                    .0
-                    .iter()
-                    .map(|pair| {
-                        let halves = pair.as_chunks::<32>().0;
-                        [halves[0], halves[1]]
-                    })
-                    .collect();
-            }
-            executions.push(bucket.into_execution((sender, receiver)));
+        let shape = lengths.shape(&session, self.first + i as u64);
+        let range = |start: usize| start + i * shape.ots()..start + (i + 1) * shape.ots();
+        let pairs = ots.sent.pairs(range(theirs)).to_vec();
+        let mut sender = Sender { pairs, committed: None };
+        let mut receiver = Receiver {
+            choices: Zeroizing::new(ots.received.choices.slice(range(own))),
+            messages: ots.received.messages(range(own)),
+            leaves: Vec::new(),
+        };
+        if self.params.psi == PsiForm::Asynchronous {
+            let order = BitVec::random(shape.ots(), self.prg);
+            let terms = CommittedTerms { order, pads: self.prg.seed() };
+            let padded = Zeroizing::new(shape.padded_terms(me as u16, &sender, &terms));
+            let leaves = shape.leaves(me as u16, &padded);
+            sender.committed = Some(terms);
+            let channel = self.channel();
+            channel.send(messages::TERMS, leaves.as_flattened().as_flattened())?;
+            let bytes = channel.recv(messages::TERMS, 64 * shape.terms())?;
+            let halves = bytes.as_chunks::<32>().0;
+            receiver.leaves = halves.as_chunks::<2>().0.to_vec();
         }
-        Ok(executions)
+        Ok((sender, receiver))
     }
 }

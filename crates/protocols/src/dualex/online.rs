@@ -1,13 +1,5 @@
-//! The online phase (Fig. 15, execution stage), of one or more executions at once: their messages go
-//! together.
-//!
-//! | message | |
-//! | --- | --- |
-//! | 1 | x̂ = x ⊕ M·c_1, the masked inputs |
-//! | 2 | labels for both parties' inputs in the own circuits, and R |
-//! | 3, 4 | both sets are committed to (one message in the asynchronous form) |
-//! | 5 | output labels are opened and checked |
-//! | 6 | the intersection is opened |
+//! The steps of the online phase (Fig. 15, execution stage), each for one or more executions whose
+//! messages go together. [`steps`](super::steps) has their order.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -22,18 +14,20 @@ use super::{
     checks,
     execution::{Execution, Lengths, PeerCircuit},
     function::Function,
-    garble::{Leaf, LeafHash, instance, output_labels},
+    garble::{Leaf, LeafHash, PairDigest, instance, output_labels},
     messages,
     ot::Blocks,
     outputs::{self, Reconciled, TranslationsChecked},
+    params::Params,
     psi::{CommittedTerms, PsiForm, Shape},
     reconcile::{Candidate, Reconciliation},
+    steps::Run,
 };
 use crate::{
     Compiled, InputBits, Network, OutputBits, Prepared,
     codec::Writer,
     io_wires::{decode_bits, receive_bits},
-    phases,
+    phases::{self, Online as _},
 };
 
 /// Executions that are prepared.
@@ -51,13 +45,29 @@ pub(super) struct PreparedExecutions {
 }
 
 impl PreparedExecutions {
+    /// None yet of `circuit`, in the session of `net`.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the circuit is too large, or is not one of two parties.
+    pub fn none(net: &Network, circuit: &Compiled, params: &Params) -> Result<PreparedExecutions> {
+        let function = Function::of(circuit.circuit())?;
+        let lengths = Lengths::new(net.me, &function, params);
+        let (digest, session, executions) = (circuit.digest(), net.session, Vec::new());
+        Ok(PreparedExecutions { digest, session, function, lengths, executions })
+    }
+
+    /// One execution of the same circuit and session.
+    pub fn with(&self, execution: Execution) -> PreparedExecutions {
+        let PreparedExecutions { digest, session, lengths, .. } = *self;
+        let (function, executions) = (self.function.clone(), vec![execution]);
+        PreparedExecutions { digest, session, function, lengths, executions }
+    }
+
     /// Each by itself.
-    pub fn apart(self) -> Vec<Box<dyn Prepared>> {
-        let PreparedExecutions { digest, session, function, lengths, executions } = self;
-        let alone = |execution| -> Box<dyn Prepared> {
-            let (function, executions) = (function.clone(), vec![execution]);
-            Box::new(PreparedExecutions { digest, session, function, lengths, executions })
-        };
+    #[cfg(test)]
+    pub fn apart(mut self) -> Vec<Box<dyn Prepared>> {
+        let executions = std::mem::take(&mut self.executions);
+        let alone = |execution| -> Box<dyn Prepared> { Box::new(self.with(execution)) };
         executions.into_iter().map(alone).collect()
     }
 }
@@ -69,12 +79,21 @@ impl Prepared for PreparedExecutions {
         circuit: &Compiled,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        circuit.must_be(&self.digest)?;
-        phases::check_inputs(circuit.circuit(), net.me, inputs, self.executions.len())?;
-        let mut prg = Prg::from_os().map_err(|e| Error::internal(format!("no randomness: {e}")))?;
-        let session = net.session;
-        let channel = &mut net.peers()[0];
-        Online { prepared: &self, session: &session, channel, prg: &mut prg }.run(inputs)
+        let mut run = Run::start(*self, net, circuit, inputs)?;
+        loop {
+            if let Some(outputs) = run.step(net)? {
+                return Ok(outputs);
+            }
+        }
+    }
+
+    fn start(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Compiled,
+        inputs: &InputBits,
+    ) -> Result<Box<dyn phases::Online>> {
+        Ok(Box::new(Run::start(*self, net, circuit, inputs)?))
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -87,53 +106,42 @@ impl Prepared for PreparedExecutions {
 }
 
 /// A party online.
-struct Online<'a> {
-    prepared: &'a PreparedExecutions,
-    /// The session in which the circuit is evaluated.
-    session: &'a [u8; 32],
-    channel: &'a mut Channel,
-    prg: &'a mut Prg,
+pub(super) struct Online<'a> {
+    pub prepared: &'a PreparedExecutions,
+    pub channel: &'a mut Channel,
+    pub prg: &'a mut Prg,
 }
 
 /// The candidates of an execution and the sets that are made of them.
-struct Sets {
+pub(super) struct Sets {
     candidates: Vec<Candidate>,
     /// As a receiver, and as a sender.
     sets: [Vec<u128>; 2],
 }
 
-impl Online<'_> {
-    fn run(mut self, inputs: &InputBits) -> Result<OutputBits> {
-        let prepared = self.prepared;
-        let (n, me) = (prepared.executions.len(), self.channel.me());
-        let own: Vec<Zeroizing<Vec<bool>>> =
-            (0..n).map(|i| prepared.function.inputs_of((me, inputs), (i, n), self.prg)).collect();
-        let [announced, theirs] = self.announce(&own)?;
-        self.send_labels(&own, &theirs)?;
-        let mut sets = Vec::with_capacity(n);
-        for (i, execution) in prepared.executions.iter().enumerate() {
-            let (announced, theirs) = (self.part(&announced, i, 0), self.part(&theirs, i, 1));
-            sets.push(self.evaluate(execution, &announced, &theirs)?);
-        }
-        let found = self.intersect(&sets)?;
-        let mut outputs = prepared.function.no_outputs(me);
-        for ((sets, found), own) in sets.iter().zip(&found).zip(&own) {
-            let peer = self.channel.peer();
-            let reconciled = Reconciled::new(peer, &sets.candidates, &sets.sets[0], found)?;
-            let values = Zeroizing::new(reconciled.values());
-            prepared.function.release(me, &values, own, &mut outputs);
-        }
-        Ok(outputs)
-    }
+/// A commitment to sums, and what opens it.
+pub(super) struct CommittedSums {
+    commitment: Commitment,
+    opening: Opening,
+    sums: Blocks,
+}
 
+/// The bits by which both parties are committed to their sets: d of each receiver, and in the
+/// asynchronous form s ⊕ π of each sender.
+pub(super) struct Items {
+    own: [BitVec; 2],
+    theirs: [BitVec; 2],
+}
+
+impl Online<'_> {
     /// The bits of execution `i` among those of all, this party's or the peer's.
     fn part(&self, bits: &BitVec, i: usize, whose: usize) -> BitVec {
         let width = self.prepared.lengths.inputs[whose];
         bits.slice(i * width..(i + 1) * width)
     }
 
-    /// Exchanges the masked inputs; returns this party's and the peer's.
-    fn announce(&mut self, own: &[Zeroizing<Vec<bool>>]) -> Result<[BitVec; 2]> {
+    /// Sends the masked inputs, and returns them.
+    pub fn announce(&mut self, own: &[Zeroizing<Vec<bool>>]) -> Result<BitVec> {
         let mut announced = BitVec::zeros(0);
         for (bits, execution) in own.iter().zip(&self.prepared.executions) {
             let mut masked = BitVec::from_bools(bits);
@@ -141,14 +149,18 @@ impl Online<'_> {
             announced.extend_from(&masked);
         }
         self.channel.send(messages::MASKED_INPUTS, &announced.to_bytes())?;
-        let n = own.len() * self.prepared.lengths.inputs[1];
-        let theirs = receive_bits(self.channel, messages::MASKED_INPUTS, n)?;
-        Ok([announced, theirs])
+        Ok(announced)
+    }
+
+    /// Receives the peer's masked inputs.
+    pub fn hear(&mut self) -> Result<BitVec> {
+        let PreparedExecutions { executions, lengths, .. } = self.prepared;
+        receive_bits(self.channel, messages::MASKED_INPUTS, executions.len() * lengths.inputs[1])
     }
 
     /// Sends the labels of the own inputs and of the peer's masked ones in all own circuits. The
     /// peer's input is fixed, so R may go, too.
-    fn send_labels(&mut self, own: &[Zeroizing<Vec<bool>>], theirs: &BitVec) -> Result<()> {
+    pub fn send_labels(&mut self, own: &[Zeroizing<Vec<bool>>], theirs: &BitVec) -> Result<()> {
         for (i, (bits, execution)) in own.iter().zip(&self.prepared.executions).enumerate() {
             let theirs = self.part(theirs, i, 1);
             let mut message = Blocks::default();
@@ -165,7 +177,17 @@ impl Online<'_> {
         Ok(())
     }
 
-    /// Receives the labels for the peer's circuits of an execution, and evaluates them.
+    /// Receives the labels for the peer's circuits, and evaluates those of all executions.
+    pub fn evaluate_all(&mut self, announced: &BitVec, theirs: &BitVec) -> Result<Vec<Sets>> {
+        let mut sets = Vec::with_capacity(self.prepared.executions.len());
+        for (i, execution) in self.prepared.executions.iter().enumerate() {
+            let (announced, theirs) = (self.part(announced, i, 0), self.part(theirs, i, 1));
+            sets.push(self.evaluate(execution, &announced, &theirs)?);
+        }
+        Ok(sets)
+    }
+
+    /// The same for one execution.
     fn evaluate(
         &mut self,
         execution: &Execution,
@@ -218,15 +240,16 @@ impl Online<'_> {
         let (inputs, rest) = labels.split_at(theirs.len());
         let mut places = theirs.clone();
         places.xor_assign(&circuit.shift);
-        let mut good = true;
-        for (t, (label, leaves)) in inputs.iter().zip(&circuit.inputs).enumerate() {
+        let mut pairs = PairDigest::new();
+        for (t, (label, sum)) in inputs.iter().zip(&circuit.inputs).enumerate() {
             let leaf = hash.leaf(Leaf::Own, t, places.get(t), *label);
-            good &= same_digest(&leaf, &leaves[usize::from(places.get(t))]);
+            pairs.add_opened(&leaf, places.get(t), sum);
         }
-        for (t, (label, leaves)) in rest.iter().zip(&circuit.announced).enumerate() {
+        for (t, (label, sum)) in rest.iter().zip(&circuit.announced).enumerate() {
             let leaf = hash.leaf(Leaf::Announced, t, announced.get(t), *label);
-            good &= same_digest(&leaf, &leaves[usize::from(announced.get(t))]);
+            pairs.add_opened(&leaf, announced.get(t), sum);
         }
+        let good = same_digest(&pairs.finish(), &circuit.pairs);
         let nonce = rest[announced.len()];
         good & same_digest(&hash.leaf(Leaf::Nonce, 0, false, nonce), &circuit.seeds[0])
     }
@@ -259,21 +282,6 @@ impl Online<'_> {
         (values, labels)
     }
 
-    /// Intersects all sets with the peer's; for each, the places of what it has, too.
-    fn intersect(&mut self, sets: &[Sets]) -> Result<Vec<Vec<usize>>> {
-        let sums = match self.prepared.lengths.psi {
-            PsiForm::Synchronous => self.synchronous(sets)?,
-            PsiForm::Asynchronous => self.asynchronous(sets)?,
-        };
-        let peer = self.channel.peer();
-        let executions = self.prepared.executions.iter().zip(&sums);
-        let found = executions.map(|(execution, sums)| {
-            let shape = self.shape(execution);
-            shape.matches(&shape.expected(peer, &execution.psi.1), sums)
-        });
-        Ok(found.collect())
-    }
-
     fn shape(&self, execution: &Execution) -> Shape<'_> {
         self.prepared.lengths.shape(&self.prepared.session, execution.number)
     }
@@ -288,97 +296,155 @@ impl Online<'_> {
         items
     }
 
-    /// Fig. 13: returns the peer's sums for each execution.
-    fn synchronous(&mut self, sets: &[Sets]) -> Result<Vec<Vec<Block>>> {
-        let ots = self.prepared.lengths.shape(&[0; 32], 0).ots();
-        let own = self.receiver_items(sets);
-        self.channel.send(messages::PSI_ITEMS, &own.to_bytes())?;
-        let theirs = receive_bits(self.channel, messages::PSI_ITEMS, own.len())?;
+    /// Those of all sets as a sender, masked by the orders of its terms, in the asynchronous form.
+    fn sender_items(&self, sets: &[Sets]) -> Result<BitVec> {
+        let mut items = BitVec::zeros(0);
+        if self.prepared.lengths.psi == PsiForm::Asynchronous {
+            for (sets, execution) in sets.iter().zip(&self.prepared.executions) {
+                let terms = committed(execution)?;
+                items.extend_from(&self.shape(execution).masked(&sets.sets[1], &terms.order));
+            }
+        }
+        Ok(items)
+    }
 
+    /// Sends the items of all sets, and returns them.
+    pub fn send_items(&mut self, sets: &[Sets]) -> Result<[BitVec; 2]> {
+        let items = [self.receiver_items(sets), self.sender_items(sets)?];
+        let [receiver, sender] = items.each_ref().map(BitVec::to_bytes);
+        self.channel.send_parts(messages::PSI_ITEMS, &[&receiver, &sender])?;
+        Ok(items)
+    }
+
+    /// Receives the peer's items.
+    pub fn hear_items(&mut self, own: [BitVec; 2]) -> Result<Items> {
+        let [receiver, sender] = own.each_ref().map(BitVec::len);
+        let half = BitVec::byte_len(receiver);
+        let bytes = self.channel.recv(messages::PSI_ITEMS, half + BitVec::byte_len(sender))?;
+        let (items, order) = bytes.split_at(half);
+        let items = decode_bits(self.channel, receiver, items)?;
+        let theirs = [items, decode_bits(self.channel, sender, order)?];
+        Ok(Items { own, theirs })
+    }
+
+    /// Commits to the sums of a synchronous intersection, as `context` says.
+    pub fn commit_sums(
+        &mut self,
+        sets: &[Sets],
+        items: &Items,
+        context: &CommitContext<'_>,
+    ) -> Result<CommittedSums> {
         let me = self.channel.me();
         let mut sums = Blocks::default();
         for (i, (sets, execution)) in sets.iter().zip(&self.prepared.executions).enumerate() {
-            let d = theirs.slice(i * ots..(i + 1) * ots);
+            let d = self.items_of(&items.theirs[0], i);
             let of_execution = self.shape(execution).sums(me, &execution.psi.0, &sets.sets[1], &d);
             sums.extend_from_slice(&of_execution);
         }
-        let index = self.prepared.executions.first().map_or(0, |first| first.number);
-        let context = |party| CommitContext {
-            domain: messages::PSI_SUMS.name(),
-            session: self.session,
-            party,
-            index,
-        };
-        let (own, opening) = commit(&context(me), Block::as_bytes(&sums), self.prg);
-        self.channel.send(messages::PSI_SUMS, &own.0)?;
-        let peer = self.channel.peer();
-        let theirs = Commitment(self.channel.recv_array(messages::PSI_SUMS)?);
-        if theirs == own {
-            return Err(Error::misbehaved(peer, checks::PSI_OPENED));
-        }
+        let (commitment, opening) = commit(context, Block::as_bytes(&sums), self.prg);
+        self.channel.send(messages::PSI_SUMS, &commitment.0)?;
+        Ok(CommittedSums { commitment, opening, sums })
+    }
 
-        let checked = self.check_translations()?;
-        self.open(&checked, &[&opening.nonce, Block::as_bytes(&sums)])?;
-        let mut opened = self.channel.recv(messages::PSI_OPENING, 32 + 16 * sums.len())?;
+    /// Receives the peer's commitment to its sums.
+    pub fn hear_commitment(&mut self, own: &CommittedSums) -> Result<Commitment> {
+        let theirs = Commitment(self.channel.recv_array(messages::PSI_SUMS)?);
+        if theirs == own.commitment {
+            return Err(Error::misbehaved(self.channel.peer(), checks::PSI_OPENED));
+        }
+        Ok(theirs)
+    }
+
+    /// Opens the committed sums to the peer, whose translations were checked.
+    pub fn open_sums(&mut self, _: &TranslationsChecked, own: &CommittedSums) -> Result<()> {
+        let parts = [&own.opening.nonce, Block::as_bytes(&own.sums)];
+        self.channel.send_parts(messages::PSI_OPENING, &parts)
+    }
+
+    /// Receives the peer's sums for each execution, which it committed to as `context` says.
+    pub fn hear_sums(
+        &mut self,
+        theirs: &Commitment,
+        context: &CommitContext<'_>,
+    ) -> Result<Vec<Vec<Block>>> {
+        let values = self.prepared.lengths.bucket.pow(2);
+        let n = self.prepared.executions.len();
+        let mut opened = self.channel.recv(messages::PSI_OPENING, 32 + 16 * n * values)?;
         let value = opened.split_off(32);
         let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
-        if !verify(&context(peer), &theirs, &opening, &value) {
-            return Err(Error::misbehaved(peer, checks::PSI_OPENED));
+        if !verify(context, theirs, &opening, &value) {
+            return Err(Error::misbehaved(self.channel.peer(), checks::PSI_OPENED));
         }
-        let values = self.prepared.lengths.bucket.pow(2);
         Ok(blocks(&value).chunks(values).map(<[Block]>::to_vec).collect())
     }
 
-    /// Fig. 14: returns the peer's sums for each execution.
-    fn asynchronous(&mut self, sets: &[Sets]) -> Result<Vec<Vec<Block>>> {
-        let own = self.receiver_items(sets);
-        let mut ordered = BitVec::zeros(0);
-        for (sets, execution) in sets.iter().zip(&self.prepared.executions) {
-            let terms = committed(execution)?;
-            ordered.extend_from(&self.shape(execution).masked(&sets.sets[1], &terms.order));
-        }
-        self.channel.send_parts(messages::PSI_ITEMS, &[&own.to_bytes(), &ordered.to_bytes()])?;
-        let half = BitVec::byte_len(own.len());
-        let theirs = self.channel.recv(messages::PSI_ITEMS, 2 * half)?;
-        let (items, order) = theirs.split_at(half);
-        let items = decode_bits(self.channel, own.len(), items)?;
-        let their_order = decode_bits(self.channel, own.len(), order)?;
-
-        let checked = self.check_translations()?;
-        let (me, peer) = (self.channel.me(), self.channel.peer());
-        let ots = self.prepared.lengths.shape(&[0; 32], 0).ots();
-        let part = |bits: &BitVec, i: usize| bits.slice(i * ots..(i + 1) * ots);
+    /// Opens the terms of an asynchronous intersection to the peer, whose translations were checked.
+    pub fn open_terms(&mut self, _: &TranslationsChecked, items: &Items) -> Result<()> {
+        let me = self.channel.me();
         for (i, execution) in self.prepared.executions.iter().enumerate() {
             let shape = self.shape(execution);
-            let terms = committed(execution)?;
-            let places = shape.opened_places(&part(&items, i), &part(&ordered, i));
-            let padded = Zeroizing::new(shape.padded_terms(me, &execution.psi.0, terms));
-            let opened: Vec<Block> = padded
-                .iter()
-                .enumerate()
-                .map(|(k, pair)| pair[usize::from(places.get(k))])
-                .collect();
-            self.open(&checked, &[Block::as_bytes(&opened)])?;
+            let (d, order) = (self.items_of(&items.theirs[0], i), self.items_of(&items.own[1], i));
+            let places = shape.opened_places(&d, &order);
+            let padded =
+                Zeroizing::new(shape.padded_terms(me, &execution.psi.0, committed(execution)?));
+            let chosen = padded.iter().enumerate();
+            let opened: Vec<Block> =
+                chosen.map(|(k, pair)| pair[usize::from(places.get(k))]).collect();
+            self.channel.send(messages::PSI_OPENING, Block::as_bytes(&opened))?;
         }
-        let mut sums = Vec::with_capacity(sets.len());
+        Ok(())
+    }
+
+    /// Receives the peer's terms, and makes its sums for each execution of them.
+    pub fn hear_terms(&mut self, items: &Items) -> Result<Vec<Vec<Block>>> {
+        let peer = self.channel.peer();
+        let mut sums = Vec::with_capacity(self.prepared.executions.len());
         for (i, execution) in self.prepared.executions.iter().enumerate() {
-            let bytes =
-                self.channel.recv(messages::PSI_OPENING, 16 * self.shape(execution).terms())?;
-            let (shape, opened) = (self.shape(execution), blocks(&bytes));
-            let places = shape.opened_places(&part(&own, i), &part(&their_order, i));
-            let opened = shape.open(peer, &execution.psi.1.leaves, &places, &opened);
+            let terms = self.shape(execution).terms();
+            let bytes = self.channel.recv(messages::PSI_OPENING, 16 * terms)?;
+            let (d, order) = (self.items_of(&items.own[0], i), self.items_of(&items.theirs[1], i));
+            let shape = self.shape(execution);
+            let places = shape.opened_places(&d, &order);
+            let opened = shape.open(peer, &execution.psi.1.leaves, &places, &blocks(&bytes));
             sums.push(opened.ok_or_else(|| Error::misbehaved(peer, checks::PSI_OPENED))?);
         }
         Ok(sums)
     }
 
-    fn check_translations(&mut self) -> Result<TranslationsChecked> {
-        outputs::exchange(self.channel, &self.prepared.session, &self.prepared.executions)
+    /// The items of execution `i` among those of all.
+    fn items_of(&self, items: &BitVec, i: usize) -> BitVec {
+        let ots = self.prepared.lengths.shape(&[0; 32], 0).ots();
+        items.slice(i * ots..(i + 1) * ots)
     }
 
-    /// Opens the intersection to the peer, which takes that its translations were checked.
-    fn open(&mut self, _: &TranslationsChecked, parts: &[&[u8]]) -> Result<()> {
-        self.channel.send_parts(messages::PSI_OPENING, parts)
+    /// Sends the seeds of the own output labels.
+    pub fn send_seeds(&mut self) -> Result<()> {
+        outputs::send_seeds(self.channel, &self.prepared.executions)
+    }
+
+    /// Receives the peer's, and checks its translations.
+    pub fn check_translations(&mut self) -> Result<TranslationsChecked> {
+        outputs::check_seeds(self.channel, &self.prepared.session, &self.prepared.executions)
+    }
+
+    /// The outputs of all executions that the peer's sums confirm.
+    pub fn release(
+        &self,
+        sets: &[Sets],
+        sums: &[Vec<Block>],
+        own: &[Zeroizing<Vec<bool>>],
+    ) -> Result<OutputBits> {
+        let PreparedExecutions { function, executions, .. } = self.prepared;
+        let (me, peer) = (self.channel.me(), self.channel.peer());
+        let mut outputs = function.no_outputs(me);
+        for (((execution, sets), sums), own) in executions.iter().zip(sets).zip(sums).zip(own) {
+            let shape = self.shape(execution);
+            let found = shape.matches(&shape.expected(peer, &execution.psi.1), sums);
+            let reconciled = Reconciled::new(peer, &sets.candidates, &sets.sets[0], &found)?;
+            let values = Zeroizing::new(reconciled.values());
+            function.release(me, &values, own, &mut outputs);
+        }
+        Ok(outputs)
     }
 }
 

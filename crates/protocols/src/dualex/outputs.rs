@@ -23,24 +23,32 @@ use super::{
 /// intersection may be opened.
 pub(super) struct TranslationsChecked(());
 
-/// Opens the output labels of all own buckets, and checks the peer's.
+/// Opens the output labels of all own buckets.
 ///
 /// # Errors
-/// `PeerMisbehaved` when labels are not those that were committed to, or do not fit a translation;
 /// `Transport`.
-pub(super) fn exchange(
-    channel: &mut Channel,
-    session: &[u8; 32],
-    executions: &[Execution],
-) -> Result<TranslationsChecked> {
+pub(super) fn send_seeds(channel: &mut Channel, executions: &[Execution]) -> Result<()> {
     let seeds = |execution: &Execution| -> Vec<Block> {
         let circuits = execution.own.iter().map(|circuit| *circuit.output_seed);
         std::iter::once(*execution.output_seed).chain(circuits).collect()
     };
     let own: Vec<Block> = executions.iter().flat_map(seeds).collect();
     watch::tell_opened(Block::as_bytes(&own));
-    channel.send(messages::OUTPUT_SEEDS, Block::as_bytes(&own))?;
-    let mut theirs = vec![Block::ZERO; own.len()];
+    channel.send(messages::OUTPUT_SEEDS, Block::as_bytes(&own))
+}
+
+/// Checks the output labels that the peer opens.
+///
+/// # Errors
+/// `PeerMisbehaved` when labels are not those that were committed to, or do not fit a translation;
+/// `Transport`.
+pub(super) fn check_seeds(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    executions: &[Execution],
+) -> Result<TranslationsChecked> {
+    let seeds = executions.iter().map(|execution| 1 + execution.theirs.len()).sum();
+    let mut theirs = vec![Block::ZERO; seeds];
     channel.recv_into(messages::OUTPUT_SEEDS, Block::as_bytes_mut(&mut theirs))?;
     let peer = channel.peer();
     let mut rest = &theirs[..];

@@ -42,7 +42,7 @@ fn connections<'a>(view: View<'a>) -> impl Iterator<Item = (Vec<Id>, Target, boo
 /// The garbler opens all connections.
 pub(super) fn open(channel: &mut Channel, opening: &mut Opening<'_>, view: View<'_>) -> Result<()> {
     let open = |(sources, target, constant): (Vec<Id>, Target, bool)| {
-        solder::solder(opening, &sources, target, constant)
+        solder::solder(opening, sources.into_iter(), target, constant)
     };
     let mut solderings: Vec<Block> = connections(view).map(open).collect();
     channel.tamper_state("duplo: soldering", Block::as_bytes_mut(&mut solderings));
@@ -59,7 +59,7 @@ pub(super) fn claim(
     let n = view.program.graph.sums.len() + view.program.out_gates.len();
     let solderings = receive_blocks(channel, messages::SOLDERINGS, n)?;
     for ((sources, target, constant), &soldering) in connections(view).zip(&solderings) {
-        solder::claim(claims, &sources, target, constant, soldering)?;
+        solder::claim(claims, sources.into_iter(), target, constant, soldering);
     }
     Ok(solderings)
 }

@@ -12,10 +12,11 @@
 
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Result};
+use zeroize::Zeroizing;
 
 use super::commit::{Committed, Received, receive_blocks, send_blocks};
 use super::garble::{receive_offsets, send_offsets};
-use super::keys::{self, KeyHash};
+use super::keys::{self, HASHED, KeyHash, SelfHash};
 use super::layout::Objects;
 use super::messages;
 use super::solder::{self, Held};
@@ -28,16 +29,24 @@ pub(super) fn commit_all(
     objects: &Objects,
 ) -> Result<()> {
     send_offsets(channel, committed, objects)?;
+    let hash = SelfHash::new(session);
     let mut corrections = Vec::with_capacity(objects.count);
-    for object in 0..objects.count {
-        let offset = committed.value(objects.offset(object));
-        let number = objects.number + object as u64;
-        let mut zero = [keys::self_authenticating(session, number, offset)];
-        channel.tamper_state("duplo: authenticator key", Block::as_bytes_mut(&mut zero));
-        let key = keys::committed(zero[0], offset);
-        corrections.push(committed.correct(objects.key(object, 0), key));
+    for first in (0..objects.count).step_by(HASHED) {
+        let some = first..objects.count.min(first + HASHED);
+        let offsets = some.clone().map(|object| committed.value(objects.offset(object)));
+        let mut zeros = Zeroizing::new(offsets.collect::<Vec<_>>());
+        hash.hash(&numbers(objects, some.clone()), &mut zeros);
+        for (object, zero) in some.zip(zeros.chunks_mut(1)) {
+            channel.tamper_state("duplo: authenticator key", Block::as_bytes_mut(zero));
+            let key = keys::committed(zero[0], committed.value(objects.offset(object)));
+            corrections.push(committed.correct(objects.key(object, 0), key));
+        }
     }
     send_blocks(channel, messages::AUTHENTICATOR_KEYS, &corrections)
+}
+
+fn numbers(objects: &Objects, which: impl Iterator<Item = usize>) -> Vec<u64> {
+    which.map(|object| objects.number + object as u64).collect()
 }
 
 /// The evaluator takes note of them.
@@ -62,12 +71,14 @@ pub(super) fn send_accepted(
     hash: &KeyHash,
     objects: &Objects,
 ) -> Result<()> {
-    let accepted = |object: usize| {
-        let offset = committed.value(objects.offset(object));
+    let fixed = |object: usize| {
         let key = committed.value(objects.key(object, 0));
-        hash.accepted(objects.number + object as u64, key, offset)
+        [key, committed.value(objects.offset(object))]
     };
-    let mut accepted: Vec<[Block; 2]> = (0..objects.count).map(accepted).collect();
+    let mut accepted: Vec<[Block; 2]> = (0..objects.count).map(fixed).collect();
+    for (first, accepted) in (0..).step_by(HASHED).zip(accepted.chunks_mut(HASHED)) {
+        hash.accepted(&numbers(objects, first..first + accepted.len()), accepted);
+    }
     channel.tamper_state("duplo: accepted", Block::as_bytes_mut(accepted.as_flattened_mut()));
     send_blocks(channel, messages::ACCEPTED, accepted.as_flattened())
 }
@@ -81,18 +92,27 @@ pub(super) fn receive_accepted(
     Ok(accepted.as_chunks::<2>().0.to_vec())
 }
 
-/// VerInKeyAuth of the evaluator, for an opened authenticator: what must be committed to as its
-/// key. Nothing if Δ does not end in 1, or it accepts other keys.
+/// VerInKeyAuth of the evaluator, for some opened authenticators, at most [`HASHED`], whose Δ are
+/// `offsets`: what must be committed to as their keys. Nothing if a Δ does not end in 1, or one
+/// accepts other keys.
 pub(super) fn verify(
-    session: &[u8; 32],
-    number: u64,
-    offset: Block,
-    hash: &KeyHash,
-    accepted: &[Block; 2],
-) -> Option<Block> {
-    let key = keys::committed(keys::self_authenticating(session, number, offset), offset);
-    let same = hash.accepted(number, key, offset) == *accepted;
-    (offset.lsb() && same).then_some(key)
+    (own, hash): (&SelfHash, &KeyHash),
+    objects: &Objects,
+    opened: &[usize],
+    offsets: &[Block],
+    accepted: &[[Block; 2]],
+) -> Option<Vec<Block>> {
+    let numbers = numbers(objects, opened.iter().copied());
+    let mut keys = offsets.to_vec();
+    own.hash(&numbers, &mut keys);
+    for (key, &offset) in keys.iter_mut().zip(offsets) {
+        *key = keys::committed(*key, offset);
+    }
+    let mut made: Vec<[Block; 2]> =
+        keys.iter().zip(offsets).map(|(&key, &offset)| [key, offset]).collect();
+    hash.accepted(&numbers, &mut made);
+    let same = made.iter().zip(opened).all(|(made, &object)| *made == accepted[object]);
+    (same && offsets.iter().all(|offset| offset.lsb())).then_some(keys)
 }
 
 /// An authenticator in a bucket, as the evaluator has it.
@@ -149,18 +169,30 @@ impl Authenticators {
 
     /// EvKAs for one key: whether more than half accept it.
     pub fn accept(&self, wire: usize, key: Block) -> bool {
-        let accepts = |(authenticator, key): &(&Authenticator, Block)| {
-            let accepted = authenticator.accepted[usize::from(key.lsb())];
-            self.hash.hash(authenticator.number, *key).ct_eq(&accepted)
-        };
-        2 * self.keys(wire, key).filter(accepts).count() > self.bucket
+        let mut accept = 0;
+        let mut keys = self.keys(wire, key);
+        let mut hashes = Zeroizing::new([Block::ZERO; HASHED]);
+        for bucket in self.of(wire).chunks(HASHED) {
+            let hashes = &mut hashes[..bucket.len()];
+            let mut accepted = [Block::ZERO; HASHED];
+            for ((hash, accepted), (authenticator, key)) in
+                hashes.iter_mut().zip(&mut accepted).zip(keys.by_ref())
+            {
+                (*hash, *accepted) = (key, authenticator.accepted[usize::from(key.lsb())]);
+            }
+            self.hash.hash(bucket.iter().map(|authenticator| authenticator.number), hashes);
+            accept += hashes.iter().zip(&accepted).filter(|(hash, of)| hash.ct_eq(of)).count();
+        }
+        2 * accept > self.bucket
     }
 
     /// RecoverInputBit: the value of an accepted key of a wire, once Δ_ot is known.
     pub fn value(&self, wire: usize, key: Block, common_offset: Block) -> bool {
+        let hash = SelfHash::new(&self.session);
         let is_zero = |(authenticator, key): &(&Authenticator, Block)| {
-            let offset = common_offset ^ authenticator.difference;
-            keys::self_authenticating(&self.session, authenticator.number, offset).ct_eq(key)
+            let mut zero = [common_offset ^ authenticator.difference];
+            hash.hash(&[authenticator.number], &mut zero);
+            zero[0].ct_eq(key)
         };
         2 * self.keys(wire, key).filter(is_zero).count() <= self.bucket
     }

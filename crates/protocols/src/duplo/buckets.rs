@@ -6,19 +6,24 @@
 //! to the heads of the slot's output wires. The garbler sends the tables of these copies now, and
 //! the evaluator compares them with the digests that it got before the coin.
 
-use symbolon_primitives::{Block, same_digest};
+use std::ops::Range;
+
+use symbolon_primitives::{Block, HugeBuf, prefetch, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators::{Authenticator, Authenticators};
 use super::check::Draw;
-use super::commit::{Claims, Committed, Id, Opening, receive_blocks, send_blocks};
+use super::commit::{Claims, Id, Opening, receive_blocks, receive_blocks_into, send_blocks};
 use super::components::{Kind, Slot};
-use super::garble::{self, Copy, Table};
+use super::garble::{self, Copy, HalfGates, KeptTables};
 use super::keys::KeyHash;
 use super::layout::{Layout, Objects};
 use super::messages;
 use super::program::Program;
 use super::solder::{self, Target};
+
+/// How many authenticators ahead memory is asked for: they are at random places.
+const AHEAD: usize = 8;
 
 /// Wires whose authenticators go into one message.
 const WIRES: usize = 1 << 12;
@@ -48,6 +53,13 @@ impl<'a> View<'a> {
     /// The authenticators of a wire.
     pub fn authenticators(&self, wire: usize) -> &'a [u32] {
         self.places.authenticators.bucket(self.part * self.program.wires() + wire)
+    }
+
+    /// The authenticators of all wires from this one on.
+    fn authenticators_from(&self, wire: usize) -> impl Iterator<Item = usize> + use<'a> {
+        let draw = &self.places.authenticators;
+        let first = (self.part * self.program.wires() + wire) * draw.size();
+        draw.kept[first..].iter().map(|&object| object as usize)
     }
 
     /// The head of a wire's authenticators.
@@ -100,8 +112,8 @@ impl Objects {
 pub(super) struct GarbledCopy {
     /// Its number in the session.
     pub number: u64,
-    /// Two half-gates for each AND gate.
-    pub table: Table,
+    /// Where its table is among those of all copies.
+    pub table: Range<usize>,
     /// Δ ⊕ Δ_ot.
     pub difference: Block,
     /// From the inputs of the first copy; none for the first itself.
@@ -118,12 +130,22 @@ pub(super) fn solder_authenticators(
 ) -> Result<()> {
     let (wires, objects) = (view.program.wires(), &view.places.layout.authenticators);
     let mut values = Vec::new();
+    let mut ahead = view.authenticators_from(0).skip(AHEAD);
     for wire in 0..wires {
         for (place, &object) in view.authenticators(wire).iter().enumerate() {
+            if let Some(next) = ahead.next() {
+                let committed = opening.committed();
+                committed.prefetch(objects.offset(next)..=objects.key(next, 0));
+            }
             let target = objects.target(object as usize, 0);
             values.push(solder::difference(opening, target.offset));
             if place > 0 {
-                values.push(solder::solder(opening, &[view.head(wire).key], target, false));
+                values.push(solder::solder(
+                    opening,
+                    [view.head(wire).key].into_iter(),
+                    target,
+                    false,
+                ));
             }
         }
         if (wire + 1) % WIRES == 0 || wire + 1 == wires {
@@ -146,6 +168,7 @@ pub(super) fn receive_authenticators(
     let (wires, objects) = (view.program.wires(), &view.places.layout.authenticators);
     let bucket = view.places.authenticators.size();
     let mut all = Vec::with_capacity(wires * bucket);
+    let mut ahead = view.authenticators_from(0).skip(AHEAD);
     for first in (0..wires).step_by(WIRES) {
         let part = first..wires.min(first + WIRES);
         let values = receive_blocks(
@@ -157,13 +180,17 @@ pub(super) fn receive_authenticators(
         let mut next = || values.next().expect("as many as were asked for");
         for wire in part {
             for (place, &object) in view.authenticators(wire).iter().enumerate() {
+                if let Some(next) = ahead.next() {
+                    claims.received().prefetch(objects.offset(next)..=objects.key(next, 0));
+                    prefetch(&accepted[next]);
+                }
                 let target = objects.target(object as usize, 0);
                 let difference = next();
                 solder::claim_difference(channel, claims, target.offset, difference)?;
                 let soldering = if place == 0 { Block::ZERO } else { next() };
                 if place > 0 {
-                    let head = [view.head(wire).key];
-                    solder::claim(claims, &head, target, false, soldering)?;
+                    let head = [view.head(wire).key].into_iter();
+                    solder::claim(claims, head, target, false, soldering);
                 }
                 all.push(Authenticator {
                     number: objects.number + u64::from(object),
@@ -177,40 +204,71 @@ pub(super) fn receive_authenticators(
     Ok(Authenticators { session: *session, hash, bucket, all })
 }
 
-/// The garbler sends the copies of a slot: tables, and solderings.
-pub(super) fn send_slot(
+/// How the garbler sends the copies of slots.
+pub(super) struct Sending<'a> {
+    session: &'a [u8; 32],
+    threads: usize,
+    /// Tables that are garbled again.
+    room: HugeBuf<HalfGates>,
+}
+
+impl<'a> Sending<'a> {
+    pub fn new(session: &'a [u8; 32], threads: usize) -> Sending<'a> {
+        Sending { session, threads, room: HugeBuf::public(0) }
+    }
+
+    /// Sends the copies of a slot: tables, and solderings.
+    pub fn slot(
+        &mut self,
+        channel: &mut Channel,
+        opening: &mut Opening<'_>,
+        (view, slot): (View<'_>, usize),
+        tables: &KeptTables,
+    ) -> Result<()> {
+        let (_, kind, objects) = view.slot(slot);
+        let session = self.session;
+        let mut place = 0;
+        for some in view.copies(slot).chunks(garble::copies_at_a_time(self.threads)) {
+            let copy = |&object: &u32| Copy { kind, objects, session, object: object as usize };
+            let missing = |copy: &Copy<'_>| tables.get(copy.object).is_none();
+            let others: Vec<Copy<'_>> = some.iter().map(copy).filter(missing).collect();
+            let committed = opening.committed();
+            let again = garble::again(channel, committed, self.threads, &others, &mut self.room);
+            let mut again = again.into_iter();
+            for &object in some {
+                let object = object as usize;
+                let table = tables.get(object).or_else(|| again.next()).unwrap_or_default();
+                send_blocks(channel, messages::TABLE, table.as_flattened())?;
+                solder_copy(channel, opening, (view, slot), (place, object))?;
+                place += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The garbler solders a copy in a slot.
+fn solder_copy(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
-    session: &[u8; 32],
     (view, slot): (View<'_>, usize),
-    tables: &mut [Option<Table>],
+    (place, object): (usize, usize),
 ) -> Result<()> {
     let (at, kind, objects) = view.slot(slot);
-    let committed: &Committed = opening.committed();
-    for (place, &object) in view.copies(slot).iter().enumerate() {
-        let object = object as usize;
-        let copy = Copy { kind, objects, session, object };
-        let table = match tables[object].take() {
-            Some(table) => table,
-            None => copy.table(committed, channel),
-        };
-        send_blocks(channel, messages::TABLE, table.as_flattened())?;
-        let mut values = vec![solder::difference(opening, objects.offset(object))];
-        if place > 0 {
-            values.extend((0..kind.inputs()).map(|input| {
-                let first = view.input(slot, input).key;
-                solder::solder(opening, &[first], objects.target(object, input), false)
-            }));
-        }
-        values.extend((0..kind.outputs()).map(|output| {
-            let source = objects.key(object, kind.inputs() + output);
-            let head = view.head(at.first_output as usize + output);
-            solder::solder(opening, &[source], head, false)
+    let mut values = vec![solder::difference(opening, objects.offset(object))];
+    if place > 0 {
+        values.extend((0..kind.inputs()).map(|input| {
+            let first = view.input(slot, input).key;
+            solder::solder(opening, [first].into_iter(), objects.target(object, input), false)
         }));
-        channel.tamper_state("duplo: component soldering", Block::as_bytes_mut(&mut values));
-        send_blocks(channel, messages::COMPONENT_SOLDERINGS, &values)?;
     }
-    Ok(())
+    values.extend((0..kind.outputs()).map(|output| {
+        let source = objects.key(object, kind.inputs() + output);
+        let head = view.head(at.first_output as usize + output);
+        solder::solder(opening, [source].into_iter(), head, false)
+    }));
+    channel.tamper_state("duplo: component soldering", Block::as_bytes_mut(&mut values));
+    send_blocks(channel, messages::COMPONENT_SOLDERINGS, &values)
 }
 
 /// The evaluator gets them.
@@ -219,14 +277,17 @@ pub(super) fn receive_slot(
     claims: &mut Claims<'_>,
     (view, slot): (View<'_>, usize),
     digests: &[[u8; 32]],
+    (tables, first_gate): (&mut [HalfGates], usize),
 ) -> Result<Vec<GarbledCopy>> {
     let (at, kind, objects) = view.slot(slot);
     let mut copies = Vec::new();
     for (place, &object) in view.copies(slot).iter().enumerate() {
         let object = object as usize;
-        let table = receive_blocks(channel, messages::TABLE, 2 * kind.ands())?;
-        let table = table.as_chunks::<2>().0.to_vec();
-        if !same_digest(&garble::digest(&table), &digests[object]) {
+        let place_of_table =
+            first_gate + place * kind.ands()..first_gate + (place + 1) * kind.ands();
+        let table = &mut tables[place_of_table.clone()];
+        receive_blocks_into(channel, messages::TABLE, table.as_flattened_mut())?;
+        if !same_digest(&garble::digest(table), &digests[object]) {
             return Err(Error::misbehaved(channel.peer(), super::checks::TABLE_DIGEST));
         }
         let from_first = if place > 0 { kind.inputs() } else { 0 };
@@ -239,16 +300,17 @@ pub(super) fn receive_slot(
         solder::claim_difference(channel, claims, objects.offset(object), difference)?;
         let (inputs, outputs) = values[1..].split_at(from_first);
         for (input, &soldering) in inputs.iter().enumerate() {
-            let first = view.input(slot, input).key;
-            solder::claim(claims, &[first], objects.target(object, input), false, soldering)?;
+            let first = [view.input(slot, input).key].into_iter();
+            solder::claim(claims, first, objects.target(object, input), false, soldering);
         }
         for (output, &soldering) in outputs.iter().enumerate() {
             let source = objects.key(object, kind.inputs() + output);
             let head = view.head(at.first_output as usize + output);
-            solder::claim(claims, &[source], head, false, soldering)?;
+            solder::claim(claims, [source].into_iter(), head, false, soldering);
         }
         let number = objects.number + object as u64;
         let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
+        let table = place_of_table;
         copies.push(GarbledCopy { number, table, difference, inputs, outputs });
     }
     Ok(copies)

@@ -15,7 +15,7 @@ use super::authenticators;
 use super::commit::{Claims, Opening, receive_blocks, send_blocks};
 use super::components::Kind;
 use super::garble::{self, Copy};
-use super::keys::KeyHash;
+use super::keys::{HASHED, KeyHash, SelfHash};
 use super::layout::Objects;
 use super::messages;
 use crate::parallel::in_parallel;
@@ -67,10 +67,10 @@ pub(super) fn open_components(
     draw: &Draw,
 ) -> Result<()> {
     for &object in &draw.opened {
-        let mut values = vec![opening.open(&[objects.offset(object)])];
-        values.extend((0..kind.inputs()).map(|i| opening.open(&[objects.key(object, i)])));
+        let mut values = vec![opening.open([objects.offset(object)])];
+        values.extend((0..kind.inputs()).map(|i| opening.open([objects.key(object, i)])));
         for output in 0..kind.outputs() {
-            opening.open(&[objects.key(object, kind.inputs() + output)]);
+            opening.open([objects.key(object, kind.inputs() + output)]);
         }
         send_blocks(channel, messages::OPENED_COMPONENT, &values)?;
     }
@@ -102,9 +102,9 @@ pub(super) fn check_components(
             garble::garble_again(copy, peer, &values[i], &digests[opened[i]])
         });
         for ((&object, values), outputs) in opened.iter().zip(&values).zip(outputs) {
-            claims.claim(&[objects.offset(object)], values[0])?;
+            claims.claim([objects.offset(object)], values[0]);
             for (key, &value) in values[1..].iter().chain(&outputs?).enumerate() {
-                claims.claim(&[objects.key(object, key)], value)?;
+                claims.claim([objects.key(object, key)], value);
             }
         }
     }
@@ -119,8 +119,8 @@ pub(super) fn open_authenticators(
     draw: &Draw,
 ) -> Result<()> {
     let open = |&object: &usize| {
-        let offset = opening.open(&[objects.offset(object)]);
-        opening.open(&[objects.key(object, 0)]);
+        let offset = opening.open([objects.offset(object)]);
+        opening.open([objects.key(object, 0)]);
         offset
     };
     let offsets: Vec<Block> = draw.opened.iter().map(open).collect();
@@ -136,14 +136,16 @@ pub(super) fn check_authenticators(
     draw: &Draw,
 ) -> Result<()> {
     let offsets = receive_blocks(channel, messages::OPENED_AUTHENTICATORS, draw.opened.len())?;
-    for (&object, offset) in draw.opened.iter().zip(offsets) {
-        let number = objects.number + object as u64;
-        let key = authenticators::verify(session, number, offset, hash, &accepted[object])
+    let own = SelfHash::new(session);
+    for (opened, offsets) in draw.opened.chunks(HASHED).zip(offsets.chunks(HASHED)) {
+        let keys = authenticators::verify((&own, hash), objects, opened, offsets, accepted)
             .ok_or_else(|| {
                 Error::misbehaved(channel.peer(), super::checks::OPENED_AUTHENTICATOR)
             })?;
-        claims.claim(&[objects.offset(object)], offset)?;
-        claims.claim(&[objects.key(object, 0)], key)?;
+        for ((&object, &offset), key) in opened.iter().zip(offsets).zip(keys) {
+            claims.claim([objects.offset(object)], offset);
+            claims.claim([objects.key(object, 0)], key);
+        }
     }
     Ok(())
 }

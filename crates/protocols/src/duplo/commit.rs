@@ -5,8 +5,10 @@
 //! parties add to whatever they open. Openings are collected, and one proof ends them. What was
 //! opened may be used only then.
 
+use std::ops::RangeInclusive;
+
 use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, TheirOpening};
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, prefetch};
 use symbolon_transport::{Channel, Message, Result};
 use zeroize::Zeroizing;
 
@@ -17,9 +19,6 @@ pub(super) type Id = u32;
 
 /// Blocks in a message.
 const PIECE: usize = 1 << 20;
-
-/// Sums that are hashed at a time.
-const HASHED: usize = 256;
 
 /// The garbler's side of commitments.
 pub(super) struct Committed {
@@ -47,6 +46,14 @@ impl Committed {
     /// What is committed to.
     pub fn value(&self, id: Id) -> Block {
         self.values[id as usize]
+    }
+
+    /// Asks for the memory of some of them, before it is needed.
+    pub fn prefetch(&self, ids: RangeInclusive<Id>) {
+        ids.for_each(|id| {
+            self.rows.prefetch(id as usize);
+            prefetch(&self.values[id as usize]);
+        });
     }
 
     /// Makes it another string; returns the correction that the evaluator has to be told.
@@ -89,8 +96,7 @@ impl Committed {
 
     /// Begins to open sums of them.
     pub fn opening(&self, proof: OwnOpening) -> Opening<'_> {
-        let waiting = hcom::Committed::new(&self.params);
-        Opening { committed: self, proof, waiting }
+        Opening { committed: self, proof }
     }
 
     /// Writes all of them.
@@ -131,7 +137,6 @@ fn push(to: &mut hcom::Committed, from: &hcom::Committed, ids: &[Id]) {
 pub(super) struct Opening<'a> {
     committed: &'a Committed,
     proof: OwnOpening,
-    waiting: hcom::Committed,
 }
 
 impl<'a> Opening<'a> {
@@ -141,21 +146,21 @@ impl<'a> Opening<'a> {
     }
 
     /// Opens the sum of some commitments: returns it, to be sent unless the evaluator knows it.
-    pub fn open(&mut self, ids: &[Id]) -> Block {
-        push(&mut self.waiting, &self.committed.rows, ids);
-        if self.waiting.len() == HASHED {
-            self.proof.add(&self.waiting);
-            self.waiting.truncate(0);
-        }
-        self.committed.sum(ids)
+    pub fn open(&mut self, ids: impl IntoIterator<Item = Id>) -> Block {
+        let (mut sum, values) = (Block::ZERO, &self.committed.values);
+        let which = ids.into_iter().map(|id| {
+            sum ^= values[id as usize];
+            id as usize
+        });
+        self.proof.add_sum(&self.committed.rows, which);
+        sum
     }
 
     /// Proves all that was opened.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
-    pub fn prove(mut self, channel: &mut Channel) -> Result<()> {
-        self.proof.add(&self.waiting);
+    pub fn prove(self, channel: &mut Channel) -> Result<()> {
         self.proof.finish(channel)
     }
 }
@@ -180,6 +185,14 @@ impl Received {
         let rows = receiver.commit_random(channel, n)?;
         let params = receiver.params().clone();
         Ok(Received { params, rows, corrections: vec![Block::ZERO; n] })
+    }
+
+    /// As the garbler's.
+    pub fn prefetch(&self, ids: RangeInclusive<Id>) {
+        ids.for_each(|id| {
+            self.rows.prefetch(id as usize);
+            prefetch(&self.corrections[id as usize]);
+        });
     }
 
     /// Takes note of a correction.
@@ -222,8 +235,7 @@ impl Received {
 
     /// Begins to take note of what is opened.
     pub fn claims(&self, check: TheirOpening) -> Claims<'_> {
-        let (waiting, values) = (Commitments::new(&self.params), Vec::new());
-        Claims { received: self, check, waiting, values }
+        Claims { received: self, check }
     }
 
     /// Writes all of them.
@@ -264,37 +276,30 @@ fn push_received(to: &mut Commitments, from: &Commitments, ids: &[Id]) {
 pub(super) struct Claims<'a> {
     received: &'a Received,
     check: TheirOpening,
-    waiting: Commitments,
-    values: Vec<Block>,
 }
 
 impl Claims<'_> {
-    /// The garbler claims that the sum of some commitments is `value`.
-    ///
-    /// # Errors
-    /// None that the peer can bring about.
-    pub fn claim(&mut self, ids: &[Id], value: Block) -> Result<()> {
-        push_received(&mut self.waiting, &self.received.rows, ids);
-        self.values.push(value ^ self.received.correction(ids));
-        if self.values.len() == HASHED { self.hash() } else { Ok(()) }
+    /// What it claims sums of.
+    pub fn received(&self) -> &Received {
+        self.received
     }
 
-    fn hash(&mut self) -> Result<()> {
-        self.check.add(&self.waiting, &self.values)?;
-        self.waiting.truncate(0);
-        self.values.clear();
-        Ok(())
+    /// The garbler claims that the sum of some commitments is `value`.
+    pub fn claim(&mut self, ids: impl IntoIterator<Item = Id, IntoIter: Clone>, value: Block) {
+        let (ids, corrections) = (ids.into_iter(), &self.received.corrections);
+        let random = ids.clone().fold(value, |sum, id| sum ^ corrections[id as usize]);
+        self.check.add_sum(&self.received.rows, ids.map(|id| id as usize), random);
     }
 
     /// Checks all claims.
     ///
     /// # Errors
     /// `PeerMisbehaved` when one of them is wrong; `Transport` when the peer is gone.
-    pub fn check(mut self, channel: &mut Channel) -> Result<()> {
-        self.hash()?;
+    pub fn check(self, channel: &mut Channel) -> Result<()> {
         self.check.finish(channel)
     }
 }
+
 /// Sends blocks, in messages of a size that can be received.
 pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]) -> Result<()> {
     blocks.chunks(PIECE).try_for_each(|piece| channel.send(kind, Block::as_bytes(piece)))
@@ -309,4 +314,14 @@ pub(super) fn receive_blocks(channel: &mut Channel, kind: Message, n: usize) -> 
         channel.recv_into(kind, Block::as_bytes_mut(&mut blocks[start..]))?;
     }
     Ok(blocks)
+}
+
+/// Receives as many as there is room for.
+pub(super) fn receive_blocks_into(
+    channel: &mut Channel,
+    kind: Message,
+    blocks: &mut [Block],
+) -> Result<()> {
+    let mut pieces = blocks.chunks_mut(PIECE);
+    pieces.try_for_each(|piece| channel.recv_into(kind, Block::as_bytes_mut(piece)))
 }

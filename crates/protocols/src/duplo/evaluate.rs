@@ -7,14 +7,14 @@
 //! Nothing of that may show: evaluation goes on with either key, and the peer gets an answer as
 //! ever.
 
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, HugeBuf};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::authenticators::Authenticators;
 use super::buckets::GarbledCopy;
 use super::components::{Kind, Wire};
-use super::garble;
+use super::garble::{self, HalfGates};
 use super::program::Program;
 use super::solder::{Held, transfer};
 use crate::parallel::in_parallel;
@@ -27,6 +27,8 @@ const GATES_FOR_THREADS: usize = 1 << 13;
 pub(super) struct GarbledProgram {
     /// The copies in each slot.
     pub slots: Vec<Vec<GarbledCopy>>,
+    /// The tables of all copies.
+    pub tables: HugeBuf<HalfGates>,
     /// Solderings to the inputs of all slots, in the order of the graph's sums; those of the
     /// garbler's outputs follow.
     pub solderings: Vec<Block>,
@@ -112,7 +114,7 @@ impl GarbledProgram {
         };
         let session = &self.authenticators.session;
         let instance = garble::instance(kind, session, copy.number);
-        let outputs = instance.evaluate_table(&own, &copy.table);
+        let outputs = instance.evaluate_table(&own, &self.tables[copy.table.clone()]);
         let moved = outputs.iter().zip(&copy.outputs).zip(first_output..);
         let moved = moved.map(|((&key, &soldering), wire)| {
             let held = Held { key, difference: copy.difference };

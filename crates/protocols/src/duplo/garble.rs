@@ -10,7 +10,7 @@
 //! for, saves the corrections of all of them.
 
 use symbolon_garbling::{InputKeys, Instance, Labels, component::ComponentDigest};
-use symbolon_primitives::{BitVec, Block, Delta, same_digest, watch};
+use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::commit::{Committed, Received, receive_blocks, send_blocks};
@@ -18,14 +18,15 @@ use super::components::Kind;
 use super::keys;
 use super::layout::Objects;
 use super::messages;
-use crate::{io_wires::receive_bits, parallel::in_parallel};
+use crate::{io_wires::receive_bits, parallel::in_parallel_on};
 
-/// A table: two half-gates for each AND gate.
-pub(super) type Table = Vec<[Block; 2]>;
+/// Two half-gates, which are no secret.
+pub(super) type HalfGates = [Block; 2];
 
 /// So many bytes of tables the garbler keeps until it knows which copies are opened; others are
-/// garbled again.
-const KEPT: usize = 1 << 28;
+/// garbled again. Half of the copies are opened: to garble the others again takes no longer than to
+/// keep all in fresh memory, beyond the caches.
+const KEPT: usize = 1 << 25;
 
 /// A copy of a component.
 #[derive(Clone, Copy)]
@@ -51,13 +52,29 @@ impl<'a> Copy<'a> {
         let inputs = Labels::new((0..self.kind.inputs()).map(zero).collect());
         InputKeys { delta: Delta::new(offset), inputs }
     }
+}
 
-    /// The table.
-    pub fn table(&self, committed: &Committed, channel: &mut Channel) -> Table {
-        let (mut table, _) = self.instance().garble_table(&self.keys(committed));
-        adversary(channel, &mut table);
-        table
-    }
+/// Garbles some copies of a kind again, into room for them that is used again.
+pub(super) fn again<'r>(
+    channel: &mut Channel,
+    committed: &Committed,
+    threads: usize,
+    copies: &[Copy<'_>],
+    room: &'r mut HugeBuf<HalfGates>,
+) -> Vec<&'r [HalfGates]> {
+    let gates = copies.first().map_or(0, |copy| copy.kind.ands());
+    room.reset(gates * copies.len());
+    let places = split(room, gates, copies.len()).into_iter().zip(copies).collect();
+    let garble = |(table, copy): (&mut [HalfGates], &Copy<'_>)| {
+        copy.instance().garble_into(&copy.keys(committed), table);
+    };
+    in_parallel_on(threads, places, garble);
+    let tables = split(room, gates, copies.len());
+    let sent = tables.into_iter().map(|table| {
+        adversary(channel, table);
+        &*table
+    });
+    sent.collect()
 }
 
 /// How many copies are garbled before anything is done with them: enough to keep the threads busy,
@@ -72,7 +89,7 @@ pub(super) fn instance<'a>(kind: &'a Kind, session: &'a [u8; 32], number: u64) -
 }
 
 /// Where a test garbles something else.
-fn adversary(channel: &mut Channel, table: &mut Table) {
+fn adversary(channel: &mut Channel, table: &mut [HalfGates]) {
     channel.tamper_state("duplo: table", Block::as_bytes_mut(table.as_flattened_mut()));
 }
 
@@ -85,7 +102,7 @@ fn tamper_outputs(channel: &mut Channel, outputs: &mut Labels, offset: Block) {
 }
 
 /// The digest of a table.
-pub(super) fn digest(table: &Table) -> [u8; 32] {
+pub(super) fn digest(table: &[HalfGates]) -> [u8; 32] {
     let mut digest = ComponentDigest::default();
     digest.update(table);
     digest.finish()
@@ -111,48 +128,83 @@ impl<'a> Garbling<'a> {
         channel: &mut Channel,
         committed: &mut Committed,
         (kind, objects): (&Kind, &Objects),
-    ) -> Result<Vec<Option<Table>>> {
+    ) -> Result<KeptTables> {
         send_offsets(channel, committed, objects)?;
-        let session = self.session;
+        let (session, gates) = (self.session, kind.ands());
         let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
         let mut digests = Vec::with_capacity(32 * objects.count);
-        let mut tables = Vec::with_capacity(objects.count);
-        let step = copies_at_a_time(self.threads);
-        for first in (0..objects.count).step_by(step) {
-            let n = step.min(objects.count - first);
+        let (mut kept, mut others) = (self.keep(kind, objects), HugeBuf::public(0));
+        let (mut first, step) = (0, copies_at_a_time(self.threads));
+        while first < objects.count {
+            let end = if first < kept.copies { kept.copies } else { objects.count };
+            let n = step.min(end - first);
+            let tables = if first < kept.copies {
+                &mut kept.tables[first * gates..][..n * gates]
+            } else {
+                others.reset(n * gates);
+                &mut others[..]
+            };
             let fixed: &Committed = committed;
-            let mut made = in_parallel(self.threads, n, |i| {
-                let copy = Copy { kind, objects, session, object: first + i };
+            let places = split(tables, gates, n).into_iter().zip(first..).collect();
+            let mut made = in_parallel_on(self.threads, places, |(table, object)| {
+                let copy = Copy { kind, objects, session, object };
                 let keys = copy.keys(fixed);
-                let (table, outputs) = copy.instance().garble_table(&keys);
-                (table, outputs, keys.delta)
+                (copy.instance().garble_into(&keys, table), keys.delta)
             });
-            made.iter_mut().for_each(|(table, _outputs, _delta)| {
+            let places = split(tables, gates, n).into_iter().zip(&mut made);
+            places.for_each(|(table, (_outputs, _delta))| {
                 adversary(channel, table);
                 #[cfg(test)]
                 tamper_outputs(channel, _outputs, **_delta);
             });
-            let made_digests = in_parallel(self.threads, n, |i| digest(&made[i].0));
+            let places = split(tables, gates, n);
+            let made_digests = in_parallel_on(self.threads, places, |table| digest(table));
             digests.extend_from_slice(made_digests.as_flattened());
-            for (object, (table, outputs, delta)) in (first..).zip(made) {
+            for (object, (outputs, delta)) in (first..).zip(made) {
                 for (output, &zero) in outputs.iter().enumerate() {
                     let id = objects.key(object, kind.inputs() + output);
                     corrections.push(committed.correct(id, keys::committed(zero, *delta)));
                 }
-                tables.push(self.keep(table));
             }
+            first += n;
         }
         send_blocks(channel, messages::OUTPUT_KEYS, &corrections)?;
         channel.send(messages::DIGESTS, &digests)?;
-        Ok(tables)
+        Ok(kept)
     }
 
-    fn keep(&mut self, table: Table) -> Option<Table> {
-        let bytes = 32 * table.len();
-        let keep = bytes <= self.room;
-        self.room -= if keep { bytes } else { 0 };
-        keep.then_some(table)
+    /// Room for the tables that are kept.
+    fn keep(&mut self, kind: &Kind, objects: &Objects) -> KeptTables {
+        let bytes = size_of::<HalfGates>() * kind.ands();
+        let copies = self.room.checked_div(bytes).map_or(objects.count, |n| n.min(objects.count));
+        self.room -= bytes * copies;
+        KeptTables { copies, gates: kind.ands(), tables: HugeBuf::public(kind.ands() * copies) }
     }
+}
+
+/// The tables of the first copies of a kind.
+pub(super) struct KeptTables {
+    copies: usize,
+    gates: usize,
+    tables: HugeBuf<HalfGates>,
+}
+
+impl KeptTables {
+    /// That of one copy, if it was kept.
+    pub fn get(&self, object: usize) -> Option<&[HalfGates]> {
+        (object < self.copies).then(|| &self.tables[object * self.gates..][..self.gates])
+    }
+}
+
+/// The tables of `n` copies, of so many gates each.
+fn split(mut tables: &mut [HalfGates], gates: usize, n: usize) -> Vec<&mut [HalfGates]> {
+    let mut parts = Vec::with_capacity(n);
+    for _ in 0..n {
+        let (part, rest) = tables.split_at_mut(gates);
+        parts.push(part);
+        tables = rest;
+    }
+    parts
 }
 
 /// What the evaluator has of the copies of a kind before any is opened: their digests.

@@ -63,7 +63,7 @@ pub(super) fn open(
     (first, n, checks): (Id, usize, usize),
 ) -> Result<()> {
     let subsets = subsets(challenge, first, n, checks);
-    let sums: Vec<Block> = subsets.iter().map(|ids| opening.open(ids)).collect();
+    let sums: Vec<Block> = subsets.iter().map(|ids| opening.open(ids.iter().copied())).collect();
     send_blocks(channel, messages::MASK_SUMS, &sums)
 }
 
@@ -79,7 +79,7 @@ pub(super) fn claim(
         if sum.lsb() {
             return Err(Error::misbehaved(channel.peer(), super::checks::MASK));
         }
-        claims.claim(ids, sum)?;
+        claims.claim(ids.iter().copied(), sum);
     }
     Ok(())
 }

@@ -52,8 +52,7 @@ pub(super) fn give(
     let open = |i: usize| {
         let turn = turned.get(i) ^ keys.indicators.get(i);
         let id = FIRST + i as Id;
-        let ids = [id, COMMON_OFFSET];
-        opening.open(&ids[..if turn { 2 } else { 1 }]).with_lsb(turn)
+        opening.open([id].into_iter().chain(turn.then_some(COMMON_OFFSET))).with_lsb(turn)
     };
     let mut opened: Vec<Block> = (0..turned.len()).map(open).collect();
     channel.tamper_state("duplo: opened inputs", Block::as_bytes_mut(&mut opened));
@@ -80,8 +79,8 @@ pub(super) fn get(
     for (i, (&opened, &bit)) in opened.iter().zip(bits).enumerate() {
         let (result, turn) = (transfers.results[i], opened.lsb());
         let id = FIRST + i as Id;
-        let ids = [id, COMMON_OFFSET];
-        claims.claim(&ids[..if turn { 2 } else { 1 }], opened.with_lsb(result.lsb() ^ bit))?;
+        let ids = [id].into_iter().chain(turn.then_some(COMMON_OFFSET));
+        claims.claim(ids, opened.with_lsb(result.lsb() ^ bit));
         // x ⊕ σ, with σ = e ⊕ f and f = x ⊕ b.
         let colour = turn ^ transfers.choices.get(i);
         let difference = authenticators.difference(program.inputs[1][i] as usize);

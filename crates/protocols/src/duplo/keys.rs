@@ -5,7 +5,7 @@
 //! The *base key* is the one of colour 0, K^0 ⊕ σΔ. Committed is the base key with σ in the place
 //! of its last bit, which is known to be 0.
 
-use symbolon_primitives::{Block, Challenge};
+use symbolon_primitives::{Block, Challenge, TweakedHash, derive_block};
 
 /// What is committed to of a wire: the base key, with the indicator bit in the last place.
 pub(super) fn committed(zero: Block, delta: Block) -> Block {
@@ -24,53 +24,80 @@ pub(super) fn key(committed: Block, delta: Block, value: bool) -> Block {
     zero_key(committed, delta) ^ delta.select(value)
 }
 
-/// K^0 of a self-authenticating wire: H(Δ). Every authenticator has a number of its own.
-pub(super) fn self_authenticating(session: &[u8; 32], number: u64, delta: Block) -> Block {
-    let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo self-authenticating key");
-    hasher.update(session);
-    hasher.update(&number.to_le_bytes());
-    hasher.update(&delta.to_bytes());
-    truncated(&hasher.finalize())
+/// How many authenticators are hashed at a time: their keys fill the widest registers, and stay in
+/// the first-level cache.
+pub(super) const HASHED: usize = 64;
+
+/// K^0 = H(Δ) of self-authenticating wires. Every authenticator has a number of its own, which is
+/// the tweak of its hash.
+///
+/// H has to hide Δ from who knows K^0 or K^0 ⊕ Δ; nobody gains by a collision, because a wire's
+/// keys differ and one Δ has one hash. In H(Δ) = E(σ(Δ)) ⊕ σ(Δ) both are as hard to invert as the
+/// ideal cipher is, for σ(x) ⊕ x is one-to-one as well.
+pub(super) struct SelfHash(TweakedHash);
+
+impl SelfHash {
+    /// That of a session.
+    pub fn new(session: &[u8; 32]) -> SelfHash {
+        let start = derive_block("symbolon duplo self-authenticating keys 2", session, 0);
+        SelfHash(TweakedHash::new(start))
+    }
+
+    /// K^0 of authenticators, at most [`HASHED`], from their Δ, in place.
+    pub fn hash(&self, numbers: &[u64], offsets: &mut [Block]) {
+        let (tweaks, n) = tweaks(numbers.iter().copied());
+        self.0.hash_with(&tweaks[..n], 1, offsets);
+    }
 }
 
-/// The hash by which authenticators accept keys. Its key is drawn after the keys are committed to,
-/// so that nobody can look for collisions first.
+/// The hash by which authenticators accept keys: that of garbling, whose tweak is the
+/// authenticator's number.
+///
+/// Its start is drawn after the keys are committed to. So what was computed before does not help
+/// to find a third key with the hash of one of the two, and each call of the ideal cipher after it
+/// finds one with probability 2^-127: 128 bits of hash are enough. It hides the key that the
+/// evaluator lacks, as that of half-gates does: it is the hash of the other key ⊕ Δ, with a Δ and a
+/// tweak of its own for each authenticator.
 #[derive(Clone)]
-pub(super) struct KeyHash([u8; 32]);
+pub(super) struct KeyHash(Block);
 
 impl KeyHash {
     pub fn new(challenge: Challenge) -> KeyHash {
-        let mut key = [0; 32];
-        challenge.into_prg().fill(&mut key);
-        KeyHash(key)
+        KeyHash(challenge.into_prg().block())
     }
 
-    pub fn from_bytes(key: [u8; 32]) -> KeyHash {
-        KeyHash(key)
+    pub fn from_block(start: Block) -> KeyHash {
+        KeyHash(start)
     }
 
-    pub fn to_bytes(&self) -> [u8; 32] {
+    pub fn to_block(&self) -> Block {
         self.0
     }
 
-    /// The hash of a key in the authenticator with this number.
-    pub fn hash(&self, number: u64, key: Block) -> Block {
-        let mut input = [0; 24];
-        input[..8].copy_from_slice(&number.to_le_bytes());
-        input[8..].copy_from_slice(&key.to_bytes());
-        truncated(&blake3::keyed_hash(&self.0, &input))
+    /// The hashes of keys in the authenticators with these numbers, at most [`HASHED`], in place.
+    pub fn hash(&self, numbers: impl Iterator<Item = u64>, keys: &mut [Block]) {
+        let (tweaks, n) = tweaks(numbers);
+        TweakedHash::new(self.0).hash_with(&tweaks[..n], 1, keys);
     }
 
-    /// What an authenticator accepts: the hashes of the key of colour 0 and of the key of colour 1.
-    pub fn accepted(&self, number: u64, committed: Block, delta: Block) -> [Block; 2] {
-        let base = committed.with_lsb(false);
-        [self.hash(number, base), self.hash(number, base ^ delta)]
+    /// What authenticators, at most [`HASHED`], accept: the hashes of the key of colour 0 and of
+    /// the key of colour 1, in the place of what is `[committed to, Δ]`.
+    pub fn accepted(&self, numbers: &[u64], keys: &mut [[Block; 2]]) {
+        for [key, offset] in keys.iter_mut() {
+            let base = key.with_lsb(false);
+            (*key, *offset) = (base, base ^ *offset);
+        }
+        let (tweaks, n) = tweaks(numbers.iter().copied());
+        TweakedHash::new(self.0).hash_with(&tweaks[..n], 2, keys.as_flattened_mut());
     }
 }
 
-fn truncated(hash: &blake3::Hash) -> Block {
-    let [low, _] = *hash.as_bytes().as_chunks::<16>().0 else { unreachable!("32 bytes") };
-    Block::from_bytes(low)
+fn tweaks(numbers: impl Iterator<Item = u64>) -> ([u128; HASHED], usize) {
+    let (mut tweaks, mut n) = ([0; HASHED], 0);
+    for number in numbers {
+        (tweaks[n], n) = (u128::from(number), n + 1);
+    }
+    (tweaks, n)
 }
 
 #[cfg(test)]
@@ -90,13 +117,17 @@ mod tests {
 
     #[test]
     fn an_authenticator_accepts_both_keys_by_their_colour() {
-        let hash = KeyHash::from_bytes([3; 32]);
+        let hash = KeyHash::from_block(Block(3));
         let (delta, committed) = (Block(77), Block(1000));
-        let accepted = hash.accepted(5, committed, delta);
+        let mut accepted = [[committed, delta], [committed, delta]];
+        hash.accepted(&[5, 6], &mut accepted);
         for value in [false, true] {
             let key = key(committed, delta, value);
-            assert_eq!(accepted[usize::from(key.lsb())], hash.hash(5, key));
-            assert_ne!(accepted[usize::from(key.lsb())], hash.hash(6, key));
+            let mut hashes = [key; 2];
+            hash.hash([5, 6].into_iter(), &mut hashes);
+            let colour = usize::from(key.lsb());
+            assert_eq!(accepted.map(|accepted| accepted[colour]), hashes);
+            assert_ne!(hashes[0], hashes[1]);
         }
     }
 }

@@ -100,6 +100,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     bytes: None,
     has_mac_length: false,
     has_psi_form: false,
+    runs_in_flight: false,
     has_components: true,
     engine: EngineSource::Own(engine::set_up),
     messages: messages::ALL,

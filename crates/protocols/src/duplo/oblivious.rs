@@ -112,7 +112,7 @@ pub(super) fn open(
         if choices.get(check) {
             ids.push(COMMON_OFFSET);
         }
-        values.push(opening.open(&ids));
+        values.push(opening.open(ids));
     }
     // A garbler that is honest is committed to what it got, so an honest evaluator's sums are
     // these.
@@ -144,7 +144,7 @@ pub(super) fn claim(
         if choice {
             ids.push(COMMON_OFFSET);
         }
-        claims.claim(&ids, sum)?;
+        claims.claim(ids, sum);
         choices.set(check, choice);
         sums.push(sum);
     }

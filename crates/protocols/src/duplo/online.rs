@@ -96,8 +96,8 @@ impl EvaluatorCopies {
         claims.check(channel)?;
         let transfers = self.transfers.part(view.transfers());
         let received = assemble::online(view, received);
-        let PartBuckets { authenticators, slots } = buckets;
-        let garbled = GarbledProgram { slots, solderings, authenticators };
+        let PartBuckets { authenticators, slots, tables } = buckets;
+        let garbled = GarbledProgram { slots, tables, solderings, authenticators };
         let (digest, program) = (self.digest, program.clone());
         Ok(EvaluatorReady { digest, program, garbled, transfers, received, online })
     }

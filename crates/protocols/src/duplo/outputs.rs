@@ -28,7 +28,7 @@ pub(super) fn open_indicators(
     opening: &mut Opening<'_>,
     program: &Program,
 ) -> Result<()> {
-    let mut opened: Vec<Block> = ids(program).map(|id| opening.open(&[id])).collect();
+    let mut opened: Vec<Block> = ids(program).map(|id| opening.open([id])).collect();
     channel.tamper_state("duplo: indicator bits", Block::as_bytes_mut(&mut opened));
     send_blocks(channel, messages::INDICATOR_BITS, &opened)
 }
@@ -40,7 +40,7 @@ pub(super) fn get_indicators(
     program: &Program,
 ) -> Result<Vec<bool>> {
     let opened = receive_blocks(channel, messages::INDICATOR_BITS, program.to_evaluator.len())?;
-    ids(program).zip(&opened).try_for_each(|(id, &value)| claims.claim(&[id], value))?;
+    ids(program).zip(&opened).for_each(|(id, &value)| claims.claim([id], value));
     Ok(opened.iter().map(|value| value.lsb()).collect())
 }
 

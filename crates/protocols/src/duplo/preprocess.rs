@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use symbolon_cutchoose::hcom::{Committer, OwnOpening, Receiver, TheirOpening};
 use symbolon_ot::{CotReceiver, CotSender};
-use symbolon_primitives::{Block, Prg};
+use symbolon_primitives::{Block, HugeBuf, Prg};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators::{self, Authenticators};
@@ -28,7 +28,7 @@ use super::buckets::{self, GarbledCopy, Places, View};
 use super::check::{self, Draw};
 use super::commit::{Committed, Received};
 use super::engine::{Duplo, Side};
-use super::garble::{self, Table};
+use super::garble::{self, HalfGates, KeptTables};
 use super::indicators;
 use super::keys::KeyHash;
 use super::layout::Layout;
@@ -44,8 +44,9 @@ pub(super) struct GarblerCopies {
     pub places: Places,
     pub committed: Committed,
     session: [u8; 32],
+    threads: usize,
     /// Of each kind, the tables that it kept.
-    tables: Vec<Vec<Option<Table>>>,
+    tables: Vec<KeptTables>,
 }
 
 /// What the evaluator has.
@@ -73,6 +74,8 @@ struct Sent {
 pub(super) struct PartBuckets {
     pub authenticators: Authenticators,
     pub slots: Vec<Vec<GarbledCopy>>,
+    /// The tables of all copies.
+    pub tables: HugeBuf<HalfGates>,
 }
 
 /// The sizes and the numbers of everything that all parts of a program take.
@@ -168,7 +171,7 @@ pub(super) fn garbler(
     check::open_authenticators(channel, &mut opening, &objects, &places.authenticators)?;
     opening.prove(channel)?;
     let program = Arc::new(program);
-    Ok(GarblerCopies { digest, program, places, committed, session, tables })
+    Ok(GarblerCopies { digest, program, places, committed, session, threads, tables })
 }
 
 impl GarblerCopies {
@@ -176,14 +179,15 @@ impl GarblerCopies {
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
-    pub fn fill(&mut self, channel: &mut Channel, proof: OwnOpening, part: usize) -> Result<()> {
-        let GarblerCopies { program, places, committed, session, tables, .. } = self;
+    pub fn fill(&self, channel: &mut Channel, proof: OwnOpening, part: usize) -> Result<()> {
+        let GarblerCopies { program, places, committed, session, threads, tables, .. } = self;
+        let mut sending = buckets::Sending::new(session, *threads);
         let view = View { program, places, part };
         let mut opening = committed.opening(proof);
         buckets::solder_authenticators(channel, &mut opening, view)?;
         for slot in 0..program.graph.slots.len() {
-            let tables = &mut tables[program.graph.slots[slot].kind];
-            buckets::send_slot(channel, &mut opening, session, (view, slot), tables)?;
+            let tables = &tables[program.graph.slots[slot].kind];
+            sending.slot(channel, &mut opening, (view, slot), tables)?;
         }
         opening.prove(channel)?;
         channel.flush()
@@ -255,12 +259,18 @@ impl EvaluatorCopies {
         let mut claims = received.claims(proof);
         let what = (session, hash.clone(), &accepted[..]);
         let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;
-        let mut slots = Vec::with_capacity(program.graph.slots.len());
-        for slot in 0..program.graph.slots.len() {
+        let gates = |slot| view.slot(slot).1.ands() * view.copies(slot).len();
+        let all = 0..program.graph.slots.len();
+        let mut tables = HugeBuf::public(all.clone().map(gates).sum());
+        let mut slots = Vec::with_capacity(all.len());
+        let mut first = 0;
+        for slot in all {
             let digests = &digests[program.graph.slots[slot].kind];
-            slots.push(buckets::receive_slot(channel, &mut claims, (view, slot), digests)?);
+            let place = (&mut tables[..], first);
+            slots.push(buckets::receive_slot(channel, &mut claims, (view, slot), digests, place)?);
+            first += gates(slot);
         }
         claims.check(channel)?;
-        Ok(PartBuckets { authenticators, slots })
+        Ok(PartBuckets { authenticators, slots, tables })
     }
 }

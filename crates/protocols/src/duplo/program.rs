@@ -148,7 +148,7 @@ impl Program {
 
     /// A digest of the components and their connections.
     pub fn fingerprint(&self) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo program");
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo program 2");
         let mut add = |number: usize| {
             hasher.update(&(number as u64).to_le_bytes());
         };

@@ -197,7 +197,7 @@ fn garbler(
 ) -> Result<(OutputBits, Held)> {
     let threads = threads(net);
     let channel = peer(net)?;
-    let mut copies = preprocess::garbler(engine, channel, threads, program)?;
+    let copies = preprocess::garbler(engine, channel, threads, program)?;
     let committer = garblers(engine)?.1;
     copies.fill(channel, committer.opening(), 0)?;
     let (proof, online) = (committer.opening(), committer.later());
@@ -217,7 +217,7 @@ fn garbler(
     let mut opening: Opening<'_> = joined.opening(proof);
     let solderings = places(bits.len()).zip(bits).map(|((source, target), bit)| {
         let constant = engine.held[bit.part].constants[bit.bit];
-        solder::solder(&mut opening, &[source], target, constant)
+        solder::solder(&mut opening, [source].into_iter(), target, constant)
     });
     let mut solderings: Vec<Block> = solderings.collect();
     let channel = peer(net)?;
@@ -254,7 +254,7 @@ fn evaluator(
     let solderings = receive_blocks(channel, messages::LINKS, bits.len())?;
     for (((source, target), bit), &soldering) in places(bits.len()).zip(bits).zip(&solderings) {
         let constant = engine.held[bit.part].constants[bit.bit];
-        solder::claim(&mut claims, &[source], target, constant, soldering)?;
+        solder::claim(&mut claims, [source].into_iter(), target, constant, soldering);
     }
     claims.check(channel)?;
     let linked = engine.linked_keys(&ready.garbled, bits, &solderings)?;

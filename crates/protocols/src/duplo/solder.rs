@@ -45,40 +45,30 @@ pub(super) struct Target {
 /// GenSold of the garbler: opens the soldering of a sum of wires and a constant. Returns S.
 pub(super) fn solder(
     opening: &mut Opening<'_>,
-    sources: &[Id],
+    sources: impl Iterator<Item = Id> + Clone,
     target: Target,
     constant: bool,
 ) -> Block {
-    let committed = opening.committed();
-    let indicators = sources.iter().fold(false, |sum, &id| sum ^ committed.value(id).lsb());
-    let turned = indicators ^ committed.value(target.key).lsb() ^ constant;
-    let mut ids = sources.to_vec();
-    ids.push(target.key);
-    if turned {
-        ids.push(target.offset);
-    }
-    opening.open(&ids).with_lsb(turned)
+    let (committed, ids) = (opening.committed(), sources.chain([target.key]));
+    let turned = ids.clone().fold(constant, |sum, id| sum ^ committed.value(id).lsb());
+    opening.open(ids.chain(turned.then_some(target.offset))).with_lsb(turned)
 }
 
 /// GenSold of the evaluator: notes what a soldering says about the commitments.
 pub(super) fn claim(
     claims: &mut Claims<'_>,
-    sources: &[Id],
+    sources: impl Iterator<Item = Id> + Clone,
     target: Target,
     constant: bool,
     soldering: Block,
-) -> Result<()> {
-    let mut ids = sources.to_vec();
-    ids.push(target.key);
-    if soldering.lsb() {
-        ids.push(target.offset);
-    }
-    claims.claim(&ids, soldering.with_lsb(constant))
+) {
+    let ids = sources.chain([target.key]).chain(soldering.lsb().then_some(target.offset));
+    claims.claim(ids, soldering.with_lsb(constant));
 }
 
 /// Opens Δ ⊕ Δ_ot.
 pub(super) fn difference(opening: &mut Opening<'_>, offset: Id) -> Block {
-    opening.open(&[offset, COMMON_OFFSET])
+    opening.open([offset, COMMON_OFFSET])
 }
 
 /// Notes what an opened difference says, whose last bit must be 0.
@@ -91,7 +81,8 @@ pub(super) fn claim_difference(
     if difference.lsb() {
         return Err(Error::misbehaved(channel.peer(), super::checks::DIFFERENCE));
     }
-    claims.claim(&[offset, COMMON_OFFSET], difference)
+    claims.claim([offset, COMMON_OFFSET], difference);
+    Ok(())
 }
 
 /// A key with the difference Δ ⊕ Δ_ot of its wire.

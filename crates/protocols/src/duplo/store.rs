@@ -4,15 +4,18 @@
 //! executions is written: components are chosen and sizes computed again, and a digest says that
 //! they are the same.
 
-use symbolon_primitives::Block;
+use std::ops::Range;
+
+use symbolon_primitives::{Block, HugeBuf};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::assemble::{GarblerKeys, WireKeys, returned};
 use super::authenticators::{Authenticator, Authenticators};
 use super::buckets::GarbledCopy;
-use super::components::Kind;
+use super::components::{Kind, Slot};
 use super::evaluate::GarbledProgram;
+use super::garble::HalfGates;
 use super::keys::KeyHash;
 use super::oblivious::Transfers;
 use super::params::Params;
@@ -46,7 +49,7 @@ pub(super) fn check_program(from: &mut Reader<'_>, program: &Program) -> Result<
     if from.array::<32>()? == program.fingerprint() {
         return Ok(());
     }
-    Err(damaged("it was prepared with other components"))
+    Err(damaged("it was prepared with other components, or by another version"))
 }
 
 /// Writes what the garbler keeps, but for the commitments.
@@ -79,9 +82,9 @@ pub(super) fn write_garbled(
     garbled: &GarbledProgram,
     transfers: &Transfers,
 ) -> Result<()> {
-    let GarbledProgram { slots, solderings, authenticators } = garbled;
+    let GarbledProgram { slots, tables, solderings, authenticators } = garbled;
     to.bytes(&authenticators.session)?;
-    to.bytes(&authenticators.hash.to_bytes())?;
+    to.blocks(&[authenticators.hash.to_block()])?;
     for one in &authenticators.all {
         to.u64(one.number)?;
         to.blocks(&one.accepted)?;
@@ -93,7 +96,7 @@ pub(super) fn write_garbled(
         to.blocks(&[copy.difference])?;
         to.blocks(&copy.inputs)?;
         to.blocks(&copy.outputs)?;
-        to.blocks(copy.table.as_flattened())?;
+        to.blocks(tables[copy.table.clone()].as_flattened())?;
     }
     to.bits(&transfers.choices)?;
     to.blocks(&transfers.results)
@@ -105,7 +108,7 @@ pub(super) fn read_garbled(
     program: &Program,
     params: &Params,
 ) -> Result<(GarbledProgram, Transfers)> {
-    let (session, hash) = (from.array()?, KeyHash::from_bytes(from.array()?));
+    let (session, hash) = (from.array()?, KeyHash::from_block(from.block()?));
     let bucket = params.authenticators.bucket as usize;
     let mut all = Vec::new();
     for _ in 0..program.wires() * bucket {
@@ -117,23 +120,35 @@ pub(super) fn read_garbled(
     let authenticators = Authenticators { session, hash, bucket, all };
     let graph = &program.graph;
     let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
-    let mut slots = Vec::new();
+    let kind = |slot: &Slot| (&graph.kinds[slot.kind], params.kinds[slot.kind].bucket as usize);
+    let gates = |(kind, copies): (&Kind, usize)| kind.ands() * copies;
+    let mut tables = HugeBuf::public(graph.slots.iter().map(|slot| gates(kind(slot))).sum());
+    let (mut slots, mut first) = (Vec::new(), 0);
     for slot in &graph.slots {
-        let (kind, copies) = (&graph.kinds[slot.kind], params.kinds[slot.kind].bucket);
-        let copies = (0..copies).map(|place| read_copy(from, kind, place == 0));
-        slots.push(copies.collect::<Result<_>>()?);
+        let (kind, copies) = kind(slot);
+        let mut read = |place: usize| {
+            let start = first + place * kind.ands();
+            read_copy(from, kind, place == 0, (&mut tables, start..start + kind.ands()))
+        };
+        slots.push((0..copies).map(&mut read).collect::<Result<_>>()?);
+        first += gates((kind, copies));
     }
     let transfers = program.inputs[1].len();
     let choices = from.bits(transfers)?;
     let results = Zeroizing::new(from.blocks(transfers)?);
-    let garbled = GarbledProgram { slots, solderings, authenticators };
+    let garbled = GarbledProgram { slots, tables, solderings, authenticators };
     Ok((garbled, Transfers { choices, results }))
 }
 
-fn read_copy(from: &mut Reader<'_>, kind: &Kind, first: bool) -> Result<GarbledCopy> {
+fn read_copy(
+    from: &mut Reader<'_>,
+    kind: &Kind,
+    first: bool,
+    (tables, table): (&mut [HalfGates], Range<usize>),
+) -> Result<GarbledCopy> {
     let (number, difference) = (from.u64()?, from.block()?);
     let inputs = from.blocks(if first { 0 } else { kind.inputs() })?;
     let outputs = from.blocks(kind.outputs())?;
-    let table = from.blocks(2 * kind.ands())?.as_chunks::<2>().0.to_vec();
+    from.fill(Block::as_bytes_mut(tables[table.clone()].as_flattened_mut()))?;
     Ok(GarbledCopy { number, table, difference, inputs, outputs })
 }

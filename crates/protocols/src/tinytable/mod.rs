@@ -82,6 +82,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     checks: checks::ALL,
     has_mac_length: true,
     has_psi_form: false,
+    runs_in_flight: false,
     has_components: false,
     engine: EngineSource::Gates(|_, _| GateRole::Tables(prepare)),
     load: |net, _, circuit, from| {

@@ -25,6 +25,7 @@ pub fn meta(kind: ItemKind, group: u8, sequence: u64) -> ItemMeta {
         dealer: None,
         rho: 40,
         circuit: (kind == ItemKind::Prepared).then_some([9; 32]),
+        name: None,
         sequence,
         counts: Vec::new(),
     }

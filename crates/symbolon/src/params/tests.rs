@@ -12,7 +12,7 @@ use symbolon_transport::Meter;
 
 use super::*;
 use crate::connect::TransportKind;
-use crate::{Config, Dealer, Inputs, Session, Transport, stored, triples};
+use crate::{Config, Dealer, Exchange, Inputs, Session, Transport, stored, triples};
 
 /// What a party does in a session of one kind, with the folder of its store.
 type Part = fn(Config, u16, &Path) -> Result<()>;
@@ -47,11 +47,7 @@ fn part(kind: &str) -> Part {
             stored::run_batch(config, &store(folder, me), &circuit, all).map(drop)
         },
         "triples" => |config, _, _| triples::make_triples(config, 1).map(drop),
-        #[cfg(feature = "measure")]
-        "measure tables" => |config, _, _| {
-            let course = crate::measure::TableCourse { batch: 1, shared_by: 64, repeat: 1 };
-            crate::measure::measure_tables(config, &circuit(), course).map(drop)
-        },
+        "exchange" => |config, _, _| Exchange::begin(config, &[]).map(drop),
         other => panic!("no test runs the kind of session `{other}`"),
     }
 }
@@ -65,12 +61,8 @@ fn kinds() -> Vec<&'static str> {
         Job::Preprocess(_) => Some(Job::Prepare(&circuit, 1)),
         Job::Prepare(..) => Some(Job::RunPrepared(&circuit)),
         Job::RunPrepared(_) => Some(Job::Triples(1)),
-        #[cfg(not(feature = "measure"))]
-        Job::Triples(_) => None,
-        #[cfg(feature = "measure")]
-        Job::Triples(_) => Some(Job::Measure(&circuit, [1; 3])),
-        #[cfg(feature = "measure")]
-        Job::Measure(..) => None,
+        Job::Triples(_) => Some(Job::Exchange(&[])),
+        Job::Exchange(_) => None,
     };
     std::iter::successors(Some(Job::Run(&circuit)), next).map(|job| job.values().0).collect()
 }
@@ -82,8 +74,6 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
     let usual = SessionParams::new(Protocol::TinyTable);
     let mut other = usual.clone();
     match key {
-        // Whatever is measured is measured of `tinytable`.
-        "protocol" | "form" if kind == "measure tables" => return None,
         "protocol" => other.protocol = Protocol::Ywz,
         "rho" => {
             let mac = MacChoice::Length(MacLength::Bits128);
@@ -101,14 +91,21 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         }
         "threads" => other.threads = 2,
         "batch" => other.executions = 3,
+        "in-flight" if kind == "preprocess" => return None,
+        "in-flight" => {
+            let with =
+                |in_flight| SessionParams { in_flight, ..SessionParams::new(Protocol::DualEx) };
+            return Some([None, Some(3)].map(with));
+        }
         "mac-bits" => other.mac = MacChoice::Length(MacLength::Bits128),
-        "psi" if kind == "measure tables" || kind == "preprocess" => return None,
+        "psi" if kind == "preprocess" => return None,
         "psi" => {
             let with = |psi| SessionParams { psi, ..SessionParams::new(Protocol::DualEx) };
             return Some(PsiForm::ALL.map(with));
         }
         "segment_gates" => other.segment_gates = 1000,
-        "components" if kind == "measure tables" || kind == "preprocess" => return None,
+        "pool_gates" => other.pool_gates = 2000,
+        "components" if kind == "preprocess" => return None,
         "components" => {
             let with = |names: &[&str]| SessionParams {
                 components: names.iter().map(|name| name.to_string()).collect(),
@@ -180,7 +177,7 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
                 let dealer = Some("a friend".to_string());
                 SessionParams { dealer: params.dealer.or(dealer), ..params }
             });
-            if !["ot", "psi", "components"].contains(&key)
+            if !["ot", "psi", "in-flight", "components"].contains(&key)
                 && kind != "triples"
                 && dealt[0] != dealt[1]
             {
@@ -223,7 +220,7 @@ fn what_a_session_is_about_is_in_its_hello() {
     let other = Compiled::new(&builtin::by_name("add:9").unwrap());
     let circuit = Compiled::new(&circuit());
     let amount = |and_gates, input_bits| Job::Preprocess(Amount { and_gates, input_bits });
-    let mut jobs = vec![
+    let jobs = [
         Job::Run(&circuit),
         Job::Run(&other),
         amount(1, 2),
@@ -237,9 +234,7 @@ fn what_a_session_is_about_is_in_its_hello() {
         Job::Triples(1),
         Job::Triples(2),
     ];
-    #[cfg(feature = "measure")]
-    jobs.extend([Job::Measure(&circuit, [1, 2, 3]), Job::Measure(&circuit, [1, 2, 4])]);
-    let hellos: Vec<Hello> = jobs.drain(..).map(|job| hello(&params, 2, job)).collect();
+    let hellos: Vec<Hello> = jobs.into_iter().map(|job| hello(&params, 2, job)).collect();
     for (place, hello) in hellos.iter().enumerate() {
         assert!(!hellos[..place].contains(hello), "{hello:?}");
         let open: Vec<&str> = hello.open.iter().map(|(name, _)| &**name).collect();
@@ -258,10 +253,15 @@ fn what_values_say_can_be_set() {
             ot: Some(OtExtension::Iknp),
             threads: 7,
             segment_gates: 12,
+            pool_gates: 34,
             dealer: Some("a friend".to_string()),
             ..SessionParams::new(Protocol::Ywz)
         },
-        SessionParams { psi: PsiForm::Asynchronous, ..SessionParams::new(Protocol::DualEx) },
+        SessionParams {
+            psi: PsiForm::Asynchronous,
+            in_flight: Some(4),
+            ..SessionParams::new(Protocol::DualEx)
+        },
         SessionParams {
             executions: 9,
             mac: MacChoice::ComparisonOnly(MacLength::Bits32),

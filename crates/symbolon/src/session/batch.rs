@@ -1,11 +1,11 @@
 //! Many evaluations of one circuit, in windows that run side by side where the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_protocols::{Batch, InputBits, OutputBits};
+use symbolon_protocols::{Batch, InFlight, InputBits, OutputBits};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use super::Session;
+use super::{PreparedCircuit, Session};
 use crate::{Inputs, Outputs, report::ONLINE};
 
 /// About how many triples a window may take: what material is made for at a time, and is held in
@@ -20,7 +20,8 @@ impl Session {
     /// The work is done in windows, so that memory does not follow the number of evaluations.
     /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced;
     /// other protocols run one at a time. Outputs of a window are released when all its checks have
-    /// passed.
+    /// passed, or those of each evaluation after its own with
+    /// [`Config::in_flight`](crate::Config::in_flight).
     ///
     /// # Errors
     /// As [`evaluate`](Session::evaluate); `InvalidInput` when there are fewer inputs than
@@ -35,6 +36,12 @@ impl Session {
         let mut left = self.executions;
         while left > 0 {
             let now = window.min(left) as usize;
+            if self.in_flight.is_some() {
+                let prepared = self.prepare_apart(now)?;
+                self.run_in_flight(prepared, inputs.by_ref(), &mut each)?;
+                left -= now as u64;
+                continue;
+            }
             let joined = Joined::next(self.circuit.circuit(), self.network.me, &mut inputs, now);
             let joined = self.kept(joined)?;
             self.network.batch.executions = now;
@@ -50,6 +57,42 @@ impl Session {
         }
         self.network.batch.executions = 1;
         Ok(())
+    }
+
+    /// Phase 3 of several prepared circuits, of which as many are online at a time as
+    /// [`Config::in_flight`](crate::Config::in_flight) says, or one: `inputs` gives this party's
+    /// inputs of one after the other, `each` takes what it learns of one after the other, when the
+    /// checks of that one have passed.
+    ///
+    /// # Errors
+    /// As [`run`](Session::run); `InvalidInput` when there are fewer inputs than prepared circuits;
+    /// what `each` fails with.
+    pub fn run_in_flight(
+        &mut self,
+        prepared: Vec<PreparedCircuit>,
+        inputs: impl IntoIterator<Item = Result<Inputs>>,
+        mut each: impl FnMut(Outputs) -> Result<()>,
+    ) -> Result<()> {
+        for ready in &prepared {
+            self.own(ready.job, "prepared circuit")?;
+        }
+        let limit = self.in_flight.unwrap_or(1);
+        let (mut prepared, mut inputs) = (prepared.into_iter(), inputs.into_iter());
+        self.phase(ONLINE, |parts| {
+            let super::Parts { network, circuit, .. } = parts;
+            let (me, count) = (network.me, prepared.len() as u64);
+            InFlight::new(circuit, limit)?.evaluate(
+                network,
+                count,
+                |_| {
+                    let joined = Joined::next(circuit.circuit(), me, &mut inputs, 1)?;
+                    let ready = prepared.next();
+                    let ready = ready.ok_or_else(|| Error::internal("too few were prepared"))?;
+                    Ok((ready.inner, joined))
+                },
+                |bits| each(Outputs::new(circuit.circuit(), me, bits)?),
+            )
+        })
     }
 
     /// One phase after the other, on the joined inputs of a window.
@@ -109,6 +152,12 @@ impl Joined {
             }
         }
         Ok(joined)
+    }
+}
+
+impl AsRef<InputBits> for Joined {
+    fn as_ref(&self) -> &InputBits {
+        &self.bits
     }
 }
 

@@ -1,5 +1,6 @@
 //! Finding a prepared circuit that all parties hold, and taking it.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use symbolon_protocols::{Compiled, Network, Prepared, Protocol};
@@ -58,6 +59,66 @@ pub(super) fn choose_prepared(
         std::thread::sleep(pause);
         pause = (2 * pause).min(Duration::from_millis(100));
     }
+}
+
+/// A prepared circuit that all parties hold, of a group that they have locked.
+pub(super) struct ChosenOfMany {
+    pub id: ItemId,
+    pub origin: Origin,
+    _lock: Rc<GroupLock>,
+}
+
+/// Finds `count` prepared circuits, of one group after the other. Groups that others use are left
+/// out: nobody waits for them.
+pub(super) fn choose_many(
+    network: &mut Network,
+    rounds: &mut Rounds,
+    (store, filter): (&Store, &Filter),
+    count: usize,
+) -> Result<(Vec<ChosenOfMany>, Agreement)> {
+    let (offered, both, agreement) = offered(network, rounds, store, filter)?;
+    let mut chosen: Vec<ChosenOfMany> = Vec::new();
+    let mut tried: Vec<GroupId> = Vec::new();
+    for place in both {
+        let item = &offered[place];
+        if chosen.len() == count || tried.contains(&item.group) {
+            continue;
+        }
+        tried.push(item.group);
+        let Some(lock) = lock(network, rounds, store, filter, item)? else { continue };
+        let lock = Rc::new(lock);
+        // What is left now stays as it is.
+        let of_group = Filter { group: Some(item.group), ..filter.clone() };
+        let (offered, both, _) = self::offered(network, rounds, store, &of_group)?;
+        for place in both.into_iter().take(count - chosen.len()) {
+            let AvailableItem { id, meta, .. } = &offered[place];
+            let (id, origin) = (*id, Origin::of(meta));
+            chosen.push(ChosenOfMany { id, origin, _lock: Rc::clone(&lock) });
+        }
+    }
+    if chosen.len() < count {
+        return Err(Error::store(format!(
+            "{count} evaluations need as many prepared circuits, and all parties hold {} that are free: prepare more \
+             together",
+            chosen.len()
+        )));
+    }
+    Ok((chosen, agreement))
+}
+
+/// What this party offers, and the places of what all parties do, in the same order at all.
+fn offered(
+    network: &mut Network,
+    rounds: &mut Rounds,
+    store: &Store,
+    filter: &Filter,
+) -> Result<(Vec<AvailableItem>, Vec<usize>, Agreement)> {
+    let offered = available_items(store, filter)?;
+    let own: Holdings = offered.iter().map(|item| (item.id, Vec::new())).collect();
+    let me = network.me;
+    let all = tell(network, rounds, &own, 0)?;
+    let (both, agreement) = common(&offered, &all, me);
+    Ok((offered, both.into_iter().map(|(place, _)| place).collect(), agreement))
 }
 
 /// Who dealt what would do if they were trusted.

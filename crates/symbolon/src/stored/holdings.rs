@@ -57,6 +57,8 @@ pub(super) enum Question {
     ConsumedItem(ItemId),
     /// Is there time for another try?
     GoOn,
+    /// Is this new pool closed here?
+    Closed(ItemId),
 }
 
 impl Question {
@@ -66,6 +68,7 @@ impl Question {
             Question::Locked(item) => (0, item),
             Question::ConsumedItem(item) => (1, item),
             Question::GoOn => (2, ItemId([0; 16])),
+            Question::Closed(item) => (3, item),
         };
         [&[kind][..], &item.0, &round.to_le_bytes()].concat()
     }

@@ -35,7 +35,9 @@ impl Origin {
 impl Maker {
     pub(super) fn of(config: &Config) -> Maker {
         let Terms { party, params, .. } = config.terms();
-        let SessionParams { protocol, rho, executions, .. } = *params;
+        let SessionParams { protocol, rho, executions, in_flight, .. } = *params;
+        // What is online by itself is prepared as one.
+        let executions = if in_flight.is_some() { 1 } else { executions };
         let (party, dealer) = (*party, params.dealer.clone());
         let mut label = protocol.name().to_string();
         if let Some(mac) = params.mac_length() {
@@ -81,6 +83,7 @@ impl Maker {
             dealer: origin.dealer.clone(),
             rho: self.rho,
             circuit: circuit.map(Compiled::digest),
+            name: circuit.and_then(|circuit| ItemMeta::printable_name(circuit.circuit().name())),
             sequence,
             counts: Vec::new(),
         }

@@ -8,6 +8,8 @@ use crate::builder::gates::Gates;
 impl Gates {
     /// `x + y`; about 680 ANDs for `f32`.
     pub fn float_add(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let top = f.width() - 1;
         let swap = self.lt(&x[..top], &y[..top]);
         let (large, small) = self.swap_if(swap, &x[..top], &y[..top]);
@@ -49,6 +51,8 @@ impl Gates {
 
     /// `x - y`; as `x + y`.
     pub fn float_sub(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let mut negative: Word = y.to_vec().into();
         negative[f.width() - 1] = !y[f.width() - 1];
         self.float_add(f, x, &negative)
@@ -86,6 +90,8 @@ impl Gates {
 
     /// `x · y`; about 1500 ANDs for `f32`.
     pub fn float_mul(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let p = f.precision();
         let (x, y) = (self.unpack(f, x), self.unpack(f, y));
         let sign = self.xor_bit(x.sign, y.sign);
@@ -129,6 +135,8 @@ impl Gates {
 
     /// `x / y`; about 1250 ANDs for `f32`.
     pub fn float_div(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let (x, y) = (self.unpack_normalised(f, x), self.unpack_normalised(f, y));
         let sign = self.xor_bit(x.sign, y.sign);
         let nan = self.quotient_nan(&x, &y);
@@ -164,7 +172,7 @@ impl Gates {
 
     /// The quotient of two words from 1 to 2, one bit before the point and two more behind it than
     /// they have, and whether a remainder is left.
-    fn quotient(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
+    pub(super) fn quotient(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
         let m = y.len();
         let mut quotient = Vec::with_capacity(m + 2);
         // Non-restoring: the remainder is from -y to y - 1.
@@ -195,6 +203,7 @@ impl Gates {
 
     /// `√x`; about 600 ANDs for `f32`. Of a negative number, NaN; of -0, -0.
     pub fn float_sqrt(&mut self, f: Format, x: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
         let p = f.precision();
         let x = self.unpack_normalised(f, x);
         let nonzero = x.nonzero();
@@ -223,7 +232,7 @@ impl Gates {
     }
 
     /// `x - y - borrow` modulo 2^n.
-    fn sub_borrowing(&mut self, x: &[Bit], y: &[Bit], borrow: Bit) -> Word {
+    pub(super) fn sub_borrowing(&mut self, x: &[Bit], y: &[Bit], borrow: Bit) -> Word {
         let negative: Word = y.iter().map(|&bit| !bit).collect();
         self.add_modular(x, &negative, !borrow)
     }

@@ -40,6 +40,7 @@ impl Gates {
         (width, signed): (usize, bool),
         scale: usize,
     ) -> Word {
+        let x = &*self.number(f, x);
         let x = self.unpack(f, x);
         // With its top bit as the integer's top bit, the significand has the weight 2^(width - 1).
         let significand = match width.checked_sub(f.precision()) {
@@ -76,6 +77,7 @@ impl Gates {
 
     /// The nearest number of another format.
     pub fn float_convert(&mut self, from: Format, to: Format, x: &[Bit]) -> Word {
+        let x = &*self.number(from, x);
         let x = self.unpack_normalised(from, x);
         let zeros = Word::zero((to.precision() + 1).saturating_sub(from.precision()));
         let whole = Word::join([&zeros, &x.significand]);

@@ -5,8 +5,11 @@
 
 mod arith;
 mod convert;
+mod fast;
 mod order;
 mod pack;
+
+use std::borrow::Cow;
 
 use super::bit::{Bit, Word};
 use super::gates::Gates;
@@ -67,9 +70,13 @@ impl Parts {
 }
 
 impl Gates {
+    /// A number, as wide as its format.
+    fn number<'w>(&mut self, f: Format, x: &'w [Bit]) -> Cow<'w, [Bit]> {
+        self.of_width("a floating-point operation", x, f.width())
+    }
+
     /// Takes a number apart, without normalising it: then `shift` is empty.
     fn unpack(&mut self, f: Format, x: &[Bit]) -> Parts {
-        assert_eq!(x.len(), f.width(), "a word of another width than its format");
         let exponent = &x[f.fraction..f.width() - 1];
         let special = self.all(exponent);
         let normal = self.any(exponent);

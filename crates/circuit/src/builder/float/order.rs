@@ -7,12 +7,16 @@ use crate::builder::gates::Gates;
 impl Gates {
     /// Whether `x < y`; 103 ANDs for `f32`.
     pub fn float_lt(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Bit {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let (less, ordered) = self.float_less(f, x, y);
         self.and_bit(less, ordered)
     }
 
     /// Whether `x ≤ y`; as many ANDs as `x < y`.
     pub fn float_le(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Bit {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let (more, ordered) = self.float_less(f, y, x);
         self.and_bit(!more, ordered)
     }
@@ -40,6 +44,8 @@ impl Gates {
 
     /// Whether `x = y`; zeros of both signs are equal, NaN equals nothing.
     pub fn float_eq(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> Bit {
+        let x = &*self.number(f, x);
+        let y = &*self.number(f, y);
         let top = f.width() - 1;
         let same = self.eq(&x[..top], &y[..top]);
         let fraction = self.any(&x[..f.fraction]);
@@ -55,6 +61,7 @@ impl Gates {
 
     /// An unsigned integer in the total order of floating-point numbers (IEEE 754, 5.10); free.
     pub fn float_key(&mut self, f: Format, x: &[Bit]) -> Word {
+        let x = &*self.number(f, x);
         let sign = x[f.width() - 1];
         let mut key: Word = x.iter().map(|&bit| self.xor_bit(bit, sign)).collect();
         key[f.width() - 1] = !sign;

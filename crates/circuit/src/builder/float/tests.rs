@@ -202,6 +202,64 @@ fn compare_with_apfloat<F: Float>(f: Format, seed: u64, count: usize) {
     check("eq", &binary(f, EQUAL), &cases, |x| order(x).is_some_and(|o| o.is_eq()).into());
 }
 
+/// Operations without subnormal numbers: a result below the least normal number is so also when it
+/// is cut towards zero.
+fn compare_fast<F: Float>(f: Format, seed: u64, count: usize) {
+    let sign = 1 << (f.width() - 1);
+    let flush = |bits: u64| match bits >> f.fraction & ((1 << f.exponent) - 1) {
+        0 => bits & sign,
+        _ => bits,
+    };
+    let bits = |x: F| if x.is_nan() { f.nan() } else { x.to_bits() as u64 };
+    type Model<F> = fn(F, F, Round) -> F;
+    let operations: [(&str, Binary, Model<F>); 4] = [
+        ("fast add", Gates::float_add_fast, |x, y, round| x.add_r(y, round).value),
+        ("fast sub", Gates::float_sub_fast, |x, y, round| x.sub_r(y, round).value),
+        ("fast mul", Gates::float_mul_fast, |x, y, round| x.mul_r(y, round).value),
+        ("fast div", Gates::float_div_fast, |x, y, round| x.div_r(y, round).value),
+    ];
+    // Products and quotients near the least normal number.
+    let mut cases = pairs(f, &mut Random(seed), count);
+    let mut random = Random(seed + 1);
+    for _ in 0..count / 4 {
+        let (x, y) = (random.float(f), random.next());
+        let field = |bits: u64| bits >> f.fraction & ((1 << f.exponent) - 1);
+        let bias = f.bias() as u64;
+        let near = random.next() % 4;
+        let product = (bias + near).saturating_sub(field(x) + 1);
+        let quotient = (field(x) + bias).saturating_sub(near);
+        let fields = 1 << f.exponent;
+        for other in [product, quotient].into_iter().filter(|&other| other < fields) {
+            cases.push(vec![
+                x,
+                y & !((fields - 1) << f.fraction) & (sign << 1).wrapping_sub(1)
+                    | other << f.fraction,
+            ]);
+        }
+    }
+    for (name, op, model) in operations {
+        check(name, &binary(f, op), &cases, |case| {
+            let [x, y] = [case[0], case[1]].map(|x| F::from_bits(flush(x).into()));
+            let cut = bits(model(x, y, Round::TowardZero));
+            match flush(cut) {
+                flushed if flushed & (sign - 1) == 0 => flushed,
+                _ => bits(model(x, y, Round::NearestTiesToEven)),
+            }
+        });
+    }
+    let root: Binary = |g, f, x, _| g.float_sqrt_fast(f, x);
+    check("fast sqrt", &binary(f, root), &cases, |case| match f == F32 {
+        true => f32_bits(f32::from_bits(flush(case[0]) as u32).sqrt()),
+        false => f64_bits(f64::from_bits(flush(case[0])).sqrt()),
+    });
+}
+
+#[test]
+fn fast_operations_flush_to_zero() {
+    compare_fast::<Single>(F32, 11, 3_000);
+    compare_fast::<Double>(F64, 12, 3_000);
+}
+
 fn convert_with_apfloat(seed: u64, count: usize) {
     let mut random = Random(seed);
     let (singles, doubles) = (pairs(F32, &mut random, count), pairs(F64, &mut random, count));
@@ -234,6 +292,8 @@ fn operations_equal_a_soft_float_library() {
 fn operations_equal_a_soft_float_library_a_million_times() {
     compare_with_apfloat::<Single>(F32, 8, 1_000_000);
     compare_with_apfloat::<Double>(F64, 9, 1_000_000);
+    compare_fast::<Single>(F32, 13, 1_000_000);
+    compare_fast::<Double>(F64, 14, 1_000_000);
     convert_with_apfloat(10, 1_000_000);
 }
 
@@ -290,7 +350,11 @@ fn conversions_equal_the_processors_a_million_times() {
 #[test]
 fn costs_are_those_documented() {
     let cost = |f, op: Binary| and_count(&binary(f, op));
-    let goals: [(&str, Format, Binary, u64); 9] = [
+    let goals: [(&str, Format, Binary, u64); 13] = [
+        ("f32 fast add", F32, Gates::float_add_fast, 600),
+        ("f32 fast mul", F32, Gates::float_mul_fast, 850),
+        ("f32 fast div", F32, Gates::float_div_fast, 860),
+        ("f32 fast sqrt", F32, |g, f, x, _| g.float_sqrt_fast(f, x), 430),
         ("f32 add", F32, Gates::float_add, 950),
         ("f32 mul", F32, Gates::float_mul, 1600),
         ("f32 div", F32, Gates::float_div, 1300),

@@ -219,16 +219,15 @@ pub fn note(line: &str) {
 
 /// Has the page show costs after the end.
 pub fn report(parties: &[crate::results::PartyJson], choice: &str) {
-    set_report(|| view::costs(parties, choice).into_string());
+    if is_on() {
+        set_report(view::costs(parties, choice).into_string());
+    }
 }
 
 /// Has the page show this HTML after the end.
-pub fn set_report(html: impl FnOnce() -> String) {
-    if is_on() {
-        let html = html();
-        if let Some(mut live) = live() {
-            live.report = Some(html);
-        }
+pub fn set_report(html: String) {
+    if let Some(mut live) = live() {
+        live.report = Some(html);
     }
 }
 

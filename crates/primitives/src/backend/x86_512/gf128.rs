@@ -4,25 +4,77 @@ use std::arch::x86_64::*;
 
 use super::select::{quad_mask, quad_masks};
 use super::{XOR3, load, load_bytes, load_tail, load_tail_bytes, store, transpose_lanes};
+use crate::backend::gf128_kernel::gf128_kernel;
 use crate::backend::x86;
 use crate::{BitVec, Block};
 
-/// In each lane a sum of products before reduction: low + 2^64·middle + 2^128·high.
-#[derive(Clone, Copy)]
-struct Sum {
-    low: __m512i,
-    middle: __m512i,
-    high: __m512i,
+const BLOCKS: usize = 4;
+
+gf128_kernel!("avx512f,avx512bw,vpclmulqdq,pclmulqdq", __m512i);
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn zero() -> __m512i {
+    _mm512_setzero_si512()
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn xor(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_xor_si512(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    _mm512_ternarylogic_epi64::<XOR3>(a, b, c)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+fn low_products(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<0x00>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+fn high_products(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<0x11>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+fn high_by_low(a: __m512i, b: __m512i) -> __m512i {
+    _mm512_clmulepi64_epi128::<0x01>(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn swap_halves(x: __m512i) -> __m512i {
+    _mm512_shuffle_epi32::<0b01_00_11_10>(x)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn shift_up(x: __m512i) -> __m512i {
+    _mm512_bslli_epi128::<8>(x)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn shift_down(x: __m512i) -> __m512i {
+    _mm512_bsrli_epi128::<8>(x)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn polynomial() -> __m512i {
+    _mm512_set1_epi64(0x87)
 }
 
 impl Sum {
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn zero() -> Sum {
-        let zero = _mm512_setzero_si512();
-        Sum { low: zero, middle: zero, high: zero }
-    }
-
+    /// Adds products by four carry-less ones each: fewer steps than [`Karatsuba`] where a factor is
+    /// used once.
     #[inline]
     #[target_feature(enable = "avx512f,vpclmulqdq")]
     fn add_products(&mut self, a: __m512i, b: __m512i) {
@@ -34,70 +86,6 @@ impl Sum {
             _mm512_clmulepi64_epi128::<0x10>(a, b),
         );
     }
-
-    #[inline]
-    #[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
-    fn reduce(self) -> Block {
-        x86::reduce(xor_lanes(self.low), xor_lanes(self.middle), xor_lanes(self.high))
-    }
-}
-
-/// Four factors, and in the low half of each lane of `both` the sum of its halves.
-#[derive(Clone, Copy)]
-struct Factor {
-    halves: __m512i,
-    both: __m512i,
-}
-
-impl Factor {
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn new(halves: __m512i) -> Factor {
-        let swapped = _mm512_shuffle_epi32::<0b01_00_11_10>(halves);
-        Factor { halves, both: _mm512_xor_si512(halves, swapped) }
-    }
-}
-
-/// A sum of products by Karatsuba's rule, three carry-less ones each: its middle still has low and
-/// high in it.
-#[derive(Clone, Copy)]
-struct Karatsuba(Sum);
-
-impl Karatsuba {
-    #[inline]
-    #[target_feature(enable = "avx512f,vpclmulqdq")]
-    fn add(&mut self, a: Factor, b: Factor) {
-        let Karatsuba(sum) = self;
-        let low = _mm512_clmulepi64_epi128::<0x00>(a.halves, b.halves);
-        let high = _mm512_clmulepi64_epi128::<0x11>(a.halves, b.halves);
-        let middle = _mm512_clmulepi64_epi128::<0x00>(a.both, b.both);
-        sum.low = _mm512_xor_si512(sum.low, low);
-        sum.high = _mm512_xor_si512(sum.high, high);
-        sum.middle = _mm512_xor_si512(sum.middle, middle);
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn sum(self) -> Sum {
-        let Sum { low, middle, high } = self.0;
-        Sum { low, middle: _mm512_ternarylogic_epi64::<XOR3>(low, middle, high), high }
-    }
-}
-
-/// The residues of four sums, one to a lane; the steps are those of the 128-bit kernel.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
-fn reduce_four(sums: [Sum; 4]) -> __m512i {
-    let low = lane_sums(sums.map(|sum| sum.low));
-    let middle = lane_sums(sums.map(|sum| sum.middle));
-    let high = lane_sums(sums.map(|sum| sum.high));
-    let polynomial = _mm512_set1_epi64(0x87);
-    let low = _mm512_xor_si512(low, _mm512_bslli_epi128::<8>(middle));
-    let high = _mm512_xor_si512(high, _mm512_bsrli_epi128::<8>(middle));
-    let upper = _mm512_clmulepi64_epi128::<0x01>(high, polynomial);
-    let high = _mm512_xor_si512(high, _mm512_bsrli_epi128::<8>(upper));
-    let lower = _mm512_clmulepi64_epi128::<0x00>(high, polynomial);
-    _mm512_ternarylogic_epi64::<XOR3>(low, _mm512_bslli_epi128::<8>(upper), lower)
 }
 
 /// Lane i of the result is the sum of the lanes of register i.
@@ -115,7 +103,7 @@ pub(super) fn xor_lanes(x: __m512i) -> __m128i {
     _mm_xor_si128(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves))
 }
 
-#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+#[target_feature(enable = "avx512f,avx512bw,vpclmulqdq,pclmulqdq")]
 pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     if a.len() < 4 {
         return x86::inner_product(a, b);
@@ -131,7 +119,7 @@ pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
-#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+#[target_feature(enable = "avx512f,avx512bw,vpclmulqdq,pclmulqdq")]
 pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
     let ((eights, tail), (coeff_eights, coeff_tail)) =
         (words.as_chunks::<8>(), coeffs.as_chunks::<8>());
@@ -156,40 +144,6 @@ pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> 
     }
     let [low, middle] = [low, middle].map(|[even, odd]| xor_lanes(_mm512_xor_si512(even, odd)));
     x86::reduce(low, middle, _mm_setzero_si128()) ^ x86::words_inner_product(tail, coeff_tail)
-}
-
-#[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
-pub(in super::super) fn column_hash(
-    cols: &[u8],
-    stride: usize,
-    coeffs: &[Block],
-    out: &mut [Block; 128],
-) {
-    let (quads, tail) = coeffs.as_chunks::<4>();
-    // Four rows at a time share the loads of the coefficients, and the reduction.
-    for (i, hashes) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        let (mut rows, mut bodies) = ([&[][..]; 4], [&[][..]; 4]);
-        for (r, (row, body)) in rows.iter_mut().zip(&mut bodies).enumerate() {
-            // No closure here: it would be a call.
-            *row = &cols[(4 * i + r) * stride..][..16 * coeffs.len()];
-            *body = &row.as_chunks::<64>().0[..quads.len()];
-        }
-        let mut sums = [Karatsuba(Sum::zero()); 4];
-        for (k, quad) in quads.iter().enumerate() {
-            let coeff = Factor::new(load(quad));
-            for (sum, body) in sums.iter_mut().zip(bodies) {
-                sum.add(Factor::new(load_bytes(&body[k])), coeff);
-            }
-        }
-        if !tail.is_empty() {
-            let coeff = Factor::new(load_tail(tail));
-            for (row, sum) in rows.iter().zip(&mut sums) {
-                sum.add(Factor::new(load_tail_bytes(&row[64 * quads.len()..])), coeff);
-            }
-        }
-        let [a, b, c, d] = sums;
-        store(hashes, reduce_four([a.sum(), b.sum(), c.sum(), d.sum()]));
-    }
 }
 
 #[target_feature(enable = "avx512f,bmi2")]

@@ -68,6 +68,12 @@ fn store(blocks: &mut [Block; 4], value: __m512i) {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
+fn load_words(words: &[u64; 8]) -> __m512i {
+    load_bytes(bytemuck::cast_ref(words))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
 fn store_words(words: &mut [u64; 8], value: __m512i) {
     // SAFETY: the reference is valid for 64 bytes, and the store wants no alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }

@@ -1,6 +1,7 @@
 //! Both parties in one process, with parameters of the test's choice.
 
 mod cheats;
+mod cheats_in_flight;
 mod runs;
 mod tools;
 mod wire;

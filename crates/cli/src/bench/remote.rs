@@ -1,0 +1,323 @@
+//! A measurement between two machines: every session is over a connection of its own, as those of
+//! `run` are; over one more the parties compare what they are going to measure, and tell each other
+//! what came of it, so that both have the same report.
+//!
+//! What the peer tells is its word: it is held to forms and bounds in which it can do no harm, and
+//! nothing is computed from it but means and plots.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use symbolon::{Config, DEPENDENT, Exchange, INDEPENDENT, ONLINE, PhaseReport, SETUP, STREAMED};
+
+use super::args::BenchArgs;
+use super::machine::Machine;
+use super::measure::{Session, course};
+use super::plan::{Setting, Workload};
+use crate::args::{MeetArgs, RunArgs};
+use crate::connect;
+use crate::error::{CliError, CliResult, ExitKind};
+use crate::execute::{PartyRun, run_triples};
+use crate::interrupt;
+use crate::options::{LocalTransport, RemoteTransport};
+use crate::party_result::{PartyResult, forget_peak_memory};
+use crate::progress::Progress;
+use crate::results::ChoiceJson;
+use crate::settings::Settings;
+use crate::timeline::Span;
+
+/// Bytes of what a party tells, besides what it tells of each run.
+const MOST: usize = 64 << 10;
+
+/// Bytes of what a party tells of a run: a few phases and when they were.
+const MOST_OF_RUN: usize = 4 << 10;
+
+/// The other machine.
+pub struct Remote {
+    settings: Settings,
+    party: u16,
+    exchange: Exchange,
+    machines: [Machine; 2],
+}
+
+/// What a party tells of a session.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Told {
+    phases: Vec<PhaseReport>,
+    runs: Vec<Vec<PhaseReport>>,
+    spans: Vec<Span>,
+    choice: ChoiceJson,
+    triples: u64,
+    peak_memory: Option<u64>,
+}
+
+impl Remote {
+    /// Meets the other machine, if there is one, and compares with it what is to be measured.
+    ///
+    /// # Errors
+    /// A usage failure before anybody is waited for; otherwise as `run`.
+    pub fn begin(args: &BenchArgs, settings: &[Setting]) -> CliResult<Option<Remote>> {
+        let Some(party) = args.remote.party else { return Ok(None) };
+        if args.dealer {
+            return Err(CliError::usage("--dealer starts a dealer on this machine alone")
+                .with_hint("between two machines, `run --dealer` names one that both reach"));
+        }
+        if settings.iter().any(|setting| setting.parties != 2) {
+            return Err(CliError::usage("between two machines two parties are measured"));
+        }
+        let mut known = reach(args, party)?;
+        let transport = connect::transport(&known, party)?;
+        if let Some(address) = transport.local_address() {
+            // With port 0 all later sessions are there, too.
+            known.listen = Some(address.to_string());
+        }
+        let timeout = settings.iter().map(|setting| setting.tuning.timeout).max();
+        let config = Config::new(party, transport).cancelled_by(interrupt::handle());
+        let config = config.timeout(timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT));
+        let progress = Progress::begin();
+        let config = progress.sink(party).attach(config);
+        let mut exchange = Exchange::begin(config, &about(args, settings))?;
+        drop(progress);
+        let own = Machine::here();
+        let theirs: Machine = read(&exchange.swap(&written(&own)?, MOST)?)?;
+        let mut machines = [own, theirs.tamed()];
+        if party == 1 {
+            machines.swap(0, 1);
+        }
+        Ok(Some(Remote { settings: known, party, exchange, machines }))
+    }
+
+    /// Both machines, by party.
+    pub fn machines(self) -> [Machine; 2] {
+        self.machines
+    }
+
+    /// Has this side of a session, and hears what the other side cost.
+    ///
+    /// # Errors
+    /// As `run`; a failure when the other side tells nonsense.
+    pub fn session(&mut self, args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
+        let transport = connect::transport_again(&self.settings, self.party)?;
+        let tuning = &setting.tuning;
+        let config = tuning.apply_with_link(Config::new(self.party, transport));
+        let known = forget_peak_memory();
+        let progress = Progress::begin();
+        let sink = progress.sink(self.party);
+        let mut own = match &setting.workload {
+            Workload::Triples(count) => run_triples(config, *count, &sink)?,
+            Workload::Circuit(loaded) => {
+                let executions = tuning.params.executions;
+                let values = &loaded.inputs;
+                let part = PartyRun::new(&loaded.circuit, self.party, values, executions)?;
+                part.play(config, course(args, setting), &sink)?
+            }
+        };
+        drop(progress);
+        own.peak_memory = own.peak_memory.filter(|_| known);
+        // Two clocks: both parties began together.
+        let first = own.spans.iter().map(|span| span.begin).fold(f64::MAX, f64::min);
+        own.spans.iter_mut().for_each(|span| span.begin -= first);
+        let most = MOST + MOST_OF_RUN * own.runs.len();
+        let text = written(&Told::of(&own))?;
+        // As the peer has it, to the last digit.
+        let own = read::<Told>(&text)?.result();
+        let theirs: Told = read(&self.exchange.swap(&text, most)?)?;
+        let theirs = theirs.checked(&own).ok_or_else(nonsense)?;
+        Ok(if self.party == 0 { vec![own, theirs] } else { vec![theirs, own] })
+    }
+}
+
+/// How the other machine is reached.
+fn reach(args: &BenchArgs, party: u16) -> CliResult<Settings> {
+    let remote = args.remote.clone();
+    let transport = match args.transport() {
+        LocalTransport::Tls => RemoteTransport::Tls,
+        LocalTransport::Tcp => RemoteTransport::Tcp,
+        LocalTransport::Memory => {
+            return Err(CliError::usage(
+                "two machines share no memory: --transport takes tls or tcp",
+            ));
+        }
+    };
+    let meet = MeetArgs {
+        party: Some(party),
+        listen: remote.listen,
+        connect: remote.connect,
+        key: remote.key,
+        peer_fingerprint: remote.peer_fingerprint,
+        transport: Some(transport),
+        ..MeetArgs::default()
+    };
+    Settings::of(&RunArgs { meet, ..RunArgs::default() })
+}
+
+/// What both must be going to do. The sessions' own handshakes compare all parameters and circuits.
+fn about(args: &BenchArgs, settings: &[Setting]) -> Vec<(&'static str, String)> {
+    let titles: Vec<String> = settings.iter().map(Setting::title).collect();
+    let titles = titles.join("; ");
+    // No more fits; the sessions tell what else differs.
+    let titles: String = titles.chars().take(1000).collect();
+    let repeats = settings.iter().map(|setting| setting.repeat).max().unwrap_or(0);
+    let fresh = settings.iter().filter(|setting| setting.fresh_session).count();
+    vec![
+        ("measurements", format!("{} of them: {titles}", settings.len())),
+        ("repeat", repeats.to_string()),
+        ("fresh sessions", fresh.to_string()),
+        ("split-phases", args.split_phases.to_string()),
+        ("one-by-one", args.one_by_one.to_string()),
+    ]
+}
+
+fn written(own: &impl Serialize) -> CliResult<Vec<u8>> {
+    serde_json::to_vec(own)
+        .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))
+}
+
+fn read<T: DeserializeOwned>(text: &[u8]) -> CliResult<T> {
+    serde_json::from_slice(text).map_err(|_| nonsense())
+}
+
+fn nonsense() -> CliError {
+    CliError::new(
+        ExitKind::Incompatible,
+        "the other party tells something else than what it measured",
+    )
+}
+
+impl Told {
+    fn of(own: &PartyResult) -> Told {
+        Told {
+            phases: own.phases.clone(),
+            runs: own.runs.clone(),
+            spans: own.spans.clone(),
+            choice: own.choice.clone(),
+            triples: own.triples,
+            peak_memory: own.peak_memory,
+        }
+    }
+
+    /// The peer's result of a session of which this party's is `own`, if it can be one.
+    fn checked(self, own: &PartyResult) -> Option<PartyResult> {
+        let Told { phases, runs, spans, choice, triples, peak_memory } = &self;
+        let few = |costs: &Vec<PhaseReport>| costs.len() <= KNOWN.len();
+        let costs = || phases.iter().chain(runs.iter().flatten());
+        let sane = *choice == own.choice
+            && *triples == own.triples
+            && runs.len() == own.runs.len()
+            && few(phases)
+            && runs.iter().all(few)
+            && costs().all(is_sane)
+            && spans.len() <= KNOWN.len() * (runs.len() + 1)
+            && spans.iter().all(|span| {
+                KNOWN.contains(&span.phase.as_str())
+                    && is_time(span.begin)
+                    && is_time(span.seconds)
+                    && (span.run as usize) < runs.len().max(1)
+            })
+            && peak_memory.is_none_or(|peak| peak <= MOST_COUNTED);
+        sane.then(|| self.result())
+    }
+
+    fn result(self) -> PartyResult {
+        let Told { phases, runs, spans, choice, triples, peak_memory } = self;
+        let empty = PartyResult::empty();
+        PartyResult { phases, runs, spans, choice, triples, peak_memory, ..empty }
+    }
+}
+
+/// The phases that there are.
+const KNOWN: [&str; 5] = [SETUP, INDEPENDENT, DEPENDENT, ONLINE, STREAMED];
+
+/// No party counts more bytes, messages or rounds.
+const MOST_COUNTED: u64 = 1 << 56;
+
+fn is_time(seconds: f64) -> bool {
+    (0.0..=1e8).contains(&seconds)
+}
+
+fn is_sane(cost: &PhaseReport) -> bool {
+    let PhaseReport {
+        phase,
+        bytes_sent,
+        bytes_received,
+        messages_sent,
+        messages_received,
+        rounds,
+        seconds,
+        cpu_seconds,
+    } = cost;
+    let counts = [bytes_sent, bytes_received, messages_sent, messages_received, rounds];
+    KNOWN.contains(&phase.as_str())
+        && counts.into_iter().all(|count| *count <= MOST_COUNTED)
+        && is_time(*seconds)
+        && cpu_seconds.is_none_or(is_time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> PartyResult {
+        let cost = |phase: &str| PhaseReport {
+            phase: phase.to_string(),
+            bytes_sent: 1,
+            bytes_received: 2,
+            messages_sent: 3,
+            messages_received: 4,
+            rounds: 5,
+            seconds: 0.5,
+            cpu_seconds: None,
+        };
+        PartyResult {
+            phases: vec![cost(SETUP), cost(ONLINE)],
+            runs: vec![vec![cost(ONLINE)], vec![cost(ONLINE)]],
+            spans: vec![Span { run: 1, phase: ONLINE.into(), begin: 1.0, seconds: 0.5 }],
+            peak_memory: Some(9),
+            ..PartyResult::empty()
+        }
+    }
+
+    /// A peer that tells what cannot be is not believed, and what it tells reaches no plot.
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let own = own();
+        assert!(Told::of(&own).checked(&own).is_some());
+        let lies: [fn(&mut Told); 14] = [
+            |told| told.phases[0].phase = "\u{1b}[2J".to_string(),
+            |told| told.phases[0].seconds = -1.0,
+            |told| told.phases[0].seconds = f64::NAN,
+            |told| told.runs[1][0].seconds = 1e300,
+            |told| told.runs[0][0].cpu_seconds = Some(f64::INFINITY),
+            |told| told.runs[0][0].bytes_sent = u64::MAX,
+            |told| drop(told.runs.pop()),
+            |told| told.runs[0] = vec![told.runs[0][0].clone(); 6],
+            |told| told.spans[0].run = 2,
+            |told| told.spans[0].begin = -1.0,
+            |told| told.spans[0].phase = "idle".to_string(),
+            |told| told.spans = vec![told.spans[0].clone(); 16],
+            |told| told.choice.ot = "another".to_string(),
+            |told| told.triples = 1,
+        ];
+        for (number, lie) in lies.into_iter().enumerate() {
+            let mut told = Told::of(&own);
+            lie(&mut told);
+            assert!(told.checked(&own).is_none(), "lie {number}");
+        }
+        for text in ["", "{}", "[]", "nonsense", "{\"phases\":1e999}"] {
+            assert!(serde_json::from_str::<Told>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn another_machine_s_texts_are_short_and_plain() {
+        let wild = "\u{1b}[2J<script>\n".repeat(100);
+        let machine = Machine {
+            system: wild.clone(),
+            processor: Some(wild.clone()),
+            load: Some(f64::MAX),
+            ..Machine::here()
+        };
+        let line = machine.tamed().line();
+        assert!(line.len() < 700 && !line.contains(['\u{1b}', '\n']), "{line}");
+    }
+}

@@ -1,0 +1,157 @@
+//! The online phase as steps, so that several executions can be online at a time over one connection.
+//!
+//! | message | |
+//! | --- | --- |
+//! | 1 | x̂ = x ⊕ M·c_1, the masked inputs |
+//! | 2 | labels for both parties' inputs in the own circuits, and R |
+//! | 3, 4 | both sets are committed to (one message in the asynchronous form) |
+//! | 5 | output labels are opened and checked |
+//! | 6 | the intersection is opened |
+//!
+//! A step receives one of them and sends the next one. Between steps, those of other executions may
+//! be sent and received, in an order that both parties know ([`InFlight`](crate::InFlight)).
+//!
+//! # Several executions in flight
+//! Each has a state of its own, and nothing goes from one to another: its order, the checks before the
+//! intersection is opened and the release of its outputs are those of an execution alone. What a peer
+//! sends for one execution is of no use in another, because whatever it is compared with names the
+//! number of the circuit, bucket or intersection and the session that prepared it; the commitments to
+//! sums name the session that runs it as well (`context`).
+
+use symbolon_primitives::{BitVec, CommitContext, Commitment, Prg};
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
+
+use super::{
+    messages,
+    online::{CommittedSums, Items, Online, PreparedExecutions, Sets},
+    psi::PsiForm,
+};
+use crate::{Compiled, InputBits, Network, OutputBits, phases};
+
+/// Executions that are online, whose messages go together.
+pub(super) struct Run {
+    prepared: PreparedExecutions,
+    prg: Prg,
+    /// The sessions that prepared and that run, in one digest.
+    session: [u8; 32],
+    /// This party's inputs.
+    own: Vec<Zeroizing<Vec<bool>>>,
+    /// The same, masked.
+    announced: BitVec,
+    state: State,
+}
+
+/// What was sent last, with all that is needed from now on.
+enum State {
+    MaskedInputs,
+    Labels { theirs: BitVec },
+    Items { sets: Vec<Sets>, own: [BitVec; 2] },
+    Sums { sets: Vec<Sets>, own: CommittedSums },
+    Seeds { sets: Vec<Sets>, fixed: Fixed },
+    Opening { sets: Vec<Sets>, fixed: Fixed },
+    Ended,
+}
+
+/// Both parties' sets are fixed.
+enum Fixed {
+    Synchronous(CommittedSums, Commitment),
+    Asynchronous(Items),
+}
+
+impl Run {
+    /// Sends the masked inputs.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the inputs do not fit, before anything is sent; `Transport`.
+    pub fn start(
+        prepared: PreparedExecutions,
+        net: &mut Network,
+        circuit: &Compiled,
+        inputs: &InputBits,
+    ) -> Result<Run> {
+        circuit.must_be(&prepared.digest)?;
+        let n = prepared.executions.len();
+        phases::check_inputs(circuit.circuit(), net.me, inputs, n)?;
+        let mut prg = Prg::from_os().map_err(|e| Error::internal(format!("no randomness: {e}")))?;
+        let me = (net.me, inputs);
+        let own: Vec<Zeroizing<Vec<bool>>> =
+            (0..n).map(|i| prepared.function.inputs_of(me, (i, n), &mut prg)).collect();
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex online 1");
+        hasher.update(&prepared.session).update(&net.session);
+        let session = *hasher.finalize().as_bytes();
+        let channel = &mut net.peers()[0];
+        let announced = Online { prepared: &prepared, channel, prg: &mut prg }.announce(&own)?;
+        Ok(Run { prepared, prg, session, own, announced, state: State::MaskedInputs })
+    }
+}
+
+/// What the commitment to a party's sums is bound to.
+fn context<'a>(
+    prepared: &PreparedExecutions,
+    session: &'a [u8; 32],
+    party: u16,
+) -> CommitContext<'a> {
+    let index = prepared.executions.first().map_or(0, |first| first.number);
+    CommitContext { domain: messages::PSI_SUMS.name(), session, party, index }
+}
+
+impl phases::Online for Run {
+    fn step(&mut self, net: &mut Network) -> Result<Option<OutputBits>> {
+        let Run { prepared, prg, session, own: inputs, announced, state } = self;
+        let channel = &mut net.peers()[0];
+        let (me, peer) = (channel.me(), channel.peer());
+        let prepared = &*prepared;
+        let mut online = Online { prepared, channel, prg };
+        *state = match std::mem::replace(state, State::Ended) {
+            State::MaskedInputs => {
+                let theirs = online.hear()?;
+                online.send_labels(inputs, &theirs)?;
+                State::Labels { theirs }
+            }
+            State::Labels { theirs } => {
+                let sets = online.evaluate_all(announced, &theirs)?;
+                let own = online.send_items(&sets)?;
+                State::Items { sets, own }
+            }
+            State::Items { sets, own } => {
+                let items = online.hear_items(own)?;
+                match prepared.lengths.psi {
+                    PsiForm::Synchronous => {
+                        let own =
+                            online.commit_sums(&sets, &items, &context(prepared, session, me))?;
+                        State::Sums { sets, own }
+                    }
+                    PsiForm::Asynchronous => {
+                        online.send_seeds()?;
+                        State::Seeds { sets, fixed: Fixed::Asynchronous(items) }
+                    }
+                }
+            }
+            State::Sums { sets, own } => {
+                let theirs = online.hear_commitment(&own)?;
+                online.send_seeds()?;
+                State::Seeds { sets, fixed: Fixed::Synchronous(own, theirs) }
+            }
+            State::Seeds { sets, fixed } => {
+                let checked = online.check_translations()?;
+                match &fixed {
+                    Fixed::Synchronous(own, _) => online.open_sums(&checked, own)?,
+                    Fixed::Asynchronous(items) => online.open_terms(&checked, items)?,
+                }
+                State::Opening { sets, fixed }
+            }
+            State::Opening { sets, fixed } => {
+                let sums = match &fixed {
+                    Fixed::Synchronous(_, theirs) => {
+                        online.hear_sums(theirs, &context(prepared, session, peer))?
+                    }
+                    Fixed::Asynchronous(items) => online.hear_terms(items)?,
+                };
+                return online.release(&sets, &sums, inputs).map(Some);
+            }
+            State::Ended => return Err(Error::internal("this execution has ended")),
+        };
+        Ok(None)
+    }
+}

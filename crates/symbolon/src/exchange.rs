@@ -1,0 +1,134 @@
+//! What two parties tell each other about their sessions, outside of any: which measurements they
+//! are going to make, and what came of them.
+//!
+//! It is a session of its own, without a computation: the handshake compares what the parties are
+//! about, then they swap what is public. Nothing secret may be said here, and nothing that is heard
+//! can be trusted more than the peer.
+
+use symbolon_protocols::{GateForm, Network, OtExtension};
+use symbolon_transport::{Error, Result};
+
+use crate::autotune::Preferences;
+use crate::config::Config;
+use crate::messages::TOLD;
+use crate::params::Job;
+use crate::session::{Begun, begin, give_up};
+
+/// Bytes of a piece; a shorter one is the last, so that memory is taken for what comes.
+const PIECE: usize = 64 << 10;
+
+/// A connection between two parties for what they tell each other about their sessions.
+pub struct Exchange {
+    network: Network,
+}
+
+impl std::fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Exchange").field("party", &self.network.me).finish_non_exhaustive()
+    }
+}
+
+impl Exchange {
+    /// Connects with the other party and compares what both are about, value by value.
+    ///
+    /// # Errors
+    /// `InvalidInput` when there are more than two parties, or `config` cannot work;
+    /// `PeerIncompatible` when the other party is about something else; otherwise as
+    /// [`Session::connect`](crate::Session::connect).
+    pub fn begin(config: Config, about: &[(&'static str, String)]) -> Result<Exchange> {
+        config.check_alone()?;
+        if config.parties() != 2 {
+            return Err(Error::invalid_input("two parties exchange what they know"));
+        }
+        let unasked =
+            Preferences { form: Some(GateForm::default()), ot: Some(OtExtension::default()) };
+        let Begun { network, .. } =
+            begin(config, Job::Exchange(about), (0, unasked), |_, _| Ok(()))?;
+        Ok(Exchange { network })
+    }
+
+    /// Tells the other party `own`, and returns what it tells: at most `most` bytes, or an error.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when it tells more; `Transport` when it is gone. Then it is over.
+    pub fn swap(&mut self, own: &[u8], most: usize) -> Result<Vec<u8>> {
+        let swapped = match self.network.me {
+            0 => self.send(own).and_then(|()| self.receive(most)),
+            _ => self.receive(most).and_then(|theirs| self.send(own).map(|()| theirs)),
+        };
+        swapped.inspect_err(|error| give_up(&mut self.network, error))
+    }
+
+    fn send(&mut self, own: &[u8]) -> Result<()> {
+        let channel = &mut self.network.peers()[0];
+        for piece in own.chunks(PIECE) {
+            channel.send(TOLD, piece)?;
+        }
+        if own.len().is_multiple_of(PIECE) {
+            channel.send(TOLD, &[])?;
+        }
+        channel.flush()
+    }
+
+    fn receive(&mut self, most: usize) -> Result<Vec<u8>> {
+        let channel = &mut self.network.peers()[0];
+        let mut all = Vec::new();
+        loop {
+            // What is longer than a piece or than all may be, the channel refuses.
+            let left = most - all.len();
+            let piece = channel.recv_bounded(TOLD, PIECE.min(left))?;
+            all.extend_from_slice(&piece);
+            if piece.len() < PIECE {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::Transport;
+
+    fn both<T: Send>(part: impl Fn(Config) -> Result<T> + Sync) -> [Result<T>; 2] {
+        let (zero, one) = Transport::memory(1, None).unwrap();
+        let part = &part;
+        thread::scope(|scope| {
+            let other = scope.spawn(move || part(Config::new(1, one)));
+            [part(Config::new(0, zero)), other.join().unwrap()]
+        })
+    }
+
+    #[test]
+    fn both_hear_what_the_other_says_however_long_it_is() {
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+            let heard = both(|config| {
+                let own = vec![7 + config.party() as u8; length];
+                let mut exchange = Exchange::begin(config, &[("plan", "x".to_string())])?;
+                exchange.swap(b"", 0)?;
+                exchange.swap(&own, length)
+            });
+            assert_eq!(heard, [8, 7].map(|byte| Ok(vec![byte; length])), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_differs_is_named_and_what_is_too_long_refused() {
+        for ended in both(|config| {
+            let plan = format!("party {}'s", config.party());
+            Exchange::begin(config, &[("plan", plan)]).map(drop)
+        }) {
+            let Err(Error::PeerIncompatible { what, .. }) = ended else { panic!("{ended:?}") };
+            assert_eq!(what.code(), "plan");
+        }
+        for most in [0, 100, PIECE] {
+            let [_, one] = both(|config| {
+                let own = vec![0; PIECE + 100];
+                Exchange::begin(config, &[])?.swap(&own, most)
+            });
+            assert!(matches!(one, Err(Error::PeerMisbehaved { .. })), "{most}: {one:?}");
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Filling pools: one after the other, each closed on disk before the next is begun.
+//!
+//! # Why a pool that was closed stays usable whatever happens later
+//! Every pool has a set-up of its own: fresh global keys, base OTs and a session id that hashes the
+//! one before. So each pool is a group of its own, its gates are numbered from 0 without a tweak
+//! being used twice under one Δ, and what a failed check in a later pool may give away is about
+//! that later pool's Δ, of which nothing was kept. It is as if every pool came from a session of
+//! its own, as it does when this is called again. The set-up takes milliseconds where a pool of
+//! the usual size takes seconds.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use symbolon_protocols::pool::{GATES, GATES_PER_CHUNK, HEAD};
+use symbolon_protocols::{Dealer, Demand, Engine, Network, PoolLayout, PoolSink, Protocol};
+use symbolon_store::{DEFAULT_FRAME, Filter, ItemId, ItemKind, ItemWriter, Section, Store};
+use symbolon_transport::{Error, Result};
+
+use super::holdings::{Question, Rounds, all_say};
+use super::maker::{Maker, Origin};
+use super::{Agreement, agree, failed, lowest_latency, or_give_up};
+use crate::config::Config;
+use crate::params::Job;
+use crate::report::{INDEPENDENT, Report, SETUP};
+use crate::session::{Begun, begin, counted, engine};
+
+/// [`fill`] makes no more pools than this at a time: parties tell each other of all they hold.
+const MOST_POOLS: u64 = 512;
+
+/// How much is to be in all pools together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// AND gates; rounded up to whole chunks of 128.
+    pub and_gates: u64,
+    /// Input bits of each party.
+    pub input_bits: u64,
+}
+
+impl Amount {
+    const NOTHING: Amount = Amount { and_gates: 0, input_bits: 0 };
+
+    fn add(&mut self, more: Amount) {
+        self.and_gates += more.and_gates;
+        self.input_bits += more.input_bits;
+    }
+}
+
+/// A pool that [`fill_each`] closed: it is on disk, and stays whatever becomes of those after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewPool {
+    /// Its name, the same in every party's store.
+    pub item: ItemId,
+    /// What is in it.
+    pub holds: Amount,
+    /// Which of the new pools it is, from 1.
+    pub number: u64,
+    /// How many new pools there will be.
+    pub of: u64,
+}
+
+/// What [`fill`] made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filled {
+    /// The new pools' names, the same in every party's store; none if there was enough already.
+    pub items: Vec<ItemId>,
+    /// What is in all of them.
+    pub made: Amount,
+    /// What was left before, in the pools that all parties hold.
+    pub had: Amount,
+    /// How far the stores agreed on their pools.
+    pub agreement: Agreement,
+    /// What it cost.
+    pub report: Report,
+}
+
+/// Fills up the pools of function-independent material that all parties hold, in this party's
+/// `store` and theirs, until `target` is there: makes new pools of what is missing, of at most
+/// [`Config::pool_gates`] AND gates each.
+///
+/// Pools that were closed before an error stay, so the same call goes on where this one ended.
+///
+/// # Errors
+/// `InvalidInput` when `config` cannot work, nothing is asked for, or it would be more than 512
+/// pools; `Store` when the store cannot be written; otherwise as
+/// [`Session::connect`](crate::Session::connect).
+pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
+    fill_each(config, store, target, |_| ())
+}
+
+/// As [`fill`], and tells of every pool when it is closed.
+///
+/// # Errors
+/// As [`fill`].
+pub fn fill_each(
+    config: Config,
+    store: &Store,
+    target: Amount,
+    mut closed: impl FnMut(&NewPool),
+) -> Result<Filled> {
+    config.check_alone()?;
+    let params = &config.terms().params;
+    let (protocol, pool_gates) = (params.protocol, params.pool_gates);
+    check_target(protocol, target, pool_gates)?;
+    let maker = Maker::of(&config);
+    // A pool serves every form.
+    let work = (target.and_gates, lowest_latency(protocol));
+    let mut rounds = Rounds::default();
+    let begun = begin(config, Job::Preprocess(target), work, |network, dealer| {
+        let (had, agreement) = left_in_pools(network, &mut rounds, store, &maker)?;
+        let parts = parts(target, had, pool_gates);
+        let mut engines = Engines { protocol, dealer: dealer.map(Shared::new) };
+        let first = if parts.is_empty() { None } else { Some(engines.next(network)?) };
+        Ok((had, agreement, parts, engines, first))
+    })?;
+    let Begun { mut network, made, .. } = begun;
+    let (had, agreement, parts, mut engines, mut ready) = made;
+    let (mut items, mut made) = (Vec::new(), Amount::NOTHING);
+    for (number, part) in (1..).zip(&parts) {
+        let mut engine = match ready.take() {
+            Some(engine) => engine,
+            None => {
+                let set_up = counted(&mut network, SETUP, |network| {
+                    set_up_next(network, &mut rounds, &mut engines, items.last())
+                });
+                or_give_up(set_up, &mut network)?
+            }
+        };
+        let done = counted(&mut network, INDEPENDENT, |network| {
+            make_pool(network, engine.as_mut(), (store, &maker), *part)
+        });
+        let item = or_give_up(done, &mut network)?;
+        items.push(item);
+        made.add(*part);
+        closed(&NewPool { item, holds: *part, number, of: parts.len() as u64 });
+    }
+    Ok(Filled { items, made, had, agreement, report: Report::of(&network.meter) })
+}
+
+fn check_target(protocol: Protocol, target: Amount, pool_gates: u64) -> Result<()> {
+    if target.and_gates == 0 || target.and_gates > 1 << 40 || target.input_bits > 1 << 40 {
+        return Err(Error::invalid_input("pools hold 1 to 2^40 AND gates, and as many input bits"));
+    }
+    if !protocol.has_pools() {
+        return Err(Error::invalid_input(format!(
+            "{} has no pools: prepare the circuit itself",
+            protocol.name()
+        )));
+    }
+    if target.and_gates.div_ceil(whole_chunks(pool_gates)) > MOST_POOLS {
+        return Err(Error::invalid_input(format!(
+            "{} AND gates are more than {MOST_POOLS} pools of {pool_gates}: ask for larger pools",
+            target.and_gates
+        )));
+    }
+    Ok(())
+}
+
+fn whole_chunks(gates: u64) -> u64 {
+    let chunk = GATES_PER_CHUNK as u64;
+    gates.max(1).div_ceil(chunk).saturating_mul(chunk)
+}
+
+/// What each new pool is to hold. All parties compute the same.
+fn parts(target: Amount, had: Amount, pool_gates: u64) -> Vec<Amount> {
+    if had.and_gates >= target.and_gates && had.input_bits >= target.input_bits {
+        return Vec::new();
+    }
+    let most = whole_chunks(pool_gates);
+    // A pool of input bits alone would be no use.
+    let mut gates = whole_chunks(target.and_gates.saturating_sub(had.and_gates));
+    let mut bits = target.input_bits.saturating_sub(had.input_bits);
+    let mut parts = Vec::new();
+    while gates > 0 {
+        let now = gates.min(most);
+        // The same part of both, so that every pool serves as many circuits as its gates do.
+        let share = u128::from(bits) * u128::from(now);
+        let input_bits = share.div_ceil(u128::from(gates)) as u64;
+        parts.push(Amount { and_gates: now, input_bits });
+        gates -= now;
+        bits -= input_bits;
+    }
+    parts
+}
+
+/// Makes an engine for each pool.
+struct Engines {
+    protocol: Protocol,
+    dealer: Option<Shared>,
+}
+
+impl Engines {
+    fn next(&mut self, network: &mut Network) -> Result<Box<dyn Engine>> {
+        engine(self.protocol, network, self.dealer.as_ref().map(Shared::once))
+    }
+}
+
+/// A dealer that one engine after the other asks.
+struct Shared(Arc<Mutex<Dealer>>);
+
+impl Shared {
+    fn new(dealer: Dealer) -> Shared {
+        Shared(Arc::new(Mutex::new(dealer)))
+    }
+
+    fn once(&self) -> Dealer {
+        let shared = self.0.clone();
+        let keys = shared.lock().unwrap_or_else(PoisonError::into_inner).keys.clone();
+        let dial = move |network: &Network| {
+            let mut dealer = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            (dealer.dial)(network)
+        };
+        Dealer { keys, dial: Box::new(dial) }
+    }
+}
+
+/// All say that they closed the pool before, which gives the session another id; then the set-up
+/// for the next one.
+fn set_up_next(
+    network: &mut Network,
+    rounds: &mut Rounds,
+    engines: &mut Engines,
+    before: Option<&ItemId>,
+) -> Result<Box<dyn Engine>> {
+    let before = before.ok_or_else(|| Error::internal("a next pool without one before"))?;
+    if !all_say(network, rounds, Question::Closed(*before), true)? {
+        return Err(Error::store("another party could not close its pool"));
+    }
+    engines.next(network)
+}
+
+fn make_pool(
+    network: &mut Network,
+    engine: &mut dyn Engine,
+    (store, maker): (&Store, &Maker),
+    amount: Amount,
+) -> Result<ItemId> {
+    let parties = network.parties();
+    let Amount { and_gates, input_bits } = amount;
+    let need = Demand { and_gates, input_bits: vec![input_bits; parties.into()] };
+    let origin = Origin { group: engine.group(), dealer: maker.dealer.clone() };
+    let meta = maker.meta(ItemKind::Pool, &origin, None, 0);
+    let layout = PoolLayout { me: network.me, parties };
+    let mut item_writer = store.begin(meta, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
+    engine.fill(network, &need, &mut ToItemWriter(&mut item_writer))?;
+    let mut counts = vec![and_gates / GATES_PER_CHUNK as u64];
+    counts.extend(&need.input_bits);
+    item_writer.finish(counts).map_err(failed)
+}
+
+/// What is left in the pools that all parties hold, of what nobody has used.
+fn left_in_pools(
+    network: &mut Network,
+    rounds: &mut Rounds,
+    store: &Store,
+    maker: &Maker,
+) -> Result<(Amount, Agreement)> {
+    let only = Some(vec![maker.dealer.clone()]);
+    let filter = Filter { dealers: only, ..maker.filter(ItemKind::Pool, None) };
+    let (available_items, both, agreement) = agree(network, rounds, store, &filter)?;
+    let mut left = Amount::NOTHING;
+    for (place, next) in both {
+        let counts = &available_items[place].meta.counts;
+        let rest = |count: usize| counts[count].saturating_sub(next[count]);
+        left.and_gates += rest(0) * GATES_PER_CHUNK as u64;
+        left.input_bits += (1..counts.len()).map(rest).min().unwrap_or(0);
+    }
+    Ok((left, agreement))
+}
+
+/// Which bytes of a pool go with which of its counts: chunks of gates, then each party's input
+/// bits.
+fn sections(layout: PoolLayout) -> Vec<Section> {
+    let mut sections = vec![Section::Whole; layout.sections()];
+    sections[HEAD] = Section::Whole;
+    sections[GATES] = Section::Records { counter: 0, bits: 8 * layout.chunk_bytes() };
+    for party in 0..layout.parties {
+        let bits = 8 * layout.input_bytes(party);
+        let counter = 1 + usize::from(party);
+        sections[PoolLayout::inputs(party)] = Section::Records { counter, bits };
+    }
+    sections
+}
+
+struct ToItemWriter<'a>(&'a mut ItemWriter);
+
+impl PoolSink for ToItemWriter<'_> {
+    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
+        self.0.section(section).put(bytes).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use symbolon_store::{ItemMeta, ItemPeer, Protection};
+
+    use super::*;
+
+    #[test]
+    fn parts_are_of_the_size_asked_for_and_hold_all_that_is_missing() {
+        let amount = |and_gates, input_bits| Amount { and_gates, input_bits };
+        let target = amount(1000, 100);
+        assert_eq!(parts(target, amount(1000, 100), 128), []);
+        assert_eq!(parts(target, Amount::NOTHING, 1 << 24), [amount(1024, 100)]);
+        // A size that is no multiple of a chunk is rounded up.
+        assert_eq!(parts(target, amount(512, 36), 200), [amount(256, 32), amount(256, 32)]);
+        // Input bits alone come with a chunk of gates.
+        assert_eq!(parts(target, amount(2000, 36), 128), [amount(128, 64)]);
+        let largest = amount(1 << 40, 1 << 40);
+        let all = parts(largest, Amount::NOTHING, 1 << 32);
+        assert_eq!(all.len(), 256);
+        assert_eq!(all.iter().map(|part| part.and_gates).sum::<u64>(), 1 << 40);
+        assert_eq!(all.iter().map(|part| part.input_bits).sum::<u64>(), 1 << 40);
+        assert_eq!(parts(largest, Amount::NOTHING, u64::MAX), [largest]);
+    }
+
+    /// The protocols allow 256 parties; a pool has two sections and one for each of them.
+    #[test]
+    fn a_store_keeps_a_pool_for_256_parties() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path().join("store"), &Protection::None).unwrap();
+        let layout = PoolLayout { me: 3, parties: 256 };
+        let peers = (0..256).filter(|party| *party != layout.me);
+        let meta = ItemMeta {
+            kind: ItemKind::Pool,
+            protocol: "ywz".to_string(),
+            group: [1; 32],
+            party: layout.me,
+            peers: peers.map(|party| ItemPeer { party, fingerprint: None }).collect(),
+            dealer: None,
+            rho: 40,
+            circuit: None,
+            name: None,
+            sequence: 0,
+            counts: Vec::new(),
+        };
+        let mut item_writer = store.begin(meta, &sections(layout), 1 << 16).unwrap();
+        let bytes = |bytes: u64| vec![7; usize::try_from(bytes).unwrap()];
+        let mut sink = ToItemWriter(&mut item_writer);
+        sink.write(HEAD, &[7; 18]).unwrap();
+        sink.write(GATES, &bytes(layout.chunk_bytes())).unwrap();
+        for party in 0..layout.parties {
+            let input = bytes(8 * layout.input_bytes(party));
+            sink.write(PoolLayout::inputs(party), &input).unwrap();
+        }
+        let mut counts = vec![8; 257];
+        counts[0] = 1;
+        let id = item_writer.finish(counts.clone()).unwrap();
+        let taken = store.take_range(id, &[0; 257], &counts).unwrap();
+        taken.check().unwrap();
+        assert_eq!(taken.bytes(GATES), layout.gate_bytes(&(0..128)));
+        assert_eq!(taken.bytes(PoolLayout::inputs(255)), 0..8 * layout.input_bytes(255));
+    }
+}
