@@ -325,6 +325,8 @@ impl Stage {
     ) -> CliResult<Vec<PartyResult>> {
         let mut deadline: Option<Instant> = None;
         while self.ends.iter().any(Option::is_none) {
+            // Parties that tell of their progress all the time leave no moment to look at them.
+            CliError::if_interrupted()?;
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
             let (party, word) = match heard.recv_timeout(left.map_or(LOOK, |left| left.min(LOOK))) {
                 Ok(heard) => heard,

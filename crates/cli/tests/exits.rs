@@ -131,6 +131,20 @@ fn all_parties_on_this_machine_end_with_their_parent() {
     }
 }
 
+/// Parties that tell of their progress without a pause do not keep a signal waiting: the run would
+/// take hours.
+#[test]
+fn parties_that_work_without_a_pause_end_with_their_parent() {
+    let words = ["bench", "aes128", "--repeat", "100000", "--transport", "tcp"];
+    let parent = command(&words).spawn().unwrap();
+    let parties = parties_of(&parent, 2);
+    std::thread::sleep(Duration::from_secs(1));
+    signal_and_end("-INT", parent).expect(130).says(&["interrupted"]);
+    for party in parties {
+        assert!(!std::path::Path::new("/proc").join(&party).exists(), "{party} is still there");
+    }
+}
+
 #[test]
 fn control_characters_in_names_reach_no_terminal() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use crate::cost_table::{bytes, time};
 use crate::error::{CliError, CliResult};
 use crate::page::document;
 
-const STYLE: &str = "
+pub const STYLE: &str = "
 body { max-width: 60em } td:first-child { text-align: left }
 figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: #444 }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em }

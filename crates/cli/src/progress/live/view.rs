@@ -144,13 +144,18 @@ fn party(number: u16, place: &Place, done: &Party, begin: f64, now: f64, ended: 
                     tr {
                         td { (phase.name) }
                         td { (time(phase.end.unwrap_or(now) - phase.begin)) }
-                        td { (bytes(phase.sent)) }
-                        td { (bytes(phase.received)) }
+                        td { (counted(phase.sent)) }
+                        td { (counted(phase.received)) }
                     }
                 }
             } }
         }
     }
+}
+
+/// Bytes, where steps of the phase told how many.
+fn counted(count: u64) -> String {
+    if count == 0 { "–".to_string() } else { bytes(count) }
 }
 
 /// A line of the log, for what is worth one.
@@ -164,6 +169,7 @@ pub fn line(event: &Event) -> Option<String> {
         }
         Event::Connected { peer } => format!("connected to party {peer}"),
         Event::Run { run, of } => format!("run {run} of {of}"),
+        Event::Pool { pool, of, .. } => format!("pool {pool} of {of} is closed"),
         Event::PhaseBegan { phase } => format!("{phase} began"),
         Event::PhaseEnded { phase } => format!("{phase} ended"),
         Event::Work { .. }
