@@ -63,7 +63,7 @@ fn parties_are_listed_once_for_all() {
 
 #[test]
 fn the_documented_files_are_accepted() {
-    let guide = include_str!("../../../docs/cli.md");
+    let guide = include_str!("../../../../docs/cli.md");
     let block = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     let guide = settings(block.unwrap(), &[]).unwrap();
     // Examples in the help end at an empty line.
@@ -78,7 +78,7 @@ fn the_documented_files_are_accepted() {
         assert_eq!(settings.inputs.len(), 1);
         assert_eq!(settings.spec.outputs[0].0, "ciphertext");
     }
-    let guide = include_str!("../../../docs/guide.md");
+    let guide = include_str!("../../../../docs/guide.md");
     let list = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     for all in [settings(list.unwrap(), &[]).unwrap(), example("# auction.toml")] {
         let ids: Vec<u16> = all.parties.unwrap().iter().map(|party| party.id).collect();
