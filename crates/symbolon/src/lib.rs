@@ -55,6 +55,7 @@ mod negotiate;
 mod outputs;
 mod params;
 mod port;
+pub mod prelude;
 pub mod registry;
 mod report;
 mod session;
