@@ -1,4 +1,4 @@
-//! Requests to the live page of a command that shows it to its own machine.
+//! Requests to the live page of a command.
 
 #![no_main]
 
@@ -7,7 +7,8 @@ use symbolon_cli::check_live_request;
 
 fuzz_target!(|bytes: &[u8]| {
     let status = check_live_request(bytes);
-    assert!([200, 400, 404, 405, 421, 431].contains(&status), "{status}");
-    // Nothing but a GET is answered.
-    assert!(status != 200 || bytes.windows(4).any(|four| four == b"GET "));
+    assert!([200, 400, 403, 404, 405, 431].contains(&status), "{status}");
+    // Nothing but a GET with the token is answered.
+    let has = |part: &[u8]| bytes.windows(part.len()).any(|some| some == part);
+    assert!(status != 200 || has(b"GET ") && has(b"token=0123"));
 });
