@@ -78,8 +78,8 @@ pub fn line(outputs: &[Option<String>]) -> String {
     texts.join("\t") + "\n"
 }
 
-/// Connects and evaluates all of them, `one_by_one` when they are prepared together and then run one
-/// after the other; `each` is handed what this party learns of one after the
+/// Connects and evaluates all of them, `one_by_one` when they are prepared together and then run
+/// one after the other; `each` is handed what this party learns of one after the
 /// other.
 ///
 /// # Errors

@@ -62,7 +62,7 @@ fn steps(page: &str) -> Vec<Step> {
 /// Where the commands of a page are run.
 struct Stage {
     folder: tempfile::TempDir,
-    /// What stands in the page, and what stands for it here.
+    /// What the page has, and what replaces it here.
     here: HashMap<String, String>,
     /// Parties that wait for others, and what they should print.
     running: Vec<(Child, Step)>,

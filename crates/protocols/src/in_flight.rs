@@ -6,16 +6,16 @@ use symbolon_transport::{Error, Result, Step};
 
 use crate::{Compiled, InputBits, Network, Online, OutputBits, Prepared};
 
-/// Over as many rounds the starts of evaluations are spread: about as many steps as one has. So some
-/// compute while others wait for the link.
+/// Over as many rounds the starts of evaluations are spread: about as many steps as one has. So
+/// some compute while others wait for the link.
 const SPREAD: usize = 6;
 
 /// Evaluations of a circuit of which several are online at a time.
 ///
-/// In every round each evaluation that is online takes a step, the oldest first. Then new ones start:
-/// at most the sixth part of the limit, rounded up, and no more than the limit allows. So all parties
-/// that name the same limit and number of evaluations send and receive in the same order. An
-/// evaluation ends with its own checks, and the first error ends all of them.
+/// In every round each evaluation that is online takes a step, the oldest first. Then new ones
+/// start: at most the sixth part of the limit, rounded up, and no more than the limit allows. So
+/// all parties that name the same limit and number of evaluations send and receive in the same
+/// order. An evaluation ends with its own checks, and the first error ends all of them.
 pub struct InFlight<'a> {
     circuit: &'a Compiled,
     limit: usize,

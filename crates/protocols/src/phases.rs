@@ -2,7 +2,8 @@
 //! what the next one takes, so that nothing can be used twice or out of order.
 //!
 //! ```text
-//! Engine ──preprocess(demand)──▶ Preprocessed ──prepare(circuit)──▶ Prepared ──evaluate(inputs)──▶ outputs
+//! Engine ──preprocess(demand)──▶ Preprocessed ──prepare(circuit)──▶ Prepared ──evaluate(inputs)──▶
+//! outputs
 //! ```
 
 use std::io::Write;
@@ -124,8 +125,8 @@ pub trait Engine: Send {
     }
 
     /// All three phases for one part of a reactive computation. Its outputs stay with the engine,
-    /// also those that nobody learns, and inputs of later parts can be `links` to them; which ones is
-    /// decided between parts. A linked input has the width of its output, and no party gives it,
+    /// also those that nobody learns, and inputs of later parts can be `links` to them; which ones
+    /// is decided between parts. A linked input has the width of its output, and no party gives it,
     /// whoever owns it. All parties must call this with the same circuit and links.
     ///
     /// # Errors
@@ -199,8 +200,8 @@ pub trait Prepared: Send {
         inputs: &InputBits,
     ) -> Result<OutputBits>;
 
-    /// Phase 3 in steps, for several evaluations that are online at a time ([`InFlight`]). Sends the
-    /// first messages.
+    /// Phase 3 in steps, for several evaluations that are online at a time ([`InFlight`]). Sends
+    /// the first messages.
     ///
     /// # Errors
     /// As [`evaluate`](Prepared::evaluate); `InvalidInput` when the protocol has one evaluation

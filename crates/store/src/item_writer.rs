@@ -1,8 +1,8 @@
 //! An item being written: invisible until it is finished.
 //!
-//! An item being written is in a directory of its own, `drafts/RANDOM`, with a file that its process
-//! keeps locked (what is not locked there was left by a process that died), and one that says what
-//! it will be. [`ItemWriter::finish`]
+//! An item being written is in a directory of its own, `drafts/RANDOM`, with a file that its
+//! process keeps locked (what is not locked there was left by a process that died), and one that
+//! says what it will be. [`ItemWriter::finish`]
 //! flushes all files, moves the directory to `items/ID` under the store's lock and then enters the
 //! item into the index. A crash before that leaves files that no item refers to; collecting removes
 //! them.

@@ -26,8 +26,8 @@
 //!     sequence: 0,
 //!     counts: Vec::new(),
 //! };
-//! let mut item_writer = store.begin(meta, &[Section::Records { counter: 0, bits: 128 }], DEFAULT_FRAME)?;
-//! item_writer.section(0).put(&[0; 100 * 16])?;
+//! let mut item_writer = store.begin(meta, &[Section::Records { counter: 0, bits: 128 }],
+//! DEFAULT_FRAME)?; item_writer.section(0).put(&[0; 100 * 16])?;
 //! item_writer.finish(vec![100])?;
 //!
 //! let item = &store.available_items(&Filter { rho: Some(40), ..Filter::default() })?[0];
@@ -92,9 +92,9 @@
 //! # Encrypting what is there
 //! [`Store::encrypt`] makes another body with everything in it, under the new keys, and then
 //! replaces `store.toml`, which says how the store is protected and which body counts. Until then
-//! the old body counts, afterwards the new one, and never both: nobody has the store open meanwhile,
-//! since everyone who does holds a lock on `open`, so nobody uses the old body later. The process
-//! that opens the store next removes a body that does not count.
+//! the old body counts, afterwards the new one, and never both: nobody has the store open
+//! meanwhile, since everyone who does holds a lock on `open`, so nobody uses the old body later.
+//! The process that opens the store next removes a body that does not count.
 //!
 //! # What no store can do
 //! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot

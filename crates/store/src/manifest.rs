@@ -10,8 +10,8 @@ use crate::{Result, StoreError, files, serde_hex};
 
 /// The format of stores that this program makes and reads.
 ///
-/// 2: heads name their own file; records of any size; counters of sequence numbers. 3: circuits have
-/// names; everyone who has the store open locks a file; bodies.
+/// 2: heads name their own file; records of any size; counters of sequence numbers. 3: circuits
+/// have names; everyone who has the store open locks a file; bodies.
 pub const FORMAT: u64 = 3;
 /// No manifest is longer, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;

@@ -46,8 +46,8 @@ pub struct ItemPeer {
     pub fingerprint: Option<String>,
 }
 
-/// Everything public about an item. Two items that differ in any of it, but for a circuit's name, do
-/// not fit together.
+/// Everything public about an item. Two items that differ in any of it, but for a circuit's name,
+/// do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemMeta {

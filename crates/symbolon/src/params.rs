@@ -56,8 +56,8 @@ pub struct SessionParams {
     /// How many evaluations a batch has, at least 1.
     pub executions: u64,
     /// How many evaluations are online at a time, each by messages of its own, where the protocol
-    /// [can](Protocol::runs_in_flight); at least 1. Without it, a batch is evaluated by messages for
-    /// all of its evaluations.
+    /// [can](Protocol::runs_in_flight); at least 1. Without it, a batch is evaluated by messages
+    /// for all of its evaluations.
     pub in_flight: Option<usize>,
     /// The length of the MACs on opened bits.
     pub mac: MacChoice,
@@ -69,8 +69,8 @@ pub struct SessionParams {
     pub segment_gates: u64,
     /// A new pool is closed after this many AND gates, and another one begun; at least 1.
     pub pool_gates: u64,
-    /// Names of the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, in any order;
-    /// if there are none, the cost decides. Other protocols have no choice.
+    /// Names of the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, in any
+    /// order; if there are none, the cost decides. Other protocols have no choice.
     pub components: Vec<String>,
     /// The [name](crate::Dealer::name) of the dealer that all parties trust, if they trust one.
     pub dealer: Option<String>,

@@ -2,7 +2,8 @@
 //! [`prepare`] circuits from it, [`run`] one in a moment, each with its own connection.
 //!
 //! ```text
-//! fill ──▶ pool in every party's store ──prepare──▶ prepared circuits in every store ──run(inputs)──▶ outputs
+//! fill ──▶ pool in every party's store ──prepare──▶ prepared circuits in every store
+//! ──run(inputs)──▶ outputs
 //! ```
 //!
 //! # How parties agree on what they use

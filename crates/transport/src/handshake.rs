@@ -93,7 +93,8 @@ impl Hello {
         self.terms.iter().map(|(name, text)| (&**name, &**text)).collect()
     }
 
-    /// `sender`, `version`, the parties, both lists of terms and the notes, with all lengths in front.
+    /// `sender`, `version`, the parties, both lists of terms and the notes, with all lengths in
+    /// front.
     fn encode(&self, sender: u16) -> Result<Vec<u8>> {
         let too_long = || {
             Error::invalid_input(format!("the session's terms are longer than {MAX_HELLO} bytes"))

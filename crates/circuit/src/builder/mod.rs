@@ -105,8 +105,8 @@ impl Builder {
         self.finished(Ok)
     }
 
-    /// As [`finish`](Self::finish), with fewer AND gates in the main component where rewriting finds
-    /// a way; see [`ComponentBuilder::finish_optimised`].
+    /// As [`finish`](Self::finish), with fewer AND gates in the main component where rewriting
+    /// finds a way; see [`ComponentBuilder::finish_optimised`].
     ///
     /// # Errors
     /// As [`finish`](Self::finish).

@@ -177,9 +177,9 @@ fn difference_constant(n: usize, w: usize) -> Vec<bool> {
 type Parts = HashMap<(usize, usize, usize, bool), Subcircuit>;
 
 impl Gates {
-    /// `x · y` modulo 2^n, for signed and unsigned integers alike: about n² / 2 + 2n ANDs for narrow
-    /// words, fewer by Karatsuba's method for wide ones, for squares, and where bits are constants
-    /// or copies of the sign.
+    /// `x · y` modulo 2^n, for signed and unsigned integers alike: about n² / 2 + 2n ANDs for
+    /// narrow words, fewer by Karatsuba's method for wide ones, for squares, and where bits are
+    /// constants or copies of the sign.
     pub fn mul(&mut self, x: &[Bit], y: &[Bit]) -> Word {
         let level = self.level([x, y]);
         let [x, y] = level.words();
@@ -210,8 +210,8 @@ impl Gates {
         }
     }
 
-    /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit small
-    /// for words of several hundred bits and more.
+    /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit
+    /// small for words of several hundred bits and more.
     pub fn mul_in_parts(&mut self, x: &[Bit], y: &[Bit]) -> Word {
         let level = self.level([x, y]);
         let [x, y] = level.words();

@@ -32,8 +32,8 @@ impl Gates {
         Level(words.map(|word| widened(word, width)))
     }
 
-    /// A word that has to have this width. If it has another one, that is noted, and zeros are added
-    /// or bits dropped.
+    /// A word that has to have this width. If it has another one, that is noted, and zeros are
+    /// added or bits dropped.
     pub(super) fn of_width<'w>(
         &mut self,
         what: &str,

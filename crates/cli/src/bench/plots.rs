@@ -284,7 +284,8 @@ impl Axis {
     }
 }
 
-/// Points of one name each in series of places that ascend, without those that have one place alone.
+/// Points of one name each in series of places that ascend, without those that have one place
+/// alone.
 pub fn grouped(points: impl IntoIterator<Item = (String, f64, Spread)>) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for (name, place, height) in points {

@@ -379,7 +379,8 @@ impl Backend {
         run!(self, interleave_blocks(macs, keys, out));
     }
 
-    /// The kernel of [`interleave_masked`](crate::block_xor::interleave_masked), from a word of bits for each
+    /// The kernel of [`interleave_masked`](crate::block_xor::interleave_masked), from a word of
+    /// bits for each
     /// 64.
     ///
     /// # Panics
@@ -425,7 +426,8 @@ impl Backend {
         run!(self, xor_masked(out, words, values));
     }
 
-    /// The kernel of [`xor_words_masked`](crate::xor_words_masked), from a word of bits for each 64.
+    /// The kernel of [`xor_words_masked`](crate::xor_words_masked), from a word of bits for each
+    /// 64.
     ///
     /// # Panics
     /// If the lengths do not fit together.

@@ -36,8 +36,8 @@ pub(super) struct Bucket {
     pub output_seed: Seed,
     /// The peer's circuits.
     pub theirs: Vec<PeerCircuit>,
-    /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the peer's
-    /// circuits.
+    /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the
+    /// peer's circuits.
     pub encoded: Vec<(Vec<Digest>, Digest)>,
     /// Hashes of the output labels of the peer's bucket.
     pub output_hashes: Vec<[Digest; 2]>,
@@ -56,8 +56,8 @@ impl Bucket {
 /// Sends the circuits and labels of own bucket `i`, and receives the peer's.
 ///
 /// # Errors
-/// `PeerMisbehaved` when a circuit is not the one that was committed to, or the labels of this party's
-/// encoding are not; `Transport`.
+/// `PeerMisbehaved` when a circuit is not the one that was committed to, or the labels of this
+/// party's encoding are not; `Transport`.
 pub(super) fn exchange(
     offline: &mut Offline<'_>,
     committed: &Committed,

@@ -1,9 +1,9 @@
 //! Commit, open, check: cut-and-choose on the circuits (Fig. 15, "Cut-and-Choose Commit" and
 //! "Cut-and-Choose").
 //!
-//! The figure lets each party choose the set that it opens, behind a commitment. Here both sets come
-//! from one coin that is tossed after both parties' circuits and OTs are fixed, which decides on the
-//! buckets as well.
+//! The figure lets each party choose the set that it opens, behind a commitment. Here both sets
+//! come from one coin that is tossed after both parties' circuits and OTs are fixed, which decides
+//! on the buckets as well.
 //!
 //! An opened circuit costs its garbler a seed and the choice bits of its OTs, which one digest
 //! proves for all of them. The other party garbles it again and compares the commitment, which

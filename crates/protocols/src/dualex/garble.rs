@@ -13,8 +13,9 @@
 //! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a keyed
 //! BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it as the
 //! key and the prefix; the circuit's one commitment is to the digest of the table and to digests of
-//! all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs no nonce of its own: what it hides is a label of which 127 bits are
-//! random to the peer even if it knows the other label of the wire, as Δ is unknown.
+//! all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs
+//! no nonce of its own: what it hides is a label of which 127 bits are random to the peer even if
+//! it knows the other label of the wire, as Δ is unknown.
 //!
 //! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
 //! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler

@@ -2,20 +2,20 @@
 //! circuits (§5.2, §6.1; Fig. 15, "Offline Inputs").
 //!
 //! A party has a string c_j of OT choices for each of its circuits. In a bucket the OTs of its B
-//! circuits are *aggregated* to one with the choices c_1 of the first: it says δ_j = c_1 ⊕ c_j, and the
-//! sender masks the labels for value h of position k by
+//! circuits are *aggregated* to one with the choices c_1 of the first: it says δ_j = c_1 ⊕ c_j, and
+//! the sender masks the labels for value h of position k by
 //!
 //! ```text
 //! ⊕_j m^j_{h ⊕ δ_j[k]}[k].
 //! ```
 //!
 //! If it lies about a δ_j it misses a share of both masks and gets no label at this position. The
-//! labels are those of r = c_1; M·c_1 later masks its input, and the same δ say in which order its own
-//! circuits' labels must be opened.
+//! labels are those of r = c_1; M·c_1 later masks its input, and the same δ say in which order its
+//! own circuits' labels must be opened.
 //!
 //! A garbler may send something else for one of the values, and see whether the peer gives up: it
-//! learns a bit of r for a risk of 1/2. The encoding makes that useless (`probe_matrix`). The labels
-//! are compared with the commitments now, long before there are inputs.
+//! learns a bit of r for a risk of 1/2. The encoding makes that useless (`probe_matrix`). The
+//! labels are compared with the commitments now, long before there are inputs.
 
 use std::ops::Range;
 

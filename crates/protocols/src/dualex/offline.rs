@@ -1,11 +1,11 @@
 //! The offline phase (Fig. 15, set-up stage): N executions at once.
 //!
 //! Both parties do the same at the same time, each as the garbler of its circuits and as the
-//! evaluator of the peer's: [`check`](super::check) commits to N̂ circuits and opens some. Then, bucket
-//! by bucket, [`buckets`](super::buckets) sends the rest, [`inputs`](super::inputs) has the evaluator
-//! fetch the labels of its encoded input, and here the OTs for the intersections are set aside. An
-//! execution is handed over when its buckets are complete, so that the circuits of one at a time need be
-//! in memory.
+//! evaluator of the peer's: [`check`](super::check) commits to N̂ circuits and opens some. Then,
+//! bucket by bucket, [`buckets`](super::buckets) sends the rest, [`inputs`](super::inputs) has the
+//! evaluator fetch the labels of its encoded input, and here the OTs for the intersections are set
+//! aside. An execution is handed over when its buckets are complete, so that the circuits of one at
+//! a time need be in memory.
 
 use symbolon_cutchoose::draw::{Buckets, CheckSet};
 use symbolon_interaction::toss_coin;
@@ -43,8 +43,8 @@ pub(super) struct Offline<'a> {
     pub cheat: Option<&'a super::garble::OtherFunction>,
 }
 
-/// The OTs of an offline phase: for each circuit those of the receiver's encoding, then those of the
-/// intersections.
+/// The OTs of an offline phase: for each circuit those of the receiver's encoding, then those of
+/// the intersections.
 pub(super) struct Ots {
     pub received: ReceivedOts,
     pub sent: SentOts,
@@ -91,8 +91,8 @@ impl Offline<'_> {
     pub fn run(mut self, ots: &mut OtSession, each: &mut EachExecution<'_>) -> Result<()> {
         let ots = self.draw_ots(ots)?;
         let committed = check::commit(&mut self, &ots)?;
-        // Everything that the coin decides about is fixed: circuits by their commitments, choices of
-        // OTs by the consistency check.
+        // Everything that the coin decides about is fixed: circuits by their commitments, choices
+        // of OTs by the consistency check.
         let [mine, theirs] = self.toss()?;
         check::open(&mut self, &committed, &ots, [&mine.opened, &theirs.opened])?;
         let inputs = inputs::announce(&mut self, &ots, [&mine.buckets, &theirs.buckets])?;

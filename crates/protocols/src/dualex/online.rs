@@ -378,7 +378,8 @@ impl Online<'_> {
         Ok(blocks(&value).chunks(values).map(<[Block]>::to_vec).collect())
     }
 
-    /// Opens the terms of an asynchronous intersection to the peer, whose translations were checked.
+    /// Opens the terms of an asynchronous intersection to the peer, whose translations were
+    /// checked.
     pub fn open_terms(&mut self, _: &TranslationsChecked, items: &Items) -> Result<()> {
         let me = self.channel.me();
         for (i, execution) in self.prepared.executions.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! Outputs: the check of translations, and the release (Fig. 15, "Output Decommit" and "PSI
 //! Decommit").
 //!
-//! A garbler that translates one of an output's labels wrongly would see from the intersection which
-//! value the output has. So, after both parties are committed to their sets and before either opens
-//! anything of the intersection, each opens the output labels of its bucket's circuits and the
-//! bucket's own, and the peer checks that every translation fits. From then on any reconciliation
-//! value can be computed by anybody, which is why the sets are committed to first.
+//! A garbler that translates one of an output's labels wrongly would see from the intersection
+//! which value the output has. So, after both parties are committed to their sets and before either
+//! opens anything of the intersection, each opens the output labels of its bucket's circuits and
+//! the bucket's own, and the peer checks that every translation fits. From then on any
+//! reconciliation value can be computed by anybody, which is why the sets are committed to first.
 
 use symbolon_primitives::{BitVec, Block, Seed, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};

@@ -1,4 +1,5 @@
-//! The online phase as steps, so that several executions can be online at a time over one connection.
+//! The online phase as steps, so that several executions can be online at a time over one
+//! connection.
 //!
 //! | message | |
 //! | --- | --- |
@@ -12,11 +13,11 @@
 //! be sent and received, in an order that both parties know ([`InFlight`](crate::InFlight)).
 //!
 //! # Several executions in flight
-//! Each has a state of its own, and nothing goes from one to another: its order, the checks before the
-//! intersection is opened and the release of its outputs are those of an execution alone. What a peer
-//! sends for one execution is of no use in another, because whatever it is compared with names the
-//! number of the circuit, bucket or intersection and the session that prepared it; the commitments to
-//! sums name the session that runs it as well (`context`).
+//! Each has a state of its own, and nothing goes from one to another: its order, the checks before
+//! the intersection is opened and the release of its outputs are those of an execution alone. What
+//! a peer sends for one execution is of no use in another, because whatever it is compared with
+//! names the number of the circuit, bucket or intersection and the session that prepared it; the
+//! commitments to sums name the session that runs it as well (`context`).
 
 use symbolon_primitives::{BitVec, CommitContext, Commitment, Prg};
 use symbolon_transport::{Error, Result};

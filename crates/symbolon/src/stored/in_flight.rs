@@ -32,11 +32,12 @@ pub struct RanInFlight {
 
 /// Runs as many prepared circuits as [`Config::executions`] says, each prepared by itself, of which
 /// [`Config::in_flight`] are online at a time. `inputs` gives this party's inputs of one after the
-/// other, `each` takes what it learns of one after the other, when the checks of that one have passed.
+/// other, `each` takes what it learns of one after the other, when the checks of that one have
+/// passed.
 ///
 /// All items are marked as used before the first message that depends on one of them, and all are
-/// used up, whatever comes of the run. An item is read when its evaluation starts, so memory follows
-/// what is in flight.
+/// used up, whatever comes of the run. An item is read when its evaluation starts, so memory
+/// follows what is in flight.
 ///
 /// # Errors
 /// As [`run_batch`](super::run_batch); `Store` when all parties together hold fewer items, in which
@@ -118,7 +119,8 @@ mod tests {
 
     use super::*;
 
-    /// What both parties learn of additions of 7 to 0, 1, …; how many outputs came, and how it ended.
+    /// What both parties learn of additions of 7 to 0, 1, …; how many outputs came, and how it
+    /// ended.
     fn additions(
         folder: &Path,
         (count, limit): (u64, [Option<usize>; 2]),

@@ -181,8 +181,8 @@ fn executions_that_are_mixed_up_give_no_output() {
     }
 }
 
-/// A cheat in one execution: those before it end well, it and those after it release nothing, though
-/// they are online when it is found.
+/// A cheat in one execution: those before it end well, it and those after it release nothing,
+/// though they are online when it is found.
 #[test]
 fn outputs_wait_for_the_checks_of_their_own_execution() {
     let circuit = example();
