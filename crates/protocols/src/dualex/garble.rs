@@ -26,7 +26,7 @@ use std::convert::Infallible;
 use symbolon_circuit::Plan;
 use symbolon_garbling::{InputKeys, Instance, adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{
-    BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, commit,
+    BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, commit, mask64,
 };
 use zeroize::Zeroizing;
 
@@ -168,7 +168,7 @@ impl PairDigest {
 
     /// Adds the pair with this leaf at `place` and this XOR, without a branch on the place.
     pub fn add_opened(&mut self, leaf: &Digest, place: bool, sum: &Digest) {
-        let mask = 0u8.wrapping_sub(place.into());
+        let mask = mask64(place) as u8;
         let masked = sum.map(|byte| byte & mask);
         let zero = xor_digests(leaf, &masked);
         self.0.update(&zero).update(&xor_digests(&zero, sum));
