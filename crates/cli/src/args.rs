@@ -33,11 +33,10 @@ VALUES
     @FILE.csv      a list with an element a row; a header may name the parts of elements, and
                    @FILE.csv#COLUMN,… chooses columns by their names
     -              a text, from standard input (for one input)
-  Whatever the type, wire 0 is the least significant bit of an integer, and element 0 of an array lies
-  on the lowest wires. So hex: writes the last element of an array first, and the usual hexadecimal
-  test strings of AES and SHA-2 are used as they are.
-  What stands on a command line can be read by other users of the machine: give real secrets as @FILE
-  or on standard input.";
+  Wire 0 is the least significant bit of an integer, and element 0 of an array has the lowest wires.
+  So hex: writes the last element of an array first, and the usual hexadecimal test strings of AES and
+  SHA-2 are used as they are.
+  Other users of the machine can read a command line: give secrets as @FILE or on standard input.";
 
 const MAIN_HELP: &str = "\
 EXAMPLES
