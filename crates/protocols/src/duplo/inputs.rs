@@ -105,9 +105,10 @@ pub(super) fn accept(
     keys: impl Iterator<Item = (Wire, Block)>,
     wires: &mut [Block],
 ) -> Result<()> {
+    // The verdict comes after all were looked at.
     let mut accepted = true;
     for (wire, key) in keys {
-        accepted &= authenticators.accept(wire as usize, key);
+        accepted &= authenticators.accept(wire as usize, &[key])[0];
         wires[wire as usize] = key;
     }
     if accepted { Ok(()) } else { Err(Error::misbehaved(channel.peer(), super::checks::INPUT_KEY)) }
