@@ -107,13 +107,12 @@ impl GarbledProgram {
         let graph = &program.graph;
         for (at, copies) in graph.slots.iter().zip(&self.slots) {
             let kind = &graph.kinds[at.kind];
-            let first: Vec<Block> = (0..kind.inputs())
-                .map(|input| {
-                    let number = at.first_sum + input;
-                    let (terms, _) = graph.sums.get(number);
-                    self.sum(&evaluated.wires, terms, number, copies[0].difference)
-                })
-                .collect();
+            let input = |input: usize| {
+                let number = at.first_sum + input;
+                let (terms, _) = graph.sums.get(number);
+                self.sum(&evaluated.wires, terms, number, copies[0].difference)
+            };
+            let first = Zeroizing::new((0..kind.inputs()).map(input).collect::<Vec<_>>());
             let threads = if kind.ands() * copies.len() < GATES_FOR_THREADS { 1 } else { threads };
             let outputs = in_parallel(threads, copies.len(), |i| {
                 let first_output = at.first_output as usize;
@@ -154,8 +153,8 @@ impl GarbledProgram {
         first: &GarbledCopy,
         inputs: &[Block],
         first_output: usize,
-    ) -> Vec<Block> {
-        let own: Vec<Block> = if copy.inputs.is_empty() {
+    ) -> Zeroizing<Vec<Block>> {
+        let own = if copy.inputs.is_empty() {
             inputs.to_vec()
         } else {
             let moved = inputs.iter().zip(&copy.inputs).map(|(&key, &soldering)| {
@@ -164,6 +163,7 @@ impl GarbledProgram {
             });
             moved.collect()
         };
+        let own = Zeroizing::new(own);
         let session = &self.authenticators.session;
         let instance = garble::instance(kind, session, copy.number);
         let outputs = instance.evaluate_table(&own, &self.tables[copy.table.clone()]);
@@ -172,7 +172,7 @@ impl GarbledProgram {
             let held = Held { key, difference: copy.difference };
             transfer(std::iter::once(held), soldering, self.authenticators.difference(wire))
         });
-        moved.collect()
+        Zeroizing::new(moved.collect())
     }
 
     /// EvKAs: puts the key that is accepted on a wire.
