@@ -5,11 +5,12 @@ use symbolon_primitives::Block;
 use symbolon_transport::adversary::{
     Action, CheckName, FnAdversary, Rate, assert_noticed, note_caught,
 };
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Channel, Error, Meter, Result};
 
+use super::authenticators::LOOKED_AT;
 use super::params::Small;
 use super::tests::{Scene, TINY};
-use crate::OutputBits;
+use crate::{Compiled, OutputBits};
 
 const GARBLER: u16 = super::program::GARBLER;
 const EVALUATOR: u16 = super::program::EVALUATOR;
@@ -136,6 +137,39 @@ fn the_inputs_are_recovered_from_bad_copies() {
         let scene = Scene::new(Some(small), 1, seed);
         for copies in [&[0][..], &[2, 5], &[1, 4]] {
             assert_unaffected(&scene, &cheat(&scene, GARBLER, swapped(copies)));
+        }
+    }
+}
+
+/// What a bad copy gives may depend on the evaluator's input. How much the evaluator does does not:
+/// it looks at as many keys when copies disagree, or give garbage, as when all give the same.
+/// Cheat: G | EvKAs | copies that give opposite outputs, or garbage | no effect: the evaluator looks
+/// at as many keys as without them | always
+#[test]
+fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
+    let small = Small { components: [3, 0], authenticators: [3, 3] };
+    let looked_at = |seed: u64, adversary: Option<FnAdversary>| {
+        let scene = Scene::new(Some(small), 1, seed);
+        let compiled = Compiled::new(&scene.circuit);
+        let cheats = |channels: &mut [Channel; 2]| {
+            if let Some(adversary) = adversary {
+                channels[usize::from(GARBLER)].set_adversary(Box::new(adversary));
+            }
+        };
+        let [_, evaluator] = scene.play([Meter::new(), Meter::new()], cheats, |net| {
+            LOOKED_AT.set(0);
+            let outputs = scene.phases(net, &compiled)?;
+            Ok((outputs, LOOKED_AT.get()))
+        });
+        let (outputs, looked_at) = evaluator.unwrap();
+        assert_eq!(outputs, scene.expected(EVALUATOR));
+        looked_at
+    };
+    let honest = looked_at(0, None);
+    for seed in 0..8 {
+        let garbage = state("duplo: table", Some(1), |table| table.fill(7));
+        for adversary in [None, Some(swapped(&[1, 4])), Some(garbage)] {
+            assert_eq!(looked_at(seed, adversary), honest);
         }
     }
 }

@@ -41,7 +41,13 @@ fn and(negated: bool) -> Circuit {
 /// Garbles x ∧ ¬y in some circuits.
 fn negates(garbled: impl Fn(u64) -> bool + Sync + 'static) -> OtherFunction {
     let function = Function::of(&and(true)).unwrap();
-    OtherFunction { function, garbled: Box::new(garbled), swapped: None, reseeded: false }
+    OtherFunction {
+        function,
+        garbled: Box::new(garbled),
+        swapped: None,
+        probes: false,
+        reseeded: false,
+    }
 }
 
 fn sized(sizes: [u64; 3]) -> Setting {
@@ -409,6 +415,30 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
         }
         found.assert_predicted(0.5, if x { "input 1" } else { "input 0" });
     }
+}
+
+/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of the
+/// label of 0 and of something else. In the check set this is found.
+/// Cheat: one | Input Commit | leaves of one position that fit one of its labels alone | `encoded
+/// input label`, or `opened circuit` in the check set | 1/2 for either input; always
+#[test]
+fn a_probe_by_committed_leaves_is_found_half_of_the_time_whatever_the_input() {
+    let function = || Function::of(&and(false)).unwrap();
+    let cheat = || OtherFunction { function: function(), probes: true, ..negates(|_| true) };
+    for x in [false, true] {
+        let mut found = Rate::default();
+        for _ in 0..60 {
+            let ended = run(sized([1, 1, 1]), &and(false), &bits(x, true), Some(&cheat()), |_| {});
+            let noticed = caught(&ended, ENCODED_LABEL);
+            found.note(noticed);
+            if !noticed {
+                assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![x])]);
+            }
+        }
+        found.assert_predicted(0.5, if x { "leaves, input 1" } else { "leaves, input 0" });
+    }
+    let ended = run(sized([1, 1, 2]), &and(false), &bits(true, true), Some(&cheat()), |_| {});
+    assert_caught(&ended, CIRCUIT);
 }
 
 /// Three positions probed at a time, and both labels of one.
