@@ -56,7 +56,7 @@ pub enum Work<'r> {
         /// How the phases run.
         course: RunOptions,
     },
-    /// So many AND triples.
+    /// This number of AND triples.
     Triples(u64),
 }
 

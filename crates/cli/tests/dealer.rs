@@ -288,7 +288,7 @@ fn strangers_at_the_door_keep_no_party_out() {
                         let _ = socket.write_all(word);
                         held.push(socket);
                     }
-                    // Whoever was thrown out comes again.
+                    // A party that was turned out comes again.
                     held.retain_mut(|socket| socket.write_all(&[1]).is_ok());
                     std::thread::sleep(Duration::from_millis(5));
                 }
