@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
             return Err(line.error("a gate has a number of inputs, one of outputs, and a name"));
         };
         if tables::is_table(line) {
-            return Err(line.error("tables stand before the gates, in Bristol Fashion only"));
+            return Err(line.error("tables come before the gates, in Bristol Fashion only"));
         }
         let inputs = line.parse(inputs, "the number of a gate's inputs")?;
         let outputs = line.parse(outputs, "the number of a gate's outputs")?;
