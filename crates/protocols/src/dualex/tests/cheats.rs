@@ -417,10 +417,10 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
     }
 }
 
-/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of
-/// the label of 0 and of something else. In the check set this is found. Cheat: one | Input Commit
-/// | leaves of one position that fit one of its labels alone | `encoded input label`, or `opened
-/// circuit` in the check set | 1/2 for either input; always
+/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of the
+/// label of 0 and of something else. In the check set this is found.
+/// Cheat: one | Input Commit | leaves of one position that fit one of its labels alone | `encoded
+/// input label`, or `opened circuit` in the check set | 1/2 for either input; always
 #[test]
 fn a_probe_by_committed_leaves_is_found_half_of_the_time_whatever_the_input() {
     let function = || Function::of(&and(false)).unwrap();
