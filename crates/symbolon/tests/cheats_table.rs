@@ -198,6 +198,7 @@ fn tests_in(file: &Path) -> Vec<(String, Option<String>)> {
     let (mut tests, mut is_test, mut cheat) = (Vec::new(), false, None::<String>);
     for line in text.lines().map(str::trim) {
         if let Some(comment) = line.strip_prefix("///").map(str::trim) {
+            assert!(!comment.contains(" Cheat: "), "{comment}: begin a line with `Cheat:`");
             match (comment.strip_prefix("Cheat: "), &mut cheat) {
                 (Some(start), _) => cheat = Some(start.to_string()),
                 (None, Some(so_far)) => *so_far += &format!(" {comment}"),

@@ -147,9 +147,9 @@ fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
 
 /// The cheater translates the output labels of the good circuit from another seed than it is
 /// garbled with, and opens that seed. Were this not found, the good circuit would give a random
-/// value, and the wrong ones alone would decide, as in classical dual execution. Cheat: one |
-/// Bucket Labels, Output Decommit | the good circuit of a bucket translated, and opened, from
-/// another seed | `output translation` | always
+/// value, and the wrong ones alone would decide, as in classical dual execution.
+/// Cheat: one | Bucket Labels, Output Decommit | the good circuit of a bucket translated, and
+/// opened, from another seed | `output translation` | always
 #[test]
 fn a_good_circuit_cannot_be_spoiled_by_another_seed_of_its_output_labels() {
     for psi in PsiForm::ALL {
@@ -396,9 +396,9 @@ fn withheld_intersections_give_no_output() {
 }
 
 /// Input encodings that probe: one of the two masked labels of position 0 is wrong. The honest
-/// party gives up if its random bit there is the one; its input has no part in it. Cheat: one |
-/// Offline Inputs | one of two masked labels of one position | `encoded input label` | 1/2 for
-/// either input
+/// party gives up if its random bit there is the one; its input has no part in it.
+/// Cheat: one | Offline Inputs | one of two masked labels of one position | `encoded input label` |
+/// 1/2 for either input
 #[test]
 fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
     for x in [false, true] {
