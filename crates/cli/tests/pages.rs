@@ -300,10 +300,11 @@ fn the_guide_s_commands_do_what_it_says() {
     stage.write("alice", "alice.toml", &own.replace('…', &prints[1]));
     let his = own.replace("listen", "connect").replace("alice", "bob").replace("= 0", "= 1");
     stage.write("bob", "bob.toml", &his.replace('…', &prints[0]));
-    // A circuit of one's own: 200 numbers of 32 bits and a byte.
+    // A program, and a circuit of one's own: 200 numbers of 32 bits and a byte.
     let gates = |n: usize| format!("2 1 {n} {} {} AND\n", 6400 + n, 6408 + n);
     let gates: String = (0..8).map(gates).collect();
     let circuit = format!("8 6416\n2 6400 8\n1 8\n\n{gates}");
+    stage.write("alice", "average.sym", &block(&guide, "sym", "above: u32"));
     stage.write("alice", "my_circuit.txt", &circuit);
     let salaries: String = (0..200).map(|n| format!("{n}\n")).collect();
     stage.write("alice", "salaries.csv", &salaries);
