@@ -38,7 +38,7 @@ use symbolon_transport::{Check, Error, Message, Result};
 
 pub use compiled::Compiled;
 pub use component_pool::{
-    ComponentPlan, ComponentRange, ComponentSection, ComponentTerms, Components,
+    ComponentPlan, ComponentSection, ComponentTerms, Components,
 };
 pub use dualex::PsiForm;
 pub use form::GateForm;

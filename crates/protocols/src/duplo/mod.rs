@@ -73,6 +73,8 @@ mod online;
 mod outputs;
 mod params;
 mod pool;
+#[cfg(test)]
+mod pool_tests;
 mod preprocess;
 mod program;
 mod reactive;
