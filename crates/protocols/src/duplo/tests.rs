@@ -241,7 +241,7 @@ impl Scene {
         Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components }
     }
 
-    fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {
+    pub fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {
         let games = Games { small: self.small, ..Games::new(40) };
         net.meter.set_phase("set-up");
         let mut engine = Duplo::set_up(net, games)?;
