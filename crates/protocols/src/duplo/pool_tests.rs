@@ -78,11 +78,7 @@ fn components(scene: &Scene, runs: u64) -> Components {
 }
 
 /// Fills pools for so many runs.
-fn fill(
-    scene: &Scene,
-    runs: u64,
-    adversary: impl FnOnce(&mut [Channel; 2]),
-) -> [Result<Pool>; 2] {
+fn fill(scene: &Scene, runs: u64, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<Pool>; 2] {
     let components = components(scene, runs);
     scene.play([Meter::new(), Meter::new()], adversary, |net| {
         let mut pool = Pool::default();

@@ -82,7 +82,9 @@ impl Program {
         for (number, (kind, count)) in components.kinds.iter().enumerate() {
             let outputs = (kind.outputs() as u64).saturating_mul(*count);
             if outputs.saturating_add(graph.wires as u64) > 1 << 31 {
-                return Err(Error::invalid_input("too many wires of too many components at a time"));
+                return Err(Error::invalid_input(
+                    "too many wires of too many components at a time",
+                ));
             }
             graph.kinds.push(kind.clone());
             for _ in 0..*count {

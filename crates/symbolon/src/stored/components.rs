@@ -140,10 +140,9 @@ fn make_pool(
     components: &Components,
 ) -> Result<ItemId> {
     let origin = Origin { group: engine.group(), dealer: None };
-    let kinds = components.kinds().map(|(digest, name)| ItemComponent {
-        digest,
-        name: ItemMeta::printable_name(name),
-    });
+    let kinds = components
+        .kinds()
+        .map(|(digest, name)| ItemComponent { digest, name: ItemMeta::printable_name(name) });
     let meta = maker.meta(ItemKind::Pool, &origin, None, 0);
     let meta = ItemMeta { components: kinds.collect(), ..meta };
     let sections = maker.protocol.component_sections(components, network.me, network.rho)?;
@@ -153,8 +152,7 @@ fn make_pool(
     };
     let sections: Vec<Section> = sections.iter().map(section).collect();
     let mut item_writer = store.begin(meta, &sections, DEFAULT_FRAME).map_err(failed)?;
-    let filled =
-        engine.fill_components(network, components, &mut ToItemWriter(&mut item_writer));
+    let filled = engine.fill_components(network, components, &mut ToItemWriter(&mut item_writer));
     filled?;
     item_writer.finish(components.counts()).map_err(failed)
 }
