@@ -185,7 +185,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
         tell(&format!("{} of {} from pools\n", made.from_pools, made.items.len()));
     }
     if made.dealt > 0 {
-        tell(&format!("{} of {} stand on what the dealer dealt\n", made.dealt, made.items.len()));
+        tell(&format!("{} of {} made with the dealer's material\n", made.dealt, made.items.len()));
     }
     tell_costs(&tuning, &[(party, &made.report)]);
     Ok(())

@@ -122,7 +122,8 @@ struct ItemJson {
     protocol: String,
     party: u16,
     parties: usize,
-    /// The dealer that dealt it, or on whose material it stands; null for what the parties made.
+    /// The dealer that dealt it, or dealt the material it was made from; null for what the parties
+    /// made.
     dealer: Option<String>,
     rho: u32,
     circuit: Option<String>,

@@ -162,7 +162,7 @@ fn call_counts(circuit: &Circuit) -> Vec<u64> {
     if let Some(main) = calls.last_mut() {
         *main = 1;
     }
-    // Callers stand behind what they call.
+    // Callers come after what they call.
     for (place, component) in components.iter().enumerate().rev() {
         for call in &component.calls {
             let times = calls[place];

@@ -229,7 +229,8 @@ impl Protocol {
     /// take.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
+    /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
+    /// it.
     pub fn demand(self, net: &Network, circuit: &Compiled) -> Result<Demand> {
         self.demand_of(circuit, net.parties(), net.batch)
     }

@@ -64,7 +64,7 @@ impl ProtocolSpec {
     }
 }
 
-/// Bytes that so many parties send for a circuit in some form.
+/// Bytes that a number of parties send for a circuit in some form.
 pub(crate) type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
 
 /// Reads back a circuit that was prepared in some form.

@@ -83,7 +83,7 @@ impl Manifest {
             format: u64,
         }
         let wrong = |what: &str| Err(what.to_string());
-        let text = std::str::from_utf8(bytes).map_err(|_| wrong("is no text"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("is not text"))?;
         let version: Version = toml::from_str(text).map_err(|_| wrong("names no format"))?;
         if version.format != FORMAT {
             return Err(Ok(version.format));

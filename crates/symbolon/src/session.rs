@@ -200,7 +200,7 @@ impl Session {
     ///
     /// # Errors
     /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`,
-    /// `Transport` as ever.
+    /// `Transport` as for every phase.
     pub fn prepare(&mut self, material: Correlations) -> Result<PreparedCircuit> {
         let job = self.own(material.job, "material")?;
         self.phase(DEPENDENT, |parts| {
@@ -222,7 +222,7 @@ impl Session {
         self.prepare_apart(count)
     }
 
-    /// The same for so many evaluations.
+    /// The same for a number of evaluations.
     fn prepare_apart(&mut self, count: usize) -> Result<Vec<PreparedCircuit>> {
         let job = self.network.session;
         self.phase(DEPENDENT, |parts| {
@@ -241,7 +241,7 @@ impl Session {
     /// # Errors
     /// `InvalidInput` when the prepared circuit is another session's, which does no harm, or the
     /// inputs are another party's or another circuit's, which ends the session: the peer is
-    /// evaluating already. `PeerMisbehaved`, `Transport` as ever.
+    /// evaluating already. `PeerMisbehaved`, `Transport` as for every phase.
     pub fn run(&mut self, ready: PreparedCircuit, inputs: &Inputs) -> Result<Outputs> {
         self.own(ready.job, "prepared circuit")?;
         self.phase(ONLINE, |parts| {

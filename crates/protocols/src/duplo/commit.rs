@@ -145,7 +145,7 @@ impl Committed {
         to.blocks(&self.values)
     }
 
-    /// Reads back so many.
+    /// Reads back this number of them.
     ///
     /// # Errors
     /// `Store` when they are not there.
@@ -323,7 +323,7 @@ impl Received {
         to.blocks(&self.corrections)
     }
 
-    /// Reads back so many.
+    /// Reads back this number of them.
     ///
     /// # Errors
     /// `Store` when they are not there.
@@ -404,7 +404,7 @@ pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]
     blocks.chunks(PIECE).try_for_each(|piece| channel.send(kind, Block::as_bytes(piece)))
 }
 
-/// Receives so many.
+/// Receives this number of them.
 pub(super) fn receive_blocks(channel: &mut Channel, kind: Message, n: usize) -> Result<Vec<Block>> {
     let mut blocks = Vec::new();
     while blocks.len() < n {

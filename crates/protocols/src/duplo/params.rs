@@ -108,7 +108,7 @@ impl Params {
         Params::for_executions(&program.graph, program.parts, wires, games)
     }
 
-    /// The same for so many executions of a graph, which have so many wires together.
+    /// The same for a number of executions of a graph, and all their wires.
     ///
     /// # Errors
     /// As [`new`](Params::new).

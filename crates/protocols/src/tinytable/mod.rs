@@ -96,7 +96,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     },
 };
 
-/// What so many executions of a circuit take.
+/// What a number of executions of a circuit takes.
 fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
     let program = circuit.layers()?;
     program.check(batch.mac)?;

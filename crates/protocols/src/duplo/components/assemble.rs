@@ -2,7 +2,7 @@
 //!
 //! The program is walked once, calls of components that are not selected written out. What is left
 //! is a list of nodes: bits of inputs, outputs of calls, and gates. The *level* of a node is how
-//! many calls it is behind. A gate that depends on an AND gate of its own level is *grouped*: it
+//! many calls it comes after. A gate that depends on an AND gate of its own level is *grouped*: it
 //! goes into the one component of leftover gates of that level, which is evaluated before the calls
 //! of that level. All other gates are sums of wires, and cost nothing. (A sum of more than
 //! [`MAX_TERMS`] terms is grouped, too: every wire that reads it would repeat the terms.)

@@ -4,7 +4,7 @@
 //! Small components have many calls, so that fewer copies are needed for each; large ones have
 //! fewer wires between them, each of which takes commitments, solderings and authenticators. The
 //! search computes the sizes and the cost of each selection exactly. It first tries all components
-//! of at most so many AND gates, for every such bound. Then it takes the best of these selections
+//! up to a number of AND gates, for every such number. Then it takes the best of these selections
 //! and adds or removes one component at a time, as long as that makes it cheaper.
 //!
 //! Both parties search with the same integers, so they find the same selection.
@@ -22,8 +22,8 @@ const MAX_BOUNDS: usize = 24;
 /// The most changes of one component that are tried.
 const MAX_CHANGES: usize = 48;
 
-/// Changes are tried where a selection leaves at most so many nodes at the top level, so that each
-/// takes milliseconds.
+/// Changes are tried where a selection leaves at most this number of nodes at the top level, so
+/// that each takes milliseconds.
 const MAX_NODES_OF_CHANGES: u64 = 1 << 16;
 
 /// What components are chosen for.
@@ -189,7 +189,7 @@ impl Search<'_> {
         Ok(cheaper)
     }
 
-    /// Tries all components of at most so many AND gates, for every such bound.
+    /// Tries all components up to a number of AND gates, for every such number.
     fn by_size(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
         let sizes = reached.iter().zip(ands);
         let mut bounds: Vec<u64> =
@@ -230,7 +230,7 @@ impl Search<'_> {
     }
 }
 
-/// What so many executions cost; none if they cannot be run.
+/// What a number of executions costs; none if they cannot be run.
 fn cost(graph: &ComponentGraph, executions: usize, games: Games) -> Option<u128> {
     let wires = graph.wires.checked_mul(executions)?;
     let params = Params::for_executions(graph, executions, wires, games).ok()?;
