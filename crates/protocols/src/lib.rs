@@ -212,6 +212,12 @@ impl Protocol {
         self.spec().runs_in_flight
     }
 
+    /// Whether outputs of one circuit can be inputs of the next without being opened:
+    /// [`Engine::evaluate_part`].
+    pub fn continues(self) -> bool {
+        self.spec().continues
+    }
+
     /// Whether parties choose which components of a circuit are garbled.
     pub fn has_components(self) -> bool {
         self.spec().components.is_some()

@@ -232,12 +232,14 @@ fn assert_caught_filling(check: impl CheckName + Copy, adversary: impl Fn() -> F
     }
 }
 
+/// Cheat: G | filling a pool | a wrong soldering inside of a bucket | `commitment opening` | always
 #[test]
 fn a_wrong_soldering_inside_of_a_bucket_is_caught_when_the_pool_is_filled() {
     assert_caught_filling(OPENING, || state("duplo: component soldering", 1, 16));
     assert_caught_filling(OPENING, || state("duplo: authenticator soldering", 0, 16));
 }
 
+/// Cheat: G | filling a pool | another table than its digest | `component table` | always
 #[test]
 fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
     let message = || {
@@ -250,6 +252,7 @@ fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
 }
 
 /// A garbler that solders a program to the wrong wires.
+/// Cheat: G | AssembleSubs, from a pool | a wrong soldering | `commitment opening` | always
 #[test]
 fn a_wrong_soldering_to_a_program_is_caught() {
     let scene = Scene::new(Some(TINY), 1, 1);
@@ -261,6 +264,8 @@ fn a_wrong_soldering_to_a_program_is_caught() {
 }
 
 /// A garbler that takes other buckets, wires, transfers or masks of the pool than were agreed on.
+/// Cheat: G | AssembleSubs, from a pool | another bucket, wire, transfer or mask than was agreed on |
+/// `commitment opening` | always
 #[test]
 fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
     let scene = Scene::new(Some(TINY), 1, 2);
@@ -276,6 +281,7 @@ fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
 }
 
 /// Nothing of one pool goes with another one: each has a Δ and a key of commitments of its own.
+/// Cheat: G | AssembleSubs, from a pool | components of another pool | `commitment opening` | always
 #[test]
 fn parts_of_another_pool_are_caught() {
     let scene = Scene::new(Some(TINY), 1, 2);
@@ -289,6 +295,8 @@ fn parts_of_another_pool_are_caught() {
 
 /// Bad copies in buckets of a pool: where they are not opened, good ones and recovery make up for
 /// them, and the garbler sees no difference.
+/// Cheat: G | GenSub, for a pool | a wrong row in a copy | `opened component` if it is opened; otherwise
+/// the outputs are right | always
 #[test]
 fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
     let (mut caught, mut survived) = (0, 0);
