@@ -7,7 +7,7 @@ use super::lookup::Lookups;
 use super::multiply::Products;
 use super::subcircuit::Subcircuit;
 use super::table::{GateTable, Key};
-use crate::{Call, CircuitError, Step, Wire, WireRange};
+use crate::{Call, CircuitError, Repeat, RepeatArg, Step, Wire, WireRange};
 
 /// More wires than this do not fit a [`Bit`].
 const MAX_WIRES: u32 = (1 << 31) - 2;
@@ -21,8 +21,10 @@ const MAX_WIRES: u32 = (1 << 31) - 2;
 /// operations have equal widths; where they have not, `finish` reports the first such operation.
 pub struct Gates {
     pub(super) steps: Vec<Step>,
-    /// Calls; `component` is an index in `callees`.
+    /// Calls and repeats; `component` is an index in `callees`.
     pub(super) calls: Vec<Call>,
+    pub(super) repeats: Vec<Repeat>,
+    pub(super) repeat_args: Vec<RepeatArg>,
     pub(super) call_args: Vec<WireRange>,
     pub(super) callees: Vec<Subcircuit>,
     /// The index of each callee in `callees`, by its identity.
@@ -50,6 +52,8 @@ impl Gates {
         Gates {
             steps: Vec::new(),
             calls: Vec::new(),
+            repeats: Vec::new(),
+            repeat_args: Vec::new(),
             call_args: Vec::new(),
             callees: Vec::new(),
             callee_places: HashMap::new(),
@@ -212,6 +216,14 @@ impl Gates {
         self.start_run();
     }
 
+    /// Puts a repeat whose rounds have `ands` AND gates each.
+    pub(super) fn repeat_step(&mut self, repeat: Repeat, ands: u64) {
+        self.steps.push(Step::Repeat(self.repeats.len() as u32));
+        self.repeats.push(repeat);
+        self.ands = self.ands.saturating_add(ands.saturating_mul(repeat.count.into()));
+        self.start_run();
+    }
+
     /// `count` new wires, in a row; none when there would be too many, which is remembered.
     pub(super) fn allocate(&mut self, count: u32) -> Option<Wire> {
         let first = self.next_wire;
@@ -254,7 +266,7 @@ impl Gates {
         if found != place {
             return match self.steps[found as usize] {
                 Step::Xor { out, .. } | Step::And { out, .. } | Step::Inv { out, .. } => out,
-                Step::Const { .. } | Step::Call(_) | Step::Lookup(_) => {
+                Step::Const { .. } | Step::Call(_) | Step::Lookup(_) | Step::Repeat(_) => {
                     unreachable!("the table holds gates")
                 }
             };

@@ -49,6 +49,11 @@ impl Subcircuit {
         &self.0.component
     }
 
+    /// The bits of its inputs.
+    pub(super) fn input_bits(&self) -> u32 {
+        self.0.component.inputs
+    }
+
     pub(super) fn output_bits(&self) -> u32 {
         self.0.component.outputs.len() as u32
     }
@@ -145,8 +150,9 @@ impl DerefMut for ComponentBuilder {
 
 /// A component's AND gates, those of its calls included.
 pub(super) fn all_ands(component: &Component, callees: &[Subcircuit]) -> u64 {
-    let calls = component.calls.iter().map(|call| callees[call.component as usize].0.ands);
-    calls.fold(super::own_ands(component), u64::saturating_add)
+    let used =
+        component.uses().map(|(used, times)| callees[used as usize].0.ands.saturating_mul(times));
+    used.fold(super::own_ands(component), u64::saturating_add)
 }
 
 /// A width as a number of wires.
@@ -226,7 +232,7 @@ impl Gates {
         Word::join(&self.call(callee, &args))
     }
 
-    fn callee_index(&mut self, callee: &Subcircuit) -> u32 {
+    pub(super) fn callee_index(&mut self, callee: &Subcircuit) -> u32 {
         *self.callee_places.entry(callee.identity()).or_insert_with(|| {
             self.callees.push(callee.clone());
             self.callees.len() as u32 - 1
@@ -256,6 +262,9 @@ impl Linker {
         let places: Vec<u32> = callees.iter().map(|callee| self.place(callee)).collect();
         for call in &mut component.calls {
             call.component = places[call.component as usize];
+        }
+        for repeat in &mut component.repeats {
+            repeat.component = places[repeat.component as usize];
         }
         let places: Vec<u32> = tables.iter().map(|table| self.table(table)).collect();
         for lookup in &mut component.lookups {
