@@ -164,9 +164,9 @@ fn call_counts(circuit: &Circuit) -> Vec<u64> {
     }
     // Callers stand behind what they call.
     for (place, component) in components.iter().enumerate().rev() {
-        for call in &component.calls {
-            let times = calls[place];
-            let callee = &mut calls[call.component as usize];
+        for (used, rounds) in component.uses() {
+            let times = calls[place].saturating_mul(rounds);
+            let callee = &mut calls[used as usize];
             *callee = callee.saturating_add(times);
         }
     }
@@ -206,6 +206,7 @@ fn reads(component: &Component, step: &Step) -> Vec<Wire> {
             let ranges = ranges[..call.arg_count as usize].iter();
             ranges.flat_map(|range| range.first..range.first + range.len).collect()
         }
+        Step::Repeat(repeat) => component.read_by(component.repeats[repeat as usize]).collect(),
         Step::Lookup(lookup) => {
             let lookup = component.lookups[lookup as usize];
             component.lookup_inputs[lookup.first_input as usize..][..lookup.input_count as usize]
@@ -226,6 +227,11 @@ fn writes(circuit: &Circuit, component: &Component, step: &Step) -> Range<Wire> 
             let outputs = circuit.components()[call.component as usize].outputs.len() as u32;
             call.first_output..call.first_output + outputs
         }
+        Step::Repeat(repeat) => {
+            let repeat = component.repeats[repeat as usize];
+            let outputs = circuit.components()[repeat.component as usize].outputs.len() as u32;
+            repeat.first_output..repeat.first_output + component.written_by(repeat, outputs)
+        }
         Step::Lookup(lookup) => {
             let lookup = component.lookups[lookup as usize];
             lookup.first_output..lookup.first_output + lookup.output_count
@@ -243,6 +249,12 @@ fn depths(circuit: &Circuit) -> Vec<u32> {
             let own = match *step {
                 Step::And { .. } | Step::Lookup(_) => 1,
                 Step::Call(call) => all[component.calls[call as usize].component as usize],
+                Step::Repeat(repeat) => {
+                    // Rounds that hand nothing on do not wait for each other.
+                    let repeat = component.repeats[repeat as usize];
+                    let rounds = if component.carried_by(repeat) > 0 { repeat.count } else { 1 };
+                    all[repeat.component as usize].saturating_mul(rounds)
+                }
                 _ => 0,
             };
             let before = reads(component, step).into_iter().map(|wire| depths[wire as usize]).max();

@@ -189,6 +189,14 @@ impl Gates {
         self.select_bit(different, y, borrow)
     }
 
+    /// A further input of the component under construction, behind those that it has.
+    ///
+    /// All that are added so are one input to those who [`call`](Self::call) it. A circuit has no
+    /// such inputs: its `finish` refuses them.
+    pub fn further_input(&mut self, width: u32) -> Word {
+        self.input_wires(width)
+    }
+
     /// A new run of input wires.
     pub(super) fn input_wires(&mut self, width: u32) -> Word {
         // The gap after the last run is taken back when nothing follows it.

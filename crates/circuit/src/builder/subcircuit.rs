@@ -34,6 +34,16 @@ impl Subcircuit {
         self.0.ands
     }
 
+    /// The number of AND gates and look-ups that stand in it and not in what it calls.
+    pub fn own_gates(&self) -> u64 {
+        super::own_ands(&self.0.component) + self.0.component.lookups.len() as u64
+    }
+
+    /// Whether it calls other components.
+    pub fn has_calls(&self) -> bool {
+        !self.0.component.is_leaf()
+    }
+
     /// The bits of its inputs and outputs together.
     pub fn port_bits(&self) -> u64 {
         u64::from(self.0.component.inputs) + u64::from(self.output_bits())
@@ -124,9 +134,11 @@ impl ComponentBuilder {
 
     fn finished(
         Swept { component, callees, tables }: Swept,
-        input_widths: Vec<usize>,
+        mut input_widths: Vec<usize>,
         output_widths: Vec<usize>,
     ) -> Subcircuit {
+        let further = component.inputs as usize - input_widths.iter().sum::<usize>();
+        input_widths.extend((further > 0).then_some(further));
         let ands = all_ands(&component, &callees);
         let definition =
             Definition { component, callees, tables, input_widths, output_widths, ands };

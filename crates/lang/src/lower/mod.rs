@@ -13,8 +13,9 @@ mod ops;
 mod pace;
 mod places;
 mod ports;
+mod repeat;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Subcircuit, Word};
@@ -24,6 +25,8 @@ use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::source::Span;
 use crate::tir::{Expr, Instance, Local, Tir};
 use crate::ty::TyId;
+
+use repeat::Outer;
 
 pub use calls::cycle;
 pub use count::one_call;
@@ -56,6 +59,10 @@ pub struct Lower<'a> {
     fails: HashMap<usize, bool>,
     components: HashMap<usize, Option<Finished>>,
     assigned: HashMap<usize, Rc<[Local]>>,
+    /// The bodies of loops that cannot be repeats of calls, by their addresses.
+    refused: HashSet<usize>,
+    /// How many loops of each function are repeats.
+    loops: HashMap<String, u32>,
     code_bits: usize,
     steps: u64,
     /// AND gates by place, if asked for.
@@ -82,6 +89,8 @@ struct Machine<'l, 'a, 'g> {
     /// Whether unmarked functions are written out, as in a marked component.
     whole: bool,
     depth: u32,
+    /// How many calls and repeats there are that can fail.
+    failing_calls: u64,
     /// How many choices of `if` and `match` were known while compiling.
     choices: u64,
     /// Gates by place, the place at hand, and the gates when it was entered.
@@ -98,6 +107,8 @@ struct Frame {
     result: Option<Word>,
     broken: Bit,
     continued: Bit,
+    /// What is around, in the body of a repeated loop.
+    outer: Option<Outer>,
 }
 
 impl<'a> Lower<'a> {
@@ -112,6 +123,8 @@ impl<'a> Lower<'a> {
             fails: HashMap::new(),
             components: HashMap::new(),
             assigned: HashMap::new(),
+            refused: HashSet::new(),
+            loops: HashMap::new(),
             code_bits,
             steps: 0,
             costs: None,
@@ -190,6 +203,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             path: Vec::new(),
             whole,
             depth: 0,
+            failing_calls: 0,
             choices: 0,
             costs: HashMap::new(),
             at: Span::default(),
@@ -279,6 +293,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             result: None,
             broken: Bit::ZERO,
             continued: Bit::ZERO,
+            outer: None,
         };
         for (&param, arg) in instance.params.iter().zip(args) {
             frame.locals[param as usize] = Rc::new(arg);
