@@ -176,7 +176,7 @@ fn counters_that_must_be_constant_unroll_the_loop() {
     let beyond = format!(
         "{MIX}fn main(a: [u32; 6] from 0) -> (x: u32 to all) {{
              let mut x = 0;
-             FOR i in 0..7 {{ x = mix(x, a[i], 1); }}
+             for i in 0..7 {{ x = mix(x, a[i], 1); }}
              x
          }}"
     );

@@ -166,7 +166,7 @@ impl Machine<'_, '_, '_> {
         width: usize,
     ) -> Done<Option<Word>> {
         let Some(counter) = frame.outer.as_ref().and_then(|outer| outer.counter) else {
-            return Ok(Outcome::Refused);
+            return Ok(None);
         };
         let outside = match array.kind {
             Kind::Local(local) => {
@@ -176,7 +176,7 @@ impl Machine<'_, '_, '_> {
             _ => false,
         };
         if !outside {
-            return Ok(Outcome::Refused);
+            return Ok(None);
         }
         let Some(offset) = self.offset(frame, index, counter)? else { return Ok(None) };
         let (first, count) = (counter.low + offset, counter.count as usize);
