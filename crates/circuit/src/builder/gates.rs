@@ -42,6 +42,7 @@ pub struct Gates {
     table: GateTable,
     constants: [Option<Wire>; 2],
     ands: u64,
+    xors: u64,
     /// The steps from this one on write one wire each, from `run_wire` on.
     run_step: usize,
     run_wire: Wire,
@@ -66,6 +67,7 @@ impl Gates {
             table: GateTable::new(),
             constants: [None; 2],
             ands: 0,
+            xors: 0,
             run_step: 0,
             run_wire: 0,
         }
@@ -75,6 +77,11 @@ impl Gates {
     /// bound of what the finished circuit has, since gates that reach no output will vanish.
     pub fn and_count(&self) -> u64 {
         self.ands
+    }
+
+    /// How many XOR gates have been made so far, those in called components not included.
+    pub fn xor_count(&self) -> u64 {
+        self.xors
     }
 
     /// How many look-ups have been made so far, those in called components not included.
@@ -287,6 +294,7 @@ impl Gates {
             Key::Inv(a) => Step::Inv { a, out },
         });
         self.ands += u64::from(matches!(key, Key::And(..)));
+        self.xors += u64::from(matches!(key, Key::Xor(..)));
         out
     }
 

@@ -30,6 +30,7 @@ mod improve;
 mod lookup;
 mod multiply;
 mod network;
+mod profile;
 mod repeat;
 mod shift;
 mod subcircuit;
@@ -43,6 +44,7 @@ pub use bit::{Bit, Word};
 pub use float::{F32, F64, Format};
 pub use gates::Gates;
 pub use network::sorting_network;
+pub use profile::Profile;
 pub use repeat::Argument;
 pub use subcircuit::{ComponentBuilder, Subcircuit};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::bit::{Bit, Word};
 use super::gates::Gates;
@@ -26,12 +26,21 @@ struct Definition {
     input_widths: Vec<usize>,
     output_widths: Vec<usize>,
     ands: u64,
+    /// Worked out when it is asked for.
+    depth: OnceLock<u32>,
 }
 
 impl Subcircuit {
     /// The number of AND gates that a call computes, look-ups not counted.
     pub fn and_count(&self) -> u64 {
         self.0.ands
+    }
+
+    /// The most AND gates and look-ups on any path through a call, its inputs being all there at
+    /// once.
+    pub fn depth(&self) -> u32 {
+        let Definition { component, callees, .. } = &*self.0;
+        *self.0.depth.get_or_init(|| super::profile::depth(component, callees))
     }
 
     /// The number of AND gates and look-ups that stand in it and not in what it calls.
@@ -140,8 +149,9 @@ impl ComponentBuilder {
         let further = component.inputs as usize - input_widths.iter().sum::<usize>();
         input_widths.extend((further > 0).then_some(further));
         let ands = all_ands(&component, &callees);
+        let depth = OnceLock::new();
         let definition =
-            Definition { component, callees, tables, input_widths, output_widths, ands };
+            Definition { component, callees, tables, input_widths, output_widths, ands, depth };
         Subcircuit(Arc::new(definition))
     }
 }

@@ -107,7 +107,7 @@ fn move_args(repeat: &mut Repeat, gates: &Gates, numbers: &Numbers, component: &
 }
 
 /// The wires that a repeat writes.
-fn written(gates: &Gates, repeat: Repeat) -> WireRange {
+pub(super) fn written(gates: &Gates, repeat: Repeat) -> WireRange {
     let args = &gates.repeat_args[repeat.first_arg as usize..][..repeat.arg_count as usize];
     let carried = args.iter().map(|arg| match arg {
         RepeatArg::Carried(Ranges { first, count }) => {
@@ -121,7 +121,7 @@ fn written(gates: &Gates, repeat: Repeat) -> WireRange {
 }
 
 /// Adds every wire on which a wire of the set depends.
-fn mark(gates: &Gates, live: &mut WireSet) {
+pub(super) fn mark(gates: &Gates, live: &mut WireSet) {
     for step in gates.steps.iter().rev() {
         match *step {
             Step::Xor { a, b, out } | Step::And { a, b, out } => {
@@ -284,20 +284,20 @@ impl Numbers {
 }
 
 /// A set of wires, as bits.
-struct WireSet {
+pub(super) struct WireSet {
     words: Vec<u64>,
 }
 
 impl WireSet {
-    fn new(wires: u32) -> WireSet {
+    pub(super) fn new(wires: u32) -> WireSet {
         WireSet { words: vec![0; (wires as usize).div_ceil(64)] }
     }
 
-    fn contains(&self, wire: Wire) -> bool {
+    pub(super) fn contains(&self, wire: Wire) -> bool {
         self.words[wire as usize / 64] >> (wire % 64) & 1 == 1
     }
 
-    fn insert(&mut self, wire: Wire) {
+    pub(super) fn insert(&mut self, wire: Wire) {
         self.words[wire as usize / 64] |= 1 << (wire % 64);
     }
 

@@ -18,7 +18,7 @@ mod repeat;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Subcircuit, Word};
+use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Profile, Subcircuit, Word};
 
 use crate::cost::Totals;
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -76,6 +76,40 @@ pub struct Costs {
     pub components: Vec<(String, HashMap<Span, Totals>)>,
 }
 
+/// What is booked for a component under construction.
+#[derive(Default)]
+struct Booked {
+    places: HashMap<Span, Totals>,
+    marks: Vec<(u32, Span)>,
+}
+
+impl Booked {
+    /// What each place is responsible for, depth and live wires included, if these are the
+    /// component's outputs; inputs are booked to `start`.
+    fn with_profile(
+        self,
+        gates: &mut Gates,
+        outputs: &[Bit],
+        start: Span,
+    ) -> HashMap<Span, Totals> {
+        let Booked { mut places, marks } = self;
+        let Profile { path, live } = gates.profile(outputs);
+        let at = |wire: u32| match marks.partition_point(|(first, _)| *first <= wire) {
+            0 => start,
+            after => marks[after - 1].1,
+        };
+        // What is made outside of any expression belongs to the function.
+        let known = |span: Span| if span == Span::default() { start } else { span };
+        for (wire, depth) in path {
+            places.entry(known(at(wire))).or_default().depth += u64::from(depth);
+        }
+        for wire in live {
+            places.entry(known(at(wire))).or_default().live_wires += 1;
+        }
+        places
+    }
+}
+
 /// The writing of one component.
 struct Machine<'l, 'a, 'g> {
     lower: &'l mut Lower<'a>,
@@ -97,6 +131,8 @@ struct Machine<'l, 'a, 'g> {
     costs: HashMap<Span, Totals>,
     at: Span,
     since: Totals,
+    /// Where the place changed: the wires from there on, and the new place.
+    marks: Vec<(u32, Span)>,
 }
 
 /// The variables of one function under way.
@@ -165,11 +201,18 @@ impl<'a> Lower<'a> {
         machine.path.push((alive, Some(alive)));
         let result = machine.function(instance.clone(), args)?;
         let (failed, code, costs) = machine.into_parts();
+        let mut outputs = result.to_vec();
         builder.output(&result);
         if fails {
             builder.output(&[failed]);
             builder.output(&code);
+            outputs.push(failed);
+            outputs.extend_from_slice(&code);
         }
+        let costs = match self.costs {
+            Some(_) => costs.with_profile(&mut builder, &outputs, instance.span),
+            None => HashMap::new(),
+        };
         let finished = builder.finish_optimised();
         let body = match finished {
             Ok(body) => body,
@@ -208,13 +251,14 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             costs: HashMap::new(),
             at: Span::default(),
             since: Totals::default(),
+            marks: Vec::new(),
         }
     }
 
     /// Whether an assert failed, which one, and the gates by place.
-    fn into_parts(mut self) -> (Bit, Word, HashMap<Span, Totals>) {
+    fn into_parts(mut self) -> (Bit, Word, Booked) {
         self.account(Span::default());
-        (self.failed, self.code, self.costs)
+        (self.failed, self.code, Booked { places: self.costs, marks: self.marks })
     }
 
     /// Books the gates made since the last call to the place at hand, and goes to another.
@@ -227,6 +271,11 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             *self.costs.entry(self.at).or_default() += now - self.since;
         }
         self.since = now;
+        let wire = self.gates.next_wire();
+        match self.marks.last_mut() {
+            Some(last) if last.0 == wire => last.1 = next,
+            _ => self.marks.push((wire, next)),
+        }
         std::mem::replace(&mut self.at, next)
     }
 

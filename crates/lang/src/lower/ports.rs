@@ -1,5 +1,7 @@
 //! The entry of a program: parties' inputs and outputs.
 
+use std::collections::HashMap;
+
 use symbolon_circuit::builder::{Bit, Builder, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type};
 
@@ -131,7 +133,7 @@ pub fn lower_entry(
         args.push(machine.sanitise(input.ty, &word));
     }
     let result = machine.function(instance, args)?;
-    let (failed, code, mut costs) = machine.into_parts();
+    let (failed, code, booked) = machine.into_parts();
     let before = Totals::so_far(&builder);
     let result = builder.and_each(!failed, &result);
     let mut start = 0;
@@ -141,12 +143,19 @@ pub fn lower_entry(
         start += width;
         put_output(&mut lower, &mut builder, output, &word, entry.parties)?;
     }
-    *costs.entry(span).or_default() += Totals::so_far(&builder) - before;
+    let after = Totals::so_far(&builder) - before;
     // An assert that can never fail needs no output.
     let can_fail = fails && failed != Bit::ZERO && code.width() > 0;
     if can_fail {
         let ty = Type::Uint(code.width() as u32);
         builder.output(Circuit::FAILURE, &code, ty, everybody(&entry.outputs));
+    }
+    let mut costs = HashMap::new();
+    if lower.costs.is_some() {
+        let mut outputs = result.to_vec();
+        outputs.extend(code.iter().filter(|_| can_fail));
+        costs = booked.with_profile(&mut builder, &outputs, span);
+        *costs.entry(span).or_default() += after;
     }
     let circuit = match builder.finish_optimised() {
         Ok(circuit) => circuit,

@@ -415,7 +415,7 @@ impl Machine<'_, '_, '_> {
         }
         let guards = machine.failing_calls;
         let (failed, code, costs) = machine.into_parts();
-        let (mut after, mut again) = (Vec::new(), false);
+        let (mut after, mut again, mut outputs) = (Vec::new(), false, Vec::new());
         for (((local, _), before), fates) in carried.iter().zip(&given).zip(fates) {
             let word = &inner.locals[*local as usize];
             let fates = word.iter().zip(&before[..]).zip(fates).map(|((a, b), fate)| match fate {
@@ -429,19 +429,24 @@ impl Machine<'_, '_, '_> {
             });
             let fates: Vec<Fate> = fates.collect();
             let kept = word.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Changed);
-            builder.output(&kept.map(|(&bit, _)| bit).collect::<Word>());
+            outputs.extend(kept.map(|(&bit, _)| bit));
             after.push(fates);
         }
         if again {
             return Ok(Outcome::Again(after));
         }
         if alive.is_some() {
-            builder.output(&[failed]);
-            builder.output(&code);
+            outputs.push(failed);
+            outputs.extend_from_slice(&code);
         }
         if body.gives {
-            builder.output(&value);
+            outputs.extend_from_slice(&value);
         }
+        builder.output(&outputs);
+        let costs = match self.lower.costs {
+            Some(_) => costs.with_profile(&mut builder, &outputs, body.expr.span),
+            None => HashMap::new(),
+        };
         let made = (builder.and_count(), builder.lookup_count());
         let Ok(finished) = builder.finish_optimised() else { return Ok(Outcome::Refused) };
         let fits = match most {
