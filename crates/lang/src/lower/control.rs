@@ -350,8 +350,13 @@ impl Machine<'_, '_, '_> {
         let element = frame.instance.types[body.pattern.ty as usize];
         let (rounds, count, span) = self.over(frame, over, element)?;
         let mut pace = Pace::new(self);
-        let calls = may && count > 1 && self.may_call(frame, body.expr);
-        if calls && self.repeat(frame, &rounds, (0, count), (body, Most::Calls), bits)? {
+        let most = match self.lower.repeat_all {
+            true => Most::Gates(u64::MAX, u64::MAX),
+            false => Most::Calls,
+        };
+        let at_once =
+            may && count > 1 && (self.lower.repeat_all || self.may_call(frame, body.expr));
+        if at_once && self.repeat(frame, &rounds, (0, count), (body, most), bits)? {
             return Ok(());
         }
         let start = self.gates.wire_count();

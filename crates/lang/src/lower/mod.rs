@@ -30,7 +30,9 @@ use repeat::Outer;
 
 pub use calls::cycle;
 pub use count::one_call;
-pub use ports::{Entry, EntryInput, EntryOutput, InputKind, lower_entry, port_type};
+pub use ports::{
+    Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, port_type,
+};
 
 /// A component has at most this many wires while it is built: about 2 GB.
 const MAX_WIRES: u32 = 1 << 26;
@@ -61,6 +63,8 @@ pub struct Lower<'a> {
     assigned: HashMap<usize, Rc<[Local]>>,
     /// The bodies of loops that cannot be repeats of calls, by their addresses.
     refused: HashSet<usize>,
+    /// Whether every loop that can be a repeat is one.
+    repeat_all: bool,
     /// How many loops of each function are repeats.
     loops: HashMap<String, u32>,
     code_bits: usize,
@@ -160,6 +164,7 @@ impl<'a> Lower<'a> {
             components: HashMap::new(),
             assigned: HashMap::new(),
             refused: HashSet::new(),
+            repeat_all: false,
             loops: HashMap::new(),
             code_bits,
             steps: 0,

@@ -112,6 +112,26 @@ pub fn lower_entry(
 ) -> Result<(Circuit, Option<Costs>), Failed> {
     let mut lower = Lower::new(tir, errors, entry.instance);
     lower.costs = costs.then(Costs::default);
+    write_entry(lower, entry)
+}
+
+/// Writes an entry as a circuit in which every loop is a repeat that can be one, whatever it costs:
+/// for tests that compare both.
+///
+/// # Errors
+/// What is wrong is in `errors`.
+pub fn lower_entry_as_repeats(
+    tir: &Tir,
+    entry: &Entry,
+    errors: &mut Diagnostics,
+) -> Result<Circuit, Failed> {
+    let mut lower = Lower::new(tir, errors, entry.instance);
+    lower.repeat_all = true;
+    write_entry(lower, entry).map(|(circuit, _)| circuit)
+}
+
+fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<Costs>), Failed> {
+    let tir = lower.tir;
     let instance = lower.instance(entry.instance)?;
     let mut builder = Builder::new(entry.name.clone());
     let mut raw = Vec::new();
