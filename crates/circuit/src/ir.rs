@@ -293,7 +293,7 @@ impl Circuit {
         Circuit { components: components.into(), tables: tables.into(), ..self.clone() }
     }
 
-    /// The inputs and outputs; whoever changes them keeps the rules of [`Circuit::new`].
+    /// The inputs and outputs; a caller that changes them keeps the rules of [`Circuit::new`].
     pub(crate) fn ports_mut(&mut self) -> (&mut [Input], &mut [Output]) {
         (&mut self.inputs, &mut self.outputs)
     }

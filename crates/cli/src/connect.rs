@@ -100,7 +100,7 @@ fn pair(settings: &Settings, aloud: bool) -> CliResult<Transport> {
 fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> CliResult<Transport> {
     if settings.connect.is_some() || settings.peer_fingerprint.is_some() {
         return Err(CliError::usage(
-            "with a list of parties, their addresses and fingerprints stand in [[party]]: leave out \
+            "with a list of parties, their addresses and fingerprints are in [[party]]: leave out \
              --connect and --peer-fingerprint",
         ));
     }

@@ -146,7 +146,7 @@ fn mistakes_are_told() {
     for ended in pair.add("3", "4") {
         ended.expect(2).says(&["put back to an earlier state", "Reset its ownership"]);
     }
-    // Whoever can read the passphrase can open the store.
+    // To read the passphrase is to open the store.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

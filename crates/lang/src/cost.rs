@@ -193,7 +193,7 @@ fn call_counts(circuit: &Circuit) -> Vec<u64> {
     if let Some(main) = calls.last_mut() {
         *main = 1;
     }
-    // Callers stand behind what they call.
+    // Callers come after what they call.
     for (place, component) in components.iter().enumerate().rev() {
         for (used, rounds) in component.uses() {
             let times = calls[place].saturating_mul(rounds);

@@ -568,7 +568,7 @@ fn some_hundred_random_programs_are_computed_alike() {
 }
 
 #[test]
-#[ignore = "takes a minute; see CONTRIBUTING.md"]
+#[ignore = "takes a minute"]
 fn ten_thousand_random_programs_are_computed_alike() {
     run(1_000..13_000);
 }

@@ -202,7 +202,7 @@ impl AwaitedOpening {
     }
 }
 
-/// The digest of MACs that stands in for them when many bits are opened at once.
+/// The digest of MACs that replaces them when many bits are opened at once.
 pub fn digest_of(macs: &[Block]) -> [u8; 32] {
     let mut hasher = digest();
     hasher.update(macs);

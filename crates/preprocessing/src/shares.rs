@@ -5,7 +5,7 @@
 //! towards all others: λ = ⊕_i λ^i. Of it a party holds its own bit and, for every peer, the MAC on
 //! the own bit under the peer's Δ and the key for the peer's bit.
 //!
-//! Peers stand in ascending order of their party numbers everywhere.
+//! Peers are in ascending order of their party numbers everywhere.
 
 use std::ops::Range;
 

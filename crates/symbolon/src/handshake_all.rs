@@ -266,6 +266,30 @@ pub(crate) mod tests {
         });
     }
 
+    /// Cheat: 3; one | session's id | each party's own nonce sent back to it | `group nonce` | always
+    #[test]
+    fn a_nonce_sent_back_is_refused() {
+        let mut ends = mesh(3);
+        let mut cheat = ends.pop().unwrap();
+        let ended: Vec<Result<Agreed>> = thread::scope(|scope| {
+            let honest: Vec<_> =
+                ends.iter_mut().map(|peers| scope.spawn(move || agree(peers, &hello(3)))).collect();
+            for peer in &mut cheat {
+                transport::handshake(peer, &hello(3)).unwrap();
+            }
+            for peer in &mut cheat {
+                let nonce = peer.recv_array::<32>(GROUP_NONCE).unwrap();
+                peer.send(GROUP_NONCE, &nonce).unwrap();
+                peer.flush().unwrap();
+            }
+            honest.into_iter().map(|party| party.join().unwrap()).collect()
+        });
+        for ended in ended {
+            assert_eq!(ended.unwrap_err(), Error::misbehaved(2, checks::GROUP_NONCE));
+        }
+    }
+
+    /// Cheat: 3; one | session's id | two nonces | `broadcast echo` | always
     #[test]
     fn two_nonces_of_one_party_are_noticed_by_both_others() {
         assert!(
@@ -277,6 +301,7 @@ pub(crate) mod tests {
         }
     }
 
+    /// Cheat: 3; one | handshake | another circuit | named by all others | always
     #[test]
     fn a_different_party_is_named_by_all_others() {
         let mut ends = mesh(3);

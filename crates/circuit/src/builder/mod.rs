@@ -153,7 +153,7 @@ pub fn and_count(circuit: &Circuit) -> u64 {
     counts.last().copied().unwrap_or(0)
 }
 
-/// The AND gates that stand in the component itself.
+/// The AND gates of the component itself.
 fn own_ands(component: &Component) -> u64 {
     component.steps.iter().filter(|step| matches!(step, Step::And { .. })).count() as u64
 }

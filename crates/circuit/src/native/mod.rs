@@ -26,8 +26,8 @@
 //! list, 0 at first), in zigzag form.
 //!
 //! A step begins with a byte: its kind (bits 0 to 2), a short distance (3 to 6), and whether the
-//! result, call, look-up or repeat is not the next one (7); then a difference in zigzag form follows. An
-//! operand is the distance from it to the result, modulo 2^32. The first one stands in bits 3 to 6
+//! result, call, look-up or repeat is not the next one (7); then a difference in zigzag form follows.
+//! An operand is the distance from it to the result, modulo 2^32. The first one is in bits 3 to 6
 //! if it is 1 to 15. Most gates take two to four bytes.
 //!
 //! Version 1 is the same without repeats and what they pass.
@@ -35,9 +35,8 @@
 //! # Limits
 //! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
 //! limits: all components of a file together have at most 2^26 inputs, 2^26 outputs and 2^30 wires,
-//! types
-//! are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer refuses other
-//! circuits.
+//! types are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer refuses
+//! other circuits.
 
 mod read;
 #[cfg(test)]

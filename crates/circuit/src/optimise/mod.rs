@@ -1,10 +1,10 @@
 //! Fewer AND gates for the same function.
 //!
-//! Every component is written anew with constants folded, equal gates merged and dead ones left out.
-//! Then *cuts* are rewritten, round by round: a wire is a function of a few others, its leaves; if
-//! that function has a circuit with fewer ANDs than would go with the wire's cone, it replaces the
-//! cone. XORs are free, so functions that differ by an affine one cost the same (`affine`).
-//! Programs of the language are rewritten so while they are built ([`Rewriter`]).
+//! Every component is written anew with constants folded, equal gates merged and dead ones left
+//! out. Then *cuts* are rewritten, round by round: a wire is a function of a few others, its
+//! leaves; if that function has a circuit with fewer ANDs than would go with the wire's cone, it
+//! replaces the cone. XORs are free, so functions that differ by an affine one cost the same
+//! (`affine`). Programs of the language are rewritten so while they are built ([`Rewriter`]).
 //!
 //! Gates stay in their components, and a round that saves nothing is dropped, so the result never
 //! has more AND gates.
@@ -111,7 +111,8 @@ fn rewrite(
     b.finish()
 }
 
-/// Writes a component's steps, which call these parts and look up in these tables; gives its outputs.
+/// Writes a component's steps, which call these parts and look up in these tables; gives its
+/// outputs.
 fn write(
     g: &mut Gates,
     component: &Component,

@@ -15,7 +15,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     let mut passing = plan.cursor();
     while let Some(Batch { base, linear, ands, first_and, lookups }) = cursor.next_batch() {
         if !ands.is_empty() {
-            assert_eq!(passing.skip_ands(), Some(ands.len()), "whoever passes over sees the same");
+            assert_eq!(passing.skip_ands(), Some(ands.len()), "passing over shows the same");
             assert_eq!(passing.ands_done(), first_and + ands.len() as u64);
         }
         assert!(!linear.is_empty() || !ands.is_empty() || !lookups.is_empty());
@@ -77,7 +77,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
 }
 
 /// Checks that every copy of a batch is of some slots to others, and that no copy of arguments,
-/// which go behind where they come from, goes on where the one before it ends. (Those of results
+/// which go after where they come from, goes on where the one before it ends. (Those of results
 /// may: between them may lie results that nobody reads.)
 fn copies_are_whole(linear: &[Linear]) {
     let mut ends = None;
@@ -354,7 +354,7 @@ fn independent_calls_are_joined() {
     let plan = Plan::new(&circuit);
     assert_eq!(plan.and_count(), 20_000);
     assert_eq!(plan.counts().copies, 40_000);
-    // 100 = 64 + 32 + 4; the window that ends within a round cuts it once more.
+    // 100 = 64 + 32 + 4; the window that ends within a round cuts it again.
     assert!(widths(&plan).len() <= 3 * 200 + 4);
     assert!(plan.slots() < 400, "{} slots", plan.slots());
     assert_eq!(walk(&plan, &[true; 100]), [true; 100]);

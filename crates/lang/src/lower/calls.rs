@@ -12,7 +12,7 @@ pub(super) fn count(tir: &Tir, entry: usize) -> HashMap<usize, u8> {
     let mut seen = vec![false; tir.instances.len()];
     visit(tir, entry, &mut seen, &mut order);
     let mut counts = HashMap::from([(entry, 1u8)]);
-    // Callers stand behind what they call.
+    // Callers come after what they call.
     for &caller in order.iter().rev() {
         let times = counts.get(&caller).copied().unwrap_or(0);
         let Some(Some(instance)) = tir.instances.get(caller) else { continue };

@@ -1,7 +1,7 @@
 //! Commit, open, check: cut-and-choose on the circuits (Fig. 15, "Cut-and-Choose Commit" and
 //! "Cut-and-Choose").
 //!
-//! The figure lets each party choose the set that it opens, behind a commitment. Here both sets
+//! The figure lets each party choose and commit to the set that it opens. Here both sets
 //! come from one coin that is tossed after both parties' circuits and OTs are fixed, which decides
 //! on the buckets as well.
 //!

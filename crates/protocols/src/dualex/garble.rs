@@ -3,19 +3,19 @@
 //! Circuit number k of garbler g is the adaptive garbling of Fig. 9 with
 //!
 //! * labels for g's inputs x_g;
-//! * labels for the other party's announced input x̂ and for its encoding r; the labels of its input
-//!   wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
+//! * labels for the other party's announced input x̂ and for its encoding r; the labels of its
+//!   input wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
 //! * the nonce R, without which the table cannot be read;
 //! * labels d̂ of the outputs, from a seed of their own, which is opened after the intersection is
 //!   committed to.
 //!
 //! # Commitments
-//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a keyed
-//! BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it as the
-//! key and the prefix; the circuit's one commitment is to the digest of the table and to digests of
-//! all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs
-//! no nonce of its own: what it hides is a label of which 127 bits are random to the peer even if
-//! it knows the other label of the wire, as Δ is unknown.
+//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a
+//! keyed BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it
+//! as the key and the prefix; the circuit's one commitment is to the digest of the table and to
+//! digests of all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A
+//! leaf needs no nonce of its own: what it hides is a label of which 127 bits are random to the
+//! peer even if it knows the other label of the wire, as Δ is unknown.
 //!
 //! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
 //! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler
@@ -65,7 +65,10 @@ pub(super) struct OtherFunction {
     pub garbled: Box<dyn Fn(u64) -> bool + Sync>,
     /// Which input's leaves are in the wrong order there.
     pub swapped: Option<usize>,
-    /// Whether the output labels of all other circuits are translated, and opened, from another seed.
+    /// Whether the leaf of 1 of the encoding's first bit is not one there.
+    pub probes: bool,
+    /// Whether the output labels of all other circuits are translated, and opened, from another
+    /// seed.
     pub reseeded: bool,
 }
 
@@ -99,10 +102,10 @@ pub(super) struct Contents {
 
 /// What the evaluator gets to compare a circuit's labels with.
 ///
-/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the pair
-/// follows from the XOR of both, and the digest of all pairs says whether they are the ones committed
-/// to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a wrong one is
-/// found before any label is there, whatever the evaluator's choices are.
+/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the
+/// pair follows from the XOR of both, and the digest of all pairs says whether they are the ones
+/// committed to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a
+/// wrong one is found before any label is there, whatever the evaluator's choices are.
 #[derive(Clone)]
 pub(super) struct Leaves {
     /// The XOR of both leaves of each of the garbler's inputs.
@@ -113,8 +116,8 @@ pub(super) struct Leaves {
     pub encoded: Vec<Digest>,
     /// The leaves of R and of the outputs' seed.
     pub seeds: [Digest; 2],
-    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the one
-    /// of the encoding's.
+    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the
+    /// one of the encoding's.
     pub pairs: [Digest; 2],
 }
 
@@ -130,7 +133,7 @@ impl Leaves {
         sums.chain(&self.seeds).chain(&self.pairs).flatten().copied().collect()
     }
 
-    /// Those of so many wires.
+    /// Those of a number of wires.
     ///
     /// # Panics
     /// If there are not as many bytes as they take.
@@ -305,11 +308,14 @@ impl<'a> Garbler<'a> {
         let natural = |n| BitVec::zeros(n);
         let delta = &keys.delta;
         let pairs = |kind, zero: &[Block], order: &BitVec| hash.pairs(kind, zero, delta, order);
+        let of_encoding = pairs(Leaf::Encoded, &encoded, &natural(encoded.len()));
+        #[cfg(test)]
+        let of_encoding = self.probing(number, of_encoding);
         let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());
         let leaves = Leaves {
             own: inputs.add(&pairs(Leaf::Own, &own, order)),
             announced: inputs.add(&pairs(Leaf::Announced, &announced, &natural(announced.len()))),
-            encoded: encoding.add(&pairs(Leaf::Encoded, &encoded, &natural(encoded.len()))),
+            encoded: encoding.add(&of_encoding),
             seeds: [
                 hash.leaf(Leaf::Nonce, 0, false, *nonce),
                 hash.leaf(Leaf::Outputs, 0, false, *output_seed),
@@ -323,6 +329,15 @@ impl<'a> Garbler<'a> {
         let own =
             OwnCircuit { number, delta, own, announced, encoded, nonce, output_seed, opening };
         (own, ending, contents, commitment)
+    }
+
+    /// The leaves of a cheater that probes.
+    #[cfg(test)]
+    fn probing(&self, number: u64, mut leaves: Vec<[Digest; 2]>) -> Vec<[Digest; 2]> {
+        if self.other.is_some_and(|other| other.probes && (other.garbled)(number)) {
+            leaves[0][1] = [0; 32];
+        }
+        leaves
     }
 
     /// The commitment that these contents of circuit `number` would have.

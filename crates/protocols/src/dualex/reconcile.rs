@@ -2,13 +2,14 @@
 //! Commit").
 //!
 //! R_y is a hash of the XOR of the labels that encode y under both parties' bucket labels. A party
-//! that got y from a good circuit knows both: the peer's label from evaluating, its own by itself. Of
-//! every other y' it lacks a label of the peer's, so that R_y' is random to it.
+//! that got y from a good circuit knows both: the peer's label from evaluating, its own by itself.
+//! Of every other y' it lacks a label of the peer's, so that R_y' is random to it.
 //!
-//! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no linear
-//! relations, and are bound to execution and session.
+//! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no
+//! linear relations, and are bound to execution and session.
 
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Prg, mask64};
+use zeroize::Zeroizing;
 
 use super::garble::{Digest, Leaf, LeafHash};
 
@@ -35,8 +36,9 @@ pub(super) struct Reconciliation<'a> {
 impl Reconciliation<'_> {
     /// The candidate of a circuit that gave these values, and these labels of the peer's bucket.
     ///
-    /// If any label is not the one that the peer gave a hash of, the item is random. An item made of
-    /// wrong labels would tell whoever chose them whether the values are those that it hopes for.
+    /// If any label is not the one that the peer gave a hash of, the item is random. An item made
+    /// of wrong labels would tell the party that chose them whether the values are those that it
+    /// hopes for.
     pub fn candidate(&self, values: BitVec, labels: &[Block], prg: &mut Prg) -> Candidate {
         let (session, peer, number) = self.bucket;
         let hash = LeafHash::new(session, peer, number);
@@ -84,23 +86,67 @@ impl Reconciliation<'_> {
             let random = Block(self.random(prg) ^ candidate.item).select(again);
             set.push(candidate.item ^ random.0);
         }
-        prg.shuffle(&mut set);
+        shuffle(&mut set, prg);
         set
     }
 }
 
+/// Puts values in a random order: sorts them by random keys, in steps that are always the same. The
+/// order is secret, as it hides which circuits gave the same value.
+fn shuffle(set: &mut [u128], prg: &mut Prg) {
+    let keyed = set.iter().map(|item| [prg.block(), Block(*item)]);
+    let mut keyed = Zeroizing::new(keyed.collect::<Vec<_>>());
+    // Odd-even transposition: as many rounds as there are values sort them.
+    for round in 0..keyed.len() {
+        for [one, other] in keyed[round % 2..].as_chunks_mut::<2>().0 {
+            let swap = one[0].0 > other[0].0;
+            for (one, other) in one.iter_mut().zip(other) {
+                let change = (*one ^ *other).select(swap);
+                *one ^= change;
+                *other ^= change;
+            }
+        }
+    }
+    set.iter_mut().zip(keyed.iter()).for_each(|(item, keyed)| *item = keyed[1].0);
+}
+
 fn select_digest([zero, one]: &[Digest; 2], second: bool) -> Digest {
-    let mask = 0u8.wrapping_sub(second.into());
+    let mask = mask64(second) as u8;
     std::array::from_fn(|i| zero[i] ^ ((zero[i] ^ one[i]) & mask))
 }
 
 #[cfg(test)]
 mod tests {
+    use symbolon_transport::adversary::Rate;
+
     use super::*;
     use crate::dualex::buckets::label_hashes;
 
-    /// A garbler that has a circuit give labels with a known error would know the value made of them,
-    /// and learn from the intersection whether the circuit was evaluated on such inputs.
+    /// Of few values every order comes as often as the others; of more, none is lost.
+    #[test]
+    fn every_order_of_a_set_is_as_likely() {
+        let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(2)));
+        let mut seen = std::collections::BTreeMap::<Vec<u128>, u64>::new();
+        let runs = 24 * 600;
+        for _ in 0..runs {
+            let mut set = [0, 1, 2, 3];
+            shuffle(&mut set, &mut prg);
+            *seen.entry(set.to_vec()).or_default() += 1;
+        }
+        assert_eq!(seen.len(), 24);
+        for hits in seen.into_values() {
+            Rate { hits, runs }.assert_is(1.0 / 24.0);
+        }
+        for n in 0..40 {
+            let mut set: Vec<u128> = (0..n).collect();
+            shuffle(&mut set, &mut prg);
+            set.sort_unstable();
+            assert_eq!(set, (0..n).collect::<Vec<_>>());
+        }
+    }
+
+    /// A garbler that has a circuit give labels with a known error would know the value made of
+    /// them, and learn from the intersection whether the circuit was evaluated on such inputs.
     #[test]
     fn wrong_labels_make_no_value_that_their_garbler_knows() {
         let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));

@@ -1,8 +1,8 @@
 //! Reactive computation: outputs of one part are inputs of the next, and nobody sees them in
 //! between. Which part comes next may depend on what the parties have learnt.
 //!
-//! A part is a circuit that is garbled, connected and evaluated as ever. Its outputs stay with the
-//! engine as they are: the garbler keeps the commitments to the wires of each output bit, the
+//! A part is a circuit that is garbled, connected and evaluated as any other. Its outputs stay with
+//! the engine as they are: the garbler keeps the commitments to the wires of each output bit, the
 //! evaluator the keys. A *linked* input of a later part is neither party's: no key is given for it
 //! and no transfer is used. Its wire has authenticators like any other input wire, and the garbler
 //! solders the sum of wires that the output is to the head of these, exactly as it solders sums to
@@ -14,14 +14,14 @@
 //!                                                            the new wires; authenticators accept
 //! ```
 //!
-//! The head of an input wire is soldered to once, so its own key hides what is opened, however often
-//! an output is linked.
+//! The head of an input wire is soldered to once, so its own key hides what is opened, however
+//! often an output is linked.
 //!
-//! **Recovery** goes on through the parts. An evaluator that learnt Δ_ot in one part knows the outputs of
-//! that part in the clear, but may hold the key of the wrong value. It takes the right one instead: it
-//! can tell which value a key on the new wire stands for, and the other key differs by that wire's Δ.
-//! Later parts are recovered from the start. The evaluator takes the same steps when nothing is
-//! recovered, as ever.
+//! **Recovery** goes on through the parts. An evaluator that learnt Δ_ot in one part knows the
+//! outputs of that part in the clear, but may hold the key of the wrong value. It takes the right
+//! one instead: it can tell which value a key on the new wire stands for, and the other key differs
+//! by that wire's Δ. Later parts are recovered from the start. The evaluator takes the same steps
+//! when nothing is recovered.
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_primitives::Block;
@@ -37,6 +37,7 @@ use super::messages;
 use super::online::{Linked, Played};
 use super::preprocess::{self, garblers};
 use super::program::{GARBLER, Program, Task};
+use super::recover::Recovered;
 use super::solder::{self, Target};
 use crate::phases::check_inputs;
 use crate::{Compiled, InputBits, Link, Network, OutputBits};
@@ -64,7 +65,7 @@ struct HeldKeys {
     /// has colour 1.
     bits: Zeroizing<Vec<[Block; 2]>>,
     /// The values of the bits, if they were recovered: the keys may be of others.
-    right: Option<Zeroizing<Vec<bool>>>,
+    right: Recovered,
 }
 
 /// A linked bit: the wire that it goes to, and the output bit that it is.
@@ -259,7 +260,7 @@ fn evaluator(
     claims.check(channel)?;
     let linked = engine.linked_keys(&ready.garbled, bits, &solderings)?;
     let (program, authenticators) = (view.program, ready.garbled.authenticators.clone());
-    let linked = Linked { keys: &linked, common_offset: *engine.recovered };
+    let linked = Linked { keys: &linked, common_offset: engine.recovered.clone() };
     let played = ready.play(net, plan, inputs, linked)?;
     let Played { outputs, evaluated, recovered } = played;
     engine.recovered = evaluated.common_offset;
@@ -305,7 +306,7 @@ impl Duplo {
         solderings: &[Block],
     ) -> Result<Vec<(Wire, Block)>> {
         let authenticators = &garbled.authenticators;
-        let common = self.recovered.unwrap_or(Block::ZERO);
+        let common = self.recovered.value();
         let one = |(bit, &soldering): (&LinkedBit, &Block)| {
             let held = self.keys(bit.part)?;
             let wire = bit.wire as usize;
@@ -313,8 +314,8 @@ impl Duplo {
             let [sum, differences] = held.bits[bit.bit];
             let key = sum ^ differences ^ soldering ^ difference.select(sum.lsb());
             let value = authenticators.value(wire, key, common);
-            let right = held.right.as_ref().map_or(value, |right| right[bit.bit]);
-            let turned = self.recovered.is_some() & (value != right);
+            // Without a branch on whether anything was recovered.
+            let turned = held.right.known & (value ^ held.right.outputs[bit.bit]);
             Ok((bit.wire, key ^ (difference ^ common).select(turned)))
         };
         bits.iter().zip(solderings).map(one).collect()

@@ -3,7 +3,7 @@
 //! The program is walked once, calls of components that are not selected written out, and rounds of
 //! repeats taken one by one as calls. What is left
 //! is a list of nodes: bits of inputs, outputs of calls, and gates. The *level* of a node is how
-//! many calls it is behind. A gate that depends on an AND gate of its own level is *grouped*: it
+//! many calls it comes after. A gate that depends on an AND gate of its own level is *grouped*: it
 //! goes into the one component of leftover gates of that level, which is evaluated before the calls
 //! of that level. All other gates are sums of wires, and cost nothing. (A sum of more than
 //! [`MAX_TERMS`] terms is grouped, too: every wire that reads it would repeat the terms.)
@@ -22,6 +22,9 @@ const MAX_TERMS: u32 = 64;
 
 /// The most nodes at the top level; a selection that leaves more is no use.
 pub(super) const MAX_NODES: u64 = 1 << 22;
+
+/// What components of leftover gates are called.
+pub(super) const LEFTOVER: &str = "leftover gates";
 
 type NodeId = u32;
 
@@ -289,7 +292,7 @@ impl<'a> TopLevel<'a> {
             }
         }
         let mut component = Component {
-            name: "leftover gates".into(),
+            name: LEFTOVER.into(),
             inputs: inputs.len() as u32,
             wires: (inputs.len() + ids.len()) as u32,
             ..Component::default()
@@ -409,7 +412,7 @@ impl Assembly<'_> {
 }
 
 /// A component of a program and all that it calls as a circuit of its own.
-fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError> {
+pub(super) fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError> {
     let mut needed = vec![false; index + 1];
     needed[index] = true;
     for at in (0..=index).rev() {
