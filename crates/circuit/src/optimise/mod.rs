@@ -17,8 +17,10 @@ mod tables;
 use affine::Base;
 use chain::Chain;
 
-use crate::builder::{Bit, Builder, ComponentBuilder, Gates, Subcircuit, Word, and_count};
-use crate::{Circuit, CircuitError, Component, Step, Table, Wire};
+use crate::builder::{
+    Argument, Bit, Builder, ComponentBuilder, Gates, Subcircuit, Word, and_count,
+};
+use crate::{Circuit, CircuitError, Component, Repeat, RepeatArg, Step, Table, Wire};
 
 /// Components with more steps are folded and merged, but their cuts are not rewritten.
 pub const MAX_STEPS: usize = 1 << 22;
@@ -145,6 +147,15 @@ fn write(
                 bits[first..first + outputs.width()].copy_from_slice(&outputs);
                 continue;
             }
+            Step::Repeat(index) => {
+                let repeat = component.repeats[index as usize];
+                let (carried, others) =
+                    write_repeat(g, component, repeat, &bits, &parts[repeat.component as usize]);
+                let first = repeat.first_output as usize;
+                bits[first..][..carried.width()].copy_from_slice(&carried);
+                bits[first + carried.width()..][..others.width()].copy_from_slice(&others);
+                continue;
+            }
             Step::Lookup(index) => {
                 let lookup = component.lookups[index as usize];
                 let inputs = component.inputs_of(lookup).iter();
@@ -168,6 +179,35 @@ fn write(
         };
     }
     component.outputs.iter().map(|&wire| bits[wire as usize]).collect()
+}
+
+/// Writes a repeat of this part, `bits` being the component's wires.
+fn write_repeat(
+    g: &mut Gates,
+    component: &Component,
+    repeat: Repeat,
+    bits: &[Bit],
+    part: &Subcircuit,
+) -> (Word, Word) {
+    let args = component.args_of(repeat);
+    let words: Vec<Word> = args
+        .iter()
+        .map(|arg| {
+            let wires = arg.ranges().into_iter().flat_map(|ranges| component.wires_of(ranges));
+            wires.map(|wire| bits[wire as usize]).collect()
+        })
+        .collect();
+    let args: Vec<Argument<'_>> = args
+        .iter()
+        .zip(&words)
+        .map(|(arg, word)| match *arg {
+            RepeatArg::Fixed(_) => Argument::Fixed(word),
+            RepeatArg::Carried(_) => Argument::Carried(word),
+            RepeatArg::Strided(_) => Argument::Strided(word),
+            RepeatArg::Counter { start, step, bits } => Argument::Counter { start, step, bits },
+        })
+        .collect();
+    g.repeat(part, repeat.count, &args)
 }
 
 #[cfg(test)]
