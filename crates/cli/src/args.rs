@@ -320,13 +320,17 @@ pub struct StoreArgs {
 }
 
 const PREPROCESS_HELP: &str = "\
-EXAMPLE
+EXAMPLES
     symbolon preprocess --config run.toml --store my.store --gates 10000000
+    symbolon preprocess cbcmac:16 --count 100 --protocol duplo --config run.toml --store my.store
 
   Both sides fill their common pools until they are enough for this many AND gates, of any
   circuits. `symbolon circuit info` says how many a circuit has. A pool is closed every so many
   gates (`--pool-gates`), and stays when the command is interrupted: the same command goes on
-  from there.";
+  from there.
+
+  `duplo` garbles components, not gates: its pools are filled for so many runs of a circuit, and
+  serve any circuit that is made of the same components.";
 
 fn preprocess_help() -> String {
     format!("{PREPROCESS_HELP}\n\n{EXIT_CODES}")
@@ -336,6 +340,12 @@ fn preprocess_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = preprocess_help())]
 pub struct PreprocessArgs {
+    /// With a protocol that garbles components: the circuit whose components are made, a built-in
+    /// one, a file or a `.sym` program
+    pub circuit: Option<String>,
+    /// The number of runs of that circuit [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: Option<u32>,
     /// The number of AND gates to make material for
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub gates: Option<u64>,
@@ -349,6 +359,9 @@ pub struct PreprocessArgs {
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
+    /// Whose is what, of a circuit whose components are made.
+    #[command(flatten)]
+    pub ports: PortArgs,
     /// The store.
     #[command(flatten)]
     pub store: StoreArgs,
@@ -374,6 +387,9 @@ pub struct PrepareArgs {
     /// The number of prepared circuits [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub count: Option<u32>,
+    /// Take all material from pools, and fail if they are not enough
+    #[arg(long)]
+    pub from_pools: bool,
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,

@@ -6,7 +6,7 @@ mod circuits;
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Compiled, Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared,
+    Compiled, ComponentTerms, Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared,
     Preprocessed, Protocol,
 };
 use symbolon_transport::{
@@ -161,8 +161,16 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Correlations> {
-        let need = self.protocol.demand(&self.network, &self.circuit)?;
         let job = self.network.session;
+        if self.protocol.has_components() {
+            let terms = ComponentTerms::of(&self.network);
+            let components = self.protocol.components(&self.circuit, terms, 1)?;
+            return self.phase(INDEPENDENT, |parts| {
+                let inner = parts.engine.preprocess_components(parts.network, &components)?;
+                Ok(Correlations { job, inner })
+            });
+        }
+        let need = self.protocol.demand(&self.network, &self.circuit)?;
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;
             Ok(Correlations { job, inner })

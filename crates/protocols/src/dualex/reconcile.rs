@@ -98,12 +98,12 @@ fn shuffle(set: &mut [u128], prg: &mut Prg) {
     let mut keyed = Zeroizing::new(keyed.collect::<Vec<_>>());
     // Odd-even transposition: as many rounds as there are values sort them.
     for round in 0..keyed.len() {
-        for pair in keyed[round % 2..].chunks_exact_mut(2) {
-            let swap = pair[0][0].0 > pair[1][0].0;
-            for place in 0..2 {
-                let change = (pair[0][place] ^ pair[1][place]).select(swap);
-                pair[0][place] ^= change;
-                pair[1][place] ^= change;
+        for [one, other] in keyed[round % 2..].as_chunks_mut::<2>().0 {
+            let swap = one[0].0 > other[0].0;
+            for (one, other) in one.iter_mut().zip(other) {
+                let change = (*one ^ *other).select(swap);
+                *one ^= change;
+                *other ^= change;
             }
         }
     }
