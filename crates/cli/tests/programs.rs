@@ -224,7 +224,7 @@ fn small_examples_run_with_cut_and_choose() {
 }
 
 #[test]
-#[ignore = "takes some minutes; see CONTRIBUTING.md"]
+#[ignore = "takes some minutes"]
 fn every_example_runs_with_cut_and_choose() {
     for program in PROGRAMS {
         computes(program, &["--protocol", "duplo"]);

@@ -308,6 +308,7 @@ mod tests {
         assert_eq!(b.recv("next", 1).unwrap(), b"x");
     }
 
+    /// Cheat: 2 | choice by link | a ping that is none; pings without end | `link ping` | always
     #[test]
     fn a_ping_that_is_none_and_pings_without_end_are_refused() {
         for (ping, sent) in [(3, 1), (0xff, 1), (0, PINGS)] {
