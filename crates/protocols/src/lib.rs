@@ -37,9 +37,7 @@ use spec::{EngineSource, ProtocolSpec, Role};
 use symbolon_transport::{Check, Error, Message, Result};
 
 pub use compiled::Compiled;
-pub use component_pool::{
-    ComponentPlan, ComponentSection, ComponentTerms, Components,
-};
+pub use component_pool::{ComponentPlan, ComponentSection, ComponentTerms, Components};
 pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};

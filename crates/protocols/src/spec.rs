@@ -6,8 +6,7 @@ use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
     Batch, Compiled, Demand, Engine, GateForm, Network, Prepared, codec::Reader,
-    component_pool::ComponentPools,
-    gates::role::GateRole,
+    component_pool::ComponentPools, gates::role::GateRole,
 };
 
 /// A protocol.
