@@ -383,3 +383,12 @@ fn pools_of_another_sort_are_refused() {
         symbolon(&[words, &["--config", &config]].concat()).expect(2).says(&[says]);
     }
 }
+
+/// Components are made before the circuit is known, then connected, then evaluated.
+#[test]
+fn phases_of_duplo_are_told_apart() {
+    let words = ["local", "add:8", "--protocol", "duplo", "--split-phases", "--costs"];
+    let inputs = ["--input", "x=20", "--input", "y=22"];
+    let ended = symbolon(&[&words[..], &inputs].concat()).expect(0);
+    assert_eq!(ended.says(&["independent", "dependent", "online"]).out, "sum = 42\n");
+}
