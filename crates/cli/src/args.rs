@@ -241,7 +241,7 @@ pub struct RunArgs {
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
-    /// The value of an own input; INPUT is a name or a position from 0
+    /// The value of one of this party's inputs; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false

@@ -191,7 +191,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     Ok(())
 }
 
-/// Parameters and the own number.
+/// Parameters and this party's number.
 ///
 /// # Errors
 /// A usage failure that says what is missing.

@@ -116,7 +116,7 @@ impl Key {
             Step::Xor { a, b, .. } => Some(Key::Xor(a, b)),
             Step::And { a, b, .. } => Some(Key::And(a, b)),
             Step::Inv { a, .. } => Some(Key::Inv(a)),
-            Step::Const { .. } | Step::Call(_) | Step::Lookup(_) => None,
+            Step::Const { .. } | Step::Call(_) | Step::Lookup(_) | Step::Repeat(_) => None,
         }
     }
 

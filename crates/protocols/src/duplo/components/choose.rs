@@ -243,11 +243,18 @@ fn flattened(components: &[Component], weight: impl Fn(&Step) -> u64) -> Vec<u64
     for component in components {
         let own = component.steps.iter().map(|step| match *step {
             Step::Call(call) => sums[component.calls[call as usize].component as usize],
+            Step::Repeat(repeat) => rounds(component, repeat, &sums),
             ref step => weight(step),
         });
         sums.push(own.fold(0, u64::saturating_add));
     }
     sums
+}
+
+/// What all rounds of a repeat take, if `sums` says what each earlier component takes.
+fn rounds(component: &Component, repeat: u32, sums: &[u64]) -> u64 {
+    let repeat = component.repeats[repeat as usize];
+    sums[repeat.component as usize].saturating_mul(repeat.count.into())
 }
 
 /// Which components the main one calls, directly or not; it is one of them.
@@ -258,8 +265,7 @@ fn reachable(components: &[Component]) -> Vec<bool> {
     }
     for index in (0..components.len()).rev() {
         if reached[index] {
-            let calls = components[index].calls.iter();
-            calls.for_each(|call| reached[call.component as usize] = true);
+            components[index].uses().for_each(|(used, _)| reached[used as usize] = true);
         }
     }
     reached
@@ -276,6 +282,7 @@ fn nodes_left(components: &[Component], selected: &[bool]) -> u64 {
         }
         let own = component.steps.iter().map(|step| match *step {
             Step::Call(call) => sums[component.calls[call as usize].component as usize],
+            Step::Repeat(repeat) => rounds(component, repeat, &sums),
             _ => 1,
         });
         sums.push(own.fold(1 + u64::from(component.wires), u64::saturating_add));
