@@ -271,12 +271,17 @@ fn write_wire(
     store::write_authenticators(to, authenticators)
 }
 
-/// The program of a circuit that is made of a pool of these kinds, in the session of `net`.
+/// The program of a circuit that was made of a pool, whose kinds these are, in order.
 ///
 /// # Errors
-/// `InvalidInput` when it takes others.
+/// `InvalidInput` when it has others.
 pub(super) fn program(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> Result<Program> {
-    Program::of_kinds(circuit.circuit(), net.batch.executions, kinds, &net.components)
+    let executions = net.batch.executions;
+    let program = Program::of_kinds(circuit.circuit(), executions, kinds, &net.components)?;
+    if program.graph.kinds.iter().map(Kind::digest).ne(kinds.iter().copied()) {
+        return Err(Error::invalid_input("a program of other components"));
+    }
+    Ok(program)
 }
 
 /// What a program takes of a pool.
