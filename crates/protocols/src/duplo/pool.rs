@@ -347,7 +347,8 @@ impl Plan {
                 let [proof, online] = [0, 1].map(|use_of| start.numbered(&number(range, use_of)));
                 Box::new(parts.connect(channel, &committed, proof.opening(), online)?)
             }
-            Opened::Evaluator { origin, ends, received, start, buckets, transfers } => {
+            Opened::Evaluator { origin, ends, received, start, own } => {
+                let (buckets, transfers) = *own;
                 let parts = EvaluatorParts { digest, program, origin, ends, buckets, transfers };
                 let [proof, online] = [0, 1].map(|use_of| start.numbered(&number(range, use_of)));
                 Box::new(parts.connect(channel, &received, proof.opening(), online)?)
@@ -379,8 +380,7 @@ enum Opened {
         ends: Ends,
         received: Received,
         start: TheirLater,
-        buckets: PartBuckets,
-        transfers: Transfers,
+        own: Box<(PartBuckets, Transfers)>,
     },
 }
 
@@ -427,7 +427,8 @@ impl Opened {
         let bucket = buckets.authenticators;
         let authenticators = Authenticators { session, hash, bucket, all };
         let buckets = PartBuckets { authenticators, slots, tables };
-        Ok(Opened::Evaluator { origin, ends, received, start, buckets, transfers })
+        let own = Box::new((buckets, transfers));
+        Ok(Opened::Evaluator { origin, ends, received, start, own })
     }
 }
 
