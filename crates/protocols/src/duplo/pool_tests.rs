@@ -160,7 +160,8 @@ fn a_pool_serves_programs_one_after_the_other() {
             } else {
                 // It takes more inputs than the circuit that the pool was filled for.
                 let other = continuation();
-                let bits = |n: usize| (0..n * executions).map(|i| i as u64 % (seed + 1) == 0);
+                let bits =
+                    |n: usize| (0..n * executions).map(|i| (i as u64).is_multiple_of(seed + 1));
                 scene.inputs = vec![bits(9).collect(), bits(4).collect()];
                 let one = |number: usize| {
                     let part = |n: usize, input: usize| &scene.inputs[input][number * n..][..n];
@@ -255,7 +256,7 @@ fn components_that_are_not_in_the_pool_are_named() {
 
 /// The evaluator notices at this check that the garbler cheats while pools are filled.
 #[track_caller]
-fn assert_caught_filling(check: impl CheckName + Copy, adversary: impl Fn() -> FnAdversary) {
+fn assert_caught_filling(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for seed in 0..3 {
         let scene = Scene::new(Some(TINY), 1, seed);
         let ended = fill(&scene, 2, cheats(GARBLER, adversary()));
