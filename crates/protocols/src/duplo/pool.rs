@@ -271,12 +271,17 @@ fn write_wire(
     store::write_authenticators(to, authenticators)
 }
 
-/// The program of a circuit that is made of a pool of these kinds, in the session of `net`.
+/// The program of a circuit that was made of a pool, whose kinds these are, in order.
 ///
 /// # Errors
-/// `InvalidInput` when it takes others.
+/// `InvalidInput` when it has others.
 pub(super) fn program(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> Result<Program> {
-    Program::of_kinds(circuit.circuit(), net.batch.executions, kinds, &net.components)
+    let executions = net.batch.executions;
+    let program = Program::of_kinds(circuit.circuit(), executions, kinds, &net.components)?;
+    if program.graph.kinds.iter().map(Kind::digest).ne(kinds.iter().copied()) {
+        return Err(Error::invalid_input("a program of other components"));
+    }
+    Ok(program)
 }
 
 /// What a program takes of a pool.
@@ -342,7 +347,8 @@ impl Plan {
                 let [proof, online] = [0, 1].map(|use_of| start.numbered(&number(range, use_of)));
                 Box::new(parts.connect(channel, &committed, proof.opening(), online)?)
             }
-            Opened::Evaluator { origin, ends, received, start, buckets, transfers } => {
+            Opened::Evaluator { origin, ends, received, start, own } => {
+                let (buckets, transfers) = *own;
                 let parts = EvaluatorParts { digest, program, origin, ends, buckets, transfers };
                 let [proof, online] = [0, 1].map(|use_of| start.numbered(&number(range, use_of)));
                 Box::new(parts.connect(channel, &received, proof.opening(), online)?)
@@ -374,8 +380,7 @@ enum Opened {
         ends: Ends,
         received: Received,
         start: TheirLater,
-        buckets: PartBuckets,
-        transfers: Transfers,
+        own: Box<(PartBuckets, Transfers)>,
     },
 }
 
@@ -422,7 +427,8 @@ impl Opened {
         let bucket = buckets.authenticators;
         let authenticators = Authenticators { session, hash, bucket, all };
         let buckets = PartBuckets { authenticators, slots, tables };
-        Ok(Opened::Evaluator { origin, ends, received, start, buckets, transfers })
+        let own = Box::new((buckets, transfers));
+        Ok(Opened::Evaluator { origin, ends, received, start, own })
     }
 }
 
