@@ -12,6 +12,7 @@ use crate::labels::{Labels, port_name, port_type};
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::options::{EXIT_CODES, LocalTransport, RemoteTransport, TuningArgs};
 use crate::paper::args::PaperArgs;
+use crate::parts::PartsArgs;
 use crate::progress::ShowArgs;
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, audience, owner};
@@ -81,6 +82,8 @@ pub enum Command {
     Preprocess(Box<PreprocessArgs>),
     /// Prepare one circuit ahead of time: put prepared circuits into the parties' stores
     Prepare(Box<PrepareArgs>),
+    /// Run a computation in parts: outputs of one part are inputs of the next without being opened
+    Parts(Box<PartsArgs>),
     /// List, check, clean and encrypt a store of material
     Store(StoreCommandArgs),
     /// Run a dealer: make preprocessing material for parties that trust it. The dealer can learn
@@ -238,7 +241,7 @@ pub struct RunArgs {
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
-    /// The value of an own input; INPUT is a name or a position from 0
+    /// The value of one of this party's inputs; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false

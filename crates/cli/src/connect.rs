@@ -162,7 +162,7 @@ fn no_address(party: usize) -> CliError {
         .with_hint("every party but the last needs one, HOST:PORT, which all later ones dial")
 }
 
-/// Every other party must have a fingerprint, and the own one must be that of the key.
+/// Every other party must have a fingerprint, and this party's must be that of the key.
 fn check_keys(contacts: &[PeerInfo], own: usize, identity: &Identity) -> CliResult<()> {
     let key = identity.fingerprint();
     for (party, contact) in contacts.iter().enumerate() {

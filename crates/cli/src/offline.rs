@@ -63,7 +63,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     if filled.items.is_empty() {
         print(&format!("there is enough already: {}\n", in_words(filled.had)))?;
     }
-    tell_costs(&tuning, party, &filled.report);
+    tell_costs(&tuning, &[(party, &filled.report)]);
     Ok(())
 }
 
@@ -141,7 +141,7 @@ fn preprocess_components(
     if filled.items.is_empty() {
         print(&format!("there is enough already: {}\n", of(filled.had)))?;
     }
-    tell_costs(tuning, party, &filled.report);
+    tell_costs(tuning, &[(party, &filled.report)]);
     Ok(())
 }
 
@@ -187,11 +187,11 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     if made.dealt > 0 {
         tell(&format!("{} of {} made with the dealer's material\n", made.dealt, made.items.len()));
     }
-    tell_costs(&tuning, party, &made.report);
+    tell_costs(&tuning, &[(party, &made.report)]);
     Ok(())
 }
 
-/// Parameters and the own number.
+/// Parameters and this party's number.
 ///
 /// # Errors
 /// A usage failure that says what is missing.
@@ -222,12 +222,15 @@ pub fn tell_agreement(agreement: &Agreement) {
     ));
 }
 
-fn tell_costs(tuning: &Tuning, party: u16, report: &Report) {
-    let role = tuning.params.protocol.role(party).to_string();
-    let party = PartyJson { party, role, phases: report.phases.clone() };
-    progress::live::report(std::slice::from_ref(&party), "");
-    if !progress::shows_costs() {
-        return;
+/// Says what it cost the parties, where that is shown.
+pub fn tell_costs(tuning: &Tuning, reports: &[(u16, &Report)]) {
+    let one = |&(party, report): &(u16, &Report)| {
+        let role = tuning.params.protocol.role(party).to_string();
+        PartyJson { party, role, phases: report.phases.clone() }
+    };
+    let parties: Vec<PartyJson> = reports.iter().map(one).collect();
+    progress::live::report(&parties, "");
+    if progress::shows_costs() {
+        tell(&format!("\n{}", costs(&parties)));
     }
-    tell(&format!("\n{}", costs(&[party])));
 }

@@ -300,6 +300,7 @@ fn the_guide_s_commands_do_what_it_says() {
     stage.write("alice", "alice.toml", &own.replace('…', &prints[1]));
     let his = own.replace("listen", "connect").replace("alice", "bob").replace("= 0", "= 1");
     stage.write("bob", "bob.toml", &his.replace('…', &prints[0]));
+    stage.write("alice", "tender.toml", &block(&guide, "toml", "[[part]]"));
     // A program, and a circuit of one's own: 200 numbers of 32 bits and a byte.
     let gates = |n: usize| format!("2 1 {n} {} {} AND\n", 6400 + n, 6408 + n);
     let gates: String = (0..8).map(gates).collect();

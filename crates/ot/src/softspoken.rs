@@ -179,7 +179,8 @@ impl CotSender for Sender {
         let k = self.leaf_streams.k;
         u.resize(k.trees() * stride, 0);
         total.resize(stride, 0);
-        // The own part needs nothing from the peer: it is done while the message is on its way.
+        // This party's part needs nothing from the peer: it is done while the message is on its
+        // way.
         self.leaf_streams.draw(stride, total, q.reset(stride));
         channel.recv_into(SOFTSPOKEN_U, u)?;
         for (i, q) in q.each_mut().enumerate() {

@@ -37,9 +37,7 @@ use spec::{EngineSource, ProtocolSpec, Role};
 use symbolon_transport::{Check, Error, Message, Result};
 
 pub use compiled::Compiled;
-pub use component_pool::{
-    ComponentPlan, ComponentSection, ComponentTerms, Components,
-};
+pub use component_pool::{ComponentPlan, ComponentSection, ComponentTerms, Components};
 pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
@@ -212,6 +210,12 @@ impl Protocol {
     /// Whether several evaluations can be [online at a time](InFlight) over one connection.
     pub fn runs_in_flight(self) -> bool {
         self.spec().runs_in_flight
+    }
+
+    /// Whether outputs of one circuit can be inputs of the next without being opened:
+    /// [`Engine::evaluate_part`].
+    pub fn continues(self) -> bool {
+        self.spec().continues
     }
 
     /// Whether parties choose which components of a circuit are garbled.

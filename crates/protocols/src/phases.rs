@@ -218,8 +218,9 @@ pub trait Prepared: Send {
     /// exist only after every check that guards them has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when an own input is missing, has a wrong width, or an input of another party
-    /// is given (before anything is sent); `PeerMisbehaved`, `Transport` as for every phase.
+    /// `InvalidInput` when one of this party's inputs is missing, has a wrong width, or an input of
+    /// another party is given (before anything is sent); `PeerMisbehaved`, `Transport` as for every
+    /// phase.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,

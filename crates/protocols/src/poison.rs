@@ -13,8 +13,8 @@ use std::sync::{
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Compiled, Components, Demand, Engine, InputBits, Link, Network, Online, OutputBits, PoolSink, Prepared,
-    Preprocessed, phases::EachPrepared,
+    Compiled, Components, Demand, Engine, InputBits, Link, Network, Online, OutputBits, PoolSink,
+    Prepared, Preprocessed, phases::EachPrepared,
 };
 
 /// Puts an engine, and what its phases make, under one common flag.

@@ -6,8 +6,7 @@ use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
     Batch, Compiled, Demand, Engine, GateForm, Network, Prepared, codec::Reader,
-    component_pool::ComponentPools,
-    gates::role::GateRole,
+    component_pool::ComponentPools, gates::role::GateRole,
 };
 
 /// A protocol.
@@ -42,6 +41,9 @@ pub(crate) struct ProtocolSpec {
     pub has_psi_form: bool,
     /// Whether several evaluations can be online at a time over one connection.
     pub runs_in_flight: bool,
+    /// Whether outputs of an evaluation can be inputs of a later one without being opened:
+    /// [`Engine::evaluate_part`].
+    pub continues: bool,
     /// For a protocol that garbles components, which the parties choose: its pools of them.
     pub components: Option<ComponentPools>,
     /// What makes its material.

@@ -44,7 +44,8 @@ impl Agreed {
 
     /// No two parties have different values of an open term.
     ///
-    /// The handshakes compared the own values with all others'; what is found here are two others'.
+    /// The handshakes compared this party's values with all others'; what is found here are two
+    /// others'.
     fn check_wishes(&self, hello: &Hello) -> Result<()> {
         for (place, (name, _)) in hello.open.iter().enumerate() {
             let wishes = (0u16..).zip(self.wishes(place));
@@ -112,7 +113,7 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
 /// differs from others too, and each of them should see the difference rather than a closed
 /// connection.
 ///
-/// All are begun before the first is waited for, and several are told the own nonce as well.
+/// All are begun before the first is waited for, and several are told this party's nonce as well.
 fn shake_hands(
     peers: &mut [Channel],
     hello: &Hello,
@@ -266,7 +267,8 @@ pub(crate) mod tests {
         });
     }
 
-    /// Cheat: 3; one | session's id | each party's own nonce sent back to it | `group nonce` | always
+    /// Cheat: 3; one | session's id | each party's own nonce sent back to it | `group nonce` |
+    /// always
     #[test]
     fn a_nonce_sent_back_is_refused() {
         let mut ends = mesh(3);

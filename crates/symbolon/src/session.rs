@@ -6,8 +6,8 @@ mod circuits;
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Compiled, ComponentTerms, Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared,
-    Preprocessed, Protocol,
+    Compiled, ComponentTerms, Dealer, Engine, GateForm, InputBits, Network, OtExtension,
+    OutputBits, Prepared, Preprocessed, Protocol,
 };
 use symbolon_transport::{
     CancelHandle, Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,

@@ -60,8 +60,8 @@ use crate::{Inputs, Outputs};
 pub use in_flight::{RanInFlight, run_in_flight};
 
 use choose::{Chosen, Opened, choose_prepared};
-use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 pub use components::{FilledComponents, NewComponents, fill_components};
+use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 use maker::{Maker, Origin};
 pub use pools::{Amount, Filled, NewPool, fill, fill_each};
 

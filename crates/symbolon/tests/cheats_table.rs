@@ -2,7 +2,7 @@
 //!
 //! Such a paragraph ends a test's comment and has five cells: who cheats | step | what is changed |
 //! caught by | predicted. `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test cheats_table` writes
-//! the tables anew. A new file of cheats needs a line in the list before its table.
+//! the tables. A new file of cheats needs a line in the list before its table.
 #![allow(missing_docs)]
 
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ fn all_cheats() -> Vec<Cheat> {
     cheats
 }
 
-/// The page with its tables made anew. A comment before each table lists what is in it: files, and
+/// The page with new tables. A comment before each table lists what is in it: files, and
 /// single tests of files that are listed elsewhere.
 fn with_tables(page: &str, cheats: &[Cheat]) -> String {
     let (mut made, mut lines) = (String::new(), page.lines().peekable());

@@ -212,7 +212,7 @@ impl std::fmt::Debug for SessionId {
 pub struct Agreed {
     /// Binds both hellos, open terms included.
     pub id: SessionId,
-    /// The peer's values of the open terms, in the order of the own ones. Where both parties have
+    /// The peer's values of the open terms, in the order of this party's. Where both parties have
     /// one, it is the same.
     pub open: Vec<Option<String>>,
 }

@@ -1,6 +1,6 @@
 //! Fewer AND gates for the same function.
 //!
-//! Every component is written anew with constants folded, equal gates merged and dead ones left
+//! Every component is rewritten with constants folded, equal gates merged and dead ones left
 //! out. Then *cuts* are rewritten, round by round: a wire is a function of a few others, its
 //! leaves; if that function has a circuit with fewer ANDs than would go with the wire's cone, it
 //! replaces the cone. XORs are free, so functions that differ by an affine one cost the same
@@ -78,7 +78,7 @@ impl Rewriter {
     }
 }
 
-/// Writes the circuit anew, with these replacements, which are in the order of their steps.
+/// Rewrites the circuit with these replacements, which are in the order of their steps.
 fn rewrite(
     circuit: &Circuit,
     choose: &mut dyn FnMut(&Component) -> Vec<Replacement>,

@@ -1,4 +1,4 @@
-//! Writing a component anew: in another order, with calls written out or joined.
+//! Rewriting a component: in another order, with calls written out or joined.
 
 use std::ops::Range;
 

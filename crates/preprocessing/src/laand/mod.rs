@@ -285,8 +285,8 @@ impl LeakyAndGenerator {
         BitVec::random(n, &mut self.prg)
     }
 
-    /// Steps 1 to 4b for one part of a batch, up to the own d; the bits of the part are left in
-    /// `part.bits`.
+    /// Steps 1 to 4b for one part of a batch, up to this party's d; the bits of the part are left
+    /// in `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
         match part.width {
             Width::Half => self.generate_as::<u64>(channels, part),

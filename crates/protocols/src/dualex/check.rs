@@ -20,9 +20,9 @@ use crate::parallel::in_parallel;
 
 /// Circuits that both parties committed to.
 pub(super) struct Committed {
-    /// Seeds of the own circuits.
+    /// Seeds of this party's circuits.
     pub seeds: Vec<Seed>,
-    /// The orders of the own circuits' leaves, M·c.
+    /// The orders of this party's circuits' leaves, M·c.
     pub orders: Vec<Zeroizing<BitVec>>,
     /// The peer's commitments.
     pub theirs: Vec<Commitment>,

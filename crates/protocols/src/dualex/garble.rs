@@ -274,9 +274,9 @@ impl<'a> Garbler<'a> {
         CommitContext { domain: CIRCUIT, session: self.session, party: self.party, index: number }
     }
 
-    /// Garbles circuit `number` from its seed, with the leaves of the own inputs in this order; the
-    /// masked table goes to `sink` in pieces. Returns what the garbler keeps, the table's ending,
-    /// what the commitment is to, and the commitment.
+    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this
+    /// order; the masked table goes to `sink` in pieces. Returns what the garbler keeps, the
+    /// table's ending, what the commitment is to, and the commitment.
     pub fn garble(
         &self,
         number: u64,

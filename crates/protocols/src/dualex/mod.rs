@@ -46,7 +46,7 @@
 //!
 //! # Order
 //! R is sent after the peer's masked input has come, so every input of the circuit is fixed by
-//! then: the peer's by this message and the OTs, the own ones because an honest garbler chose them
+//! then: the peer's by this message and the OTs, this party's because an honest garbler chose them
 //! without looking at what the peer does. Output labels are opened after both sets are committed
 //! to, the intersection after the peer's translations were checked
 //! (`outputs::TranslationsChecked`), and outputs exist after it has one value
@@ -102,6 +102,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: true,
     runs_in_flight: true,
+    continues: false,
     components: None,
     engine: EngineSource::Own(engine::set_up),
     load,

@@ -25,7 +25,7 @@ pub(super) struct Candidate {
 pub(super) struct Reconciliation<'a> {
     /// The session that prepared, the peer, and the bucket's number.
     pub bucket: (&'a [u8; 32], u16, u64),
-    /// The labels of the own bucket.
+    /// The labels of this party's bucket.
     pub own: &'a [[Block; 2]],
     /// The hashes of the labels of the peer's.
     pub theirs: &'a [[Digest; 2]],

@@ -24,8 +24,7 @@ fn connections<'a>(wired: Wired<'a>) -> impl Iterator<Item = (Vec<Id>, Target, b
     let heads = move |wires: &[Wire]| wires.iter().map(|&wire| ends.head(wire).key).collect();
     let graph = &program.graph;
     let inputs = graph.sums.iter().zip(&ends.inputs);
-    let inputs =
-        inputs.map(move |((terms, constant), &target)| (heads(terms), target, constant));
+    let inputs = inputs.map(move |((terms, constant), &target)| (heads(terms), target, constant));
     let gates = program.out_gates.iter().enumerate().map(move |(gate, &output)| {
         // The constant is added when the value is reported.
         let (terms, _) = graph.outputs.get(output);

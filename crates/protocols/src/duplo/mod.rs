@@ -111,6 +111,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: false,
     runs_in_flight: false,
+    continues: true,
     components: Some(ComponentPools {
         demand: pool::demand,
         sections: pool::sections_at,

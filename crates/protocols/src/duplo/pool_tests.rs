@@ -4,7 +4,8 @@
 use std::io::{Cursor, Read};
 use std::ops::Range;
 
-use symbolon_circuit::{Circuit, Receivers, builtin, reference};
+use symbolon_circuit::builder::{Builder, ComponentBuilder};
+use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::checks::OPENING;
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, Result};
@@ -78,11 +79,7 @@ fn components(scene: &Scene, runs: u64) -> Components {
 }
 
 /// Fills pools for so many runs.
-fn fill(
-    scene: &Scene,
-    runs: u64,
-    adversary: impl FnOnce(&mut [Channel; 2]),
-) -> [Result<Pool>; 2] {
+fn fill(scene: &Scene, runs: u64, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<Pool>; 2] {
     let components = components(scene, runs);
     scene.play([Meter::new(), Meter::new()], adversary, |net| {
         let mut pool = Pool::default();
@@ -186,6 +183,36 @@ fn a_pool_serves_programs_one_after_the_other() {
     }
 }
 
+/// Two components that compute the same, gate for gate.
+#[test]
+fn components_that_are_the_same_under_two_names_are_one_kind() {
+    let product = |name: &str| {
+        let mut c = ComponentBuilder::new(name);
+        let (x, y) = (c.input(4), c.input(4));
+        let product = c.and(&x, &y);
+        c.output(&product);
+        c.finish().unwrap()
+    };
+    let mut b = Builder::new("twins");
+    let x = b.input("x", Type::Uint(4), 0);
+    let y = b.input("y", Type::Uint(4), 1);
+    let one = b.call_one(&product("one"), &[&x, &y]);
+    let turned = b.xor(&one, &y);
+    let two = b.call_one(&product("two"), &[&turned, &x]);
+    b.output("z", &two, Type::Uint(4), Receivers::All);
+    let circuit = b.finish().unwrap();
+    let components_of = ["one", "two"].map(String::from).to_vec();
+    let base = Scene::new(Some(TINY), 1, 1);
+    let scene = Scene { circuit, components: components_of, ..base };
+    assert_eq!(components(&scene, 1).counts()[3..], [2]);
+    let filled = filled(&scene, 1);
+    let from = &[0; 4][..];
+    let ended = filled.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
+    for (party, outputs) in (0..).zip(ended) {
+        assert_eq!(outputs.unwrap(), scene.expected(party), "party {party}");
+    }
+}
+
 /// The function-independent phase in memory, as a session has it that splits its phases.
 #[test]
 fn components_are_made_before_the_circuit_is_known() {
@@ -236,12 +263,14 @@ fn assert_caught_filling(check: impl CheckName + Copy, adversary: impl Fn() -> F
     }
 }
 
+/// Cheat: G | filling a pool | a wrong soldering inside of a bucket | `commitment opening` | always
 #[test]
 fn a_wrong_soldering_inside_of_a_bucket_is_caught_when_the_pool_is_filled() {
     assert_caught_filling(OPENING, || state("duplo: component soldering", 1, 16));
     assert_caught_filling(OPENING, || state("duplo: authenticator soldering", 0, 16));
 }
 
+/// Cheat: G | filling a pool | another table than its digest | `component table` | always
 #[test]
 fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
     let message = || {
@@ -254,6 +283,7 @@ fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
 }
 
 /// A garbler that solders a program to the wrong wires.
+/// Cheat: G | AssembleSubs, from a pool | a wrong soldering | `commitment opening` | always
 #[test]
 fn a_wrong_soldering_to_a_program_is_caught() {
     let scene = Scene::new(Some(TINY), 1, 1);
@@ -265,6 +295,8 @@ fn a_wrong_soldering_to_a_program_is_caught() {
 }
 
 /// A garbler that takes other buckets, wires, transfers or masks of the pool than were agreed on.
+/// Cheat: G | AssembleSubs, from a pool | another bucket, wire, transfer or mask than was agreed on |
+/// `commitment opening` | always
 #[test]
 fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
     let scene = Scene::new(Some(TINY), 1, 2);
@@ -280,6 +312,7 @@ fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
 }
 
 /// Nothing of one pool goes with another one: each has a Δ and a key of commitments of its own.
+/// Cheat: G | AssembleSubs, from a pool | components of another pool | `commitment opening` | always
 #[test]
 fn parts_of_another_pool_are_caught() {
     let scene = Scene::new(Some(TINY), 1, 2);
@@ -293,6 +326,8 @@ fn parts_of_another_pool_are_caught() {
 
 /// Bad copies in buckets of a pool: where they are not opened, good ones and recovery make up for
 /// them, and the garbler sees no difference.
+/// Cheat: G | GenSub, for a pool | a wrong row in a copy | `opened component` if it is opened; otherwise
+/// the outputs are right | always
 #[test]
 fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
     let (mut caught, mut survived) = (0, 0);

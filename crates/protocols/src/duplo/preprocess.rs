@@ -322,8 +322,7 @@ impl EvaluatorCopies {
             let digests = &digests[program.graph.slots[slot].kind];
             room.reset(view.slot(slot).1.ands() * view.copies(slot).len());
             let place = (&mut room[..], 0);
-            let copies =
-                buckets::receive_slot(channel, &mut claims, (view, slot), digests, place)?;
+            let copies = buckets::receive_slot(channel, &mut claims, (view, slot), digests, place)?;
             let (authenticators, copies) = (&authenticators, &copies[..]);
             let own = EvaluatorBuckets { authenticators, copies, tables: &room };
             pool.bucket((view, slot), received, Some(own))?;

@@ -83,6 +83,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: true,
     has_psi_form: false,
     runs_in_flight: false,
+    continues: false,
     components: None,
     engine: EngineSource::Gates(|_, _| GateRole::Tables(prepare)),
     load: |net, _, circuit, from| {

@@ -140,10 +140,9 @@ fn make_pool(
     components: &Components,
 ) -> Result<ItemId> {
     let origin = Origin { group: engine.group(), dealer: None };
-    let kinds = components.kinds().map(|(digest, name)| ItemComponent {
-        digest,
-        name: ItemMeta::printable_name(name),
-    });
+    let kinds = components
+        .kinds()
+        .map(|(digest, name)| ItemComponent { digest, name: ItemMeta::printable_name(name) });
     let meta = maker.meta(ItemKind::Pool, &origin, None, 0);
     let meta = ItemMeta { components: kinds.collect(), ..meta };
     let sections = maker.protocol.component_sections(components, network.me, network.rho)?;
@@ -153,8 +152,7 @@ fn make_pool(
     };
     let sections: Vec<Section> = sections.iter().map(section).collect();
     let mut item_writer = store.begin(meta, &sections, DEFAULT_FRAME).map_err(failed)?;
-    let filled =
-        engine.fill_components(network, components, &mut ToItemWriter(&mut item_writer));
+    let filled = engine.fill_components(network, components, &mut ToItemWriter(&mut item_writer));
     filled?;
     item_writer.finish(components.counts()).map_err(failed)
 }
@@ -246,7 +244,10 @@ pub(super) fn agree_on_pools(
         Candidates::find(network, &mut rounds, store, what)?;
     let mut pools = Pools { useless, ..Pools::none(agreement) };
     for Candidate { item, plan, next } in all {
-        if pools.ranges.len() == count as usize || !fits(&item, &next, plan.takes()) {
+        // A circuit without gates and inputs takes nothing that could be marked as used.
+        let takes_nothing = plan.takes().iter().all(|take| *take == 0);
+        let is_enough = pools.ranges.len() == count as usize;
+        if is_enough || takes_nothing || !fits(&item, &next, plan.takes()) {
             continue;
         }
         if let Some(locked) = lock(network, &mut rounds, store, &filter(work.maker), &item)? {

@@ -319,9 +319,9 @@ fn assert_change_caught(check: Check, change: impl Fn(&mut Execution) + Sync) {
     }
 }
 
-/// Another value of an own input in one circuit of the bucket, by its right label.
-/// Cheat: one | Sender's Inputs | the other label of an own input in one circuit | `input label` |
-/// always
+/// Another value of one of the party's inputs in one circuit of the bucket, by its right label.
+/// Cheat: one | Sender's Inputs | the other label of one of the party's inputs in one circuit |
+/// `input label` | always
 #[test]
 fn another_input_in_one_circuit_is_found_at_once() {
     assert_change_caught(INPUT_LABEL, |execution| {
@@ -417,8 +417,8 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
     }
 }
 
-/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of the
-/// label of 0 and of something else. In the check set this is found.
+/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of
+/// the label of 0 and of something else. In the check set this is found.
 /// Cheat: one | Input Commit | leaves of one position that fit one of its labels alone | `encoded
 /// input label`, or `opened circuit` in the check set | 1/2 for either input; always
 #[test]
