@@ -1,6 +1,8 @@
 //! `symbolon parts`: a computation in parts. Outputs of one part are inputs of later ones without
 //! being opened, and which parts are run may depend on outputs that were.
 
+mod args;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -8,7 +10,7 @@ use serde::Deserialize;
 use symbolon::circuit::{Circuit, Input, PartyId, parse_value};
 use symbolon::{Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
 
-use crate::args::{PartsArgs, RunArgs};
+use crate::args::RunArgs;
 use crate::connect;
 use crate::error::{CliError, CliResult};
 use crate::offline::{tell_costs, who};
@@ -20,6 +22,8 @@ use crate::settings::Settings;
 use crate::source::{Audience, CircuitSpec, Owner, from_folder, place};
 use crate::tuning::Tuning;
 use crate::values::{InputSources, Reading, Resolved, resolve};
+
+pub use args::PartsArgs;
 
 /// How many parties it has.
 const PARTIES: u16 = 2;
@@ -102,9 +106,10 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
             let config = Config::new(party, connect::transport(&settings, party)?);
             let progress = Progress::begin();
             let config = tuning.apply_with_link(config);
-            let report = play(config, &plan, &values, &progress.sink(party), &mut |part, outputs| {
-                print(&lines(part, outputs))
-            })?;
+            let report =
+                play(config, &plan, &values, &progress.sink(party), &mut |part, outputs| {
+                    print(&lines(part, outputs))
+                })?;
             drop(progress);
             tell_costs(&tuning, &[(party, &report)]);
             Ok(())
@@ -144,7 +149,8 @@ fn run_here(tuning: &Tuning, plan: &Plan, values: &[Resolved]) -> CliResult<()> 
             (None, _) => Ok(one.clone()),
             _ => Ok(zero.clone()),
         };
-        let outputs: Vec<OutputJson> = zero.iter().zip(one).map(learnt).collect::<CliResult<_>>()?;
+        let outputs: Vec<OutputJson> =
+            zero.iter().zip(one).map(learnt).collect::<CliResult<_>>()?;
         print(&lines(&plan.0[*part], &outputs))?;
     }
     drop(progress);
@@ -289,7 +295,8 @@ impl Plan {
         let source = self.source(source.trim())?;
         let output = &self.0[source.part].circuit.outputs()[source.output];
         if !(0..PARTIES).all(|party| output.to.contains(party)) {
-            let why = format!("`when` takes an output that all learn, which `{}` is not", output.name);
+            let why =
+                format!("`when` takes an output that all learn, which `{}` is not", output.name);
             return Err(CliError::usage(why));
         }
         let (name, ty) = (output.name.clone(), output.ty.clone());

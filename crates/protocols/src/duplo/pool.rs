@@ -47,8 +47,8 @@ use super::params::{BucketSizes, Games, Params};
 use super::preprocess::PartBuckets;
 use super::program::{GARBLER, Program, Task};
 use super::solder::Target;
-use super::store::{self, AUTHENTICATOR_BYTES};
 use super::stock::{Components, MASKS, TRANSFERS, WIRES};
+use super::store::{self, AUTHENTICATOR_BYTES};
 use crate::codec::{Reader, Writer, damaged};
 use crate::component_pool::{ComponentSection, ComponentTerms};
 use crate::{Compiled, Network, PoolSink, PoolSource, Prepared, Rho};
@@ -275,11 +275,7 @@ fn write_wire(
 ///
 /// # Errors
 /// `InvalidInput` when it takes others.
-pub(super) fn program(
-    net: &Network,
-    circuit: &Compiled,
-    kinds: &[[u8; 32]],
-) -> Result<Program> {
+pub(super) fn program(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> Result<Program> {
     Program::of_kinds(circuit.circuit(), net.batch.executions, kinds, &net.components)
 }
 
@@ -462,8 +458,7 @@ impl Sections {
             records[MASKS + 1 + place] = Some(shape.bucket(kind, *place));
         }
         let mut parts = Vec::with_capacity(records.len());
-        for (counter, (record, Range { start, end })) in
-            records.into_iter().zip(range).enumerate()
+        for (counter, (record, Range { start, end })) in records.into_iter().zip(range).enumerate()
         {
             let Some(bytes) = record.map(|bytes| bytes as u64) else {
                 parts.push(None);
