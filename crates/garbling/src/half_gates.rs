@@ -24,7 +24,7 @@ use symbolon_primitives::{Block, TweakedHash};
 use zeroize::Zeroize;
 
 /// The most gates that are garbled or evaluated at a time: what is hashed for them stays in the
-/// first-level cache, and fills the widest registers.
+/// L1 cache, and fills the widest registers.
 pub const RUN: usize = 64;
 
 /// Gates that do not depend on each other.

@@ -25,7 +25,7 @@ pub(super) fn key(committed: Block, delta: Block, value: bool) -> Block {
 }
 
 /// How many authenticators are hashed at a time: their keys fill the widest registers, and stay in
-/// the first-level cache.
+/// the L1 cache.
 pub(super) const HASHED: usize = 64;
 
 /// K^0 = H(Δ) of self-authenticating wires. Every authenticator has a number of its own, which is
