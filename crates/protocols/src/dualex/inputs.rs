@@ -224,11 +224,8 @@ fn receive_labels(
         let own = Blocks::new(own.collect());
         let hash = LeafHash::new(&offline.net.session, peer, circuit.number);
         let mut pairs = PairDigest::new();
-        for (k, (label, sum)) in own.iter().zip(sums).enumerate() {
-            // The choice is secret, and only data here.
-            let leaf = hash.leaf(Leaf::Encoded, k, choices.get(k), *label);
-            pairs.add_opened(&leaf, choices.get(k), sum);
-        }
+        // The choices are secret, and only data here.
+        pairs.add_opened(&hash.leaves(Leaf::Encoded, &own), choices, sums);
         good &= symbolon_primitives::same_digest(&pairs.finish(), expected);
         circuit.mask_labels = Blocks::new(offline.matrices[offline.me()].decode_labels(&own));
     }

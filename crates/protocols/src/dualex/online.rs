@@ -208,7 +208,9 @@ impl Online<'_> {
         if !good {
             return Err(Error::misbehaved(peer, checks::INPUT_LABEL));
         }
-        let own = output_labels(&execution.output_seed, self.prepared.lengths.outputs);
+        // The labels of the own bucket are those of its first circuit.
+        let own = &execution.own[0].output_seed;
+        let own = output_labels(own, self.prepared.lengths.outputs);
         let reconciliation = Reconciliation {
             bucket: (&self.prepared.session, peer, execution.number),
             own: &own,
@@ -241,17 +243,11 @@ impl Online<'_> {
         let mut places = theirs.clone();
         places.xor_assign(&circuit.shift);
         let mut pairs = PairDigest::new();
-        for (t, (label, sum)) in inputs.iter().zip(&circuit.inputs).enumerate() {
-            let leaf = hash.leaf(Leaf::Own, t, places.get(t), *label);
-            pairs.add_opened(&leaf, places.get(t), sum);
-        }
-        for (t, (label, sum)) in rest.iter().zip(&circuit.announced).enumerate() {
-            let leaf = hash.leaf(Leaf::Announced, t, announced.get(t), *label);
-            pairs.add_opened(&leaf, announced.get(t), sum);
-        }
+        pairs.add_opened(&hash.leaves(Leaf::Own, inputs), &places, &circuit.inputs);
+        let (labels, nonce) = rest.split_at(announced.len());
+        pairs.add_opened(&hash.leaves(Leaf::Announced, labels), announced, &circuit.announced);
         let good = same_digest(&pairs.finish(), &circuit.pairs);
-        let nonce = rest[announced.len()];
-        good & same_digest(&hash.leaf(Leaf::Nonce, 0, false, nonce), &circuit.seeds[0])
+        good & same_digest(&hash.seed(Leaf::Nonce, nonce[0]), &circuit.seeds[0])
     }
 
     /// Evaluates a circuit: the values of its outputs, and what should be the labels of the bucket.

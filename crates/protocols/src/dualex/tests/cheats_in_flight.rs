@@ -163,7 +163,8 @@ fn executions_that_are_mixed_up_give_no_output() {
     type Change = fn(&mut Execution, &mut Execution);
     let own: Change = |a, b| std::mem::swap(&mut a.own, &mut b.own);
     let sender: Change = |a, b| std::mem::swap(&mut a.psi.0, &mut b.psi.0);
-    let theirs: Change = |a, b| std::mem::swap(&mut a.output_seed, &mut b.output_seed);
+    let theirs: Change =
+        |a, b| std::mem::swap(&mut a.own[0].output_seed, &mut b.own[0].output_seed);
     let cases = [
         (PsiForm::Synchronous, own, INPUT_LABEL),
         (PsiForm::Synchronous, sender, RECONCILIATION),
