@@ -137,8 +137,8 @@ impl Leaves {
 
     /// All of it, joined.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let sums = [&self.own, &self.announced, &self.encoded].into_iter().flatten();
-        sums.chain(&self.seeds).chain(&self.pairs).flatten().copied().collect()
+        let parts = [&self.own, &self.announced, &self.encoded, &self.seeds[..], &self.pairs];
+        parts.map(<[Digest]>::as_flattened).concat()
     }
 
     /// Those of so many wires.
