@@ -169,7 +169,7 @@ fn receive_circuit(
     let Leaves { own: inputs, announced, encoded, seeds, pairs } = contents.leaves;
     let circuit = PeerCircuit {
         number,
-        table,
+        table: offline.tables.keep(table)?,
         ending,
         translation: Vec::new(),
         inputs,

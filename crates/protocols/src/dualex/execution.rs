@@ -12,6 +12,7 @@ use super::{
     ot::Blocks,
     params::{Params, item_bits},
     psi::{CommittedTerms, PsiForm, Receiver, Sender, Shape},
+    tables::Table,
 };
 use crate::codec::{Reader, Writer, damaged};
 
@@ -36,7 +37,7 @@ pub(super) struct PeerCircuit {
     /// Its number.
     pub number: u64,
     /// The masked table.
-    pub table: Vec<[Block; 2]>,
+    pub table: Table,
     /// What follows it.
     pub ending: Ending,
     /// T: added to the circuit's output labels, gives those of the bucket. The first circuit has
@@ -119,7 +120,7 @@ impl Execution {
         out.bits(&self.input_mask)?;
         for circuit in &self.theirs {
             out.u64(circuit.number)?;
-            out.blocks(circuit.table.as_flattened())?;
+            out.blocks(circuit.table.to_vec()?.as_flattened())?;
             out.blocks(&circuit.ending.decoding)?;
             out.blocks(circuit.ending.translations.as_flattened())?;
             out.blocks(circuit.translation.as_flattened())?;
@@ -185,7 +186,7 @@ impl Execution {
 fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths, place: usize) -> Result<PeerCircuit> {
     let Lengths { inputs: [own_bits, peer_bits], outputs, gates, .. } = *lengths;
     let number = from.u64()?;
-    let table = pairs(from, gates)?;
+    let table = Table::held(pairs(from, gates)?);
     let decoding = from.blocks(Ending::decoding_blocks(outputs))?;
     let translations = pairs(from, outputs)?;
     Ok(PeerCircuit {
@@ -231,5 +232,6 @@ fn seed(from: &mut Reader<'_>) -> Result<Seed> {
 }
 
 fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
-    Ok(from.blocks(2 * n)?.as_chunks().0.to_vec())
+    // Those of OTs are secret, and the copy that is returned is wiped by whom it goes to.
+    Ok(Blocks::new(from.blocks(2 * n)?).as_chunks().0.to_vec())
 }
