@@ -31,7 +31,7 @@ const PIECE: usize = 1 << 15;
 pub(super) struct Bucket {
     /// Its number among those of the session.
     pub number: u64,
-    /// The own circuits.
+    /// This party's circuits.
     pub own: Vec<OwnCircuit>,
     /// The peer's circuits.
     pub theirs: Vec<PeerCircuit>,

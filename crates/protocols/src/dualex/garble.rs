@@ -3,8 +3,8 @@
 //! Circuit number k of garbler g is the adaptive garbling of Fig. 9 with
 //!
 //! * labels for g's inputs x_g;
-//! * labels for the other party's announced input x̂ and for its encoding r; the labels of its input
-//!   wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
+//! * labels for the other party's announced input x̂ and for its encoding r; the labels of its
+//!   input wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
 //! * the nonce R, without which the table cannot be read;
 //! * labels d̂ of the outputs, from a seed of their own, which is opened after the intersection is
 //!   committed to.
@@ -68,7 +68,8 @@ pub(super) struct OtherFunction {
     pub swapped: Option<usize>,
     /// Whether the leaf of 1 of the encoding's first bit is not one there.
     pub probes: bool,
-    /// Whether the output labels of all other circuits are translated, and opened, from another seed.
+    /// Whether the output labels of all other circuits are translated, and opened, from another
+    /// seed.
     pub reseeded: bool,
 }
 
@@ -112,10 +113,10 @@ pub(super) struct Contents {
 
 /// What the evaluator gets to compare a circuit's labels with.
 ///
-/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the pair
-/// follows from the XOR of both, and the digest of all pairs says whether they are the ones committed
-/// to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a wrong one is
-/// found before any label is there, whatever the evaluator's choices are.
+/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the
+/// pair follows from the XOR of both, and the digest of all pairs says whether they are the ones
+/// committed to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a
+/// wrong one is found before any label is there, whatever the evaluator's choices are.
 #[derive(Clone)]
 pub(super) struct Leaves {
     /// The XOR of both leaves of each of the garbler's inputs.
@@ -126,8 +127,8 @@ pub(super) struct Leaves {
     pub encoded: Vec<Digest>,
     /// The leaves of R and of the outputs' seed.
     pub seeds: [Digest; 2],
-    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the one
-    /// of the encoding's.
+    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the
+    /// one of the encoding's.
     pub pairs: [Digest; 2],
 }
 
@@ -143,7 +144,7 @@ impl Leaves {
         parts.map(<[Digest]>::as_flattened).concat()
     }
 
-    /// Those of so many wires.
+    /// Those of a number of wires.
     ///
     /// # Panics
     /// If there are not as many bytes as they take.
@@ -329,8 +330,8 @@ impl<'a> Garbler<'a> {
         CommitContext { domain: CIRCUIT, session: self.session, party: self.party, index: number }
     }
 
-    /// Garbles circuit `number` from its seed, with the leaves of the own inputs in this order, and
-    /// commits to it. Keeps nothing.
+    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this order,
+    /// and commits to it. Keeps nothing.
     pub fn commit(&self, number: u64, seed: &Seed, order: &BitVec) -> Commitment {
         let mut digest = ComponentDigest::default();
         let garbled = self.garble(number, seed, order, |gates| digest.update(gates));
