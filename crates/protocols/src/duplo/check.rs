@@ -115,12 +115,14 @@ pub(super) fn check_components(
 pub(super) fn open_authenticators(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
-    objects: &Objects,
+    (objects, keys): (&Objects, usize),
     draw: &Draw,
 ) -> Result<()> {
     let open = |&object: &usize| {
         let offset = opening.open([objects.offset(object)]);
-        opening.open([objects.key(object, 0)]);
+        for key in 0..keys {
+            opening.open([objects.key(object, key)]);
+        }
         offset
     };
     let offsets: Vec<Block> = draw.opened.iter().map(open).collect();
@@ -131,20 +133,23 @@ pub(super) fn open_authenticators(
 pub(super) fn check_authenticators(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
-    session: &[u8; 32],
-    (objects, hash, accepted): (&Objects, &KeyHash, &[[Block; 2]]),
+    (own, hash): (&SelfHash, &KeyHash),
+    ((objects, keys), accepted): ((&Objects, usize), &[[Block; 2]]),
     draw: &Draw,
 ) -> Result<()> {
     let offsets = receive_blocks(channel, messages::OPENED_AUTHENTICATORS, draw.opened.len())?;
-    let own = SelfHash::new(session);
-    for (opened, offsets) in draw.opened.chunks(HASHED).zip(offsets.chunks(HASHED)) {
-        let keys = authenticators::verify((&own, hash), objects, opened, offsets, accepted)
+    let run = HASHED / keys;
+    for (opened, offsets) in draw.opened.chunks(run).zip(offsets.chunks(run)) {
+        let what = (objects, keys);
+        let made = authenticators::verify((own, hash), what, opened, offsets, accepted)
             .ok_or_else(|| {
                 Error::misbehaved(channel.peer(), super::checks::OPENED_AUTHENTICATOR)
             })?;
-        for ((&object, &offset), key) in opened.iter().zip(offsets).zip(keys) {
+        for ((&object, &offset), made) in opened.iter().zip(offsets).zip(made.chunks(keys)) {
             claims.claim([objects.offset(object)], offset);
-            claims.claim([objects.key(object, 0)], key);
+            for (key, &value) in made.iter().enumerate() {
+                claims.claim([objects.key(object, key)], value);
+            }
         }
     }
     Ok(())

@@ -111,13 +111,14 @@ pub(super) fn read_garbled(
     let (session, hash) = (from.array()?, KeyHash::from_block(from.block()?));
     let bucket = params.authenticators.bucket as usize;
     let mut all = Vec::new();
-    for _ in 0..program.wires() * bucket {
+    for _ in 0..program.authenticated() * bucket {
         let number = from.u64()?;
         let accepted = [from.block()?, from.block()?];
         let (difference, soldering) = (from.block()?, from.block()?);
         all.push(Authenticator { number, accepted, difference, soldering });
     }
-    let authenticators = Authenticators { session, hash, bucket, all };
+    let carriers = program.carriers.clone();
+    let authenticators = Authenticators { session, hash, bucket, all, carriers };
     let graph = &program.graph;
     let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
     let kind = |slot: &Slot| (&graph.kinds[slot.kind], params.kinds[slot.kind].bucket as usize);
