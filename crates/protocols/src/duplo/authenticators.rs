@@ -64,7 +64,10 @@ fn pieces(
 }
 
 /// The same in runs whose keys are hashed together.
-fn runs(which: std::ops::Range<usize>, keys: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+fn runs(
+    which: std::ops::Range<usize>,
+    keys: usize,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
     let step = HASHED / keys;
     which.clone().step_by(step).map(move |first| first..which.end.min(first + step))
 }

@@ -249,7 +249,7 @@ impl<'a> Sending<'a> {
         let (_, kind, objects) = view.slot(slot);
         let session = self.session;
         let mut place = 0;
-        for some in view.copies(slot).chunks(garble::copies_at_a_time(self.threads)) {
+        for some in view.copies(slot).chunks(garble::copies_at_a_time(kind, self.threads)) {
             let copy = |&object: &u32| Copy { kind, objects, session, object: object as usize };
             let missing = |copy: &Copy<'_>| tables.get(copy.object).is_none();
             let others: Vec<Copy<'_>> = some.iter().map(copy).filter(missing).collect();

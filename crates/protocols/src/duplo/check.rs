@@ -8,7 +8,7 @@
 //! One proof is for all that was opened.
 
 use symbolon_cutchoose::{Buckets, CheckSet, Sizes};
-use symbolon_primitives::{Block, Challenge, Prg};
+use symbolon_primitives::{Block, Challenge, HugeBuf, Prg};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators;
@@ -18,7 +18,6 @@ use super::garble::{self, Copy};
 use super::keys::{HASHED, KeyHash, SelfHash};
 use super::layout::Objects;
 use super::messages;
-use crate::parallel::in_parallel;
 
 /// What becomes of the objects of one game.
 pub(super) struct Draw {
@@ -92,18 +91,19 @@ pub(super) fn check_components(
     (kind, objects, digests): (&Kind, &Objects, &[[u8; 32]]),
     draw: &Draw,
 ) -> Result<()> {
-    for opened in draw.opened.chunks(garble::copies_at_a_time(threads)) {
-        let receive =
-            |_: &usize| receive_blocks(channel, messages::OPENED_COMPONENT, 1 + kind.inputs());
-        let values: Vec<Vec<Block>> = opened.iter().map(receive).collect::<Result<_>>()?;
+    let mut room = HugeBuf::public(0);
+    for opened in draw.opened.chunks(garble::copies_at_a_time(kind, threads)) {
+        let receive = |&object: &usize| {
+            let n = 1 + kind.inputs();
+            let values = receive_blocks(channel, messages::OPENED_COMPONENT, n)?;
+            Ok((Copy { kind, objects, session, object }, values))
+        };
+        let copies: Vec<_> = opened.iter().map(receive).collect::<Result<_>>()?;
         let peer = channel.peer();
-        let outputs = in_parallel(threads, opened.len(), |i| {
-            let copy = Copy { kind, objects, session, object: opened[i] };
-            garble::garble_again(copy, peer, &values[i], &digests[opened[i]])
-        });
-        for ((&object, values), outputs) in opened.iter().zip(&values).zip(outputs) {
+        let outputs = garble::garble_opened(threads, peer, &copies, digests, &mut room)?;
+        for ((&object, (_, values)), outputs) in opened.iter().zip(&copies).zip(outputs) {
             claims.claim([objects.offset(object)], values[0]);
-            for (key, &value) in values[1..].iter().chain(&outputs?).enumerate() {
+            for (key, &value) in values[1..].iter().chain(&outputs).enumerate() {
                 claims.claim([objects.key(object, key)], value);
             }
         }

@@ -177,7 +177,8 @@ fn iknp(n: u64) -> u64 {
 
 /// Bytes for authenticators, but for their commitments.
 fn authenticators(program: &Program, params: &Params) -> u64 {
-    let (sizes, keys) = (&params.authenticators, params.bundle as u64 * params.authenticators.objects);
+    let (sizes, keys) =
+        (&params.authenticators, params.bundle as u64 * params.authenticators.objects);
     let wires = (program.authenticated() * program.parts) as u64;
     bits(sizes.objects)
         + 48 * keys

@@ -110,8 +110,8 @@ pub(super) fn accept(
 ) -> Result<()> {
     let mut accepted = true;
     for (wire, key) in keys {
-        accepted &= authenticators.is_open(wire as usize)
-            || authenticators.accept(wire as usize, key);
+        accepted &=
+            authenticators.is_open(wire as usize) || authenticators.accept(wire as usize, key);
         wires[wire as usize] = key;
     }
     if accepted { Ok(()) } else { Err(Error::misbehaved(channel.peer(), super::checks::INPUT_KEY)) }
