@@ -35,8 +35,12 @@ const SUM: u64 = 90;
 /// Nanoseconds for a hash.
 const HASH: u64 = 15;
 
-/// How many wires share an authenticator: one of these numbers, the cheapest.
-const BUNDLES: [usize; 4] = [1, 2, 4, 8];
+/// How many wires share an authenticator: one of these numbers, the cheapest. One is never much
+/// cheaper than two.
+const BUNDLES: [usize; 3] = [2, 4, 8];
+
+/// The same where a rough cost is enough.
+const ROUGH: [usize; 1] = [4];
 
 /// The most wires of a bundle.
 pub(super) const MOST_WIRES: usize = 8;
@@ -116,18 +120,23 @@ impl Params {
     /// `InvalidInput` when that takes too many copies.
     pub fn new(program: &Program, games: Games) -> Result<Params> {
         let wires = program.authenticated();
-        Params::for_executions(&program.graph, program.parts, wires, games)
+        Params::of(&program.graph, program.parts, (wires, games.bundles()), games)
     }
 
-    /// The same for so many executions of a graph, each of which has so many wires with
-    /// authenticators.
+    /// About the same for so many executions of a graph, as if all inputs were the garbler's.
     ///
     /// # Errors
     /// As [`new`](Params::new).
-    pub fn for_executions(
+    pub fn rough(graph: &ComponentGraph, executions: usize, games: Games) -> Result<Params> {
+        Params::of(graph, executions, (graph.wires, &ROUGH), games)
+    }
+
+    /// For so many executions of a graph, each of which has so many wires with authenticators, in
+    /// bundles of the cheapest of these sizes.
+    fn of(
         graph: &ComponentGraph,
         executions: usize,
-        wires: usize,
+        (wires, bundles): (usize, &[usize]),
         games: Games,
     ) -> Result<Params> {
         let number = graph.kinds.len() + 1;
@@ -135,8 +144,8 @@ impl Params {
             games.best(Goal::OneGood, count * executions, number, component_costs(kind))
         };
         let kinds = graph.kinds.iter().zip(graph.counts()).map(best).collect::<Result<_>>()?;
-        let mut choices = Vec::with_capacity(BUNDLES.len());
-        for bundle in games.bundles() {
+        let mut choices = Vec::with_capacity(bundles.len());
+        for bundle in bundles {
             // One at least: that there is a good one makes the offset of the transfers end in 1.
             let buckets = wires.div_ceil(*bundle).max(1) * executions;
             let costs = authenticator_costs(*bundle);

@@ -159,8 +159,7 @@ impl Search<'_> {
 /// What so many executions cost; none if they cannot be run.
 fn cost(graph: &ComponentGraph, executions: usize, games: Games) -> Option<u128> {
     graph.wires.checked_mul(executions)?;
-    // As if all inputs were the garbler's.
-    let params = Params::for_executions(graph, executions, graph.wires, games).ok()?;
+    let params = Params::rough(graph, executions, games).ok()?;
     Some(params.cost(graph, executions))
 }
 
