@@ -3,6 +3,7 @@
 pub mod checks;
 mod codec;
 mod compiled;
+mod component_pool;
 pub mod dualex;
 pub mod duplo;
 mod form;
@@ -36,6 +37,9 @@ use spec::{EngineSource, ProtocolSpec, Role};
 use symbolon_transport::{Check, Error, Message, Result};
 
 pub use compiled::Compiled;
+pub use component_pool::{
+    ComponentPlan, ComponentRange, ComponentSection, ComponentTerms, Components,
+};
 pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
@@ -212,7 +216,7 @@ impl Protocol {
 
     /// Whether parties choose which components of a circuit are garbled.
     pub fn has_components(self) -> bool {
-        self.spec().has_components
+        self.spec().components.is_some()
     }
 
     /// What the executions of `circuit` that are to be prepared together in the session of `net`

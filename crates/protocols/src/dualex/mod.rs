@@ -99,7 +99,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: true,
     runs_in_flight: true,
-    has_components: false,
+    components: None,
     engine: EngineSource::Own(engine::set_up),
     load,
 };

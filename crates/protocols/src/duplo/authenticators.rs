@@ -222,7 +222,7 @@ pub(super) struct Authenticators {
 
 impl Authenticators {
     /// The authenticators of a wire.
-    fn of(&self, wire: usize) -> &[Authenticator] {
+    pub fn of(&self, wire: usize) -> &[Authenticator] {
         match self.carriers[wire] {
             Carrier::Authenticated(number) => {
                 &self.all[number as usize * self.bucket..][..self.bucket]

@@ -109,13 +109,6 @@ impl<'a> View<'a> {
         let n = self.program.inputs[1].len();
         self.part * n..(self.part + 1) * n
     }
-
-    /// The masks of the evaluator's outputs.
-    pub fn masks(&self) -> impl Iterator<Item = Id> + use<> {
-        let n = self.program.to_evaluator.len();
-        let first = self.places.layout.masks + (self.part * n) as Id;
-        first..first + n as Id
-    }
 }
 
 impl Objects {

@@ -20,6 +20,27 @@ pub(super) type Id = u32;
 /// Blocks in a message.
 const PIECE: usize = 1 << 20;
 
+/// A list of commitments, of which some go to a store one by one.
+pub(super) trait List {
+    /// Bytes of one in a store.
+    fn bytes(&self) -> usize;
+
+    /// The number that the next one has.
+    fn next(&self) -> Id;
+
+    /// Writes one of them.
+    ///
+    /// # Errors
+    /// `Store` when it cannot be written.
+    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()>;
+
+    /// Reads another one; returns its number.
+    ///
+    /// # Errors
+    /// `Store` when it is not there.
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id>;
+}
+
 /// The garbler's side of commitments.
 pub(super) struct Committed {
     params: hcom::Params,
@@ -28,6 +49,16 @@ pub(super) struct Committed {
 }
 
 impl Committed {
+    /// None yet.
+    pub fn none(params: &hcom::Params) -> Committed {
+        Committed { params: params.clone(), rows: hcom::Committed::new(params) }
+    }
+
+    /// Bytes of one in a store.
+    pub fn one_bytes(params: &hcom::Params) -> usize {
+        hcom::Committed::record_bytes(params)
+    }
+
     /// Commits to `n` random strings.
     ///
     /// # Errors
@@ -119,6 +150,31 @@ impl Committed {
     }
 }
 
+impl List for Committed {
+    fn bytes(&self) -> usize {
+        Committed::one_bytes(&self.params)
+    }
+
+    fn next(&self) -> Id {
+        self.rows.len() as Id
+    }
+
+    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
+        let bytes = hcom::Committed::record_bytes(&self.params);
+        let mut record = Zeroizing::new(Vec::with_capacity(bytes));
+        self.rows.write_record(id as usize, &mut record);
+        to.bytes(&record)
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
+        let bytes = hcom::Committed::record_bytes(&self.params);
+        let mut record = Zeroizing::new(vec![0; bytes]);
+        from.fill(&mut record)?;
+        self.rows.push_record(&record);
+        Ok(self.next() - 1)
+    }
+}
+
 fn push(to: &mut hcom::Committed, from: &hcom::Committed, ids: &[Id]) {
     let parts: Vec<_> = ids.iter().map(|&id| (from, id as usize)).collect();
     to.push_xor(&parts);
@@ -164,6 +220,17 @@ pub(super) struct Received {
 }
 
 impl Received {
+    /// None yet.
+    pub fn none(params: &hcom::Params) -> Received {
+        let (rows, corrections) = (Commitments::new(params), Vec::new());
+        Received { params: params.clone(), rows, corrections }
+    }
+
+    /// Bytes of one in a store.
+    pub fn one_bytes(params: &hcom::Params) -> usize {
+        16 + Commitments::record_bytes(params)
+    }
+
     /// Receives commitments to `n` random strings.
     ///
     /// # Errors
@@ -255,6 +322,34 @@ impl Received {
         }
         let corrections = from.blocks(n)?;
         Ok(Received { params, rows, corrections })
+    }
+}
+
+impl List for Received {
+    fn bytes(&self) -> usize {
+        Received::one_bytes(&self.params)
+    }
+
+    fn next(&self) -> Id {
+        self.corrections.len() as Id
+    }
+
+    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
+        let bytes = Commitments::record_bytes(&self.params);
+        let mut record = Zeroizing::new(Vec::with_capacity(bytes));
+        self.rows.write_record(id as usize, &mut record);
+        to.bytes(&record)?;
+        to.blocks(&self.corrections[id as usize..][..1])
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
+        let bytes = Commitments::record_bytes(&self.params);
+        let mut record = Zeroizing::new(vec![0; bytes]);
+        from.fill(&mut record)?;
+        self.rows.push_record(&record);
+        let id = self.next();
+        self.corrections.push(from.block()?);
+        Ok(id)
     }
 }
 

@@ -113,7 +113,24 @@ pub(super) struct Params {
     pub bundle: usize,
 }
 
+/// How many objects are in the buckets of each sort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BucketSizes {
+    /// Of each kind of component.
+    pub kinds: Vec<usize>,
+    /// Of authenticators.
+    pub authenticators: usize,
+}
+
 impl Params {
+    /// The sizes of the buckets alone.
+    pub fn buckets(&self) -> BucketSizes {
+        BucketSizes {
+            kinds: self.kinds.iter().map(|sizes| sizes.bucket as usize).collect(),
+            authenticators: self.authenticators.bucket as usize,
+        }
+    }
+
     /// The cheapest safe sizes for a program and all that are prepared with it.
     ///
     /// # Errors

@@ -91,7 +91,32 @@ impl Program {
         let all = executions.checked_mul(parts).filter(|&all| all > 0).ok_or_else(too_many)?;
         let circuit = lower_lookups(circuit);
         let choice = Choice { executions: all, games, named };
-        let graph = components::choose(&circuit, choice)?.repeated(executions);
+        let graph = components::choose(&circuit, choice)?;
+        Program::connected(circuit, graph, [executions, parts], linked)
+    }
+
+    /// The program whose components are all of `known` kinds, for one part of a pool.
+    ///
+    /// # Errors
+    /// As [`new`](Program::new); `InvalidInput` when there are other components.
+    pub fn of_kinds(
+        circuit: &Circuit,
+        executions: usize,
+        known: &[[u8; 32]],
+        names: &[String],
+    ) -> Result<Program> {
+        let circuit = lower_lookups(circuit);
+        let graph = components::of_kinds(&circuit, known, names)?;
+        Program::connected(circuit, graph, [executions, 1], &[])
+    }
+
+    fn connected(
+        circuit: Circuit,
+        graph: ComponentGraph,
+        [executions, parts]: [usize; 2],
+        linked: &[usize],
+    ) -> Result<Program> {
+        let graph = graph.repeated(executions);
         let mut program = Program {
             executions,
             parts,
@@ -157,7 +182,8 @@ impl Program {
         }
     }
 
-    fn carry(&mut self) {
+    /// Notes what carries each wire.
+    pub fn carry(&mut self) {
         let mut carriers = vec![None; self.wires()];
         for (&wire, input) in self.inputs[1].iter().zip(0..) {
             carriers[wire as usize] = Some(Carrier::OwnInput(input));
@@ -173,7 +199,12 @@ impl Program {
         self.graph.wires + self.out_gates.len()
     }
 
-    /// How many of them have authenticators.
+    /// How many wires with authenticators there are besides the outputs of components.
+    pub fn unbound(&self) -> usize {
+        self.graph.inputs + self.out_gates.len() - self.inputs[1].len()
+    }
+
+    /// How many wires have authenticators.
     pub fn authenticated(&self) -> usize {
         self.wires() - self.inputs[1].len()
     }

@@ -83,7 +83,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: true,
     has_psi_form: false,
     runs_in_flight: false,
-    has_components: false,
+    components: None,
     engine: EngineSource::Gates(|_, _| GateRole::Tables(prepare)),
     load: |net, _, circuit, from| {
         let Batch { executions, mac, .. } = net.batch;

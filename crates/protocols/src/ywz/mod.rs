@@ -72,7 +72,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: false,
     runs_in_flight: false,
-    has_components: false,
+    components: None,
     engine: EngineSource::Gates(|me, _| GateRole::Garbling(role(me, EVALUATOR))),
     load: |net, _, circuit, from| load(net, EVALUATOR, circuit, from),
 };

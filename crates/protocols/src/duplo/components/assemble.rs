@@ -21,6 +21,9 @@ const MAX_TERMS: u32 = 64;
 /// The most nodes at the top level; a selection that leaves more is no use.
 pub(super) const MAX_NODES: u64 = 1 << 22;
 
+/// What components of leftover gates are called.
+pub(super) const LEFTOVER: &str = "leftover gates";
+
 type NodeId = u32;
 
 #[derive(Clone, Copy)]
@@ -241,7 +244,7 @@ impl<'a> TopLevel<'a> {
             }
         }
         let mut component = Component {
-            name: "leftover gates".into(),
+            name: LEFTOVER.into(),
             inputs: inputs.len() as u32,
             wires: (inputs.len() + ids.len()) as u32,
             ..Component::default()
@@ -332,7 +335,7 @@ impl Assembly<'_> {
 }
 
 /// A component of a program and all that it calls as a circuit of its own.
-fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError> {
+pub(super) fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError> {
     let mut needed = vec![false; index + 1];
     needed[index] = true;
     for at in (0..=index).rev() {

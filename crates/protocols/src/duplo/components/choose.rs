@@ -9,11 +9,11 @@
 //!
 //! Both parties search with the same integers, so they find the same selection.
 
-use symbolon_circuit::{Circuit, Component, Step};
+use symbolon_circuit::{Circuit, CircuitError, Component, Step};
 use symbolon_transport::{Error, Result};
 
-use super::ComponentGraph;
-use super::assemble::{MAX_NODES, assemble};
+use super::assemble::{LEFTOVER, MAX_NODES, alone, assemble};
+use super::{ComponentGraph, Kind};
 use crate::duplo::params::{Games, Params};
 
 /// The most bounds that are tried, those with the largest components first.
@@ -81,6 +81,80 @@ fn named(
         found.into_iter().for_each(|at| selected[at] = true);
     }
     Ok(selected)
+}
+
+/// The components of a circuit without look-ups, all of which are of `known` kinds: those with
+/// these names, or else the outermost ones whose kinds are known.
+///
+/// # Errors
+/// `InvalidInput` when AND gates are in others, whose names it says; otherwise as [`choose`].
+pub(in crate::duplo) fn of_kinds(
+    circuit: &Circuit,
+    known: &[[u8; 32]],
+    names: &[String],
+) -> Result<ComponentGraph> {
+    let invalid = |error: CircuitError| Error::InvalidInput(error.to_string());
+    let components = circuit.components();
+    let ands = flattened(components, |step| u64::from(matches!(step, Step::And { .. })));
+    let reached = reachable(components);
+    let selected = if names.is_empty() {
+        let is_known = |at: usize| {
+            let possible = reached[at] && ands[at] > 0;
+            let alone = |at| alone(components, at).map_err(invalid);
+            Ok(possible && known.contains(&alone(at)?.digest()))
+        };
+        (0..components.len()).map(is_known).collect::<Result<_>>()?
+    } else {
+        named(components, &reached, &ands, names)?
+    };
+    if nodes_left(components, &selected) > MAX_NODES {
+        return Err(missing(components, &selected, &[]));
+    }
+    let graph = assemble(circuit, &selected).map_err(invalid)?;
+    let unknown: Vec<&Kind> =
+        graph.kinds.iter().filter(|kind| !known.contains(&kind.digest())).collect();
+    if unknown.is_empty() {
+        return Ok(graph);
+    }
+    Err(missing(components, &selected, &unknown))
+}
+
+/// The most components that a message names.
+const MAX_NAMED: usize = 8;
+
+/// Says which components with AND gates are of `unknown` kinds, or are not selected.
+fn missing(components: &[Component], selected: &[bool], unknown: &[&Kind]) -> Error {
+    let mut names: Vec<&str> = Vec::new();
+    let written_out = written_out(components, selected);
+    for (component, _) in components.iter().zip(written_out).filter(|(_, out)| *out) {
+        if component.steps.iter().any(|step| matches!(step, Step::And { .. })) {
+            names.push(&component.name);
+        }
+    }
+    names.extend(unknown.iter().map(|kind| &kind.name[..]).filter(|name| *name != LEFTOVER));
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
+    let list = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Error::InvalidInput(format!("the pool has no components for the AND gates of {list}{more}"))
+}
+
+/// Which components are not selected, and not inside of selected ones only.
+fn written_out(components: &[Component], selected: &[bool]) -> Vec<bool> {
+    let mut written_out = vec![false; components.len()];
+    if let Some(main) = written_out.last_mut() {
+        *main = true;
+    }
+    for index in (0..components.len()).rev() {
+        written_out[index] &= !selected[index];
+        if written_out[index] {
+            let calls = components[index].calls.iter();
+            calls.for_each(|call| written_out[call.component as usize] = true);
+        }
+    }
+    written_out
 }
 
 /// A selection, what it gives and what that costs.
