@@ -44,8 +44,3 @@ pub use types_text::ParseTypeError;
 pub use value::{
     FileForm, Value, format_file, format_value, parse_file, parse_value, to_bits_string, to_hex,
 };
-
-/// The guide's examples, which have to compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide.md")]
-struct Guide;

@@ -344,6 +344,8 @@ fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Ve
 
 /// The dealer may have 1 024 files and connections; a thousand strangers take all that it lets them
 /// have.
+/// Cheat: 1 000 strangers | a dealer's slots | every slot and descriptor taken | the dealer's caps
+/// | always
 #[test]
 fn a_thousand_strangers_keep_nobody_from_a_dealer_for_anybody() {
     assert!(symbolon_transport::descriptor_limit(4096).is_none_or(|limit| limit > 1500));

@@ -278,6 +278,8 @@ fn places_are_free_again_after_a_session() {
 
 /// Strangers with a fresh key for each connection displace their own, and nobody who comes from
 /// elsewhere; whatever it is that there is too little of.
+/// Cheat: strangers | a dealer's slots | all slots from one address | the address with most waiting
+/// slots gives way | always
 #[test]
 fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
     // With the slots all taken, the second party of the honest session displaces one more.

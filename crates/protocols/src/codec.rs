@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use symbolon_circuit::Plan;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Error, Result};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Writes fixed sequences of values.
 pub(crate) struct Writer<'a>(pub &'a mut dyn Write);
@@ -68,23 +68,23 @@ impl Reader<'_> {
     }
 
     pub fn blocks(&mut self, n: usize) -> Result<Vec<Block>> {
-        let mut blocks = Vec::new();
+        let mut blocks: Zeroizing<Vec<Block>> = Zeroizing::default();
         while blocks.len() < n {
             let start = blocks.len();
-            blocks.resize(n.min(start + PIECE), Block::ZERO);
+            grow(&mut blocks, n.min(start + PIECE), n);
             self.fill(Block::as_bytes_mut(&mut blocks[start..]))?;
         }
-        Ok(blocks)
+        Ok(std::mem::take(&mut *blocks))
     }
 
     pub fn bytes(&mut self, n: usize) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
+        let mut bytes: Zeroizing<Vec<u8>> = Zeroizing::default();
         while bytes.len() < n {
             let start = bytes.len();
-            bytes.resize(n.min(start + 16 * PIECE), 0);
+            grow(&mut bytes, n.min(start + 16 * PIECE), n);
             self.fill(&mut bytes[start..])?;
         }
-        Ok(bytes)
+        Ok(std::mem::take(&mut *bytes))
     }
 
     pub fn bits(&mut self, n: usize) -> Result<BitVec> {
@@ -112,6 +112,17 @@ impl Reader<'_> {
     }
 }
 
+/// Makes a list longer, by zeros, with room for `most` at most. Where it was before is wiped.
+fn grow<T: Copy + Default + Zeroize>(list: &mut Zeroizing<Vec<T>>, len: usize, most: usize) {
+    if len > list.capacity() {
+        let room = len.max(2 * list.capacity()).min(most);
+        let mut longer = Zeroizing::new(Vec::with_capacity(room));
+        longer.extend_from_slice(list);
+        *list = longer;
+    }
+    list.resize(len, T::default());
+}
+
 /// Reads the number of the first of the gates of `plan`; none beyond the last number may follow.
 pub(crate) fn first_tweak(from: &mut Reader<'_>, plan: &Plan) -> Result<u64> {
     let first = from.u64()?;
@@ -129,4 +140,23 @@ pub(crate) fn damaged(why: &str) -> Error {
 
 fn unreadable(error: std::io::Error) -> Error {
     Error::stored_io(format!("cannot read stored material: {error}"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lists of more than one piece come back whole, and short ones are refused.
+    #[test]
+    fn lists_longer_than_a_piece_come_back() {
+        for n in [0, 1, PIECE, PIECE + 1, 5 * PIECE + 7] {
+            let blocks: Vec<Block> = (0..n as u128).map(Block).collect();
+            let mut bytes = Vec::new();
+            Writer(&mut bytes).blocks(&blocks).unwrap();
+            assert_eq!(Reader(&mut &bytes[..]).blocks(n).unwrap(), blocks);
+            assert_eq!(Reader(&mut &bytes[..]).bytes(16 * n).unwrap(), bytes);
+            assert!(Reader(&mut &bytes[..]).blocks(n + 1).is_err());
+            assert!(Reader(&mut &bytes[..]).bytes(16 * n + 1).is_err());
+        }
+    }
 }

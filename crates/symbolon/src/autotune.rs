@@ -153,6 +153,20 @@ mod tests {
         }
     }
 
+    /// Nothing is lost by not telling the fastest links apart.
+    #[test]
+    fn the_fastest_links_decide_alike() {
+        for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
+            let link = |factor| {
+                let bytes_per_second = LinkSpeed::FASTEST * factor;
+                LinkSpeed { round_trip: Duration::ZERO, bytes_per_second }
+            };
+            let work = Work { rho, ..work(u64::MAX) };
+            assert_eq!(form_for(link(1), work), form_for(link(100), work));
+            assert_eq!(generator_for(link(1), work), generator_for(link(100), work));
+        }
+    }
+
     /// A peer may report any numbers.
     #[test]
     fn no_link_is_too_strange() {

@@ -266,6 +266,7 @@ pub(crate) mod tests {
         });
     }
 
+    /// Cheat: 3; one | session's id | two nonces | `broadcast echo` | always
     #[test]
     fn two_nonces_of_one_party_are_noticed_by_both_others() {
         assert!(
@@ -277,6 +278,7 @@ pub(crate) mod tests {
         }
     }
 
+    /// Cheat: 3; one | handshake | another circuit | named by all others | always
     #[test]
     fn a_different_party_is_named_by_all_others() {
         let mut ends = mesh(3);

@@ -99,10 +99,13 @@ pub use symbolon_transport::{
     Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger, Subject, TransportReason,
     Work, check_address, check_listening, shortage,
 };
-/// The name of the SIMD kernels in use, in lower case.
-pub fn backend() -> String {
-    format!("{:?}", symbolon_primitives::Backend::active()).to_lowercase()
-}
+mod build;
 
+pub use build::{backend, slow_build};
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;
+
+/// The guide's examples run, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide.md")]
+struct Guide;

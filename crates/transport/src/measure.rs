@@ -9,9 +9,15 @@
 //!        ── burst ──▶  ◀── burst ──               at the same time, each timed where it arrives
 //! ```
 //!
-//! A burst is a head, which starts the receiver's clock, and pieces after it. TCP sends a new
-//! connection's bytes in growing windows, one a round trip: over a long distance a wait that is
-//! much longer than most does not count.
+//! A burst is a head and pieces after it.
+//!
+//! On a short link the receiver's clock starts when the head can arrive at the earliest: a round
+//! trip after the last message that this party sent before. A machine with more to do than it has
+//! processors looks at a piece late, perhaps when all of them are there, and is never early: so
+//! each piece gives a rate that is too low or right, and the highest counts.
+//!
+//! Over a long distance the head starts the clock. TCP sends a new connection's bytes in growing
+//! windows, one a round trip: a wait that is much longer than most does not count.
 //!
 //! What comes of it may decide how fast a computation is, never how secure: a peer can delay its
 //! answers and tell whatever it likes.
@@ -26,10 +32,21 @@ use crate::{Channel, Error, Result};
 /// What two parties found out about the link between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSpeed {
-    /// The time there and back: the median of a few, of two the shorter one.
+    /// The time there and back: the shortest of a few.
     pub round_trip: Duration,
-    /// About how fast the peer's bytes came; at least 1.
+    /// About how fast the peer's bytes came; at least 1, and at most [`LinkSpeed::FASTEST`].
     pub bytes_per_second: u64,
+}
+
+impl LinkSpeed {
+    /// 10 Gbit/s or more, in bytes. A burst takes 0.1 ms then, in which the machine rather than the
+    /// link decides when bytes come: faster links are not told apart.
+    pub const FASTEST: u64 = 1_250_000_000;
+
+    /// Whether the link may be faster than it says.
+    pub fn is_fastest(&self) -> bool {
+        self.bytes_per_second >= Self::FASTEST
+    }
 }
 
 /// The most pings.
@@ -95,29 +112,40 @@ impl Bursts {
 /// `PeerMisbehaved` when the peer's messages are none of these, `Transport` when it is gone or
 /// silent.
 pub fn measure(channel: &mut Channel) -> Result<LinkSpeed> {
-    let (round_trip, bursts) =
-        if channel.me() < channel.peer() { lead(channel)? } else { follow(channel)? };
-    send(channel, bursts)?;
-    Ok(LinkSpeed { round_trip, bytes_per_second: receive(channel, bursts)? })
+    let bytes = burst(Bursts::Near);
+    let pinged = if channel.me() < channel.peer() { lead(channel)? } else { follow(channel)? };
+    send(channel, pinged.bursts, &bytes)?;
+    Ok(LinkSpeed { round_trip: pinged.shortest, bytes_per_second: receive(channel, &pinged)? })
 }
 
-fn lead(channel: &mut Channel) -> Result<(Duration, Bursts)> {
+/// What came of the pings.
+struct Pinged {
+    /// The shortest round trip.
+    shortest: Duration,
+    /// What follows.
+    bursts: Bursts,
+    /// When this party sent what the peer waited for before its burst could arrive.
+    sent: Instant,
+}
+
+fn lead(channel: &mut Channel) -> Result<Pinged> {
     let mut samples = Vec::with_capacity(PINGS);
     loop {
         let waited: Duration = samples.iter().sum();
         let last = samples.len() + 1 == PINGS || waited >= ENOUGH;
-        let bursts = last.then(|| if median(&samples) < FAR { Bursts::Near } else { Bursts::Far });
+        let near = shortest(&samples) < FAR;
+        let bursts = last.then_some(if near { Bursts::Near } else { Bursts::Far });
         let asked = Instant::now();
         channel.send(PING, &[Bursts::ping(bursts)])?;
         channel.recv_array::<1>(PONG)?;
         samples.push(asked.elapsed());
         if let Some(bursts) = bursts {
-            return Ok((median(&samples), bursts));
+            return Ok(Pinged { shortest: shortest(&samples), bursts, sent: asked });
         }
     }
 }
 
-fn follow(channel: &mut Channel) -> Result<(Duration, Bursts)> {
+fn follow(channel: &mut Channel) -> Result<Pinged> {
     let mut samples = Vec::with_capacity(PINGS);
     let mut answered: Option<Instant> = None;
     for _ in 0..PINGS {
@@ -125,14 +153,20 @@ fn follow(channel: &mut Channel) -> Result<(Duration, Bursts)> {
         samples.extend(answered.map(|at| at.elapsed()));
         let announced =
             Bursts::announced(ping).ok_or_else(|| Error::misbehaved(channel.peer(), LINK_PING))?;
-        answered = Some(Instant::now());
+        let sent = Instant::now();
+        answered = Some(sent);
         channel.send(PONG, &[0])?;
         channel.flush()?;
         if let Some(bursts) = announced {
-            return Ok((median(&samples), bursts));
+            return Ok(Pinged { shortest: shortest(&samples), bursts, sent });
         }
     }
     Err(Error::misbehaved(channel.peer(), LINK_PING))
+}
+
+/// Nothing is no time.
+fn shortest(samples: &[Duration]) -> Duration {
+    samples.iter().copied().min().unwrap_or_default()
 }
 
 /// The lower median; nothing is no time.
@@ -142,12 +176,16 @@ fn median(samples: &[Duration]) -> Duration {
     samples.get(samples.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-fn send(channel: &mut Channel, bursts: Bursts) -> Result<()> {
-    // Nothing on the way may make them shorter.
+/// The bytes of a burst. Nothing on the way may make them shorter.
+fn burst(bursts: Bursts) -> Vec<u8> {
     let mut bytes = vec![0; PIECE * (1 + bursts.pieces())];
     blake3::Hasher::new_derive_key("symbolon 2026 link burst v1").finalize_xof().fill(&mut bytes);
+    bytes
+}
+
+fn send(channel: &mut Channel, bursts: Bursts, bytes: &[u8]) -> Result<()> {
     for _ in 0..bursts.count() {
-        for (place, piece) in bytes.chunks_exact(PIECE).enumerate() {
+        for (place, piece) in bytes.chunks_exact(PIECE).take(1 + bursts.pieces()).enumerate() {
             channel.send(BURST, piece)?;
             if place == 0 {
                 // The head comes by itself, however much is handed over at a time.
@@ -159,36 +197,42 @@ fn send(channel: &mut Channel, bursts: Bursts) -> Result<()> {
     Ok(())
 }
 
-/// The rate of the fastest burst.
-fn receive(channel: &mut Channel, bursts: Bursts) -> Result<u64> {
+/// Takes all bursts; returns their rate.
+fn receive(channel: &mut Channel, pinged: &Pinged) -> Result<u64> {
+    let Pinged { shortest, bursts, sent } = *pinged;
     let mut bytes = vec![0; PIECE];
-    let mut waits = Vec::with_capacity(bursts.pieces());
-    let mut fastest = 1;
-    for _ in 0..bursts.count() {
+    let mut arrivals = Vec::with_capacity(bursts.count() * (1 + bursts.pieces()));
+    for _ in 0..bursts.count() * (1 + bursts.pieces()) {
         channel.recv_into(BURST, &mut bytes)?;
-        waits.clear();
-        let mut before = Instant::now();
-        for _ in 0..bursts.pieces() {
-            channel.recv_into(BURST, &mut bytes)?;
-            let now = Instant::now();
-            waits.push(now - before);
-            before = now;
-        }
-        fastest = fastest.max(rate(&waits, bursts));
+        arrivals.push(sent.elapsed());
     }
-    Ok(fastest)
+    Ok(match bursts {
+        Bursts::Near => {
+            let since = |arrival: &Duration| arrival.saturating_sub(shortest);
+            near_rate(&arrivals.iter().map(since).collect::<Vec<_>>())
+        }
+        Bursts::Far => far_rate(&arrivals),
+    })
 }
 
-/// Bytes a second when a piece came after each of these waits.
-fn rate(waits: &[Duration], bursts: Bursts) -> u64 {
-    let longest = match bursts {
-        Bursts::Near => Duration::MAX,
-        Bursts::Far => 2 * median(waits),
-    };
-    let time: Duration = waits.iter().map(|wait| *wait.min(&longest)).sum();
-    let bytes = (waits.len() * (HEADER + PIECE)) as u128;
+/// The highest rate that these arrivals show; those before the fourth are too early to tell.
+fn near_rate(arrivals: &[Duration]) -> u64 {
+    let rates = arrivals.iter().enumerate().skip(3).map(|(place, time)| rate(place + 1, *time));
+    rates.max().unwrap_or(1)
+}
+
+/// The rate after the head, where long waits do not count.
+fn far_rate(arrivals: &[Duration]) -> u64 {
+    let waits: Vec<_> = arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let longest = 2 * median(&waits);
+    rate(waits.len(), waits.iter().map(|wait| *wait.min(&longest)).sum())
+}
+
+/// Bytes a second when so many pieces took this time, as far as it can be told.
+fn rate(pieces: usize, time: Duration) -> u64 {
+    let bytes = (pieces * (HEADER + PIECE)) as u128;
     let rate = bytes * 1_000_000_000 / time.as_nanos().max(1000);
-    u64::try_from(rate).unwrap_or(u64::MAX).max(1)
+    u64::try_from(rate).unwrap_or(u64::MAX).clamp(1, LinkSpeed::FASTEST)
 }
 
 #[cfg(test)]
@@ -261,16 +305,30 @@ mod tests {
         }
     }
 
+    fn millis(times: &[u64]) -> Vec<Duration> {
+        times.iter().map(|millis| Duration::from_millis(*millis)).collect()
+    }
+
+    #[test]
+    fn a_receiver_that_looks_late_sees_no_faster_link() {
+        // 16 KiB in 4 ms.
+        let right = 16_384_000 / 4;
+        assert_eq!(near_rate(&millis(&[4, 8, 12, 16, 20, 24, 28, 32])), right);
+        // It sleeps at the beginning, for a while in the middle, and at the end.
+        assert_eq!(near_rate(&millis(&[19, 19, 19, 19, 20, 24, 28, 32])), right);
+        assert_eq!(near_rate(&millis(&[4, 8, 12, 25, 25, 25, 28, 32])), right);
+        assert_eq!(near_rate(&millis(&[4, 8, 12, 16, 90, 90, 90, 90])), right);
+        // All along: then the link may be as slow as this.
+        assert_eq!(near_rate(&millis(&[64; 8])), right / 2);
+        assert_eq!(near_rate(&millis(&[0; 8])), LinkSpeed::FASTEST);
+        assert_eq!(near_rate(&[Duration::from_millis(1); 16]), 16 * 16_384_000);
+    }
+
     #[test]
     fn the_windows_of_tcp_do_not_count_over_a_long_distance() {
-        let waits = |millis: &[u64]| -> Vec<Duration> {
-            millis.iter().map(|millis| Duration::from_millis(*millis)).collect()
-        };
         // 16 KiB in 4 ms, and a wait for the next window.
-        assert_eq!(rate(&waits(&[4, 80, 4]), Bursts::Far), 3 * 16_384_000 / 16);
-        assert_eq!(rate(&waits(&[4, 4, 4]), Bursts::Far), 16_384_000 / 4);
-        assert_eq!(rate(&waits(&[4, 12, 4]), Bursts::Near), 3 * 16_384_000 / 20);
-        assert_eq!(rate(&waits(&[0, 0, 0]), Bursts::Near), 3 * 16_384_000_000);
+        assert_eq!(far_rate(&millis(&[9, 13, 93, 97])), 3 * 16_384_000 / 16);
+        assert_eq!(far_rate(&millis(&[9, 13, 17, 21])), 16_384_000 / 4);
     }
 
     #[test]

@@ -231,5 +231,6 @@ fn seed(from: &mut Reader<'_>) -> Result<Seed> {
 }
 
 fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
-    Ok(from.blocks(2 * n)?.as_chunks().0.to_vec())
+    // Those of OTs are secret, and the copy that is returned is wiped by whom it goes to.
+    Ok(Blocks::new(from.blocks(2 * n)?).as_chunks().0.to_vec())
 }

@@ -65,6 +65,8 @@ pub(super) struct OtherFunction {
     pub garbled: Box<dyn Fn(u64) -> bool + Sync>,
     /// Which input's leaves are in the wrong order there.
     pub swapped: Option<usize>,
+    /// Whether the leaf of 1 of the encoding's first bit is not one there.
+    pub probes: bool,
     /// Whether the output labels of all other circuits are translated, and opened, from another seed.
     pub reseeded: bool,
 }
@@ -305,11 +307,14 @@ impl<'a> Garbler<'a> {
         let natural = |n| BitVec::zeros(n);
         let delta = &keys.delta;
         let pairs = |kind, zero: &[Block], order: &BitVec| hash.pairs(kind, zero, delta, order);
+        let of_encoding = pairs(Leaf::Encoded, &encoded, &natural(encoded.len()));
+        #[cfg(test)]
+        let of_encoding = self.probing(number, of_encoding);
         let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());
         let leaves = Leaves {
             own: inputs.add(&pairs(Leaf::Own, &own, order)),
             announced: inputs.add(&pairs(Leaf::Announced, &announced, &natural(announced.len()))),
-            encoded: encoding.add(&pairs(Leaf::Encoded, &encoded, &natural(encoded.len()))),
+            encoded: encoding.add(&of_encoding),
             seeds: [
                 hash.leaf(Leaf::Nonce, 0, false, *nonce),
                 hash.leaf(Leaf::Outputs, 0, false, *output_seed),
@@ -323,6 +328,15 @@ impl<'a> Garbler<'a> {
         let own =
             OwnCircuit { number, delta, own, announced, encoded, nonce, output_seed, opening };
         (own, ending, contents, commitment)
+    }
+
+    /// The leaves of a cheater that probes.
+    #[cfg(test)]
+    fn probing(&self, number: u64, mut leaves: Vec<[Digest; 2]>) -> Vec<[Digest; 2]> {
+        if self.other.is_some_and(|other| other.probes && (other.garbled)(number)) {
+            leaves[0][1] = [0; 32];
+        }
+        leaves
     }
 
     /// The commitment that these contents of circuit `number` would have.

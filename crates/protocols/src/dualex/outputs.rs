@@ -7,7 +7,7 @@
 //! the bucket's own, and the peer checks that every translation fits. From then on any
 //! reconciliation value can be computed by anybody, which is why the sets are committed to first.
 
-use symbolon_primitives::{BitVec, Block, Seed, same_digest, watch};
+use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
@@ -108,12 +108,49 @@ impl Reconciled {
         let cheated = || Error::misbehaved(peer, checks::RECONCILIATION);
         let [place] = found else { return Err(cheated()) };
         let item = set[*place];
-        let confirmed = candidates.iter().find(|candidate| candidate.item == item);
-        Ok(Reconciled { values: confirmed.ok_or_else(cheated)?.values.clone() })
+        // Which circuits gave the value may depend on inputs: no branch on it.
+        let width = candidates.first().map_or(0, |candidate| candidate.values.len());
+        let (mut values, mut confirmed) = (BitVec::zeros(width), false);
+        for candidate in candidates {
+            let first = Block(candidate.item).ct_eq(&Block(item)) & !confirmed;
+            let mask = mask64(first);
+            let words = values.words_mut().iter_mut().zip(candidate.values.words());
+            words.for_each(|(sum, word)| *sum |= word & mask);
+            confirmed |= first;
+        }
+        if confirmed { Ok(Reconciled { values }) } else { Err(cheated()) }
     }
 
     /// The values of all outputs, masked ones still masked.
     pub fn values(&self) -> Vec<bool> {
         self.values.to_bools()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values are those of the one candidate that both sets have; without one, or with two,
+    /// there are none.
+    #[test]
+    fn one_common_value_releases_its_candidate() {
+        let candidate =
+            |item, bits: [bool; 3]| Candidate { values: BitVec::from_bools(&bits), item };
+        let (right, wrong) = ([true, false, true], [false, true, true]);
+        let candidates = [candidate(5, wrong), candidate(6, right), candidate(6, right)];
+        let set = [9, 6, 5];
+        let released = |found: &[usize]| {
+            Reconciled::new(1, &candidates, &set, found).map(|reconciled| reconciled.values())
+        };
+        assert_eq!(released(&[1]).unwrap(), right);
+        assert_eq!(released(&[2]).unwrap(), wrong);
+        // A value of the set that no circuit gave, none, two.
+        for found in [&[0][..], &[], &[1, 2]] {
+            let refused = released(found).unwrap_err();
+            assert!(
+                matches!(refused, Error::PeerMisbehaved { check, .. } if check == checks::RECONCILIATION)
+            );
+        }
     }
 }

@@ -8,7 +8,8 @@
 //! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no linear
 //! relations, and are bound to execution and session.
 
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Prg, mask64};
+use zeroize::Zeroizing;
 
 use super::garble::{Digest, Leaf, LeafHash};
 
@@ -84,20 +85,64 @@ impl Reconciliation<'_> {
             let random = Block(self.random(prg) ^ candidate.item).select(again);
             set.push(candidate.item ^ random.0);
         }
-        prg.shuffle(&mut set);
+        shuffle(&mut set, prg);
         set
     }
 }
 
+/// Puts values in a random order: sorts them by random keys, in steps that are always the same. The
+/// order is secret, as it hides which circuits gave the same value.
+fn shuffle(set: &mut [u128], prg: &mut Prg) {
+    let keyed = set.iter().map(|item| [prg.block(), Block(*item)]);
+    let mut keyed = Zeroizing::new(keyed.collect::<Vec<_>>());
+    // Odd-even transposition: as many rounds as there are values sort them.
+    for round in 0..keyed.len() {
+        for pair in keyed[round % 2..].chunks_exact_mut(2) {
+            let swap = pair[0][0].0 > pair[1][0].0;
+            for place in 0..2 {
+                let change = (pair[0][place] ^ pair[1][place]).select(swap);
+                pair[0][place] ^= change;
+                pair[1][place] ^= change;
+            }
+        }
+    }
+    set.iter_mut().zip(keyed.iter()).for_each(|(item, keyed)| *item = keyed[1].0);
+}
+
 fn select_digest([zero, one]: &[Digest; 2], second: bool) -> Digest {
-    let mask = 0u8.wrapping_sub(second.into());
+    let mask = mask64(second) as u8;
     std::array::from_fn(|i| zero[i] ^ ((zero[i] ^ one[i]) & mask))
 }
 
 #[cfg(test)]
 mod tests {
+    use symbolon_transport::adversary::Rate;
+
     use super::*;
     use crate::dualex::buckets::label_hashes;
+
+    /// Of few values every order comes as often as the others; of more, none is lost.
+    #[test]
+    fn every_order_of_a_set_is_as_likely() {
+        let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(2)));
+        let mut seen = std::collections::BTreeMap::<Vec<u128>, u64>::new();
+        let runs = 24 * 600;
+        for _ in 0..runs {
+            let mut set = [0, 1, 2, 3];
+            shuffle(&mut set, &mut prg);
+            *seen.entry(set.to_vec()).or_default() += 1;
+        }
+        assert_eq!(seen.len(), 24);
+        for hits in seen.into_values() {
+            Rate { hits, runs }.assert_is(1.0 / 24.0);
+        }
+        for n in 0..40 {
+            let mut set: Vec<u128> = (0..n).collect();
+            shuffle(&mut set, &mut prg);
+            set.sort_unstable();
+            assert_eq!(set, (0..n).collect::<Vec<_>>());
+        }
+    }
 
     /// A garbler that has a circuit give labels with a known error would know the value made of them,
     /// and learn from the intersection whether the circuit was evaluated on such inputs.

@@ -205,6 +205,29 @@ pub(super) struct Authenticator {
     pub soldering: Block,
 }
 
+impl Authenticator {
+    /// The key of the same value as a key of the head.
+    fn key(&self, of_head: Held) -> Block {
+        solder::transfer(std::iter::once(of_head), self.soldering, self.difference)
+    }
+
+    /// The hash of the key of a colour. Who made the wire knows what value a colour stands for, so
+    /// the colour is no index.
+    fn accepted_of(&self, colour: bool) -> Block {
+        let [zero, one] = self.accepted;
+        zero ^ (zero ^ one).select(colour)
+    }
+}
+
+/// How many keys of a wire are looked at together: the most for which a tweak of the hash serves.
+pub(super) const AT_A_TIME: usize = 8;
+
+#[cfg(test)]
+thread_local! {
+    /// How many keys this thread has looked at.
+    pub(super) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// The authenticators of all wires that have some.
 #[derive(Clone)]
 pub(super) struct Authenticators {
@@ -243,36 +266,39 @@ impl Authenticators {
 
     /// The keys of a wire's authenticators for the same value as a key of the wire.
     fn keys(&self, wire: usize, key: Block) -> impl Iterator<Item = (&Authenticator, Block)> {
-        let bucket = self.of(wire);
         let held = Held { key, difference: self.difference(wire) };
-        bucket.iter().enumerate().map(move |(place, authenticator)| {
-            let key = if place == 0 {
-                key
-            } else {
-                let source = std::iter::once(held);
-                solder::transfer(source, authenticator.soldering, authenticator.difference)
-            };
-            (authenticator, key)
-        })
+        self.of(wire).iter().map(move |authenticator| (authenticator, authenticator.key(held)))
     }
 
-    /// EvKAs for one key: whether more than half accept it.
-    pub fn accept(&self, wire: usize, key: Block) -> bool {
-        let mut accept = 0;
-        let mut keys = self.keys(wire, key);
+    /// EvKAs for some keys of one wire, at most [`AT_A_TIME`]: of each, whether more than half
+    /// accept it. The time depends on how many keys there are, not on the keys.
+    pub fn accept(&self, wire: usize, keys: &[Block]) -> [bool; AT_A_TIME] {
+        #[cfg(test)]
+        LOOKED_AT.set(LOOKED_AT.get() + keys.len());
+        let group = keys.len().next_power_of_two();
+        let mut accept = [0; AT_A_TIME];
         let mut hashes = Zeroizing::new([Block::ZERO; HASHED]);
-        for bucket in self.of(wire).chunks(HASHED) {
-            let hashes = &mut hashes[..bucket.len()];
+        for bucket in self.of(wire).chunks(HASHED / group) {
+            let hashes = &mut hashes[..bucket.len() * group];
             let mut accepted = [Block::ZERO; HASHED];
-            for ((hash, accepted), (authenticator, key)) in
-                hashes.iter_mut().zip(&mut accepted).zip(keys.by_ref())
-            {
-                (*hash, *accepted) = (key, authenticator.accepted[usize::from(key.lsb())]);
+            let places = hashes.chunks_mut(group).zip(accepted.chunks_mut(group));
+            for ((hashes, accepted), authenticator) in places.zip(bucket) {
+                for ((hash, accepted), &key) in hashes.iter_mut().zip(accepted).zip(keys) {
+                    *hash = authenticator.key(Held { key, difference: self.difference(wire) });
+                    *accepted = authenticator.accepted_of(hash.lsb());
+                }
             }
-            self.hash.hash(bucket.iter().map(|authenticator| authenticator.number), hashes);
-            accept += hashes.iter().zip(&accepted).filter(|(hash, of)| hash.ct_eq(of)).count();
+            let numbers = bucket.iter().map(|authenticator| authenticator.number);
+            self.hash.hash_groups(numbers, group, hashes);
+            for (hashes, accepted) in hashes.chunks(group).zip(accepted.chunks(group)) {
+                for ((count, hash), accepted) in accept.iter_mut().zip(hashes).zip(accepted) {
+                    *count += usize::from(hash.ct_eq(accepted));
+                }
+            }
         }
-        2 * accept > self.bucket
+        let mut verdicts = accept.map(|count| 2 * count > self.bucket);
+        verdicts[keys.len()..].fill(false);
+        verdicts
     }
 
     /// RecoverInputBit: the value of an accepted key of a wire, once Δ_ot is known.

@@ -5,10 +5,10 @@ use symbolon_interaction::toss_coin;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::setup::{self, Lane};
 use symbolon_ot::{CotReceiver, CotSender};
-use symbolon_primitives::{Block, Challenge, Delta, Prg};
+use symbolon_primitives::{Challenge, Delta, Prg};
 use symbolon_transport::{Channel, Error, Result, SessionId};
-use zeroize::Zeroizing;
 
+use super::evaluate::CommonOffset;
 use super::params::Games;
 use super::pool::{self, Filling};
 use super::preprocess::{self, EvaluatorCopies, GarblerCopies, PartBuckets};
@@ -32,7 +32,7 @@ pub(super) struct Duplo {
     /// Outputs of the parts of a reactive computation.
     pub held: Vec<Held>,
     /// Δ_ot, once the evaluator learnt it in one of these parts.
-    pub recovered: Zeroizing<Option<Block>>,
+    pub recovered: CommonOffset,
     coins: u64,
 }
 
@@ -88,7 +88,7 @@ impl Duplo {
             let made = Receiver::set_up(channel, &session, &params, cot, 1, &mut prg)?;
             Side::Evaluator(receiver, made.into_iter().next().ok_or_else(none)?)
         };
-        let (held, recovered) = (Vec::new(), Zeroizing::default());
+        let (held, recovered) = (Vec::new(), CommonOffset::default());
         Ok(Duplo { session, games, side, prg, objects: 0, held, recovered, coins: 0 })
     }
 

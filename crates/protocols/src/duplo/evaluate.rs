@@ -4,15 +4,16 @@
 //! copies give, and is accepted; and only the two keys of the wire are accepted, whatever the bad
 //! copies give. If one key is accepted, it is the right one. If two are, they differ by the Δ of
 //! the wire: the garbler cheated, and [`recover`](super::recover) takes its inputs from there.
-//! Nothing of that may show: evaluation goes on with either key, and the peer gets an answer as
-//! ever.
+//! Nothing of that may show, for what a bad copy gives may depend on the evaluator's inputs. So
+//! evaluation goes on with either key and the peer gets an answer as ever, after the same steps:
+//! the keys of all copies are looked at, also where they are the same.
 
 use symbolon_garbling::{Labels, evaluate_side_by_side};
-use symbolon_primitives::{Block, HugeBuf};
+use symbolon_primitives::{Block, HugeBuf, Secret};
 use symbolon_transport::{Error, Result};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
-use super::authenticators::Authenticators;
+use super::authenticators::{AT_A_TIME, Authenticators};
 use super::buckets::GarbledCopy;
 use super::components::{Kind, Wire};
 use super::garble::{self, HalfGates, SIDE};
@@ -39,7 +40,56 @@ pub(super) struct GarbledProgram {
 /// The keys of all wires, and Δ_ot once two keys of a wire were seen.
 pub(super) struct Evaluated {
     pub wires: Zeroizing<Vec<Block>>,
-    pub common_offset: Zeroizing<Option<Block>>,
+    pub common_offset: CommonOffset,
+}
+
+/// Δ_ot, if the evaluator has learnt it. Whether it has is as secret: nothing branches on it.
+#[derive(Clone, Default)]
+pub(super) struct CommonOffset {
+    offset: Secret<Block>,
+    known: bool,
+}
+
+impl CommonOffset {
+    /// Takes note of it, if it `is_one` and none is known.
+    fn learn(&mut self, offset: Block, is_one: bool) {
+        let new = offset.select(is_one & !self.known);
+        *self.offset ^= new;
+        self.known |= is_one;
+    }
+
+    /// Δ_ot; zero if it is not known.
+    pub fn value(&self) -> Block {
+        *self.offset
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.known
+    }
+}
+
+/// The accepted keys among those that were looked at, without a branch on which they are.
+#[derive(Default)]
+struct Accepted {
+    /// The first one, and the first one that differs from it.
+    keys: [Block; 2],
+    found: [bool; 2],
+    /// Whether there is a third.
+    more: bool,
+}
+
+impl Accepted {
+    fn add(&mut self, key: Block, accepted: bool) {
+        let [one, two] = self.found;
+        let known = (one & key.ct_eq(&self.keys[0])) | (two & key.ct_eq(&self.keys[1]));
+        let new = accepted & !known;
+        let place = [new & !one, new & one & !two];
+        for ((own, found), place) in self.keys.iter_mut().zip(&mut self.found).zip(place) {
+            *own ^= (*own ^ key).select(place);
+            *found |= place;
+        }
+        self.more |= new & one & two;
+    }
 }
 
 impl GarbledProgram {
@@ -58,24 +108,25 @@ impl GarbledProgram {
         let graph = &program.graph;
         for (at, copies) in graph.slots.iter().zip(&self.slots) {
             let kind = &graph.kinds[at.kind];
-            let first: Vec<Block> = (0..kind.inputs())
-                .map(|input| {
-                    let number = at.first_sum + input;
-                    let (terms, _) = graph.sums.get(number);
-                    self.sum(&evaluated.wires, terms, number, copies[0].difference)
-                })
-                .collect();
+            let input = |input: usize| {
+                let number = at.first_sum + input;
+                let (terms, _) = graph.sums.get(number);
+                self.sum(&evaluated.wires, terms, number, copies[0].difference)
+            };
+            let first = Zeroizing::new((0..kind.inputs()).map(input).collect::<Vec<_>>());
             let threads = if kind.ands() * copies.len() < GATES_FOR_THREADS { 1 } else { threads };
             let size = garble::side_by_side(kind).min(copies.len().div_ceil(threads));
             let groups = copies.chunks(size).collect();
             let outputs = in_parallel_on(threads, groups, |group| {
                 self.evaluate_copies(kind, group, (&copies[0], &first), at.first_output as usize)
             });
-            let outputs = outputs.concat();
+            let outputs: Vec<Labels> = outputs.into_iter().flatten().collect();
+            let mut keys = Zeroizing::new(Vec::with_capacity(outputs.len()));
             for output in 0..kind.outputs() {
                 let wire = at.first_output as usize + output;
-                let keys = outputs.iter().map(|keys| keys[output]);
-                self.settle(&mut evaluated, wire, keys, peer)?;
+                keys.clear();
+                keys.extend(outputs.iter().map(|keys| keys[output]));
+                self.settle(&mut evaluated, wire, &keys, peer)?;
             }
         }
         for (gate, &output) in program.out_gates.iter().enumerate() {
@@ -83,7 +134,7 @@ impl GarbledProgram {
             let (terms, _) = graph.outputs.get(output);
             let difference = self.authenticators.difference(wire);
             let key = self.sum(&evaluated.wires, terms, number, difference);
-            self.settle(&mut evaluated, wire, std::iter::once(key), peer)?;
+            self.settle(&mut evaluated, wire, &[key], peer)?;
         }
         Ok(evaluated)
     }
@@ -105,7 +156,7 @@ impl GarbledProgram {
         copies: &[GarbledCopy],
         (first, inputs): (&GarbledCopy, &[Block]),
         first_output: usize,
-    ) -> Vec<Vec<Block>> {
+    ) -> Vec<Labels> {
         let move_inputs = |copy: &GarbledCopy| -> Labels {
             if copy.inputs.is_empty() {
                 return Labels::new(inputs.to_vec());
@@ -134,7 +185,7 @@ impl GarbledProgram {
                 let difference = self.authenticators.difference(wire);
                 transfer(std::iter::once(held), soldering, difference)
             });
-            moved.collect()
+            Labels::new(moved.collect())
         };
         copies.iter().zip(outputs).map(on_wires).collect()
     }
@@ -160,25 +211,75 @@ impl GarbledProgram {
         &self,
         evaluated: &mut Evaluated,
         wire: usize,
-        keys: impl Iterator<Item = Block>,
+        keys: &[Block],
         peer: u16,
     ) -> Result<()> {
-        let mut different: Vec<Block> = Vec::with_capacity(2);
-        keys.for_each(|key| {
-            if !different.contains(&key) {
-                different.push(key);
-            }
-        });
-        different.retain(|&key| self.authenticators.accept(wire, key));
-        evaluated.wires[wire] = match different[..] {
-            [key] => key,
-            [key, other] => {
-                let common = key ^ other ^ self.authenticators.difference(wire);
-                evaluated.common_offset.get_or_insert(common);
-                key
-            }
-            _ => return Err(Error::misbehaved(peer, super::checks::WIRE_KEY)),
-        };
+        let mut accepted = Zeroizing::new(Accepted::default());
+        for keys in keys.chunks(AT_A_TIME) {
+            let verdicts = self.authenticators.accept(wire, keys);
+            keys.iter().zip(verdicts).for_each(|(&key, verdict)| accepted.add(key, verdict));
+        }
+        let ([key, other], [one, two]) = (accepted.keys, accepted.found);
+        if !one | accepted.more {
+            return Err(Error::misbehaved(peer, super::checks::WIRE_KEY));
+        }
+        evaluated.wires[wire] = key;
+        let common = key ^ other ^ self.authenticators.difference(wire);
+        evaluated.common_offset.learn(common, two);
         Ok(())
+    }
+}
+
+impl Zeroize for Accepted {
+    fn zeroize(&mut self) {
+        self.keys.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All lists of up to five keys, each of which is one of four and accepted or not, against the
+    /// same in plain words.
+    #[test]
+    fn the_first_two_accepted_keys_are_found() {
+        let mut lists: Vec<Vec<(u128, bool)>> = vec![Vec::new()];
+        for _ in 0..5 {
+            let longer = |list: &Vec<_>| {
+                let more = |number: u128| {
+                    let mut list = list.clone();
+                    list.push((10 + number / 2, number % 2 == 1));
+                    list
+                };
+                (0..8).map(more).collect::<Vec<_>>()
+            };
+            lists = lists.iter().flat_map(longer).collect();
+            for list in &lists {
+                let mut found = Accepted::default();
+                list.iter().for_each(|&(key, accepted)| found.add(Block(key), accepted));
+                let mut plain: Vec<Block> = Vec::new();
+                for &(key, _) in list.iter().filter(|(_, accepted)| *accepted) {
+                    if !plain.contains(&Block(key)) {
+                        plain.push(Block(key));
+                    }
+                }
+                assert_eq!(found.found, [!plain.is_empty(), plain.len() > 1]);
+                assert_eq!(found.more, plain.len() > 2);
+                plain.truncate(2);
+                assert_eq!(found.keys[..plain.len()], plain);
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_offset_that_is_learnt_stays() {
+        let mut common = CommonOffset::default();
+        common.learn(Block(5), false);
+        assert_eq!((common.value(), common.is_known()), (Block::ZERO, false));
+        common.learn(Block(6), true);
+        common.learn(Block(7), true);
+        common.learn(Block(8), false);
+        assert_eq!((common.value(), common.is_known()), (Block(6), true));
     }
 }

@@ -16,6 +16,7 @@
 
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroizing;
 
 use super::assemble::GarblerKeys;
 use super::authenticators::Authenticators;
@@ -66,7 +67,7 @@ pub(super) fn give(
 /// Keys of input wires before they are authenticated.
 pub(super) struct InputKeys {
     garbler: Vec<Block>,
-    evaluator: Vec<Block>,
+    evaluator: Zeroizing<Vec<Block>>,
 }
 
 /// The evaluator gets the keys, and notes what was opened.
@@ -79,7 +80,7 @@ pub(super) fn get(
 ) -> Result<InputKeys> {
     let garbler = receive_blocks(channel, messages::INPUT_KEYS, program.inputs[0].len())?;
     let opened = receive_blocks(channel, messages::OPENED_INPUTS, bits.len())?;
-    let mut evaluator = Vec::with_capacity(bits.len());
+    let mut evaluator = Zeroizing::new(Vec::with_capacity(bits.len()));
     for (i, (&opened, &bit)) in opened.iter().zip(bits).enumerate() {
         let (result, turn) = (transfers.results[i], opened.lsb());
         let id = FIRST + i as Id;
@@ -96,7 +97,7 @@ impl InputKeys {
     /// The keys and their wires.
     pub fn on_wires(&self, program: &Program) -> impl Iterator<Item = (Wire, Block)> {
         let garbler = program.inputs[0].iter().zip(&self.garbler);
-        let evaluator = program.inputs[1].iter().zip(&self.evaluator);
+        let evaluator = program.inputs[1].iter().zip(self.evaluator.iter());
         garbler.chain(evaluator).map(|(&wire, &key)| (wire, key))
     }
 }
@@ -108,10 +109,11 @@ pub(super) fn accept(
     keys: impl Iterator<Item = (Wire, Block)>,
     wires: &mut [Block],
 ) -> Result<()> {
+    // The verdict comes after all were looked at.
     let mut accepted = true;
     for (wire, key) in keys {
-        accepted &=
-            authenticators.is_open(wire as usize) || authenticators.accept(wire as usize, key);
+        accepted &= authenticators.is_open(wire as usize)
+            || authenticators.accept(wire as usize, &[key])[0];
         wires[wire as usize] = key;
     }
     if accepted { Ok(()) } else { Err(Error::misbehaved(channel.peer(), super::checks::INPUT_KEY)) }

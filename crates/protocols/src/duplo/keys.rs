@@ -75,10 +75,16 @@ impl KeyHash {
         self.0
     }
 
-    /// The hashes of keys with these numbers, at most [`HASHED`], in place.
-    pub fn hash(&self, numbers: impl Iterator<Item = u64>, keys: &mut [Block]) {
+    /// The hashes of keys, at most [`HASHED`], in place: `group` of them (1, 2, 4 or 8) in each of
+    /// those with these numbers.
+    pub fn hash_groups(
+        &self,
+        numbers: impl Iterator<Item = u64>,
+        group: usize,
+        keys: &mut [Block],
+    ) {
         let (tweaks, n) = tweaks(numbers);
-        TweakedHash::new(self.0).hash_with(&tweaks[..n], 1, keys);
+        TweakedHash::new(self.0).hash_with(&tweaks[..n], group, keys);
     }
 
     /// What is accepted for keys with these numbers, at most [`HASHED`]: the hashes of the key of
@@ -125,7 +131,7 @@ mod tests {
         for value in [false, true] {
             let key = key(committed, delta, value);
             let mut hashes = [key; 2];
-            hash.hash([5, 6].into_iter(), &mut hashes);
+            hash.hash_groups([5, 6].into_iter(), 1, &mut hashes);
             let colour = usize::from(key.lsb());
             assert_eq!(accepted.map(|accepted| accepted[colour]), hashes);
             assert_ne!(hashes[0], hashes[1]);

@@ -49,8 +49,8 @@ pub(super) fn send(
 
 /// The evaluator's part of transfers.
 pub(super) struct Transfers {
-    /// b_i.
-    pub choices: BitVec,
+    /// b_i: with what is said of an input, the input itself.
+    pub choices: Zeroizing<BitVec>,
     /// R_i ⊕ b_i·Δ_ot.
     pub results: Zeroizing<Vec<Block>>,
 }
@@ -64,7 +64,7 @@ impl Transfers {
     /// Those of a part.
     pub fn part(&self, range: std::ops::Range<usize>) -> Transfers {
         let results = Zeroizing::new(self.results[range.clone()].to_vec());
-        Transfers { choices: self.choices.slice(range), results }
+        Transfers { choices: Zeroizing::new(self.choices.slice(range)), results }
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn receive(
     (first, n): (Id, usize),
     prg: &mut Prg,
 ) -> Result<Transfers> {
-    let choices = BitVec::random(n, prg);
+    let choices = Zeroizing::new(BitVec::random(n, prg));
     let mut results = Zeroizing::new(vec![Block::ZERO; n]);
     cot.extend(channel, &choices, &mut results, &mut Workspace::default())?;
     channel.flush()?;

@@ -23,7 +23,7 @@ use super::commit::{Committed, Received};
 use super::components::Wire;
 use super::ends::{Ends, Wired};
 use super::engine::{commitments, peer, threads};
-use super::evaluate::{Evaluated, GarbledProgram};
+use super::evaluate::{CommonOffset, Evaluated, GarbledProgram};
 use super::inputs;
 use super::oblivious::Transfers;
 use super::outputs;
@@ -31,7 +31,7 @@ use super::params::{BucketSizes, Games, Params};
 use super::pool;
 use super::preprocess::{EvaluatorCopies, GarblerCopies, PartBuckets};
 use super::program::{EVALUATOR, GARBLER, Program, Task, ToGarbler};
-use super::recover;
+use super::recover::{self, Recovered};
 use super::store;
 use crate::codec::{Reader, Writer};
 use crate::{Compiled, InputBits, Network, OutputBits, Prepared, phases::check_inputs};
@@ -215,20 +215,19 @@ impl Prepared for GarblerReady {
 }
 
 /// What the evaluator has from elsewhere before the online phase.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Linked<'a> {
     /// The keys of the linked inputs.
     pub keys: &'a [(Wire, Block)],
     /// Δ_ot, if it is known already.
-    pub common_offset: Option<Block>,
+    pub common_offset: CommonOffset,
 }
 
 /// What the evaluator has after the online phase.
 pub(super) struct Played {
     pub outputs: OutputBits,
     pub evaluated: Evaluated,
-    /// The values of all output bits, if there was a recovery.
-    pub recovered: Option<Zeroizing<Vec<bool>>>,
+    pub recovered: Recovered,
 }
 
 impl EvaluatorReady {
@@ -256,16 +255,14 @@ impl EvaluatorReady {
         let mut wires = Zeroizing::new(vec![Block::ZERO; program.wires()]);
         let keys = keys.on_wires(&program).chain(linked.keys.iter().copied());
         inputs::accept(channel, authenticators, keys, &mut wires)?;
-        let common_offset = Zeroizing::new(linked.common_offset);
-        let start = Evaluated { wires, common_offset };
+        let start = Evaluated { wires, common_offset: linked.common_offset };
         let evaluated = garbled.evaluate(&program, (channel.peer(), threads), start)?;
-        let recovered = recover::recover((&program, plan), authenticators, &evaluated, &bits);
-        let values = outputs::values(&program, &evaluated.wires, &indicators, recovered.as_ref());
-        let clear = recovered.as_ref().map(|found| Zeroizing::new(found.outputs.clone()));
-        outputs::give_back(channel, &program, &evaluated.wires, recovered)?;
+        let mut recovered = recover::recover((&program, plan), authenticators, &evaluated, &bits);
+        let values = outputs::values(&program, &evaluated.wires, &indicators, &recovered);
+        outputs::give_back(channel, &mut recovered)?;
         let numbers = program.to_evaluator.iter().copied();
         let outputs = program.output_bits(EVALUATOR, numbers, &values);
-        Ok(Played { outputs, evaluated, recovered: clear })
+        Ok(Played { outputs, evaluated, recovered })
     }
 }
 

@@ -9,7 +9,7 @@ use symbolon_garbling::value_of;
 use symbolon_primitives::{Block, Delta};
 use symbolon_transport::{Channel, Error, Result};
 
-use super::assemble::{GarblerKeys, returned};
+use super::assemble::GarblerKeys;
 use super::commit::{Claims, Id, Opening, receive_blocks, send_blocks};
 use super::layout::COMMON_OFFSET;
 use super::messages;
@@ -50,31 +50,22 @@ pub(super) fn values(
     program: &Program,
     wires: &[Block],
     indicators: &[bool],
-    recovered: Option<&Recovered>,
+    recovered: &Recovered,
 ) -> Vec<bool> {
     let value = |(&output, &indicator): (&usize, &bool)| {
-        if let Some(recovered) = recovered {
-            return recovered.outputs[output];
-        }
         let (terms, constant) = program.graph.outputs.get(output);
-        terms.iter().fold(indicator ^ constant, |sum, &wire| sum ^ wires[wire as usize].lsb())
+        let value =
+            terms.iter().fold(indicator ^ constant, |sum, &wire| sum ^ wires[wire as usize].lsb());
+        value ^ (recovered.known & (value ^ recovered.outputs[output]))
     };
     program.to_evaluator.iter().zip(indicators).map(value).collect()
 }
 
 /// The evaluator returns the keys of the garbler's outputs.
-pub(super) fn give_back(
-    channel: &mut Channel,
-    program: &Program,
-    wires: &[Block],
-    recovered: Option<Recovered>,
-) -> Result<()> {
-    let mut keys = match recovered {
-        Some(recovered) => recovered.returned,
-        None => returned(program).map(|wire| wires[wire as usize]).collect(),
-    };
-    channel.tamper_state("duplo: returned keys", Block::as_bytes_mut(&mut keys));
-    send_blocks(channel, messages::RETURNED_KEYS, &keys)?;
+pub(super) fn give_back(channel: &mut Channel, recovered: &mut Recovered) -> Result<()> {
+    let keys = &mut recovered.returned;
+    channel.tamper_state("duplo: returned keys", Block::as_bytes_mut(keys));
+    send_blocks(channel, messages::RETURNED_KEYS, keys)?;
     channel.flush()
 }
 

@@ -496,8 +496,10 @@ impl Sections {
         };
         let all = if self.garbler { 0 } else { (0..graph.slots.len()).map(gates).sum() };
         let n = program.inputs[1].len();
-        let transfers =
-            Transfers { choices: BitVec::zeros(n), results: Zeroizing::new(Vec::with_capacity(n)) };
+        let transfers = Transfers {
+            choices: BitVec::zeros(n).into(),
+            results: Zeroizing::new(Vec::with_capacity(n)),
+        };
         let mut own = OwnOfEvaluator {
             authenticators: Vec::new(),
             slots: Vec::new(),

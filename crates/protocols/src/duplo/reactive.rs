@@ -37,6 +37,7 @@ use super::messages;
 use super::online::{Linked, Played};
 use super::preprocess::{self, garblers};
 use super::program::{GARBLER, Program, Task};
+use super::recover::Recovered;
 use super::solder::{self, Target};
 use crate::phases::check_inputs;
 use crate::{Compiled, InputBits, Link, Network, OutputBits};
@@ -64,7 +65,7 @@ struct HeldKeys {
     /// has colour 1.
     bits: Zeroizing<Vec<[Block; 2]>>,
     /// The values of the bits, if they were recovered: the keys may be of others.
-    right: Option<Zeroizing<Vec<bool>>>,
+    right: Recovered,
 }
 
 /// A linked bit: the wire that it goes to, and the output bit that it is.
@@ -259,7 +260,7 @@ fn evaluator(
     claims.check(channel)?;
     let linked = engine.linked_keys(&ready.garbled, bits, &solderings)?;
     let (program, authenticators) = (view.program, ready.garbled.authenticators.clone());
-    let linked = Linked { keys: &linked, common_offset: *engine.recovered };
+    let linked = Linked { keys: &linked, common_offset: engine.recovered.clone() };
     let played = ready.play(net, plan, inputs, linked)?;
     let Played { outputs, evaluated, recovered } = played;
     engine.recovered = evaluated.common_offset;
@@ -305,7 +306,7 @@ impl Duplo {
         solderings: &[Block],
     ) -> Result<Vec<(Wire, Block)>> {
         let authenticators = &garbled.authenticators;
-        let common = self.recovered.unwrap_or(Block::ZERO);
+        let common = self.recovered.value();
         let one = |(bit, &soldering): (&LinkedBit, &Block)| {
             let held = self.keys(bit.part)?;
             let wire = bit.wire as usize;
@@ -313,8 +314,8 @@ impl Duplo {
             let [sum, differences] = held.bits[bit.bit];
             let key = sum ^ differences ^ soldering ^ difference.select(sum.lsb());
             let value = authenticators.value(wire, key, common);
-            let right = held.right.as_ref().map_or(value, |right| right[bit.bit]);
-            let turned = self.recovered.is_some() & (value != right);
+            // Without a branch on whether anything was recovered.
+            let turned = held.right.known & (value ^ held.right.outputs[bit.bit]);
             Ok((bit.wire, key ^ (difference ^ common).select(turned)))
         };
         bits.iter().zip(solderings).map(one).collect()

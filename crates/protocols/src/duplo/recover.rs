@@ -6,7 +6,7 @@
 //! key is to be returned it knows the value that the key it holds stands for, by the same means,
 //! and returns the key of the right value.
 //!
-//! The evaluator takes the same steps when it knows no Δ, and then throws the result away: the
+//! The evaluator takes the same steps when it knows no Δ, and a mask then drops the result: the
 //! garbler is not to learn from the time of an answer whether its cheat showed, which may depend on
 //! the evaluator's inputs.
 
@@ -19,9 +19,14 @@ use super::authenticators::Authenticators;
 use super::evaluate::Evaluated;
 use super::program::{Carrier, Program, ToGarbler};
 
-/// What a recovery finds: all output bits, and the right keys of the wires that are returned.
+/// What a recovery finds.
 pub(super) struct Recovered {
-    pub outputs: Vec<bool>,
+    /// Whether there was one. If not, the outputs mean nothing.
+    pub known: bool,
+    /// All output bits.
+    pub outputs: Zeroizing<Vec<bool>>,
+    /// The keys of the wires that are returned: the right ones, after a recovery, else those that
+    /// were found.
     pub returned: Vec<Block>,
 }
 
@@ -32,8 +37,9 @@ pub(super) fn recover(
     authenticators: &Authenticators,
     evaluated: &Evaluated,
     own: &[bool],
-) -> Option<Recovered> {
-    let common_offset = evaluated.common_offset.unwrap_or(Block::ZERO);
+) -> Recovered {
+    let (common_offset, known) =
+        (evaluated.common_offset.value(), evaluated.common_offset.is_known());
     let value = |wire: usize| match program.carriers[wire] {
         Carrier::OwnInput(input) => own[input as usize],
         Carrier::Authenticated(_) => {
@@ -51,20 +57,22 @@ pub(super) fn recover(
     let key = |(wire, right): (u32, bool)| {
         let wire = wire as usize;
         let offset = common_offset ^ authenticators.difference(wire);
-        evaluated.wires[wire] ^ offset.select(right ^ value(wire))
+        evaluated.wires[wire] ^ offset.select(known & (right ^ value(wire)))
     };
     let returned = returned(program).zip(right).map(key).collect();
-    evaluated.common_offset.map(|_| Recovered { outputs, returned })
+    Recovered { known, outputs, returned }
 }
 
 /// Evaluates all executions in the clear.
-fn clear((program, plan): (&Program, &Plan), inputs: &[bool]) -> Vec<bool> {
+fn clear((program, plan): (&Program, &Plan), inputs: &[bool]) -> Zeroizing<Vec<bool>> {
     let width = inputs.len() / program.executions;
-    let mut outputs = Vec::new();
+    let mut outputs = Zeroizing::new(Vec::with_capacity(program.graph.outputs.len()));
+    let mut lanes: Zeroizing<Vec<u64>> = Zeroizing::new(Vec::with_capacity(width));
     for execution in 0..program.executions {
-        let lanes: Vec<u64> =
-            inputs[execution * width..][..width].iter().map(|&bit| u64::from(bit)).collect();
-        outputs.extend(eval_lanes(plan, &lanes).into_iter().map(|word| word & 1 == 1));
+        lanes.clear();
+        lanes.extend(inputs[execution * width..][..width].iter().map(|&bit| u64::from(bit)));
+        let words = Zeroizing::new(eval_lanes(plan, &lanes));
+        outputs.extend(words.iter().map(|word| word & 1 == 1));
     }
     outputs
 }

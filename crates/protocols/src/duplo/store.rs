@@ -221,7 +221,7 @@ pub(super) fn read_garbled(
         first += gates(kind(slot));
     }
     let transfers = program.inputs[1].len();
-    let choices = from.bits(transfers)?;
+    let choices = Zeroizing::new(from.bits(transfers)?);
     let results = Zeroizing::new(from.blocks(transfers)?);
     let garbled = GarbledProgram { slots, tables, solderings, authenticators };
     Ok((garbled, Transfers { choices, results }))

@@ -127,7 +127,7 @@ impl Scene {
     }
 
     /// Has both parties do the same work, after `adversary` has had its way with their channels.
-    fn play<T: Send>(
+    pub fn play<T: Send>(
         &self,
         [a, b]: [Arc<Meter>; 2],
         adversary: impl FnOnce(&mut [Channel; 2]),
@@ -241,7 +241,7 @@ impl Scene {
         Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components }
     }
 
-    fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {
+    pub fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {
         let games = Games { small: self.small, ..Games::new(40) };
         net.meter.set_phase("set-up");
         let mut engine = Duplo::set_up(net, games)?;

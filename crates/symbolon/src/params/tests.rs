@@ -164,6 +164,8 @@ fn assert_named(key: &str, kind: &str, params: [SessionParams; 2], folder: &Path
     }
 }
 
+/// Cheat: 2 | handshake, every kind of session | nobody cheats: each parameter in turn differs |
+/// named by both | always
 #[test]
 fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session() {
     let folder = tempfile::tempdir().unwrap();
@@ -190,6 +192,7 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
     }
 }
 
+/// Cheat: 2 | handshake | nobody cheats: the kinds of session differ | named by both | always
 #[test]
 fn another_kind_of_session_is_named_on_both_sides() {
     let folder = tempfile::tempdir().unwrap();
