@@ -16,13 +16,14 @@
 
 #include "symbolon.h"
 
-/* Ends the program with the command's exit code for what went wrong. */
-static void check(symbolon_status status, symbolon_error *error)
+/* Ends the program with the command's exit code for what went wrong. It takes the place of the error,
+ * because C may read an argument before it makes the call that is another one. */
+static void check(symbolon_status status, symbolon_error **error)
 {
     if (status == SYMBOLON_STATUS_OK)
         return;
-    fprintf(stderr, "error: %s (%s)\n", symbolon_error_text(error), symbolon_error_code(error));
-    symbolon_error_free(error);
+    fprintf(stderr, "error: %s (%s)\n", symbolon_error_text(*error), symbolon_error_code(*error));
+    symbolon_error_free(*error);
     exit(status);
 }
 
@@ -45,9 +46,9 @@ static symbolon_config *reach(char **args, uint16_t *party)
     *party = (uint16_t)(args[0][0] == '1');
     peers[0].address = args[2];
     peers[1 - *party].fingerprint = args[3];
-    check(symbolon_config_new(*party, args[1], NULL, peers, 2, &config, &error), error);
-    check(symbolon_config_set(config, "timeout", "60", &error), error);
-    check(symbolon_config_on_progress(config, hear, NULL, &error), error);
+    check(symbolon_config_new(*party, args[1], NULL, peers, 2, &config, &error), &error);
+    check(symbolon_config_set(config, "timeout", "60", &error), &error);
+    check(symbolon_config_on_progress(config, hear, NULL, &error), &error);
     return config;
 }
 
@@ -63,8 +64,8 @@ static symbolon_inputs *wealth(const symbolon_circuit *circuit, uint16_t party, 
         exit(SYMBOLON_STATUS_USAGE);
     }
     fclose(file);
-    check(symbolon_inputs_new(circuit, party, &inputs, &error), error);
-    check(symbolon_inputs_uint(inputs, party == 0 ? "x" : "y", value, &error), error);
+    check(symbolon_inputs_new(circuit, party, &inputs, &error), &error);
+    check(symbolon_inputs_uint(inputs, party == 0 ? "x" : "y", value, &error), &error);
     return inputs;
 }
 
@@ -73,7 +74,7 @@ static void show(symbolon_outputs *outputs)
     symbolon_error *error = NULL;
     uint64_t richer = 0;
 
-    check(symbolon_outputs_uint(outputs, "richer", &richer, &error), error);
+    check(symbolon_outputs_uint(outputs, "richer", &richer, &error), &error);
     printf("party 0 is %sricher\n", richer ? "" : "not ");
     symbolon_outputs_free(outputs);
 }
@@ -89,8 +90,8 @@ int main(int count, char **args)
 
     if (count == 3 && strcmp(args[1], "key") == 0) {
         char fingerprint[65];
-        check(symbolon_key_create(args[2], &error), error);
-        check(symbolon_key_fingerprint(args[2], &fingerprint, &error), error);
+        check(symbolon_key_create(args[2], &error), &error);
+        check(symbolon_key_fingerprint(args[2], &fingerprint, &error), &error);
         puts(fingerprint);
         return 0;
     }
@@ -98,25 +99,25 @@ int main(int count, char **args)
         fprintf(stderr, "key|run|prepare|stored: see the head of millionaires.c\n");
         return SYMBOLON_STATUS_USAGE;
     }
-    check(symbolon_circuit_builtin("millionaires:32", &circuit, &error), error);
+    check(symbolon_circuit_builtin("millionaires:32", &circuit, &error), &error);
     config = reach(args + 2, &party);
 
     if (strcmp(args[1], "run") == 0) {
         symbolon_session *session = NULL;
         inputs = wealth(circuit, party, args[6]);
-        check(symbolon_connect(config, circuit, &session, &error), error);
-        check(symbolon_evaluate(session, inputs, &outputs, &error), error);
+        check(symbolon_connect(config, circuit, &session, &error), &error);
+        check(symbolon_evaluate(session, inputs, &outputs, &error), &error);
         show(outputs);
         symbolon_session_free(session);
         symbolon_inputs_free(inputs);
     } else {
         symbolon_store *store = NULL;
-        check(symbolon_store_open(args[count - 1], NULL, &store, &error), error);
+        check(symbolon_store_open(args[count - 1], NULL, &store, &error), &error);
         if (strcmp(args[1], "prepare") == 0) {
-            check(symbolon_prepare(config, store, circuit, 1, &error), error);
+            check(symbolon_prepare(config, store, circuit, 1, &error), &error);
         } else {
             inputs = wealth(circuit, party, args[6]);
-            check(symbolon_run_prepared(config, store, circuit, inputs, &outputs, &error), error);
+            check(symbolon_run_prepared(config, store, circuit, inputs, &outputs, &error), &error);
             show(outputs);
             symbolon_inputs_free(inputs);
         }

@@ -17,6 +17,7 @@ mod optimise;
 pub mod plan;
 mod ports;
 pub mod reference;
+mod repeat;
 mod shared;
 mod stats;
 mod table;
@@ -37,6 +38,7 @@ pub use ir::{
 pub use lower::lower_lookups;
 pub use optimise::optimise;
 pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};
+pub use repeat::{Ranges, Repeat, RepeatArg, Rounds, Source};
 pub use stats::{LookupCount, Stats};
 pub use table::Table;
 pub use types::Type;

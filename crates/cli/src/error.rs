@@ -348,7 +348,7 @@ fn dealer_hint(reason: &TransportReason) -> &'static str {
             DEALER_REFUSED
         }
         TransportReason::WrongKey { .. } => {
-            "compare the fingerprint with whoever runs the dealer; if it is the dealer's, pass it as \
+            "compare the fingerprint with the dealer's operator; if it is the dealer's, pass it as \
              --dealer-fingerprint; if not, somebody else is at the other end"
         }
         TransportReason::NoAnswer { .. } => {
@@ -366,7 +366,7 @@ fn dealer_hint(reason: &TransportReason) -> &'static str {
     }
 }
 
-const DEALER_REFUSED: &str = "whoever runs the dealer must --allow this party's key, whose fingerprint \
+const DEALER_REFUSED: &str = "the dealer's operator must --allow this party's key, whose fingerprint \
                               `symbolon fingerprint` prints";
 
 /// What to do when both sides want to be the same party.

@@ -235,7 +235,7 @@ fn check_withheld() {
     assert_caught(direction.draw(&choices()), 1, "message framing");
 }
 
-/// An earlier draw's two messages once more: the streams have moved on, so the check fails, always.
+/// An earlier draw's two messages again: the streams have moved on, so the check fails, always.
 /// Cheat: 2, IKNP | u, check | an earlier draw replayed | `OT extension consistency` | always
 #[test]
 fn replayed_draw() {

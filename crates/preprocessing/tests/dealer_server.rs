@@ -190,8 +190,8 @@ fn another_key_gets_no_slot_and_ends_no_session() {
     let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
     let zero = house.admitted(&asked, 0);
-    // The own slot claimed under another key, and a session of the same name that names the own key
-    // instead.
+    // This party's slot claimed under another key, and a session of the same name that names this
+    // party's key instead.
     let words = told(house.come(&asked, 1, key(9)));
     assert!(words.contains("the slot of another key than its own"), "{words}");
     let words = told(house.join(&session(1, &[1, 9], 100), 1));

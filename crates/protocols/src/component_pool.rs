@@ -42,15 +42,6 @@ pub struct ComponentSection {
     pub bytes: u64,
 }
 
-/// A part of a pool of components, to be used up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ComponentRange {
-    /// The kinds of the pool, in order.
-    pub kinds: Vec<[u8; 32]>,
-    /// What is taken of each count.
-    pub counts: Vec<Range<u64>>,
-}
-
 /// What a protocol has for pools of components.
 pub(crate) struct ComponentPools {
     /// What so many runs of a circuit take.
@@ -108,7 +99,7 @@ impl Protocol {
         (self.component_pools()?.plan)(circuit, terms, kinds)
     }
 
-    /// The function-dependent phase on a part of a pool that
+    /// The function-dependent phase on a part of a pool, so much of each count, that
     /// [`Engine::fill_components`](crate::Engine::fill_components) made. The caller sees to it that
     /// no part is ever opened twice, that all parties open the same, and that nothing of the pool is
     /// used after a failed check.
@@ -120,11 +111,11 @@ impl Protocol {
         self,
         net: &mut Network,
         plan: &ComponentPlan,
-        range: &ComponentRange,
+        part: &[Range<u64>],
         source: &mut dyn PoolSource,
     ) -> Result<Box<dyn Prepared>> {
         self.check_place(net)?;
-        Ok(poison::poisonable_prepared(plan.prepare(net, range, source)?))
+        Ok(poison::poisonable_prepared(plan.prepare(net, part, source)?))
     }
 }
 
@@ -181,7 +172,7 @@ impl Preprocessed for MemoryPool {
     ) -> Result<Box<dyn Prepared>> {
         let kinds = std::mem::take(&mut self.kinds);
         let plan = ComponentPlan::of(net, circuit, &kinds)?;
-        let counts = plan.takes().iter().map(|&n| 0..n).collect();
-        plan.prepare(net, &ComponentRange { kinds, counts }, &mut *self)
+        let part: Vec<Range<u64>> = plan.takes().iter().map(|&n| 0..n).collect();
+        plan.prepare(net, &part, &mut *self)
     }
 }

@@ -37,9 +37,7 @@ use spec::{EngineSource, ProtocolSpec, Role};
 use symbolon_transport::{Check, Error, Message, Result};
 
 pub use compiled::Compiled;
-pub use component_pool::{
-    ComponentPlan, ComponentRange, ComponentSection, ComponentTerms, Components,
-};
+pub use component_pool::{ComponentPlan, ComponentSection, ComponentTerms, Components};
 pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
@@ -214,6 +212,12 @@ impl Protocol {
         self.spec().runs_in_flight
     }
 
+    /// Whether outputs of one circuit can be inputs of the next without being opened:
+    /// [`Engine::evaluate_part`].
+    pub fn continues(self) -> bool {
+        self.spec().continues
+    }
+
     /// Whether parties choose which components of a circuit are garbled.
     pub fn has_components(self) -> bool {
         self.spec().components.is_some()
@@ -223,7 +227,8 @@ impl Protocol {
     /// take.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
+    /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
+    /// it.
     pub fn demand(self, net: &Network, circuit: &Compiled) -> Result<Demand> {
         self.demand_of(circuit, net.parties(), net.batch)
     }

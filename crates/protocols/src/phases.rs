@@ -34,7 +34,7 @@ impl Demand {
         Demand { and_gates: circuit.plan().and_count(), input_bits }
     }
 
-    /// The same for so many executions.
+    /// The same for a number of executions.
     ///
     /// # Errors
     /// `InvalidInput` when that is more than can be counted.
@@ -207,7 +207,7 @@ pub trait Preprocessed: Send {
     ///
     /// # Errors
     /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was
-    /// made for; `PeerMisbehaved`, `Transport` as ever.
+    /// made for; `PeerMisbehaved`, `Transport` as for every phase.
     fn prepare(self: Box<Self>, net: &mut Network, circuit: &Compiled)
     -> Result<Box<dyn Prepared>>;
 }
@@ -218,8 +218,9 @@ pub trait Prepared: Send {
     /// exist only after every check that guards them has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when an own input is missing, has a wrong width, or an input of another party
-    /// is given (before anything is sent); `PeerMisbehaved`, `Transport` as ever.
+    /// `InvalidInput` when one of this party's inputs is missing, has a wrong width, or an input of
+    /// another party is given (before anything is sent); `PeerMisbehaved`, `Transport` as for every
+    /// phase.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,

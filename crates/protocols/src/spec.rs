@@ -41,6 +41,9 @@ pub(crate) struct ProtocolSpec {
     pub has_psi_form: bool,
     /// Whether several evaluations can be online at a time over one connection.
     pub runs_in_flight: bool,
+    /// Whether outputs of an evaluation can be inputs of a later one without being opened:
+    /// [`Engine::evaluate_part`].
+    pub continues: bool,
     /// For a protocol that garbles components, which the parties choose: its pools of them.
     pub components: Option<ComponentPools>,
     /// What makes its material.
@@ -60,7 +63,7 @@ impl ProtocolSpec {
     }
 }
 
-/// Bytes that so many parties send for a circuit in some form.
+/// Bytes that a number of parties send for a circuit in some form.
 pub(crate) type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
 
 /// Reads back a circuit that was prepared in some form.

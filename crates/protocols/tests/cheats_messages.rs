@@ -69,7 +69,7 @@ fn a_turned_gate_in_any_message() {
     }
 }
 
-/// The first message once more in the place of the second: as long, well formed, and of other
+/// The first message again in the place of the second: as long, well formed, and of other
 /// gates. Always caught.
 /// Cheat: G | step 4d | a message of garbled gates sent in the place of the next one | `garbled
 /// table MAC` | always

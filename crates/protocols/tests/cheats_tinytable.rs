@@ -34,7 +34,7 @@ const OUTPUT_CHECK: &str = "output mask MAC";
 const PADDING: &str = "padding of packed bits";
 const FRAMING: &str = "message framing";
 
-/// Two layers of eight AND gates, and beside the second a look-up of four bits in six.
+/// Two layers of eight AND gates, and with the second a look-up of four bits in six.
 fn circuit(to: Receivers) -> Circuit {
     let table = Table::new(4, 6, (0..16).map(|i| i * 13 % 64).collect::<Vec<_>>()).unwrap();
     let mut b = Builder::new("two layers and a look-up");

@@ -86,7 +86,7 @@ fn lies_to_one_of_two_peers() {
     }
 }
 
-/// A chunk's opening once more in the place of the next one's: as long, with right MACs, and of
+/// A chunk's opening again in the place of the next one's: as long, with right MACs, and of
 /// other gates. Always caught.
 /// Cheat: `wrk`, G | Beaver | a chunk's opening in the place of a later one's | `Beaver MAC` |
 /// always

@@ -2,7 +2,7 @@
 //!
 //! Every choice is as secure as every other. The rules are functions of numbers that all parties
 //! share, in integers, so that all come to the same; `docs/performance.md` has the measurements
-//! behind them.
+//! on which they are based.
 
 use symbolon_protocols::{GateForm, OtExtension, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;

@@ -141,7 +141,7 @@ fn what_is_dealt_gives_the_right_answer() {
         for ended in ended {
             let (learnt, report) = ended.unwrap_or_else(|error| panic!("{protocol:?}: {error}"));
             assert_eq!(learnt, [Some(CIPHERTEXT); 2], "{protocol:?} among {parties}");
-            // All that was dealt is received in its own phase, and nothing was made beside it.
+            // All that was dealt is received in its own phase, and nothing else was made.
             let dealt = report.phase(INDEPENDENT).unwrap();
             let gates = if protocol == Protocol::TinyTable { 0 } else { 2 * 6400 };
             assert!(dealt.bytes_received > 64 * gates * u64::from(parties - 1), "{dealt:?}");

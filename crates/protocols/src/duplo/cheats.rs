@@ -143,8 +143,8 @@ fn the_inputs_are_recovered_from_bad_copies() {
 
 /// What a bad copy gives may depend on the evaluator's input. How much the evaluator does does not:
 /// it looks at as many keys when copies disagree, or give garbage, as when all give the same.
-/// Cheat: G | EvKAs | copies that give opposite outputs, or garbage | no effect: the evaluator looks
-/// at as many keys as always | always
+/// Cheat: G | EvKAs | copies that give opposite outputs, or garbage | no effect: the evaluator
+/// looks at as many keys as always | always
 #[test]
 fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
     let small = Small { components: [3, 0], authenticators: [3, 3] };

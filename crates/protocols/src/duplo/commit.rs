@@ -136,7 +136,7 @@ impl Committed {
         Ok(())
     }
 
-    /// Reads back so many.
+    /// Reads back this number of them.
     ///
     /// # Errors
     /// `Store` when they are not there.
@@ -310,7 +310,7 @@ impl Received {
         to.blocks(&self.corrections)
     }
 
-    /// Reads back so many.
+    /// Reads back this number of them.
     ///
     /// # Errors
     /// `Store` when they are not there.
@@ -391,7 +391,7 @@ pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]
     blocks.chunks(PIECE).try_for_each(|piece| channel.send(kind, Block::as_bytes(piece)))
 }
 
-/// Receives so many.
+/// Receives this number of them.
 pub(super) fn receive_blocks(channel: &mut Channel, kind: Message, n: usize) -> Result<Vec<Block>> {
     let mut blocks = vec![Block::ZERO; n];
     receive_blocks_into(channel, kind, &mut blocks)?;

@@ -193,7 +193,7 @@ enum Proofs {
 }
 
 impl Duplo {
-    /// Garbles and checks the components of so many preparations of a circuit.
+    /// Garbles and checks the components of a number of preparations of a circuit.
     fn cut_and_choose(
         &mut self,
         net: &mut Network,

@@ -73,6 +73,8 @@ mod online;
 mod outputs;
 mod params;
 mod pool;
+#[cfg(test)]
+mod pool_tests;
 mod preprocess;
 mod program;
 mod reactive;
@@ -109,6 +111,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: false,
     runs_in_flight: false,
+    continues: true,
     components: Some(ComponentPools {
         demand: pool::demand,
         sections: pool::sections_at,

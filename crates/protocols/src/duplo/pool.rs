@@ -50,7 +50,7 @@ use super::solder::Target;
 use super::stock::{Components, MASKS, TRANSFERS, WIRES};
 use super::store::{self, AUTHENTICATOR_BYTES};
 use crate::codec::{Reader, Writer, damaged};
-use crate::component_pool::{ComponentRange, ComponentSection, ComponentTerms};
+use crate::component_pool::{ComponentSection, ComponentTerms};
 use crate::{Compiled, Network, PoolSink, PoolSource, Prepared, Rho};
 
 /// The section of what belongs to the pool as a whole; those of what is counted follow.
@@ -327,10 +327,10 @@ impl Plan {
     pub(crate) fn prepare(
         &self,
         net: &mut Network,
-        range: &ComponentRange,
+        range: &[Range<u64>],
         source: &mut dyn PoolSource,
     ) -> Result<Box<dyn Prepared>> {
-        let taken = range.counts.iter().map(|range| range.end.saturating_sub(range.start));
+        let taken = range.iter().map(|range| range.end.saturating_sub(range.start));
         if !taken.eq(self.takes.iter().copied()) {
             return Err(Error::invalid_input("the part of the pool is not what the program takes"));
         }
@@ -353,10 +353,10 @@ impl Plan {
 }
 
 /// The number of an opening of a part of a pool.
-fn number(range: &ComponentRange, use_of: u8) -> [u8; 32] {
+fn number(range: &[Range<u64>], use_of: u8) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo openings of a pool");
     hasher.update(&[use_of]);
-    for Range { start, end } in &range.counts {
+    for Range { start, end } in range {
         hasher.update(&start.to_le_bytes()).update(&end.to_le_bytes());
     }
     *hasher.finalize().as_bytes()
@@ -384,11 +384,11 @@ impl Opened {
     fn new(
         plan: &Plan,
         (me, rho): (u16, u32),
-        range: &ComponentRange,
+        range: &[Range<u64>],
         source: &mut dyn PoolSource,
     ) -> Result<Opened> {
         let params = commitments(rho)?;
-        let n = range.kinds.len();
+        let n = plan.takes.len() - MASKS - 1;
         let garbler = me == GARBLER;
         let (commitment, own) = if garbler {
             (Committed::one_bytes(&params), START)
@@ -449,7 +449,7 @@ impl Sections {
     fn open(
         plan: &Plan,
         shape: Shape,
-        range: &ComponentRange,
+        range: &[Range<u64>],
         source: &mut dyn PoolSource,
     ) -> Result<Sections> {
         let mut records = vec![None; plan.takes.len()];
@@ -461,7 +461,7 @@ impl Sections {
         }
         let mut parts = Vec::with_capacity(records.len());
         for (counter, (record, Range { start, end })) in
-            records.into_iter().zip(&range.counts).enumerate()
+            records.into_iter().zip(range).enumerate()
         {
             let Some(bytes) = record.map(|bytes| bytes as u64) else {
                 parts.push(None);
@@ -496,10 +496,8 @@ impl Sections {
         };
         let all = if self.garbler { 0 } else { (0..graph.slots.len()).map(gates).sum() };
         let n = program.inputs[1].len();
-        let transfers = Transfers {
-            choices: BitVec::zeros(n).into(),
-            results: Zeroizing::new(Vec::with_capacity(n)),
-        };
+        let choices = Zeroizing::new(BitVec::zeros(n));
+        let transfers = Transfers { choices, results: Zeroizing::new(Vec::with_capacity(n)) };
         let mut own = OwnOfEvaluator {
             authenticators: Vec::new(),
             slots: Vec::new(),

@@ -89,6 +89,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: false,
     runs_in_flight: false,
+    continues: false,
     components: None,
     engine: EngineSource::Gates(|me, form| {
         GateRole::Garbling(match form {

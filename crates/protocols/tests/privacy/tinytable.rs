@@ -24,7 +24,7 @@ const OWN_MASKS: &str = "tinytable: own output masks";
 /// Bytes of a layer of AND gates; what follows in the second layer is the look-up's entry.
 const LAYER: usize = WIDTH / 8;
 
-/// Two layers of AND gates, and beside the second a look-up of four bits in six.
+/// Two layers of AND gates, and with the second a look-up of four bits in six.
 fn circuit() -> Circuit {
     let table = Table::new(4, 6, (0..16).map(|i| i * 13 % 64).collect::<Vec<_>>()).unwrap();
     let width = WIDTH as u32;

@@ -86,6 +86,7 @@ impl Maker {
             name: circuit.and_then(|circuit| ItemMeta::printable_name(circuit.circuit().name())),
             sequence,
             counts: Vec::new(),
+            components: Vec::new(),
         }
     }
 

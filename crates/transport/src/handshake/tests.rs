@@ -174,7 +174,7 @@ fn malformed_hellos_are_the_peers_fault() {
     let mut whole = example().encode(1).unwrap();
     assert!(decode(&whole).is_some());
     whole.push(0);
-    assert!(decode(&whole).is_none(), "something behind it");
+    assert!(decode(&whole).is_none(), "something after it");
 }
 
 /// Cheat: 2 | handshake | a relay between two connections | the session's id | always
@@ -197,7 +197,7 @@ fn a_hello_is_of_a_bounded_length() {
     let longest = hello(room).encode(0).unwrap();
     assert_eq!(longest.len(), MAX_HELLO);
     assert_eq!(decode(&longest).unwrap().hello, hello(room));
-    // A letter more, and the length in front of the text says so; behind it is the count of open
+    // A letter more, and the length in front of the text says so; after it is the count of open
     // terms.
     let mut longer = longest;
     let at = longer.len() - 2 - room - 2;

@@ -152,7 +152,7 @@ fn wrong_u_on_an_anchored_triple() {
 }
 
 /// A party that puts in other bits than it was given goes unnoticed only where x = 0, and then the
-/// product is right all the same: the guess of x once more, for each triple it does so with.
+/// product is right all the same: the guess of x again, for each triple it does so with.
 /// Cheat: 2, known circuit | KRRW18 §5.2 | another factor than the given one | `leaky AND` | 1/2,
 /// if x = 1
 #[test]

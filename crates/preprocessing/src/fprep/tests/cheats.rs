@@ -517,7 +517,7 @@ fn short_and_long_messages() {
     }
 }
 
-/// Fig. 14 on a second lane, beside an honest first one: other choice bits in every column, and a
+/// Fig. 14 on a second lane, with an honest first one: other choice bits in every column, and a
 /// wrong U for every triple. The lane's failed check is what the party ends with. Always caught.
 /// Cheat: 2, two lanes | Fig. 14 | cheats on the second lane | `OT extension consistency`, `leaky
 /// AND` | always

@@ -278,7 +278,7 @@ fn lies_in_bucketing() {
     }
 }
 
-/// The same on a second lane's messages, beside an honest first one: a wrong U for every triple.
+/// The same on a second lane's messages, with an honest first one: a wrong U for every triple.
 /// Cheat: 3; one | Fig. 14, second lane | a wrong U for every triple | `leaky AND` | always
 #[test]
 fn cheat_on_another_lane() {

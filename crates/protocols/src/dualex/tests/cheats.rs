@@ -111,8 +111,8 @@ fn caught_at(ended: &Ended, at: Check) -> bool {
     matches!(&ended[1], Err(Error::PeerMisbehaved { check, .. }) if *check == at)
 }
 
-/// Without cut-and-choose this is classical dual execution. The cheater garbles x ∧ ¬y and enters
-/// y = 0: its circuit gives x where the right output is 0, so whether the honest party ends tells x.
+/// Without cut-and-choose this is classical dual execution. The cheater garbles x ∧ ¬y and enters y
+/// = 0: its circuit gives x where the right output is 0, so whether the honest party ends tells x.
 /// Cheat: one | none of it | classical dual execution, one circuit, none opened: x ∧ ¬y in place of
 /// x ∧ y | `reconciliation`, exactly if x = 1: a bit leaks | as predicted
 #[test]
@@ -145,9 +145,9 @@ fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
     }
 }
 
-/// The cheater translates the output labels of the good circuit from another seed than it is garbled
-/// with, and opens that seed. Were this not found, the good circuit would give a random value, and the
-/// wrong ones alone would decide, as in classical dual execution.
+/// The cheater translates the output labels of the good circuit from another seed than it is
+/// garbled with, and opens that seed. Were this not found, the good circuit would give a random
+/// value, and the wrong ones alone would decide, as in classical dual execution.
 /// Cheat: one | Bucket Labels, Output Decommit | the good circuit of a bucket translated, and
 /// opened, from another seed | `output translation` | always
 #[test]
@@ -319,9 +319,9 @@ fn assert_change_caught(check: Check, change: impl Fn(&mut Execution) + Sync) {
     }
 }
 
-/// Another value of an own input in one circuit of the bucket, by its right label.
-/// Cheat: one | Sender's Inputs | the other label of an own input in one circuit | `input label` |
-/// always
+/// Another value of one of the party's inputs in one circuit of the bucket, by its right label.
+/// Cheat: one | Sender's Inputs | the other label of one of the party's inputs in one circuit |
+/// `input label` | always
 #[test]
 fn another_input_in_one_circuit_is_found_at_once() {
     assert_change_caught(INPUT_LABEL, |execution| {
@@ -395,8 +395,8 @@ fn withheld_intersections_give_no_output() {
     }
 }
 
-/// Input encodings that probe: one of the two masked labels of position 0 is wrong. The honest party
-/// gives up if its random bit there is the one; its input has no part in it.
+/// Input encodings that probe: one of the two masked labels of position 0 is wrong. The honest
+/// party gives up if its random bit there is the one; its input has no part in it.
 /// Cheat: one | Offline Inputs | one of two masked labels of one position | `encoded input label` |
 /// 1/2 for either input
 #[test]
@@ -417,8 +417,8 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
     }
 }
 
-/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of the
-/// label of 0 and of something else. In the check set this is found.
+/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of
+/// the label of 0 and of something else. In the check set this is found.
 /// Cheat: one | Input Commit | leaves of one position that fit one of its labels alone | `encoded
 /// input label`, or `opened circuit` in the check set | 1/2 for either input; always
 #[test]

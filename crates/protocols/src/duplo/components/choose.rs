@@ -4,7 +4,7 @@
 //! Small components have many calls, so that fewer copies are needed for each; large ones have
 //! fewer wires between them, each of which takes commitments, solderings and authenticators. The
 //! search computes the sizes and the cost of each selection exactly. It first tries all components
-//! of at most so many AND gates, for every such bound. Then it takes the best of these selections
+//! up to a number of AND gates, for every such number. Then it takes the best of these selections
 //! and adds or removes one component at a time, as long as that makes it cheaper.
 //!
 //! Both parties search with the same integers, so they find the same selection.
@@ -22,8 +22,8 @@ const MAX_BOUNDS: usize = 24;
 /// The most changes of one component that are tried.
 const MAX_CHANGES: usize = 48;
 
-/// Changes are tried where a selection leaves at most so many nodes at the top level, so that each
-/// takes milliseconds.
+/// Changes are tried where a selection leaves at most this number of nodes at the top level, so
+/// that each takes milliseconds.
 const MAX_NODES_OF_CHANGES: u64 = 1 << 16;
 
 /// What components are chosen for.
@@ -189,7 +189,7 @@ impl Search<'_> {
         Ok(cheaper)
     }
 
-    /// Tries all components of at most so many AND gates, for every such bound.
+    /// Tries all components up to a number of AND gates, for every such number.
     fn by_size(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
         let sizes = reached.iter().zip(ands);
         let mut bounds: Vec<u64> =
@@ -230,7 +230,7 @@ impl Search<'_> {
     }
 }
 
-/// What so many executions cost; none if they cannot be run.
+/// What a number of executions costs; none if they cannot be run.
 fn cost(graph: &ComponentGraph, executions: usize, games: Games) -> Option<u128> {
     graph.wires.checked_mul(executions)?;
     let params = Params::rough(graph, executions, games).ok()?;
@@ -243,11 +243,18 @@ fn flattened(components: &[Component], weight: impl Fn(&Step) -> u64) -> Vec<u64
     for component in components {
         let own = component.steps.iter().map(|step| match *step {
             Step::Call(call) => sums[component.calls[call as usize].component as usize],
+            Step::Repeat(repeat) => rounds(component, repeat, &sums),
             ref step => weight(step),
         });
         sums.push(own.fold(0, u64::saturating_add));
     }
     sums
+}
+
+/// What all rounds of a repeat take, if `sums` says what each earlier component takes.
+fn rounds(component: &Component, repeat: u32, sums: &[u64]) -> u64 {
+    let repeat = component.repeats[repeat as usize];
+    sums[repeat.component as usize].saturating_mul(repeat.count.into())
 }
 
 /// Which components the main one calls, directly or not; it is one of them.
@@ -258,8 +265,7 @@ fn reachable(components: &[Component]) -> Vec<bool> {
     }
     for index in (0..components.len()).rev() {
         if reached[index] {
-            let calls = components[index].calls.iter();
-            calls.for_each(|call| reached[call.component as usize] = true);
+            components[index].uses().for_each(|(used, _)| reached[used as usize] = true);
         }
     }
     reached
@@ -276,6 +282,7 @@ fn nodes_left(components: &[Component], selected: &[bool]) -> u64 {
         }
         let own = component.steps.iter().map(|step| match *step {
             Step::Call(call) => sums[component.calls[call as usize].component as usize],
+            Step::Repeat(repeat) => rounds(component, repeat, &sums),
             _ => 1,
         });
         sums.push(own.fold(1 + u64::from(component.wires), u64::saturating_add));

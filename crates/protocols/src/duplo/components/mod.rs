@@ -134,7 +134,7 @@ pub(super) struct ComponentGraph {
 }
 
 impl ComponentGraph {
-    /// The same for so many executions side by side: each has its own wires and slots. An input
+    /// The same for a number of executions side by side: each has its own wires and slots. An input
     /// wire is given its number by `wire(execution, input bit)`, and output bits are execution
     /// after execution.
     pub fn repeated(self, executions: usize) -> ComponentGraph {
