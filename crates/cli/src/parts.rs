@@ -102,9 +102,10 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
             let config = Config::new(party, connect::transport(&settings, party)?);
             let progress = Progress::begin();
             let config = tuning.apply_with_link(config);
-            let report = play(config, &plan, &values, &progress.sink(party), &mut |part, outputs| {
-                print(&lines(part, outputs))
-            })?;
+            let report =
+                play(config, &plan, &values, &progress.sink(party), &mut |part, outputs| {
+                    print(&lines(part, outputs))
+                })?;
             drop(progress);
             tell_costs(&tuning, &[(party, &report)]);
             Ok(())
@@ -144,7 +145,8 @@ fn run_here(tuning: &Tuning, plan: &Plan, values: &[Resolved]) -> CliResult<()> 
             (None, _) => Ok(one.clone()),
             _ => Ok(zero.clone()),
         };
-        let outputs: Vec<OutputJson> = zero.iter().zip(one).map(learnt).collect::<CliResult<_>>()?;
+        let outputs: Vec<OutputJson> =
+            zero.iter().zip(one).map(learnt).collect::<CliResult<_>>()?;
         print(&lines(&plan.0[*part], &outputs))?;
     }
     drop(progress);
@@ -289,7 +291,8 @@ impl Plan {
         let source = self.source(source.trim())?;
         let output = &self.0[source.part].circuit.outputs()[source.output];
         if !(0..PARTIES).all(|party| output.to.contains(party)) {
-            let why = format!("`when` takes an output that all learn, which `{}` is not", output.name);
+            let why =
+                format!("`when` takes an output that all learn, which `{}` is not", output.name);
             return Err(CliError::usage(why));
         }
         let (name, ty) = (output.name.clone(), output.ty.clone());

@@ -294,7 +294,14 @@ const SECOND: &str = "fn main(x: u8 from 0, y: u8 from 1) -> (z: u8 to all) {
 }\n";
 
 const DUPLO: [&str; 8] = [
-    "--protocol", "duplo", "--component", "product", "--component", "larger", "--component", "mixed",
+    "--protocol",
+    "duplo",
+    "--component",
+    "product",
+    "--component",
+    "larger",
+    "--component",
+    "mixed",
 ];
 
 /// Each phase in processes of its own, whose stores are closed between.

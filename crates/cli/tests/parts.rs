@@ -74,7 +74,12 @@ fn plans_that_cannot_be_are_refused_before_anything_starts() {
         (format!("{base}links = {{ x = \"a.sum\" }}\n"), "earlier part"),
         (format!("{base}{then}links = {{ x = \"a.none\" }}\n"), "none"),
         (format!("{base}{then}links = {{ z = \"a.sum\" }}\n"), "z"),
-        (format!("{base}[[part]]\nname = \"b\"\ncircuit = \"add:9\"\nlinks = {{ x = \"a.sum\" }}\n"), "9 bits"),
+        (
+            format!(
+                "{base}[[part]]\nname = \"b\"\ncircuit = \"add:9\"\nlinks = {{ x = \"a.sum\" }}\n"
+            ),
+            "9 bits",
+        ),
         (format!("{hidden}{then}when = \"a.sum = 3\"\n"), "all learn"),
         (format!("{base}{then}when = \"a.sum\"\n"), "PART.OUTPUT = VALUE"),
         (format!("{base}colour = 1\n"), "colour"),

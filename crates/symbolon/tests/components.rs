@@ -180,7 +180,7 @@ fn a_pool_serves_other_circuits_of_the_same_components_on_later_days() {
         assert!(why.to_string().contains("0 of 1"), "{why}");
     }
     assert_eq!(town.left(1), names([("both", 1), ("product", 1), ("sum", 1)]));
-    town.prepare(&chain(&["both", "sum"]), 1).map(Result::unwrap);
+    town.prepare(&chain(&["both", "sum"]), 1).into_iter().for_each(|made| drop(made.unwrap()));
     town.assert_runs(&chain(&["both", "sum"]), 3, 250);
     // Filling adds what is missing alone.
     let filled = town.fill(2);
@@ -210,7 +210,7 @@ fn pools_are_closed_after_so_many_gates() {
         assert_eq!(told, [(first, 2, 1, 2), (second, 1, 2, 2)]);
         Ok(())
     });
-    filled.map(Result::unwrap);
+    filled.into_iter().for_each(|made| drop(made.unwrap()));
     let made = town.prepare(&filled_for(), 3).map(Result::unwrap);
     assert_eq!((made[0].from_pools, &made[0].items), (3, &made[1].items));
     (0..3).for_each(|run| town.assert_runs(&filled_for(), 90 + run, 7));
@@ -260,7 +260,7 @@ fn a_pool_whose_making_was_interrupted_is_not_used() {
         assert!(town.prepare(&filled_for(), 1).iter().all(Result::is_err), "{kind}");
         // The same call goes on.
         town.fill(1);
-        town.prepare(&filled_for(), 1).map(Result::unwrap);
+        town.prepare(&filled_for(), 1).into_iter().for_each(|made| drop(made.unwrap()));
         town.assert_runs(&filled_for(), 1, 2);
     }
 }
@@ -278,7 +278,7 @@ fn a_part_of_a_pool_is_taken_once() {
     for party in 0..2 {
         assert_eq!(town.left(party), names([("both", 1), ("product", 2), ("sum", 1)]));
     }
-    town.prepare(&filled_for(), 1).map(Result::unwrap);
+    town.prepare(&filled_for(), 1).into_iter().for_each(|made| drop(made.unwrap()));
     town.assert_runs(&filled_for(), 200, 100);
     assert!(town.prepare(&filled_for(), 1).iter().all(Result::is_err));
 }
@@ -290,7 +290,7 @@ fn a_part_of_a_pool_is_taken_once() {
 fn a_failed_check_makes_the_pool_void() {
     let town = Town::new();
     town.fill(3);
-    town.prepare(&filled_for(), 1).map(Result::unwrap);
+    town.prepare(&filled_for(), 1).into_iter().for_each(|made| drop(made.unwrap()));
     let ended = town.meet(Some(Bent("duplo: solderings", 0, flip)), |_, config, store| {
         stored::prepare_from_pools(config, store, &filled_for(), 1).map(drop)
     });

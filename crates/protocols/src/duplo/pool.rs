@@ -460,8 +460,7 @@ impl Sections {
             records[MASKS + 1 + place] = Some(shape.bucket(kind, *place));
         }
         let mut parts = Vec::with_capacity(records.len());
-        for (counter, (record, Range { start, end })) in
-            records.into_iter().zip(range).enumerate()
+        for (counter, (record, Range { start, end })) in records.into_iter().zip(range).enumerate()
         {
             let Some(bytes) = record.map(|bytes| bytes as u64) else {
                 parts.push(None);

@@ -57,7 +57,7 @@ fn random_component(prg: &mut Prg, earlier: &[Component]) -> Component {
         let (a, b) = (wire(prg, component.wires), wire(prg, component.wires));
         let out = component.wires;
         component.wires += 1;
-        component.steps.push(match prg.below(8) {
+        let step = match prg.below(8) {
             0 | 1 => Step::Xor { a, b, out },
             2 | 3 => Step::And { a, b, out },
             4 => Step::Inv { a, out },
@@ -80,7 +80,8 @@ fn random_component(prg: &mut Prg, earlier: &[Component]) -> Component {
                 component.wires = out + earlier[callee].outputs.len() as u32;
                 Step::Call(component.calls.len() as u32 - 1)
             }
-        });
+        };
+        component.steps.push(step);
     }
     let outputs = 1 + prg.below(5);
     component.outputs = (0..outputs).map(|_| prg.below(component.wires.into()) as u32).collect();
