@@ -12,6 +12,7 @@ use crate::labels::{Labels, port_name, port_type};
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::options::{EXIT_CODES, LocalTransport, RemoteTransport, TuningArgs};
 use crate::paper::args::PaperArgs;
+use crate::parts::PartsArgs;
 use crate::progress::ShowArgs;
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, audience, owner};
@@ -401,58 +402,6 @@ pub struct PrepareArgs {
     /// The store.
     #[command(flatten)]
     pub store: StoreArgs,
-}
-
-const PARTS_HELP: &str = "\
-EXAMPLE
-    symbolon parts tender.toml --protocol duplo --local --input sum.x=3 --input sum.y=4
-
-  where tender.toml has
-
-    [[part]]
-    name = \"sum\"
-    circuit = \"add:8\"
-    outputs = { sum = \"none\" }        # nobody learns it
-
-    [[part]]
-    name = \"double\"
-    circuit = \"add:8\"
-    links = { x = \"sum.sum\", y = \"sum.sum\" }
-
-    [[part]]
-    name = \"again\"
-    circuit = \"add:8\"
-    links = { x = \"double.sum\", y = \"sum.sum\" }
-    when = \"double.sum = 14\"          # otherwise this part is left out
-
-  Both parties give the same file. `owners = { INPUT = PARTY }` says whose an input is.";
-
-fn parts_help() -> String {
-    format!("{PARTS_HELP}\n\n{EXIT_CODES}")
-}
-
-/// Arguments of `parts`.
-#[derive(Args, Debug)]
-#[command(after_long_help = parts_help())]
-pub struct PartsArgs {
-    /// The file that lists the parts
-    #[arg(value_name = "FILE")]
-    pub plan: PathBuf,
-    /// Run both parties here, as threads
-    #[arg(
-        long,
-        conflicts_with_all = [
-            "config", "party", "listen", "connect", "key", "peer_fingerprint", "transport",
-            "dealer", "dealer_fingerprint"
-        ]
-    )]
-    pub local: bool,
-    /// An own input, PART.INPUT=VALUE; with --local, any party's
-    #[arg(long = "input", value_name = "PART.INPUT=VALUE")]
-    pub inputs: Vec<InputText>,
-    /// Who this is and where the others are.
-    #[command(flatten)]
-    pub meet: MeetArgs,
 }
 
 /// Arguments of `store`.

@@ -1,6 +1,8 @@
 //! `symbolon parts`: a computation in parts. Outputs of one part are inputs of later ones without
 //! being opened, and which parts are run may depend on outputs that were.
 
+mod args;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -8,7 +10,7 @@ use serde::Deserialize;
 use symbolon::circuit::{Circuit, Input, PartyId, parse_value};
 use symbolon::{Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
 
-use crate::args::{PartsArgs, RunArgs};
+use crate::args::RunArgs;
 use crate::connect;
 use crate::error::{CliError, CliResult};
 use crate::offline::{tell_costs, who};
@@ -20,6 +22,8 @@ use crate::settings::Settings;
 use crate::source::{Audience, CircuitSpec, Owner, from_folder, place};
 use crate::tuning::Tuning;
 use crate::values::{InputSources, Reading, Resolved, resolve};
+
+pub use args::PartsArgs;
 
 /// How many parties it has.
 const PARTIES: u16 = 2;

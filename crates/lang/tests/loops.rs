@@ -247,3 +247,36 @@ fn depth_is_that_of_the_rounds() {
     ));
     assert_eq!(Stats::of(&repeated).and_depth, Stats::of(&unrolled).and_depth);
 }
+
+/// The most memory that this process has taken, in MB.
+fn most_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.unwrap_or(0) / 1000
+}
+
+/// Prints how long programs take to compile: run it alone, in release, with `--nocapture`.
+#[test]
+#[ignore = "a measurement; see CONTRIBUTING.md"]
+fn times_to_compile() {
+    let cbcmac = std::fs::read_to_string("../../examples/sym/cbcmac.sym").expect("an example");
+    let power = "fn main(b: u64 from 0) -> (x: u64 to all) {
+        let mut x = b;
+        for _ in 0..130000 { x = x * (x + 3); }
+        x
+    }";
+    let sort = "fn main(a: [u32; 2048] from 0) -> (b: [u32; 2048] to all) { std::sort::sort(a) }";
+    for (name, text) in
+        [("cbcmac of 1024 blocks", &cbcmac[..]), ("x (x + 3)", power), ("sort", sort)]
+    {
+        let start = std::time::Instant::now();
+        let circuit = compiled(text);
+        let compiled = start.elapsed();
+        let start = std::time::Instant::now();
+        let gates = symbolon_circuit::Plan::new(&circuit).counts().gates();
+        let (planned, memory) = (start.elapsed(), most_memory());
+        println!("{name}: {gates} gates, {compiled:?}, planned in {planned:?}, {memory} MB");
+        assert!(gates > 1_000_000);
+    }
+}

@@ -4,7 +4,8 @@
 use std::io::{Cursor, Read};
 use std::ops::Range;
 
-use symbolon_circuit::{Circuit, Receivers, builtin, reference};
+use symbolon_circuit::builder::{Builder, ComponentBuilder};
+use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::checks::OPENING;
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, Result};
@@ -179,6 +180,36 @@ fn a_pool_serves_programs_one_after_the_other() {
             let plan = Protocol::Duplo.component_plan(&compiled, terms, &filled.kinds).unwrap();
             from.iter_mut().zip(plan.takes()).for_each(|(from, take)| *from += take);
         }
+    }
+}
+
+/// Two components that compute the same, gate for gate.
+#[test]
+fn components_that_are_the_same_under_two_names_are_one_kind() {
+    let product = |name: &str| {
+        let mut c = ComponentBuilder::new(name);
+        let (x, y) = (c.input(4), c.input(4));
+        let product = c.and(&x, &y);
+        c.output(&product);
+        c.finish().unwrap()
+    };
+    let mut b = Builder::new("twins");
+    let x = b.input("x", Type::Uint(4), 0);
+    let y = b.input("y", Type::Uint(4), 1);
+    let one = b.call_one(&product("one"), &[&x, &y]);
+    let turned = b.xor(&one, &y);
+    let two = b.call_one(&product("two"), &[&turned, &x]);
+    b.output("z", &two, Type::Uint(4), Receivers::All);
+    let circuit = b.finish().unwrap();
+    let components_of = ["one", "two"].map(String::from).to_vec();
+    let base = Scene::new(Some(TINY), 1, 1);
+    let scene = Scene { circuit, components: components_of, ..base };
+    assert_eq!(components(&scene, 1).counts()[3..], [2]);
+    let filled = filled(&scene, 1);
+    let from = &[0; 4][..];
+    let ended = filled.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
+    for (party, outputs) in (0..).zip(ended) {
+        assert_eq!(outputs.unwrap(), scene.expected(party), "party {party}");
     }
 }
 

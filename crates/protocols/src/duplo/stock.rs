@@ -37,9 +37,19 @@ impl Components {
             let all = (n as u64).checked_mul(runs).filter(|all| *all <= MOST);
             all.ok_or_else(|| Error::invalid_input("more components than a pool can have"))
         };
-        let kinds = program.graph.kinds.iter().zip(program.graph.counts());
-        let kinds = kinds.map(|(kind, count)| Ok((kind.clone(), many(count)?)));
-        let kinds: Vec<(Kind, u64)> = kinds.collect::<Result<_>>()?;
+        // What is called by several names is one kind.
+        let mut kinds: Vec<(Kind, u64)> = Vec::new();
+        let mut digests: Vec<[u8; 32]> = Vec::new();
+        for (kind, count) in program.graph.kinds.iter().zip(program.graph.counts()) {
+            let (digest, count) = (kind.digest(), many(count)?);
+            match digests.iter().position(|known| *known == digest) {
+                Some(place) => kinds[place].1 += count,
+                None => {
+                    kinds.push((kind.clone(), count));
+                    digests.push(digest);
+                }
+            }
+        }
         if kinds.is_empty() {
             return Err(Error::invalid_input("the circuit has no AND gates: nothing is garbled"));
         }

@@ -99,3 +99,28 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
         );
     }
 }
+
+/// What N blocks of AES-128 are made of, the bytes that both parties send for each, and what the
+/// commitments take in memory at each party.
+#[test]
+#[ignore = "prints sizes"]
+fn sizes_by_the_number_of_executions() {
+    let circuit = builtin::by_name("aes128").unwrap();
+    for executions in [1, 32, 128, 1024] {
+        let plans = Plans { executions, ..Plans::default() };
+        let forecast = Forecast::new(&circuit, plans).unwrap();
+        let (one, all) = (&forecast.components[0], forecast.authenticators);
+        let commitments = one.sizes.made * (1 + one.inputs + one.outputs)
+            + all.made * (1 + forecast.bundle)
+            + 3 * 128 * executions as u64;
+        let row = 8 * super::engine::commitments(40).unwrap().row_words() as u64;
+        eprintln!(
+            "N = {executions}: components {:?}; authenticators of {} wires {all:?}; {:.2} MB for \
+             each; {commitments} commitments, {} MB",
+            one.sizes,
+            forecast.bundle,
+            forecast.bytes() as f64 / executions as f64 / 1e6,
+            commitments * (16 + row) / 1_000_000,
+        );
+    }
+}

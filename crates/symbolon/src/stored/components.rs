@@ -244,7 +244,10 @@ pub(super) fn agree_on_pools(
         Candidates::find(network, &mut rounds, store, what)?;
     let mut pools = Pools { useless, ..Pools::none(agreement) };
     for Candidate { item, plan, next } in all {
-        if pools.ranges.len() == count as usize || !fits(&item, &next, plan.takes()) {
+        // A circuit without gates and inputs takes nothing that could be marked as used.
+        let takes_nothing = plan.takes().iter().all(|take| *take == 0);
+        let is_enough = pools.ranges.len() == count as usize;
+        if is_enough || takes_nothing || !fits(&item, &next, plan.takes()) {
             continue;
         }
         if let Some(locked) = lock(network, &mut rounds, store, &filter(work.maker), &item)? {
