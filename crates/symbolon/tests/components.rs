@@ -210,7 +210,7 @@ fn pools_are_closed_after_so_many_gates() {
         assert_eq!(told, [(first, 2, 1, 2), (second, 1, 2, 2)]);
         Ok(())
     });
-    filled.into_iter().for_each(|made| drop(made.unwrap()));
+    filled.into_iter().for_each(Result::unwrap);
     let made = town.prepare(&filled_for(), 3).map(Result::unwrap);
     assert_eq!((made[0].from_pools, &made[0].items), (3, &made[1].items));
     (0..3).for_each(|run| town.assert_runs(&filled_for(), 90 + run, 7));
