@@ -50,7 +50,7 @@ enum Work {
 
 /// A run: its name, how many parties it has, how many threads each of them has, and what they
 /// compute. Each is large enough that the set-up is the smaller part.
-const RUNS: [(&str, u16, usize, Work); 16] = [
+const RUNS: [(&str, u16, usize, Work); 15] = [
     ("set-up", 2, 1, Work::Circuit(Protocol::Wrk, "add:2", Phases::Together)),
     ("wrk", 2, 1, Work::Circuit(Protocol::Wrk, "random:32768/1024", Phases::Together)),
     ("wrk-streamed", 2, 1, Work::Circuit(Protocol::Wrk, "random:20480/1024", Phases::Streamed)),
@@ -75,7 +75,6 @@ const RUNS: [(&str, u16, usize, Work); 16] = [
     ("ywz-two-lanes", 2, 2, Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Together)),
     ("tinytable", 2, 1, Work::Circuit(Protocol::TinyTable, "aes128:sbox", Phases::Together)),
     ("dualex", 2, 1, Work::Circuit(Protocol::DualEx, "aes128", Phases::Together)),
-    ("dualex-two-lanes", 2, 2, Work::Circuit(Protocol::DualEx, "sha256", Phases::Together)),
     ("triples", 2, 1, Work::Triples(32768)),
 ];
 
