@@ -294,7 +294,7 @@ impl<'a> Defined<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, Circuit, PartyId, Receivers, Type, WireRange};
+    use crate::{Call, Circuit, Receivers, Type, WireRange};
 
     /// What the reason must say, and what is done to a good program.
     type Case<F> = (&'static str, F);
@@ -333,7 +333,7 @@ mod tests {
 
     fn ports(width: u32) -> (Vec<Input>, Vec<Output>) {
         let ty = Type::Uint(width);
-        let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+        let input = Input { name: "x".into(), ty: ty.clone(), owner: 0.into() };
         (vec![input], vec![Output { name: "x".into(), ty, to: Receivers::All }])
     }
 
@@ -505,7 +505,8 @@ mod tests {
     #[test]
     fn lists_of_receivers_have_one_order() {
         let (inputs, mut outputs) = ports(2);
-        let list = |parties: &[PartyId]| Receivers::Only(parties.to_vec());
+        let list =
+            |parties: &[u16]| Receivers::Only(parties.iter().map(|&party| party.into()).collect());
         outputs[0].to = list(&[3, 0, 3]);
         let circuit = Circuit::new("test", inputs, outputs, vec![leaf()]).expect("valid");
         assert_eq!(circuit.outputs()[0].to, list(&[0, 3]));

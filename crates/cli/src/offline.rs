@@ -5,6 +5,8 @@ use symbolon::store::Store;
 use symbolon::stored::{self, Agreement, Amount, Filled, NewPool};
 use symbolon::{Config, Report};
 
+use symbolon::circuit::PartyId;
+
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
 use crate::connect;
 use crate::dealer;
@@ -132,7 +134,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
 ///
 /// # Errors
 /// A usage failure that says what is missing.
-pub fn who(settings: &Settings) -> CliResult<(Tuning, u16)> {
+pub fn who(settings: &Settings) -> CliResult<(Tuning, PartyId)> {
     let parties = connect::count(settings)?;
     let tuning = Tuning::new(&settings.tuning, parties)?;
     let last = parties - 1;
@@ -140,7 +142,7 @@ pub fn who(settings: &Settings) -> CliResult<(Tuning, u16)> {
     let party = settings
         .party
         .ok_or_else(|| CliError::usage(format!("which party is this? Say --party {numbers}")))?;
-    if party > last {
+    if party.number() > last {
         return Err(CliError::usage(format!("there is no party {party}: say --party {numbers}")));
     }
     Ok((tuning, party))
@@ -159,7 +161,7 @@ pub fn tell_agreement(agreement: &Agreement) {
     ));
 }
 
-fn tell_costs(tuning: &Tuning, party: u16, report: &Report) {
+fn tell_costs(tuning: &Tuning, party: PartyId, report: &Report) {
     let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: report.phases.clone() };
     progress::live::report(std::slice::from_ref(&party), "");

@@ -2,6 +2,8 @@
 
 use symbolon::{Config, Error, stored};
 
+use symbolon::circuit::PartyId;
+
 use crate::args::RunArgs;
 use crate::batch::{line, play_stored, shown};
 use crate::connect;
@@ -138,7 +140,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     failure
 }
 
-fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> CliResult<Resolved> {
+fn own_values(settings: &Settings, loaded: &Loaded, party: PartyId) -> CliResult<Resolved> {
     let mut values: Resolved = Vec::new();
     let by_line = settings.tuning.batch.is_some_and(|n| n > 1);
     let how = Reading { pad: settings.pad, by_line };

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use symbolon::store::{Draft, ItemKind, ItemState, Protection, Store, StoreError, create_key_file};
 
+use symbolon::circuit::PartyId;
+
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
@@ -118,7 +120,7 @@ struct ItemJson {
     item: String,
     kind: ItemKind,
     protocol: String,
-    party: u16,
+    party: PartyId,
     parties: usize,
     /// The dealer that dealt it, or on whose material it stands; null for what the parties made.
     dealer: Option<String>,
@@ -154,7 +156,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             item: entry.id.to_string(),
             kind: meta.kind,
             protocol: meta.protocol.clone(),
-            party: meta.party,
+            party: meta.party.into(),
             parties: meta.peers.len() + 1,
             dealer: meta.dealer.clone(),
             rho: meta.rho,

@@ -3,6 +3,8 @@
 //! The digest alone decides. The words are terms of the handshake that come before it: where two
 //! circuits differ, the first difference is named, and the names of both circuits.
 
+use symbolon_transport::PartyId;
+
 use std::fmt::Write;
 
 use symbolon_circuit::{Circuit, Receivers, Step};
@@ -24,7 +26,7 @@ pub(crate) fn parts(circuit: &Circuit) -> [(&'static str, String); 3] {
             Receivers::All => "all parties".to_string(),
             Receivers::Only(parties) if parties.is_empty() => "nobody".to_string(),
             Receivers::Only(parties) => {
-                let list: Vec<String> = parties.iter().map(u16::to_string).collect();
+                let list: Vec<String> = parties.iter().map(PartyId::to_string).collect();
                 format!("party {}", list.join(" and "))
             }
         };
@@ -72,7 +74,7 @@ mod tests {
     #[test]
     fn ports_and_gates_are_described() {
         let circuit = builtin::by_name("add:8").unwrap();
-        let circuit = circuit.with_receivers(vec![Receivers::Only(vec![1])]).unwrap();
+        let circuit = circuit.with_receivers(vec![Receivers::only([1])]).unwrap();
         let [inputs, outputs, gates] = parts(&circuit).map(|(_, text)| text);
         let expected = "`x`: uint8, owned by party 0\n`y`: uint8, owned by party 1";
         assert_eq!(inputs, expected);

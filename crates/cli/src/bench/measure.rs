@@ -202,7 +202,7 @@ fn names(sessions: &[Session]) -> Vec<&str> {
 
 fn costs(
     sessions: &[Session],
-    parties: PartyId,
+    parties: u16,
     role: impl Fn(PartyId) -> &'static str,
 ) -> Vec<PartyMeasured> {
     let names = names(sessions);
@@ -229,7 +229,7 @@ fn costs(
         role: role(party),
         phases: names.iter().filter_map(|name| phase(usize::from(party), name)).collect(),
     };
-    (0..parties).map(party).collect()
+    PartyId::all(parties).map(party).collect()
 }
 
 /// For each phase, the slowest party's time in each sample, all parties' processor time, and the

@@ -7,7 +7,7 @@
 
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Opening, Seed};
-use symbolon_transport::{Error, Result, Step};
+use symbolon_transport::{Error, PartyId, Result, Step};
 use zeroize::Zeroizing;
 
 use super::{
@@ -188,7 +188,7 @@ fn receive_circuit(
 
 /// The hashes of a bucket's output labels.
 pub(super) fn label_hashes(
-    (session, garbler, number): (&[u8; 32], u16, u64),
+    (session, garbler, number): (&[u8; 32], PartyId, u64),
     labels: &[[Block; 2]],
 ) -> Vec<[Digest; 2]> {
     let hash = LeafHash::new(session, garbler, number);

@@ -30,6 +30,8 @@ use symbolon_primitives::{
 };
 use zeroize::Zeroizing;
 
+use symbolon_transport::PartyId;
+
 use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
 
 /// The kind of a commitment to a circuit.
@@ -47,7 +49,7 @@ pub(super) struct Garbler<'a> {
     /// The session that prepares.
     pub session: &'a [u8; 32],
     /// Who garbles.
-    pub party: u16,
+    pub party: PartyId,
     /// What is garbled.
     pub function: &'a Function,
     /// The encoding of the evaluator's input.
@@ -202,7 +204,7 @@ pub(super) struct LeafHash(Digest);
 
 impl LeafHash {
     /// That of circuit `number` of party `garbler`.
-    pub fn new(session: &[u8; 32], garbler: u16, number: u64) -> LeafHash {
+    pub fn new(session: &[u8; 32], garbler: PartyId, number: u64) -> LeafHash {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex labels 1");
         hasher.update(session).update(&garbler.to_le_bytes()).update(&number.to_le_bytes());
         LeafHash(*hasher.finalize().as_bytes())
@@ -232,7 +234,7 @@ impl LeafHash {
 pub(super) fn instance<'a>(
     plan: &'a Plan,
     session: &'a [u8; 32],
-    garbler: u16,
+    garbler: PartyId,
     number: u64,
 ) -> Instance<'a> {
     Instance::new(plan, session, 2 * number + u64::from(garbler))
@@ -270,7 +272,12 @@ impl<'a> Garbler<'a> {
 
     /// The context of the commitment to circuit `number`.
     fn context(&self, number: u64) -> CommitContext<'a> {
-        CommitContext { domain: CIRCUIT, session: self.session, party: self.party, index: number }
+        CommitContext {
+            domain: CIRCUIT,
+            session: self.session,
+            party: self.party.number(),
+            index: number,
+        }
     }
 
     /// Garbles circuit `number` from its seed, with the leaves of the own inputs in this order; the

@@ -70,7 +70,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use symbolon_transport::Result;
+use symbolon_transport::{PartyId, Result};
 
 use crate::{
     Batch, Compiled, Demand, GateForm, Network, Prepared,
@@ -90,7 +90,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     parties: [2, 2],
     forms: &[GateForm::HalfGates],
     roles: ["garbles and evaluates", "garbles and evaluates"],
-    evaluator: 1,
+    evaluator: PartyId::new(1),
     pools: "dualex",
     batches: Some(demand),
     messages: messages::ALL,

@@ -8,7 +8,7 @@
 //! reconciliation value can be computed by anybody, which is why the sets are committed to first.
 
 use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::{
     buckets::label_hashes,
@@ -65,7 +65,7 @@ pub(super) fn check_seeds(
 }
 
 /// Whether opened seeds are those of a bucket and its circuits, and all translations are right.
-fn fits(session: &[u8; 32], peer: u16, execution: &Execution, seeds: &[Block]) -> bool {
+fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block]) -> bool {
     let outputs = execution.output_hashes.len();
     let labels = output_labels(&Seed::new(seeds[0]), outputs);
     let hashes = label_hashes((session, peer, execution.number), &labels);
@@ -100,7 +100,7 @@ impl Reconciled {
     /// # Errors
     /// `PeerMisbehaved` when there is none, or more than one.
     pub fn new(
-        peer: u16,
+        peer: PartyId,
         candidates: &[Candidate],
         set: &[u128],
         found: &[usize],
@@ -141,7 +141,8 @@ mod tests {
         let candidates = [candidate(5, wrong), candidate(6, right), candidate(6, right)];
         let set = [9, 6, 5];
         let released = |found: &[usize]| {
-            Reconciled::new(1, &candidates, &set, found).map(|reconciled| reconciled.values())
+            Reconciled::new(1.into(), &candidates, &set, found)
+                .map(|reconciled| reconciled.values())
         };
         assert_eq!(released(&[1]).unwrap(), right);
         assert_eq!(released(&[2]).unwrap(), wrong);

@@ -11,6 +11,8 @@
 use symbolon_primitives::{BitVec, Block, Prg, mask64};
 use zeroize::Zeroizing;
 
+use symbolon_transport::PartyId;
+
 use super::garble::{Digest, Leaf, LeafHash};
 
 /// What a party got from evaluating a circuit of a bucket.
@@ -24,7 +26,7 @@ pub(super) struct Candidate {
 /// What turns labels into reconciliation values.
 pub(super) struct Reconciliation<'a> {
     /// The session that prepared, the peer, and the bucket's number.
-    pub bucket: (&'a [u8; 32], u16, u64),
+    pub bucket: (&'a [u8; 32], PartyId, u64),
     /// The labels of the own bucket.
     pub own: &'a [[Block; 2]],
     /// The hashes of the labels of the peer's.
@@ -153,9 +155,13 @@ mod tests {
             || -> Vec<[Block; 2]> { (0..4).map(|_| [prg.block(), prg.block()]).collect() };
         let (own, theirs) = (pairs(), pairs());
         let session = [5; 32];
-        let hashes = label_hashes((&session, 1, 7), &theirs);
-        let reconciliation =
-            Reconciliation { bucket: (&session, 1, 7), own: &own, theirs: &hashes, bits: 44 };
+        let hashes = label_hashes((&session, 1.into(), 7), &theirs);
+        let reconciliation = Reconciliation {
+            bucket: (&session, 1.into(), 7),
+            own: &own,
+            theirs: &hashes,
+            bits: 44,
+        };
         let values = BitVec::from_bools(&[true, false, true, true]);
         let of = |pairs: &[[Block; 2]]| -> Vec<Block> {
             (0..4).map(|wire| pairs[wire][usize::from(values.get(wire))]).collect()

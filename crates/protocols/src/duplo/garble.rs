@@ -11,7 +11,7 @@
 
 use symbolon_garbling::{InputKeys, Instance, Labels, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::commit::{Committed, Received, receive_blocks, send_blocks};
 use super::components::Kind;
@@ -260,7 +260,7 @@ pub(super) fn receive_offsets(
 /// committed to of its inputs. Returns what must be committed to of its outputs.
 pub(super) fn garble_again(
     copy: Copy<'_>,
-    peer: u16,
+    peer: PartyId,
     opened: &[Block],
     sent: &[u8; 32],
 ) -> Result<Vec<Block>> {

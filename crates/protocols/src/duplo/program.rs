@@ -1,7 +1,7 @@
 //! What is computed, as both parties see it: components, owners of inputs, receivers of outputs.
 
 use symbolon_circuit::{Circuit, Receivers, lower_lookups};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::components::{self, Choice, ComponentGraph, Wire};
@@ -9,10 +9,10 @@ use super::params::Games;
 use crate::{InputBits, OutputBits};
 
 /// The party that garbles: the paper's G.
-pub(super) const GARBLER: u16 = 0;
+pub(super) const GARBLER: PartyId = PartyId::new(0);
 
 /// The party that evaluates: the paper's E.
-pub(super) const EVALUATOR: u16 = 1;
+pub(super) const EVALUATOR: PartyId = PartyId::new(1);
 
 /// An output bit that the garbler learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +186,7 @@ impl Program {
     /// Puts output bits, one for each of `numbers`, where a party reports them.
     pub fn output_bits(
         &self,
-        party: u16,
+        party: PartyId,
         numbers: impl Iterator<Item = usize>,
         bits: &[bool],
     ) -> OutputBits {
@@ -206,6 +206,6 @@ impl Program {
     }
 }
 
-fn learns(to: &Receivers, party: u16) -> bool {
+fn learns(to: &Receivers, party: PartyId) -> bool {
     to.contains(party)
 }

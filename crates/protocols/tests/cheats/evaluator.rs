@@ -117,7 +117,7 @@ fn garbage_behind_packed_bits() {
 /// ends well, without output.
 #[test]
 fn nothing_is_returned_that_nobody_may_learn() {
-    let circuit = common::two_layers(WIDTH as u32, Receivers::Only(vec![1]));
+    let circuit = common::two_layers(WIDTH as u32, Receivers::only([1]));
     let never = message(RETURNED, 0, |_| unreachable!("the garbler learns nothing"));
     let ended = cheat_in(&circuit, 1, never);
     let nothing: OutputBits = vec![None];

@@ -104,7 +104,7 @@ fn assert_bytes(circuit: &Circuit, setting: Setting) {
         net.meter.set_phase("offline");
         let prepared = prepare(net, circuit, setting, None)?;
         net.meter.set_phase("online");
-        let inputs = inputs_of(circuit, net.me, &all);
+        let inputs = inputs_of(circuit, net.me.number(), &all);
         Box::new(prepared).evaluate(net, &Compiled::new(circuit), &inputs)?;
         Ok(net.meter.report())
     });
