@@ -9,10 +9,12 @@ use symbolon_circuit::native::{read, write};
 fuzz_target!(|data: &[u8]| {
     // Anything is read or refused, also what has another name or version.
     let _ = read(data);
-    let Ok(circuit) = read(&[b"\x89SBC\x01", data].concat()) else { return };
-    let mut bytes = Vec::new();
-    write(&circuit, &mut bytes).expect("what was read is within the limits");
-    let again = read(&bytes).expect("what was written can be read");
-    assert_eq!(again, circuit);
-    assert_eq!(again.digest(), circuit.digest());
+    for version in 1..=2 {
+        let Ok(circuit) = read(&[&b"\x89SBC"[..], &[version], data].concat()) else { continue };
+        let mut bytes = Vec::new();
+        write(&circuit, &mut bytes).expect("what was read is within the limits");
+        let again = read(&bytes).expect("what was written can be read");
+        assert_eq!(again, circuit);
+        assert_eq!(again.digest(), circuit.digest());
+    }
 });

@@ -18,3 +18,5 @@ mkdir -p keys
         test -f "keys/bid_$id.txt" || echo $((100 + (id * 37) % 101)) > "keys/bid_$id.txt"
     done
 } > keys/auction.toml
+# Containers run as the owner of the keys, who alone may read them.
+echo "SYMBOLON_USER=$(id -u):$(id -g)" > .env

@@ -30,10 +30,21 @@
 //! lookup    = table first_input input_count first_output output_count
 //! ```
 //!
+//! A circuit with repeats is encoded in version 3, under a third hash, which differs from version 2
+//! in
+//!
+//! ```text
+//! component = … lookup_inputs repeats repeat_args            (each a list)
+//! step      = … | 6 repeat                                   (Repeat)
+//! repeat    = component count first_arg arg_count first_output
+//! argument  = 0 first count | 1 first count | 2 first count  (Fixed, Carried, Strided)
+//!           | 3 start:u64 step:u64 bits                      (Counter)
+//! ```
+//!
 //! Tags are one byte, what has no width given is `u32`. Names of ports are part of it, since users
 //! set inputs by them; names of the circuit and its components are not.
 
-use crate::{Circuit, Component, Lookup, Receivers, Step, Table, Type};
+use crate::{Circuit, Component, Lookup, Ranges, Receivers, Repeat, RepeatArg, Step, Table, Type};
 
 /// Domain and version: another encoding gets another context.
 const CONTEXT: &str = "Symbolon circuit digest, encoding version 1";
@@ -41,14 +52,22 @@ const CONTEXT: &str = "Symbolon circuit digest, encoding version 1";
 /// The context of circuits with tables, so that those without keep their digests.
 const CONTEXT_WITH_TABLES: &str = "Symbolon circuit digest, encoding version 2";
 
+/// The context of circuits with repeats, so that all others keep their digests.
+const CONTEXT_WITH_REPEATS: &str = "Symbolon circuit digest, encoding version 3";
+
 impl Circuit {
     /// A 256-bit BLAKE3 digest of the inputs (names, types, owners), the outputs (names, types,
     /// receivers) and the program, gate for gate as written. Two circuits with the same digest do
     /// the same in a protocol; circuits that merely compute the same function differ in it.
     pub fn digest(&self) -> [u8; 32] {
         // Without a table there is no look-up to encode: a valid one names a table.
-        let tables = !self.tables().is_empty();
-        let mut encoder = Encoder::new(if tables { CONTEXT_WITH_TABLES } else { CONTEXT });
+        let repeats = self.components().iter().any(|component| !component.repeats.is_empty());
+        let tables = repeats || !self.tables().is_empty();
+        let mut encoder = Encoder::new(match (repeats, tables) {
+            (true, _) => CONTEXT_WITH_REPEATS,
+            (false, true) => CONTEXT_WITH_TABLES,
+            (false, false) => CONTEXT,
+        });
         encoder.length(self.inputs().len());
         for input in self.inputs() {
             encoder.string(&input.name);
@@ -70,6 +89,9 @@ impl Circuit {
             encoder.component(component);
             if tables {
                 encoder.lookups(component);
+            }
+            if repeats {
+                encoder.repeats(component);
             }
         }
         encoder.finish()
@@ -212,6 +234,33 @@ impl Encoder {
         component.lookup_inputs.iter().for_each(|&wire| self.numbers([wire]));
     }
 
+    fn repeats(&mut self, component: &Component) {
+        self.length(component.repeats.len());
+        for repeat in &component.repeats {
+            let Repeat { component, count, first_arg, arg_count, first_output } = *repeat;
+            self.numbers([component, count, first_arg, arg_count, first_output]);
+        }
+        self.length(component.repeat_args.len());
+        for arg in &component.repeat_args {
+            match *arg {
+                RepeatArg::Fixed(ranges) => self.ranges(0, ranges),
+                RepeatArg::Carried(ranges) => self.ranges(1, ranges),
+                RepeatArg::Strided(ranges) => self.ranges(2, ranges),
+                RepeatArg::Counter { start, step, bits } => {
+                    self.tag(3);
+                    self.bytes(&start.to_le_bytes());
+                    self.bytes(&step.to_le_bytes());
+                    self.numbers([bits]);
+                }
+            }
+        }
+    }
+
+    fn ranges(&mut self, tag: u8, Ranges { first, count }: Ranges) {
+        self.tag(tag);
+        self.numbers([first, count]);
+    }
+
     fn step(&mut self, step: &Step) {
         match *step {
             Step::Xor { a, b, out } => {
@@ -238,6 +287,10 @@ impl Encoder {
             Step::Lookup(lookup) => {
                 self.tag(5);
                 self.numbers([lookup]);
+            }
+            Step::Repeat(repeat) => {
+                self.tag(6);
+                self.numbers([repeat]);
             }
         }
     }
@@ -381,6 +434,64 @@ mod tests {
         assert_eq!(digests.len(), changes.len());
         let hex: String = digest_of(|_| {}).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, "f7b265f165ef6fa60575fd37c4b95f0fee81fb16b8b0a61d5c1277447558dd01");
+    }
+
+    #[test]
+    fn repeats_count() {
+        let digest_of = |change: fn(&mut Vec<Component>)| {
+            let round = Component {
+                inputs: 5,
+                wires: 6,
+                steps: vec![Step::And { a: 0, b: 3, out: 5 }],
+                outputs: vec![5, 2],
+                ..Component::default()
+            };
+            let ranges = |first| Ranges { first, count: 1 };
+            let range = |first, len| WireRange { first, len };
+            let main = Component {
+                inputs: 6,
+                wires: 10,
+                steps: vec![Step::Repeat(0)],
+                call_args: vec![range(0, 1), range(1, 1), range(3, 3), range(2, 1)],
+                repeats: vec![Repeat {
+                    component: 0,
+                    count: 3,
+                    first_arg: 0,
+                    arg_count: 4,
+                    first_output: 6,
+                }],
+                repeat_args: vec![
+                    RepeatArg::Carried(ranges(0)),
+                    RepeatArg::Fixed(ranges(1)),
+                    RepeatArg::Strided(ranges(2)),
+                    RepeatArg::Counter { start: 0, step: 1, bits: 2 },
+                ],
+                outputs: (6..10).collect(),
+                ..Component::default()
+            };
+            let mut components = vec![round, main];
+            change(&mut components);
+            crate::testing::circuit(components).digest()
+        };
+        let changes: [fn(&mut Vec<Component>); 8] = [
+            |_| {},
+            |c| c[1].repeat_args.swap(0, 1),
+            |c| c[1].repeat_args[1] = RepeatArg::Fixed(Ranges { first: 0, count: 1 }),
+            |c| c[1].repeat_args[3] = RepeatArg::Counter { start: 1, step: 1, bits: 2 },
+            |c| c[1].repeat_args[3] = RepeatArg::Counter { start: 0, step: 2, bits: 2 },
+            |c| c[1].call_args[2].first = 2,
+            |c| c[1].repeat_args.push(RepeatArg::Fixed(Ranges { first: 0, count: 1 })),
+            |c| {
+                c[1].repeats[0].count = 1;
+                c[1].call_args[2].len = 1;
+                c[1].wires = 8;
+                c[1].outputs.truncate(2);
+            },
+        ];
+        let digests: HashSet<[u8; 32]> = changes.iter().map(|change| digest_of(*change)).collect();
+        assert_eq!(digests.len(), changes.len());
+        let hex: String = digest_of(|_| {}).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "e520c2a02e77cbeca19401a13dbb304ba15aaff9a66d193b97a139401aa5ebbf");
     }
 
     #[test]

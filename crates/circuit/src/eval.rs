@@ -3,12 +3,14 @@
 //! A *lane word* holds one bit of every evaluation; one pass over the plan does them all. The
 //! simple evaluator in [`crate::reference`] is the specification of this one.
 
+use zeroize::{Zeroize, Zeroizing};
+
 use crate::plan::{And, Batch, Linear, LookupGate, Plan};
 use crate::{Circuit, CircuitError, Table};
 
 /// A word whose bits belong to independent evaluations: `u64` for 64 of them, `[u64; N]` for
 /// `64 · N`.
-pub trait Lanes: Copy {
+pub trait Lanes: Copy + Zeroize {
     /// Every evaluation's bit 0.
     const ZEROS: Self;
     /// Every evaluation's bit 1.
@@ -56,9 +58,10 @@ impl<const N: usize> Lanes for [u64; N] {
 /// When `inputs` has another length than [`Plan::input_slots`].
 pub fn eval_lanes<L: Lanes>(plan: &Plan, inputs: &[L]) -> Vec<L> {
     assert_eq!(inputs.len(), plan.input_slots().len(), "one lane word per input wire");
-    let mut slots = vec![L::ZEROS; plan.slots()];
+    // A protocol may evaluate in the clear what only one party knows.
+    let mut slots = Zeroizing::new(vec![L::ZEROS; plan.slots()]);
     slots[plan.input_slots()].copy_from_slice(inputs);
-    let mut places = Vec::new();
+    let mut places = Zeroizing::new(Vec::with_capacity(1 << Table::MAX_INPUTS));
     let mut cursor = plan.cursor();
     while let Some(Batch { base, linear, ands, lookups, .. }) = cursor.next_batch() {
         let slots = &mut slots[base..];

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use symbolon_errors::PartyId;
 
-use crate::{CircuitError, Table, Type};
+use crate::{CircuitError, Repeat, RepeatArg, Table, Type};
 
 /// A wire of a component: inputs come first, then every step's output in any order, each once.
 pub type Wire = u32;
@@ -39,7 +39,7 @@ impl WireRange {
     }
 }
 
-/// One gate, one look-up, or one call of another component.
+/// One gate, one look-up, or one or many calls of another component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `out = a ⊕ b`; free in every protocol.
@@ -78,6 +78,8 @@ pub enum Step {
     Call(u32),
     /// The look-up with this index in [`Component::lookups`].
     Lookup(u32),
+    /// The repeat with this index in [`Component::repeats`].
+    Repeat(u32),
 }
 
 /// One use of an earlier component.
@@ -126,12 +128,16 @@ pub struct Component {
     pub inputs: u32,
     /// How many wires there are in all.
     pub wires: u32,
-    /// Gates, look-ups and calls; a wire is written before it is read, and once.
+    /// Gates, look-ups, calls and repeats; a wire is written before it is read, and once.
     pub steps: Vec<Step>,
     /// The calls that [`Step::Call`] names.
     pub calls: Vec<Call>,
-    /// The argument ranges that [`Call::first_arg`] names.
+    /// The argument ranges that [`Call::first_arg`] and [`RepeatArg`]s name.
     pub call_args: Vec<WireRange>,
+    /// The repeats that [`Step::Repeat`] names.
+    pub repeats: Vec<Repeat>,
+    /// The arguments that [`Repeat::first_arg`] names.
+    pub repeat_args: Vec<RepeatArg>,
     /// The look-ups that [`Step::Lookup`] names.
     pub lookups: Vec<Lookup>,
     /// The wires that [`Lookup::first_input`] names.
@@ -141,6 +147,17 @@ pub struct Component {
 }
 
 impl Component {
+    /// How often each component is used, by index: once for a call, once a round for a repeat.
+    pub fn uses(&self) -> impl Iterator<Item = (u32, u64)> {
+        let calls = self.calls.iter().map(|call| (call.component, 1));
+        calls.chain(self.repeats.iter().map(|repeat| (repeat.component, repeat.count.into())))
+    }
+
+    /// Whether it has neither calls nor repeats.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.calls.is_empty() && self.repeats.is_empty()
+    }
+
     /// The wires that one of its look-ups reads.
     pub(crate) fn inputs_of(&self, lookup: Lookup) -> &[Wire] {
         &self.lookup_inputs[lookup.first_input as usize..][..lookup.input_count as usize]
@@ -254,8 +271,8 @@ impl Circuit {
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when a wire is read before it is written, written twice or out of
-    /// range, a call names a component that is not earlier or passes a wrong number of wires, a
-    /// look-up names no table or has other numbers of wires than its table, the widths of inputs or
+    /// range, a call or a repeat names a component that is not earlier or passes a wrong number of
+    /// wires, a look-up names no table or has other numbers of wires than its table, the widths of inputs or
     /// outputs do not add up to the main component's, two ports share a name, a component has more
     /// than 2^30 wires or a list of more than 2^31 entries, or the flattened program would have
     /// more than 2^48 gates and calls, look-ups counted as the gates that could stand in their
@@ -282,7 +299,7 @@ impl Circuit {
         Circuit { components: components.into(), tables: tables.into(), ..self.clone() }
     }
 
-    /// The inputs and outputs; whoever changes them keeps the rules of [`Circuit::new`].
+    /// The inputs and outputs; a caller that changes them keeps the rules of [`Circuit::new`].
     pub(crate) fn ports_mut(&mut self) -> (&mut [Input], &mut [Output]) {
         (&mut self.inputs, &mut self.outputs)
     }

@@ -17,6 +17,7 @@ mod optimise;
 pub mod plan;
 mod ports;
 pub mod reference;
+mod repeat;
 mod shared;
 mod stats;
 mod table;
@@ -37,6 +38,7 @@ pub use ir::{
 pub use lower::lower_lookups;
 pub use optimise::optimise;
 pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};
+pub use repeat::{Ranges, Repeat, RepeatArg, Rounds, Source};
 pub use stats::{LookupCount, Stats};
 pub use symbolon_errors::PartyId;
 pub use table::Table;
@@ -45,8 +47,3 @@ pub use types_text::ParseTypeError;
 pub use value::{
     FileForm, Value, format_file, format_value, parse_file, parse_value, to_bits_string, to_hex,
 };
-
-/// The guide's examples, which have to compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide.md")]
-struct Guide;

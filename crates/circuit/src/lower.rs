@@ -53,6 +53,7 @@ fn used_tables(component: &Component) -> impl Iterator<Item = usize> + use<'_> {
 fn with_calls(old: &Component, moved: u32, place: impl Fn(u32) -> u32) -> Component {
     let mut new = Component { lookups: Vec::new(), lookup_inputs: Vec::new(), ..old.clone() };
     new.calls.iter_mut().for_each(|call| call.component += moved);
+    new.repeats.iter_mut().for_each(|repeat| repeat.component += moved);
     for step in &mut new.steps {
         let Step::Lookup(lookup) = *step else { continue };
         let lookup = old.lookups[lookup as usize];

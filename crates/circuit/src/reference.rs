@@ -1,7 +1,7 @@
 //! The simplest evaluator: one bit at a time, straight from the definition. The specification that
 //! every other evaluation is tested against.
 
-use crate::{Circuit, Step};
+use crate::{Circuit, Source, Step};
 
 /// Evaluates `circuit` on the bits of all its inputs, joined in order, and returns the bits of all
 /// its outputs, joined in order.
@@ -33,6 +33,28 @@ fn eval_component(circuit: &Circuit, index: usize, inputs: &[bool]) -> Vec<bool>
                     .collect();
                 let results = eval_component(circuit, call.component as usize, &bits);
                 wires[call.first_output as usize..][..results.len()].copy_from_slice(&results);
+            }
+            Step::Repeat(repeat) => {
+                let repeat = component.repeats[repeat as usize];
+                let carried = component.carried_by(repeat) as usize;
+                let mut rounds = component.rounds(repeat);
+                let (mut sources, mut last) = (Vec::new(), Vec::new());
+                let mut next = repeat.first_output as usize + carried;
+                while rounds.next(&mut sources) {
+                    let bits: Vec<bool> = sources
+                        .iter()
+                        .map(|source| match *source {
+                            Source::Wire(wire) => wires[wire as usize],
+                            Source::Before(output) => last[output as usize],
+                            Source::Constant(bit) => bit,
+                        })
+                        .collect();
+                    last = eval_component(circuit, repeat.component as usize, &bits);
+                    let others = &last[carried..];
+                    wires[next..][..others.len()].copy_from_slice(others);
+                    next += others.len();
+                }
+                wires[repeat.first_output as usize..][..carried].copy_from_slice(&last[..carried]);
             }
             Step::Lookup(lookup) => {
                 let lookup = component.lookups[lookup as usize];

@@ -98,6 +98,10 @@ fn table_uses(circuit: &Circuit) -> Vec<u64> {
                 Step::Call(call) => {
                     runs[component.calls[call as usize].component as usize] += times
                 }
+                Step::Repeat(repeat) => {
+                    let repeat = component.repeats[repeat as usize];
+                    runs[repeat.component as usize] += times * u64::from(repeat.count);
+                }
                 Step::Lookup(lookup) => {
                     uses[component.lookups[lookup as usize].table as usize] += times;
                 }
@@ -148,7 +152,7 @@ mod tests {
 
     use super::*;
     use crate::testing::arbitrary_circuit;
-    use crate::{Component, Step};
+    use crate::{Component, Source, Step};
 
     /// Counts and depths straight from the definition, call by call.
     fn measure(
@@ -188,6 +192,29 @@ mod tests {
                     let callee = call.component as usize;
                     let results = measure(components, callee, &args, stats, uses);
                     wires[call.first_output as usize..][..results.len()].copy_from_slice(&results);
+                }
+                Step::Repeat(repeat) => {
+                    let repeat = component.repeats[repeat as usize];
+                    let carried = component.carried_by(repeat) as usize;
+                    let (mut rounds, mut sources) = (component.rounds(repeat), Vec::new());
+                    let (mut last, mut at) = (Vec::<u32>::new(), repeat.first_output as usize);
+                    let first = at;
+                    at += carried;
+                    while rounds.next(&mut sources) {
+                        let depth = |source: &Source| match *source {
+                            Source::Wire(wire) => wires[wire as usize],
+                            Source::Before(output) => last[output as usize],
+                            Source::Constant(_) => 0,
+                        };
+                        let args: Vec<u32> = sources.iter().map(depth).collect();
+                        let constant = |source: &&Source| matches!(source, Source::Constant(_));
+                        stats.constants += sources.iter().filter(constant).count() as u64;
+                        last = measure(components, repeat.component as usize, &args, stats, uses);
+                        let others = &last[carried..];
+                        wires[at..][..others.len()].copy_from_slice(others);
+                        at += others.len();
+                    }
+                    wires[first..][..carried].copy_from_slice(&last[..carried]);
                 }
                 Step::Lookup(lookup) => {
                     let lookup = component.lookups[lookup as usize];

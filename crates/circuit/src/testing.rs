@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::{
-    Call, Circuit, Component, Input, Lookup, Output, Program, Receivers, Step, Table, Type,
-    WireRange,
+    Call, Circuit, Component, Input, Lookup, Output, Program, Ranges, Receivers, Repeat, RepeatArg,
+    Source, Step, Table, Type, WireRange,
 };
 
 /// A small generator of random choices, driven by a seed that proptest picks.
@@ -117,6 +117,7 @@ fn component(choices: &mut Choices, program: &Program, steps: u32, wide: bool) -
             6 if program.tables.is_empty() => {}
             6 => wires += lookup(choices, &program.tables, &mut made, out),
             _ if earlier.is_empty() => {}
+            8 => wires += repeat(choices, earlier, &mut made, out),
             _ => wires += call(choices, earlier, &mut made, out),
         }
     }
@@ -169,10 +170,119 @@ fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wire
     callee.outputs.len() as u32
 }
 
+/// Adds a repeat of up to five rounds with arguments of all kinds; gives the number of its results.
+fn repeat(choices: &mut Choices, earlier: &[Component], made: &mut Component, wires: u32) -> u32 {
+    let index = choices.below(earlier.len() as u32);
+    let callee = &earlier[index as usize];
+    let outputs = callee.outputs.len() as u32;
+    let count = 1 + choices.below(5);
+    let first_arg = made.repeat_args.len() as u32;
+    let (mut missing, mut carried) = (callee.inputs, 0);
+    while missing > 0 {
+        let width = 1 + choices.below(missing);
+        missing -= width;
+        let kind = choices.below(4);
+        if kind == 3 && width <= 64 {
+            let (start, step) = (choices.word(), choices.word());
+            made.repeat_args.push(RepeatArg::Counter { start, step, bits: width });
+            continue;
+        }
+        let is_carried = kind == 0 && carried + width <= outputs;
+        let mut total = if kind == 1 { width * count } else { width };
+        let first = made.call_args.len() as u32;
+        while total > 0 {
+            let first = choices.below(wires);
+            let len = 1 + choices.below(total.min(wires - first));
+            made.call_args.push(WireRange { first, len });
+            total -= len;
+        }
+        let ranges = Ranges { first, count: made.call_args.len() as u32 - first };
+        carried += if is_carried { width } else { 0 };
+        made.repeat_args.push(match kind {
+            0 if is_carried => RepeatArg::Carried(ranges),
+            1 => RepeatArg::Strided(ranges),
+            _ => RepeatArg::Fixed(ranges),
+        });
+    }
+    let arg_count = made.repeat_args.len() as u32 - first_arg;
+    made.steps.push(Step::Repeat(made.repeats.len() as u32));
+    made.repeats.push(Repeat {
+        component: index,
+        count,
+        first_arg,
+        arg_count,
+        first_output: wires,
+    });
+    carried + count * (outputs - carried)
+}
+
+/// The same circuit with calls in the place of its repeats, and constants for their counters.
+pub(crate) fn without_repeats(with: &Circuit) -> Circuit {
+    let old = with.components();
+    let components = old.iter().map(|component| written_out(component, old)).collect();
+    circuit(Program { components, tables: with.tables().to_vec() })
+}
+
+fn written_out(old: &Component, all: &[Component]) -> Component {
+    let mut new = Component {
+        repeats: Vec::new(),
+        repeat_args: Vec::new(),
+        steps: Vec::new(),
+        ..old.clone()
+    };
+    // The repeats' old wires keep their numbers, and are written last, by XORs with a constant.
+    let zero = new.wires;
+    new.wires += 1;
+    new.steps.push(Step::Const { value: false, out: zero });
+    for step in &old.steps {
+        let Step::Repeat(repeat) = *step else {
+            new.steps.push(*step);
+            continue;
+        };
+        let repeat = old.repeats[repeat as usize];
+        let outputs = all[repeat.component as usize].outputs.len() as u32;
+        let carried = old.carried_by(repeat);
+        let (mut rounds, mut sources) = (old.rounds(repeat), Vec::new());
+        let (mut last, mut to) = (0, repeat.first_output + carried);
+        let mut copies = Vec::new();
+        while rounds.next(&mut sources) {
+            let first_arg = new.call_args.len();
+            for source in &sources {
+                let wire = match *source {
+                    Source::Wire(wire) => wire,
+                    Source::Before(output) => last + output,
+                    Source::Constant(value) => {
+                        new.steps.push(Step::Const { value, out: new.wires });
+                        new.wires += 1;
+                        new.wires - 1
+                    }
+                };
+                new.call_args.push(WireRange { first: wire, len: 1 });
+            }
+            last = new.wires;
+            new.wires += outputs;
+            new.steps.push(Step::Call(new.calls.len() as u32));
+            new.calls.push(Call {
+                component: repeat.component,
+                first_arg: first_arg as u32,
+                arg_count: sources.len() as u32,
+                first_output: last,
+            });
+            copies.extend((carried..outputs).map(|output| {
+                to += 1;
+                (last + output, to - 1)
+            }));
+        }
+        copies.extend((0..carried).map(|output| (last + output, repeat.first_output + output)));
+        new.steps.extend(copies.into_iter().map(|(a, out)| Step::Xor { a, b: zero, out }));
+    }
+    new
+}
+
 /// Reverses the numbers of the gates' results when the component has no calls or look-ups (whose
 /// results must stay runs), so that wires are not always written in ascending order.
 fn renumber(choices: &mut Choices, made: &mut Component) {
-    if !made.calls.is_empty() || !made.lookups.is_empty() || choices.below(2) == 0 {
+    if !made.is_leaf() || !made.lookups.is_empty() || choices.below(2) == 0 {
         return;
     }
     let (inputs, wires) = (made.inputs, made.wires);
@@ -188,7 +298,7 @@ fn renumber(choices: &mut Choices, made: &mut Component) {
             }
             Step::Inv { a, out } => [a, out].into_iter().for_each(new),
             Step::Const { out, .. } => new(out),
-            Step::Call(_) | Step::Lookup(_) => {}
+            Step::Call(_) | Step::Lookup(_) | Step::Repeat(_) => {}
         }
     }
     made.outputs.iter_mut().for_each(new);

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::{CircuitError, Component, Input, Lookup, Output, Program, Step, Table};
+use crate::{
+    CircuitError, Component, Input, Lookup, Output, Program, Ranges, Repeat, RepeatArg, Step, Table,
+};
 
 /// A flattened program may have at most this many gates: enough for anyone, and small enough that
 /// counts of gates, bytes and hashes never overflow.
@@ -13,7 +15,8 @@ const MAX_GATES: u64 = 1 << 48;
 pub(crate) const MAX_WIRES: u32 = 1 << 30;
 
 /// A component's lists of calls, arguments and look-ups may have at most this many entries, so that
-/// turning look-ups into calls never makes one that a `u32` cannot index.
+/// turning look-ups into calls never makes one that a `u32` cannot index. Its repeats may read at
+/// most so many wires, each counted as often as an argument names it.
 const MAX_LIST: u64 = 1 << 31;
 
 pub(crate) fn check(
@@ -86,12 +89,15 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
         return Err(CircuitError::invalid(format!("component `{name}` has more than 2^30 wires")));
     }
     check_lists(component, &program.tables)?;
+    (0..component.calls.len() as u32).try_for_each(|c| called(component, c, index).map(drop))?;
+    let repeats = check_repeats(components, index)?;
     // Every wire that is neither an input nor written by a step makes the claimed count too large,
     // so the count is bounded by what the steps really hold before anything is allocated for it.
     let written = component.steps.iter().try_fold(u64::from(component.inputs), |sum, step| {
         let outputs = match *step {
             Step::Call(call) => called(component, call, index)?.1.outputs_of(components),
             Step::Lookup(lookup) => u64::from(looked_up(component, lookup)?.output_count),
+            Step::Repeat(repeat) => repeated(component, &repeats, repeat)?.written,
             _ => 1,
         };
         Ok::<u64, CircuitError>(sum.saturating_add(outputs))
@@ -124,6 +130,16 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
             Step::Call(call) => {
                 size = size.saturating_add(check_call(components, index, call, sizes, &mut wires)?);
             }
+            Step::Repeat(repeat) => {
+                let Shape { repeat, written, constants } = *repeated(component, &repeats, repeat)?;
+                let ranges = component.args_of(repeat).iter().filter_map(RepeatArg::ranges);
+                let mut ranges = ranges.flat_map(|ranges| component.ranges_of(ranges));
+                ranges.try_for_each(|range| wires.read_all(range.first, range.len))?;
+                (0..written as u32)
+                    .try_for_each(|i| wires.write(repeat.first_output.saturating_add(i)))?;
+                let round = sizes[repeat.component as usize].saturating_add(1 + constants);
+                size = size.saturating_add(round.saturating_mul(repeat.count.into()));
+            }
             Step::Lookup(lookup) => {
                 let lookup = looked_up(component, lookup)?;
                 component.inputs_of(lookup).iter().try_for_each(|&wire| wires.read(wire))?;
@@ -150,7 +166,9 @@ fn check_lists(component: &Component, tables: &[Table]) -> Result<(), CircuitErr
     let name = &component.name;
     let reads = component.lookups.iter().map(|lookup| u64::from(lookup.input_count));
     let reads = reads.fold(0, u64::saturating_add);
-    let longest = component.calls.len().max(component.call_args.len()).max(component.lookups.len());
+    let calls = component.calls.len().max(component.repeats.len());
+    let args = component.call_args.len().max(component.repeat_args.len());
+    let longest = calls.max(args).max(component.lookups.len());
     if reads.max(longest as u64) > MAX_LIST {
         return Err(CircuitError::invalid(format!(
             "component `{name}` has more than 2^31 calls, arguments or inputs of look-ups"
@@ -176,6 +194,111 @@ fn check_lists(component: &Component, tables: &[Table]) -> Result<(), CircuitErr
         }
     }
     Ok(())
+}
+
+/// What a repeat means where it stands.
+struct Shape {
+    repeat: Repeat,
+    /// How many wires it writes.
+    written: u64,
+    /// How many bits of its number every round gets.
+    constants: u64,
+}
+
+/// Checks the repeats of a component, whether or not steps name them.
+fn check_repeats(components: &[Component], index: usize) -> Result<Vec<Shape>, CircuitError> {
+    let component = &components[index];
+    let mut read = 0;
+    component.repeats.iter().map(|&repeat| shape(components, index, repeat, &mut read)).collect()
+}
+
+/// Checks a repeat but for the wires that it reads and writes; adds up how many are `read`.
+fn shape(
+    components: &[Component],
+    index: usize,
+    repeat: Repeat,
+    read: &mut u64,
+) -> Result<Shape, CircuitError> {
+    let component = &components[index];
+    let refuse = |what: &str| Err(CircuitError::invalid(format!("`{}`: {what}", component.name)));
+    let Some(callee) = components[..index].get(repeat.component as usize) else {
+        return refuse("a repeat names a component that is not an earlier one");
+    };
+    if repeat.count == 0 {
+        return refuse("a repeat has no rounds");
+    }
+    let args = (repeat.first_arg as usize)
+        .checked_add(repeat.arg_count as usize)
+        .and_then(|end| component.repeat_args.get(repeat.first_arg as usize..end));
+    let Some(args) = args else { return refuse("a repeat's arguments are out of range") };
+    let (mut passed, mut carried, mut constants) = (0u64, 0u64, 0u64);
+    for arg in args {
+        let width = match *arg {
+            RepeatArg::Counter { bits: 65.., .. } => {
+                return refuse("a repeat's counter has more than 64 bits");
+            }
+            RepeatArg::Counter { bits, .. } => {
+                constants += u64::from(bits);
+                bits.into()
+            }
+            RepeatArg::Fixed(ranges) => count(component, ranges, read)?,
+            RepeatArg::Carried(ranges) => {
+                let width = count(component, ranges, read)?;
+                carried += width;
+                width
+            }
+            RepeatArg::Strided(ranges) => {
+                let all = count(component, ranges, read)?;
+                if !all.is_multiple_of(repeat.count.into()) {
+                    return refuse("a repeat's rounds get different numbers of wires");
+                }
+                all / u64::from(repeat.count)
+            }
+        };
+        passed += width;
+        // What is passed bounds how often anything is looked at, however the arguments overlap.
+        if width == 0 || passed > u64::from(callee.inputs) {
+            return refuse("a repeat passes a wrong number of wires");
+        }
+    }
+    let outputs = callee.outputs.len() as u64;
+    if passed != u64::from(callee.inputs) || carried > outputs {
+        return refuse("a repeat passes a wrong number of wires");
+    }
+    let written = carried + (outputs - carried).saturating_mul(repeat.count.into());
+    Ok(Shape { repeat, written, constants })
+}
+
+/// How many wires some ranges have; adds them to those `read`.
+fn count(component: &Component, ranges: Ranges, read: &mut u64) -> Result<u64, CircuitError> {
+    let before = *read;
+    let found = (ranges.first as usize)
+        .checked_add(ranges.count as usize)
+        .and_then(|end| component.call_args.get(ranges.first as usize..end));
+    for range in found.unwrap_or_default() {
+        *read += u64::from(range.len);
+        if range.len == 0 || *read > MAX_LIST {
+            break;
+        }
+    }
+    let empty = found.is_none_or(|found| found.iter().any(|range| range.len == 0));
+    if empty || *read > MAX_LIST {
+        return Err(CircuitError::invalid(format!(
+            "`{}`: the arguments of repeats are out of range, or empty",
+            component.name
+        )));
+    }
+    Ok(*read - before)
+}
+
+fn repeated<'s>(
+    component: &Component,
+    repeats: &'s [Shape],
+    repeat: u32,
+) -> Result<&'s Shape, CircuitError> {
+    repeats.get(repeat as usize).ok_or_else(|| {
+        CircuitError::invalid(format!("`{}`: no repeat number {repeat}", component.name))
+    })
 }
 
 fn looked_up(component: &Component, lookup: u32) -> Result<Lookup, CircuitError> {
@@ -206,9 +329,7 @@ fn check_call(
         if passed > u64::from(callee.inputs) {
             break;
         }
-        for i in 0..range.len {
-            wires.read(range.first.saturating_add(i))?;
-        }
+        wires.read_all(range.first, range.len)?;
     }
     if passed != u64::from(callee.inputs) {
         return Err(CircuitError::invalid(format!(
@@ -277,6 +398,21 @@ impl<'a> Defined<'a> {
             "component `{}` reads wire {wire} before it is written",
             self.component.name
         )))
+    }
+
+    /// Reads a run of wires, 64 at a time where it can.
+    fn read_all(&self, first: u32, len: u32) -> Result<(), CircuitError> {
+        let (mut wire, end) = (u64::from(first), u64::from(first) + u64::from(len));
+        while wire < end {
+            let aligned = wire.is_multiple_of(64) && wire + 64 <= end;
+            if aligned && self.words.get(wire as usize / 64) == Some(&u64::MAX) {
+                wire += 64;
+            } else {
+                self.read(u32::try_from(wire).unwrap_or(u32::MAX))?;
+                wire += 1;
+            }
+        }
+        Ok(())
     }
 
     fn write(&mut self, wire: u32) -> Result<(), CircuitError> {
@@ -394,6 +530,107 @@ mod tests {
             let found = refusal(vec![leaf(), component]);
             assert!(found.contains(reason), "{reason}: {found}");
         }
+    }
+
+    /// Repeats the leaf on its two inputs: hands one on, and gives the other in each of two rounds.
+    fn repeater() -> Component {
+        Component {
+            name: "repeater".into(),
+            inputs: 2,
+            wires: 5,
+            steps: vec![Step::Repeat(0)],
+            call_args: vec![WireRange { first: 0, len: 1 }, WireRange { first: 0, len: 2 }],
+            repeats: vec![Repeat {
+                component: 0,
+                count: 2,
+                first_arg: 0,
+                arg_count: 2,
+                first_output: 2,
+            }],
+            repeat_args: vec![
+                RepeatArg::Carried(Ranges { first: 0, count: 1 }),
+                RepeatArg::Strided(Ranges { first: 1, count: 1 }),
+            ],
+            outputs: vec![4, 2],
+            ..Component::default()
+        }
+    }
+
+    #[test]
+    fn broken_repeats_are_refused() {
+        let (inputs, outputs) = ports(2);
+        Circuit::new("test", inputs, outputs, vec![leaf(), repeater()]).expect("valid");
+        let cases: [Case<Break>; 19] = [
+            ("no repeat number 1", |c| c.steps[0] = Step::Repeat(1)),
+            ("names a component that is not an earlier", |c| c.repeats[0].component = 1),
+            ("names a component that is not an earlier", |c| c.repeats[0].component = u32::MAX),
+            ("has no rounds", |c| c.repeats[0].count = 0),
+            ("arguments are out of range", |c| c.repeats[0].arg_count = 3),
+            ("arguments are out of range", |c| c.repeats[0].first_arg = u32::MAX),
+            ("different numbers of wires", |c| c.repeats[0].count = 3),
+            ("passes a wrong number of wires", |c| c.repeats[0].count = 1),
+            ("passes a wrong number of wires", |c| c.repeats[0].arg_count = 1),
+            ("passes a wrong number of wires", |c| {
+                c.repeat_args[1] = RepeatArg::Fixed(Ranges { first: 1, count: 1 });
+            }),
+            ("counter has more than 64 bits", |c| {
+                c.repeat_args[1] = RepeatArg::Counter { start: 0, step: 1, bits: 65 };
+            }),
+            ("passes a wrong number of wires", |c| {
+                c.repeat_args[1] = RepeatArg::Counter { start: 0, step: 1, bits: 0 };
+            }),
+            ("out of range, or empty", |c| {
+                c.repeat_args[0] = RepeatArg::Carried(Ranges { first: 0, count: 3 });
+            }),
+            ("out of range, or empty", |c| {
+                c.repeat_args[0] = RepeatArg::Carried(Ranges { first: u32::MAX, count: 1 });
+            }),
+            ("out of range, or empty", |c| c.call_args[0].len = 0),
+            ("reads wire 2 before", |c| c.call_args[1].first = 1),
+            ("writes wire 5 twice, or it is out of range", |c| c.repeats[0].first_output = 3),
+            ("claims 5 wires, its inputs and steps write 4", |c| {
+                c.repeat_args[1] = RepeatArg::Fixed(Ranges { first: 0, count: 1 });
+                c.repeats[0].count = 1;
+            }),
+            // A repeat that no step names has to make sense, too: whoever sums up uses reads it.
+            ("names a component that is not an earlier", |c| {
+                c.repeats.push(Repeat { component: 7, ..c.repeats[0] });
+            }),
+        ];
+        for (reason, break_it) in cases {
+            let mut component = repeater();
+            break_it(&mut component);
+            let found = refusal(vec![leaf(), component]);
+            assert!(found.contains(reason), "{reason}: {found}");
+        }
+    }
+
+    #[test]
+    fn rounds_count_as_gates() {
+        let mut components = vec![leaf()];
+        for component in 0..3 {
+            components.push(Component {
+                name: "many".into(),
+                inputs: 2,
+                wires: 4,
+                steps: vec![Step::Repeat(0)],
+                call_args: vec![WireRange { first: 0, len: 2 }],
+                repeats: vec![Repeat {
+                    component,
+                    count: 1 << 17,
+                    first_arg: 0,
+                    arg_count: 1,
+                    first_output: 2,
+                }],
+                repeat_args: vec![RepeatArg::Carried(Ranges { first: 0, count: 1 })],
+                outputs: vec![2, 3],
+                ..Component::default()
+            });
+        }
+        assert!(refusal(components.clone()).contains("more than 2^48"));
+        components.pop();
+        let (inputs, outputs) = ports(2);
+        Circuit::new("test", inputs, outputs, components).expect("2^34 rounds");
     }
 
     /// Looks up both inputs in a table of two bits in and two out.

@@ -1,6 +1,6 @@
 //! Circuit files written by others, checked with published vectors. The files are not part of the
 //! project: the tests look for them in the folder that `SYMBOLON_TEST_CIRCUITS` names, or else
-//! beside the repository, and say so when there are none.
+//! next to the repository, and say so when there are none.
 
 use std::path::{Path, PathBuf};
 

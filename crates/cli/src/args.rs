@@ -12,6 +12,7 @@ use crate::labels::{Labels, port_name, port_type};
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::options::{EXIT_CODES, LocalTransport, RemoteTransport, TuningArgs};
 use crate::paper::args::PaperArgs;
+use crate::parts::PartsArgs;
 use crate::progress::ShowArgs;
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, audience, owner};
@@ -33,15 +34,14 @@ VALUES
     @FILE.csv      a list with an element a row; a header may name the parts of elements, and
                    @FILE.csv#COLUMN,… chooses columns by their names
     -              a text, from standard input (for one input)
-  Whatever the type, wire 0 is the least significant bit of an integer, and element 0 of an array lies
-  on the lowest wires. So hex: writes the last element of an array first, and the usual hexadecimal
-  test strings of AES and SHA-2 are used as they are.
-  What stands on a command line can be read by other users of the machine: give real secrets as @FILE
-  or on standard input.";
+  Wire 0 is the least significant bit of an integer, and element 0 of an array has the lowest wires.
+  So hex: writes the last element of an array first, and the usual hexadecimal test strings of AES
+  and SHA-2 are used as they are.
+  Other users of the machine can read a command line: give secrets as @FILE or on standard input.";
 
 const MAIN_HELP: &str = "\
 EXAMPLES
-  See it work, both parties on this machine:
+  Try it, both parties on this machine:
     symbolon demo
 
   Two machines. Each side makes a key and tells the other its fingerprint (by telephone, in person):
@@ -73,25 +73,27 @@ fn main_help() -> String {
 /// What can be done.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// See it work on this machine: two parties encrypt a block with AES-128 and merge two lists,
+    /// Try it on this machine: two parties encrypt a block with AES-128 and merge two lists,
     /// or several hold an auction
     Demo(DemoArgs),
-    /// Be one party of a run between machines
+    /// Run one party of a computation between machines
     Run(Box<RunArgs>),
-    /// Do work ahead of time, for any circuit: fill up the pools in the parties' stores
+    /// Prepare material ahead of time for any circuit: fill the pools in the parties' stores
     Preprocess(Box<PreprocessArgs>),
-    /// Do work ahead of time, for one circuit: put prepared circuits into the parties' stores
+    /// Prepare one circuit ahead of time: put prepared circuits into the parties' stores
     Prepare(Box<PrepareArgs>),
-    /// Look after a store of material
+    /// Run a computation in parts: outputs of one part are inputs of the next without being opened
+    Parts(Box<PartsArgs>),
+    /// List, check, clean and encrypt a store of material
     Store(StoreCommandArgs),
-    /// Deal to parties that trust this process with all their inputs, so that they need not make
-    /// material themselves
+    /// Run a dealer: make preprocessing material for parties that trust it. The dealer can learn
+    /// all inputs
     Dealer(Box<DealerArgs>),
     /// Run all parties on this machine, as separate processes over loopback
     Local(Box<LocalArgs>),
     /// Measure how fast triples and circuits are on this machine
     Bench(Box<BenchArgs>),
-    /// Run what the tables of a paper measured, and show our figures beside the paper's
+    /// Run what the tables of a paper measured, and show our figures next to the paper's
     Paper(PaperArgs),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),
@@ -107,11 +109,11 @@ pub enum Command {
     Eval(EvalArgs),
     /// Serve an editor: the language server for `.sym` programs
     Lsp(LspArgs),
-    /// Make an identity: a private key and certificate in one file
+    /// Make an identity file: a private key and a certificate
     Keygen(KeygenArgs),
     /// Print the fingerprint of an identity file
     Fingerprint(FingerprintArgs),
-    /// Print a script that completes this command's words in a shell
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write those of all commands
     Man(ManArgs),
@@ -135,12 +137,12 @@ pub struct DemoArgs {
 #[derive(Args, Debug, Default, Clone)]
 #[command(next_help_heading = "Circuit")]
 pub struct PortArgs {
-    /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0, or
-    /// `share`: then every party brings a share of the input, which is the XOR of all; any of them
-    /// can flip its bits by bringing another share
+    /// Give an input to a party; INPUT is a name or a position from 0, PARTY a number from 0, or
+    /// `share`: each party gives a share, and the input is the XOR of all; any of them
+    /// can flip its bits by giving another share
     #[arg(long = "owner", value_name = "INPUT=PARTY", value_parser = owner)]
     pub owners: Vec<(String, Owner)>,
-    /// Say who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
+    /// Choose who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
     #[arg(long = "output", value_name = "OUTPUT=PARTIES", value_parser = audience)]
     pub outputs: Vec<(String, Audience)>,
     /// Give an input or output of the circuit another type of the same width, such as uint32[200],
@@ -239,7 +241,7 @@ pub struct RunArgs {
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
-    /// The value of an own input; INPUT is a name or a place from 0
+    /// The value of one of this party's inputs; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
@@ -285,7 +287,7 @@ pub struct MeetArgs {
     /// The fingerprint of the peer's key, as the peer told you over another channel
     #[arg(long, value_name = "HEX")]
     pub peer_fingerprint: Option<String>,
-    /// How to talk [default: tls]
+    /// The transport [default: tls]
     #[arg(long)]
     pub transport: Option<RemoteTransport>,
     /// Take material from the dealer at this address, HOST:PORT, instead of making it with the
@@ -309,7 +311,7 @@ pub struct MeetArgs {
 #[derive(Args, Debug, Default, Clone)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArgs {
-    /// The directory of this party's store; made when it is not there
+    /// The directory of this party's store; created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
     /// The key file that opens the store, made by `symbolon store keygen`
@@ -321,13 +323,17 @@ pub struct StoreArgs {
 }
 
 const PREPROCESS_HELP: &str = "\
-EXAMPLE
+EXAMPLES
     symbolon preprocess --config run.toml --store my.store --gates 10000000
+    symbolon preprocess cbcmac:16 --count 100 --protocol duplo --config run.toml --store my.store
 
   Both sides fill their common pools until they are enough for this many AND gates, of any
   circuits. `symbolon circuit info` says how many a circuit has. A pool is closed every so many
   gates (`--pool-gates`), and stays when the command is interrupted: the same command goes on
-  from there.";
+  from there.
+
+  `duplo` garbles components, not gates: its pools are filled for so many runs of a circuit, and
+  serve any circuit that is made of the same components.";
 
 fn preprocess_help() -> String {
     format!("{PREPROCESS_HELP}\n\n{EXIT_CODES}")
@@ -337,10 +343,16 @@ fn preprocess_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = preprocess_help())]
 pub struct PreprocessArgs {
-    /// How many AND gates there is to be material for
+    /// With a protocol that garbles components: the circuit whose components are made, a built-in
+    /// one, a file or a `.sym` program
+    pub circuit: Option<String>,
+    /// The number of runs of that circuit [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: Option<u32>,
+    /// The number of AND gates to make material for
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub gates: Option<u64>,
-    /// For how many input bits of each party [default: an eighth of the gates]
+    /// The number of input bits of each party [default: an eighth of the gates]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 40))]
     pub input_bits: Option<u64>,
     /// Close a pool after this many AND gates, and begin another one; a circuit is prepared from
@@ -350,6 +362,9 @@ pub struct PreprocessArgs {
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
+    /// Whose is what, of a circuit whose components are made.
+    #[command(flatten)]
+    pub ports: PortArgs,
     /// The store.
     #[command(flatten)]
     pub store: StoreArgs,
@@ -372,9 +387,12 @@ fn prepare_help() -> String {
 pub struct PrepareArgs {
     /// A built-in circuit (see `symbolon circuit list`), a circuit file or a `.sym` program
     pub circuit: Option<String>,
-    /// How many times [default: 1]
+    /// The number of prepared circuits [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub count: Option<u32>,
+    /// Take all material from pools, and fail if they are not enough
+    #[arg(long)]
+    pub from_pools: bool,
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,
@@ -406,7 +424,7 @@ pub enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Read and check everything that is left
+    /// Read and check everything that is not used up
     Verify(OpenArgs),
     /// Remove what is used, void or half-written
     Gc(OpenArgs),
@@ -418,15 +436,15 @@ pub enum StoreCommand {
         /// The item, as `ls` names it
         item: String,
     },
-    /// Encrypt a store that is there, or give it another key; nobody may be using it
+    /// Encrypt an existing store, or change its key; no process may be using it
     Encrypt {
         /// The store, and what opens it now.
         #[command(flatten)]
         store: OpenArgs,
-        /// The key file that is to open it from now on (`store keygen` makes one)
+        /// The new key file (`store keygen` makes one)
         #[arg(long, value_name = "FILE", conflicts_with = "new_store_passphrase")]
         new_store_key: Option<PathBuf>,
-        /// A file whose first line is the passphrase that is to open it from now on
+        /// A file whose first line is the new passphrase
         #[arg(long, value_name = "FILE")]
         new_store_passphrase: Option<PathBuf>,
     },
@@ -475,10 +493,10 @@ pub struct LocalArgs {
     /// How many parties, 2 to 64 [default: as many as the circuit names, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
     pub parties: Option<u16>,
-    /// How to talk
+    /// The transport
     #[arg(long, default_value = "tls")]
     pub transport: LocalTransport,
-    /// The value of an input; INPUT is a name or a place from 0
+    /// The value of an input; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
@@ -498,7 +516,7 @@ pub struct LocalArgs {
     /// default triples are made for this circuit, which is cheaper
     #[arg(long)]
     pub split_phases: bool,
-    /// Start a dealer, too, and take material from it, as parties do that trust one with all their
+    /// Also start a dealer, and take material from it. Parties must trust a dealer with all their
     /// inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,
@@ -586,7 +604,7 @@ fn eval_help() -> String {
 pub struct EvalArgs {
     /// A built-in circuit, a circuit file or a `.sym` program
     pub circuit: String,
-    /// The value of an input; INPUT is a name or a place from 0
+    /// The value of an input; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false

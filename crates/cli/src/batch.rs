@@ -11,7 +11,7 @@ use crate::results::{ChoiceJson, OutputJson};
 use crate::timeline::Timeline;
 use crate::values::Resolved;
 
-/// The own values of all evaluations: of each input one, or one for each.
+/// This party's values of all evaluations: of each input one, or one for each.
 pub struct BatchInputs<'v> {
     circuit: &'v Circuit,
     party: PartyId,

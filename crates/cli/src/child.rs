@@ -63,7 +63,7 @@ pub enum Task {
         /// The party's inputs: place and value.
         inputs: Resolved,
     },
-    /// So many AND triples.
+    /// This number of AND triples.
     Triples(u64),
 }
 

@@ -1,8 +1,7 @@
 //! How `run` reaches the other parties: flags for one peer, a list of parties for several.
 
-use symbolon::{Endpoint, Fingerprint, Identity, Listener, PeerInfo, Transport};
-
 use symbolon::circuit::PartyId;
+use symbolon::{Endpoint, Fingerprint, Identity, Listener, PeerInfo, Transport};
 
 use crate::error::{CliError, CliResult};
 use crate::options::RemoteTransport;
@@ -102,7 +101,7 @@ fn pair(settings: &Settings, aloud: bool) -> CliResult<Transport> {
 fn mesh(settings: &Settings, entries: &[PartyEntry], party: PartyId) -> CliResult<Transport> {
     if settings.connect.is_some() || settings.peer_fingerprint.is_some() {
         return Err(CliError::usage(
-            "with a list of parties, their addresses and fingerprints stand in [[party]]: leave out \
+            "with a list of parties, their addresses and fingerprints are in [[party]]: leave out \
              --connect and --peer-fingerprint",
         ));
     }
@@ -164,7 +163,7 @@ fn no_address(party: usize) -> CliError {
         .with_hint("every party but the last needs one, HOST:PORT, which all later ones dial")
 }
 
-/// Every other party must have a fingerprint, and the own one must be that of the key.
+/// Every other party must have a fingerprint, and this party's must be that of the key.
 fn check_keys(contacts: &[PeerInfo], own: usize, identity: &Identity) -> CliResult<()> {
     let key = identity.fingerprint();
     for (party, contact) in contacts.iter().enumerate() {

@@ -6,12 +6,14 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use symbolon::circuit::{Circuit, Plan};
+use symbolon::circuit::{
+    Circuit, Component, Input, Lookup, Output, Plan, Program, Receivers, Step, Table, Type,
+};
 use symbolon::{Compiled, Protocol};
-use symbolon_lang::cost::report;
+use symbolon_lang::cost::{Report, report};
 use symbolon_lang::source::{Sources, read_source};
 
-use report::{CostJson, ProtocolBytes};
+use report::{ComponentBytes, CostJson, ProtocolBytes};
 
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
@@ -54,12 +56,14 @@ pub fn command(args: &CostArgs) -> CliResult<()> {
             .map_err(|errors| CliError::usage(format!("{} has errors\n\n{errors}", args.file)))
     })?;
     let parties = args.parties.unwrap_or_else(|| parties_of(&circuit));
+    let whole = protocol_bytes(&circuit, parties);
     let cost = CostJson {
         format: "symbolon-cost-1",
         program: args.file.clone(),
         parties,
         and_without_lookups: Plan::new(&circuit).and_count(),
-        bytes: protocol_bytes(&circuit, parties),
+        component_bytes: component_bytes(&circuit, parties, &report, &whole),
+        bytes: whole,
         report,
     };
     if let Some(path) = &args.html {
@@ -90,7 +94,7 @@ fn shown(cost: &CostJson) -> String {
         functions.push([function.name.clone(), place, ands, lookups]);
     }
     let mut components = vec![
-        ["component", "calls", "AND gates", "look-ups", "depth", "live wires", "port bits"]
+        ["component", "calls", "AND gates", "look-ups", "depth", "live wires", "port bits", "glue"]
             .map(String::from),
     ];
     for component in &report.components {
@@ -102,19 +106,36 @@ fn shown(cost: &CostJson) -> String {
             component.depth.to_string(),
             component.live_wires.to_string(),
             component.port_bits.to_string(),
+            component.glue.to_string(),
         ]);
     }
-    let mut lines =
-        vec![["line", "AND gates", "look-ups", "calls", "port bits", "asserts"].map(String::from)];
+    let mut lines = vec![
+        [
+            "line",
+            "AND gates",
+            "look-ups",
+            "depth",
+            "live wires",
+            "calls",
+            "port bits",
+            "glue",
+            "asserts",
+        ]
+        .map(String::from),
+    ];
     let row = |name: String, rest: [String; 2]| {
-        let [ands, lookups] = rest;
-        [name, ands, lookups, String::new(), String::new(), String::new()]
+        let mut row: [String; 9] = Default::default();
+        row[0] = name;
+        [row[1], row[2]] = rest;
+        row
     };
     for line in &report.lines {
-        let place = format!("{}:{}", line.file, line.line);
-        let counts = [line.ands, line.lookups, line.calls, line.port_bits, line.asserts];
-        let [ands, lookups, calls, port_bits, asserts] = counts.map(|count| count.to_string());
-        lines.push([place, ands, lookups, calls, port_bits, asserts]);
+        let (ands, lookups) = (line.ands.to_string(), line.lookups.to_string());
+        let mut cells = row(format!("{}:{}", line.file, line.line), [ands, lookups]);
+        let counts =
+            [line.depth, line.live_wires, line.calls, line.port_bits, line.glue, line.asserts];
+        cells[3..].iter_mut().zip(counts).for_each(|(cell, count)| *cell = count.to_string());
+        lines.push(cells);
     }
     if report.unused > 0 {
         let saved = format!("-{}", report.unused);
@@ -137,10 +158,25 @@ fn shown(cost: &CostJson) -> String {
         align(&functions, 2),
         align(&components, 1),
         align(&lines, 1),
+        shares(cost),
         align(&whole, 1),
         align(&protocols, 1),
     ];
     tables.join("\n")
+}
+
+/// The bytes of each component, if there are several.
+fn shares(cost: &CostJson) -> String {
+    if cost.component_bytes.len() < 2 {
+        return String::new();
+    }
+    let mut rows = vec![["component", "protocol", "bytes"].map(String::from)];
+    for component in &cost.component_bytes {
+        for (protocol, share) in cost.bytes.iter().zip(&component.bytes) {
+            rows.push([component.name.clone(), protocol.name(), bytes(*share)]);
+        }
+    }
+    align(&rows, 2)
 }
 
 impl ProtocolBytes {
@@ -150,6 +186,72 @@ impl ProtocolBytes {
             None => self.protocol.to_string(),
         }
     }
+}
+
+/// What of these bytes each component's own gates take, all its calls together, in the order of the
+/// report. What is left is for inputs and messages.
+fn component_bytes(
+    circuit: &Circuit,
+    parties: u16,
+    report: &Report,
+    whole: &[ProtocolBytes],
+) -> Vec<ComponentBytes> {
+    // What so many gates take, from two circuits of which one has this many more.
+    const MORE: u32 = 4096;
+    let price = |few: &Circuit, many: &Circuit| -> Vec<u64> {
+        let [few, many] = [few, many].map(|circuit| protocol_bytes(circuit, parties));
+        few.iter().zip(&many).map(|(few, many)| many.bytes.saturating_sub(few.bytes)).collect()
+    };
+    let gate = price(&independent(1, None), &independent(1 + MORE, None));
+    let tables = circuit.tables().iter().map(|table| {
+        price(&independent(1, Some((table, 1))), &independent(1, Some((table, 1 + MORE))))
+    });
+    let tables: Vec<Vec<u64>> = tables.collect();
+    let own = circuit.components().iter().rev().zip(&report.components);
+    own.map(|(component, cost)| {
+        let mut bytes = vec![0u128; whole.len()];
+        let mut add = |prices: &[u64], count: u64| {
+            let count = u128::from(count) * u128::from(cost.calls);
+            let prices = prices.iter().map(|price| u128::from(*price) * count);
+            bytes.iter_mut().zip(prices).for_each(|(sum, price)| *sum += price);
+        };
+        add(&gate, cost.ands);
+        component.lookups.iter().for_each(|lookup| add(&tables[lookup.table as usize], 1));
+        let share = |bytes: u128| u64::try_from(bytes / u128::from(MORE)).unwrap_or(u64::MAX);
+        ComponentBytes { name: cost.name.clone(), bytes: bytes.into_iter().map(share).collect() }
+    })
+    .collect()
+}
+
+/// So many AND gates and look-ups, none of which depends on another.
+fn independent(ands: u32, lookups: Option<(&Table, u32)>) -> Circuit {
+    let inputs = lookups.map_or(2, |(table, _)| table.inputs().max(2));
+    let mut main = Component { inputs, wires: inputs, ..Component::default() };
+    for _ in 0..ands {
+        main.steps.push(Step::And { a: 0, b: 1, out: main.wires });
+        main.wires += 1;
+    }
+    let mut tables = Vec::new();
+    if let Some((table, count)) = lookups {
+        tables.push(table.clone());
+        main.lookup_inputs.extend(0..table.inputs());
+        for _ in 0..count {
+            main.steps.push(Step::Lookup(main.lookups.len() as u32));
+            main.lookups.push(Lookup {
+                table: 0,
+                first_input: 0,
+                input_count: table.inputs(),
+                first_output: main.wires,
+                output_count: table.outputs(),
+            });
+            main.wires += table.outputs();
+        }
+    }
+    main.outputs.push(main.wires - 1);
+    let input = Input { name: "x".into(), ty: Type::Uint(inputs), owner: 0 };
+    let output = Output { name: "y".into(), ty: Type::Bool, to: Receivers::All };
+    let program = Program { components: vec![main], tables };
+    Circuit::new("gates", vec![input], vec![output], program).expect("gates that read inputs")
 }
 
 /// What the protocols send for a circuit in the function-dependent and the online phase, where they

@@ -96,7 +96,7 @@ fn dealing(args: &DealerArgs) -> CliResult<Dealing> {
         (true, _) => AdmissionPolicy::Anybody,
         (false, []) => {
             return Err(CliError::usage("who may come? Say --allow FINGERPRINT for every party")
-                .with_hint("or --allow-any: a key gets no other slot than its own either way"));
+                .with_hint("or --allow-any: a key gets no slot but its own in both cases"));
         }
         (false, prints) => {
             let keys = prints.iter().map(|text| Ok(text.parse::<Fingerprint>()?));
@@ -151,7 +151,7 @@ pub fn named(settings: &Settings) -> CliResult<Option<Dealer>> {
             return Err(CliError::usage(
                 "TLS needs the dealer's fingerprint: --dealer-fingerprint HEX",
             )
-            .with_hint("the person who runs it can print it with `symbolon fingerprint FILE`"));
+            .with_hint("its operator can print it with `symbolon fingerprint FILE`"));
         }
         (Some(address), None, RemoteTransport::Tcp) => Dealer::insecure_plain_tcp(address.as_str()),
         (Some(_), Some(_), RemoteTransport::Tcp) => {

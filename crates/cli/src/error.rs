@@ -1,11 +1,10 @@
 //! How the command ends when it does not end well: a sentence, a hint, an exit code.
 
+use symbolon::circuit::PartyId;
 use symbolon::{
     AttemptCause, Culprit, DEALER, Error, ErrorClass, Refusal, Shortage, Subject, TransportReason,
     shortage,
 };
-
-use symbolon::circuit::PartyId;
 
 use crate::escape::one_line;
 use crate::interrupt;
@@ -350,7 +349,7 @@ fn dealer_hint(reason: &TransportReason) -> &'static str {
             DEALER_REFUSED
         }
         TransportReason::WrongKey { .. } => {
-            "compare the fingerprint with whoever runs the dealer; if it is the dealer's, pass it as \
+            "compare the fingerprint with the dealer's operator; if it is the dealer's, pass it as \
              --dealer-fingerprint; if not, somebody else is at the other end"
         }
         TransportReason::NoAnswer { .. } => {
@@ -368,7 +367,7 @@ fn dealer_hint(reason: &TransportReason) -> &'static str {
     }
 }
 
-const DEALER_REFUSED: &str = "whoever runs the dealer must --allow this party's key, whose fingerprint \
+const DEALER_REFUSED: &str = "the dealer's operator must --allow this party's key, whose fingerprint \
                               `symbolon fingerprint` prints";
 
 /// What to do when both sides want to be the same party.

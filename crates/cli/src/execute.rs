@@ -35,7 +35,7 @@ impl RunOptions {
 pub enum PartyRun<'v> {
     /// One evaluation, perhaps repeated.
     Once(&'v Circuit, Inputs),
-    /// So many, each on inputs of its own.
+    /// This number of evaluations, each on inputs of its own.
     Batch(BatchInputs<'v>, u64),
 }
 

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM: the first one cancels the run, so that keys are wiped and the peers are told;
-//! the second one ends the process at once.
+//! SIGINT and SIGTERM: the first one cancels the run, so that keys are wiped and the peers are
+//! told; the second one ends the process at once.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

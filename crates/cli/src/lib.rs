@@ -27,6 +27,7 @@ mod options;
 mod output;
 mod page;
 mod paper;
+mod parts;
 mod party_result;
 mod peer;
 mod progress;
@@ -66,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::command(args),
         Command::Preprocess(args) => offline::preprocess(args),
         Command::Prepare(args) => offline::prepare(args),
+        Command::Parts(args) => parts::command(args),
         Command::Store(args) => stores::command(&args.command),
         Command::Dealer(args) => dealer::command(args),
         Command::Local(args) => local::command(args),

@@ -56,7 +56,7 @@ pub enum Work<'r> {
         /// How the phases run.
         course: RunOptions,
     },
-    /// So many AND triples.
+    /// This number of AND triples.
     Triples(u64),
 }
 
@@ -220,7 +220,7 @@ impl PartyProcess {
         };
         match status {
             Some(status) => ended(party, status),
-            None => CliError::internal(format!("party {party}'s process says nothing more")),
+            None => CliError::internal(format!("party {party}'s process does not answer")),
         }
     }
 
@@ -239,11 +239,11 @@ fn ended(party: PartyId, status: std::process::ExitStatus) -> CliError {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         let message = format!("party {party}'s process was killed by signal {signal}");
-        let hint = "somebody ended it, or the system did, which it does when memory runs out";
+        let hint = "someone killed it, or the system did because memory ran out";
         return CliError::new(ExitKind::Killed, message).with_hint(hint);
     }
     let code = status.code().map_or(String::new(), |code| format!(", with exit code {code}"));
-    CliError::internal(format!("party {party}'s process ended without a word{code}"))
+    CliError::internal(format!("party {party}'s process ended without a message{code}"))
 }
 
 /// Whether a process is stopped, as by SIGSTOP; Linux tells.

@@ -1,11 +1,10 @@
 //! `symbolon preprocess` and `symbolon prepare`: work that is done ahead of time, with the peers,
 //! into every party's store.
 
-use symbolon::store::Store;
-use symbolon::stored::{self, Agreement, Amount, Filled, NewPool};
-use symbolon::{Config, Report};
-
 use symbolon::circuit::PartyId;
+use symbolon::store::Store;
+use symbolon::stored::{self, Agreement, Amount, Filled, NewComponents, NewPool};
+use symbolon::{Config, Report};
 
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
 use crate::connect;
@@ -27,17 +26,31 @@ const GATES_PER_INPUT_BIT: u64 = 8;
 /// # Errors
 /// A usage failure before the peer is troubled; otherwise as the library has them.
 pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
-    let run = RunArgs { meet: args.meet.clone(), store: args.store.clone(), ..RunArgs::default() };
+    let run = RunArgs {
+        circuit: args.circuit.clone(),
+        meet: args.meet.clone(),
+        ports: args.ports.clone(),
+        store: args.store.clone(),
+        ..RunArgs::default()
+    };
     let settings = Settings::of(&run)?;
     progress::set_up(&settings.show, "preprocess")?;
     let (mut tuning, party) = who(&settings)?;
+    if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
+        tuning.params.pool_gates = gates;
+    }
+    if tuning.params.protocol.has_components() {
+        return preprocess_components(args, &settings, (&tuning, party));
+    }
+    if args.circuit.is_some() || args.count.is_some() {
+        let name = tuning.params.protocol.name();
+        return Err(CliError::usage(format!("{name} fills pools of gates, of no circuit"))
+            .with_hint("--gates says how many"));
+    }
     tuning.one_at_a_time("preprocess: a pool serves any batch")?;
     let and_gates = args.gates.or(settings.ahead.gates);
     let and_gates =
         and_gates.ok_or_else(|| CliError::usage("for how many AND gates? Say --gates N"))?;
-    if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
-        tuning.params.pool_gates = gates;
-    }
     let store = open_or_create(&settings.store)?;
     let input_bits = args.input_bits.or(settings.ahead.input_bits);
     let input_bits = input_bits.unwrap_or(and_gates.div_ceil(GATES_PER_INPUT_BIT));
@@ -51,7 +64,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     if filled.items.is_empty() {
         print(&format!("there is enough already: {}\n", in_words(filled.had)))?;
     }
-    tell_costs(&tuning, party, &filled.report);
+    tell_costs(&tuning, &[(party, &filled.report)]);
     Ok(())
 }
 
@@ -86,6 +99,53 @@ fn fill(config: Config, store: &Store, target: Amount) -> CliResult<Filled> {
     printed.map(|()| filled)
 }
 
+/// Fills up the pools of components for so many runs of a circuit.
+fn preprocess_components(
+    args: &PreprocessArgs,
+    settings: &Settings,
+    (tuning, party): (&Tuning, u16),
+) -> CliResult<()> {
+    let name = tuning.params.protocol.name();
+    if args.gates.is_some() || args.input_bits.is_some() {
+        return Err(CliError::usage(format!("{name} fills pools of components, not of gates"))
+            .with_hint("name a circuit, and say with --count for how many runs of it"));
+    }
+    tuning.runs_nothing("preprocess")?;
+    let circuit = settings.spec.load(connect::count(settings)?)?.circuit;
+    let runs = u64::from(args.count.or(settings.ahead.count).unwrap_or(1));
+    let store = open_or_create(&settings.store)?;
+    let config = tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?));
+    let config = config.dealer(dealer::named(settings)?);
+    let of = |runs: u64| format!("components for {runs} runs of {}", circuit.name());
+    let (mut closed, mut printed) = (0, Ok(()));
+    let filled = {
+        let progress = Progress::begin();
+        let config = progress.sink(party).attach(config);
+        stored::fill_components(config, &store, &circuit, runs, |pool| {
+            let NewComponents { item, runs, number, of: pools } = *pool;
+            let event = Event::Pool { item: item.to_string(), pool: number, of: pools };
+            progress.hear(party, &event);
+            closed += runs;
+            let now = screen::without_bars(|| print(&format!("pool {item}: {}\n", of(runs))));
+            printed = std::mem::replace(&mut printed, Ok(())).and(now);
+        })
+    };
+    let filled = filled.map_err(|error| match closed {
+        0 => CliError::from(error),
+        _ => CliError::from(error).with_hint(format!(
+            "what was made stays, {}; the same command goes on from there",
+            of(closed)
+        )),
+    })?;
+    printed?;
+    tell_agreement(&filled.agreement);
+    if filled.items.is_empty() {
+        print(&format!("there is enough already: {}\n", of(filled.had)))?;
+    }
+    tell_costs(tuning, &[(party, &filled.report)]);
+    Ok(())
+}
+
 /// Puts prepared circuits into the stores.
 ///
 /// # Errors
@@ -113,7 +173,9 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let made = {
         let progress = Progress::begin();
         let config = progress.sink(party).attach(config);
-        let made = stored::prepare(config, &store, &circuit, count);
+        let from_pools = args.from_pools || settings.ahead.from_pools;
+        let prepare = if from_pools { stored::prepare_from_pools } else { stored::prepare };
+        let made = prepare(config, &store, &circuit, count);
         made.map_err(|e| dealer::suspect(e.into(), dealt))?
     };
     tell_agreement(&made.agreement);
@@ -124,13 +186,13 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
         tell(&format!("{} of {} from pools\n", made.from_pools, made.items.len()));
     }
     if made.dealt > 0 {
-        tell(&format!("{} of {} stand on what the dealer dealt\n", made.dealt, made.items.len()));
+        tell(&format!("{} of {} made with the dealer's material\n", made.dealt, made.items.len()));
     }
-    tell_costs(&tuning, party, &made.report);
+    tell_costs(&tuning, &[(party, &made.report)]);
     Ok(())
 }
 
-/// Parameters and the own number.
+/// Parameters and this party's number.
 ///
 /// # Errors
 /// A usage failure that says what is missing.
@@ -161,12 +223,15 @@ pub fn tell_agreement(agreement: &Agreement) {
     ));
 }
 
-fn tell_costs(tuning: &Tuning, party: PartyId, report: &Report) {
-    let role = tuning.params.protocol.role(party).to_string();
-    let party = PartyJson { party, role, phases: report.phases.clone() };
-    progress::live::report(std::slice::from_ref(&party), "");
-    if !progress::shows_costs() {
-        return;
+/// Says what it cost the parties, where that is shown.
+pub fn tell_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) {
+    let one = |&(party, report): &(PartyId, &Report)| {
+        let role = tuning.params.protocol.role(party).to_string();
+        PartyJson { party, role, phases: report.phases.clone() }
+    };
+    let parties: Vec<PartyJson> = reports.iter().map(one).collect();
+    progress::live::report(&parties, "");
+    if progress::shows_costs() {
+        tell(&format!("\n{}", costs(&parties)));
     }
-    tell(&format!("\n{}", costs(&[party])));
 }

@@ -68,7 +68,7 @@ pub struct TuningArgs {
     /// for the rest [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Seconds to wait for the peer to appear, and later for it to say anything [default: 60]
+    /// Seconds to wait for the peer to connect, and later for each message [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
     /// Simulate a slower link for what this machine sends: lan, lan1, wan, or ROUNDTRIP,BANDWIDTH
@@ -83,7 +83,7 @@ pub struct TuningArgs {
 pub enum RemoteTransport {
     /// TLS 1.3, both keys pinned by fingerprint
     Tls,
-    /// Plain TCP: anybody on the way can read and change everything; for tests only
+    /// Plain TCP, for tests only: anyone on the network can read and change everything
     Tcp,
 }
 

@@ -72,7 +72,7 @@ impl PartyResult {
     }
 }
 
-/// Begins anew to look for the most memory this process has at a time; whether the system can.
+/// Begins again to look for the most memory this process has at a time; whether the system can.
 pub fn forget_peak_memory() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }

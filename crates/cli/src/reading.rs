@@ -39,7 +39,7 @@ pub fn read(path: &Path, limit: Limit) -> CliResult<Zeroizing<Vec<u8>>> {
 /// As [`read`], of text.
 ///
 /// # Errors
-/// As [`read`], and when it is no text.
+/// As [`read`], and when it is not text.
 pub fn read_text(path: &Path, limit: Limit) -> CliResult<Zeroizing<String>> {
     text(&read(path, limit)?, limit, &path.display().to_string())
 }
@@ -47,7 +47,7 @@ pub fn read_text(path: &Path, limit: Limit) -> CliResult<Zeroizing<String>> {
 /// Reads standard input to its end.
 ///
 /// # Errors
-/// A failure when it is a device that is no terminal, too long, or no text.
+/// A failure when it is a device that is no terminal, too long, or not text.
 pub fn read_standard_input(limit: Limit) -> CliResult<Zeroizing<String>> {
     let name = "standard input";
     let input = std::io::stdin();
@@ -67,7 +67,7 @@ fn text(bytes: &[u8], limit: Limit, name: &str) -> CliResult<Zeroizing<String>> 
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(Zeroizing::new(text.to_string())),
         Err(_) => {
-            Err(CliError::usage(format!("cannot read {} from {name}: it is no text", limit.what)))
+            Err(CliError::usage(format!("cannot read {} from {name}: it is not text", limit.what)))
         }
     }
 }

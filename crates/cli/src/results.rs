@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
-use symbolon::{Choice, LinkSpeed, Outputs, PhaseReport, Session};
+use symbolon::{Choice, Outputs, PhaseReport, Session};
 
 use crate::cost_table::{align, bytes, rate, time};
 use crate::error::CliResult;
@@ -158,6 +158,9 @@ pub struct MeasuredJson {
     pub round_trip: f64,
     /// Bits per second, about.
     pub bits_per_second: f64,
+    /// Whether it may be more: the fastest links are not told apart.
+    #[serde(default)]
+    pub or_more: bool,
     /// `form`, `ot`, or both.
     pub chose: Vec<String>,
 }
@@ -169,9 +172,10 @@ impl ChoiceJson {
         let chose = [("form", form_by_link), ("ot", ot_by_link)];
         let chose = chose.iter().filter(|(_, by_link)| *by_link);
         let chose = chose.map(|(what, _)| what.to_string()).collect();
-        let measured = link.map(|LinkSpeed { round_trip, bytes_per_second }| MeasuredJson {
-            round_trip: round_trip.as_secs_f64(),
-            bits_per_second: bytes_per_second as f64 * 8.0,
+        let measured = link.map(|link| MeasuredJson {
+            round_trip: link.round_trip.as_secs_f64(),
+            bits_per_second: link.bytes_per_second as f64 * 8.0,
+            or_more: link.is_fastest(),
             chose,
         });
         ChoiceJson { form: Some(form.to_string()), ot: ot.to_string(), dealer: None, measured }
@@ -219,9 +223,11 @@ impl ChoiceJson {
         let by_link = |what: &str| if self.by_link(what) { " (by the link)" } else { "" };
         let form = self.form.as_ref().map(|form| format!("{form}{}, ", by_link("form")));
         let mut line = format!("{}OT {}{}", form.unwrap_or_default(), self.ot, by_link("ot"));
-        if let Some(MeasuredJson { round_trip, bits_per_second, .. }) = &self.measured {
-            let (round_trip, rate) = (time(*round_trip), rate(*bits_per_second));
-            line.push_str(&format!("; link: round trip {round_trip}, about {rate}"));
+        if let Some(measured) = &self.measured {
+            let (round_trip, rate) = (time(measured.round_trip), rate(measured.bits_per_second));
+            let rate =
+                if measured.or_more { format!("{rate} or more") } else { format!("about {rate}") };
+            line.push_str(&format!("; link: round trip {round_trip}, {rate}"));
         }
         if let Some(dealer) = &self.dealer {
             line.push_str(&format!("; dealt by {dealer}"));
@@ -322,6 +328,23 @@ pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The line of a link that is measured at this speed.
+    fn line(bits_per_second: f64, or_more: bool) -> String {
+        let measured =
+            MeasuredJson { bits_per_second, or_more, round_trip: 1e-3, ..MeasuredJson::default() };
+        ChoiceJson { measured: Some(measured), ..ChoiceJson::none(None) }.line()
+    }
+
+    #[test]
+    fn the_fastest_links_are_not_told_apart() {
+        assert!(
+            line(1e10, true).ends_with("1.0 ms, 10.0 Gbit/s or more\n"),
+            "{}",
+            line(1e10, true)
+        );
+        assert!(line(1e9, false).ends_with("about 1.0 Gbit/s\n"), "{}", line(1e9, false));
+    }
 
     #[test]
     fn what_was_left_to_the_link_is_asked_for_alike_whatever_came_of_it() {

@@ -1,8 +1,7 @@
 //! `symbolon run`: one party of a run between machines.
 
-use symbolon::{Config, Error, stored};
-
 use symbolon::circuit::PartyId;
+use symbolon::{Config, Error, stored};
 
 use crate::args::RunArgs;
 use crate::batch::{line, play_stored, shown};
@@ -107,7 +106,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
         print(&played.batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
         let choice = match (&played.choice.dealer, settings.prepared) {
             (_, false) => played.choice.line(),
-            (Some(dealer), true) => format!("it stands on what the dealer {dealer} dealt\n"),
+            (Some(dealer), true) => format!("it was made with material of the dealer {dealer}\n"),
             (None, true) => String::new(),
         };
         if progress::shows_costs() {

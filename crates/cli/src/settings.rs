@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use symbolon::circuit::PartyId;
 use symbolon::zeroize::Zeroizing;
 use toml::de::{DeInteger, DeTable, DeValue};
-
-use symbolon::circuit::PartyId;
 
 use crate::args::{RunArgs, StoreArgs};
 use crate::error::{CliError, CliResult};
@@ -56,6 +55,7 @@ struct SettingsFile {
     input_bits: Option<u64>,
     pool_gates: Option<u64>,
     count: Option<u32>,
+    from_pools: Option<bool>,
     quiet: Option<bool>,
     verbose: Option<u8>,
     log: Option<String>,
@@ -194,8 +194,10 @@ pub struct Ahead {
     pub input_bits: Option<u64>,
     /// How many AND gates a pool of `preprocess` has.
     pub pool_gates: Option<u64>,
-    /// How many circuits `prepare` prepares.
+    /// How many circuits `prepare` prepares, or `preprocess` makes components for.
     pub count: Option<u32>,
+    /// Whether `prepare` takes all material from pools.
+    pub from_pools: bool,
 }
 
 impl Ahead {
@@ -328,6 +330,7 @@ impl Settings {
                 gates: file.gates,
                 input_bits: file.input_bits,
                 pool_gates: file.pool_gates,
+                from_pools: file.from_pools.unwrap_or(false),
                 count: file.count,
             },
             show: args.meet.show.or(ShowArgs {

@@ -136,7 +136,7 @@ pub fn place(kind: &str, wanted: &str, names: &[&str]) -> CliResult<usize> {
         Ok(index) if index < names.len() => Ok(index),
         _ => {
             let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            Err(CliError::usage(format!("the circuit has no {kind} of a name that was given"))
+            Err(CliError::usage(format!("the circuit has no {kind} of that name"))
                 .with_hint(format!("its {kind}s are {}", known.join(", "))))
         }
     }

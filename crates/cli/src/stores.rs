@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use symbolon::store::{Draft, ItemKind, ItemState, Protection, Store, StoreError, create_key_file};
-
 use symbolon::circuit::PartyId;
+use symbolon::store::{
+    Draft, ItemKind, ItemMeta, ItemState, Protection, Store, StoreError, create_key_file,
+};
 
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
 use crate::cost_table::{align, bytes};
@@ -122,7 +123,8 @@ struct ItemJson {
     protocol: String,
     party: PartyId,
     parties: usize,
-    /// The dealer that dealt it, or on whose material it stands; null for what the parties made.
+    /// The dealer that dealt it, or dealt the material it was made from; null for what the parties
+    /// made.
     dealer: Option<String>,
     rho: u32,
     circuit: Option<String>,
@@ -132,8 +134,38 @@ struct ItemJson {
     reason: Option<String>,
     /// Records of each count that are left.
     left: Vec<u64>,
+    /// What is left of each kind of component, in a pool of components.
+    components: Vec<ComponentJson>,
     bytes: u64,
     created: u64,
+}
+
+/// A kind of component in a pool, as `ls --json` prints it.
+#[derive(serde::Serialize)]
+struct ComponentJson {
+    digest: String,
+    name: Option<String>,
+    left: u64,
+}
+
+/// What is left of each kind of component: theirs are the last counts.
+fn components(meta: &ItemMeta, left: &[u64]) -> Vec<ComponentJson> {
+    let first = left.len().saturating_sub(meta.components.len());
+    let kinds = meta.components.iter().zip(&left[first..]);
+    let kinds = kinds.map(|(kind, left)| ComponentJson {
+        digest: hex::encode(kind.digest),
+        name: kind.name.clone(),
+        left: *left,
+    });
+    kinds.collect()
+}
+
+/// `20 aes128, 3 leftover gates`.
+fn component_words(components: &[ComponentJson]) -> String {
+    let one = |kind: &ComponentJson| {
+        format!("{} {}", kind.left, kind.name.as_deref().unwrap_or(&kind.digest[..8]))
+    };
+    components.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn list(store: &Store, json: bool) -> CliResult<()> {
@@ -152,6 +184,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             }
             _ => vec![0; meta.counts.len()],
         };
+        let components = components(meta, &left);
         ItemJson {
             item: entry.id.to_string(),
             kind: meta.kind,
@@ -165,6 +198,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             state,
             reason,
             left,
+            components,
             bytes: entry.bytes,
             created: entry.created,
         }
@@ -180,6 +214,9 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
     for item in &items {
         let chunk = symbolon::stored::GATES_PER_CHUNK as u64;
         let (what, left) = match item.kind {
+            ItemKind::Pool if !item.components.is_empty() => {
+                ("pool".to_string(), component_words(&item.components))
+            }
             ItemKind::Pool => {
                 let gates = item.left.first().copied().unwrap_or(0) * chunk;
                 let inputs = item.left.iter().skip(1).min().copied().unwrap_or(0);

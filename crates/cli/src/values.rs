@@ -69,8 +69,12 @@ impl InputSources {
         if how.by_line {
             return Ok(text.trim().into());
         }
-        let bits = parse_file(input, &text, &form)
-            .map_err(|error| CliError::usage(format!("{name}: {error}")))?;
+        let bits = parse_file(input, &text, &form).map_err(|error| {
+            let error = CliError::usage(format!("{name}: {error}"));
+            let padded = FileForm { pad: true, ..form.clone() };
+            let fits = !how.pad && parse_file(input, &text, &padded).map(Zeroizing::new).is_ok();
+            if fits { error.with_hint("`--pad` fills up a list that is too short") } else { error }
+        })?;
         Ok(bits_text(&Zeroizing::new(bits)))
     }
 }

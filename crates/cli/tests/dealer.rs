@@ -160,7 +160,7 @@ fn a_pool_is_dealt_one_day_and_used_on_others() {
         ended.expect(0).says(&[
             TRUST,
             "1 of 1 from pools",
-            "1 of 1 stand on what the dealer dealt",
+            "1 of 1 made with the dealer's material",
         ]);
     }
     for party in [0, 1] {
@@ -173,7 +173,7 @@ fn a_pool_is_dealt_one_day_and_used_on_others() {
         ended.expect(2).says(&["not trusted here", &town.dealer_print]);
     }
     for ended in town.both(&["run", "aes128", "--prepared"], INPUTS, nowhere).map(end) {
-        let ended = ended.expect(0).says(&[TRUST, "it stands on what the dealer"]);
+        let ended = ended.expect(0).says(&[TRUST, "it was made with material of the dealer"]);
         assert_eq!(ended.out, CIPHERTEXT);
     }
     let listed = symbolon(&["store", "ls", &town.path("a.store"), "--json"]).expect(0).json();
@@ -221,7 +221,7 @@ fn a_batch_is_prepared_from_a_dealt_pool() {
     let batch = ["--protocol", "tinytable", "--batch", "100"];
     let prepare = [&["prepare", "add:8"][..], &batch].concat();
     for ended in town.both(&prepare, [&[], &[]], nowhere).map(end) {
-        ended.expect(0).says(&["1 of 1 from pools", "1 of 1 stand on what the dealer dealt"]);
+        ended.expect(0).says(&["1 of 1 from pools", "1 of 1 made with the dealer's material"]);
     }
     let run = [&["run", "add:8", "--prepared"][..], &batch].concat();
     let own = [&["--input", "x=2"][..], &["--input", "y=40"]];
@@ -288,7 +288,7 @@ fn strangers_at_the_door_keep_no_party_out() {
                         let _ = socket.write_all(word);
                         held.push(socket);
                     }
-                    // Whoever was thrown out comes again.
+                    // A party that was turned out comes again.
                     held.retain_mut(|socket| socket.write_all(&[1]).is_ok());
                     std::thread::sleep(Duration::from_millis(5));
                 }
@@ -351,6 +351,8 @@ fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Ve
 
 /// The dealer may have 1 024 files and connections; a thousand strangers take all that it lets them
 /// have.
+/// Cheat: 1 000 strangers | a dealer's slots | every slot and descriptor taken | the dealer's caps
+/// | always
 #[test]
 fn a_thousand_strangers_keep_nobody_from_a_dealer_for_anybody() {
     assert!(symbolon_transport::descriptor_limit(4096).is_none_or(|limit| limit > 1500));

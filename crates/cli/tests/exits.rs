@@ -145,6 +145,8 @@ fn parties_that_work_without_a_pause_end_with_their_parent() {
     }
 }
 
+/// Cheat: a file or peer | what is printed | control characters in names | escaped where they are
+/// printed | always
 #[test]
 fn control_characters_in_names_reach_no_terminal() {
     let folder = tempfile::tempdir().unwrap();

@@ -146,7 +146,7 @@ fn mistakes_are_told() {
     for ended in pair.add("3", "4") {
         ended.expect(2).says(&["put back to an earlier state", "Reset its ownership"]);
     }
-    // Whoever can read the passphrase can open the store.
+    // To read the passphrase is to open the store.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -272,5 +272,114 @@ fn a_store_is_encrypted_and_goes_on() {
     let both = pair.both(&["run", "add:8", "--prepared"], [&own, &["--input", "y=2"]]);
     for ended in both {
         assert_eq!(ended.expect(0).out, "sum = 42\n");
+    }
+}
+
+/// Three kinds of components; both programs call all of them.
+const FUNCTIONS: &str = "\
+#[component]
+fn product(x: u8, y: u8) -> u8 { x * y }
+#[component]
+fn larger(x: u8, y: u8) -> u8 { if x > y { x } else { y } }
+#[component]
+fn mixed(x: u8, y: u8) -> u8 { (x & y) + x }
+";
+
+const FIRST: &str = "fn main(x: u8 from 0, y: u8 from 1) -> (z: u8 to all) {
+    mixed(larger(product(x, y), y), product(x, x))
+}\n";
+
+const SECOND: &str = "fn main(x: u8 from 0, y: u8 from 1) -> (z: u8 to all) {
+    larger(product(y, y), mixed(x, larger(x, y)))
+}\n";
+
+const DUPLO: [&str; 8] = [
+    "--protocol",
+    "duplo",
+    "--component",
+    "product",
+    "--component",
+    "larger",
+    "--component",
+    "mixed",
+];
+
+/// Each phase in processes of its own, whose stores are closed between.
+#[test]
+fn components_on_monday_a_program_on_tuesday_an_answer_on_wednesday() {
+    let pair = Pair::unlocked();
+    let write = |name: &str, main: &str| {
+        let path = pair.path(name);
+        std::fs::write(&path, format!("{FUNCTIONS}{main}")).unwrap();
+        path
+    };
+    let (first, second) = (write("first.sym", FIRST), write("second.sym", SECOND));
+    let fill = [&["preprocess", &first, "--count", "2"][..], &DUPLO].concat();
+    for ended in pair.both(&fill, [&[]; 2]) {
+        assert!(ended.expect(0).out.contains("components for 2 runs"));
+    }
+    for ended in pair.both(&fill, [&[]; 2]) {
+        assert!(ended.expect(0).out.starts_with("there is enough already"));
+    }
+    let listed = pair.look(0, "ls").expect(0).out;
+    assert!(listed.contains("4 product") && listed.contains("2 larger"), "{listed}");
+    let json = pair.look_with(1, "ls", &["--json"]).expect(0).json();
+    assert_eq!(json["items"][0]["components"].as_array().unwrap().len(), 3);
+    // A program that the pool was not filled for.
+    for (program, z) in [(&second, "z = 25\n"), (&first, "z = 24\n")] {
+        let prepare = [&["prepare", program, "--from-pools"][..], &DUPLO].concat();
+        for ended in pair.both(&prepare, [&[]; 2]) {
+            ended.expect(0).says(&["1 of 1 from pools"]);
+        }
+        let run = [&["run", program, "--prepared"][..], &DUPLO].concat();
+        for ended in pair.both(&run, [&["--input", "x=3"], &["--input", "y=5"]]) {
+            let ended = ended.expect(0);
+            assert_eq!(ended.out, z);
+            assert!(!ended.err.contains("dependent"), "nothing is prepared now: {}", ended.err);
+        }
+    }
+    let again = [&["prepare", &second, "--from-pools"][..], &DUPLO].concat();
+    for ended in pair.both(&again, [&[]; 2]) {
+        ended.expect(2).says(&["enough for 0 of 1"]);
+    }
+    let other = ["prepare", "cbcmac:2", "--from-pools", "--protocol", "duplo"];
+    for ended in pair.both(&other, [&[]; 2]) {
+        ended.expect(2).says(&["the pool has no components", "aes"]);
+    }
+}
+
+/// The same without a pool: three kinds, prepared together, each run on a later day.
+#[test]
+fn three_kinds_of_components_are_run_on_a_later_day() {
+    let pair = Pair::unlocked();
+    let path = pair.path("first.sym");
+    std::fs::write(&path, format!("{FUNCTIONS}{FIRST}")).unwrap();
+    let prepare = [&["prepare", &path, "--count", "2"][..], &DUPLO].concat();
+    for ended in pair.both(&prepare, [&[]; 2]) {
+        assert_eq!(ended.expect(0).out.lines().count(), 2);
+    }
+    let run = [&["run", &path, "--prepared"][..], &DUPLO].concat();
+    for (x, y, z) in [("x=3", "y=5", "z = 24\n"), ("x=2", "y=9", "z = 18\n")] {
+        for ended in pair.both(&run, [&["--input", x], &["--input", y]]) {
+            assert_eq!(ended.expect(0).out, z);
+        }
+    }
+    for ended in pair.both(&run, [&["--input", "x=1"], &["--input", "y=1"]]) {
+        ended.expect(2).says(&["prepare it together"]);
+    }
+}
+
+/// Pools of gates and of components are asked for in different words.
+#[test]
+fn pools_of_another_sort_are_refused() {
+    let pair = Pair::unlocked();
+    pair.meet();
+    let config = pair.path("0.toml");
+    for (words, says) in [
+        (&["preprocess", "add:8"][..], "pools of gates"),
+        (&["preprocess", "--gates", "9", "--protocol", "duplo"], "pools of components"),
+        (&["preprocess", "--count", "2", "--gates", "9"], "pools of gates"),
+    ] {
+        symbolon(&[words, &["--config", &config]].concat()).expect(2).says(&[says]);
     }
 }

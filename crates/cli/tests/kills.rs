@@ -16,9 +16,9 @@ use common::pair::Pair;
 enum When {
     /// So long after its start.
     After(u64),
-    /// So many bytes are in drafts.
+    /// The number of bytes in drafts.
     Drafted(u64),
-    /// So many more items are in their place; the index may or may not know them.
+    /// This number of further items is in place; the index may or may not know them.
     Placed(usize),
 }
 
@@ -250,7 +250,7 @@ fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
     for ended in pair.add("1", "2") {
         ended.expect(2).says(&["prepare it together"]);
     }
-    // The pool goes on behind all that anybody used.
+    // The pool goes on after all that anybody used.
     for ended in pair.both(&prepare, [&[], &[]]) {
         ended.expect(0).says(&["4 of 4 from pools"]);
     }

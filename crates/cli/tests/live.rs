@@ -101,6 +101,8 @@ fn bench_shows_its_report_with_plots() {
     assert!(end.contains("All measurements") && end.contains("<svg"), "{end}");
 }
 
+/// Cheat: a stranger, a foreign web page | the live page | other hosts, methods and paths,
+/// malformed, long and silent requests | refused within limits; the run goes on | always
 #[test]
 fn strangers_get_no_page_and_disturb_nothing() {
     let shown = sum("0");
@@ -127,6 +129,7 @@ fn strangers_get_no_page_and_disturb_nothing() {
     assert!(shown.end().contains("Finished"));
 }
 
+/// Cheat: a stranger | the live page | no token, or another | the token | always
 #[test]
 fn other_machines_need_the_token() {
     let shown = sum("0.0.0.0:0");

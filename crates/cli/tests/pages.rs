@@ -1,8 +1,10 @@
-//! The commands of the README and the guide, run in their order as they are on the page.
+//! The commands of the pages, run in their order as they are on the page.
 //!
 //! In a block of `console`, a line with a prompt is a command: `$` on this machine, `alice$` and
 //! the like by a party, which has a folder of its own. What follows it is what it prints. What a
 //! page cannot say is put in: addresses of this machine, and the fingerprints of keys made here.
+//!
+//! A block that cannot run here has a line `<!-- not run: REASON -->` before it.
 
 #![cfg(unix)]
 
@@ -15,8 +17,20 @@ use std::process::{Child, Command, Stdio};
 
 use common::{Ended, end, free_address, symbolon};
 
-/// Programs that are not part of this, and files of a release build.
-const OTHERS: [&str; 3] = ["cargo ", "yosys ", "target/"];
+/// Programs that are not part of this.
+const OTHERS: [&str; 2] = ["cargo ", "yosys "];
+
+/// Pages whose commands are run here.
+const RUN: [&str; 5] = [
+    "README.md",
+    "docs/guide.md",
+    "docs/language.md",
+    "docs/performance.md",
+    "packaging/README.md",
+];
+
+/// Kinds of blocks that are no commands.
+const NO_COMMANDS: [&str; 7] = ["c", "json", "lua", "rust", "sym", "text", "toml"];
 
 /// The key and the block of FIPS-197, whose ciphertext the guide shows.
 const FIPS: [(&str, &str, &str); 2] = [
@@ -31,13 +45,45 @@ struct Step {
     prints: Vec<String>,
 }
 
+/// A fenced block of a page.
+struct Block<'p> {
+    /// The line before it.
+    before: &'p str,
+    kind: &'p str,
+    lines: Vec<&'p str>,
+}
+
+impl Block<'_> {
+    /// Whether it says why it is not run.
+    fn is_excused(&self) -> bool {
+        let reason =
+            self.before.strip_prefix("<!-- not run: ").and_then(|r| r.strip_suffix(" -->"));
+        reason.is_some_and(|reason| reason.len() > 10)
+    }
+}
+
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let (mut blocks, mut before) = (Vec::new(), "");
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if let Some(kind) = line.strip_prefix("```") {
+            let inside = lines.by_ref().take_while(|line| *line != "```");
+            blocks.push(Block { before, kind, lines: inside.collect() });
+        }
+        before = line;
+    }
+    blocks
+}
+
 /// The commands of a page, in order.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    for block in page.split("```console\n").skip(1) {
-        let block = block.split("```").next().unwrap();
+    for block in blocks(page) {
+        if block.kind != "console" || block.is_excused() {
+            continue;
+        }
         let mut continued = false;
-        for line in block.lines() {
+        for line in block.lines {
             let prompt = line.split_once('$').filter(|(who, rest)| {
                 rest.starts_with(' ') && who.chars().all(|c| c.is_ascii_lowercase())
             });
@@ -254,14 +300,77 @@ fn the_guide_s_commands_do_what_it_says() {
     stage.write("alice", "alice.toml", &own.replace('…', &prints[1]));
     let his = own.replace("listen", "connect").replace("alice", "bob").replace("= 0", "= 1");
     stage.write("bob", "bob.toml", &his.replace('…', &prints[0]));
-    // A circuit of one's own: 200 numbers of 32 bits and a byte.
+    stage.write("alice", "tender.toml", &block(&guide, "toml", "[[part]]"));
+    // A program, and a circuit of one's own: 200 numbers of 32 bits and a byte.
     let gates = |n: usize| format!("2 1 {n} {} {} AND\n", 6400 + n, 6408 + n);
     let gates: String = (0..8).map(gates).collect();
     let circuit = format!("8 6416\n2 6400 8\n1 8\n\n{gates}");
+    stage.write("alice", "average.sym", &block(&guide, "sym", "above: u32"));
     stage.write("alice", "my_circuit.txt", &circuit);
     let salaries: String = (0..200).map(|n| format!("{n}\n")).collect();
     stage.write("alice", "salaries.csv", &salaries);
     stage.run(&guide);
+}
+
+#[test]
+fn the_language_page_s_commands_run() {
+    let mut stage = Stage::new();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    std::os::unix::fs::symlink(examples, stage.home("alice").join("examples")).unwrap();
+    stage.run(&page("docs/language.md"));
+}
+
+/// Smaller than on the page, where they measure.
+#[test]
+fn the_performance_page_s_commands_run() {
+    let mut stage = Stage::new();
+    for (there, here) in [
+        ("target/release/symbolon", "symbolon"),
+        ("--repeat 11", "--repeat 1"),
+        ("bench triples", "bench triples --count 2000 --repeat 1"),
+        ("lan,wan --json", "lan,wan --repeat 1 --json"),
+    ] {
+        stage.here.insert(there.to_string(), here.to_string());
+    }
+    stage.run(&page("docs/performance.md"));
+}
+
+#[test]
+fn the_packaging_page_s_commands_run() {
+    let mut stage = Stage::new();
+    let home = stage.home("alice").join("auction");
+    std::fs::create_dir(&home).unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/auction/prepare.sh");
+    std::fs::copy(script, home.join("prepare.sh")).unwrap();
+    stage.run(&page("packaging/README.md"));
+    assert!(home.join("keys/auction.toml").exists());
+}
+
+/// Every block of commands on any page is run, or says why it is not.
+#[test]
+fn no_command_is_left_out_silently() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = vec!["packaging/README.md".to_string(), "editors/vscode/README.md".to_string()];
+    for folder in ["", "docs/", "docs/proofs/"] {
+        let entries = std::fs::read_dir(root.join(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        pages.extend(
+            names.filter(|name| name.ends_with(".md")).map(|name| format!("{folder}{name}")),
+        );
+    }
+    let mut commands = 0;
+    for name in pages {
+        let text = page(&name);
+        for block in blocks(&text) {
+            let run = block.kind == "console" && RUN.contains(&name.as_str());
+            // The README's demonstration, and its test command, are read by others.
+            let known = ["<!-- demo -->", "<!-- tests -->"].contains(&block.before);
+            let fine = NO_COMMANDS.contains(&block.kind) || run || known || block.is_excused();
+            assert!(fine, "{name}: a block of `{}`: {:?}", block.kind, block.lines);
+            commands += usize::from(run);
+        }
+    }
+    assert!(commands > 15, "{commands}");
 }
 
 /// A page that says something else is noticed.

@@ -85,7 +85,7 @@ fn values_come_from_files_by_the_signature() {
     assert_eq!(done["outputs"][0]["value"], "300", "{done}");
     assert_eq!(done["outputs"][1]["value"]["pay"], "0", "{done}");
     let short = run(&words[..6]).expect(2);
-    short.says(&["a.csv", "3 elements expected, 2 given"]);
+    short.says(&["a.csv", "3 elements expected, 2 given", "hint: `--pad` fills up"]);
     let bad = run(&["eval", "p.sym", "--input", "a=@a.csv", "--input", "b=@bad.txt", "--pad"]);
     let bad = bad.expect(2).says(&["bad.txt", "line 2, element 1", "does not fit"]);
     assert!(!bad.err.contains("123456"), "{}", bad.err);
@@ -224,7 +224,7 @@ fn small_examples_run_with_cut_and_choose() {
 }
 
 #[test]
-#[ignore = "takes some minutes; see CONTRIBUTING.md"]
+#[ignore = "takes some minutes"]
 fn every_example_runs_with_cut_and_choose() {
     for program in PROGRAMS {
         computes(program, &["--protocol", "duplo"]);

@@ -28,6 +28,8 @@ fn places(file: &str, key: &str) -> Vec<Vec<String>> {
     ]
 }
 
+/// Cheat: the file system | any file that is named | a device or named pipe | the type of what was
+/// opened | always
 #[test]
 fn devices_and_named_pipes_are_refused_wherever_a_file_is_named() {
     let keys = keys();
@@ -61,6 +63,8 @@ fn standard_input_that_is_a_device_is_refused() {
 }
 
 /// Metadata say that it is as long as this; nothing of it takes room on the disk.
+/// Cheat: the file system | any file that is named | a file without end | limits on bytes read |
+/// always
 #[test]
 fn files_without_end_are_refused() {
     let folder = tempfile::tempdir().unwrap();

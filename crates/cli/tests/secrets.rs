@@ -23,6 +23,8 @@ fn keeps(secret: &str, input: &str, words: &[&str]) {
     }
 }
 
+/// Cheat: a reader of logs | command line | a wrong command line that holds an input | refusals
+/// quote no value | always
 #[test]
 fn a_command_line_that_is_wrong_is_refused_without_any_value_in_it() {
     for secret in SECRETS {
@@ -63,6 +65,8 @@ fn a_command_line_that_is_wrong_is_refused_without_any_value_in_it() {
     }
 }
 
+/// Cheat: a reader of logs | settings file | a wrong settings file that holds an input | refusals
+/// quote no value | always
 #[test]
 fn a_settings_file_that_is_wrong_is_refused_without_any_value_in_it() {
     let folder = tempfile::tempdir().unwrap();

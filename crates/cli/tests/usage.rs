@@ -131,11 +131,8 @@ fn a_run_is_refused_before_it_connects() {
         (&["add:8", "--party", "0", "--input", "0=hex:100"], "input `x`"),
         (&["add:8", "--party", "0", "--input", "0=bits:000"], "input `x`"),
         (&["add:8", "--party", "0", "--input", "0=1", "--input", "1=1"], "belongs to party 1"),
-        (&["add:8", "--party", "0", "--input", "z=1"], "no input of a name that was given"),
-        (
-            &["add:8", "--party", "0", "--input", "x=1", "--output", "z=0"],
-            "no output of a name that was given",
-        ),
+        (&["add:8", "--party", "0", "--input", "z=1"], "no input of that name"),
+        (&["add:8", "--party", "0", "--input", "x=1", "--output", "z=0"], "no output of that name"),
         (&["add:8", "--party", "0", "--input", "x=1", "--owner", "x=1"], "belongs to party 1"),
         (&["merge:4x8", "--party", "0", "--input", "0=1,2,3"], "list0"),
         (&["add:8", "--party", "0", "--input", "0=1", "--listen", "127.0.0.1:0"], "--listen"),

@@ -49,6 +49,8 @@ fn wrong_corrections(session: &mut Session, params: &Params, parity: &[usize], o
     session.channels.0.set_adversary(Box::new(adversary));
 }
 
+/// Cheat: committer | correction | one place of the code, with a guess of its Δ | `commitment
+/// consistency` | unless Δ is guessed there
 #[test]
 fn a_wrong_correction_is_caught_unless_delta_is_guessed() {
     for (k, rho) in [(FieldBits::One, 4), (FieldBits::Two, 8), (FieldBits::Four, 40)] {
@@ -75,6 +77,7 @@ fn a_wrong_correction_is_caught_unless_delta_is_guessed() {
 }
 
 /// Wrong corrections at places of the whole code: nobody guesses that much.
+/// Cheat: committer | correction | all places | `commitment consistency` | always
 #[test]
 fn wrong_corrections_everywhere() {
     for k in FieldBits::ALL {
@@ -88,6 +91,8 @@ fn wrong_corrections_everywhere() {
 }
 
 /// A correction changed on its way gives another challenge.
+/// Cheat: committer | correction | changed on its way: another challenge | `commitment consistency`
+/// | always
 #[test]
 fn another_correction_than_the_challenge_s() {
     let params = params(FieldBits::Two, 40);
@@ -99,6 +104,8 @@ fn another_correction_than_the_challenge_s() {
 }
 
 /// A wrong combination of the strings, a wrong digest, all of it made up.
+/// Cheat: committer | check | the combination of the strings, the digest, all of it | `commitment
+/// consistency` | always
 #[test]
 fn a_wrong_check() {
     for k in FieldBits::ALL {
@@ -116,6 +123,7 @@ fn a_wrong_check() {
 }
 
 /// Short and long messages, of every kind.
+/// Cheat: committer | every message | short and long | `message framing` | always
 #[test]
 fn short_and_long_messages() {
     let params = params(FieldBits::Four, 40);
@@ -144,6 +152,8 @@ fn short_and_long_messages() {
 
 /// A wrong string is opened, with the honest proof: it passes exactly if Δ is 0 wherever the
 /// codewords differ; with a proof for ones exactly if it is all ones there.
+/// Cheat: committer | opening | another string, with a guess of Δ where the codewords differ |
+/// `commitment opening` | unless Δ is guessed there
 #[test]
 fn a_wrong_string_is_caught_unless_delta_is_guessed() {
     for (k, rho) in [(FieldBits::One, 4), (FieldBits::Two, 4), (FieldBits::Four, 40)] {
@@ -187,6 +197,8 @@ fn lying(params: &Params, own: &Committed, at: usize, difference: Block, ones: b
 }
 
 /// With real parameters a wrong string is caught always: sent, or known to the receiver.
+/// Cheat: committer | opening | another string at ρ = 40, 64, 80, sent or known | `commitment
+/// opening` | always
 #[test]
 fn wrong_strings_at_real_parameters() {
     for k in FieldBits::ALL {
@@ -209,6 +221,8 @@ fn wrong_strings_at_real_parameters() {
 }
 
 /// A commitment opened first rightly, then to another string; and in one opening to both.
+/// Cheat: committer | opening | one commitment opened to two strings | `commitment opening` |
+/// always
 #[test]
 fn a_commitment_is_not_opened_in_two_ways() {
     for k in FieldBits::ALL {
@@ -229,6 +243,8 @@ fn a_commitment_is_not_opened_in_two_ways() {
 }
 
 /// Another XOR than agreed: of other commitments, one too many, or in another order.
+/// Cheat: committer | opening | another XOR than agreed, or another order | `commitment opening` |
+/// always
 #[test]
 fn a_forged_xor() {
     let params = params(FieldBits::Four, 40);
@@ -252,6 +268,8 @@ fn a_forged_xor() {
 }
 
 /// A proof of an earlier opening, a wrong one, and a changed string on its way.
+/// Cheat: committer | opening | an earlier proof, a wrong one, changed strings | `commitment
+/// opening` | always
 #[test]
 fn a_wrong_proof() {
     let params = params(FieldBits::Two, 40);
@@ -275,6 +293,8 @@ fn a_wrong_proof() {
 }
 
 /// Trees of the set-up that are wrong: a total, the hash.
+/// Cheat: committer | set-up | a wrong total or hash of the trees | `punctured tree consistency` |
+/// always
 #[test]
 fn wrong_trees_of_commitments() {
     for k in [FieldBits::Two, FieldBits::Four] {
@@ -291,6 +311,8 @@ fn wrong_trees_of_commitments() {
 }
 
 /// A wrong sum in a tree is caught exactly if Δ makes the receiver use it.
+/// Cheat: committer | set-up | a wrong sum of a tree | `punctured tree consistency` | if one bit of
+/// Δ is 1: 1/2
 #[test]
 fn a_wrong_sum_of_a_tree_of_commitments() {
     let params = params(FieldBits::Two, 40);
@@ -331,6 +353,8 @@ fn equivocated(params: &Params, wrong: usize, runs: u64) -> (Rate, Rate) {
 
 /// Guesses in the consistency check and in the opening add up: 2^(−k·wrong) to pass the first, and
 /// 2^(−k·d) in the end, however they are spread.
+/// Cheat: committer | correction, then opening | w guesses in the first, the rest in the second |
+/// either check | passes the first with 2^(−k·w), both with 2^(−k·d), whatever w
 #[test]
 fn a_guess_anywhere_costs_the_same() {
     for (k, rho, wrong, runs) in [

@@ -151,7 +151,7 @@ pub trait TruncatedMac: Copy + BitXor<Output = Self> {
     /// [`TruncatedMac::BYTES`] after its start.
     fn put_at(self, macs: &mut [u8], index: usize, mac_bytes: usize);
 
-    /// Reads truncated MAC number `index`; there are at least [`TruncatedMac::BYTES`] behind its
+    /// Reads truncated MAC number `index`; there are at least [`TruncatedMac::BYTES`] after its
     /// start.
     fn take(macs: &[u8], index: usize, mac_bytes: usize) -> Self;
 

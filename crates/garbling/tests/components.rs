@@ -139,7 +139,7 @@ proptest! {
 /// static garbling: each of their blocks is masked, under R and the instance.
 #[test]
 fn everything_sent_before_the_inputs_is_masked() {
-    let plan = Plan::new(&builtin::by_name("mult:16").unwrap());
+    let plan = Plan::new(&builtin::by_name("mult-schoolbook:16").unwrap());
     let instance = Instance::new(&plan, &SESSION, 3);
     let keys = instance.keys_from_seed(&Seed::new(Block(5)));
     let (plain, zero) = instance.garble_table(&keys);

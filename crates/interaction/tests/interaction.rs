@@ -58,6 +58,8 @@ fn each_gets_the_others_values() {
     }
 }
 
+/// Cheat: 2 | commit and open | another value or nonce than committed | the step's commitment |
+/// always
 #[test]
 fn another_value_or_nonce_than_committed_is_refused() {
     for place in [0, 31, 32, 35] {
@@ -71,6 +73,8 @@ fn another_value_or_nonce_than_committed_is_refused() {
 }
 
 /// The same value at another index has another commitment: an old one cannot be used again.
+/// Cheat: 2 | commit and open | a commitment and opening of another index | the step's commitment |
+/// always
 #[test]
 fn a_commitment_and_opening_of_another_index_are_refused() {
     let mut old = Vec::new();
@@ -90,6 +94,8 @@ fn a_commitment_and_opening_of_another_index_are_refused() {
 }
 
 /// A commitment that names another maker, honestly opened: nobody can pass on another party's.
+/// Cheat: 2 | commit and open | a commitment that names another maker | the step's commitment |
+/// always
 #[test]
 fn a_commitment_of_another_maker_is_refused() {
     for cheater in [0u16, 1] {
@@ -186,6 +192,7 @@ fn all_but_one_party_do_not_decide_the_coin() {
 
 /// Another commitment to one peer than to the others: the echo of the digest, always, before
 /// anything is opened.
+/// Cheat: 3, 5; one | commit and open | another commitment to one party | `broadcast echo` | always
 #[test]
 fn equivocated_commitments() {
     for n in [3, 5] {
@@ -218,6 +225,8 @@ fn nothing_of(kind: &'static str) -> FnAdversary {
 }
 
 /// A party that opens to one peer what it did not commit to.
+/// Cheat: 3, 5; one | commit and open | another opening to one party | the step's commitment |
+/// always
 #[test]
 fn another_opening_towards_one_peer() {
     for n in [3, 5] {

@@ -237,7 +237,7 @@ fn input_kind(cx: &mut Cx<'_>, param: &ast::Param) -> Option<InputKind> {
             let message = format!("nothing says whose `{}` is", param.name.name);
             let error = Diagnostic::new(Code::Port, param.name.span, message);
             cx.errors
-                .push(error.help("write `from 0`, `from each` or `from share` behind its type"));
+                .push(error.help("write `from 0`, `from each` or `from share` after its type"));
             None
         }
     }

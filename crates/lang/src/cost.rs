@@ -68,6 +68,8 @@ pub struct ComponentCost {
     pub depth: u32,
     /// The most of its wires that are live at once, those in the components that it calls left out.
     pub live_wires: u64,
+    /// XOR gates of one call that stand between calls of other components; 0 where it calls none.
+    pub glue: u64,
 }
 
 /// The cost of a line.
@@ -87,6 +89,15 @@ pub struct LineCost {
     pub port_bits: u64,
     /// Asserts that are checked.
     pub asserts: u64,
+    /// XOR gates between calls of components. `duplo` pays for them; inside of a component they
+    /// are free.
+    pub glue: u64,
+    /// AND gates and look-ups on one longest path through the line's component, with those in what
+    /// the line calls, as it is written. Over a component's lines the sum is its depth, before the
+    /// optimiser changes it. The most, if several components have the line.
+    pub depth: u64,
+    /// Wires that the line writes among those that are live when its component has most, likewise.
+    pub live_wires: u64,
 }
 
 /// The gates of a circuit, each component counted as often as it is called.
@@ -102,6 +113,12 @@ pub struct Totals {
     pub port_bits: u64,
     /// Asserts that are checked, likewise.
     pub asserts: u64,
+    /// XOR gates, likewise, where they stand between calls.
+    pub glue: u64,
+    /// Depth on a longest path, likewise.
+    pub depth: u64,
+    /// Live wires, likewise.
+    pub live_wires: u64,
 }
 
 impl std::ops::Sub for Totals {
@@ -114,6 +131,9 @@ impl std::ops::Sub for Totals {
             calls: self.calls - other.calls,
             port_bits: self.port_bits - other.port_bits,
             asserts: self.asserts - other.asserts,
+            glue: self.glue - other.glue,
+            depth: self.depth - other.depth,
+            live_wires: self.live_wires - other.live_wires,
         }
     }
 }
@@ -125,13 +145,21 @@ impl std::ops::AddAssign for Totals {
         self.calls = self.calls.saturating_add(other.calls);
         self.port_bits = self.port_bits.saturating_add(other.port_bits);
         self.asserts = self.asserts.saturating_add(other.asserts);
+        self.glue = self.glue.saturating_add(other.glue);
+        self.depth = self.depth.saturating_add(other.depth);
+        self.live_wires = self.live_wires.saturating_add(other.live_wires);
     }
 }
 
 impl Totals {
     /// The gates made so far: the AND gates of calls count, their look-ups do not.
     pub(crate) fn so_far(gates: &Gates) -> Totals {
-        Totals { ands: gates.and_count(), lookups: gates.lookup_count(), ..Totals::default() }
+        Totals {
+            ands: gates.and_count(),
+            lookups: gates.lookup_count(),
+            glue: gates.xor_count(),
+            ..Totals::default()
+        }
     }
 
     fn times(self, calls: u64) -> Totals {
@@ -141,6 +169,9 @@ impl Totals {
             calls: self.calls.saturating_mul(calls),
             port_bits: self.port_bits.saturating_mul(calls),
             asserts: self.asserts.saturating_mul(calls),
+            glue: self.glue.saturating_mul(calls),
+            // These do not grow with the calls.
+            ..self
         }
     }
 
@@ -162,11 +193,11 @@ fn call_counts(circuit: &Circuit) -> Vec<u64> {
     if let Some(main) = calls.last_mut() {
         *main = 1;
     }
-    // Callers stand behind what they call.
+    // Callers come after what they call.
     for (place, component) in components.iter().enumerate().rev() {
-        for call in &component.calls {
-            let times = calls[place];
-            let callee = &mut calls[call.component as usize];
+        for (used, rounds) in component.uses() {
+            let times = calls[place].saturating_mul(rounds);
+            let callee = &mut calls[used as usize];
             *callee = callee.saturating_add(times);
         }
     }
@@ -188,7 +219,12 @@ pub fn component_costs(circuit: &Circuit) -> Vec<ComponentCost> {
         let Totals { ands, lookups, .. } = own_gates(component);
         let port_bits = u64::from(component.inputs) + component.outputs.len() as u64;
         let (name, live_wires) = (component.name.clone(), live_wires(circuit, component));
-        ComponentCost { name, calls, ands, lookups, port_bits, depth, live_wires }
+        let is_xor = |step: &&Step| matches!(step, Step::Xor { .. });
+        let glue = match component.uses().next() {
+            Some(_) => component.steps.iter().filter(is_xor).count() as u64,
+            None => 0,
+        };
+        ComponentCost { name, calls, ands, lookups, port_bits, depth, live_wires, glue }
     };
     let calls = circuit.components().iter().zip(call_counts(circuit));
     calls.zip(depths).rev().map(one).collect()
@@ -206,6 +242,7 @@ fn reads(component: &Component, step: &Step) -> Vec<Wire> {
             let ranges = ranges[..call.arg_count as usize].iter();
             ranges.flat_map(|range| range.first..range.first + range.len).collect()
         }
+        Step::Repeat(repeat) => component.read_by(component.repeats[repeat as usize]).collect(),
         Step::Lookup(lookup) => {
             let lookup = component.lookups[lookup as usize];
             component.lookup_inputs[lookup.first_input as usize..][..lookup.input_count as usize]
@@ -226,6 +263,11 @@ fn writes(circuit: &Circuit, component: &Component, step: &Step) -> Range<Wire> 
             let outputs = circuit.components()[call.component as usize].outputs.len() as u32;
             call.first_output..call.first_output + outputs
         }
+        Step::Repeat(repeat) => {
+            let repeat = component.repeats[repeat as usize];
+            let outputs = circuit.components()[repeat.component as usize].outputs.len() as u32;
+            repeat.first_output..repeat.first_output + component.written_by(repeat, outputs)
+        }
         Step::Lookup(lookup) => {
             let lookup = component.lookups[lookup as usize];
             lookup.first_output..lookup.first_output + lookup.output_count
@@ -243,6 +285,12 @@ fn depths(circuit: &Circuit) -> Vec<u32> {
             let own = match *step {
                 Step::And { .. } | Step::Lookup(_) => 1,
                 Step::Call(call) => all[component.calls[call as usize].component as usize],
+                Step::Repeat(repeat) => {
+                    // Rounds that hand nothing on do not wait for each other.
+                    let repeat = component.repeats[repeat as usize];
+                    let rounds = if component.carried_by(repeat) > 0 { repeat.count } else { 1 };
+                    all[repeat.component as usize].saturating_mul(rounds)
+                }
                 _ => 0,
             };
             let before = reads(component, step).into_iter().map(|wire| depths[wire as usize]).max();
@@ -292,13 +340,24 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         let Some(found) = left.iter().position(|(name, _)| *name == component.name) else {
             continue;
         };
+        let mut own: BTreeMap<(u32, u32), Totals> = BTreeMap::new();
         for (span, booked) in &left.remove(found).1 {
-            let booked = booked.times(calls[place]);
+            let mut booked = booked.times(calls[place]);
             booked_all = booked_all.saturating_add(booked.ands);
+            if component.uses().next().is_none() {
+                booked.glue = 0;
+            }
             if booked != Totals::default() {
-                *lines.entry((span.file, sources.line(*span))).or_default() += booked;
+                *own.entry((span.file, sources.line(*span))).or_default() += booked;
             }
             functions.book(*span, booked, sources);
+        }
+        for (line, totals) in own {
+            let known = lines.entry(line).or_default();
+            let depth = known.depth.max(totals.depth);
+            let live_wires = known.live_wires.max(totals.live_wires);
+            *known += totals;
+            (known.depth, known.live_wires) = (depth, live_wires);
         }
     }
     let name = |file: u32| sources.files.get(file as usize).map_or("", |source| &source.name);
@@ -310,6 +369,9 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         calls: totals.calls,
         port_bits: totals.port_bits,
         asserts: totals.asserts,
+        glue: totals.glue,
+        depth: totals.depth,
+        live_wires: totals.live_wires,
     });
     let stats = Stats::of(circuit);
     Report {

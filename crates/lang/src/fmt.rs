@@ -165,7 +165,7 @@ fn spaced(
         (word(token) && !keyword(text)) || matches!(text, ")" | "]" | "}")
     };
     if last == "!" || (last == "-" && before.token == Token::Punct) {
-        // Behind a `>`, which ends a type or compares, it stays as it is.
+        // After a `>`, which ends a type or compares, it stays as it is.
         let binary = if earlier == ">" { was } else { operand(earlier) };
         return last == "-" && binary;
     }

@@ -19,7 +19,7 @@ pub enum Token {
     /// A name or a keyword.
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
     Name,
-    /// An integer, with or without a type behind it.
+    /// An integer, with or without a type after it.
     #[regex(r"[0-9][A-Za-z0-9_]*")]
     Int,
     /// A number with a fraction or an exponent.

@@ -31,7 +31,9 @@ pub use compile::{
     Checked, Errors, Options, Test, analyse, check, compile, compile_here, compile_text, with_stack,
 };
 pub use library::modules as library_modules;
-pub use lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, lower_entry, one_call};
+pub use lower::{
+    Costs, Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, one_call,
+};
 
 /// A source file has at most this many bytes.
 pub const MAX_SOURCE: usize = 16 << 20;

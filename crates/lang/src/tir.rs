@@ -156,7 +156,7 @@ pub enum Over {
     Range(Expr, Expr, bool),
     /// The elements of an array.
     Array(Expr),
-    /// A round for each of these, which stand in place of the loop's body.
+    /// A round for each of these, which replace the loop's body.
     Rounds(Vec<Expr>),
 }
 

@@ -1,9 +1,9 @@
-//! Whether a loop's variable stands in types, lengths or bounds of slices, so that the loop must be
+//! Whether a loop's variable is in types, lengths or bounds of slices, so that the loop must be
 //! checked round by round.
 
 use crate::ast::*;
 
-/// Whether `name` stands in a type or a length in this block.
+/// Whether `name` is in a type or a length in this block.
 pub fn block_in_types(block: &Block, name: &str) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
         Stmt::Let(_, ty, value) => {
@@ -36,7 +36,7 @@ fn over_in_types(over: &Expr, name: &str, by_rounds: bool) -> bool {
     }
 }
 
-/// Whether `name` stands in a type or a length in this expression.
+/// Whether `name` is in a type or a length in this expression.
 pub fn expr_in_types(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
         ExprKind::Int(..) | ExprKind::Float(..) => false,

@@ -1,6 +1,6 @@
 //! The AND gates of the library's functions, as `docs/language.md` lists them.
 //!
-//! `SYMBOLON_WRITE=1 cargo test -p symbolon-lang --test counts` writes the list anew.
+//! `SYMBOLON_WRITE=1 cargo test -p symbolon-lang --test counts` rewrites the list.
 
 mod common;
 
@@ -263,7 +263,7 @@ fn the_list_of_counts_is_current() {
         std::fs::write(&path, format!("{before}{BEGIN}{current}{END}{after}")).expect("a write");
         return;
     }
-    assert_eq!(listed, current, "SYMBOLON_WRITE=1 writes the list anew");
+    assert_eq!(listed, current, "SYMBOLON_WRITE=1 rewrites the list");
 }
 
 #[test]

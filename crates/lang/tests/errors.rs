@@ -38,7 +38,7 @@ const CASES: [(&str, &str, &str, &str); 20] = [
         "if let Some(x) = Some(a) { x } else { 0 }",
     ),
     ("E06", "not `mut`", "let x = a; x = 1; x", "let mut x = a; x = 1; x"),
-    ("E06", "stands in no loop", "break; a", "for i in 0..2 { break; } a"),
+    ("E06", "is in no loop", "break; a", "for i in 0..2 { break; } a"),
     ("E06", "calls itself", "again(a)", "shrinks::<3>(a)"),
     ("E07", "at most 65536 bits", "let x = a as u65537; a", "let x = a as u65536; a"),
     ("E07", "256 deep", "grows::<9>(a)", "shrinks::<9>(a)"),
@@ -198,7 +198,7 @@ fn generic_functions_are_checked_where_nothing_calls_them() {
     for (function, code, says) in [
         ("fn f<const N: usize>(a: [u8; N]) -> u8 { b }", "E02", "no value `b`"),
         ("fn f<T>(a: T) -> u8 { let x: bool = 1u8; 2 }", "E03", "expected `bool`"),
-        ("fn f<T: Num>(a: T) -> T { break; a }", "E06", "stands in no loop"),
+        ("fn f<T: Num>(a: T) -> T { break; a }", "E06", "is in no loop"),
         ("fn f<T: Num>(a: T) -> T { g::<T>(a) } fn g<T>(a: T) -> T { lost }", "E02", "lost"),
         ("struct S<T> { x: T } impl<T> S<T> { fn f(self) -> T { lost } }", "E02", "lost"),
     ] {

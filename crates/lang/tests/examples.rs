@@ -92,7 +92,8 @@ fn edit_counts_changes() {
 fn cbcmac_calls_one_component() {
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
     let circuit = example("cbcmac.sym", &[]);
-    assert_eq!(circuit.main().calls.len(), 1024);
+    let [repeat] = circuit.main().repeats[..] else { panic!("one repeat") };
+    assert_eq!((repeat.count, circuit.main().calls.len()), (1024, 0));
     let steps = circuit.components().iter().find(|component| component.name == "step");
     let ands = steps.map(|step| {
         step.steps.iter().filter(|step| matches!(step, symbolon_circuit::Step::And { .. })).count()
@@ -297,4 +298,47 @@ fn the_costs_of_lines_sum_up_to_the_circuit() {
         assert_eq!(asserts, if name == "vote.sym" { 3 } else { 0 }, "{name}");
         assert!(report.unused * 2 < report.ands, "{name}: {}", report.unused);
     }
+}
+
+/// Where nothing is rewritten, the lines of a component add up to its depth and live wires.
+#[test]
+fn depth_and_live_wires_of_lines_sum_up() {
+    let text = "#[component]
+fn add(a: u32, b: u32) -> u32 {
+    a + b
+}
+fn main(a: [u32; 4] from 0, b: u32 from 1) -> (x: u32 to all) {
+    let mut sum = b;
+    for y in a { sum = add(sum, y); }
+    let twice = sum + b;
+    twice ^ a[3] ^ b
+}";
+    let report = with_stack(|| {
+        let (circuit, costs, sources) = symbolon_lang::compile_here(
+            "main.sym",
+            text,
+            &symbolon_lang::source::NoModules,
+            &Options::default(),
+            true,
+        )
+        .unwrap_or_else(|errors| panic!("{errors}"));
+        symbolon_lang::cost::report(&circuit, &costs.expect("asked for"), &sources)
+    });
+    let names: Vec<&str> = report.components.iter().map(|part| &part.name[..]).collect();
+    assert_eq!(names, ["main", "main loop 1", "add"]);
+    let line = |number: u32| {
+        report.lines.iter().find(|line| line.line == number).expect("the line costs something")
+    };
+    // The repeat is deep, the sum after it too; XORs between them are glue.
+    assert_eq!((line(3).depth, line(3).ands), (31, 4 * 31));
+    assert_eq!((line(7).depth, line(7).calls), (4 * 31, 8));
+    assert_eq!((line(8).depth, line(8).glue > 0), (31, true));
+    assert_eq!((line(9).depth, line(9).glue), (0, 64));
+    let main = &report.components[0];
+    assert_eq!(line(7).depth + line(8).depth, u64::from(main.depth));
+    // Lines 2 and 3 are the component's own; its inputs belong to its name.
+    let live = |lines: &[u32]| lines.iter().map(|&number| line(number).live_wires).sum::<u64>();
+    assert_eq!(live(&[2, 3]), report.components[2].live_wires);
+    let most: u64 = report.lines.iter().map(|line| line.live_wires).sum();
+    assert!(main.live_wires <= most, "{most}");
 }

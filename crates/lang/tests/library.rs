@@ -355,6 +355,42 @@ fn published_digests() {
             b"abc",
             "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
         ),
+        ("sha3_224", 28, b"abc", "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf"),
+        (
+            "sha3_384",
+            48,
+            b"abc",
+            "ec01498288516fc926459f58e2c6ad8df9b473cb0fc08c2596da7cf0e49be4b2\
+             98d88cea927ac7f539f1edf228376d25",
+        ),
+        (
+            "sha3_512",
+            64,
+            b"abc",
+            "b751850b1a57168a5693cd924b6b096e08f621827444f70d884f5d0240d2712e\
+             10e116e9192af3c91a7ec57647e3934057340b4cf408d5a56592f8274eec53f0",
+        ),
+        ("sha3_224", 28, &[0xa3; 200], "9376816aba503f72f96ce7eb65ac095deee3be4bf9bbc2a1cb7e11e0"),
+        (
+            "sha3_256",
+            32,
+            &[0xa3; 200],
+            "79f38adec5c20307a98ef76e8324afbfd46cfd81b22e3973c65fa1bd9de31787",
+        ),
+        (
+            "sha3_384",
+            48,
+            &[0xa3; 200],
+            "1881de2ca7e41ef95dc4732b8f5f002b189cc1e42b74168ed1732649ce1dbcdd\
+             76197a31fd55ee989f2d7050dd473e8f",
+        ),
+        (
+            "sha3_512",
+            64,
+            &[0xa3; 200],
+            "e76dfad22084a8b1467fcf2ffa58361bec7628edf5f3fdc0e4805dc48caeeca8\
+             1b7c13c30adf52a3659584739a2df46be589c51ca1a4a8416df6545a1ce8ba00",
+        ),
         ("sha512", 64, &long, &sha512_hex(&long)),
     ] {
         let program = format!(
@@ -363,6 +399,19 @@ fn published_digests() {
         );
         assert_eq!(hex_of(&program, &[&format!("{text:?}")]), digest, "{function}");
     }
+}
+
+#[test]
+fn sha3_is_generic_over_its_length() {
+    let program = |bytes: usize| {
+        format!(
+            "fn main(t: [u8; 3] from 0) -> (d: [u8; {bytes}] to all) {{ std::crypto::sha3(t) }}"
+        )
+    };
+    let digest = hex_of(&program(28), &["[97, 98, 99]"]);
+    assert_eq!(digest, "e642824c3f8cf24ad09234ee7d3c766fc9a3a5168d0c94ad73b46fdf");
+    let error = errors_of(&program(31));
+    assert!(error.contains("the constant fails: SHA-3 gives 28, 32, 48 or 64 bytes"), "{error}");
 }
 
 fn sha512_hex(text: &[u8]) -> String {

@@ -197,7 +197,8 @@ fn an_unrolled_loop_writes_out_what_it_calls() {
         assert_eq!(all, expected);
         circuit.components().len()
     };
-    assert_eq!(components("", ""), 2);
+    // The function, the loop's body and the main component.
+    assert_eq!(components("", ""), 3);
     assert_eq!(components("", "#[unroll]"), 1);
     assert_eq!(components("#[component]", "#[unroll]"), 2);
 }

@@ -1,13 +1,14 @@
 //! Random well-typed programs: the interpreter and the circuit compute the same.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use symbolon_circuit::eval_bits;
 use symbolon_lang::interp::{Interp, Stop, decode, encode};
 use symbolon_lang::source::NoModules;
 use symbolon_lang::tir::Tir;
 use symbolon_lang::ty::TyId;
-use symbolon_lang::{Options, check, lower_entry, with_stack};
+use symbolon_lang::{Options, check, lower_entry, lower_entry_as_repeats, with_stack};
 
 /// SplitMix64: programs and inputs, the same for the same seed.
 struct Random(u64);
@@ -487,6 +488,9 @@ fn program(seed: u64) -> String {
     text
 }
 
+/// How many loops of all programs became repeats.
+static REPEATS: AtomicUsize = AtomicUsize::new(0);
+
 /// Compiles a program and compares on random inputs; whether it compiled.
 fn compare(seed: u64) -> bool {
     let text = program(seed);
@@ -505,6 +509,13 @@ fn compare(seed: u64) -> bool {
     let Ok((circuit, _)) = lower_entry(&checked.tir, &entry, &mut errors, false) else {
         return false;
     };
+    let Ok(repeated) = lower_entry_as_repeats(&checked.tir, &entry, &mut errors) else {
+        panic!("{seed}: not as repeats\n{text}")
+    };
+    REPEATS.fetch_add(
+        repeated.components().iter().map(|component| component.repeats.len()).sum(),
+        Ordering::Relaxed,
+    );
     let tir: &Tir = &checked.tir;
     let instance = tir.instances[entry.instance].clone().expect("it is checked");
     let mut random = Random(seed ^ 0x5555);
@@ -521,6 +532,7 @@ fn compare(seed: u64) -> bool {
         }
         let mut interp = Interp::new(tir);
         let outputs = eval_bits(&circuit, &bits);
+        assert_eq!(outputs, eval_bits(&repeated, &bits), "{seed}: repeats: {values:?}\n{text}");
         let result = &entry.outputs[0];
         let width = tir.shapes.width(result.ty) as usize;
         let (value, failure) = outputs.split_at(width);
@@ -543,8 +555,11 @@ fn compare(seed: u64) -> bool {
 
 fn run(seeds: std::ops::Range<u64>) {
     let total = seeds.end - seeds.start;
+    let before = REPEATS.load(Ordering::Relaxed);
     let compiled = with_stack(|| seeds.filter(|&seed| compare(seed)).count());
     assert!(compiled as u64 > total / 2, "only {compiled} of {total} compile");
+    let repeats = REPEATS.load(Ordering::Relaxed) - before;
+    assert!(repeats as u64 > total / 8, "only {repeats} loops of {total} programs are repeats");
 }
 
 #[test]
@@ -553,7 +568,7 @@ fn some_hundred_random_programs_are_computed_alike() {
 }
 
 #[test]
-#[ignore = "takes a minute; see CONTRIBUTING.md"]
+#[ignore = "takes a minute"]
 fn ten_thousand_random_programs_are_computed_alike() {
     run(1_000..13_000);
 }

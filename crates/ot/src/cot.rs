@@ -90,7 +90,7 @@ pub trait CotSender: Send {
     /// The global key Δ.
     fn delta(&self) -> &Delta;
 
-    /// Computes the own columns `q` for a draw of `n` bits and receives the peer's correction;
+    /// Computes this party's columns `q` for a draw of `n` bits and receives the peer's correction;
     /// returns the correction's digest.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ pub trait CotSender: Send {
         correction: &mut Correction,
     ) -> Result<[u8; 32]>;
 
-    /// Compares the peer's hashes x̃, t̃ with those of the own columns `q`.
+    /// Compares the peer's hashes x̃, t̃ with those of this party's columns `q`.
     ///
     /// # Errors
     /// `PeerMisbehaved` (by `peer`) when they do not fit, after which the session must be dropped.

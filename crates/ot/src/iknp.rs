@@ -124,7 +124,8 @@ impl CotSender for Sender {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
         u.resize(COLUMNS * stride, 0);
-        // The own part needs nothing from the peer: it is done while the message is on its way.
+        // This party's part needs nothing from the peer: it is done while the message is on its
+        // way.
         q.reset(stride);
         for (seed, q) in self.seeds.iter_mut().zip(q.each_mut()) {
             seed.fill(q);

@@ -33,9 +33,9 @@ use crate::{
 
 /// A party's two sides of correlated OT on one lane.
 pub struct Lane {
-    /// Gets keys for the peer's bits, under the own Δ.
+    /// Gets keys for the peer's bits, under this party's Δ.
     pub sender: Box<dyn CotSender>,
-    /// Gets MACs on the own bits, under the peer's Δ.
+    /// Gets MACs on this party's bits, under the peer's Δ.
     pub receiver: Box<dyn CotReceiver>,
 }
 
@@ -236,7 +236,7 @@ impl DirectedSeeds<'_> {
         numbers(lanes).map(lane).collect()
     }
 
-    /// Builds the own trees and sends what the peer needs of them.
+    /// Builds this party's trees and sends what the peer needs of them.
     fn build_trees(&self, channel: &mut Channel, k: TreeDepth) -> Result<SenderTrees> {
         let tree_params =
             TreeParams { session: self.session, tree_sender: self.me, tree_receiver: self.peer, k };

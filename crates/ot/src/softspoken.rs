@@ -14,8 +14,8 @@
 //!
 //! The sender's sum has no r_{Δ_b} in it. It equals t^{b,j} where Δ_{b,j} = 0, and t^{b,j} ⊕ (⊕_y
 //! r_y) where Δ_{b,j} = 1. The sender keeps its leaves in the order z = y ⊕ Δ_b, so that both sides
-//! compute the same sums ([`symbolon_primitives::ggm_sums`]). To the sender x is hidden by r_{Δ_b} in
-//! every block. k = 1 would be IKNP.
+//! compute the same sums ([`symbolon_primitives::ggm_sums`]). To the sender x is hidden by r_{Δ_b}
+//! in every block. k = 1 would be IKNP.
 //!
 //! # Soundness (the paper's subspace VOLE, for the repetition code)
 //! A cheating receiver may use another x in each block: let x_b be what block b's correction
@@ -179,7 +179,8 @@ impl CotSender for Sender {
         let k = self.leaf_streams.k;
         u.resize(k.trees() * stride, 0);
         total.resize(stride, 0);
-        // The own part needs nothing from the peer: it is done while the message is on its way.
+        // This party's part needs nothing from the peer: it is done while the message is on its
+        // way.
         self.leaf_streams.draw(stride, total, q.reset(stride));
         channel.recv_into(SOFTSPOKEN_U, u)?;
         for (i, q) in q.each_mut().enumerate() {

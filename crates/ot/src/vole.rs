@@ -359,7 +359,8 @@ impl Verifier {
         let stride = params.column_bytes(n);
         self.scratch.resize(stride, 0);
         self.w.reset(params.columns(), stride);
-        // The own part needs nothing from the peer: it is done while the message is on its way.
+        // This party's part needs nothing from the peer: it is done while the message is on its
+        // way.
         self.leaf_streams.draw_some(&mut self.scratch, self.w.columns_mut(), stride);
         self.correction.resize(params.code.parity_bits() * stride, 0);
         channel.recv_into(CORRECTION, &mut self.correction)?;

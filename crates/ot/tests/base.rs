@@ -69,6 +69,8 @@ const MALFORMED: &[&str] = &[
 ];
 
 /// McQuoid–Rosulek–Roy, first message: a malformed point as A is refused by its decoding, always.
+/// Cheat: 2 | first message | a malformed or low-order point as A | `base OT point decoding` |
+/// always
 #[test]
 fn malformed_a() {
     for point in MALFORMED {
@@ -87,6 +89,8 @@ fn malformed_a() {
 
 /// McQuoid–Rosulek–Roy, second message: a malformed point as any of the s is refused by its
 /// decoding, always, in the first and the last OT.
+/// Cheat: 2 | second message | a malformed or low-order point as any s | `base OT point decoding` |
+/// always
 #[test]
 fn malformed_s() {
     for (k, point) in MALFORMED.iter().enumerate() {
@@ -111,6 +115,8 @@ proptest! {
 
     /// Random bytes in place of one point: refused, or a point of which nobody knows the logarithm;
     /// the keys of that OT then match no more.
+    /// Cheat: 2 | second message | random bytes in place of a point | `base OT point decoding`, or
+    /// keys that nobody knows | always
     #[test]
     fn random_bytes_as_a_point(bytes in any::<[u8; 32]>(), as_a in any::<bool>()) {
         let (mut a, mut b) = channels();
@@ -136,6 +142,7 @@ proptest! {
 }
 
 /// Messages of a wrong length never reach the decoding.
+/// Cheat: 2 | both | short and long messages | `message framing` | always
 #[test]
 fn short_and_long_messages() {
     for change in [|p: &mut Vec<u8>| p.truncate(p.len() - 1), |p: &mut Vec<u8>| p.push(0)] {
@@ -162,6 +169,8 @@ fn short_and_long_messages() {
 /// The receiver's message of another session, replayed to a sender that happens to use the same A:
 /// both keys differ from those of the first session, and the chosen one is not known to the
 /// replayer.
+/// Cheat: 2 | second message | the reply of another session replayed | keys that nobody knows |
+/// always
 #[test]
 fn a_replayed_reply_gives_keys_that_nobody_knows() {
     let choices = BitVec::from_bools(&[true, false, true, true]);
@@ -190,6 +199,8 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
 
 /// A receiver's message passed on by a third party, which stands between the sender and that
 /// receiver: the two pairs have no key in common, though session, A and points are the same.
+/// Cheat: 3 | second message | a reply passed on between two pairs of parties | keys that nobody
+/// knows | always
 #[test]
 fn a_reply_passed_on_gives_keys_that_nobody_knows() {
     let choices = BitVec::from_bools(&[true, false, true, true]);
@@ -216,6 +227,8 @@ fn a_reply_passed_on_gives_keys_that_nobody_knows() {
 
 /// A of another session, replayed in a whole set-up: the keys do not match, so that the first
 /// extension, which the honest party checks, fails.
+/// Cheat: 2 | first message | A of another session replayed in a set-up | `OT extension
+/// consistency` | always
 #[test]
 fn a_replayed_a_fails_the_first_extension() {
     let whole = |session: &[u8; 32], seed: u128, channel: &mut symbolon_transport::Channel| {

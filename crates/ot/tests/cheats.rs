@@ -55,6 +55,8 @@ fn draw_bent(
 
 /// IKNP, message u: another choice bit in one row of one column. Caught by the column hashes
 /// exactly when Δ has a 1 there; otherwise Δ hides the column, and the draw is right.
+/// Cheat: 2, IKNP | u | another choice bit in one column | `OT extension consistency` | if Δ has a
+/// 1 there: 1/2
 #[test]
 fn another_choice_bit_in_one_column() {
     let mut caught = 0;
@@ -77,6 +79,8 @@ fn another_choice_bit_in_one_column() {
 
 /// IKNP, message u: other choice bits in all rows of one column, as a cheater does that wants a
 /// whole column's worth of Δ's bit. Caught exactly when Δ has a 1 there.
+/// Cheat: 2, IKNP | u | all choice bits of one column | `OT extension consistency` | if Δ has a 1
+/// there: 1/2
 #[test]
 fn another_column() {
     for column in 0..COLUMNS {
@@ -96,6 +100,8 @@ fn another_column() {
 /// right.
 ///
 /// The row is one of the last 128, whose coefficient is 1, so that the adaption needs no χ.
+/// Cheat: 2, IKNP | u, check | k columns, and t̃ adapted to guesses of Δ | `OT extension
+/// consistency` | 1 − 2^-k, if a guess is wrong
 #[test]
 fn guesses_in_many_columns() {
     let mut prg = prg(3);
@@ -138,6 +144,8 @@ fn guessing(guesses: Vec<(usize, bool)>) -> Box<FnAdversary> {
 }
 
 /// Message u changed on its way, so that the two sides' challenges differ: always caught.
+/// Cheat: 2, IKNP | u | u changed on its way: another challenge | `OT extension consistency` |
+/// always
 #[test]
 fn another_u_than_the_challenge_s() {
     for column in 0..COLUMNS {
@@ -148,6 +156,7 @@ fn another_u_than_the_challenge_s() {
 }
 
 /// The check's message: a wrong x̃ shifts every column where Δ has a 1: always caught.
+/// Cheat: 2, IKNP | check | a wrong x̃ | `OT extension consistency` | always
 #[test]
 fn wrong_x() {
     for bit in 0..128 {
@@ -160,6 +169,7 @@ fn wrong_x() {
 }
 
 /// The check's message: one wrong column hash t̃, whatever Δ's bit: always caught.
+/// Cheat: 2, IKNP | check | one wrong column hash | `OT extension consistency` | always
 #[test]
 fn wrong_column_hash() {
     for column in 0..COLUMNS {
@@ -172,6 +182,7 @@ fn wrong_column_hash() {
 }
 
 /// The check's message: all of it made up: always caught.
+/// Cheat: 2, IKNP | check | all of it made up | `OT extension consistency` | always
 #[test]
 fn made_up_check() {
     for fill in [0, 0xff, 0x5a] {
@@ -185,6 +196,7 @@ fn made_up_check() {
 }
 
 /// Message u or check: a byte or a row short or long: the framing, always.
+/// Cheat: 2, IKNP | u, check | a short or long matrix or check | `message framing` | always
 #[test]
 fn short_and_long() {
     for kind in ["iknp: u", "correlated OT: check"] {
@@ -203,6 +215,7 @@ fn short_and_long() {
 
 /// No check: the sender gets no keys. When u of the next draw comes instead, the framing catches
 /// it.
+/// Cheat: 2, IKNP | check | the check withheld | `message framing` | always
 #[test]
 fn check_withheld() {
     let mut direction = Direction::new(13);
@@ -222,7 +235,8 @@ fn check_withheld() {
     assert_caught(direction.draw(&choices()), 1, "message framing");
 }
 
-/// An earlier draw's two messages once more: the streams have moved on, so the check fails, always.
+/// An earlier draw's two messages again: the streams have moved on, so the check fails, always.
+/// Cheat: 2, IKNP | u, check | an earlier draw replayed | `OT extension consistency` | always
 #[test]
 fn replayed_draw() {
     let mut direction = Direction::new(14);
@@ -242,6 +256,8 @@ fn replayed_draw() {
 
 /// Two lanes under one Δ: after a failed check on one, nothing passes on the other, and nothing on
 /// the first; a cheater may not collect verdicts side by side.
+/// Cheat: 2, two lanes | verdicts | an honest draw on another lane after a failed check | the
+/// verdicts under one Δ | always
 #[test]
 fn a_failed_check_ends_every_lane() {
     let delta = prg(15).block();
@@ -256,6 +272,8 @@ fn a_failed_check_ends_every_lane() {
 
 /// Peers in league, two of one party's: after the first one's check failed, the second one's honest
 /// draw does not pass either, and it is the first that is named.
+/// Cheat: 3, peers in league | verdicts | an honest draw of another peer after a failed check | the
+/// verdicts under one Δ | always
 #[test]
 fn a_failed_check_ends_every_peer() {
     let key = GlobalKey::new(Delta::new(prg(18).block()));
@@ -271,6 +289,7 @@ fn a_failed_check_ends_every_peer() {
 
 /// A lane's messages on another lane of the same session, where both have the same seeds: the
 /// challenge names the lane, so the check fails, always.
+/// Cheat: 2, two lanes | u, check | another lane's messages | `OT extension consistency` | always
 #[test]
 fn another_lane_s_check() {
     let delta = prg(17).block();

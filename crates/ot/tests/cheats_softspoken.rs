@@ -55,6 +55,8 @@ fn assert_right(direction: &Direction, result: Result<(Vec<Block>, Vec<Block>), 
 
 /// Message u: another choice bit in one row of one block. Passes exactly when the block of Δ is 0,
 /// that is with probability 2^-k: over all values of the block, all but one are caught.
+/// Cheat: 2, SoftSpoken | u | another choice bit in one block of k bits of Δ | `OT extension
+/// consistency` | 1 − 2^-k, unless Δ is 0 there
 #[test]
 fn another_choice_bit_in_one_block() {
     for k in TreeDepth::ALL {
@@ -76,6 +78,7 @@ fn another_choice_bit_in_one_block() {
 }
 
 /// Message u: another choice bit in each block in turn: caught unless Δ is 0 there.
+/// Cheat: 2, SoftSpoken | u | each block in turn | `OT extension consistency` | unless Δ is 0 there
 #[test]
 fn every_block_is_checked() {
     for k in TreeDepth::ALL {
@@ -97,6 +100,8 @@ fn every_block_is_checked() {
 /// and the draw then is one of the x in the other blocks.
 ///
 /// The row is one of the last 128, whose coefficient is 1, so that the adaption needs no χ.
+/// Cheat: 2, SoftSpoken | u, check | some blocks, and t̃ adapted to guesses of Δ | `OT extension
+/// consistency` | if a guess is wrong
 #[test]
 fn guesses_in_many_blocks() {
     let mut random = prg(3);
@@ -138,6 +143,8 @@ fn guesses_in_many_blocks() {
 
 /// Message u changed on its way, so that the two sides' challenges differ: always caught, also
 /// where Δ's block is 0.
+/// Cheat: 2, SoftSpoken | u | u changed on its way: another challenge | `OT extension consistency`
+/// | always
 #[test]
 fn another_u_than_the_challenge_s() {
     for k in TreeDepth::ALL {
@@ -154,6 +161,7 @@ fn another_u_than_the_challenge_s() {
 }
 
 /// The check's message: a wrong x̃ or column hash: always caught.
+/// Cheat: 2, SoftSpoken | check | a wrong x̃ or column hash | `OT extension consistency` | always
 #[test]
 fn wrong_check() {
     for k in TreeDepth::ALL {
@@ -170,6 +178,8 @@ fn wrong_check() {
 }
 
 /// Message u: a byte or a row short or long, or the one of another extension: the framing, always.
+/// Cheat: 2, SoftSpoken | u | a row short or long, another extension's u | `message framing` |
+/// always
 #[test]
 fn short_and_long() {
     for k in TreeDepth::ALL {
@@ -188,6 +198,7 @@ fn short_and_long() {
 
 /// A lane's messages on another lane of the same session: its streams are others, so the check
 /// fails.
+/// Cheat: 2, SoftSpoken | u, check | another lane's messages | `OT extension consistency` | always
 #[test]
 fn another_lane_s_draw() {
     for k in TreeDepth::ALL {
@@ -202,6 +213,8 @@ fn another_lane_s_draw() {
 /// The tree sender's message in a whole set-up: a wrong hash or τ is caught by the other party,
 /// whichever of the two cheats; a wrong sum is caught exactly when Δ's bit makes the other party
 /// use it.
+/// Cheat: 2, SoftSpoken | trees | a wrong hash, τ or sum | `punctured tree consistency` | always; a
+/// sum if Δ uses it
 #[test]
 fn wrong_trees() {
     let whole = |channel: &mut symbolon_transport::Channel, ot_extension| {

@@ -50,6 +50,8 @@ fn unnoticed(ot_extension: OtExtension, blocks: usize, ones: bool, runs: u64) ->
 }
 
 /// k columns of IKNP, whether zeros or ones are guessed: 2^-k.
+/// Cheat: 2, IKNP | u, check | guessed columns for random Δ, k = 1 to 4 | `OT extension
+/// consistency` | 1 − 2^-k
 #[test]
 fn guesses_of_columns() {
     for (columns, runs) in [(1, 200), (2, 200), (3, 450), (4, 1_200)] {
@@ -64,6 +66,8 @@ fn guesses_of_columns() {
 }
 
 /// Blocks of SoftSpoken, of k bits each: 2^-k for each of them, and not one half.
+/// Cheat: 2, SoftSpoken | u, check | guessed blocks for random Δ | `OT extension consistency` | 1 −
+/// 2^-(guessed bits)
 #[test]
 fn guesses_of_blocks() {
     for (k, blocks, runs) in
@@ -80,6 +84,7 @@ fn guesses_of_blocks() {
 }
 
 /// A wrong sum in a tree of the set-up: used with one half, as one bit of Δ decides.
+/// Cheat: 2, SoftSpoken | trees | a wrong sum for random Δ | `punctured tree consistency` | 1/2
 #[test]
 fn a_guess_in_a_tree() {
     let caught = caught_in_a_tree(TreeDepth::Two, 200);
@@ -109,6 +114,8 @@ fn caught_in_a_tree(k: TreeDepth, runs: u128) -> Rate {
 }
 
 /// The same cheats as above, so often that half of a rate would be seen, and less than twice.
+/// Cheat: 2, both | u, trees | guesses in columns, blocks and trees, many times | `OT extension
+/// consistency`, `punctured tree consistency` | 1 − 2^-(guessed bits)
 #[test]
 #[ignore = "a minute"]
 fn many_guesses() {

@@ -88,8 +88,8 @@ impl AuthBitGenerator {
         self.log.digest()
     }
 
-    /// Draws of any size in both directions: `macs[p]` gets the MACs on the own bits under the Δ of
-    /// the peer with index p, `keys[p]` a key for each of its bits.
+    /// Draws of any size in both directions: `macs[p]` gets the MACs on this party's bits under the
+    /// Δ of the peer with index p, `keys[p]` a key for each of its bits.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when one is gone.
@@ -223,7 +223,8 @@ fn send_others(channel: &mut Channel, digests: &[[u8; 32]], peer: PeerIndex) -> 
     channel.send(ABIT_DIGESTS, &others.concat())
 }
 
-/// The digests of all corrections of the peer, with the own one, known at first hand, in its place.
+/// The digests of all corrections of the peer, with this party's, known at first hand, in its
+/// place.
 fn receive_others(
     channel: &mut Channel,
     own: [u8; 32],

@@ -117,7 +117,7 @@ impl Preprocessor {
     }
 
     /// Random bits known to one party each and authenticated towards all others: `counts[i]` of
-    /// party i. Returns the own bits, and the keys for each peer's.
+    /// party i. Returns this party's bits, and the keys for each peer's.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.

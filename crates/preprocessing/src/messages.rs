@@ -30,7 +30,7 @@ symbolon_transport::messages! {
         phase: "set-up",
         route: "each party → each other, with three parties or more",
         length: "16",
-        carries: "the masked combination y of the own bits",
+        carries: "the masked combination y of this party's bits",
         step: "YWZ20, Fig. 5, 4–8",
     }
     pub ASHARE_Z_COMMITMENT = "aShare: commitment to z" {

@@ -9,8 +9,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{AuthShares, PeerIndex, Share};
 
-/// Collects shares to be opened: the own bits and, for the check, the MACs of the own bits and the
-/// keys of the peers' bits.
+/// Collects shares to be opened: this party's bits and, for the check, the MACs of this party's
+/// bits and the keys of the peers' bits.
 ///
 /// This is the amortised opening of YWZ20 App. A.3: bits, then one digest of all their MACs, to
 /// every peer the one under its Δ. The receiver hashes K ⊕ x·Δ for the bits x it was sent.
@@ -22,7 +22,7 @@ pub struct ShareOpening {
 
 /// What ties an opening to one peer.
 struct Proof {
-    /// Of the own bits' MACs.
+    /// Of this party's bits' MACs.
     digest: BlockHasher,
     /// Those that are not in the digest yet.
     macs: Zeroizing<Vec<Block>>,
@@ -104,7 +104,7 @@ impl ShareOpening {
         ShareOpening { own: BitVec::with_capacity(n), proofs }
     }
 
-    /// Adds the own bit of a share; MAC and key towards each peer follow by
+    /// Adds this party's bit of a share; MAC and key towards each peer follow by
     /// [`push_towards`](ShareOpening::push_towards).
     pub fn push_bit(&mut self, bit: bool) {
         self.push_bits(u64::from(bit), 1);
@@ -153,7 +153,7 @@ impl ShareOpening {
         }
     }
 
-    /// Sends the own bits, to each peer with the digest of their MACs under its Δ.
+    /// Sends this party's bits, to each peer with the digest of their MACs under its Δ.
     ///
     /// # Errors
     /// `Transport` when a peer is gone.
@@ -202,7 +202,7 @@ impl AwaitedOpening {
     }
 }
 
-/// The digest of MACs that stands in for them when many bits are opened at once.
+/// The digest of MACs that replaces them when many bits are opened at once.
 pub fn digest_of(macs: &[Block]) -> [u8; 32] {
     let mut hasher = digest();
     hasher.update(macs);

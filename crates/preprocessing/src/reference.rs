@@ -10,7 +10,7 @@ use symbolon_primitives::Block;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Share {
     pub bit: bool,
-    /// `macs[j]` is M_j[x^i], on the own bit.
+    /// `macs[j]` is M_j[x^i], on this party's bit.
     pub macs: Vec<Block>,
     /// `keys[j]` is K_i[x^j], for the bit of party j.
     pub keys: Vec<Block>,

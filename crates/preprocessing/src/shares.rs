@@ -3,17 +3,16 @@
 //! A bit x known to party i is *authenticated* towards j when i holds a MAC M and j a key K with
 //! M = K ⊕ x·Δ_j. A *share* of a bit λ that nobody knows is one such bit per party, authenticated
 //! towards all others: λ = ⊕_i λ^i. Of it a party holds its own bit and, for every peer, the MAC on
-//! the own bit under the peer's Δ and the key for the peer's bit.
+//! this party's bit under the peer's Δ and the key for the peer's bit.
 //!
-//! Peers stand in ascending order of their party numbers everywhere.
+//! Peers are in ascending order of their party numbers everywhere.
 
 use std::ops::Range;
 
 use bytemuck::zeroed_vec;
 use symbolon_primitives::{BitVec, Block, Key, Mac};
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
 use symbolon_transport::PartyId;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::PeerIndex;
 

@@ -137,6 +137,7 @@ fn bytes_are_exactly_those_of_the_formula() {
     );
 }
 
+/// Cheat: party | request | different requests | all are told the difference | always
 #[test]
 fn parties_who_ask_for_different_things_are_all_told() {
     let asked = request(&[5, 6, 7], 100);
@@ -217,6 +218,7 @@ fn bent_request(kind: &'static str, adversary: fn(&mut Vec<u8>)) -> [Error; 2] {
     [summary.unwrap_err(), told[0].clone()]
 }
 
+/// Cheat: party | request | a malformed request, another's slot or key | `dealer request` | always
 #[test]
 fn a_malformed_request_is_refused_to_all() {
     let head: [fn(&mut Vec<u8>); 9] = [
@@ -249,6 +251,7 @@ fn a_malformed_request_is_refused_to_all() {
     );
 }
 
+/// Cheat: party | any | death and silence | all are told | always
 #[test]
 fn a_party_that_dies_or_is_silent_ends_it_for_all() {
     let asked = request(&[5, 6, 7], 200_000);
@@ -301,6 +304,8 @@ fn bent_dealer(adversary: FnAdversary) -> Error {
     ended[0].clone().expect("it went unnoticed")
 }
 
+/// Cheat: dealer | any message | truncated, lengthened, dropped; bits after the last | `message
+/// framing`, `dealt bits` | always
 #[test]
 fn what_the_dealer_garbles_is_noticed() {
     let kinds = [
@@ -406,6 +411,7 @@ fn a_party_may_run_ahead_of_another() {
     assert_eq!(taken.get(), 16);
 }
 
+/// Cheat: dealer | gate MACs | one wrong bit | the MAC no longer fits | always
 #[test]
 fn a_dealer_that_lies_breaks_a_mac() {
     // The parties cannot tell; this is what their checks find later on, and blame each other for.

@@ -191,8 +191,8 @@ fn another_key_gets_no_slot_and_ends_no_session() {
     let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
     let zero = house.admitted(&asked, 0);
-    // The own slot claimed under another key, and a session of the same name that names the own key
-    // instead.
+    // This party's slot claimed under another key, and a session of the same name that names this
+    // party's key instead.
     let words = told(house.come(&asked, 1, key(9)));
     assert!(words.contains("the slot of another key than its own"), "{words}");
     let words = told(house.join(&session(1, &[1, 9], 100), 1));
@@ -279,6 +279,8 @@ fn places_are_free_again_after_a_session() {
 
 /// Strangers with a fresh key for each connection displace their own, and nobody who comes from
 /// elsewhere; whatever it is that there is too little of.
+/// Cheat: strangers | a dealer's slots | all slots from one address | the address with most waiting
+/// slots gives way | always
 #[test]
 fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
     // With the slots all taken, the second party of the honest session displaces one more.

@@ -87,6 +87,7 @@ fn opened_shares_are_the_shared_values() {
 }
 
 /// Each opened bit, and each bit of the digest, is checked; so is every bit after the last.
+/// Cheat: 2 | App. A.3 | every bit of an opening, changed | the opening's MAC | always
 #[test]
 fn every_changed_bit_of_an_opening_is_caught() {
     const N: usize = 13;
@@ -104,6 +105,7 @@ fn every_changed_bit_of_an_opening_is_caught() {
 }
 
 /// A lie towards one peer only, and the same lie towards all.
+/// Cheat: 3, 5; one | App. A.3 | lies towards one and towards all | the opening's MAC | always
 #[test]
 fn lies_towards_one_and_all_are_caught() {
     for n in [3, 5] {
@@ -169,6 +171,7 @@ fn sums_of_lists_are_opened_and_checked() {
 }
 
 /// Our own opening sent back: the bits are known, but not their MACs.
+/// Cheat: 2 | App. A.3 | our own opening echoed | the opening's MAC | always
 #[test]
 fn an_echoed_opening_is_caught() {
     let (shares, deltas) = deal(2, 20);

@@ -1,6 +1,7 @@
 //! MACs and keys of authenticated bits.
 //!
-//! A bit x is authenticated by M = K ⊕ x·Δ: its owner holds the MAC M, the verifier the key K and Δ.
+//! A bit x is authenticated by M = K ⊕ x·Δ: its owner holds the MAC M, the verifier the key K and
+//! Δ.
 
 use std::ops::{BitXor, BitXorAssign};
 

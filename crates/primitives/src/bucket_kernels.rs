@@ -14,7 +14,7 @@ use crate::{Backend, Block};
 #[derive(Clone, Copy, Default, PartialEq, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Record {
-    /// MAC on the own bit of x, and key for the peer's.
+    /// MAC on this party's bit of x, and key for the peer's.
     pub x: [Block; 2],
     /// The same for z.
     pub z: [Block; 2],
@@ -23,7 +23,7 @@ pub struct Record {
 /// MACs and keys of some triples with one peer, in rows of equal length: of all x, all y, all z.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
-    /// MACs on the own bits.
+    /// MACs on this party's bits.
     pub macs: [&'a [Block]; 3],
     /// Keys for the peer's bits.
     pub keys: [&'a [Block]; 3],

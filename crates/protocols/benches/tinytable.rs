@@ -1,5 +1,5 @@
-//! AES-128 in `tinytable`, by S-box look-ups and by gates: a block alone, blocks of a batch on fresh
-//! material, and blocks that all use the material of one, as the paper measures them. Sharing
+//! AES-128 in `tinytable`, by S-box look-ups and by gates: a block alone, blocks of a batch on
+//! fresh material, and blocks that all use the material of one, as the paper measures them. Sharing
 //! material gives away all inputs: no product has it.
 //!
 //! Two threads talk TCP. Options: `--repeat N` (7), `--mac-bits 32|64|128` (64), `--threads N` (1).
@@ -161,7 +161,7 @@ impl Party<'_> {
         Ok((made, seconds, (sent(&self.network) - before) as f64))
     }
 
-    /// Prepares so many executions; seconds of both phases and bytes sent are for one of them.
+    /// Prepares a number of executions; seconds of both phases and bytes sent are for one of them.
     fn prepare(&mut self, executions: usize) -> Result<(Box<dyn Prepared>, [f64; 2], f64)> {
         self.network.batch.executions = executions;
         let demand = Protocol::TinyTable.demand(&self.network, &self.circuit)?;

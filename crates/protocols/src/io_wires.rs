@@ -16,7 +16,7 @@ pub(crate) fn input_bits(circuit: &Circuit, party: PartyId) -> usize {
     own.map(|input| input.ty.width() as usize).sum()
 }
 
-/// The own inputs' bits, joined, masked.
+/// This party's inputs' bits, joined, masked.
 pub(crate) fn masked_inputs(inputs: &InputBits, masks: &BitVec) -> BitVec {
     let mut masked = BitVec::zeros(0);
     for (k, &bit) in inputs.iter().flatten().flatten().enumerate() {
@@ -90,8 +90,8 @@ pub(crate) struct Opening {
     pub digest: [u8; 32],
 }
 
-/// The own shares of the masks of `wires`, and the digest of their MACs under the Δ of the peer in
-/// place `peer`.
+/// This party's shares of the masks of `wires`, and the digest of their MACs under the Δ of the
+/// peer in place `peer`.
 pub(crate) fn open_shares(
     wires: &OutputWires,
     masks: &WireShares,
@@ -102,8 +102,8 @@ pub(crate) fn open_shares(
     (BitVec::from_bools(&bits), open_bits::digest_of(&macs))
 }
 
-/// Sends the own shares of the masks of the outputs that the peer in place `peer` learns, if it
-/// learns any.
+/// Sends this party's shares of the masks of the outputs that the peer in place `peer` learns, if
+/// it learns any.
 pub(crate) fn send_output_masks(
     channel: &mut Channel,
     circuit: &Circuit,
@@ -118,7 +118,7 @@ pub(crate) fn send_output_masks(
     channel.send_parts(OUTPUT_MASKS, &[&shares.to_bytes(), &digest])
 }
 
-/// Receives a peer's shares of the masks of the own outputs.
+/// Receives a peer's shares of the masks of this party's outputs.
 pub(crate) fn receive_output_masks(channel: &mut Channel, wires: &OutputWires) -> Result<Opening> {
     let mut bytes = channel.recv(OUTPUT_MASKS, BitVec::byte_len(wires.len()) + 32)?;
     let digest = bytes.split_off(BitVec::byte_len(wires.len()));
@@ -136,7 +136,7 @@ pub(crate) struct OutputDecoder<'a> {
 }
 
 impl<'a> OutputDecoder<'a> {
-    /// Starts from the masked values of all outputs and the own shares of their masks.
+    /// Starts from the masked values of all outputs and this party's shares of their masks.
     pub fn new(wires: &'a OutputWires, masks: &'a WireShares, masked: &[bool]) -> Self {
         let bits: Vec<bool> = wires.indices().map(|w| masked[w] ^ masks.bit(w)).collect();
         OutputDecoder { masks, wires, bits: BitVec::from_bools(&bits), checked: 0 }

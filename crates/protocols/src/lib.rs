@@ -3,6 +3,7 @@
 pub mod checks;
 mod codec;
 mod compiled;
+mod component_pool;
 pub mod dualex;
 pub mod duplo;
 mod form;
@@ -36,6 +37,7 @@ use spec::{EngineSource, ProtocolSpec, Role};
 use symbolon_transport::{Check, Error, Message, PartyId, Result};
 
 pub use compiled::Compiled;
+pub use component_pool::{ComponentPlan, ComponentSection, ComponentTerms, Components};
 pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
@@ -212,16 +214,23 @@ impl Protocol {
         self.spec().runs_in_flight
     }
 
+    /// Whether outputs of one circuit can be inputs of the next without being opened:
+    /// [`Engine::evaluate_part`].
+    pub fn continues(self) -> bool {
+        self.spec().continues
+    }
+
     /// Whether parties choose which components of a circuit are garbled.
     pub fn has_components(self) -> bool {
-        self.spec().has_components
+        self.spec().components.is_some()
     }
 
     /// What the executions of `circuit` that are to be prepared together in the session of `net`
     /// take.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
+    /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
+    /// it.
     pub fn demand(self, net: &Network, circuit: &Compiled) -> Result<Demand> {
         self.demand_of(circuit, net.parties(), net.batch)
     }

@@ -11,7 +11,7 @@ use std::io::Write;
 use symbolon_circuit::{Circuit, Input, PartyId};
 use symbolon_transport::{Error, Result};
 
-use crate::{Compiled, Network, PoolSink};
+use crate::{Compiled, Components, Network, PoolSink};
 
 /// Upper bounds on what a circuit will need; all that the function-independent phase may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Demand {
         Demand { and_gates: circuit.plan().and_count(), input_bits }
     }
 
-    /// The same for so many executions.
+    /// The same for a number of executions.
     ///
     /// # Errors
     /// `InvalidInput` when that is more than can be counted.
@@ -168,6 +168,33 @@ pub trait Engine: Send {
         circuit_only()
     }
 
+    /// Phase 1 for components of known kinds, and of no known circuit.
+    ///
+    /// # Errors
+    /// As [`preprocess`](Engine::preprocess).
+    fn preprocess_components(
+        &mut self,
+        _: &mut Network,
+        _: &Components,
+    ) -> Result<Box<dyn Preprocessed>> {
+        Err(no_components())
+    }
+
+    /// The same into a pool: hands it to `sink` as it comes. The pool may be used once this
+    /// returned: what is written before is not checked yet. Only for an engine that has made nothing
+    /// yet and will make nothing more.
+    ///
+    /// # Errors
+    /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
+    fn fill_components(
+        &mut self,
+        _: &mut Network,
+        _: &Components,
+        _: &mut dyn PoolSink,
+    ) -> Result<()> {
+        Err(no_components())
+    }
+
     /// The name of everything made under this engine's global keys: the id of the session of its
     /// set-up. A failed check ends all of it.
     fn group(&self) -> [u8; 32];
@@ -180,7 +207,7 @@ pub trait Preprocessed: Send {
     ///
     /// # Errors
     /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was
-    /// made for; `PeerMisbehaved`, `Transport` as ever.
+    /// made for; `PeerMisbehaved`, `Transport` as for every phase.
     fn prepare(self: Box<Self>, net: &mut Network, circuit: &Compiled)
     -> Result<Box<dyn Prepared>>;
 }
@@ -191,8 +218,9 @@ pub trait Prepared: Send {
     /// exist only after every check that guards them has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when an own input is missing, has a wrong width, or an input of another party
-    /// is given (before anything is sent); `PeerMisbehaved`, `Transport` as ever.
+    /// `InvalidInput` when one of this party's inputs is missing, has a wrong width, or an input of
+    /// another party is given (before anything is sent); `PeerMisbehaved`, `Transport` as for every
+    /// phase.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -294,6 +322,10 @@ fn circuit_only<T>() -> Result<T> {
         "this protocol prepares circuits only: it has no function-independent material, pools or \
          dealer",
     ))
+}
+
+fn no_components() -> Error {
+    Error::invalid_input("this protocol has no components")
 }
 
 /// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so

@@ -13,8 +13,8 @@ use std::sync::{
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Compiled, Demand, Engine, InputBits, Link, Network, Online, OutputBits, PoolSink, Prepared,
-    Preprocessed, phases::EachPrepared,
+    Compiled, Components, Demand, Engine, InputBits, Link, Network, Online, OutputBits, PoolSink,
+    Prepared, Preprocessed, phases::EachPrepared,
 };
 
 /// Puts an engine, and what its phases make, under one common flag.
@@ -109,6 +109,23 @@ impl Engine for Poisonable<dyn Engine> {
 
     fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {
         self.work(|engine| engine.fill(net, demand, sink))
+    }
+
+    fn preprocess_components(
+        &mut self,
+        net: &mut Network,
+        components: &Components,
+    ) -> Result<Box<dyn Preprocessed>> {
+        self.make(|engine| engine.preprocess_components(net, components))
+    }
+
+    fn fill_components(
+        &mut self,
+        net: &mut Network,
+        components: &Components,
+        sink: &mut dyn PoolSink,
+    ) -> Result<()> {
+        self.work(|engine| engine.fill_components(net, components, sink))
     }
 
     fn group(&self) -> [u8; 32] {

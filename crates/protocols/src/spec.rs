@@ -6,7 +6,7 @@ use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
     Batch, Compiled, Demand, Engine, GateForm, Network, Prepared, codec::Reader,
-    gates::role::GateRole,
+    component_pool::ComponentPools, gates::role::GateRole,
 };
 
 /// A protocol.
@@ -41,8 +41,11 @@ pub(crate) struct ProtocolSpec {
     pub has_psi_form: bool,
     /// Whether several evaluations can be online at a time over one connection.
     pub runs_in_flight: bool,
-    /// Whether parties choose which components of a circuit are garbled.
-    pub has_components: bool,
+    /// Whether outputs of an evaluation can be inputs of a later one without being opened:
+    /// [`Engine::evaluate_part`].
+    pub continues: bool,
+    /// For a protocol that garbles components, which the parties choose: its pools of them.
+    pub components: Option<ComponentPools>,
     /// What makes its material.
     pub engine: EngineSource,
     /// Reads back what a party saved after phase 2.
@@ -60,7 +63,7 @@ impl ProtocolSpec {
     }
 }
 
-/// Bytes that so many parties send for a circuit in some form.
+/// Bytes that a number of parties send for a circuit in some form.
 pub(crate) type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
 
 /// Reads back a circuit that was prepared in some form.

@@ -36,6 +36,8 @@ fn caught(protocol: Protocol, garbler: u16, adversary: FnAdversary, check: impl 
 }
 
 /// Figure 2, step 4d: the MACs of all rows of the first or last gate of any message. Always caught.
+/// Cheat: G | step 4d | MACs of all four rows of a gate, in any of a chunk's messages | `garbled
+/// table MAC` | always
 #[test]
 fn flipped_macs_in_any_message() {
     let (kind, garbler, check) = WRK;
@@ -53,6 +55,8 @@ fn flipped_macs_in_any_message() {
 }
 
 /// Figure 7 of YWZ20, step 6: b_γ of the last gate of any message. Always caught.
+/// Cheat: G, `ywz` | YWZ, Fig. 7, step 6 | b_γ of a gate, in any of a chunk's messages | `circuit
+/// authentication` | always
 #[test]
 fn a_turned_gate_in_any_message() {
     let (kind, garbler, check) = YWZ;
@@ -65,8 +69,10 @@ fn a_turned_gate_in_any_message() {
     }
 }
 
-/// The first message once more in the place of the second: as long, well formed, and of other
+/// The first message again in the place of the second: as long, well formed, and of other
 /// gates. Always caught.
+/// Cheat: G | step 4d | a message of garbled gates sent in the place of the next one | `garbled
+/// table MAC` | always
 #[test]
 fn a_message_sent_twice() {
     let (kind, garbler, check) = WRK;
@@ -84,6 +90,8 @@ fn a_message_sent_twice() {
 }
 
 /// A byte less or more than any message has. Always caught.
+/// Cheat: G, `wrk` and `ywz` | step 4d | a byte less or more in any of a chunk's messages |
+/// `message framing` | always
 #[test]
 fn short_and_long_messages() {
     for (protocol, (kind, garbler, _)) in [(Protocol::Wrk, WRK), (Protocol::Ywz, YWZ)] {

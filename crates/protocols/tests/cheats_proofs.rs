@@ -77,6 +77,8 @@ fn assert_caught(cheater: u16, adversary: FnAdversary, check: impl CheckName) {
 
 /// An honest run has the chunks that these tests count on, each with a χ of its own and a z, the
 /// latter all in one message.
+/// Cheat: 2, G | step 12 | nothing: G looks for a χ that it has seen | every chunk's χ is fresh, z
+/// leave together | always
 #[test]
 fn every_chunk_has_a_chi_of_its_own() {
     let (values, proofs) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
@@ -106,6 +108,8 @@ fn every_chunk_has_a_chi_of_its_own() {
 
 /// Step 11: another masked value of any chunk than its label stands for. The garbler garbles no
 /// more than is under way already, and proves nothing.
+/// Cheat: 2, E | step 11 | another masked value of any chunk | `masked value label`, before more is
+/// garbled than is under way, and no z is sent | always
 #[test]
 fn another_masked_value_of_any_chunk() {
     for chunk in 0..CHUNKS {
@@ -122,6 +126,8 @@ fn another_masked_value_of_any_chunk() {
 
 /// The same among three parties, towards one garbler: it does not say a word of its proof, and
 /// nobody has an output.
+/// Cheat: 3, E | step 11 | another masked value towards one of two garblers | `masked value label`,
+/// and it sends no z | always
 #[test]
 fn another_masked_value_towards_one_of_two_garblers() {
     for chunk in [0, CHUNKS / 2, CHUNKS - 1] {
@@ -136,6 +142,8 @@ fn another_masked_value_towards_one_of_two_garblers() {
 
 /// Step 11: the masked values of a chunk again in the place of the next one's, with all that proves
 /// them.
+/// Cheat: 2, E | step 11 | the masked values of the chunk before, with all that proves them |
+/// `masked value label` | always
 #[test]
 fn the_masked_values_of_another_chunk() {
     for chunk in [1, AHEAD, CHUNKS - 1] {
@@ -154,6 +162,8 @@ fn the_masked_values_of_another_chunk() {
 
 /// Step 8: a garbler turns a masked value of any chunk round and stands by it. Step 12 always
 /// catches it.
+/// Cheat: 2, G | steps 8, 12 | a flipped masked value of any chunk, with z adapted to it | `circuit
+/// authentication` | always
 #[test]
 fn a_turned_gate_of_any_chunk() {
     for chunk in 0..CHUNKS {
@@ -165,6 +175,8 @@ fn a_turned_gate_of_any_chunk() {
 
 /// The same of one of two garblers: the other one sees that its own label does not fit, or the
 /// evaluator that the gate is wrong.
+/// Cheat: 3, G | steps 8, 12 | a flipped masked value, with z adapted to it, by one of two garblers
+/// | `circuit authentication`, `masked value label` | always
 #[test]
 fn a_turned_gate_of_one_of_two_garblers() {
     for chunk in [0, CHUNKS - 1] {
@@ -175,6 +187,7 @@ fn a_turned_gate_of_one_of_two_garblers() {
 }
 
 /// Step 12: a wrong z of any chunk, of two parties and of three.
+/// Cheat: 2 and 3, G | step 12 | a wrong z of any chunk | `circuit authentication` | always
 #[test]
 fn a_wrong_z_of_any_chunk() {
     for chunk in 0..CHUNKS {
@@ -186,6 +199,8 @@ fn a_wrong_z_of_any_chunk() {
 
 /// Step 12: errors in z of several chunks, of one garbler or of two, whose sum is zero; z in
 /// another order, and one twice.
+/// Cheat: 2 and 3, G | step 12 | errors in z of several chunks that cancel, of one garbler or two;
+/// z in another order, and one twice | `circuit authentication` | always
 #[test]
 fn errors_in_z_that_would_cancel() {
     let cancel = |(first, second): (usize, usize)| {
@@ -208,6 +223,8 @@ fn errors_in_z_that_would_cancel() {
 }
 
 /// Masked values, and z, of fewer or more gates or chunks than there are, and none.
+/// Cheat: 2, E or G | steps 11, 12 | masked values and z too short, too long, none | `message
+/// framing` | always
 #[test]
 fn short_and_long_messages() {
     for (cheater, kind, index) in [(0, VALUES, 0), (0, VALUES, CHUNKS - 1), (1, PROOF, 0)] {

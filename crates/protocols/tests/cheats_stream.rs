@@ -88,6 +88,8 @@ fn assert_caught(setting: Setting, cheater: u16, adversary: FnAdversary, check: 
 
 /// Figure 2, step 4d: the MACs of all rows of the first or last gate of any segment. Always caught,
 /// and the evaluator takes no part in another segment.
+/// Cheat: `wrk`, G | step 4d | the MACs of all rows of a gate | `garbled table MAC`, before the
+/// next segment | always
 #[test]
 fn flipped_macs_in_any_stretch() {
     let cases = |segment| {
@@ -112,6 +114,7 @@ fn flipped_macs_in_any_stretch() {
 }
 
 /// Step 5: a wrong label of an input, which hashes to wrong MACs. Always caught.
+/// Cheat: `wrk`, G | step 5 | a wrong label of an input | `garbled table MAC` | always
 #[test]
 fn a_wrong_input_label() {
     for wire in [0, WIDTH, 2 * WIDTH - 1] {
@@ -122,6 +125,8 @@ fn a_wrong_input_label() {
 
 /// Openings of Beaver's trick and of bucketing in any segment, by either party, whether triples are
 /// made before they are used up or meanwhile.
+/// Cheat: `wrk`, one | Beaver, Fig. 16 | a lie in an opened bit | `Beaver MAC`, `bucketing MAC` |
+/// always
 #[test]
 fn lies_in_openings_of_any_stretch() {
     for setting in [wrk(), meanwhile(wrk())] {
@@ -143,6 +148,8 @@ fn lies_in_openings_of_any_stretch() {
 
 /// A party that lies to one of two peers about a triple of any segment, while another one is
 /// garbled: that peer catches it, and nobody has an output.
+/// Cheat: `ywz` 3, one | Fig. 16, made meanwhile | a lie in an opened bit to one of two |
+/// `bucketing MAC` | always
 #[test]
 fn lies_to_one_of_two_makers() {
     let setting = meanwhile(setting(Protocol::Ywz, 3));
@@ -158,6 +165,8 @@ fn lies_to_one_of_two_makers() {
 
 /// Step 8, and what the evaluator returns: shares of output masks, and outputs, after the last
 /// segment.
+/// Cheat: 2, one | steps 8, 13 | shares of output masks, returned outputs | `output mask MAC`,
+/// `returned output label and MAC` | always
 #[test]
 fn lies_about_outputs() {
     let lie = || message("output masks", 0, |p| p[1] ^= 1);
@@ -176,6 +185,7 @@ fn lies_about_outputs() {
 
 /// Yang–Wang–Zhang, step 11: another masked value of a gate of any segment than its label stands
 /// for. Always caught, before the next segment.
+/// Cheat: 2 and 3, E | step 11 | another masked value | `masked value label` | always
 #[test]
 fn another_masked_value_in_any_stretch() {
     for parties in [2, 3] {
@@ -190,6 +200,8 @@ fn another_masked_value_in_any_stretch() {
 
 /// Yang–Wang–Zhang, step 8: a garbler turns a masked value round and stands by it. Step 12 always
 /// catches it, and the evaluator takes no part in another segment.
+/// Cheat: 2 and 3, G | steps 8, 12 | a flipped masked value, with z adapted to it | `circuit
+/// authentication`, `masked value label`, before the next segment | always
 #[test]
 fn a_turned_gate_in_any_stretch() {
     for parties in [2, 3] {
@@ -237,6 +249,8 @@ impl Adversary for Watching {
 /// Step 8, with inputs masked first: a garbler spoils a half-gate that it chooses by the masked
 /// inputs. One that they make the evaluator use is always caught, one that they do not is never,
 /// and harms nobody: what it saw tells it which, and no more.
+/// Cheat: 2, G, adapts | step 8 | a half-gate that it chooses by the masked inputs: one that is
+/// used, one that is not | `circuit authentication`; nobody, and outputs are right | always; never
 #[test]
 fn half_gates_chosen_by_the_masked_inputs() {
     let setting = setting(Protocol::Ywz, 2);
@@ -277,6 +291,8 @@ fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnAdversary {
 }
 
 /// Step 12: every segment has a χ of its own. What went before says nothing of it.
+/// Cheat: 2, G | step 12 | nothing: G looks for a χ that it has seen | every segment's χ is fresh |
+/// always
 #[test]
 fn no_two_stretches_share_their_chi() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -296,6 +312,7 @@ fn no_two_stretches_share_their_chi() {
 }
 
 /// After a failed check in a segment the set-up is dead.
+/// Cheat: 2 | after a failed check | another evaluation | the engine refuses | always
 #[test]
 fn after_a_failed_check_everything_is_refused() {
     assert_refuses_everything_after(wrk(), 0, ("Beaver: d, e", "Beaver MAC"));
@@ -333,6 +350,7 @@ fn assert_refuses_everything_after(
 }
 
 /// A party that keeps the whole circuit, or has other segments: the messages do not fit.
+/// Cheat: 2 | any | other segments, or none | `message framing` | always
 #[test]
 fn other_stretches_than_the_peer_s() {
     for other in [None, Some(SEGMENT_GATES as u64 / 2)] {

@@ -34,7 +34,7 @@ const OUTPUT_CHECK: &str = "output mask MAC";
 const PADDING: &str = "padding of packed bits";
 const FRAMING: &str = "message framing";
 
-/// Two layers of eight AND gates, and beside the second a look-up of four bits in six.
+/// Two layers of eight AND gates, and with the second a look-up of four bits in six.
 fn circuit(to: Receivers) -> Circuit {
     let table = Table::new(4, 6, (0..16).map(|i| i * 13 % 64).collect::<Vec<_>>()).unwrap();
     let mut b = Builder::new("two layers and a look-up");
@@ -123,6 +123,7 @@ fn honest_runs_are_not_accused() {
 }
 
 /// Fig. 5, step 4: one wrong table bit, of any gate and execution.
+/// Cheat: one | Fig. 5, step 4 | one wrong table bit | `table MAC` | 1 − 2^-k
 #[test]
 fn a_wrong_table_bit() {
     for (layer, bit) in [(0, 0), (0, 11), (0, BITS - 1), (1, 1), (1, BITS - 1)] {
@@ -133,6 +134,7 @@ fn a_wrong_table_bit() {
 }
 
 /// Fig. 5, step 4: two wrong bits, which the sum of their MACs alone would hide.
+/// Cheat: one | Fig. 5, step 4 | two wrong table bits | `table MAC` | 1 − 2^-k
 #[test]
 fn two_wrong_table_bits() {
     for (first, second) in [(0, 1), (3, 3 + EXECUTIONS), (0, BITS - 1)] {
@@ -146,6 +148,7 @@ fn two_wrong_table_bits() {
 }
 
 /// The same share of all executions' bits flipped, and all bits of a layer.
+/// Cheat: one | Fig. 5, step 4 | many wrong table bits | `table MAC` | 1 − 2^-k
 #[test]
 fn many_wrong_table_bits() {
     assert_cheat(CHECK, || state("tinytable: own table bits", 0, |own| own[0] ^= 0b111));
@@ -157,6 +160,7 @@ fn many_wrong_table_bits() {
 }
 
 /// §2.3, a wrong entry of a look-up: each bit, and all bits at once.
+/// Cheat: one | §2.3 | a wrong entry of a look-up | `table MAC` | 1 − 2^-k
 #[test]
 fn a_wrong_table_entry() {
     for lane in 0..ENTRIES {
@@ -169,6 +173,7 @@ fn a_wrong_table_entry() {
 }
 
 /// Bits of an entry that no entry has.
+/// Cheat: one | §2.3 | bits that no entry has | `padding of packed bits` | always
 #[test]
 fn an_entry_that_is_too_long() {
     for bit in [6, 7] {
@@ -177,6 +182,7 @@ fn an_entry_that_is_too_long() {
 }
 
 /// Fig. 5, step 5: a wrong accumulated MAC, in any bit.
+/// Cheat: one | Fig. 5, step 5 | a wrong accumulated MAC | `table MAC` | always
 #[test]
 fn a_wrong_mac() {
     for bit in [0, 63, 64, 127] {
@@ -190,6 +196,7 @@ fn a_wrong_mac() {
 /// Fig. 5, step 4: a bit of the last layer changed on its way, with everything else of both parties
 /// as it should be. What either party says enters the challenge, so that even the one whose bit it
 /// was finds the other's MAC wrong.
+/// Cheat: one | Fig. 5, step 4 | a table bit changed on its way | `table MAC`, at both | always
 #[test]
 fn a_table_bit_changed_on_its_way() {
     for cheater in [0, 1] {
@@ -202,6 +209,7 @@ fn a_table_bit_changed_on_its_way() {
 
 /// The MAC that the peer sent in another run under the same session id: it sends its own before it
 /// hears ours, so that none of this run can be echoed.
+/// Cheat: one | Fig. 5, step 5 | the MAC of another run replayed | `table MAC` | always
 #[test]
 fn a_replayed_mac() {
     for cheater in [0, 1] {
@@ -225,6 +233,7 @@ fn a_replayed_mac() {
 }
 
 /// Fig. 5, step 6: a wrong output mask, with the MAC that its maker has for the right one.
+/// Cheat: one | Fig. 5, step 6 | a wrong output mask | `output mask MAC` | 1 − 2^-k
 #[test]
 fn a_wrong_output_mask() {
     for bit in [0, 14 * EXECUTIONS - 1] {
@@ -235,6 +244,8 @@ fn a_wrong_output_mask() {
 }
 
 /// Fig. 5, step 6: an output mask's MAC that is wrong, or withheld.
+/// Cheat: one | Fig. 5, step 6 | an output mask's MAC wrong or withheld | `output mask MAC`,
+/// `message framing` | always
 #[test]
 fn a_wrong_mac_of_output_masks() {
     let bits = 14 * EXECUTIONS;
@@ -247,6 +258,8 @@ fn a_wrong_mac_of_output_masks() {
 
 /// Fig. 8, step 4 as printed: outputs opened before the check, by a peer that skips its own part in
 /// the check.
+/// Cheat: one | Fig. 8, step 4 | output opened before the check | the token that the check makes |
+/// always
 #[test]
 fn outputs_opened_before_the_check() {
     for cheater in [0, 1] {
@@ -269,6 +282,7 @@ fn outputs_opened_before_the_check() {
 
 /// Fig. 8, step 3: a wrong bit in the openings of Beaver's trick, for AND gates and for one-hot
 /// vectors.
+/// Cheat: one | Fig. 8, step 3 | a wrong opening | `Beaver MAC` | always
 #[test]
 fn a_wrong_opening() {
     // One opening of all AND gates, then the two rounds of the look-ups' vectors.
@@ -278,6 +292,7 @@ fn a_wrong_opening() {
 }
 
 /// Messages of wrong lengths, and bits where there are none.
+/// Cheat: one | Fig. 5 | messages of wrong lengths | `message framing` | always
 #[test]
 fn malformed_messages() {
     for kind in [INPUTS, LAYER, MAC, MASKS] {
@@ -297,6 +312,7 @@ fn assert_cheat_or_later(kind: &'static str, change: fn(&mut Vec<u8>)) {
 }
 
 /// The other party's tables are for another circuit, with the same messages.
+/// Cheat: one | Fig. 8 | scrambled for another circuit | `Beaver MAC` | always
 #[test]
 fn scrambled_for_another_circuit() {
     let other = {

@@ -47,6 +47,8 @@ fn run(protocol: Protocol, adversaries: Vec<(usize, u16, FnAdversary)>) -> Vec<E
 
 /// Beaver's openings of any chunk, by either party, and their digest. Always caught, and nobody has
 /// an output.
+/// Cheat: 2, one | Beaver | a lie in an opened bit of any chunk, or in the digest | `Beaver MAC` |
+/// always
 #[test]
 fn lies_in_openings_of_any_chunk() {
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
@@ -64,6 +66,8 @@ fn lies_in_openings_of_any_chunk() {
 
 /// A party that lies to one of two peers about a mask of any chunk: that peer catches it, and
 /// nobody has an output.
+/// Cheat: `ywz` 3, one | Beaver | a lie in an opened bit of any chunk, to one of two | `Beaver MAC`
+/// | always
 #[test]
 fn lies_to_one_of_two_peers() {
     let setting = Setting { protocol: Protocol::Ywz, parties: 3, lanes: 2, ..Setting::default() };
@@ -82,8 +86,10 @@ fn lies_to_one_of_two_peers() {
     }
 }
 
-/// A chunk's opening once more in the place of the next one's: as long, with right MACs, and of
+/// A chunk's opening again in the place of the next one's: as long, with right MACs, and of
 /// other gates. Always caught.
+/// Cheat: `wrk`, G | Beaver | a chunk's opening in the place of a later one's | `Beaver MAC` |
+/// always
 #[test]
 fn an_opening_sent_twice() {
     let first = Arc::new(Mutex::new(Vec::new()));
@@ -103,6 +109,8 @@ fn an_opening_sent_twice() {
 
 /// Openings and garbled gates of any chunk that are too few, or too many. Always caught at once,
 /// while the other lane goes on.
+/// Cheat: 2, one | Beaver, steps 4d, 8 | a byte less or more of an opening or of garbled gates of
+/// any chunk | `message framing` | always
 #[test]
 fn short_and_long_messages_of_any_chunk() {
     for (chunk, change) in (0..CHUNKS).flat_map(|chunk| CHANGES.map(|change| (chunk, change))) {
@@ -125,6 +133,8 @@ fn short_and_long_messages_of_any_chunk() {
 }
 
 /// A MAC in the rows of any chunk. Always caught, when the gate is evaluated.
+/// Cheat: `wrk`, G | step 4d | MACs of all rows of a gate of any chunk | `garbled table MAC` |
+/// always
 #[test]
 fn flipped_macs_of_any_chunk() {
     for chunk in 0..CHUNKS - 1 {
@@ -141,6 +151,8 @@ fn flipped_macs_of_any_chunk() {
 
 /// A lie in the openings of one chunk, and a message of garbled gates that is too short in the one
 /// before: whichever comes first, it is a check that is reported, not what broke because of it.
+/// Cheat: `wrk`, G | Beaver, step 4d | a lie in an opening and wrong MACs at once, in neighbouring
+/// chunks | `Beaver MAC` or `message framing`, and nothing else is reported | always
 #[test]
 fn lies_on_both_lanes() {
     for chunk in 1..CHUNKS {
@@ -160,6 +172,8 @@ fn lies_on_both_lanes() {
 
 /// A masked value of any part of the gates, the labels' digest, and the garbler's proof of its
 /// gates, which are checked and made by two threads. Always caught.
+/// Cheat: `ywz`, E or G | Fig. 7, steps 11, 12, by two threads | a masked value of any part, the
+/// labels' digest; the proof of the gates | `masked value label`, `circuit authentication` | always
 #[test]
 fn lies_in_masked_values_that_two_threads_prove() {
     const VALUES: &str = "masked values, label digest, chi";
@@ -192,6 +206,9 @@ fn run_in_batches(protocol: Protocol, cheater: u16, adversary: FnAdversary) -> V
 
 /// Every U of a batch's leaky triples, d of any batch, an opening of its buckets. Always caught,
 /// and nobody has an output.
+/// Cheat: `ywz` 2, one | Fig. 14, 16; material in four batches | all of a batch's U, a bit of its
+/// d, a bit opened for its buckets | `leaky AND`, `leaky AND d commitment`, `bucketing MAC` |
+/// always
 #[test]
 fn lies_in_triples_of_any_batch() {
     for (batch, cheater) in (0..BATCHES).flat_map(|batch| [(batch, 0), (batch, 1)]) {
@@ -212,6 +229,8 @@ fn lies_in_triples_of_any_batch() {
 
 /// Other choices than those of the correlated OTs' check, in any draw: of the inputs' masks, then
 /// of the gates' masks or leaky triples of any batch. Always caught, and nobody has an output.
+/// Cheat: `wrk`, E | correlated OT; material in four batches | the corrections of any draw | `OT
+/// extension consistency` | always
 #[test]
 fn lies_in_any_draw_of_correlated_ots() {
     for draw in 0..1 + 2 * BATCHES {

@@ -130,7 +130,7 @@ fn every_builtin_circuit_runs() {
     assert!(run > 10, "{run} circuits");
 }
 
-/// Files written by others, where they are beside the repository.
+/// Files written by others, where they are next to the repository.
 #[test]
 #[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]
 fn every_sample_file_runs() {

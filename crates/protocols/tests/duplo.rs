@@ -318,8 +318,9 @@ fn pools_and_dealers_are_refused() {
     assert!(ended.iter().all(|ended| matches!(ended, Err(Error::InvalidInput(_)))));
 }
 
-/// Bytes per AES-128 that the garbler sends, against Table 4 of the paper and what we set ourselves:
-/// executions, the paper's bytes ahead of time and online, and ours ahead of time at most.
+/// Bytes per AES-128 that the garbler sends, against Table 4 of the paper and what we set
+/// ourselves: executions, the paper's bytes ahead of time and online, and ours ahead of time at
+/// most.
 #[test]
 fn fewer_bytes_are_sent_than_in_the_papers_table_4() {
     let circuit = builtin::by_name("aes128").unwrap();

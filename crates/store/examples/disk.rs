@@ -46,6 +46,7 @@ fn meta(sequence: u64) -> ItemMeta {
         name: None,
         sequence,
         counts: Vec::new(),
+        components: Vec::new(),
     }
 }
 

@@ -18,7 +18,7 @@
 //! - Many file systems give a removed file's inode number to the next new file, so that heads
 //!   alternate between two numbers. Their birth times still differ: a new head that was born in the
 //!   same tick of the clock as the old one is made again.
-//! - Where the file system tells no birth time, the last change of the index (its ctime) stands in
+//! - Where the file system tells no birth time, the last change of the index (its ctime) is in
 //!   for it: the head is written after the index and names that time, and writing the index again
 //!   changes it. There, so does `chmod` or a new hard link, which makes the store unusable.
 //! - An old head under another hard link could be moved back, and would be the file that it names:

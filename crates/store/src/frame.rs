@@ -161,7 +161,7 @@ impl FileKeys {
         FileKeys { frames, cipher, tag, fields }
     }
 
-    /// The header as it stands in the file.
+    /// The header as it is in the file.
     pub fn header(&self) -> [u8; HEADER] {
         let mut out = [0; HEADER];
         out[..FIELDS].copy_from_slice(&self.fields);
@@ -190,7 +190,7 @@ impl FileKeys {
         hasher.finalize()
     }
 
-    /// Turns the bytes of a frame into the frame as it stands in the file, in place.
+    /// Turns the bytes of a frame into the frame as it is in the file, in place.
     pub fn seal(&self, index: u64, last: bool, frame: &mut Vec<u8>) -> Result<(), &'static str> {
         let _guard = ShallowGuard;
         self.seal_on_stack(index, last, frame)
@@ -220,7 +220,7 @@ impl FileKeys {
         Ok(())
     }
 
-    /// Checks a frame as it stands in the file and brings back its bytes, in place and without the
+    /// Checks a frame as it is in the file and brings back its bytes, in place and without the
     /// tag.
     ///
     /// # Errors

@@ -25,6 +25,7 @@
 //!     name: None,
 //!     sequence: 0,
 //!     counts: Vec::new(),
+//!     components: Vec::new(),
 //! };
 //! let mut item_writer = store.begin(meta, &[Section::Records { counter: 0, bits: 128 }],
 //! DEFAULT_FRAME)?; item_writer.section(0).put(&[0; 100 * 16])?;
@@ -144,8 +145,8 @@ pub use keys::{Protection, create_key_file};
 pub use maintenance::{Collected, GroupLock, Progress};
 pub use manifest::FORMAT as FORMAT_VERSION;
 pub use meta::{
-    DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemId, ItemKind, ItemMeta, ItemPeer, MAX_COUNTERS,
-    MAX_PEERS, MAX_SECTIONS, Section,
+    DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemComponent, ItemId, ItemKind, ItemMeta, ItemPeer,
+    MAX_COUNTERS, MAX_PEERS, MAX_SECTIONS, Section,
 };
 pub use record::ItemState;
 pub use store::{AvailableItem, Entry, Store};

@@ -12,7 +12,7 @@ use crate::{Result, StoreError, files, serde_hex};
 ///
 /// 2: heads name their own file; records of any size; counters of sequence numbers. 3: circuits
 /// have names; everyone who has the store open locks a file; bodies.
-pub const FORMAT: u64 = 3;
+pub const FORMAT: u64 = 4;
 /// No manifest is longer, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Said of a manifest that cannot be believed.
@@ -83,7 +83,7 @@ impl Manifest {
             format: u64,
         }
         let wrong = |what: &str| Err(what.to_string());
-        let text = std::str::from_utf8(bytes).map_err(|_| wrong("is no text"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("is not text"))?;
         let version: Version = toml::from_str(text).map_err(|_| wrong("names no format"))?;
         if version.format != FORMAT {
             return Err(Ok(version.format));

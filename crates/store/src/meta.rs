@@ -79,6 +79,21 @@ pub struct ItemMeta {
     /// How many records of each sort it holds; `[1]` for a prepared one. Empty until it is
     /// finished.
     pub counts: Vec<u64>,
+    /// The kinds of components that a pool has; the last counts are theirs, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<ItemComponent>,
+}
+
+/// A kind of component in a pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemComponent {
+    /// What tells it from other kinds.
+    #[serde(with = "serde_hex")]
+    pub digest: [u8; 32],
+    /// What it is called here, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 impl ItemMeta {
@@ -126,6 +141,12 @@ impl ItemMeta {
         if let Some(name) = &self.name {
             check_text("name", name)?;
         }
+        if self.components.len() > MAX_COUNTERS {
+            return Err(format!("more than {MAX_COUNTERS} kinds of components"));
+        }
+        for name in self.components.iter().filter_map(|component| component.name.as_ref()) {
+            check_text("component's name", name)?;
+        }
         for peer in &self.peers {
             if let Some(print) = &peer.fingerprint {
                 check_text("fingerprint", print)?;
@@ -149,6 +170,12 @@ impl ItemMeta {
             }
             ItemKind::Pool if self.counts.is_empty() || self.counts.len() > MAX_COUNTERS => {
                 Err(format!("a pool has between one and {MAX_COUNTERS} counts"))
+            }
+            ItemKind::Pool if self.components.len() > self.counts.len() => {
+                Err("a pool has a count for each kind of component".to_string())
+            }
+            ItemKind::Prepared if !self.components.is_empty() => {
+                Err("a prepared item lists no components".to_string())
             }
             ItemKind::Pool if self.counts.iter().all(|&count| count == 0) => {
                 Err("the pool is empty".to_string())
@@ -322,6 +349,7 @@ mod tests {
             name: None,
             sequence: 0,
             counts: vec![5, 0],
+            components: Vec::new(),
         }
     }
 
@@ -390,6 +418,14 @@ mod tests {
     fn counts_are_given_when_an_item_is_finished() {
         assert!(!is_kept(false, |_| ()));
         assert!(is_kept(false, |meta| meta.counts.clear()));
+        let component = |name: &str| ItemComponent { digest: [2; 32], name: Some(name.into()) };
+        for (components, kept) in [
+            (vec![component("a"), component("b")], true),
+            (vec![component("a"); 3], false),
+            (vec![component("")], false),
+        ] {
+            assert_eq!(is_kept(true, |meta| meta.components = components.clone()), kept);
+        }
         let counts = |kind: ItemKind, counts: &[u64]| {
             is_kept(true, |meta| (meta.kind, meta.counts) = (kind, counts.to_vec()))
         };

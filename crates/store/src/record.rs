@@ -178,6 +178,7 @@ mod tests {
                 name: None,
                 sequence: 0,
                 counts: vec![1],
+                components: Vec::new(),
             };
             let files = vec![SectionFile { holds: Section::Whole, frame: 16, bytes: 5 }];
             let state = ItemState::Void(reason.to_string());

@@ -62,6 +62,8 @@ fn is_refused(what: &str, own: &Path, path: &Path, id: ItemId) -> String {
     error.to_string()
 }
 
+/// Cheat: – | every file and directory | a FIFO, link or device in its place | the type of what was
+/// opened | always
 #[test]
 fn what_is_no_file_of_the_store_is_refused_at_once() {
     let count = furnished(tempfile::tempdir().unwrap().path()).2.len();
@@ -89,6 +91,7 @@ fn what_is_no_file_of_the_store_is_refused_at_once() {
     }
 }
 
+/// Cheat: – | every file and directory | others can write to it | its mode | always
 #[test]
 fn what_others_can_write_is_refused() {
     let count = furnished(tempfile::tempdir().unwrap().path()).2.len();
@@ -108,6 +111,7 @@ fn what_others_can_write_is_refused() {
     }
 }
 
+/// Cheat: – | every file and directory | belongs to another user | its owner | always
 #[test]
 fn what_belongs_to_somebody_else_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -140,6 +144,8 @@ fn a_store_is_not_made_where_others_can_write() {
     Store::open_or_create(&path, &Protection::None).unwrap();
 }
 
+/// Cheat: – | an item's files | links to other files, to have those wiped | links are removed, not
+/// followed | always
 #[test]
 fn removing_an_item_leaves_alone_what_links_lead_to() {
     let folder = tempfile::tempdir().unwrap();

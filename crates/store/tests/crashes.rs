@@ -277,6 +277,7 @@ fn die_everywhere(tasks: &[&str], points: &[&'static str]) -> BTreeSet<&'static 
     hit
 }
 
+/// Cheat: – | every step | death: half-written files | nothing is used twice | always
 #[test]
 fn death_at_every_step() {
     let ordinary = |name: &&&str| !name.starts_with("create.") && !name.starts_with("encrypt.");
@@ -301,6 +302,7 @@ impl<T: Ord, const N: usize> ConcatSets<T> for [BTreeSet<T>; N] {
     }
 }
 
+/// Cheat: – | every step | two deaths | nothing is used twice | always
 #[test]
 fn what_was_decided_stands_whatever_comes_next() {
     let snapshot = Snapshot::new();
@@ -329,6 +331,7 @@ fn what_was_decided_stands_whatever_comes_next() {
     }
 }
 
+/// Cheat: – | making a store | death | nothing half-made is used | always
 #[test]
 fn death_while_making_a_store() {
     let passed = ["create.", "commit.", "head."];
@@ -344,6 +347,7 @@ fn death_while_making_a_store() {
     }
 }
 
+/// Cheat: – | every write | a full disk | nothing is used twice | always
 #[test]
 fn a_full_disk_at_every_write() {
     let snapshot = Snapshot::new();
@@ -371,6 +375,7 @@ fn a_full_disk_at_every_write() {
     assert_eq!(hit.len(), fault::WRITES.len(), "only {hit:?}");
 }
 
+/// Cheat: – | void groups | a full disk | nothing void is used | always
 #[test]
 fn a_group_dies_on_a_full_disk_too() {
     let snapshot = Snapshot::new();
@@ -382,6 +387,7 @@ fn a_group_dies_on_a_full_disk_too() {
     inspect(&path, "killed on a full disk");
 }
 
+/// Cheat: – | any time | kills at random | nothing is used twice | always
 #[test]
 fn kill_at_random() {
     let folder = scratch();
@@ -417,6 +423,7 @@ fn kill_at_random() {
     exercise(&path, "after all rounds");
 }
 
+/// Cheat: – | taking | four processes at once | nothing is used twice | always
 #[test]
 fn every_record_goes_to_one_of_four_processes() {
     let folder = scratch();

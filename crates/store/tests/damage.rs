@@ -59,6 +59,7 @@ fn harms() -> Vec<Harm> {
     ]
 }
 
+/// Cheat: – | sections | edited and truncated | the frame's tag | always
 #[test]
 fn a_damaged_section_is_noticed_before_a_byte_of_it_is_used() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,6 +89,7 @@ fn a_damaged_section_is_noticed_before_a_byte_of_it_is_used() {
     }
 }
 
+/// Cheat: – | sections | one part damaged | the frame's tag, that part only | always
 #[test]
 fn only_the_damaged_part_is_lost() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,6 +114,7 @@ fn only_the_damaged_part_is_lost() {
     check_records(&store.take_range(id, &[19], &[50]).unwrap());
 }
 
+/// Cheat: – | files | exchanged between sections, items and stores | header and keys | always
 #[test]
 fn files_of_other_sections_items_and_stores_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
@@ -164,6 +167,7 @@ fn pass_for_latest(path: &Path, protection: &Protection) {
     let _ = fault::pass_for_latest(path, protection);
 }
 
+/// Cheat: – | index | damaged, older, foreign | the head's digest | always
 #[test]
 fn an_index_that_is_damaged_older_or_foreign_is_not_trusted() {
     let folder = tempfile::tempdir().unwrap();
@@ -233,6 +237,7 @@ fn child() {
     }
 }
 
+/// Cheat: – | index | an older one after a crash | the head's digest | always
 #[test]
 fn an_older_index_is_not_trusted_after_a_crash_either() {
     for point in ["commit.written", "commit.decided", "commit.done", "take.committed"] {
@@ -282,6 +287,7 @@ fn an_older_index_is_not_trusted_after_a_crash_either() {
     }
 }
 
+/// Cheat: – | manifest | edited | the manifest's tag | always
 #[test]
 fn a_manifest_that_was_changed_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -320,6 +326,7 @@ fn a_manifest_that_was_changed_is_refused() {
     }
 }
 
+/// Cheat: – | index | reset after damage | all items are void | always
 #[test]
 fn adopting_is_the_way_out_of_a_damaged_index() {
     for name in ["index", "head", "lock"] {

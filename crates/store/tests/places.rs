@@ -97,6 +97,7 @@ fn encrypted_files_say_nothing() {
     }
 }
 
+/// Cheat: – | whole store | a copy: replayed material | refused; void once reset | always
 #[test]
 #[cfg(unix)]
 fn a_copy_is_refused_until_it_is_adopted_and_then_it_is_void() {

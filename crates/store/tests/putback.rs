@@ -140,16 +140,22 @@ fn child() {
     eprintln!("all refused");
 }
 
+/// Cheat: – | whole store; head and index; each alone | put back in place, by writing over or as
+/// new files | the head's own inode and birth, written into it | always
 #[test]
 fn a_store_put_back_in_place_is_refused() {
     put_everything_back(|| tempfile::tempdir().unwrap());
 }
 
+/// Cheat: – | whole store, head and index, each alone; on a file system in memory | put back in
+/// place | the head's own inode and birth, written into it | always
 #[test]
 fn a_store_put_back_in_memory_is_refused() {
     put_everything_back(scratch);
 }
 
+/// Cheat: – | whole store, head and index, each alone; no file births | put back in place | the
+/// index's last change, written into the head | always
 #[test]
 fn a_store_put_back_is_refused_where_files_have_no_births() {
     let folder = tempfile::tempdir().unwrap();
@@ -163,6 +169,7 @@ fn a_store_put_back_is_refused_where_files_have_no_births() {
     assert!(output.status.success() && said.contains("all refused"), "{said}");
 }
 
+/// Cheat: – | whole store | put back, reset, put back again | refused; void once reset | always
 #[test]
 fn adopting_a_store_that_was_put_back_voids_everything_in_it() {
     let folder = scratch();
@@ -214,6 +221,8 @@ fn a_backup_of_the_latest_state_may_be_put_back() {
 }
 
 /// Backups made of hard links have the very files of that time.
+/// Cheat: – | head | an old one kept under a hard link, with its index | replaced heads are emptied
+/// | always
 #[test]
 fn an_old_head_under_another_name_leads_nowhere() {
     let folder = tempfile::tempdir().unwrap();

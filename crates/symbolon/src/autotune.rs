@@ -2,7 +2,7 @@
 //!
 //! Every choice is as secure as every other. The rules are functions of numbers that all parties
 //! share, in integers, so that all come to the same; `docs/performance.md` has the measurements
-//! behind them.
+//! on which they are based.
 
 use symbolon_protocols::{GateForm, OtExtension, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;
@@ -150,6 +150,20 @@ mod tests {
         ] {
             let work = Work { parties, threads, ..work(AES) };
             assert_eq!(generator_for(link(30, megabits), work), expected, "{megabits} Mbit/s");
+        }
+    }
+
+    /// Nothing is lost by not telling the fastest links apart.
+    #[test]
+    fn the_fastest_links_decide_alike() {
+        for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
+            let link = |factor| {
+                let bytes_per_second = LinkSpeed::FASTEST * factor;
+                LinkSpeed { round_trip: Duration::ZERO, bytes_per_second }
+            };
+            let work = Work { rho, ..work(u64::MAX) };
+            assert_eq!(form_for(link(1), work), form_for(link(100), work));
+            assert_eq!(generator_for(link(1), work), generator_for(link(100), work));
         }
     }
 

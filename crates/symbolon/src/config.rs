@@ -195,9 +195,9 @@ impl Config {
 
     /// Has as many evaluations online at a time over one connection, at least 1, where the protocol
     /// [can](Protocol::runs_in_flight): [`Session::evaluate_batch`](crate::Session::evaluate_batch)
-    /// and [`stored::run_in_flight`](crate::stored::run_in_flight) then start one as soon as another
-    /// has ended. `None`, the default, evaluates a batch by messages for all of its evaluations. All
-    /// parties must name the same.
+    /// and [`stored::run_in_flight`](crate::stored::run_in_flight) then start one as soon as
+    /// another has ended. `None`, the default, evaluates a batch by messages for all of its
+    /// evaluations. All parties must name the same.
     pub fn in_flight(mut self, limit: impl Into<Option<usize>>) -> Self {
         self.terms.params.in_flight = limit.into();
         self
@@ -210,8 +210,8 @@ impl Config {
         self
     }
 
-    /// Chooses the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, by their names,
-    /// instead of those with which a run costs least.
+    /// Chooses the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, by their
+    /// names, instead of those with which a run costs least.
     pub fn components(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.terms.params.components = names.into_iter().map(Into::into).collect();
         self
@@ -228,8 +228,8 @@ impl Config {
         self
     }
 
-    /// Has [`stored::fill`](crate::stored::fill) close a pool after this many AND gates, at least 1,
-    /// and begin another one. All parties must name the same; the default is 2^24. A circuit is
+    /// Has [`stored::fill`](crate::stored::fill) close a pool after this many AND gates, at least
+    /// 1, and begin another one. All parties must name the same; the default is 2^24. A circuit is
     /// prepared from one pool, so one of more gates than this finds none that is large enough.
     pub fn pool_gates(mut self, gates: u64) -> Self {
         self.terms.params.pool_gates = gates;

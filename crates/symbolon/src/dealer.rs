@@ -24,7 +24,7 @@ use crate::connect::Transport;
 /// It must deal honestly, too: a wrong product with its right MAC spoils the output, and nobody
 /// notices; what else it deals wrong is noticed by a failed check, if at all, which then accuses a
 /// peer. So it runs on a machine that no party controls, run by somebody who works together with
-/// none of them. Without its help, the parties are as safe from each other as ever.
+/// none of them. Without its help, the parties are as safe from each other as without it.
 ///
 /// All parties must name the same one: the handshake compares [`Dealer::name`].
 pub struct Dealer(Reach);

@@ -3,11 +3,10 @@
 //! The digest alone decides. The words are terms of the handshake that come before it: where two
 //! circuits differ, the first difference is named, and the names of both circuits.
 
-use symbolon_transport::PartyId;
-
 use std::fmt::Write;
 
 use symbolon_circuit::{Circuit, Receivers, Step};
+use symbolon_transport::PartyId;
 
 /// The longest list that is sent in words; a longer one is sent as a digest.
 const LONGEST: usize = 1500;

@@ -2,10 +2,9 @@
 //! other compute a function of their private inputs, and nothing but the result is learnt, even if
 //! all but one of them cheat together.
 //!
-//! For most cases: make a [`Circuit`](circuit::Circuit) (one of the
-//! [built-in](circuit::builtin) ones, or a Bristol file read by [`circuit::bristol`]), collect this
-//! party's [`Inputs`], describe the connection with a [`Config`], and call [`Session::connect`] and
-//! [`Session::evaluate`]. All parties do the same with the same circuit.
+//! For most cases: make a [`Circuit`](circuit::Circuit), collect this party's [`Inputs`], describe
+//! the connection with a [`Config`], and call [`Session::connect`] and [`Session::evaluate`]. All
+//! parties do the same with the same circuit. [`prelude`] has all of these names.
 //!
 //! Both of two parties in one process, for a test; between machines, [`Transport::tls`] takes the
 //! place of [`Transport::memory`], and among more than two, [`Transport::tls_mesh`] and
@@ -37,9 +36,27 @@
 //! # }
 //! ```
 //!
+//! # Where to look
+//! | for | see |
+//! | --- | --- |
+//! | a circuit by its name, from a file, or built gate by gate | [`circuit::builtin`], [`circuit::read_circuit`], [`circuit::builder`] |
+//! | a circuit from a program | the crate `symbolon-lang`, or `symbolon circuit convert` and `read_circuit` |
+//! | inputs from numbers, text, bits, or with the feature `serde` any Rust value | [`InputsBuilder`] |
+//! | what a party learnt | [`Outputs`], [`OutputValue`] |
+//! | keys, and who is who | [`Identity`], [`Fingerprint`], [`Transport`] |
+//! | protocol, security parameter, threads, time-outs | [`Config`] |
+//! | progress of long work, and cancelling it | [`Config::on_progress`], [`Config::cancelled_by`] |
+//! | several circuits or phases in one session | [`Session::next_circuit`], [`Session::prepare`] |
+//! | many evaluations of one circuit | [`Session::evaluate_batch`] |
+//! | work ahead of time | [`stored`], [`store`] |
+//! | a dealer that all parties trust | [`dealer`] |
+//! | what it cost | [`Report`] |
+//! | whether this build is as fast as it can be | [`slow_build`] |
+//!
+//! # Errors
 //! Errors say whose fault it is: [`Error::InvalidInput`] ours, [`Error::PeerIncompatible`] nobody's
 //! (the sides were asked for different things), [`Error::Transport`] the connection's, and
-//! [`Error::PeerMisbehaved`] the peer's.
+//! [`Error::PeerMisbehaved`] the peer's. [`Error::class`] and [`Error::code`] are for programs.
 
 mod autotune;
 pub mod checks;
@@ -99,10 +116,13 @@ pub use symbolon_transport::{
     Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger, Subject, TransportReason,
     Work, check_address, check_listening, shortage,
 };
-/// The name of the SIMD kernels in use, in lower case.
-pub fn backend() -> String {
-    format!("{:?}", symbolon_primitives::Backend::active()).to_lowercase()
-}
+mod build;
 
+pub use build::{backend, slow_build};
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;
+
+/// The guide's examples run, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide.md")]
+struct Guide;

@@ -50,7 +50,7 @@ symbolon_transport::messages! {
         phase: "stored",
         route: ALL_TO_ALL,
         length: "at most (16 + 8·c)·1024, for items with c counts",
-        carries: "the own items' names and how much of each is used",
+        carries: "this party's items' names and how much of each is used",
         step: "",
     }
     pub ANSWER = "stored items: yes or no" {

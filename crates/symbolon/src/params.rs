@@ -319,8 +319,10 @@ pub(crate) enum Job<'a> {
     Run(&'a Compiled),
     /// Filling a pool up to this.
     Preprocess(Amount),
-    /// Preparing a circuit this many times.
-    Prepare(&'a Compiled, u32),
+    /// Filling pools of components, until they are enough for so many runs of a circuit.
+    PreprocessFor(&'a Compiled, u64),
+    /// Preparing a circuit this many times, from this material.
+    Prepare(&'a Compiled, u32, Material),
     /// Running a prepared circuit.
     RunPrepared(&'a Compiled),
     /// Making this many triples.
@@ -329,12 +331,22 @@ pub(crate) enum Job<'a> {
     Exchange(&'a [(&'static str, String)]),
 }
 
+/// What circuits are prepared from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Material {
+    /// Pools where there is enough, and what is made on the spot otherwise.
+    Any,
+    /// Pools alone.
+    Pools,
+}
+
 impl Job<'_> {
     fn circuit(&self) -> Option<&Compiled> {
         match *self {
-            Job::Run(circuit) | Job::Prepare(circuit, _) | Job::RunPrepared(circuit) => {
-                Some(circuit)
-            }
+            Job::Run(circuit)
+            | Job::PreprocessFor(circuit, _)
+            | Job::Prepare(circuit, ..)
+            | Job::RunPrepared(circuit) => Some(circuit),
             Job::Preprocess(_) | Job::Triples(_) | Job::Exchange(_) => None,
         }
     }
@@ -342,20 +354,28 @@ impl Job<'_> {
     /// The kind of session, and what else is compared.
     fn values(&self) -> (&'static str, Vec<(&'static str, String)>) {
         // In words first: what comes first in the list is what a difference is told by.
-        let all = |circuit: &Compiled, more: Option<(&'static str, String)>| {
+        let all = |circuit: &Compiled, more: Vec<(&'static str, String)>| {
             let digest = ("circuit", hex::encode(circuit.digest()));
             describe::parts(circuit.circuit()).into_iter().chain([digest]).chain(more).collect()
         };
         match *self {
-            Job::Run(circuit) => ("run", all(circuit, None)),
+            Job::Run(circuit) => ("run", all(circuit, Vec::new())),
             Job::Preprocess(Amount { and_gates, input_bits }) => (
                 "preprocess",
                 vec![("gates", and_gates.to_string()), ("input bits", input_bits.to_string())],
             ),
-            Job::Prepare(circuit, count) => {
-                ("prepare", all(circuit, Some(("count", count.to_string()))))
+            Job::PreprocessFor(circuit, runs) => {
+                ("preprocess for", all(circuit, vec![("runs", runs.to_string())]))
             }
-            Job::RunPrepared(circuit) => ("run prepared", all(circuit, None)),
+            Job::Prepare(circuit, count, material) => {
+                let material = match material {
+                    Material::Any => "any",
+                    Material::Pools => "pools",
+                };
+                let more = vec![("count", count.to_string()), ("material", material.to_string())];
+                ("prepare", all(circuit, more))
+            }
+            Job::RunPrepared(circuit) => ("run prepared", all(circuit, Vec::new())),
             Job::Exchange(about) => ("exchange", about.to_vec()),
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
         }

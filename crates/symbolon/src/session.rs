@@ -6,8 +6,8 @@ mod circuits;
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Compiled, Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared,
-    Preprocessed, Protocol,
+    Compiled, ComponentTerms, Dealer, Engine, GateForm, InputBits, Network, OtExtension,
+    OutputBits, Prepared, Preprocessed, Protocol,
 };
 use symbolon_transport::{
     CancelHandle, Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,
@@ -161,8 +161,16 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Correlations> {
-        let need = self.protocol.demand(&self.network, &self.circuit)?;
         let job = self.network.session;
+        if self.protocol.has_components() {
+            let terms = ComponentTerms::of(&self.network);
+            let components = self.protocol.components(&self.circuit, terms, 1)?;
+            return self.phase(INDEPENDENT, |parts| {
+                let inner = parts.engine.preprocess_components(parts.network, &components)?;
+                Ok(Correlations { job, inner })
+            });
+        }
+        let need = self.protocol.demand(&self.network, &self.circuit)?;
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;
             Ok(Correlations { job, inner })
@@ -192,7 +200,7 @@ impl Session {
     ///
     /// # Errors
     /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`,
-    /// `Transport` as ever.
+    /// `Transport` as for every phase.
     pub fn prepare(&mut self, material: Correlations) -> Result<PreparedCircuit> {
         let job = self.own(material.job, "material")?;
         self.phase(DEPENDENT, |parts| {
@@ -214,7 +222,7 @@ impl Session {
         self.prepare_apart(count)
     }
 
-    /// The same for so many evaluations.
+    /// The same for a number of evaluations.
     fn prepare_apart(&mut self, count: usize) -> Result<Vec<PreparedCircuit>> {
         let job = self.network.session;
         self.phase(DEPENDENT, |parts| {
@@ -233,7 +241,7 @@ impl Session {
     /// # Errors
     /// `InvalidInput` when the prepared circuit is another session's, which does no harm, or the
     /// inputs are another party's or another circuit's, which ends the session: the peer is
-    /// evaluating already. `PeerMisbehaved`, `Transport` as ever.
+    /// evaluating already. `PeerMisbehaved`, `Transport` as for every phase.
     pub fn run(&mut self, ready: PreparedCircuit, inputs: &Inputs) -> Result<Outputs> {
         self.own(ready.job, "prepared circuit")?;
         self.phase(ONLINE, |parts| {

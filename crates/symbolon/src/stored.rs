@@ -27,6 +27,7 @@
 //! what the parties made among themselves. [`run`] does not ask the dealer for anything.
 
 mod choose;
+mod components;
 mod holdings;
 mod in_flight;
 mod maker;
@@ -34,11 +35,13 @@ mod pools;
 
 use std::io::Read;
 use std::ops::Range;
+use std::rc::Rc;
 
 use symbolon_circuit::Circuit;
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::{
-    Compiled, Demand, Engine, Network, OtExtension, PoolRange, PoolSource, Prepared, Protocol,
+    Compiled, ComponentPlan, Demand, Engine, Network, OtExtension, PoolRange, PoolSource, Prepared,
+    Protocol,
 };
 use symbolon_store::{
     AvailableItem, ConsumedItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind,
@@ -48,7 +51,7 @@ use symbolon_transport::{Error, Result};
 
 use crate::autotune::Preferences;
 use crate::config::Config;
-use crate::params::Job;
+use crate::params::{Job, Material};
 use crate::report::{DEPENDENT, ONLINE, Report};
 use crate::session::batch::{Joined, split};
 use crate::session::{Begun, begin, counted, engine, give_up};
@@ -57,6 +60,7 @@ use crate::{Inputs, Outputs};
 pub use in_flight::{RanInFlight, run_in_flight};
 
 use choose::{Chosen, Opened, choose_prepared};
+pub use components::{FilledComponents, NewComponents, fill_components};
 use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 use maker::{Maker, Origin};
 pub use pools::{Amount, Filled, NewPool, fill, fill_each};
@@ -145,6 +149,30 @@ pub fn prepare(
     circuit: &Circuit,
     count: u32,
 ) -> Result<PreparedItems> {
+    prepare_of(config, store, (circuit, count), Material::Any)
+}
+
+/// As [`prepare`], from pools alone.
+///
+/// # Errors
+/// `Store` when the pools that all hold are not enough, before anything of them is used;
+/// `InvalidInput` when they are of other components than the circuit takes, which it names;
+/// otherwise as [`prepare`].
+pub fn prepare_from_pools(
+    config: Config,
+    store: &Store,
+    circuit: &Circuit,
+    count: u32,
+) -> Result<PreparedItems> {
+    prepare_of(config, store, (circuit, count), Material::Pools)
+}
+
+fn prepare_of(
+    config: Config,
+    store: &Store,
+    (circuit, count): (&Circuit, u32),
+    material: Material,
+) -> Result<PreparedItems> {
     config.check(circuit)?;
     let circuit = &Compiled::new(circuit);
     let terms = config.terms();
@@ -155,12 +183,18 @@ pub fn prepare(
     let work = Preparing { store, circuit, need, maker: &maker };
     let begun = begin(
         config,
-        Job::Prepare(circuit, count),
+        Job::Prepare(circuit, count, material),
         (and_gates, lowest_latency(maker.protocol)),
         |network, dealer| {
             network.batch = batch;
-            let pools = agree_on_pools(network, &work, count)?;
+            let pools = match maker.protocol.has_components() {
+                true => components::agree_on_pools(network, &work, count)?,
+                false => agree_on_pools(network, &work, count)?,
+            };
             let fresh = pools.ranges.len() < count as usize;
+            if fresh && material == Material::Pools {
+                return Err(pools.too_few(count));
+            }
             let engine = if fresh { Some(engine(maker.protocol, network, dealer)?) } else { None };
             Ok((pools, engine))
         },
@@ -289,11 +323,15 @@ struct PoolPart {
     upto: Vec<u64>,
     /// The number, within the pool's group, of the circuit that is prepared from it.
     number: u64,
+    /// How the circuit is made of the pool's components, if it is a pool of components.
+    plan: Option<Rc<ComponentPlan>>,
 }
 
 struct Pools {
     ranges: Vec<PoolPart>,
     agreement: Agreement,
+    /// Why a pool that all parties hold is of no use for the circuit.
+    useless: Option<Error>,
     /// Held until the circuits are prepared.
     _locks: Vec<GroupLock>,
 }
@@ -309,15 +347,20 @@ impl Preparing<'_> {
     fn prepare_from(&self, network: &mut Network, part: &PoolPart) -> Result<ItemId> {
         counted(network, DEPENDENT, |network| {
             let taken = self.store.take_range(part.id, &part.from, &part.upto).map_err(failed)?;
-            let first = part.from[0] * GATES_PER_CHUNK as u64;
-            let inputs = part.from[1..].iter().zip(&part.upto[1..]);
-            let range = PoolRange {
-                gates: first..first + self.need.and_gates,
-                inputs: inputs.map(|(from, upto)| *from..*upto).collect(),
+            let (protocol, source) = (self.maker.protocol, &mut FromConsumedItem(&taken));
+            let counts = part.from.iter().zip(&part.upto).map(|(from, upto)| *from..*upto);
+            let prepared = if let Some(plan) = &part.plan {
+                let counts: Vec<Range<u64>> = counts.collect();
+                protocol.prepare_components(network, plan, &counts, source)?
+            } else {
+                let first = part.from[0] * GATES_PER_CHUNK as u64;
+                let range = PoolRange {
+                    gates: first..first + self.need.and_gates,
+                    inputs: counts.skip(1).collect(),
+                };
+                let material = protocol.from_pool(network, &range, source)?;
+                material.prepare(network, self.circuit)?
             };
-            let protocol = self.maker.protocol;
-            let material = protocol.from_pool(network, &range, &mut FromConsumedItem(&taken))?;
-            let prepared = material.prepare(network, self.circuit)?;
             self.keep(network, prepared, &part.origin, part.number)
         })
     }
@@ -379,36 +422,67 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
     let mut rounds = Rounds::default();
     let (available_items, both, agreement) = agree(network, &mut rounds, work.store, &filter)?;
     let taken = work.taken();
-    let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
+    let mut pools = Pools::none(agreement);
     // A circuit without gates and inputs takes nothing that could be marked as used.
     if taken.iter().all(|take| *take == 0) {
         return Ok(pools);
     }
-    for (place, mut next) in both {
-        let mut number = next.pop().ok_or_else(|| Error::internal("a pool without counts"))?;
-        let item @ AvailableItem { id, meta, .. } = &available_items[place];
-        let fits = |next: &[u64]| {
-            let left = meta.counts.iter().zip(next).zip(&taken);
-            left.fold(true, |fits, ((all, next), take)| {
-                fits & next.checked_add(*take).is_some_and(|upto| upto <= *all)
-            })
-        };
-        if pools.ranges.len() == count as usize || !fits(&next) {
+    for (place, next) in both {
+        let item = &available_items[place];
+        if pools.ranges.len() == count as usize || !fits(item, &next, &taken) {
             continue;
         }
-        let Some(locked) = lock(network, &mut rounds, work.store, &filter, item)? else {
-            continue;
-        };
-        pools._locks.push(locked);
-        while pools.ranges.len() < count as usize && fits(&next) {
-            let upto: Vec<u64> = next.iter().zip(&taken).map(|(next, take)| next + take).collect();
-            let Some(following) = number.checked_add(1) else { break };
-            let from = std::mem::replace(&mut next, upto.clone());
-            pools.ranges.push(PoolPart { id: *id, origin: Origin::of(meta), from, upto, number });
-            number = following;
+        if let Some(locked) = lock(network, &mut rounds, work.store, &filter, item)? {
+            pools._locks.push(locked);
+            pools.take(item, next, &taken, (count, None))?;
         }
     }
     Ok(pools)
+}
+
+/// Whether what is left of a pool from `next` on is enough for a circuit.
+fn fits(item: &AvailableItem, next: &[u64], taken: &[u64]) -> bool {
+    let left = item.meta.counts.iter().zip(next).zip(taken);
+    left.fold(true, |fits, ((all, next), take)| {
+        fits & next.checked_add(*take).is_some_and(|upto| upto <= *all)
+    })
+}
+
+impl Pools {
+    fn none(agreement: Agreement) -> Pools {
+        Pools { ranges: Vec::new(), agreement, useless: None, _locks: Vec::new() }
+    }
+
+    /// Takes parts of a pool that is locked, for as many circuits as there is enough for, until
+    /// there are `count` in all. `next` is what nobody has used, and the number of the next circuit.
+    fn take(
+        &mut self,
+        item: &AvailableItem,
+        mut next: Vec<u64>,
+        taken: &[u64],
+        (count, plan): (u32, Option<Rc<ComponentPlan>>),
+    ) -> Result<()> {
+        let mut number = next.pop().ok_or_else(|| Error::internal("a pool without counts"))?;
+        while self.ranges.len() < count as usize && fits(item, &next, taken) {
+            let upto: Vec<u64> = next.iter().zip(taken).map(|(next, take)| next + take).collect();
+            let Some(following) = number.checked_add(1) else { break };
+            let from = std::mem::replace(&mut next, upto.clone());
+            let (id, origin, plan) = (item.id, Origin::of(&item.meta), plan.clone());
+            self.ranges.push(PoolPart { id, origin, from, upto, number, plan });
+            number = following;
+        }
+        Ok(())
+    }
+
+    /// There is not enough for so many circuits.
+    fn too_few(self, count: u32) -> Error {
+        self.useless.filter(|_| self.ranges.is_empty()).unwrap_or_else(|| {
+            let n = self.ranges.len();
+            Error::store(format!(
+                "the pools that all parties hold are enough for {n} of {count}: fill them first"
+            ))
+        })
+    }
 }
 
 /// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it

@@ -145,6 +145,8 @@ fn opposite(index: usize, victims: fn(u16) -> bool) -> Lie {
     Lie { kind: ANSWER, index, change: |told| *told.last_mut().unwrap() ^= 1, victims }
 }
 
+/// Cheat: 3; one | stored runs, yes or no | "yes" to one party and "no" to another, before and
+/// after the item is taken | `broadcast echo`, at both | always
 #[test]
 fn two_answers_about_one_prepared_circuit() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,6 +168,8 @@ fn two_answers_about_one_prepared_circuit() {
     assert!(run(&stores, None).iter().all(Result::is_ok), "the other one is whole");
 }
 
+/// Cheat: 3; one | preparing from a pool, yes or no | "yes" to one party and "no" to another |
+/// `broadcast echo`, at both | always
 #[test]
 fn two_answers_about_one_pool() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,6 +186,8 @@ fn two_answers_about_one_pool() {
     assert!(stores.iter().all(|store| available(store, ItemKind::Prepared) == 0));
 }
 
+/// Cheat: 3; one | stored runs, what is held | two lists: empty, with another item, malformed |
+/// `broadcast echo`, at both | always
 #[test]
 fn two_lists_of_what_is_held() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,6 +208,8 @@ fn two_lists_of_what_is_held() {
 }
 
 /// Answers name the item and the round: one that is about another is no yes.
+/// Cheat: 2, 3; one | stored runs, yes or no | an answer about another question, item or round, or
+/// none | `stored items: yes or no`; with 3 `broadcast echo`, at both | always
 #[test]
 fn an_answer_to_another_question() {
     // The kind of question, the item, the round, and neither yes nor no.
@@ -228,6 +236,7 @@ fn an_answer_to_another_question() {
 }
 
 /// Between two, what is no list of items is the peer's fault.
+/// Cheat: 2 | stored runs, what is held | a list that is none | `stored items` | always
 #[test]
 fn no_list_of_what_is_held() {
     let folder = tempfile::tempdir().unwrap();
@@ -242,6 +251,8 @@ fn no_list_of_what_is_held() {
 /// A garbler that cheats in the second of three preparations that share a cut-and-choose: the first
 /// one, which the evaluator has stored by then, is void with the others, since the garbler learnt
 /// something from how the check ended.
+/// Cheat: G | PreProcessSub | another table in the second of several parts, after the first is
+/// stored | `component table`; all parts are void | always
 #[test]
 fn a_failed_check_makes_stored_parts_void() {
     let folder = tempfile::tempdir().unwrap();
@@ -268,6 +279,8 @@ fn a_failed_check_makes_stored_parts_void() {
 
 /// Every pool has a set-up of its own. A party that cheats while the second one is made loses that
 /// one; the first one was closed, has other global keys, and works.
+/// Cheat: 0 | filling pools, the second of two | wrong U in each message of all pools | that pool's
+/// check; pools that were closed stay | 1 - 2^-128 at least
 #[test]
 fn a_cheat_in_a_later_pool_leaves_those_that_were_closed() {
     let mut kept = BTreeSet::new();
@@ -306,6 +319,8 @@ fn a_cheat_in_a_later_pool_leaves_those_that_were_closed() {
 }
 
 /// Between two pools all say which one they closed.
+/// Cheat: 1 | filling pools, what was closed | a yes about another pool than the one that was
+/// closed | `stored items: yes or no` | always
 #[test]
 fn a_party_that_says_it_closed_another_pool() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,18 @@
-//! `docs/cheats.md` names every test of a cheat, and nothing that is none.
+//! The tables of `docs/cheats.md` are generated from the tests' own comments, `/// Cheat: …`.
+//!
+//! Such a paragraph ends a test's comment and has five cells: who cheats | step | what is changed |
+//! caught by | predicted. `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test cheats_table` writes
+//! the tables. A new file of cheats needs a line in the list before its table.
 #![allow(missing_docs)]
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files without `cheats` in their path of which every test is a row too.
+use symbolon::registry::sections;
+
+/// Files without `cheats` in their path of which every test is a cheat too.
 const FILES: [&str; 9] = [
     "crates/ot/tests/rates.rs",
     "crates/preprocessing/src/fprep/tests/attack.rs",
@@ -19,113 +26,191 @@ const FILES: [&str; 9] = [
 ];
 
 /// Tests in these files in which nobody cheats, and what child processes run.
-const NO_CHEATS: [&str; 8] = [
+const NO_CHEATS: [&str; 10] = [
     "crates/protocols/src/dualex/tests/cheats_in_flight.rs::executions_in_flight_give_their_outputs_in_order",
     "crates/protocols/tests/cheats_tinytable.rs::honest_runs_are_not_accused",
     "crates/protocols/tests/ywz_cheats/exchanged_roles.rs::nobody_cheats",
     "crates/protocols/tests/ywz_cheats/tools.rs::nobody_cheats",
     "crates/protocols/tests/ywz_cheats/tools.rs::the_first_layer_comes_first",
     "crates/store/tests/damage.rs::child",
-    "crates/symbolon/tests/cheats_table.rs::the_table_names_every_cheat_and_nothing_else",
-    "crates/symbolon/tests/cheats_table.rs::the_tests_of_every_check_are_in_the_table",
+    "crates/symbolon/tests/cheats_table.rs::a_page_that_is_not_current_is_noticed",
+    "crates/symbolon/tests/cheats_table.rs::every_test_of_a_cheat_says_what_the_cheat_is",
+    "crates/symbolon/tests/cheats_table.rs::the_tables_are_what_the_tests_say",
+    "crates/symbolon/tests/cheats_table.rs::every_check_of_the_page_about_security_catches_a_cheat",
 ];
 
 #[test]
-fn the_table_names_every_cheat_and_nothing_else() {
-    let table = fs::read_to_string(root().join("docs/cheats.md")).unwrap();
-    let rows = tests_of(&table);
-    let named: BTreeSet<String> = rows.iter().cloned().collect();
-    assert_eq!(named.len(), rows.len(), "a test is named twice");
-    assert!(named.len() > 200, "only {} rows were read", named.len());
-
-    let mut missing = Vec::new();
-    for row in &named {
-        let (file, name) = row.split_once("::").unwrap();
-        let tests = tests_in(&root().join(file));
-        if !tests.iter().any(|test| test == name) {
-            missing.push(row);
-        }
+fn the_tables_are_what_the_tests_say() {
+    let path = root().join("docs/cheats.md");
+    let written = fs::read_to_string(&path).unwrap();
+    let page = with_tables(&written, &all_cheats());
+    if std::env::var_os("SYMBOLON_WRITE_DOCS").is_some() {
+        fs::write(&path, &page).unwrap();
+        return;
     }
-    assert!(missing.is_empty(), "rows without a test: {missing:#?}");
+    let first = written.lines().zip(page.lines()).find(|(old, new)| old != new);
+    assert!(
+        written == page,
+        "docs/cheats.md is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites its tables"
+    );
+}
 
-    let files: Vec<PathBuf> = sources(&root().join("crates"));
-    let mut unnamed = Vec::new();
+#[test]
+fn every_test_of_a_cheat_says_what_the_cheat_is() {
+    let said: BTreeSet<String> = all_cheats().into_iter().map(|cheat| cheat.test).collect();
+    assert!(said.len() > 200, "only {} cheats were read", said.len());
+    let files = sources(&root().join("crates"));
+    let mut silent = Vec::new();
     for file in &files {
-        let path = file.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
+        let path = relative(file);
         if path.contains("cheats") || FILES.contains(&&*path) {
-            let tests = tests_in(file).into_iter().map(|test| format!("{path}::{test}"));
-            unnamed.extend(
-                tests.filter(|test| !named.contains(test) && !NO_CHEATS.contains(&test.as_str())),
+            let tests = tests_in(file).into_iter().map(|(test, _)| format!("{path}::{test}"));
+            silent.extend(
+                tests.filter(|test| !said.contains(test) && !NO_CHEATS.contains(&test.as_str())),
             );
         }
     }
-    assert!(unnamed.is_empty(), "tests without a row: {unnamed:#?}");
+    assert!(silent.is_empty(), "tests without a line `/// Cheat: …`: {silent:#?}");
     let exists = |file: &&str| files.contains(&root().join(file));
     assert!(FILES.iter().all(exists), "a file of cheats is gone");
 }
 
-/// `docs/security.md` names tests with each check.
+/// A changed comment, a test that no table takes, and a test that is gone are noticed.
 #[test]
-fn the_tests_of_every_check_are_in_the_table() {
-    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
-    let table = read("docs/cheats.md");
-    let tests = tests_of(&table);
-    let names: BTreeSet<&str> = tests.iter().filter_map(|test| test.split("::").nth(1)).collect();
-    let security = read("docs/security.md");
-    let checks = security.lines().skip_while(|line| !line.starts_with("| step | check"));
-    let rows: Vec<&str> = checks.skip(2).take_while(|line| line.starts_with('|')).collect();
-    assert!(rows.len() > 15, "only {} checks were read", rows.len());
-    for row in rows {
-        let cell = row.trim_end_matches('|').rsplit('|').next().unwrap().trim();
-        for name in cell.split(", ") {
-            let name = name.trim_matches('`');
-            assert!(names.contains(name), "{name:?} of {row}");
-        }
-    }
+fn a_page_that_is_not_current_is_noticed() {
+    let cheat = |test: &str| Cheat { test: test.into(), row: "2 | a | b | c | always".into() };
+    let both = [cheat("a.rs::x"), cheat("b.rs::y")];
+    let page = "Head\n\n<!-- tests:\na.rs\nb.rs::y\n-->\n| old |\n\nTail\n";
+    let made = with_tables(page, &both);
+    assert!(made.contains("| 2 | a | b | c | always | `a.rs::x` |\n| 2 "), "{made}");
+    assert!(made.ends_with("`b.rs::y` |\n\nTail\n") && !made.contains("old"), "{made}");
+    assert_eq!(with_tables(&made, &both), made);
+    let fails = |cheats: &[Cheat]| std::panic::catch_unwind(|| with_tables(page, cheats)).is_err();
+    assert!(fails(&both[..1]));
+    assert!(fails(&[cheat("a.rs::x"), cheat("b.rs::y"), cheat("c.rs::z")]));
+}
+
+/// A check that only a bucket without good copies brings about, which no test has.
+const WITHOUT_A_TEST: &str = "wire key";
+
+/// Each check that `docs/security.md` lists catches a cheat in a test.
+#[test]
+fn every_check_of_the_page_about_security_catches_a_cheat() {
+    let declared: BTreeSet<&str> =
+        sections().iter().flat_map(|section| section.checks).map(|check| check.name()).collect();
+    let security = fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let rows = security.lines().skip_while(|line| !line.starts_with("| step | check"));
+    let rows: Vec<&str> = rows.skip(2).take_while(|line| line.starts_with('|')).collect();
+    let quoted = rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2));
+    let listed: BTreeSet<&str> = quoted.filter(|name| declared.contains(name)).collect();
+    assert!(listed.len() > 30, "only {listed:?}");
+    let cheats = all_cheats();
+    let catches = |name: &str| {
+        let quoted = format!("`{name}`");
+        cheats.iter().any(|cheat| cheat.row.split(" | ").nth(3).unwrap().contains(&quoted))
+    };
+    let idle: Vec<&&str> =
+        listed.iter().filter(|name| !catches(name) && **name != WITHOUT_A_TEST).collect();
+    assert!(idle.is_empty(), "no test in which these catch a cheat: {idle:?}");
 }
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The tests that the table names, each in the last column of its row: `file::test`, or `::test`
-/// for one in the file of the row above.
-fn tests_of(table: &str) -> Vec<String> {
-    let mut tests = Vec::new();
-    let mut above = None;
-    for line in table.lines() {
-        let Some(test) = last_cell(line) else {
-            above = None;
-            continue;
-        };
-        let (file, name) = test.split_once("::").unwrap();
-        let file = if file.is_empty() { above.expect("a row with a file is above") } else { file };
-        above = Some(file);
-        tests.push(format!("{file}::{name}"));
+fn relative(file: &Path) -> String {
+    file.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/")
+}
+
+/// A test of a cheat.
+struct Cheat {
+    /// `file::test`.
+    test: String,
+    /// What its comment says: who cheats, step, what is changed, caught by, predicted.
+    row: String,
+}
+
+fn all_cheats() -> Vec<Cheat> {
+    let mut cheats = Vec::new();
+    for file in sources(&root().join("crates")) {
+        let path = relative(&file);
+        for (name, row) in tests_in(&file) {
+            let Some(row) = row else { continue };
+            let test = format!("{path}::{name}");
+            assert_eq!(row.split(" | ").count(), 5, "{test}: {row}");
+            cheats.push(Cheat { test, row });
+        }
     }
-    tests
+    cheats
 }
 
-/// What the last cell of a row quotes, if it is a test.
-fn last_cell(line: &str) -> Option<&str> {
-    let cell = line.strip_prefix('|')?.trim_end().strip_suffix('|')?.rsplit('|').next()?.trim();
-    let test = cell.strip_prefix('`')?.strip_suffix('`')?;
-    let names_one =
-        test.starts_with("::") || (test.starts_with("crates/") && test.contains(".rs::"));
-    names_one.then_some(test)
+/// The page with new tables. A comment before each table lists what is in it: files, and
+/// single tests of files that are listed elsewhere.
+fn with_tables(page: &str, cheats: &[Cheat]) -> String {
+    let (mut made, mut lines) = (String::new(), page.lines().peekable());
+    let listed: BTreeSet<&str> = page.lines().filter(|line| line.contains(".rs::")).collect();
+    let mut done = BTreeSet::new();
+    while let Some(line) = lines.next() {
+        made.push_str(line);
+        made.push('\n');
+        if line != "<!-- tests:" {
+            continue;
+        }
+        let list: Vec<&str> = lines.by_ref().take_while(|line| *line != "-->").collect();
+        while lines.next_if(|line| line.starts_with('|')).is_some() {}
+        for entry in &list {
+            made.push_str(entry);
+            made.push('\n');
+        }
+        made.push_str(
+            "-->\n| who cheats | step | what is changed | caught by | predicted | test |\n",
+        );
+        made.push_str("| --- | --- | --- | --- | --- | --- |\n");
+        let mut above = "";
+        for entry in list {
+            let is_here = |cheat: &&Cheat| match entry.contains("::") {
+                true => cheat.test == entry,
+                false => {
+                    cheat.test.split("::").next() == Some(entry)
+                        && !listed.contains(cheat.test.as_str())
+                }
+            };
+            let mut here = cheats.iter().filter(is_here).peekable();
+            assert!(here.peek().is_some(), "there is no cheat in {entry}");
+            for cheat in here {
+                let (file, name) = cheat.test.split_once("::").unwrap();
+                let shown = if file == above { "" } else { file };
+                above = file;
+                writeln!(made, "| {} | `{shown}::{name}` |", cheat.row).unwrap();
+                assert!(done.insert(&cheat.test), "{} is listed twice", cheat.test);
+            }
+        }
+    }
+    let left: Vec<&String> =
+        cheats.iter().map(|cheat| &cheat.test).filter(|test| !done.contains(test)).collect();
+    assert!(left.is_empty(), "no list in docs/cheats.md takes {left:#?}");
+    made
 }
 
-/// The names of the tests in a file.
-fn tests_in(file: &Path) -> Vec<String> {
+/// The tests of a file: their names, and what the paragraph `Cheat:` of their comments says.
+fn tests_in(file: &Path) -> Vec<(String, Option<String>)> {
     let text = fs::read_to_string(file).unwrap_or_default();
-    let mut tests = Vec::new();
-    let mut is_test = false;
+    let (mut tests, mut is_test, mut cheat) = (Vec::new(), false, None::<String>);
     for line in text.lines().map(str::trim) {
-        if line == "#[test]" {
+        if let Some(comment) = line.strip_prefix("///").map(str::trim) {
+            assert!(!comment.contains(" Cheat: "), "{comment}: begin a line with `Cheat:`");
+            match (comment.strip_prefix("Cheat: "), &mut cheat) {
+                (Some(start), _) => cheat = Some(start.to_string()),
+                (None, Some(so_far)) => *so_far += &format!(" {comment}"),
+                (None, None) => {}
+            }
+        } else if line == "#[test]" {
             is_test = true;
         } else if let Some(rest) = line.strip_prefix("fn ").filter(|_| is_test) {
-            tests.push(rest.split('(').next().unwrap().to_string());
+            tests.push((rest.split('(').next().unwrap().to_string(), cheat.take()));
             is_test = false;
+        } else if !line.starts_with("#[") && !is_test {
+            cheat = None;
         }
     }
     tests

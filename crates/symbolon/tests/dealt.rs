@@ -141,7 +141,7 @@ fn what_is_dealt_gives_the_right_answer() {
         for ended in ended {
             let (learnt, report) = ended.unwrap_or_else(|error| panic!("{protocol:?}: {error}"));
             assert_eq!(learnt, [Some(CIPHERTEXT); 2], "{protocol:?} among {parties}");
-            // All that was dealt is received in its own phase, and nothing was made beside it.
+            // All that was dealt is received in its own phase, and nothing else was made.
             let dealt = report.phase(INDEPENDENT).unwrap();
             let gates = if protocol == Protocol::TinyTable { 0 } else { 2 * 6400 };
             assert!(dealt.bytes_received > 64 * gates * u64::from(parties - 1), "{dealt:?}");
@@ -371,6 +371,7 @@ fn goes(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     }
 }
 
+/// Cheat: dealer | any | death | nothing is kept | always
 #[test]
 fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
     let circuit = &aes();
@@ -429,6 +430,8 @@ fn assert_caught<T>(ended: &[Result<T>], what: &str) {
     assert!(caught, "{what}: {errors:?}");
 }
 
+/// Cheat: dealer | all it deals | wrong material in a whole run, every protocol | the protocol's
+/// own check | always
 #[test]
 fn a_dealer_that_deals_wrong_breaks_a_check_and_no_output_is_released() {
     let circuit = &aes();
@@ -496,6 +499,7 @@ fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnAdve
     })
 }
 
+/// Cheat: dealer | a pool | wrong material in a pool | the pool becomes void | always
 #[test]
 fn a_pool_that_was_dealt_wrong_becomes_void() {
     let circuit = &aes();

@@ -294,6 +294,8 @@ fn impossible_meshes_are_refused() {
 
 /// A party that holds a key that two parties prove would be both, and all but one of the parties:
 /// refused before anything is sent, whether the key is two others' or this party's own.
+/// Cheat: 3, network | connecting | one key for two parties, another party's or one's own | keys of
+/// all parties are compared | always
 #[test]
 fn two_parties_with_one_key_are_refused() {
     let refused = |party, transport, text: &str| {

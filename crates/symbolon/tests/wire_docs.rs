@@ -1,6 +1,6 @@
 //! `docs/wire.md` is generated from the declared messages and checks.
 //!
-//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test wire_docs` writes it anew.
+//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test wire_docs` rewrites it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -132,7 +132,7 @@ fn every_check_has_its_own_code_and_name() {
     assert_eq!(check_by_code("no such check"), None);
 }
 
-/// The name of every declared check stands in the table of checks or in that of cheats.
+/// The name of every declared check is in the table of checks or in that of cheats.
 #[test]
 fn every_check_is_in_the_pages_about_security() {
     let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();

@@ -46,7 +46,7 @@ fn check(address: &str) -> Result<u16> {
         return refuse("the port must be a number up to 65535");
     };
     if host.parse::<Ipv6Addr>().is_ok() {
-        return refuse("an IPv6 address stands in brackets");
+        return refuse("put an IPv6 address into brackets");
     }
     if !is_name(host) {
         return refuse("the host is neither a name nor an IP address");

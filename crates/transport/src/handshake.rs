@@ -14,7 +14,7 @@ use crate::messages::{HELLO, NONCE};
 use crate::{Channel, Error, Result, Subject};
 
 /// The version of the protocols' messages.
-pub const PROTOCOL_VERSION: u32 = 15;
+pub const PROTOCOL_VERSION: u32 = 16;
 
 /// The longest encoded [`Hello`], in bytes.
 pub const MAX_HELLO: usize = 16 << 10;
@@ -40,7 +40,7 @@ pub struct Hello {
     /// Terms that a party may leave open, as `None`, to be settled by those who do not, or after
     /// the handshake. Two different values are as far apart as of any other term.
     pub open: Vec<(String, Option<String>)>,
-    /// What is shown beside a term when the parties differ in it, as (name, text). It is not
+    /// What is shown with a term when the parties differ in it, as (name, text). It is not
     /// compared: a circuit may have other names on either side.
     pub notes: Vec<(String, String)>,
 }
@@ -217,7 +217,7 @@ impl std::fmt::Debug for SessionId {
 pub struct Agreed {
     /// Binds both hellos, open terms included.
     pub id: SessionId,
-    /// The peer's values of the open terms, in the order of the own ones. Where both parties have
+    /// The peer's values of the open terms, in the order of this party's. Where both parties have
     /// one, it is the same.
     pub open: Vec<Option<String>>,
 }

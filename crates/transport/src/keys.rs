@@ -194,7 +194,8 @@ impl Identity {
 
     /// The certificate and key as the TLS layer wants them.
     pub(crate) fn certified(&self) -> Result<rustls::sign::CertifiedKey> {
-        let key = self.signing_key().map_err(|e| Error::store(format!("the own key file: {e}")))?;
+        let key =
+            self.signing_key().map_err(|e| Error::store(format!("this party's key file: {e}")))?;
         Ok(rustls::sign::CertifiedKey::new(vec![self.certificate.clone()], key))
     }
 }

@@ -658,6 +658,8 @@ fn hear(
 mod tests {
     use super::*;
 
+    /// Cheat: 2, network | connecting | a flood from another network | of too many, one of the
+    /// network with the most gives way | always
     #[test]
     fn a_flood_closes_its_own_connections() {
         let flood: IpAddr = "203.0.113.9".parse().unwrap();

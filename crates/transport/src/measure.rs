@@ -7,11 +7,20 @@
 //!        ── ping: last, size ────▶
 //!        ◀────────────────── pong ──
 //!        ── burst ──▶  ◀── burst ──               at the same time, each timed where it arrives
+//!        ── ping: last, size ────▶
+//!        ◀────────────────── pong ──              on a short link: three bursts
+//!        ── burst ──▶  ◀── burst ──
 //! ```
 //!
-//! A burst is a head, which starts the receiver's clock, and pieces after it. TCP sends a new
-//! connection's bytes in growing windows, one a round trip: over a long distance a wait that is
-//! much longer than most does not count.
+//! A burst is a head and pieces after it.
+//!
+//! On a short link the receiver's clock starts when the head can arrive at the earliest: a round
+//! trip after the last message that this party sent before. A machine with more to do than it has
+//! processors looks at a piece late, perhaps when all of them are there, and is never early: so
+//! each piece gives a rate that is too low or right, and the highest of all bursts counts.
+//!
+//! Over a long distance the head starts the clock. TCP sends a new connection's bytes in growing
+//! windows, one a round trip: a wait that is much longer than most does not count.
 //!
 //! What comes of it may decide how fast a computation is, never how secure: a peer can delay its
 //! answers and tell whatever it likes.
@@ -26,10 +35,21 @@ use crate::{Channel, Error, Result};
 /// What two parties found out about the link between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSpeed {
-    /// The time there and back: the median of a few, of two the shorter one.
+    /// The time there and back: the shortest of a few.
     pub round_trip: Duration,
-    /// About how fast the peer's bytes came; at least 1.
+    /// About how fast the peer's bytes came; at least 1, and at most [`LinkSpeed::FASTEST`].
     pub bytes_per_second: u64,
+}
+
+impl LinkSpeed {
+    /// 10 Gbit/s or more, in bytes. A burst takes 0.1 ms then, in which the machine rather than the
+    /// link decides when bytes come: faster links are not told apart.
+    pub const FASTEST: u64 = 1_250_000_000;
+
+    /// Whether the link may be faster than it says.
+    pub fn is_fastest(&self) -> bool {
+        self.bytes_per_second >= Self::FASTEST
+    }
 }
 
 /// The most pings.
@@ -47,7 +67,7 @@ const PIECE: usize = (16 << 10) - HEADER;
 /// What follows the last ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bursts {
-    /// Two of 128 KiB: a scheduler's hiccup spoils only one.
+    /// Three of 128 KiB: a machine that is busy elsewhere does not spoil all of them.
     Near,
     /// One of 64 KiB.
     Far,
@@ -64,7 +84,7 @@ impl Bursts {
 
     fn count(self) -> usize {
         match self {
-            Bursts::Near => 2,
+            Bursts::Near => 3,
             Bursts::Far => 1,
         }
     }
@@ -95,29 +115,71 @@ impl Bursts {
 /// `PeerMisbehaved` when the peer's messages are none of these, `Transport` when it is gone or
 /// silent.
 pub fn measure(channel: &mut Channel) -> Result<LinkSpeed> {
-    let (round_trip, bursts) =
-        if channel.me() < channel.peer() { lead(channel)? } else { follow(channel)? };
-    send(channel, bursts)?;
-    Ok(LinkSpeed { round_trip, bytes_per_second: receive(channel, bursts)? })
+    let bytes = burst(Bursts::Near);
+    let leads = channel.me() < channel.peer();
+    let mut pinged = if leads { lead(channel)? } else { follow(channel)? };
+    let mut bytes_per_second = exchange(channel, &pinged, &bytes)?;
+    for _ in 1..pinged.bursts.count() {
+        if leads {
+            pinged.ping(channel)?
+        } else {
+            pinged.pong(channel)?
+        }
+        bytes_per_second = bytes_per_second.max(exchange(channel, &pinged, &bytes)?);
+    }
+    Ok(LinkSpeed { round_trip: pinged.shortest, bytes_per_second })
 }
 
-fn lead(channel: &mut Channel) -> Result<(Duration, Bursts)> {
+/// What came of the pings.
+struct Pinged {
+    /// The shortest round trip.
+    shortest: Duration,
+    /// What follows.
+    bursts: Bursts,
+    /// When this party sent what the peer waited for before its burst could arrive.
+    sent: Instant,
+}
+
+impl Pinged {
+    /// Announces another burst.
+    fn ping(&mut self, channel: &mut Channel) -> Result<()> {
+        self.sent = Instant::now();
+        channel.send(PING, &[Bursts::ping(Some(self.bursts))])?;
+        channel.recv_array::<1>(PONG)?;
+        self.shortest = self.shortest.min(self.sent.elapsed());
+        Ok(())
+    }
+
+    /// Takes the ping that announces another burst, and answers.
+    fn pong(&mut self, channel: &mut Channel) -> Result<()> {
+        let [ping] = channel.recv_array(PING)?;
+        if Bursts::announced(ping) != Some(Some(self.bursts)) {
+            return Err(Error::misbehaved(channel.peer(), LINK_PING));
+        }
+        self.sent = Instant::now();
+        channel.send(PONG, &[0])?;
+        channel.flush()
+    }
+}
+
+fn lead(channel: &mut Channel) -> Result<Pinged> {
     let mut samples = Vec::with_capacity(PINGS);
     loop {
         let waited: Duration = samples.iter().sum();
         let last = samples.len() + 1 == PINGS || waited >= ENOUGH;
-        let bursts = last.then(|| if median(&samples) < FAR { Bursts::Near } else { Bursts::Far });
+        let near = shortest(&samples) < FAR;
+        let bursts = last.then_some(if near { Bursts::Near } else { Bursts::Far });
         let asked = Instant::now();
         channel.send(PING, &[Bursts::ping(bursts)])?;
         channel.recv_array::<1>(PONG)?;
         samples.push(asked.elapsed());
         if let Some(bursts) = bursts {
-            return Ok((median(&samples), bursts));
+            return Ok(Pinged { shortest: shortest(&samples), bursts, sent: asked });
         }
     }
 }
 
-fn follow(channel: &mut Channel) -> Result<(Duration, Bursts)> {
+fn follow(channel: &mut Channel) -> Result<Pinged> {
     let mut samples = Vec::with_capacity(PINGS);
     let mut answered: Option<Instant> = None;
     for _ in 0..PINGS {
@@ -125,14 +187,20 @@ fn follow(channel: &mut Channel) -> Result<(Duration, Bursts)> {
         samples.extend(answered.map(|at| at.elapsed()));
         let announced =
             Bursts::announced(ping).ok_or_else(|| Error::misbehaved(channel.peer(), LINK_PING))?;
-        answered = Some(Instant::now());
+        let sent = Instant::now();
+        answered = Some(sent);
         channel.send(PONG, &[0])?;
         channel.flush()?;
         if let Some(bursts) = announced {
-            return Ok((median(&samples), bursts));
+            return Ok(Pinged { shortest: shortest(&samples), bursts, sent });
         }
     }
     Err(Error::misbehaved(channel.peer(), LINK_PING))
+}
+
+/// Nothing is no time.
+fn shortest(samples: &[Duration]) -> Duration {
+    samples.iter().copied().min().unwrap_or_default()
 }
 
 /// The lower median; nothing is no time.
@@ -142,53 +210,58 @@ fn median(samples: &[Duration]) -> Duration {
     samples.get(samples.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-fn send(channel: &mut Channel, bursts: Bursts) -> Result<()> {
-    // Nothing on the way may make them shorter.
+/// The bytes of a burst. Nothing on the way may make them shorter.
+fn burst(bursts: Bursts) -> Vec<u8> {
     let mut bytes = vec![0; PIECE * (1 + bursts.pieces())];
     blake3::Hasher::new_derive_key("symbolon 2026 link burst v1").finalize_xof().fill(&mut bytes);
-    for _ in 0..bursts.count() {
-        for (place, piece) in bytes.chunks_exact(PIECE).enumerate() {
-            channel.send(BURST, piece)?;
-            if place == 0 {
-                // The head comes by itself, however much is handed over at a time.
-                channel.flush()?;
-            }
-        }
-        channel.flush()?;
-    }
-    Ok(())
+    bytes
 }
 
-/// The rate of the fastest burst.
-fn receive(channel: &mut Channel, bursts: Bursts) -> Result<u64> {
-    let mut bytes = vec![0; PIECE];
-    let mut waits = Vec::with_capacity(bursts.pieces());
-    let mut fastest = 1;
-    for _ in 0..bursts.count() {
-        channel.recv_into(BURST, &mut bytes)?;
-        waits.clear();
-        let mut before = Instant::now();
-        for _ in 0..bursts.pieces() {
-            channel.recv_into(BURST, &mut bytes)?;
-            let now = Instant::now();
-            waits.push(now - before);
-            before = now;
+/// Sends a burst and takes the peer's; returns its rate.
+fn exchange(channel: &mut Channel, pinged: &Pinged, bytes: &[u8]) -> Result<u64> {
+    let Pinged { shortest, bursts, sent } = *pinged;
+    let pieces = 1 + bursts.pieces();
+    for (place, piece) in bytes.chunks_exact(PIECE).take(pieces).enumerate() {
+        channel.send(BURST, piece)?;
+        if place == 0 {
+            // The head comes by itself, however much is handed over at a time.
+            channel.flush()?;
         }
-        fastest = fastest.max(rate(&waits, bursts));
     }
-    Ok(fastest)
+    channel.flush()?;
+    let mut piece = vec![0; PIECE];
+    let mut arrivals = Vec::with_capacity(pieces);
+    for _ in 0..pieces {
+        channel.recv_into(BURST, &mut piece)?;
+        arrivals.push(sent.elapsed());
+    }
+    Ok(match bursts {
+        Bursts::Near => {
+            let since = |arrival: &Duration| arrival.saturating_sub(shortest);
+            near_rate(&arrivals.iter().map(since).collect::<Vec<_>>())
+        }
+        Bursts::Far => far_rate(&arrivals),
+    })
 }
 
-/// Bytes a second when a piece came after each of these waits.
-fn rate(waits: &[Duration], bursts: Bursts) -> u64 {
-    let longest = match bursts {
-        Bursts::Near => Duration::MAX,
-        Bursts::Far => 2 * median(waits),
-    };
-    let time: Duration = waits.iter().map(|wait| *wait.min(&longest)).sum();
-    let bytes = (waits.len() * (HEADER + PIECE)) as u128;
+/// The highest rate that these arrivals show; those before the fourth are too early to tell.
+fn near_rate(arrivals: &[Duration]) -> u64 {
+    let rates = arrivals.iter().enumerate().skip(3).map(|(place, time)| rate(place + 1, *time));
+    rates.max().unwrap_or(1)
+}
+
+/// The rate after the head, where long waits do not count.
+fn far_rate(arrivals: &[Duration]) -> u64 {
+    let waits: Vec<_> = arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let longest = 2 * median(&waits);
+    rate(waits.len(), waits.iter().map(|wait| *wait.min(&longest)).sum())
+}
+
+/// Bytes a second when so many pieces took this time, as far as it can be told.
+fn rate(pieces: usize, time: Duration) -> u64 {
+    let bytes = (pieces * (HEADER + PIECE)) as u128;
     let rate = bytes * 1_000_000_000 / time.as_nanos().max(1000);
-    u64::try_from(rate).unwrap_or(u64::MAX).max(1)
+    u64::try_from(rate).unwrap_or(u64::MAX).clamp(1, LinkSpeed::FASTEST)
 }
 
 #[cfg(test)]
@@ -235,6 +308,7 @@ mod tests {
         assert_eq!(b.recv("next", 1).unwrap(), b"x");
     }
 
+    /// Cheat: 2 | choice by link | a ping that is none; pings without end | `link ping` | always
     #[test]
     fn a_ping_that_is_none_and_pings_without_end_are_refused() {
         for (ping, sent) in [(3, 1), (0xff, 1), (0, PINGS)] {
@@ -244,6 +318,27 @@ mod tests {
             }
             a.flush().unwrap();
             assert_eq!(measure(&mut b), Err(Error::misbehaved(0, LINK_PING)));
+        }
+    }
+
+    /// Every burst has the size that the first ping named.
+    #[test]
+    fn a_later_ping_that_announces_something_else_is_refused() {
+        for later in [0, 2, 3] {
+            let (mut a, mut b) = ends(None);
+            thread::scope(|scope| {
+                let b = scope.spawn(move || measure(&mut b));
+                let pinged = lead(&mut a).unwrap();
+                exchange(&mut a, &pinged, &burst(Bursts::Near)).unwrap();
+                if pinged.bursts == Bursts::Near {
+                    a.send(PING, &[later]).unwrap();
+                    a.flush().unwrap();
+                    assert_eq!(b.join().unwrap(), Err(Error::misbehaved(0, LINK_PING)));
+                } else {
+                    // The machine was so busy that its own memory seemed far away.
+                    assert!(b.join().unwrap().is_ok());
+                }
+            });
         }
     }
 
@@ -261,16 +356,30 @@ mod tests {
         }
     }
 
+    fn millis(times: &[u64]) -> Vec<Duration> {
+        times.iter().map(|millis| Duration::from_millis(*millis)).collect()
+    }
+
+    #[test]
+    fn a_receiver_that_looks_late_sees_no_faster_link() {
+        // 16 KiB in 4 ms.
+        let right = 16_384_000 / 4;
+        assert_eq!(near_rate(&millis(&[4, 8, 12, 16, 20, 24, 28, 32])), right);
+        // It sleeps at the beginning, for a while in the middle, and at the end.
+        assert_eq!(near_rate(&millis(&[19, 19, 19, 19, 20, 24, 28, 32])), right);
+        assert_eq!(near_rate(&millis(&[4, 8, 12, 25, 25, 25, 28, 32])), right);
+        assert_eq!(near_rate(&millis(&[4, 8, 12, 16, 90, 90, 90, 90])), right);
+        // All along: then the link may be as slow as this.
+        assert_eq!(near_rate(&millis(&[64; 8])), right / 2);
+        assert_eq!(near_rate(&millis(&[0; 8])), LinkSpeed::FASTEST);
+        assert_eq!(near_rate(&[Duration::from_millis(1); 16]), 16 * 16_384_000);
+    }
+
     #[test]
     fn the_windows_of_tcp_do_not_count_over_a_long_distance() {
-        let waits = |millis: &[u64]| -> Vec<Duration> {
-            millis.iter().map(|millis| Duration::from_millis(*millis)).collect()
-        };
         // 16 KiB in 4 ms, and a wait for the next window.
-        assert_eq!(rate(&waits(&[4, 80, 4]), Bursts::Far), 3 * 16_384_000 / 16);
-        assert_eq!(rate(&waits(&[4, 4, 4]), Bursts::Far), 16_384_000 / 4);
-        assert_eq!(rate(&waits(&[4, 12, 4]), Bursts::Near), 3 * 16_384_000 / 20);
-        assert_eq!(rate(&waits(&[0, 0, 0]), Bursts::Near), 3 * 16_384_000_000);
+        assert_eq!(far_rate(&millis(&[9, 13, 93, 97])), 3 * 16_384_000 / 16);
+        assert_eq!(far_rate(&millis(&[9, 13, 17, 21])), 16_384_000 / 4);
     }
 
     #[test]

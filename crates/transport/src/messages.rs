@@ -19,7 +19,7 @@ crate::messages! {
         phase: "handshake",
         route: "lower party number → higher",
         length: "1",
-        carries: "0 for another ping, 1 or 2 for the last one and the bursts that follow it",
+        carries: "0 for another ping, 1 or 2 for the size of the burst that follows",
         step: "",
     }
     pub PONG = "link pong" {

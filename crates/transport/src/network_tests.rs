@@ -193,6 +193,7 @@ fn abort_notices_cross_unread_data() {
     }
 }
 
+/// Cheat: 2, network | any message | silence, and a peer that does not read | the time-out | always
 #[test]
 fn silence_and_a_peer_that_does_not_read_end() {
     for tls in [false, true] {
@@ -212,6 +213,7 @@ fn silence_and_a_peer_that_does_not_read_end() {
     }
 }
 
+/// Cheat: 2, network | connecting | strangers | preamble and TLS | always
 #[test]
 fn strangers_neither_enter_nor_keep_the_peer_out() {
     for tls in [false, true] {
@@ -236,6 +238,8 @@ fn strangers_neither_enter_nor_keep_the_peer_out() {
     }
 }
 
+/// Cheat: 2, network | connecting | a flood of connections that say nothing | of too many, one of
+/// the network with the most gives way | always
 #[test]
 fn the_peer_gets_through_a_flood() {
     for tls in [false, true] {
@@ -272,6 +276,7 @@ fn the_peer_gets_through_a_flood() {
     }
 }
 
+/// Cheat: 2, network | connecting | a dripping stranger | the time-out | always
 #[test]
 fn a_dripping_stranger_is_cut_off() {
     let sides = sides(false);
@@ -299,6 +304,7 @@ fn a_dripping_stranger_is_cut_off() {
     });
 }
 
+/// Cheat: 2, network | TLS | another key | the pinned key | always
 #[test]
 fn wrong_keys_are_named_on_both_sides() {
     // The dialling side pins another key than the listening side has.
@@ -326,6 +332,7 @@ fn wrong_keys_are_named_on_both_sides() {
     assert_eq!(text, "party 0 refused our key: it expects another fingerprint");
 }
 
+/// Cheat: 2, network | TLS | a certificate without its key | the TLS handshake | always
 #[test]
 fn a_certificate_without_its_key_opens_nothing() {
     let [a, b, thief] = [(); 3].map(|()| Identity::generate().unwrap());
@@ -367,6 +374,7 @@ fn plain_and_tls_do_not_meet() {
     assert!(b.unwrap_err().to_string().contains("no answer from party 0"));
 }
 
+/// Cheat: 2, network | preamble | who talks to whom, lanes, version | the preamble | always
 #[test]
 fn mismatched_preambles_end_in_the_same_words() {
     for tls in [false, true] {
@@ -429,6 +437,8 @@ fn the_dialling_side_may_come_first() {
 
 /// Over plain TCP anybody can send a preamble; one that no peer would send must not end the wait
 /// for the peer.
+/// Cheat: a stranger | plain TCP preamble | party numbers that no peer would send | dropped; the
+/// wait goes on | always
 #[test]
 fn a_plain_preamble_with_nonsensical_numbers_ends_nothing() {
     use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};
@@ -583,6 +593,7 @@ fn pass_bytes(mut from: TcpStream, mut to: TcpStream, flip: Option<usize>) {
     let _ = to.shutdown(std::net::Shutdown::Both);
 }
 
+/// Cheat: 2, network | TLS | any flipped bit | TLS 1.3 | always
 #[test]
 fn tls_notices_every_flipped_bit() {
     // In the first message of the handshake, in the encrypted part of it, and in the data.

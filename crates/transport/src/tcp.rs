@@ -9,7 +9,7 @@ use crate::pipe::EAGER;
 use crate::raw::{Sink, Source, Tried};
 use crate::{Fault, TransportReason};
 
-/// What a channel reads ahead of what it wants: that is copied once more.
+/// What a channel reads ahead of what it wants: that is copied again.
 const READ: usize = 64 << 10;
 
 /// This many bytes and more are read to where they are wanted.

@@ -107,6 +107,7 @@ fn messages_arrive_in_order_and_whole() {
     assert_eq!((a.me(), a.peer(), b.me(), b.peer()), (0.into(), 1.into(), 1.into(), 0.into()));
 }
 
+/// Cheat: 2 | any message | another kind or length | `message framing` | always
 #[test]
 fn framing_errors_say_what_came() {
     let cases: [(&'static str, usize, &str); 3] = [
@@ -134,6 +135,7 @@ fn framing_errors_say_what_came() {
     }
 }
 
+/// Cheat: 2 | handshake | a message longer than the bound | `message framing` | always
 #[test]
 fn a_bounded_message_is_bounded() {
     let (mut a, mut b) = pair();
@@ -154,6 +156,7 @@ fn an_end_comes_after_the_data() {
     assert_eq!(b.send("more", b"x").unwrap_err(), error);
 }
 
+/// Cheat: 2 | any message | silence, slow drip | the time-out | always
 #[test]
 fn silence_and_slow_drip_end() {
     let (a, mut b) = pair();

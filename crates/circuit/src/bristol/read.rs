@@ -16,7 +16,7 @@ const UNWRITTEN: Wire = Wire::MAX;
 
 /// Reads a circuit file in either format.
 ///
-/// Gates must stand in an order in which every wire is written before it is read. EQW becomes
+/// Gates must be in an order in which every wire is written before it is read. EQW becomes
 /// another name for its operand and no gate; NAND, NOR, OR and XNOR become an AND or XOR and free
 /// gates. A width of 0 means that the port does not exist; the numbers of the others stay. The
 /// circuit's name is `bristol`.
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
             return Err(line.error("a gate has a number of inputs, one of outputs, and a name"));
         };
         if tables::is_table(line) {
-            return Err(line.error("tables stand before the gates, in Bristol Fashion only"));
+            return Err(line.error("tables come before the gates, in Bristol Fashion only"));
         }
         let inputs = line.parse(inputs, "the number of a gate's inputs")?;
         let outputs = line.parse(outputs, "the number of a gate's outputs")?;

@@ -210,8 +210,8 @@ fn wrong_tables_and_look_ups_are_refused_with_line_and_reason() {
         ("1 1 0 2 LUT:0", "2 3 0 1 2 3 LUT:1", 7, "4 wires given"),
         ("1 1 0 2 LUT:0", "2 3 0 1 2 2 3 LUT:1", 7, "wire 2 is written twice"),
         ("1 1 0 2 LUT:0", "2 3 0 2 2 3 4 LUT:1", 7, "wire 2 is read before"),
-        ("1 1 0 2 LUT:0", "1 1 0 2 LUT:0\nTABLE 1 1 1 0", 8, "tables stand before the gates"),
-        ("1 2\n2 1 4\n", "1 1 1\n", 3, "tables stand before the gates, in Bristol Fashion"),
+        ("1 1 0 2 LUT:0", "1 1 0 2 LUT:0\nTABLE 1 1 1 0", 8, "tables come before the gates"),
+        ("1 2\n2 1 4\n", "1 1 1\n", 3, "tables come before the gates, in Bristol Fashion"),
     ];
     for (from, to, line, reason) in cases {
         let text = LOOKUPS.replacen(from, to, 1);

@@ -34,7 +34,7 @@ impl Bit {
         Bit((wire + 1) << 1)
     }
 
-    /// The wire behind the bit and whether it is inverted; none for a constant.
+    /// The bit's wire and whether it is inverted; none for a constant.
     pub(super) fn wire(self) -> Option<(Wire, bool)> {
         (self.0 >= 2).then(|| ((self.0 >> 1) - 1, self.0 & 1 == 1))
     }

@@ -7,7 +7,7 @@ use super::lookup::Lookups;
 use super::multiply::Products;
 use super::subcircuit::Subcircuit;
 use super::table::{GateTable, Key};
-use crate::{Call, CircuitError, Step, Wire, WireRange};
+use crate::{Call, CircuitError, Repeat, RepeatArg, Step, Wire, WireRange};
 
 /// More wires than this do not fit a [`Bit`].
 const MAX_WIRES: u32 = (1 << 31) - 2;
@@ -21,8 +21,10 @@ const MAX_WIRES: u32 = (1 << 31) - 2;
 /// operations have equal widths; where they have not, `finish` reports the first such operation.
 pub struct Gates {
     pub(super) steps: Vec<Step>,
-    /// Calls; `component` is an index in `callees`.
+    /// Calls and repeats; `component` is an index in `callees`.
     pub(super) calls: Vec<Call>,
+    pub(super) repeats: Vec<Repeat>,
+    pub(super) repeat_args: Vec<RepeatArg>,
     pub(super) call_args: Vec<WireRange>,
     pub(super) callees: Vec<Subcircuit>,
     /// The index of each callee in `callees`, by its identity.
@@ -40,6 +42,7 @@ pub struct Gates {
     table: GateTable,
     constants: [Option<Wire>; 2],
     ands: u64,
+    xors: u64,
     /// The steps from this one on write one wire each, from `run_wire` on.
     run_step: usize,
     run_wire: Wire,
@@ -50,6 +53,8 @@ impl Gates {
         Gates {
             steps: Vec::new(),
             calls: Vec::new(),
+            repeats: Vec::new(),
+            repeat_args: Vec::new(),
             call_args: Vec::new(),
             callees: Vec::new(),
             callee_places: HashMap::new(),
@@ -62,6 +67,7 @@ impl Gates {
             table: GateTable::new(),
             constants: [None; 2],
             ands: 0,
+            xors: 0,
             run_step: 0,
             run_wire: 0,
         }
@@ -71,6 +77,11 @@ impl Gates {
     /// bound of what the finished circuit has, since gates that reach no output will vanish.
     pub fn and_count(&self) -> u64 {
         self.ands
+    }
+
+    /// How many XOR gates have been made so far, those in called components not included.
+    pub fn xor_count(&self) -> u64 {
+        self.xors
     }
 
     /// How many look-ups have been made so far, those in called components not included.
@@ -185,6 +196,14 @@ impl Gates {
         self.select_bit(different, y, borrow)
     }
 
+    /// A further input of the component under construction, behind those that it has.
+    ///
+    /// All that are added so are one input to those who [`call`](Self::call) it. A circuit has no
+    /// such inputs: its `finish` refuses them.
+    pub fn further_input(&mut self, width: u32) -> Word {
+        self.input_wires(width)
+    }
+
     /// A new run of input wires.
     pub(super) fn input_wires(&mut self, width: u32) -> Word {
         // The gap after the last run is taken back when nothing follows it.
@@ -209,6 +228,14 @@ impl Gates {
         self.steps.push(Step::Call(self.calls.len() as u32));
         self.calls.push(call);
         self.ands = self.ands.saturating_add(ands);
+        self.start_run();
+    }
+
+    /// Puts a repeat whose rounds have `ands` AND gates each.
+    pub(super) fn repeat_step(&mut self, repeat: Repeat, ands: u64) {
+        self.steps.push(Step::Repeat(self.repeats.len() as u32));
+        self.repeats.push(repeat);
+        self.ands = self.ands.saturating_add(ands.saturating_mul(repeat.count.into()));
         self.start_run();
     }
 
@@ -254,7 +281,7 @@ impl Gates {
         if found != place {
             return match self.steps[found as usize] {
                 Step::Xor { out, .. } | Step::And { out, .. } | Step::Inv { out, .. } => out,
-                Step::Const { .. } | Step::Call(_) | Step::Lookup(_) => {
+                Step::Const { .. } | Step::Call(_) | Step::Lookup(_) | Step::Repeat(_) => {
                     unreachable!("the table holds gates")
                 }
             };
@@ -267,6 +294,7 @@ impl Gates {
             Key::Inv(a) => Step::Inv { a, out },
         });
         self.ands += u64::from(matches!(key, Key::And(..)));
+        self.xors += u64::from(matches!(key, Key::Xor(..)));
         out
     }
 

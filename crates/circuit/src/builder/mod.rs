@@ -30,6 +30,8 @@ mod improve;
 mod lookup;
 mod multiply;
 mod network;
+mod profile;
+mod repeat;
 mod shift;
 mod subcircuit;
 mod sweep;
@@ -42,6 +44,8 @@ pub use bit::{Bit, Word};
 pub use float::{F32, F64, Format};
 pub use gates::Gates;
 pub use network::sorting_network;
+pub use profile::Profile;
+pub use repeat::Argument;
 pub use subcircuit::{ComponentBuilder, Subcircuit};
 
 use symbolon_errors::PartyId;
@@ -144,13 +148,14 @@ impl DerefMut for Builder {
 pub fn and_count(circuit: &Circuit) -> u64 {
     let mut counts: Vec<u64> = Vec::with_capacity(circuit.components().len());
     for component in circuit.components() {
-        let calls = component.calls.iter().map(|call| counts[call.component as usize]);
-        counts.push(calls.fold(own_ands(component), u64::saturating_add));
+        let used =
+            component.uses().map(|(used, times)| counts[used as usize].saturating_mul(times));
+        counts.push(used.fold(own_ands(component), u64::saturating_add));
     }
     counts.last().copied().unwrap_or(0)
 }
 
-/// The AND gates that stand in the component itself.
+/// The AND gates of the component itself.
 fn own_ands(component: &Component) -> u64 {
     component.steps.iter().filter(|step| matches!(step, Step::And { .. })).count() as u64
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::bit::{Bit, Word};
 use super::gates::Gates;
@@ -26,12 +26,31 @@ struct Definition {
     input_widths: Vec<usize>,
     output_widths: Vec<usize>,
     ands: u64,
+    /// Worked out when it is asked for.
+    depth: OnceLock<u32>,
 }
 
 impl Subcircuit {
     /// The number of AND gates that a call computes, look-ups not counted.
     pub fn and_count(&self) -> u64 {
         self.0.ands
+    }
+
+    /// The most AND gates and look-ups on any path through a call, its inputs being all there at
+    /// once.
+    pub fn depth(&self) -> u32 {
+        let Definition { component, callees, .. } = &*self.0;
+        *self.0.depth.get_or_init(|| super::profile::depth(component, callees))
+    }
+
+    /// The number of AND gates and look-ups that stand in it and not in what it calls.
+    pub fn own_gates(&self) -> u64 {
+        super::own_ands(&self.0.component) + self.0.component.lookups.len() as u64
+    }
+
+    /// Whether it calls other components.
+    pub fn has_calls(&self) -> bool {
+        !self.0.component.is_leaf()
     }
 
     /// The bits of its inputs and outputs together.
@@ -47,6 +66,11 @@ impl Subcircuit {
     /// The component itself, with calls that mean nothing outside.
     pub(crate) fn component(&self) -> &Component {
         &self.0.component
+    }
+
+    /// The bits of its inputs.
+    pub(super) fn input_bits(&self) -> u32 {
+        self.0.component.inputs
     }
 
     pub(super) fn output_bits(&self) -> u32 {
@@ -119,12 +143,15 @@ impl ComponentBuilder {
 
     fn finished(
         Swept { component, callees, tables }: Swept,
-        input_widths: Vec<usize>,
+        mut input_widths: Vec<usize>,
         output_widths: Vec<usize>,
     ) -> Subcircuit {
+        let further = component.inputs as usize - input_widths.iter().sum::<usize>();
+        input_widths.extend((further > 0).then_some(further));
         let ands = all_ands(&component, &callees);
+        let depth = OnceLock::new();
         let definition =
-            Definition { component, callees, tables, input_widths, output_widths, ands };
+            Definition { component, callees, tables, input_widths, output_widths, ands, depth };
         Subcircuit(Arc::new(definition))
     }
 }
@@ -145,8 +172,9 @@ impl DerefMut for ComponentBuilder {
 
 /// A component's AND gates, those of its calls included.
 pub(super) fn all_ands(component: &Component, callees: &[Subcircuit]) -> u64 {
-    let calls = component.calls.iter().map(|call| callees[call.component as usize].0.ands);
-    calls.fold(super::own_ands(component), u64::saturating_add)
+    let used =
+        component.uses().map(|(used, times)| callees[used as usize].0.ands.saturating_mul(times));
+    used.fold(super::own_ands(component), u64::saturating_add)
 }
 
 /// A width as a number of wires.
@@ -226,7 +254,7 @@ impl Gates {
         Word::join(&self.call(callee, &args))
     }
 
-    fn callee_index(&mut self, callee: &Subcircuit) -> u32 {
+    pub(super) fn callee_index(&mut self, callee: &Subcircuit) -> u32 {
         *self.callee_places.entry(callee.identity()).or_insert_with(|| {
             self.callees.push(callee.clone());
             self.callees.len() as u32 - 1
@@ -256,6 +284,9 @@ impl Linker {
         let places: Vec<u32> = callees.iter().map(|callee| self.place(callee)).collect();
         for call in &mut component.calls {
             call.component = places[call.component as usize];
+        }
+        for repeat in &mut component.repeats {
+            repeat.component = places[repeat.component as usize];
         }
         let places: Vec<u32> = tables.iter().map(|table| self.table(table)).collect();
         for lookup in &mut component.lookups {

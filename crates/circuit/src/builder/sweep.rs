@@ -4,7 +4,9 @@
 use super::bit::Bit;
 use super::gates::Gates;
 use super::subcircuit::Subcircuit;
-use crate::{CircuitError, Component, Lookup, Step, Table, Wire, WireRange};
+use crate::{
+    CircuitError, Component, Lookup, Ranges, Repeat, RepeatArg, Step, Table, Wire, WireRange,
+};
 
 /// A component, and what the numbers in it name.
 pub(super) struct Swept {
@@ -58,6 +60,14 @@ pub(super) fn sweep(
                 *index = component.calls.len() as u32;
                 component.calls.push(call);
             }
+            Step::Repeat(index) => {
+                let mut repeat = gates.repeats[*index as usize];
+                move_args(&mut repeat, &gates, &numbers, &mut component);
+                repeat.first_output = numbers.of(repeat.first_output);
+                repeat.component = callees.use_of(repeat.component);
+                *index = component.repeats.len() as u32;
+                component.repeats.push(repeat);
+            }
             Step::Lookup(index) => {
                 let lookup = gates.lookups.gates[*index as usize];
                 let first_input = component.lookup_inputs.len() as u32;
@@ -79,8 +89,39 @@ pub(super) fn sweep(
     Ok(Swept { component, callees: callees.used, tables: tables.used })
 }
 
+/// Takes the arguments of a repeat over into the component.
+fn move_args(repeat: &mut Repeat, gates: &Gates, numbers: &Numbers, component: &mut Component) {
+    let args = &gates.repeat_args[repeat.first_arg as usize..][..repeat.arg_count as usize];
+    repeat.first_arg = component.repeat_args.len() as u32;
+    for arg in args {
+        let moved = arg.ranges().map(|Ranges { first, count }| {
+            let moved = Ranges { first: component.call_args.len() as u32, count };
+            let ranges = &gates.call_args[first as usize..][..count as usize];
+            component.call_args.extend(
+                ranges.iter().map(|r| WireRange { first: numbers.of(r.first), len: r.len }),
+            );
+            moved
+        });
+        component.repeat_args.push(moved.map_or(*arg, |ranges| arg.with_ranges(ranges)));
+    }
+}
+
+/// The wires that a repeat writes.
+pub(super) fn written(gates: &Gates, repeat: Repeat) -> WireRange {
+    let args = &gates.repeat_args[repeat.first_arg as usize..][..repeat.arg_count as usize];
+    let carried = args.iter().map(|arg| match arg {
+        RepeatArg::Carried(Ranges { first, count }) => {
+            gates.call_args[*first as usize..][..*count as usize].iter().map(|r| r.len).sum()
+        }
+        _ => 0u32,
+    });
+    let carried: u32 = carried.sum();
+    let others = gates.callees[repeat.component as usize].output_bits() - carried;
+    WireRange { first: repeat.first_output, len: carried + repeat.count * others }
+}
+
 /// Adds every wire on which a wire of the set depends.
-fn mark(gates: &Gates, live: &mut WireSet) {
+pub(super) fn mark(gates: &Gates, live: &mut WireSet) {
     for step in gates.steps.iter().rev() {
         match *step {
             Step::Xor { a, b, out } | Step::And { a, b, out } => {
@@ -104,6 +145,19 @@ fn mark(gates: &Gates, live: &mut WireSet) {
                     live.insert_all(outputs);
                     let args = &gates.call_args[call.first_arg as usize..];
                     args[..call.arg_count as usize].iter().for_each(|&arg| live.insert_all(arg));
+                }
+            }
+            Step::Repeat(index) => {
+                let repeat = gates.repeats[index as usize];
+                let outputs = written(gates, repeat);
+                if live.meets(outputs) {
+                    live.insert_all(outputs);
+                    let args = &gates.repeat_args[repeat.first_arg as usize..];
+                    let args = args[..repeat.arg_count as usize].iter();
+                    for Ranges { first, count } in args.filter_map(RepeatArg::ranges) {
+                        let ranges = &gates.call_args[first as usize..][..count as usize];
+                        ranges.iter().for_each(|&range| live.insert_all(range));
+                    }
                 }
             }
             Step::Lookup(index) => {
@@ -147,6 +201,10 @@ fn keep(step: &mut Step, gates: &Gates, numbers: &Numbers) -> bool {
             let call = gates.calls[*index as usize];
             return gates.callees[call.component as usize].output_bits() > 0
                 && numbers.live.contains(call.first_output);
+        }
+        Step::Repeat(index) => {
+            let outputs = written(gates, gates.repeats[*index as usize]);
+            return outputs.len > 0 && numbers.live.contains(outputs.first);
         }
         Step::Lookup(index) => {
             return numbers.live.contains(gates.lookups.gates[*index as usize].first_output);
@@ -226,20 +284,20 @@ impl Numbers {
 }
 
 /// A set of wires, as bits.
-struct WireSet {
+pub(super) struct WireSet {
     words: Vec<u64>,
 }
 
 impl WireSet {
-    fn new(wires: u32) -> WireSet {
+    pub(super) fn new(wires: u32) -> WireSet {
         WireSet { words: vec![0; (wires as usize).div_ceil(64)] }
     }
 
-    fn contains(&self, wire: Wire) -> bool {
+    pub(super) fn contains(&self, wire: Wire) -> bool {
         self.words[wire as usize / 64] >> (wire % 64) & 1 == 1
     }
 
-    fn insert(&mut self, wire: Wire) {
+    pub(super) fn insert(&mut self, wire: Wire) {
         self.words[wire as usize / 64] |= 1 << (wire % 64);
     }
 

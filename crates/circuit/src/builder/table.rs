@@ -2,13 +2,13 @@
 
 use crate::Step;
 
-/// How many gates are noted beside the newer of their operands.
+/// How many gates are noted with the newer of their operands.
 const NEAR: usize = 2;
 
 /// The places of gates in the list of steps, found by kind and operands.
 ///
 /// Most wires are the newer operand of one or two gates, made soon after the wire: these are noted
-/// beside the wire, where looking them up stays within the caches. The further gates of a wire go
+/// with the wire, where looking them up stays within the caches. The further gates of a wire go
 /// to a hash table.
 pub(super) struct GateTable {
     /// For every wire that has been an operand, the places of gates plus one; 0: none.
@@ -116,7 +116,7 @@ impl Key {
             Step::Xor { a, b, .. } => Some(Key::Xor(a, b)),
             Step::And { a, b, .. } => Some(Key::And(a, b)),
             Step::Inv { a, .. } => Some(Key::Inv(a)),
-            Step::Const { .. } | Step::Call(_) | Step::Lookup(_) => None,
+            Step::Const { .. } | Step::Call(_) | Step::Lookup(_) | Step::Repeat(_) => None,
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn finds_what_was_put_in_and_nothing_else() {
         let mut table = GateTable::new();
         let mut steps = Vec::new();
-        // Wires with one gate and with many, so that gates stand beside wires and in the table.
+        // Wires with one gate and with many, so that gates are with wires and in the table.
         for i in 0..5000u32 {
             let (a, b, out) = match i % 4 {
                 0 => (i, i + 10, i),

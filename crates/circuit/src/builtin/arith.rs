@@ -30,10 +30,15 @@ pub(super) fn mul(width: u32) -> Result<Circuit, CircuitError> {
     b.finish()
 }
 
+/// The circuit of [`mul`] under another name.
+pub(super) fn mult(width: u32) -> Result<Circuit, CircuitError> {
+    Ok(mul(width)?.with_name(format!("mult:{width}")))
+}
+
 /// `x · y` modulo 2^width by schoolbook multiplication, the papers' workload; width² - width + 1
 /// ANDs; put together from limbs, a few percent more unless limbs divide the width.
-pub(super) fn mult(width: u32) -> Result<Circuit, CircuitError> {
-    let (mut b, x, y) = operands(format!("mult:{width}"), width);
+pub(super) fn mult_schoolbook(width: u32) -> Result<Circuit, CircuitError> {
+    let (mut b, x, y) = operands(format!("mult-schoolbook:{width}"), width);
     let product = if x.width() <= 2 * LIMB {
         b.mul_add(&x, &y, &Word::zero(x.width()))
     } else {
@@ -158,6 +163,7 @@ mod tests {
             prop_assert_eq!(on(sub(width)), [(&x + &modulus - &y) % &modulus]);
             prop_assert_eq!(on(mul(width)), [(&x * &y) % &modulus]);
             prop_assert_eq!(on(mult(width)), [(&x * &y) % &modulus]);
+            prop_assert_eq!(on(mult_schoolbook(width)), [(&x * &y) % &modulus]);
             prop_assert_eq!(on(compare(width)), [bit(x < y), bit(x == y)]);
             prop_assert_eq!(on(millionaires(width)), [bit(x > y)]);
             let (quotient, remainder) = match y == BigUint::ZERO {
@@ -173,19 +179,21 @@ mod tests {
         let cost = |circuit: Result<Circuit, CircuitError>| and_count(&circuit.unwrap());
         assert_eq!(cost(add(64)), 63);
         assert_eq!(cost(sub(64)), 63);
-        assert_eq!(cost(mult(64)), 4033);
+        assert_eq!(cost(mult_schoolbook(64)), 4033);
+        assert_eq!(cost(mult(64)), cost(mul(64)));
         assert!(cost(mul(64)) <= 3469, "{}", cost(mul(64)));
         assert!(cost(mul(2048)) <= 1_340_000, "{}", cost(mul(2048)));
         assert!(cost(div(64)) <= 3330, "{}", cost(div(64)));
         assert_eq!(cost(millionaires(64)), 64);
         assert!(cost(compare(64)) <= 127);
-        assert!(cost(mult(200)) <= 200 * 200 + 200);
-        assert!(cost(mult(1025)) <= 1025 * 1025 + 17 * 1025);
+        assert!(cost(mult_schoolbook(200)) <= 200 * 200 + 200);
+        assert!(cost(mult_schoolbook(1025)) <= 1025 * 1025 + 17 * 1025);
     }
 
     #[test]
     fn wide_products_are_small_as_programs() {
-        for (circuit, most) in [(mult(2048), 2048 * 2048 + 2048), (mul(2048), 1_340_000)] {
+        for (circuit, most) in [(mult_schoolbook(2048), 2048 * 2048 + 2048), (mul(2048), 1_340_000)]
+        {
             let circuit = circuit.unwrap();
             assert!(and_count(&circuit) <= most);
             let steps: usize = circuit.components().iter().map(|c| c.steps.len()).sum();

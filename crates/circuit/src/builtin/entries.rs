@@ -120,9 +120,16 @@ pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "mult",
         parameters: ":N with N bits, 1 to 16384",
-        description: "x * y modulo 2^N, schoolbook, by limbs that are calls of a component",
+        description: "The same as mul:N",
         example: "mult:256",
         form: Form::Size { range: 1..=16_384, default: None, build: arith::mult },
+    },
+    Entry {
+        name: "mult-schoolbook",
+        parameters: ":N with N bits, 1 to 16384",
+        description: "x * y modulo 2^N as papers count it, by limbs that are calls of a component",
+        example: "mult-schoolbook:256",
+        form: Form::Size { range: 1..=16_384, default: None, build: arith::mult_schoolbook },
     },
     Entry {
         name: "sort",

@@ -2,7 +2,7 @@
 //!
 //! Every value is an unsigned integer or an array of them, wire 0 the least significant bit; byte
 //! strings of standards are read as big-endian integers, so that a value's hexadecimal form is the
-//! string's. The elements of arrays stand in ascending order of wires, as [`Type`](crate::Type)
+//! string's. The elements of arrays are in ascending order of wires, as [`Type`](crate::Type)
 //! says. Inputs belong to parties 0 and 1 and outputs go to all (but see `auction`), until
 //! [`Circuit::with_owners`] and [`Circuit::with_receivers`] say otherwise.
 

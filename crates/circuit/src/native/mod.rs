@@ -11,9 +11,12 @@
 //! type      = 0 width | 1 width | 2 length type | 3 | 4 int frac     (Uint, Int, Array, Bool, Fixed)
 //!           | 5 types | 6 name fields | 7 name variants | 8 | 9      (Tuple, Struct, Enum, F32, F64)
 //! table     = inputs outputs entry … entry                           2^inputs entries
-//! component = name inputs wires steps calls arguments lookups reads outputs
+//! component = name inputs wires steps calls arguments repeats passed lookups reads outputs
 //! call      = component first_arg* arg_count first_output*
 //! argument  = first* length
+//! repeat    = component count first_passed* passed_count first_output*
+//! passed    = 0 first* count | 1 first* count | 2 first* count       (Fixed, Carried, Strided)
+//!           | 3 start step bits                                      (Counter)
 //! lookup    = table first_input* input_count first_output* output_count
 //! outputs   = list of first* length                                  runs of consecutive wires
 //! ```
@@ -23,15 +26,17 @@
 //! list, 0 at first), in zigzag form.
 //!
 //! A step begins with a byte: its kind (bits 0 to 2), a short distance (3 to 6), and whether the
-//! result, call or look-up is not the next one (7); then a difference in zigzag form follows. An
-//! operand is the distance from it to the result, modulo 2^32. The first one stands in bits 3 to 6
+//! result, call, look-up or repeat is not the next one (7); then a difference in zigzag form follows.
+//! An operand is the distance from it to the result, modulo 2^32. The first one is in bits 3 to 6
 //! if it is 1 to 15. Most gates take two to four bytes.
+//!
+//! Version 1 is the same without repeats and what they pass.
 //!
 //! # Limits
 //! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
-//! limits: all components of a file together have at most 2^26 inputs and 2^26 outputs, types
-//! are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer refuses other
-//! circuits.
+//! limits: all components of a file together have at most 2^26 inputs, 2^26 outputs and 2^30 wires,
+//! types are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer refuses
+//! other circuits.
 
 mod read;
 #[cfg(test)]
@@ -46,8 +51,11 @@ use crate::{CircuitError, Type};
 /// How every file begins. The first byte is in no text.
 const MAGIC: [u8; 4] = *b"\x89SBC";
 
-/// The version that is written, and the only one that is read.
-const VERSION: u8 = 1;
+/// The version that is written.
+const VERSION: u8 = 2;
+
+/// The oldest version that is read, which has no repeats.
+const OLDEST: u8 = 1;
 
 /// How deep types may be nested.
 const MAX_DEPTH: usize = 64;
@@ -58,6 +66,9 @@ const MAX_EMPTY: u64 = 1 << 16;
 
 /// How many inputs all components may have together, and how many outputs.
 const MAX_PORTS: u64 = 1 << 26;
+
+/// How many wires all components may have together: calls and repeats write many in a few bytes.
+const MAX_WIRES: u64 = 1 << 30;
 
 /// Whether bytes begin as files of this format do, in any version.
 pub fn is_native(bytes: &[u8]) -> bool {
@@ -73,6 +84,7 @@ mod kind {
     pub(super) const ONE: u8 = 4;
     pub(super) const CALL: u8 = 5;
     pub(super) const LOOKUP: u8 = 6;
+    pub(super) const REPEAT: u8 = 7;
     /// The bits that hold the kind.
     pub(super) const MASK: u8 = 7;
     /// Where the short distance of the first operand begins.
@@ -83,14 +95,26 @@ mod kind {
     pub(super) const ELSEWHERE: u8 = 0x80;
 }
 
-/// Counts the inputs and outputs of components.
+/// Counts the inputs, outputs and wires of components.
 #[derive(Default)]
 struct Ports {
     inputs: u64,
     outputs: u64,
+    wires: u64,
 }
 
 impl Ports {
+    /// Adds the wires of a component.
+    fn add_wires(&mut self, wires: u32) -> Result<(), CircuitError> {
+        self.wires += u64::from(wires);
+        if self.wires > MAX_WIRES {
+            return Err(CircuitError::invalid(
+                "the components have more than 2^30 wires, the most that a file may have",
+            ));
+        }
+        Ok(())
+    }
+
     /// Adds those of a component, or of a part of it.
     fn add(&mut self, inputs: u64, outputs: u64) -> Result<(), CircuitError> {
         self.inputs = self.inputs.saturating_add(inputs);

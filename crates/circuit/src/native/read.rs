@@ -1,11 +1,11 @@
 //! Reading files that may be wrong or hostile.
 
-use super::{MAGIC, MAX_DEPTH, Ports, VERSION, check_type, is_native, kind};
 use symbolon_errors::PartyId;
 
+use super::{MAGIC, MAX_DEPTH, OLDEST, Ports, VERSION, check_type, is_native, kind};
 use crate::{
-    Call, Circuit, CircuitError, Component, Failure, Input, Lookup, Output, Program, Receivers,
-    Step, Table, Type, Wire, WireRange,
+    Call, Circuit, CircuitError, Component, Failure, Input, Lookup, Output, Program, Ranges,
+    Receivers, Repeat, RepeatArg, Step, Table, Type, Wire, WireRange,
 };
 
 type Result<T> = std::result::Result<T, CircuitError>;
@@ -13,18 +13,20 @@ type Result<T> = std::result::Result<T, CircuitError>;
 /// Reads a circuit.
 ///
 /// # Errors
-/// [`CircuitError::Invalid`], with the place in the file, when the bytes are not a file of version
-/// 1, are beyond the limits of the [format](super), go on after the circuit, or are not a valid
+/// [`CircuitError::Invalid`], with the place in the file, when the bytes are not a file of a
+/// version that is read, are beyond the limits of the [format](super), go on after the circuit, or are not a valid
 /// circuit.
 pub fn read(bytes: &[u8]) -> Result<Circuit> {
     if !is_native(bytes) {
         return Err(CircuitError::invalid("the file does not begin as an .sbc file does"));
     }
-    let mut from = Reader { bytes, at: MAGIC.len(), ports: Ports::default() };
-    let version = from.byte()?;
-    if version != VERSION {
+    let mut from = Reader { bytes, at: MAGIC.len(), ports: Ports::default(), version: 0 };
+    from.version = from.byte()?;
+    if !(OLDEST..=VERSION).contains(&from.version) {
         return Err(CircuitError::invalid(format!(
-            "the file has version {version} of the format; this program reads version {VERSION}"
+            "the file has version {} of the format; this program reads versions {OLDEST} to \
+             {VERSION}",
+            from.version
         )));
     }
     let name = from.text()?;
@@ -47,6 +49,7 @@ struct Reader<'b> {
     bytes: &'b [u8],
     at: usize,
     ports: Ports,
+    version: u8,
 }
 
 impl Reader<'_> {
@@ -177,8 +180,9 @@ impl Reader<'_> {
         let name = self.text()?;
         let (inputs, wires) = (self.small()?, self.small()?);
         self.ports.add(u64::from(inputs), 0)?;
-        let (mut wire, mut call, mut lookup) = (inputs, 0, 0);
-        let steps = self.list(|from| from.step(&mut wire, &mut call, &mut lookup))?;
+        self.ports.add_wires(wires)?;
+        let mut next = [inputs, 0, 0, 0];
+        let steps = self.list(|from| from.step(&mut next))?;
         let (mut arg, mut wire) = (0, 0);
         let calls = self.list(|from| {
             let component = from.small()?;
@@ -188,6 +192,10 @@ impl Reader<'_> {
             Ok(Call { component, first_arg, arg_count, first_output: wire })
         })?;
         let call_args = self.ranges()?;
+        let (repeats, repeat_args) = match self.version {
+            OLDEST => (Vec::new(), Vec::new()),
+            _ => (self.repeats()?, self.passed()?),
+        };
         let (mut read, mut wire) = (0, 0);
         let lookups = self.list(|from| {
             let table = from.small()?;
@@ -211,9 +219,41 @@ impl Reader<'_> {
             steps,
             calls,
             call_args,
+            repeats,
+            repeat_args,
             lookups,
             lookup_inputs,
             outputs,
+        })
+    }
+
+    fn repeats(&mut self) -> Result<Vec<Repeat>> {
+        let (mut arg, mut wire) = (0, 0);
+        self.list(|from| {
+            let (component, count) = (from.small()?, from.small()?);
+            let (first_arg, arg_count) = (from.difference(arg)?, from.small()?);
+            arg = first_arg.wrapping_add(arg_count);
+            wire = from.difference(wire)?;
+            Ok(Repeat { component, count, first_arg, arg_count, first_output: wire })
+        })
+    }
+
+    fn passed(&mut self) -> Result<Vec<RepeatArg>> {
+        let mut next: u32 = 0;
+        self.list(|from| {
+            let kind = from.number()?;
+            if kind == 3 {
+                let (start, step) = (from.number()?, from.number()?);
+                return Ok(RepeatArg::Counter { start, step, bits: from.small()? });
+            }
+            let ranges = Ranges { first: from.difference(next)?, count: from.small()? };
+            next = ranges.first.wrapping_add(ranges.count);
+            Ok(match kind {
+                0 => RepeatArg::Fixed(ranges),
+                1 => RepeatArg::Carried(ranges),
+                2 => RepeatArg::Strided(ranges),
+                _ => return Err(from.error("an unknown kind of argument")),
+            })
         })
     }
 
@@ -238,12 +278,15 @@ impl Reader<'_> {
         Ok(outputs)
     }
 
-    fn step(&mut self, wire: &mut Wire, call: &mut u32, lookup: &mut u32) -> Result<Step> {
+    /// A step; `next` has the wire, the call, the look-up and the repeat that come next.
+    fn step(&mut self, [wire, call, lookup, repeat]: &mut [u32; 4]) -> Result<Step> {
         let byte = self.byte()?;
         let kind = byte & kind::MASK;
         let next = match kind {
             kind::CALL => call,
             kind::LOOKUP => lookup,
+            kind::REPEAT if self.version > OLDEST => repeat,
+            kind::REPEAT => return Err(self.error("an unknown kind of step")),
             _ => wire,
         };
         let elsewhere = byte & kind::ELSEWHERE != 0;
@@ -265,7 +308,7 @@ impl Reader<'_> {
             kind::ONE => Step::Const { value: true, out },
             kind::CALL => Step::Call(out),
             kind::LOOKUP => Step::Lookup(out),
-            _ => return Err(self.error("an unknown kind of step")),
+            _ => Step::Repeat(out),
         };
         // A step without operands has no distance.
         if short != 0 { Err(self.error("an unknown kind of step")) } else { Ok(step) }

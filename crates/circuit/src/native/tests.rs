@@ -136,10 +136,30 @@ fn files_are_small() {
 fn other_versions_and_other_files_are_refused() {
     let mut bytes = written(&named("add:8"));
     refused(b"1 3\n2 1 1\n", "does not begin");
-    bytes[4] = 2;
-    refused(&bytes, "version 2 of the format; this program reads version 1");
+    bytes[4] = VERSION + 1;
+    refused(&bytes, "version 3 of the format; this program reads versions 1 to 2");
     bytes[4] = 0;
     refused(&bytes, "version 0");
+}
+
+#[test]
+fn the_oldest_version_is_read() {
+    // A component that calls another one twice, without the lists of repeats and what they pass.
+    let inverter = [&[1, b'i', 1, 2, 1][..], &[2 | 1 << 3], &[0, 0, 0, 0, 1, 2, 1]].concat();
+    let calls = [&[2][..], &[0, 0, 1, 2], &[0, 0, 1, 2]].concat();
+    let main = [&[0, 1, 3, 2, 5, 5][..], &calls, &[2, 0, 1, 0, 1], &[0, 0], &[1, 4, 1]].concat();
+    let port = [1, b'x', 3, 0];
+    let bytes = [&MAGIC[..], &[OLDEST, 0, 1][..], &port, &[1], &port, &[0, 0, 2], &inverter, &main];
+    let circuit = read(&bytes.concat()).expect("a circuit");
+    assert_eq!(crate::eval_bits(&circuit, &[true]), [true]);
+    assert_eq!(read(&written(&circuit)).expect("a circuit"), circuit);
+    // The same bytes are no file of the present version, and repeats are none of the oldest.
+    let mut newer = bytes.concat();
+    newer[4] = VERSION;
+    assert!(read(&newer).is_err());
+    let mut repeats = with_component(&[0, 1, 1, 7, 0, 0, 0, 0, 0]);
+    repeats[4] = OLDEST;
+    refused(&repeats, "unknown kind of step");
 }
 
 #[test]
@@ -167,9 +187,11 @@ fn claims_are_checked_before_memory_is_taken() {
     // Inputs; wires; steps; a run of outputs.
     refused(&with_component(&[beyond, beyond].concat()), "2^26 inputs");
     let wires = &number(1 << 30)[..];
-    refused(&with_component(&[&[0], wires, &[0; 6]].concat()), "claims 1073741824 wires");
+    refused(&with_component(&[&[0], wires, &[0; 8]].concat()), "claims 1073741824 wires");
+    let more = &number((1 << 30) + 1)[..];
+    refused(&with_component(&[&[0], more, &[0; 8]].concat()), "2^30 wires");
     refused(&with_component(&[&[0, 0], many].concat()), "more items than the file has bytes");
-    let outputs = [&[0, 0, 0, 0, 0, 0, 0, 1, 0], beyond].concat();
+    let outputs = [&[0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0], beyond].concat();
     refused(&with_component(&outputs), "2^26 outputs");
     // Tables; a text; values without bits.
     refused(&[&MAGIC[..], &[VERSION, 0, 0, 0, 0], many].concat(), "more items");
@@ -191,10 +213,12 @@ fn deep_types_are_refused_by_reader_and_writer() {
 
 #[test]
 fn unknown_kinds_are_refused() {
-    // One step of kind 7; a constant with a distance; a call with one.
-    for step in [7, 3 | 1 << 3, 5 | 2 << 3] {
-        refused(&with_component(&[0, 1, 1, step, 0, 0, 0, 0, 0]), "unknown kind of step");
+    // A constant with a distance; a call with one; a repeat with one.
+    for step in [3 | 1 << 3, 5 | 2 << 3, 7 | 1 << 3] {
+        refused(&with_component(&[0, 1, 1, step, 0, 0, 0, 0, 0, 0, 0]), "unknown kind of step");
     }
+    let passed = with_component(&[0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0]);
+    refused(&passed, "unknown kind of argument");
     let ty = [&MAGIC[..], &[VERSION, 0, 1, 1, b'x', 10, 1]].concat();
     refused(&ty, "unknown kind of type");
 }

@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use super::{MAGIC, MAX_DEPTH, Ports, VERSION, check_type, depth, kind};
-use crate::{Circuit, CircuitError, Component, Failure, Receivers, Step, Type, WireRange};
+use crate::{
+    Circuit, CircuitError, Component, Failure, Receivers, RepeatArg, Step, Type, WireRange,
+};
 
 /// Writes a circuit with everything that it has, in small pieces: give it a buffer.
 ///
@@ -49,6 +51,7 @@ fn check(circuit: &Circuit) -> Result<(), CircuitError> {
     let mut ports = Ports::default();
     for component in circuit.components() {
         ports.add(component.inputs.into(), component.outputs.len() as u64)?;
+        ports.add_wires(component.wires)?;
     }
     let inputs = circuit.inputs().iter().map(|input| &input.ty);
     for ty in inputs.chain(circuit.outputs().iter().map(|output| &output.ty)) {
@@ -139,7 +142,7 @@ impl<W: Write> Writer<W> {
         self.text(&component.name)?;
         self.numbers([component.inputs, component.wires])?;
         self.number(component.steps.len() as u64)?;
-        let mut next = Next { wire: component.inputs, call: 0, lookup: 0 };
+        let mut next = Next { wire: component.inputs, call: 0, lookup: 0, repeat: 0 };
         component.steps.iter().try_for_each(|step| self.step(*step, &mut next))?;
         let (mut arg, mut wire) = (0, 0);
         self.list(&component.calls, |to, call| {
@@ -152,6 +155,7 @@ impl<W: Write> Writer<W> {
             Ok(())
         })?;
         self.ranges(&component.call_args)?;
+        self.repeats(component)?;
         let (mut read, mut wire) = (0, 0);
         self.list(&component.lookups, |to, lookup| {
             to.number(lookup.table.into())?;
@@ -174,6 +178,37 @@ impl<W: Write> Writer<W> {
         self.ranges(&outputs)
     }
 
+    fn repeats(&mut self, component: &Component) -> io::Result<()> {
+        let (mut arg, mut wire) = (0, 0);
+        self.list(&component.repeats, |to, repeat| {
+            to.numbers([repeat.component, repeat.count])?;
+            to.difference(repeat.first_arg, arg)?;
+            to.number(repeat.arg_count.into())?;
+            to.difference(repeat.first_output, wire)?;
+            arg = repeat.first_arg.wrapping_add(repeat.arg_count);
+            wire = repeat.first_output;
+            Ok(())
+        })?;
+        let mut next = 0;
+        self.list(&component.repeat_args, |to, arg| {
+            let (kind, ranges) = match *arg {
+                RepeatArg::Fixed(ranges) => (0, ranges),
+                RepeatArg::Carried(ranges) => (1, ranges),
+                RepeatArg::Strided(ranges) => (2, ranges),
+                RepeatArg::Counter { start, step, bits } => {
+                    to.number(3)?;
+                    to.number(start)?;
+                    to.number(step)?;
+                    return to.number(bits.into());
+                }
+            };
+            to.number(kind)?;
+            to.difference(ranges.first, next)?;
+            next = ranges.first.wrapping_add(ranges.count);
+            to.number(ranges.count.into())
+        })
+    }
+
     fn ranges(&mut self, ranges: &[WireRange]) -> io::Result<()> {
         let mut next = 0;
         self.list(ranges, |to, range| {
@@ -192,6 +227,7 @@ impl<W: Write> Writer<W> {
             Step::Const { value: true, out } => self.gate(kind::ONE, &[], out, &mut next.wire),
             Step::Call(call) => self.gate(kind::CALL, &[], call, &mut next.call),
             Step::Lookup(lookup) => self.gate(kind::LOOKUP, &[], lookup, &mut next.lookup),
+            Step::Repeat(repeat) => self.gate(kind::REPEAT, &[], repeat, &mut next.repeat),
         }
     }
 
@@ -216,4 +252,5 @@ struct Next {
     wire: u32,
     call: u32,
     lookup: u32,
+    repeat: u32,
 }

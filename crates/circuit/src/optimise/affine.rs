@@ -3,11 +3,12 @@
 //! A function's algebraic normal form without its affine part names its class, as far as it matters
 //! here. The base knows
 //! - quadratic forms in any number of variables: half their rank (Dickson; Mirwald and Schnorr);
-//! - functions of four variables, all found by search once: those of degree 4 are the product of two
-//!   functions with one AND each;
+//! - functions of four variables, all found by search once: those of degree 4 are the product of
+//!   two functions with one AND each;
 //! - functions that depend on four linear forms and an affine one, whatever their variables: their
 //!   linear structures give the forms;
-//! - functions that one more AND splits into two of these: f = l · (f₀ ⊕ f₁) ⊕ f₀ for a linear form l.
+//! - functions that one more AND splits into two of these: f = l · (f₀ ⊕ f₁) ⊕ f₀ for a linear form
+//!   l.
 //!
 //! The first three are best; the last is the best such split.
 

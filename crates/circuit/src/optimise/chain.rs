@@ -77,7 +77,7 @@ impl Chain {
         self
     }
 
-    /// Adds another chain's products behind these; the form of its result.
+    /// Adds another chain's products after these; the form of its result.
     pub(super) fn append(&mut self, other: &Chain) -> Form {
         let before = self.ands.len();
         let moved = |form: Form| form & (ONE | 0x3f) | (form & !ONE & !0x3f) << before;

@@ -148,6 +148,10 @@ pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement>
                     (range.first..range.first + range.len).for_each(|w| uses[w as usize] += 1);
                 }
             }
+            Step::Repeat(index) => {
+                let repeat = component.repeats[index as usize];
+                component.read_by(repeat).for_each(|w| uses[w as usize] += 1);
+            }
             Step::Lookup(index) => {
                 let lookup = component.lookups[index as usize];
                 component.inputs_of(lookup).iter().for_each(|&w| uses[w as usize] += 1);

@@ -1,10 +1,10 @@
 //! Fewer AND gates for the same function.
 //!
-//! Every component is written anew with constants folded, equal gates merged and dead ones left out.
-//! Then *cuts* are rewritten, round by round: a wire is a function of a few others, its leaves; if
-//! that function has a circuit with fewer ANDs than would go with the wire's cone, it replaces the
-//! cone. XORs are free, so functions that differ by an affine one cost the same (`affine`).
-//! Programs of the language are rewritten so while they are built ([`Rewriter`]).
+//! Every component is rewritten with constants folded, equal gates merged and dead ones left
+//! out. Then *cuts* are rewritten, round by round: a wire is a function of a few others, its
+//! leaves; if that function has a circuit with fewer ANDs than would go with the wire's cone, it
+//! replaces the cone. XORs are free, so functions that differ by an affine one cost the same
+//! (`affine`). Programs of the language are rewritten so while they are built ([`Rewriter`]).
 //!
 //! Gates stay in their components, and a round that saves nothing is dropped, so the result never
 //! has more AND gates.
@@ -17,8 +17,10 @@ mod tables;
 use affine::Base;
 use chain::Chain;
 
-use crate::builder::{Bit, Builder, ComponentBuilder, Gates, Subcircuit, Word, and_count};
-use crate::{Circuit, CircuitError, Component, Step, Table, Wire};
+use crate::builder::{
+    Argument, Bit, Builder, ComponentBuilder, Gates, Subcircuit, Word, and_count,
+};
+use crate::{Circuit, CircuitError, Component, Repeat, RepeatArg, Step, Table, Wire};
 
 /// Components with more steps are folded and merged, but their cuts are not rewritten.
 pub const MAX_STEPS: usize = 1 << 22;
@@ -76,7 +78,7 @@ impl Rewriter {
     }
 }
 
-/// Writes the circuit anew, with these replacements, which are in the order of their steps.
+/// Rewrites the circuit with these replacements, which are in the order of their steps.
 fn rewrite(
     circuit: &Circuit,
     choose: &mut dyn FnMut(&Component) -> Vec<Replacement>,
@@ -109,7 +111,8 @@ fn rewrite(
     b.finish()
 }
 
-/// Writes a component's steps, which call these parts and look up in these tables; gives its outputs.
+/// Writes a component's steps, which call these parts and look up in these tables; gives its
+/// outputs.
 fn write(
     g: &mut Gates,
     component: &Component,
@@ -144,6 +147,15 @@ fn write(
                 bits[first..first + outputs.width()].copy_from_slice(&outputs);
                 continue;
             }
+            Step::Repeat(index) => {
+                let repeat = component.repeats[index as usize];
+                let (carried, others) =
+                    write_repeat(g, component, repeat, &bits, &parts[repeat.component as usize]);
+                let first = repeat.first_output as usize;
+                bits[first..][..carried.width()].copy_from_slice(&carried);
+                bits[first + carried.width()..][..others.width()].copy_from_slice(&others);
+                continue;
+            }
             Step::Lookup(index) => {
                 let lookup = component.lookups[index as usize];
                 let inputs = component.inputs_of(lookup).iter();
@@ -167,6 +179,35 @@ fn write(
         };
     }
     component.outputs.iter().map(|&wire| bits[wire as usize]).collect()
+}
+
+/// Writes a repeat of this part, `bits` being the component's wires.
+fn write_repeat(
+    g: &mut Gates,
+    component: &Component,
+    repeat: Repeat,
+    bits: &[Bit],
+    part: &Subcircuit,
+) -> (Word, Word) {
+    let args = component.args_of(repeat);
+    let words: Vec<Word> = args
+        .iter()
+        .map(|arg| {
+            let wires = arg.ranges().into_iter().flat_map(|ranges| component.wires_of(ranges));
+            wires.map(|wire| bits[wire as usize]).collect()
+        })
+        .collect();
+    let args: Vec<Argument<'_>> = args
+        .iter()
+        .zip(&words)
+        .map(|(arg, word)| match *arg {
+            RepeatArg::Fixed(_) => Argument::Fixed(word),
+            RepeatArg::Carried(_) => Argument::Carried(word),
+            RepeatArg::Strided(_) => Argument::Strided(word),
+            RepeatArg::Counter { start, step, bits } => Argument::Counter { start, step, bits },
+        })
+        .collect();
+    g.repeat(part, repeat.count, &args)
 }
 
 #[cfg(test)]

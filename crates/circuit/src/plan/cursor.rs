@@ -1,7 +1,8 @@
 //! Walking a plan: a resumable position in the flattened program.
 
-use super::frame::{Frame, Run, Segment};
+use super::frame::{Frame, FrameArg, Run, Segment};
 use super::{And, Linear, LookupGates, Plan};
+use crate::repeat::counter_bit;
 
 /// A piece of the walk: free operations, then independent AND gates and look-ups.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,8 @@ struct Position {
     frame: usize,
     base: usize,
     segment: usize,
+    /// How many rounds of the repeat at hand are done.
+    round: u32,
     linear: usize,
     and: usize,
     lookup: usize,
@@ -43,7 +46,7 @@ struct Position {
 
 impl Position {
     fn start(frame: usize, base: usize) -> Position {
-        Position { frame, base, segment: 0, linear: 0, and: 0, lookup: 0 }
+        Position { frame, base, segment: 0, round: 0, linear: 0, and: 0, lookup: 0 }
     }
 }
 
@@ -83,7 +86,15 @@ impl<'a> Cursor<'a> {
                 Some(&Segment::Call(call)) => {
                     let base = position.base;
                     self.copy_arguments(frame, call as usize);
-                    self.enter(frame, call as usize);
+                    self.enter(frame, frame.calls[call as usize].frame);
+                    if !self.copies.is_empty() {
+                        break base;
+                    }
+                }
+                Some(&Segment::Repeat(repeat)) => {
+                    let (base, round) = (position.base, position.round);
+                    self.copy_round_arguments(frame, repeat as usize, round);
+                    self.enter(frame, frame.repeats[repeat as usize].frame);
                     if !self.copies.is_empty() {
                         break base;
                     }
@@ -119,10 +130,13 @@ impl<'a> Cursor<'a> {
                         return Some(ands);
                     }
                 }
-                Some(&Segment::Call(call)) => self.enter(frame, call as usize),
+                Some(&Segment::Call(call)) => self.enter(frame, frame.calls[call as usize].frame),
+                Some(&Segment::Repeat(repeat)) => {
+                    self.enter(frame, frame.repeats[repeat as usize].frame);
+                }
                 None => {
                     self.leave()?;
-                    self.stack.last_mut()?.segment += 1;
+                    self.go_on();
                 }
             }
         }
@@ -139,11 +153,64 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Enters a call.
-    fn enter(&mut self, caller: &Frame, call: usize) {
+    /// Makes the copies of the arguments of a round.
+    fn copy_round_arguments(&mut self, caller: &Frame, repeat: usize, round: u32) {
+        self.copies.clear();
+        let repeat = &caller.repeats[repeat];
+        let (mut out, mut handed_on) = (caller.slots, 0);
+        for arg in &repeat.args {
+            let (slots, start, len) = match arg {
+                FrameArg::Fixed(slots) => (slots, 0, slots.len()),
+                FrameArg::Carried(slots) => {
+                    let first = handed_on;
+                    handed_on += slots.len();
+                    match round {
+                        0 => (slots, 0, slots.len()),
+                        _ => (&repeat.carried, first, slots.len()),
+                    }
+                }
+                FrameArg::Strided(slots, len) => (slots, round * len, *len),
+                &FrameArg::Counter { start, step, bits } => {
+                    for bit in 0..bits {
+                        let value = counter_bit(start, step, round, bit);
+                        self.copies.push(Linear::Const { value, out });
+                        out += 1;
+                    }
+                    continue;
+                }
+            };
+            for Run { first, len } in slots.part(start, len) {
+                match self.copies.last_mut() {
+                    // Arguments that lie side by side are one copy.
+                    Some(Linear::Copy { from, len: before, .. }) if *from + *before == first => {
+                        *before += len;
+                    }
+                    _ => self.copies.push(Linear::Copy { from: first, out, len }),
+                }
+                out += len;
+            }
+        }
+    }
+
+    /// Enters a frame that another one calls.
+    fn enter(&mut self, caller: &Frame, frame: usize) {
         let Some(position) = self.stack.last() else { return };
         let base = position.base + caller.slots as usize;
-        self.stack.push(Position::start(caller.calls[call].frame, base));
+        self.stack.push(Position::start(frame, base));
+    }
+
+    /// Goes on after a call or a round that has ended.
+    fn go_on(&mut self) {
+        let Some(position) = self.stack.last_mut() else { return };
+        let frame = &self.plan.frames[position.frame];
+        if let Some(&Segment::Repeat(repeat)) = frame.segments.get(position.segment) {
+            position.round += 1;
+            if position.round < frame.repeats[repeat as usize].count {
+                return;
+            }
+        }
+        position.round = 0;
+        position.segment += 1;
     }
 
     /// Leaves the frame that has ended, which is returned with the base of its caller; the caller's
@@ -154,20 +221,35 @@ impl<'a> Cursor<'a> {
         Some((&self.plan.frames[ended.frame], position.base))
     }
 
-    /// Makes the copies of the results of the call that the caller is at, and goes on after it;
-    /// whether there are any.
+    /// Makes the copies of the results of the call or the round that the caller is at, and goes on
+    /// after it; whether there are any.
     fn copy_results(&mut self, callee: &Frame) -> bool {
-        let Some(position) = self.stack.last_mut() else { return false };
-        let caller = &self.plan.frames[position.frame];
-        let Some(&Segment::Call(call)) = caller.segments.get(position.segment) else {
-            unreachable!("a frame is entered from a call segment of its caller")
-        };
-        position.segment += 1;
+        let Some(&Position { frame, segment, round, .. }) = self.stack.last() else { return false };
+        let caller: &'a Frame = &self.plan.frames[frame];
+        self.go_on();
         self.copies.clear();
-        // Both lists have as many slots; a copy ends where a run of either does.
-        let mut sources = callee.output_runs.iter();
+        match caller.segments.get(segment) {
+            Some(&Segment::Call(call)) => {
+                let targets = caller.runs_of(&caller.calls[call as usize].results);
+                self.copy_runs(caller.slots, &callee.output_runs, targets.iter().copied());
+            }
+            Some(&Segment::Repeat(repeat)) => {
+                let repeat = &caller.repeats[repeat as usize];
+                let carried = repeat.carried.part(0, repeat.carried.len());
+                let others = repeat.others.part(round * repeat.width, repeat.width);
+                self.copy_runs(caller.slots, &callee.output_runs, carried.chain(others));
+            }
+            _ => unreachable!("a frame is entered from a call or a repeat of its caller"),
+        }
+        !self.copies.is_empty()
+    }
+
+    /// Makes copies of results, which lie from slot `base` of the caller on. Both lists have as many
+    /// slots; a copy ends where a run of either does.
+    fn copy_runs(&mut self, base: u32, sources: &[Run], targets: impl Iterator<Item = Run>) {
+        let mut sources = sources.iter();
         let mut source = Run { first: 0, len: 0 };
-        for &run in caller.runs_of(&caller.calls[call as usize].results) {
+        for run in targets {
             let mut target = run;
             while target.len > 0 {
                 if source.len == 0 {
@@ -175,12 +257,11 @@ impl<'a> Cursor<'a> {
                 }
                 let len = source.len.min(target.len);
                 if !target.is_skipped() {
-                    let from = caller.slots + source.first;
+                    let from = base + source.first;
                     self.copies.push(Linear::Copy { from, out: target.first, len });
                 }
                 (source, target) = (source.behind(len), target.behind(len));
             }
         }
-        !self.copies.is_empty()
     }
 }

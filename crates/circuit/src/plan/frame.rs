@@ -6,7 +6,7 @@ use super::lookups::LookupList;
 use super::rewrite::{arguments, outputs_of};
 use super::slots::Slots;
 use super::{And, GateCounts, Limits, Linear};
-use crate::{Call, Component, Lookup, Step, Wire};
+use crate::{Call, Component, Lookup, Repeat, RepeatArg, Step, Wire};
 
 /// The first slot of a [`Run`] of results that nobody reads: they are not copied.
 pub(super) const SKIP: u32 = u32::MAX;
@@ -24,6 +24,7 @@ pub(super) struct Frame {
     pub(super) lookups: LookupList,
     pub(super) segments: Vec<Segment>,
     pub(super) calls: Vec<FrameCall>,
+    pub(super) repeats: Vec<FrameRepeat>,
     /// What [`FrameCall`]'s ranges point into.
     runs: Vec<Run>,
     /// The slots of the component's outputs.
@@ -41,6 +42,8 @@ pub(super) enum Segment {
     Batch { linear_end: u32, and_end: u32, lookup_end: u32 },
     /// The call with this index in [`Frame::calls`].
     Call(u32),
+    /// All rounds of the repeat with this index in [`Frame::repeats`].
+    Repeat(u32),
 }
 
 /// A call with its arguments' and results' slots in the caller's frame, as ranges of its runs.
@@ -49,6 +52,69 @@ pub(super) struct FrameCall {
     pub(super) frame: usize,
     pub(super) args: Range<usize>,
     pub(super) results: Range<usize>,
+}
+
+/// A repeat with its arguments' and results' slots in the caller's frame.
+#[derive(Clone, Debug)]
+pub(super) struct FrameRepeat {
+    pub(super) frame: usize,
+    pub(super) count: u32,
+    pub(super) args: Vec<FrameArg>,
+    /// What is handed on from round to round.
+    pub(super) carried: Slice,
+    /// The other results of all rounds.
+    pub(super) others: Slice,
+    /// How many results a round has that are not handed on.
+    pub(super) width: u32,
+}
+
+/// An argument of a [`FrameRepeat`].
+#[derive(Clone, Debug)]
+pub(super) enum FrameArg {
+    /// The same slots in every round.
+    Fixed(Slice),
+    /// These slots in the first round; then the next so many that are handed on.
+    Carried(Slice),
+    /// So many slots for each round.
+    Strided(Slice, u32),
+    /// The low `bits` bits of `start + step · round`.
+    Counter { start: u64, step: u64, bits: u32 },
+}
+
+/// A list of slots as runs, of which a part can be found without reading what is before it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slice {
+    runs: Vec<Run>,
+    /// How many slots there are up to the end of each run.
+    ends: Vec<u32>,
+}
+
+impl Slice {
+    fn new(runs: Vec<Run>) -> Slice {
+        let mut end = 0;
+        let ends = runs.iter().map(|run| {
+            end += run.len;
+            end
+        });
+        Slice { ends: ends.collect(), runs }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The runs of `len` slots from slot `start` on.
+    pub(super) fn part(&self, start: u32, len: u32) -> impl Iterator<Item = Run> {
+        let first = self.ends.partition_point(|&end| end <= start);
+        let mut skip = first.checked_sub(1).map_or(start, |before| start - self.ends[before]);
+        let mut left = len;
+        self.runs[first..].iter().map_while(move |&run| {
+            let run = run.behind(std::mem::take(&mut skip));
+            let len = run.len.min(left);
+            left -= len;
+            (len > 0).then_some(Run { len, ..run })
+        })
+    }
 }
 
 /// Consecutive slots. Wires that are born together get slots that lie together, so runs are much
@@ -82,12 +148,18 @@ impl Frame {
     ) -> Frame {
         let mut planner = Planner::new(component, limits);
         for window in component.steps.chunk_by(|a, b| !is_call(a) && !is_call(b)) {
-            if let [Step::Call(call)] = *window {
-                let call = component.calls[call as usize];
-                let index = frame_of(call.component as usize);
-                planner.call(call, index, &frames[index]);
-            } else {
-                window.chunks(limits.window).for_each(|gates| planner.window(gates));
+            match *window {
+                [Step::Call(call)] => {
+                    let call = component.calls[call as usize];
+                    let index = frame_of(call.component as usize);
+                    planner.call(call, index, &frames[index]);
+                }
+                [Step::Repeat(repeat)] => {
+                    let repeat = component.repeats[repeat as usize];
+                    let index = frame_of(repeat.component as usize);
+                    planner.repeat(repeat, index, &frames[index]);
+                }
+                _ => window.chunks(limits.window).for_each(|gates| planner.window(gates)),
             }
         }
         planner.finish()
@@ -99,7 +171,7 @@ impl Frame {
 }
 
 fn is_call(step: &Step) -> bool {
-    matches!(step, Step::Call(_))
+    matches!(step, Step::Call(_) | Step::Repeat(_))
 }
 
 struct Planner<'a> {
@@ -212,7 +284,7 @@ impl<'a> Planner<'a> {
                     let inputs = self.component.inputs_of(lookup).iter();
                     (inputs.map(|&wire| level(wire)).max().unwrap_or(0), 1)
                 }
-                Step::Const { .. } | Step::Call(_) => (0, 0),
+                Step::Const { .. } | Step::Call(_) | Step::Repeat(_) => (0, 0),
             };
             let written = outputs_of(self.component, gate);
             self.level[written.start as usize..written.end as usize].fill(depth + and);
@@ -253,7 +325,7 @@ impl<'a> Planner<'a> {
                 self.frame.counts.constants += 1;
                 (Linear::Const { value, out: self.write(out) }, out)
             }
-            Step::And { .. } | Step::Lookup(_) | Step::Call(_) => {
+            Step::And { .. } | Step::Lookup(_) | Step::Call(_) | Step::Repeat(_) => {
                 unreachable!("sorted among the free gates")
             }
         };
@@ -347,8 +419,70 @@ impl<'a> Planner<'a> {
             args: first_run..first_result,
             results: first_result..self.frame.runs.len(),
         });
-        self.frame.counts.add(&callee.counts);
+        self.frame.counts.add(&callee.counts, 1);
         self.frame.counts.copies = self.frame.counts.copies.saturating_add(copies);
+        self.callee_depth = self.callee_depth.max(callee.depth);
+    }
+
+    fn repeat(&mut self, repeat: Repeat, index: usize, callee: &Frame) {
+        self.flush();
+        let component = self.component;
+        let mut constants = 0;
+        let of = |ranges| {
+            let mut runs = Vec::new();
+            let slots = component.wires_of(ranges).map(|wire| self.slot[wire as usize]);
+            slots.for_each(|slot| push_slot(&mut runs, 0, slot));
+            Slice::new(runs)
+        };
+        let args = component.args_of(repeat).iter().map(|arg| match *arg {
+            RepeatArg::Fixed(ranges) => FrameArg::Fixed(of(ranges)),
+            RepeatArg::Carried(ranges) => FrameArg::Carried(of(ranges)),
+            RepeatArg::Strided(ranges) => {
+                let slots = of(ranges);
+                let width = slots.len() / repeat.count;
+                FrameArg::Strided(slots, width)
+            }
+            RepeatArg::Counter { start, step, bits } => {
+                constants += u64::from(bits);
+                FrameArg::Counter { start, step, bits }
+            }
+        });
+        let args = args.collect();
+        let carried = component.carried_by(repeat);
+        let width = callee.outputs.len() as u32 - carried;
+        let others = repeat.first_output + carried;
+        // What is handed on needs slots even if nobody reads it in the end. The arguments are read
+        // in every round, so the results' slots are others than theirs.
+        let mut runs = Vec::new();
+        (repeat.first_output..others).for_each(|wire| push_slot(&mut runs, 0, self.write(wire)));
+        let carried_slots = Slice::new(runs);
+        let (mut runs, mut kept) = (Vec::new(), 0u64);
+        for wire in others..others + repeat.count * width {
+            let slot = if self.reads[wire as usize] == 0 {
+                SKIP
+            } else {
+                kept += 1;
+                self.write(wire)
+            };
+            push_slot(&mut runs, 0, slot);
+        }
+        component.read_by(repeat).for_each(|wire| self.read(wire));
+        (repeat.first_output..others).for_each(|wire| self.free_if_dead(wire));
+        self.frame.segments.push(Segment::Repeat(self.frame.repeats.len() as u32));
+        self.frame.repeats.push(FrameRepeat {
+            frame: index,
+            count: repeat.count,
+            args,
+            carried: carried_slots,
+            others: Slice::new(runs),
+            width,
+        });
+        let rounds = u64::from(repeat.count);
+        let counts = &mut self.frame.counts;
+        counts.add(&callee.counts, rounds);
+        counts.constants += constants * rounds;
+        let copied = u64::from(callee.inputs) - constants + u64::from(carried);
+        counts.copies = counts.copies.saturating_add(copied * rounds).saturating_add(kept);
         self.callee_depth = self.callee_depth.max(callee.depth);
     }
 
@@ -396,6 +530,9 @@ fn count_reads(component: &Component) -> Vec<u32> {
             Step::Const { .. } => {}
             Step::Call(call) => {
                 arguments(component, component.calls[call as usize]).for_each(&mut read);
+            }
+            Step::Repeat(repeat) => {
+                component.read_by(component.repeats[repeat as usize]).for_each(&mut read);
             }
             Step::Lookup(lookup) => {
                 let inputs = component.inputs_of(component.lookups[lookup as usize]);

@@ -128,7 +128,7 @@ impl Layered {
             Segment::Batch { linear_end, and_end, lookup_end } => {
                 (linear_end as usize, and_end as usize, lookup_end as usize)
             }
-            Segment::Call(_) => unreachable!("a flat program has no calls"),
+            Segment::Call(_) | Segment::Repeat(_) => unreachable!("a flat program has no calls"),
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct LookupList {
     slots: Vec<u32>,
 }
 
-/// Where the slots of a look-up stand in its list: first the inputs', then the outputs'.
+/// Where the slots of a look-up are in its list: first the inputs', then the outputs'.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     table: u32,

@@ -24,7 +24,8 @@
 //! puts the callee's frame after the caller's, and copies the arguments in and the results out,
 //! run of slots by run; results that nobody reads stay where they are. Small components are first
 //! written out where they are called, and calls of one component that do not depend on each other
-//! are made together, so that their gates share batches.
+//! are made together, so that their gates share batches. So are some rounds of a repeat, whose
+//! frame is planned once and walked round after round.
 
 mod cursor;
 pub(crate) mod flat;
@@ -148,14 +149,15 @@ impl GateCounts {
         self.and + self.xor + self.inv + self.constants + self.lookups
     }
 
-    fn add(&mut self, other: &GateCounts) {
-        self.and += other.and;
-        self.xor += other.xor;
-        self.inv += other.inv;
-        self.constants += other.constants;
-        self.lookups += other.lookups;
-        self.lookup_outputs += other.lookup_outputs;
-        self.copies = self.copies.saturating_add(other.copies);
+    /// Adds others so many times; the limit of a program's gates keeps all but copies in range.
+    fn add(&mut self, other: &GateCounts, times: u64) {
+        self.and += other.and * times;
+        self.xor += other.xor * times;
+        self.inv += other.inv * times;
+        self.constants += other.constants * times;
+        self.lookups += other.lookups * times;
+        self.lookup_outputs += other.lookup_outputs * times;
+        self.copies = self.copies.saturating_add(other.copies.saturating_mul(times));
     }
 }
 

@@ -6,14 +6,15 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::rewrite::Rewriter;
-use crate::{Component, Step};
+use super::rewrite::{Joint, Passed, Rewriter, shape};
+use crate::{Component, Repeat, Step};
 
 /// Of this many calls at most one is made: by then batches are wide, and frames only grow.
 const MAX_JOINED: u64 = 64;
 
-/// The entries that hold several copies of another one, by that one and their number.
-type Joined = HashMap<(usize, usize), usize>;
+/// The entries that hold several copies of another one, by that one and their number, and for rounds
+/// of a repeat by the shape of the arguments.
+type Joined = HashMap<(usize, usize, Vec<(Passed, u32)>), usize>;
 
 /// A component of the program that is planned.
 pub(super) struct Entry<'a> {
@@ -39,7 +40,7 @@ impl<'a> Program<'a> {
         let mut joined = Joined::new();
         for (index, component) in components.iter().enumerate().filter(|(index, _)| needed[*index])
         {
-            let entry = if component.calls.is_empty() {
+            let entry = if component.is_leaf() {
                 Entry { component: Cow::Borrowed(component), rewritten: true }
             } else if sizes[index] <= window as u64 / 4 {
                 Entry { component: Cow::Owned(program.inlined(component)), rewritten: true }
@@ -73,13 +74,19 @@ impl<'a> Program<'a> {
                     let callee = &self.entries[self.entry_of[call.component as usize]];
                     rewriter.inline(call, &callee.component);
                 }
+                Step::Repeat(repeat) => {
+                    let repeat = component.repeats[repeat as usize];
+                    let callee = &self.entries[self.entry_of[repeat.component as usize]];
+                    rewriter.inline_rounds(repeat, &callee.component);
+                }
                 gate => rewriter.gate(gate),
             }
         }
         rewriter.finish()
     }
 
-    /// A component with independent calls of one component joined, as many as fill a window.
+    /// A component with independent calls of one component joined, and with rounds of repeats
+    /// joined, as many as fill a window.
     fn with_calls_joined(
         &mut self,
         component: &'a Component,
@@ -90,25 +97,59 @@ impl<'a> Program<'a> {
         let most = |callee: u32| {
             let entry = &self.entries[self.entry_of[callee as usize]];
             let fit = (window as u64 / sizes[callee as usize].max(1)).min(MAX_JOINED);
-            if entry.component.calls.is_empty() { fit as usize } else { 1 }
+            if entry.component.is_leaf() { fit as usize } else { 1 }
         };
-        let most: Vec<usize> = component.calls.iter().map(|call| most(call.component)).collect();
-        if most.iter().all(|&most| most < 2) {
+        let most_calls: Vec<usize> =
+            component.calls.iter().map(|call| most(call.component)).collect();
+        let most_rounds = |repeat: &Repeat| most(repeat.component).min(repeat.count as usize);
+        let most_rounds: Vec<usize> = component.repeats.iter().map(most_rounds).collect();
+        if most_calls.iter().chain(&most_rounds).all(|&most| most < 2) {
             return Entry { component: Cow::Borrowed(component), rewritten: false };
         }
         let mut rewriter = Rewriter::new(component);
-        rewriter.by_level(2 * window, outputs, |rewriter, mut calls| {
-            // Powers of two, so that few different numbers of copies are ever made.
-            while let Some(&first) = calls.first() {
-                let largest = most[first as usize].clamp(1, calls.len()).ilog2();
-                let (group, rest) = calls.split_at(1 << largest);
-                calls = rest;
-                let callee = self.entry_of[component.calls[first as usize].component as usize];
-                let entry = self.joined(callee, group.len(), joined);
-                rewriter.calls(group, entry, self.entries[callee].component.outputs.len() as u32);
+        rewriter.by_level(2 * window, outputs, |rewriter, joint| match joint {
+            Joint::Calls(mut calls) => {
+                // Powers of two, so that few different numbers of copies are ever made.
+                while let Some(&first) = calls.first() {
+                    let largest = most_calls[first as usize].clamp(1, calls.len()).ilog2();
+                    let (group, rest) = calls.split_at(1 << largest);
+                    calls = rest;
+                    let callee = self.entry_of[component.calls[first as usize].component as usize];
+                    let entry = self.joined(callee, group.len(), joined);
+                    let outputs = self.entries[callee].component.outputs.len() as u32;
+                    rewriter.calls(group, entry, outputs);
+                }
+            }
+            Joint::Repeat(index) => {
+                let copies = 1 << most_rounds[index as usize].max(1).ilog2();
+                let repeat = component.repeats[index as usize];
+                let callee = self.entry_of[repeat.component as usize];
+                let outputs = self.entries[callee].component.outputs.len() as u32;
+                let shape = shape(component, repeat);
+                rewriter.repeat(repeat, outputs, copies, |copies| {
+                    self.chained(callee, copies, &shape, joined)
+                });
             }
         });
         Entry { component: Cow::Owned(rewriter.finish()), rewritten: true }
+    }
+
+    /// The entry with so many rounds of entry `callee`, made when it is first needed.
+    fn chained(
+        &mut self,
+        callee: usize,
+        copies: u32,
+        shape: &[(Passed, u32)],
+        joined: &mut Joined,
+    ) -> usize {
+        if copies == 1 {
+            return callee;
+        }
+        *joined.entry((callee, copies as usize, shape.to_vec())).or_insert_with(|| {
+            let component = Rewriter::chain(&self.entries[callee].component, shape, copies);
+            self.entries.push(Entry { component: Cow::Owned(component), rewritten: true });
+            self.entries.len() - 1
+        })
     }
 
     /// The entry with `copies` copies of entry `callee`, made when it is first needed.
@@ -116,7 +157,7 @@ impl<'a> Program<'a> {
         if copies == 1 {
             return callee;
         }
-        *joined.entry((callee, copies)).or_insert_with(|| {
+        *joined.entry((callee, copies, Vec::new())).or_insert_with(|| {
             let component = Rewriter::copies(&self.entries[callee].component, copies);
             self.entries.push(Entry { component: Cow::Owned(component), rewritten: true });
             self.entries.len() - 1
@@ -133,6 +174,10 @@ fn sizes(components: &[Component]) -> Vec<u64> {
         let size = component.steps.iter().fold(ports, |size, step| {
             let step = match *step {
                 Step::Call(call) => sizes[component.calls[call as usize].component as usize],
+                Step::Repeat(repeat) => {
+                    let repeat = component.repeats[repeat as usize];
+                    sizes[repeat.component as usize].saturating_mul(repeat.count.into())
+                }
                 Step::Lookup(lookup) => {
                     let lookup = component.lookups[lookup as usize];
                     u64::from(lookup.input_count + lookup.output_count)
@@ -159,8 +204,8 @@ fn needed<C: std::borrow::Borrow<Component>>(
     for index in (0..components.len()).rev() {
         if needed[index] {
             let component: &Component = components[index].borrow();
-            for call in &component.calls {
-                needed[callee(index, call.component as usize)] = true;
+            for (used, _) in component.uses() {
+                needed[callee(index, used as usize)] = true;
             }
         }
     }

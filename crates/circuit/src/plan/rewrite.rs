@@ -1,8 +1,43 @@
-//! Writing a component anew: in another order, with calls written out or joined.
+//! Rewriting a component: in another order, with calls written out or joined.
 
 use std::ops::Range;
 
-use crate::{Call, Component, Lookup, Step, Wire, WireRange};
+use crate::{Call, Component, Lookup, Ranges, Repeat, RepeatArg, Source, Step, Wire, WireRange};
+
+/// What [`Rewriter::by_level`] leaves to its caller, by indices.
+pub(super) enum Joint<'c> {
+    /// Calls of one component that do not depend on each other.
+    Calls(&'c [u32]),
+    /// A repeat.
+    Repeat(u32),
+}
+
+/// How an argument is passed to the rounds of a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Passed {
+    /// The same bits in every round.
+    Fixed,
+    /// What the round before hands on.
+    Carried,
+    /// Bits of its own for each round.
+    ForEach,
+}
+
+/// How the arguments of a repeat are passed, and how many bits each round gets of each.
+pub(super) fn shape(component: &Component, repeat: Repeat) -> Vec<(Passed, u32)> {
+    let width = |ranges: Ranges| -> u64 {
+        component.ranges_of(ranges).iter().map(|range| u64::from(range.len)).sum()
+    };
+    let one = |arg: &RepeatArg| match *arg {
+        RepeatArg::Fixed(ranges) => (Passed::Fixed, width(ranges) as u32),
+        RepeatArg::Carried(ranges) => (Passed::Carried, width(ranges) as u32),
+        RepeatArg::Strided(ranges) => {
+            (Passed::ForEach, (width(ranges) / u64::from(repeat.count)) as u32)
+        }
+        RepeatArg::Counter { bits, .. } => (Passed::ForEach, bits),
+    };
+    component.args_of(repeat).iter().map(one).collect()
+}
 
 /// A new component that is written from the steps of an old one.
 pub(super) struct Rewriter<'a> {
@@ -42,6 +77,49 @@ impl<'a> Rewriter<'a> {
         new
     }
 
+    /// So many rounds of a component that is passed arguments of this shape, as one component: its
+    /// arguments are those of one round, but for parts of their own for each round that lie side
+    /// by side. Its outputs are what the last round hands on, and the others of each round.
+    pub(super) fn chain(component: &Component, shape: &[(Passed, u32)], copies: u32) -> Component {
+        let width = |passed: Passed, width: u32| match passed {
+            Passed::ForEach => width * copies,
+            _ => width,
+        };
+        let inputs = shape.iter().map(|&(passed, one)| width(passed, one)).sum();
+        let mut new = Component {
+            name: component.name.clone(),
+            inputs,
+            wires: inputs,
+            ..Component::default()
+        };
+        let is_carried = |(passed, width): &(Passed, u32)| match passed {
+            Passed::Carried => *width as usize,
+            _ => 0,
+        };
+        let carried: usize = shape.iter().map(is_carried).sum();
+        let (mut last, mut others): (Vec<Wire>, Vec<Wire>) = (Vec::new(), Vec::new());
+        for copy in 0..copies {
+            let mut args: Vec<Wire> = Vec::with_capacity(component.inputs as usize);
+            let (mut start, mut handed_on) = (0, 0);
+            for &(passed, one) in shape {
+                match passed {
+                    Passed::Carried if copy > 0 => {
+                        args.extend_from_slice(&last[handed_on..][..one as usize]);
+                    }
+                    Passed::ForEach => args.extend((start + copy * one..).take(one as usize)),
+                    _ => args.extend((start..).take(one as usize)),
+                }
+                handed_on += is_carried(&(passed, one));
+                start += width(passed, one);
+            }
+            last = append(&mut new, component, args);
+            others.extend_from_slice(&last[carried..]);
+        }
+        new.outputs.extend_from_slice(&last[..carried]);
+        new.outputs.extend(others);
+        new
+    }
+
     /// Takes over a gate or a look-up.
     pub(super) fn gate(&mut self, gate: Step) {
         push(&mut self.new, self.old, &mut self.map, gate);
@@ -52,6 +130,112 @@ impl<'a> Rewriter<'a> {
         let args = arguments(self.old, call).map(|wire| self.map[wire as usize]).collect();
         let outputs = append(&mut self.new, callee, args);
         self.map[call.first_output as usize..][..outputs.len()].copy_from_slice(&outputs);
+    }
+
+    /// Writes out all rounds of a repeat of a component that has no calls itself.
+    pub(super) fn inline_rounds(&mut self, repeat: Repeat, callee: &Component) {
+        let carried = self.old.carried_by(repeat) as usize;
+        let (mut rounds, mut sources) = (self.old.rounds(repeat), Vec::new());
+        let (mut last, first) = (Vec::new(), repeat.first_output as usize);
+        let mut next = first + carried;
+        while rounds.next(&mut sources) {
+            let args = sources.iter().map(|source| match *source {
+                Source::Wire(wire) => self.map[wire as usize],
+                Source::Before(output) => last[output as usize],
+                Source::Constant(value) => constant(&mut self.new, value),
+            });
+            let args = args.collect();
+            last = append(&mut self.new, callee, args);
+            let others = &last[carried..];
+            self.map[next..][..others.len()].copy_from_slice(others);
+            next += others.len();
+        }
+        self.map[first..][..carried].copy_from_slice(&last[..carried]);
+    }
+
+    /// Takes over a repeat, `copies` rounds at once: `joined` says which component does so many of
+    /// them, for the copies and for the rounds that are left, if any. The component that is
+    /// repeated has so many outputs.
+    pub(super) fn repeat(
+        &mut self,
+        repeat: Repeat,
+        outputs: u32,
+        copies: u32,
+        mut joined: impl FnMut(u32) -> usize,
+    ) {
+        let (old, first) = (self.old, repeat.first_output);
+        let carried = old.carried_by(repeat);
+        let others = outputs - carried;
+        let (many, left) = (repeat.count / copies, repeat.count % copies);
+        // What is handed on comes first, then what each round gives.
+        let mut at = first + carried;
+        for (from, rounds, copies) in [(0, many, copies), (many * copies, 1, left)] {
+            if copies == 0 {
+                break;
+            }
+            let target = joined(copies);
+            let first_arg = self.new.repeat_args.len() as u32;
+            let mut handed_on = (from > 0).then_some(first);
+            for &arg in old.args_of(repeat) {
+                self.pass(arg, (repeat.count, from, rounds, copies), &mut handed_on);
+            }
+            self.new.repeats.push(Repeat {
+                component: target as u32,
+                count: rounds,
+                first_arg,
+                arg_count: self.new.repeat_args.len() as u32 - first_arg,
+                first_output: self.new.wires,
+            });
+            self.new.steps.push(Step::Repeat(self.new.repeats.len() as u32 - 1));
+            let written = [(first, carried), (at, rounds * copies * others)];
+            for (start, len) in written {
+                for wire in start..start + len {
+                    self.map[wire as usize] = self.new.wires;
+                    self.new.wires += 1;
+                }
+            }
+            at += rounds * copies * others;
+        }
+    }
+
+    /// Passes an argument of a repeat of `count` rounds: those `from` on, in so many rounds of
+    /// `copies`. If an earlier part has handed something on, `handed_on` is the next wire of it.
+    fn pass(
+        &mut self,
+        arg: RepeatArg,
+        (count, from, rounds, copies): (u32, u32, u32, u32),
+        handed_on: &mut Option<Wire>,
+    ) {
+        let old = self.old;
+        let first = self.new.call_args.len();
+        let Some(ranges) = arg.ranges() else {
+            let RepeatArg::Counter { start, step, bits } = arg else { return };
+            let start = |copy| start.wrapping_add(step.wrapping_mul(u64::from(from + copy)));
+            let step = step.wrapping_mul(copies.into());
+            let one = |copy| RepeatArg::Counter { start: start(copy), step, bits };
+            self.new.repeat_args.extend((0..copies).map(one));
+            return;
+        };
+        let all: u64 = old.ranges_of(ranges).iter().map(|range| u64::from(range.len)).sum();
+        let (skip, take) = match arg {
+            RepeatArg::Strided(_) => {
+                let width = all / u64::from(count);
+                (u64::from(from) * width, u64::from(rounds * copies) * width)
+            }
+            _ => (0, all),
+        };
+        let mut put = |wire: Wire| {
+            WireRange::push(&mut self.new.call_args, first, self.map[wire as usize]);
+        };
+        match (arg, handed_on) {
+            (RepeatArg::Carried(_), Some(wire)) => {
+                (*wire..*wire + all as u32).for_each(&mut put);
+                *wire += all as u32;
+            }
+            _ => old.wires_of(ranges).skip(skip as usize).take(take as usize).for_each(put),
+        }
+        let count = (self.new.call_args.len() - first) as u32;
+        self.new.repeat_args.push(arg.with_ranges(Ranges { first: first as u32, count }));
     }
 
     /// Takes over calls (by their indices) of one component with this many outputs as one call of
@@ -81,12 +265,13 @@ impl<'a> Rewriter<'a> {
 
     /// Takes over all steps, sorted by how many calls lie on the deepest path to them, within
     /// windows in which about `room` wires are written. Hands the calls to `join`, always as many
-    /// as are independent and of one component. `outputs` says how many outputs each component has.
+    /// as are independent and of one component, and the repeats, one by one. `outputs` says how many
+    /// outputs each component has.
     pub(super) fn by_level(
         &mut self,
         room: usize,
         outputs: &[u32],
-        mut join: impl FnMut(&mut Self, &[u32]),
+        mut join: impl FnMut(&mut Self, Joint<'_>),
     ) {
         let old = self.old;
         let mut levels = vec![0u32; old.wires as usize];
@@ -107,6 +292,11 @@ impl<'a> Rewriter<'a> {
                         let Call { component, first_output, .. } = old.calls[call as usize];
                         (first_output as usize, outputs[component as usize] as usize, component + 1)
                     }
+                    Step::Repeat(repeat) => {
+                        let repeat = old.repeats[repeat as usize];
+                        let written = old.written_by(repeat, outputs[repeat.component as usize]);
+                        (repeat.first_output as usize, written as usize, u32::MAX)
+                    }
                     gate => {
                         let written = outputs_of(old, &gate);
                         (written.start as usize, written.len(), 0)
@@ -124,11 +314,12 @@ impl<'a> Rewriter<'a> {
                 for &(_, _, i) in group {
                     match rest[i as usize] {
                         Step::Call(call) => calls.push(call),
+                        Step::Repeat(repeat) => join(self, Joint::Repeat(repeat)),
                         gate => self.gate(gate),
                     }
                 }
                 if !calls.is_empty() {
-                    join(self, &calls);
+                    join(self, Joint::Calls(&calls));
                 }
             }
             rest = &rest[order.len()..];
@@ -156,7 +347,7 @@ pub(super) fn outputs_of(component: &Component, gate: &Step) -> Range<Wire> {
         | Step::Inv { out, .. }
         | Step::Const { out, .. } => out..out + 1,
         Step::Lookup(lookup) => component.lookups[lookup as usize].outputs(),
-        Step::Call(_) => unreachable!("calls are handled apart from gates"),
+        Step::Call(_) | Step::Repeat(_) => unreachable!("calls are handled apart from gates"),
     }
 }
 
@@ -169,6 +360,10 @@ fn deepest(component: &Component, step: &Step, levels: &[u32]) -> u32 {
         Step::Const { .. } => 0,
         Step::Call(call) => {
             arguments(component, component.calls[call as usize]).map(level).max().unwrap_or(0)
+        }
+        Step::Repeat(repeat) => {
+            let wires = component.read_by(component.repeats[repeat as usize]);
+            wires.map(level).max().unwrap_or(0)
         }
         Step::Lookup(lookup) => {
             let inputs = component.inputs_of(component.lookups[lookup as usize]);
@@ -183,6 +378,14 @@ fn append(to: &mut Component, component: &Component, inputs: Vec<Wire>) -> Vec<W
     map.resize(component.wires as usize, 0);
     component.steps.iter().for_each(|&gate| push(to, component, &mut map, gate));
     component.outputs.iter().map(|&wire| map[wire as usize]).collect()
+}
+
+/// Adds a constant.
+fn constant(to: &mut Component, value: bool) -> Wire {
+    let out = to.wires;
+    to.wires += 1;
+    to.steps.push(Step::Const { value, out });
+    out
 }
 
 /// Adds a gate or a look-up of component `from`, whose wires `map` translates.
@@ -203,7 +406,7 @@ fn push(to: &mut Component, from: &Component, map: &mut [Wire], gate: Step) {
             to.lookups.push(Lookup { first_input, first_output: out, ..lookup });
             Step::Lookup(to.lookups.len() as u32 - 1)
         }
-        Step::Call(_) => unreachable!("calls are handled apart from gates"),
+        Step::Call(_) | Step::Repeat(_) => unreachable!("calls are handled apart from gates"),
     });
     written.zip(out..).for_each(|(old, new)| map[old as usize] = new);
 }

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{arbitrary_circuit, bits};
+use crate::testing::{arbitrary_circuit, bits, without_repeats};
 use crate::{Component, Step, reference};
 
 /// Walks a plan bit by bit, checking the promises about batches on the way.
@@ -15,7 +15,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     let mut passing = plan.cursor();
     while let Some(Batch { base, linear, ands, first_and, lookups }) = cursor.next_batch() {
         if !ands.is_empty() {
-            assert_eq!(passing.skip_ands(), Some(ands.len()), "whoever passes over sees the same");
+            assert_eq!(passing.skip_ands(), Some(ands.len()), "passing over shows the same");
             assert_eq!(passing.ands_done(), first_and + ands.len() as u64);
         }
         assert!(!linear.is_empty() || !ands.is_empty() || !lookups.is_empty());
@@ -77,7 +77,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
 }
 
 /// Checks that every copy of a batch is of some slots to others, and that no copy of arguments,
-/// which go behind where they come from, goes on where the one before it ends. (Those of results
+/// which go after where they come from, goes on where the one before it ends. (Those of results
 /// may: between them may lie results that nobody reads.)
 fn copies_are_whole(linear: &[Linear]) {
     let mut ends = None;
@@ -112,6 +112,18 @@ proptest! {
         prop_assert_eq!(&walk(&Plan::of(&circuit, limits), &inputs), &expected);
     }
 
+    /// A repeat is what its rounds are as calls: as many gates, in a plan as deep.
+    #[test]
+    fn repeats_are_calls(circuit in arbitrary_circuit(), seed in any::<u64>()) {
+        let inputs = bits(seed, circuit.main().inputs as usize);
+        let calls = without_repeats(&circuit);
+        let expected = reference::eval(&calls, &inputs);
+        prop_assert_eq!(&walk(&Plan::with_lookups(&circuit), &inputs), &expected);
+        let [repeated, called] = [&circuit, &calls].map(crate::Stats::of);
+        prop_assert_eq!((repeated.and, repeated.inv), (called.and, called.inv));
+        prop_assert_eq!((repeated.lookups, repeated.and_depth), (called.lookups, called.and_depth));
+    }
+
     #[test]
     fn a_window_of_one_keeps_the_order(circuit in arbitrary_circuit(), seed in any::<u64>()) {
         let plan = Plan::with_limits(&circuit, Limits { window: 0, batch: 0 });
@@ -144,6 +156,57 @@ fn chain(calls: u32) -> Circuit {
         ..Component::default()
     };
     crate::testing::circuit(vec![not, main])
+}
+
+/// A repeat of a component with `gates` ANDs, one after the other, which hands on one of its two
+/// bits.
+fn repeated(gates: u32, count: u32) -> Circuit {
+    let steps = (0..gates).map(|i| Step::And { a: i, b: i + 1, out: i + 2 });
+    let round = Component {
+        name: "round".into(),
+        inputs: 2,
+        wires: gates + 2,
+        steps: steps.collect(),
+        outputs: vec![gates + 1],
+        ..Component::default()
+    };
+    let ranges = |first| crate::Ranges { first, count: 1 };
+    let main = Component {
+        name: "main".into(),
+        inputs: 2,
+        wires: 3,
+        steps: vec![Step::Repeat(0)],
+        call_args: (0..2).map(|first| crate::WireRange { first, len: 1 }).collect(),
+        repeats: vec![crate::Repeat {
+            component: 0,
+            count,
+            first_arg: 0,
+            arg_count: 2,
+            first_output: 2,
+        }],
+        repeat_args: vec![crate::RepeatArg::Carried(ranges(0)), crate::RepeatArg::Fixed(ranges(1))],
+        outputs: vec![2],
+        ..Component::default()
+    };
+    crate::testing::circuit(vec![round, main])
+}
+
+#[test]
+fn a_repeat_takes_the_memory_of_one_round() {
+    let plan = Plan::new(&repeated(50_000, 100_000));
+    assert_eq!(plan.and_count(), 5_000_000_000);
+    assert!(plan.slots() < 100, "{} slots", plan.slots());
+    let stored: usize = plan.frames.iter().map(|f| f.ands.len() + f.linear.len()).sum();
+    assert!(stored < 60_000, "{stored} operations");
+    // Rounds of few gates are walked many at a time.
+    let plan = Plan::new(&repeated(3, 1_000_000));
+    let mut cursor = plan.cursor();
+    let mut batches = 0;
+    while cursor.next_batch().is_some() {
+        batches += 1;
+    }
+    assert_eq!(cursor.ands_done(), 3_000_000);
+    assert!(batches < 3_200_000, "{batches} batches");
 }
 
 #[test]
@@ -291,7 +354,7 @@ fn independent_calls_are_joined() {
     let plan = Plan::new(&circuit);
     assert_eq!(plan.and_count(), 20_000);
     assert_eq!(plan.counts().copies, 40_000);
-    // 100 = 64 + 32 + 4; the window that ends within a round cuts it once more.
+    // 100 = 64 + 32 + 4; the window that ends within a round cuts it again.
     assert!(widths(&plan).len() <= 3 * 200 + 4);
     assert!(plan.slots() < 400, "{} slots", plan.slots());
     assert_eq!(walk(&plan, &[true; 100]), [true; 100]);

@@ -127,7 +127,7 @@ fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<()
         return Err("not a decimal number".into());
     }
     if fraction.len() > MAX_FRACTION || frac > MAX_FRACTION {
-        return Err(format!("more than {MAX_FRACTION} digits behind the point; use `hex:…`"));
+        return Err(format!("more than {MAX_FRACTION} digits after the point; use `hex:…`"));
     }
     let too_large = || format!("does not fit into {int} bits before the point");
     let whole = decimal::to_bits(whole.as_bytes()).ok_or_else(too_large)?;

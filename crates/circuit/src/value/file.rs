@@ -338,7 +338,7 @@ impl<'t> Rows<'t> {
             for &end in &self.ends[..ends] {
                 let cell = String::from_utf8(self.cells[start..end].to_vec());
                 row.push(Zeroizing::new(
-                    cell.map_err(|_| format!("line {line}: this is no text"))?,
+                    cell.map_err(|_| format!("line {line}: this is not text"))?,
                 ));
                 start = end;
             }

@@ -121,7 +121,7 @@ fn reasons_are_given_and_values_are_not() {
     for (ty, text, reason) in cases {
         let error = parse(ty, text).expect_err(text);
         assert!(error.contains(reason) && error.contains(&ty.to_string()), "{text}: {error}");
-        assert!(!error.contains("77"), "{text}: the value stands in `{error}`");
+        assert!(!error.contains("77"), "{text}: the value is in `{error}`");
     }
 }
 

@@ -49,7 +49,7 @@ pub struct BenchArgs {
     /// Triples and batches are always run so
     #[arg(long)]
     pub fresh_session: bool,
-    /// How to talk [default: tcp; between two machines tls]
+    /// The transport [default: tcp; between two machines tls]
     #[arg(long)]
     pub transport: Option<LocalTransport>,
     /// Where the other machine is.
@@ -62,7 +62,7 @@ pub struct BenchArgs {
     /// Prepare all N evaluations of --batch together, and then run one after the other
     #[arg(long)]
     pub one_by_one: bool,
-    /// Start a dealer, too, and take material from it, as parties do that trust one with all their
+    /// Also start a dealer, and take material from it. Parties must trust a dealer with all their
     /// inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,
@@ -158,7 +158,7 @@ pub struct ListedTuning {
     /// for the rest; a list [default: 1]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub threads: Vec<usize>,
-    /// Seconds to wait for the peer to appear, and later for it to say anything [default: 60]
+    /// Seconds to wait for the peer to connect, and later for each message [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
     /// Simulated links: a list of local (none), lan, lan1, wan; or one ROUNDTRIP,BANDWIDTH such as

@@ -84,7 +84,7 @@ impl Machine {
     }
 }
 
-/// What stands behind the first `name` and a colon in a file of the system's.
+/// What follows the first `name` and a colon in a file of the system's.
 fn field(file: &str, name: &str) -> Option<String> {
     let text = read_to_string(file).ok()?;
     text.lines().find_map(|line| {

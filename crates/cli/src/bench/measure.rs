@@ -1,8 +1,5 @@
 //! Running the settings, and what comes of it.
 
-use symbolon::SETUP;
-use symbolon::circuit::PartyId;
-
 use super::args::{BenchArgs, TRIPLES};
 use super::machine::Machine;
 use super::plan::{Setting, Workload};
@@ -11,6 +8,8 @@ use super::remote::Remote;
 use super::result::{Measured, PartyMeasured, PhaseMeasured, PhaseOfAll};
 use super::spread::Spread;
 use symbolon::PhaseReport;
+use symbolon::SETUP;
+use symbolon::circuit::PartyId;
 
 use crate::error::{CliError, CliResult};
 use crate::execute::RunOptions;

@@ -7,9 +7,8 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use symbolon::{Config, DEPENDENT, Exchange, INDEPENDENT, ONLINE, PhaseReport, SETUP, STREAMED};
-
 use symbolon::circuit::PartyId;
+use symbolon::{Config, DEPENDENT, Exchange, INDEPENDENT, ONLINE, PhaseReport, SETUP, STREAMED};
 
 use super::args::BenchArgs;
 use super::machine::Machine;

@@ -136,7 +136,7 @@ pub struct PhaseMeasured {
     pub rounds: u64,
 }
 
-/// So many threads, in words.
+/// A number of threads, in words.
 pub fn threads(n: usize) -> String {
     if n == 1 { "1 thread".to_string() } else { format!("{n} threads") }
 }

@@ -13,7 +13,7 @@ use crate::page::document;
 const STYLE: &str = "
 .source { overflow-x: auto } .source table { font: 13px/1.5 monospace; width: 100%; margin: 0 }
 .source td { border: 0; padding: 0 .6em } .source .code { text-align: left; width: 100%; white-space: pre }
-.line { color: #888 } .bar { display: inline-block; height: .75em; background: #c33; vertical-align: middle }
+.wide { overflow-x: auto } .line { color: #888 } .bar { display: inline-block; height: .75em; background: #c33; vertical-align: middle }
 .heat1 { background: #fff7e6 } .heat2 { background: #ffe2b8 } .heat3 { background: #ffc085 }
 ";
 
@@ -66,9 +66,10 @@ fn summary(cost: &CostJson) -> Markup {
             }
         }
         h2 { "Components" }
-        table {
-            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } }
-            @for component in &report.components {
+        p { "Depth and live wires are one call's; bytes are those of all calls' own gates. Glue is XOR gates between calls." }
+        div.wide { table {
+            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } th { "glue" } @for protocol in &cost.bytes { th { "bytes, " (protocol.name()) } } }
+            @for (component, share) in report.components.iter().zip(&cost.component_bytes) {
                 tr {
                     td.name { code { (component.name) } }
                     td { (grouped(component.calls)) }
@@ -77,9 +78,11 @@ fn summary(cost: &CostJson) -> Markup {
                     td { (grouped(component.depth.into())) }
                     td { (grouped(component.live_wires)) }
                     td { (grouped(component.port_bits)) }
+                    td { (grouped(component.glue)) }
+                    @for share in &share.bytes { td { (bytes(*share)) } }
                 }
             }
-        }
+        } }
     }
 }
 
@@ -134,12 +137,16 @@ fn others(costs: &LineCost) -> String {
         (costs.lookups, "look-up"),
         (costs.calls, "call"),
         (costs.port_bits, "port bit"),
+        (costs.glue, "glue gate"),
         (costs.asserts, "assert"),
+        (costs.live_wires, "live wire"),
     ];
     let shown = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, name)| {
-        format!("{} {name}{}", grouped(count), if count == 1 { "" } else { "s" })
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{} {name}{plural}", grouped(count))
     });
-    shown.collect::<Vec<_>>().join(", ").replace(' ', "\u{a0}")
+    let depth = (costs.depth > 0).then(|| format!("depth {}", grouped(costs.depth)));
+    depth.into_iter().chain(shown).collect::<Vec<_>>().join(", ").replace(' ', "\u{a0}")
 }
 
 /// How much a line stands out.

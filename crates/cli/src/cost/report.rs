@@ -11,8 +11,18 @@ pub struct CostJson {
     pub parties: u16,
     pub and_without_lookups: u64,
     pub bytes: Vec<ProtocolBytes>,
+    pub component_bytes: Vec<ComponentBytes>,
     #[serde(flatten)]
     pub report: Report,
+}
+
+/// What protocols send for the gates of a component, all its calls together.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComponentBytes {
+    pub name: String,
+    /// For each protocol, in the order of `bytes`. What the components leave of a circuit's bytes
+    /// is for inputs and messages.
+    pub bytes: Vec<u64>,
 }
 
 /// What a protocol sends for a circuit.

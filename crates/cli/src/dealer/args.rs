@@ -12,9 +12,9 @@ const HELP: &str = "\
 WHAT IT IS TRUSTED WITH
   The dealer knows every key, mask and triple that it deals. Together with any one party, or
   by reading what the parties send each other, it learns all inputs and can change any
-  output. Alone it can spoil outputs, by dealing wrong; no check needs to notice. Run it on a
-  machine that no party controls, and let nobody run it who works together with one of them.
-  A party that deals itself has everything. See docs/guide.md.
+  output. Alone it can spoil outputs, unnoticed. Run it on a
+  machine that no party controls, by someone who colludes with no party.
+  A party that is the dealer learns everything. See docs/guide.md.
 
 EXAMPLE
     symbolon dealer --listen 0.0.0.0:7100 --key dealer.key --allow 90ac… --allow 5d1f…
@@ -40,11 +40,12 @@ pub struct DealerArgs {
     /// Deal to the holder of the key with this fingerprint; once for every party
     #[arg(long = "allow", value_name = "FINGERPRINT", conflicts_with = "allow_any")]
     pub allowed: Vec<String>,
-    /// Deal to anybody; parties still get no slot but that of the key that all in the session name
+    /// Deal to anyone; a party still gets only the slot of the key that all in the session name
     /// for it
     #[arg(long)]
     pub allow_any: bool,
-    /// How to talk; plain TCP lets anybody read what is dealt, and knows nobody [default: tls]
+    /// The transport; over plain TCP anyone can read what is dealt and pose as a party [default:
+    /// tls]
     #[arg(long)]
     pub transport: Option<RemoteTransport>,
     /// Stop after serving this many sessions
@@ -56,7 +57,7 @@ pub struct DealerArgs {
     /// The most input bits for one session, of all parties together
     #[arg(long, value_name = "N", default_value_t = Limits::default().input_bits)]
     pub max_input_bits: u64,
-    /// The most sessions that are dealt to at a time, each by a thread
+    /// The most sessions at a time, each with a thread
     #[arg(long, value_name = "N", default_value_t = ServerLimits::default().running)]
     pub at_once: usize,
     /// Seconds that a session waits for its last party; parties' --timeout must be longer

@@ -65,6 +65,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("input-bits", "input_bits = 9"),
     ("pool-gates", "pool_gates = 9"),
     ("count", "count = 9"),
+    ("from-pools", "from_pools = true"),
     ("input", "[inputs]\nx = 5"),
 ];
 
@@ -112,7 +113,8 @@ fn an_option_and_its_key_mean_the_same() {
     let read = settings(&[], "[inputs]\nx = 5").inputs;
     assert_eq!(given.len(), 1);
     assert_eq!(given[0].0.value.expose(), read[0].0.value.expose());
-    let file = "gates = 6\ninput_bits = 7\npool_gates = 8\ncount = 9";
-    let Ahead { gates, input_bits, pool_gates, count } = settings(&[], file).ahead;
+    let file = "gates = 6\ninput_bits = 7\npool_gates = 8\ncount = 9\nfrom_pools = true";
+    let Ahead { gates, input_bits, pool_gates, count, from_pools } = settings(&[], file).ahead;
+    assert!(from_pools && !settings(&[], "").ahead.from_pools);
     assert_eq!((gates, input_bits, pool_gates, count), (Some(6), Some(7), Some(8), Some(9)));
 }

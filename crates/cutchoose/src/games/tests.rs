@@ -188,6 +188,9 @@ fn play(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> bool {
 
 /// With one bucket, or a given one, the formula is exact: an adversary wins as often as it says,
 /// with the best number of bad objects and others.
+/// Cheat: 1 | one bucket, or a given one | bad objects, as many as is best and one more or less |
+/// an opened bad object, or enough good ones in the bucket | the formula of
+/// `crates/cutchoose/src/games.rs`
 #[test]
 fn a_cheater_wins_one_bucket_as_often_as_predicted() {
     let mut prg = Prg::from_seed(Block(5));
@@ -221,6 +224,8 @@ fn a_cheater_wins_one_bucket_as_often_as_predicted() {
 }
 
 /// With several buckets it is an upper bound, whatever the number of bad objects.
+/// Cheat: 1 | several buckets | every number of bad objects | an opened bad object, or enough good
+/// ones in every bucket | at most the formula
 #[test]
 fn a_cheater_wins_any_of_several_buckets_no_more_often_than_predicted() {
     let mut prg = Prg::from_seed(Block(6));

@@ -39,10 +39,21 @@ impl Receiver {
     }
 }
 
+fn numbered(start: &[u8; START], number: &[u8; START]) -> [u8; START] {
+    let mut hasher = Hasher::new_derive_key("symbolon commitments 1: numbered opening");
+    hasher.update(start).update(number);
+    *hasher.finalize().as_bytes()
+}
+
 impl OwnLater {
     /// Begins the opening.
     pub fn opening(self) -> OwnOpening {
         OwnOpening { hasher: RowHasher::new(Hasher::new_keyed(&self.0)) }
+    }
+
+    /// One of any number of openings that are made of this one, each by another number.
+    pub fn numbered(&self, number: &[u8; START]) -> OwnLater {
+        OwnLater(numbered(&self.0, number))
     }
 
     /// For a store.
@@ -60,6 +71,11 @@ impl TheirLater {
     /// Begins the opening.
     pub fn opening(self) -> TheirOpening {
         TheirOpening { hasher: RowHasher::new(Hasher::new_keyed(&self.start)), key: self.key }
+    }
+
+    /// As [`OwnLater::numbered`].
+    pub fn numbered(&self, number: &[u8; START]) -> TheirLater {
+        TheirLater { start: numbered(&self.start, number), key: self.key.clone() }
     }
 
     /// Bytes in a store.

@@ -115,7 +115,7 @@ impl FnCx<'_, '_> {
             }
             ExprKind::Break | ExprKind::Continue => {
                 if self.loops == 0 {
-                    self.error(Code::Control, span, "this stands in no loop");
+                    self.error(Code::Control, span, "this is in no loop");
                 }
                 let is_break = matches!(expr.kind, ExprKind::Break);
                 self.leave(if is_break { Kind::Break } else { Kind::Continue }, span)
@@ -274,7 +274,7 @@ impl FnCx<'_, '_> {
         let args = self.fresh_args(&generics);
         let ty = Ty::Adt(adt, args.clone());
         if let Some(hint) = hint {
-            // Helps untyped parts; what does not fit is reported by whoever demands it.
+            // Helps untyped parts; what does not fit is reported by the caller.
             if matches!(self.shallow(hint), Ty::Adt(other, _) if other == adt) {
                 self.unify(&ty, hint);
             }
@@ -501,7 +501,7 @@ impl FnCx<'_, '_> {
         index
     }
 
-    /// The bounds of a range that must be known: from, and behind the last.
+    /// The bounds of a range that must be known: from, and after the last.
     pub(super) fn bounds(
         &mut self,
         low: &ast::Expr,

@@ -1,7 +1,7 @@
 //! Finds all types and makes the instances of functions that a program calls.
 //!
 //! A generic function is checked once for each of its instances, with all lengths known. A loop
-//! whose variable stands in a type, a length or the bounds of a slice is checked round by round.
+//! whose variable is in a type, a length or the bounds of a slice is checked round by round.
 
 mod call;
 mod consts;
@@ -462,7 +462,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
                 (Some(ty), _) => this.own_type(ty),
                 (None, Some(owner)) => this.own_type(&owner.1),
                 (None, None) => {
-                    this.error(Code::Name, param.name.span, "`self` stands in an `impl`");
+                    this.error(Code::Name, param.name.span, "`self` is only for an `impl`");
                     Ty::Error
                 }
             };

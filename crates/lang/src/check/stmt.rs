@@ -238,8 +238,7 @@ impl FnCx<'_, '_> {
     ) -> Option<Vec<Expr>> {
         self.cx.rounds = self.cx.rounds.saturating_add(to - from);
         if self.cx.rounds > MAX_ROUNDS {
-            let message =
-                "loops whose variable stands in types or slices have more than 2^20 rounds";
+            let message = "loops whose variable is in types or slices have more than 2^20 rounds";
             self.error(Code::Limit, span, message);
             return None;
         }

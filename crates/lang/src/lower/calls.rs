@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Lower;
 use super::places::walk;
-use crate::tir::{Kind, Tir};
+use crate::tir::{Expr, Instance, Kind, Tir};
 
 /// How often each instance that the entry reaches is called; 2 stands for more, too.
 pub(super) fn count(tir: &Tir, entry: usize) -> HashMap<usize, u8> {
@@ -12,7 +12,7 @@ pub(super) fn count(tir: &Tir, entry: usize) -> HashMap<usize, u8> {
     let mut seen = vec![false; tir.instances.len()];
     visit(tir, entry, &mut seen, &mut order);
     let mut counts = HashMap::from([(entry, 1u8)]);
-    // Callers stand behind what they call.
+    // Callers come after what they call.
     for &caller in order.iter().rev() {
         let times = counts.get(&caller).copied().unwrap_or(0);
         let Some(Some(instance)) = tir.instances.get(caller) else { continue };
@@ -68,11 +68,18 @@ pub(super) fn fails(lower: &mut Lower<'_>, place: usize) -> bool {
         return known;
     }
     let Some(Some(instance)) = lower.tir.instances.get(place).cloned() else { return false };
-    let mut own = false;
-    walk(&instance.body, 1, &mut |expr, _| {
-        own |= matches!(expr.kind, Kind::Assert(..) | Kind::Expect(..));
-    });
-    let fails = own || instance.calls.iter().any(|&callee| fails(lower, callee));
+    let fails = can_fail(lower, &instance, &instance.body);
     lower.fails.insert(place, fails);
     fails
+}
+
+/// Whether a part of an instance or what it calls has asserts.
+pub(super) fn can_fail(lower: &mut Lower<'_>, instance: &Instance, part: &Expr) -> bool {
+    let (mut own, mut called) = (false, Vec::new());
+    walk(part, 1, &mut |expr, _| match expr.kind {
+        Kind::Assert(..) | Kind::Expect(..) => own = true,
+        Kind::Call(call, _) => called.push(instance.calls[call]),
+        _ => {}
+    });
+    own || called.into_iter().any(|callee| fails(lower, callee))
 }

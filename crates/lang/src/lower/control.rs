@@ -2,13 +2,19 @@
 
 use std::rc::Rc;
 
+use num_bigint::Sign;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::pace::Pace;
+use super::repeat::{Body, Most, Rounds};
 use super::{Done, Failed, Frame, Machine};
 use crate::interp::{Value, decode};
+use crate::source::Span;
 use crate::tir::{Arm, Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
 use crate::ty::{Shape, TyId};
+
+/// A loop whose rounds together make more gates than this stays a loop if it can.
+const MANY: u64 = 1 << 20;
 
 /// What a choice may change.
 struct State {
@@ -124,12 +130,8 @@ impl Machine<'_, '_, '_> {
             }
             Kind::Comprehension(pattern, over, body) => {
                 let mut bits = Vec::with_capacity(self.width(ty));
-                let element = frame.instance.types[pattern.ty as usize];
-                self.rounds(frame, over, element, |this, frame, word| {
-                    this.bind(frame, pattern, word)?;
-                    bits.extend_from_slice(&this.eval(frame, body)?);
-                    Ok(true)
-                })?;
+                let body = Body { pattern, expr: body, gives: true };
+                self.rounds(frame, over, body, true, &mut bits)?;
                 Ok(bits.into())
             }
             _ => Err(Failed),
@@ -293,10 +295,8 @@ impl Machine<'_, '_, '_> {
                         self.look_ahead(&mut pace, || left, body.span)?;
                     }
                 } else {
-                    let element = frame.instance.types[pattern.ty as usize];
-                    self.rounds(frame, over, element, |this, frame, word| {
-                        this.round(frame, Some(pattern), body, word)
-                    })?;
+                    let body = Body { pattern, expr: body, gives: false };
+                    self.rounds(frame, over, body, !unroll, &mut Vec::new())?;
                 }
                 (frame.broken, frame.continued) = outer;
                 self.whole = whole;
@@ -338,41 +338,83 @@ impl Machine<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Hands over every element that a loop goes over, until it is told to stop.
+    /// Writes the rounds of a loop, as a repeat if it `may` be one; adds what they give to `bits`.
     fn rounds(
         &mut self,
         frame: &mut Frame,
         over: &Over,
-        element: TyId,
-        mut each: impl FnMut(&mut Self, &mut Frame, &[Bit]) -> Done<bool>,
+        body: Body<'_>,
+        may: bool,
+        bits: &mut Vec<Bit>,
     ) -> Done<()> {
+        let element = frame.instance.types[body.pattern.ty as usize];
+        let (rounds, count, span) = self.over(frame, over, element)?;
         let mut pace = Pace::new(self);
+        let most = match self.lower.repeat_all {
+            true => Most::Gates(u64::MAX, u64::MAX),
+            false => Most::Calls,
+        };
+        let at_once =
+            may && count > 1 && (self.lower.repeat_all || self.may_call(frame, body.expr));
+        if at_once && self.repeat(frame, &rounds, (0, count), (body, most), bits)? {
+            return Ok(());
+        }
+        let start = self.gates.wire_count();
+        let mut asked = [!may; 2];
+        for place in 0..count {
+            self.step(span)?;
+            let before =
+                (self.gates.wire_count(), self.gates.and_count(), self.gates.lookup_count());
+            let word = self.element(&rounds, place, element);
+            if body.gives {
+                self.bind(frame, body.pattern, &word)?;
+                bits.extend_from_slice(&self.eval(frame, body.expr)?);
+            } else if !self.round(frame, Some(body.pattern), body.expr, &word)? {
+                break;
+            }
+            let left = count - place - 1;
+            // Once when the second round shows that all together are too many, and once when they
+            // are: by then, what the first rounds spared is gone.
+            let now = self.gates.wire_count();
+            let ahead = u64::from(now - before.0).saturating_mul(count) > MANY;
+            let large = u64::from(now - start) > MANY;
+            if place > 0 && left > 1 && (ahead && !asked[0] || large && !asked[1]) {
+                asked = [true, asked[1] || large];
+                let ands = self.gates.and_count() - before.1;
+                let most = Most::Gates(ands, self.gates.lookup_count() - before.2);
+                if self.repeat(frame, &rounds, (place + 1, left), (body, most), bits)? {
+                    break;
+                }
+            }
+            self.look_ahead(&mut pace, || left, span)?;
+        }
+        Ok(())
+    }
+
+    /// What a loop goes over, how often, and where that is said.
+    fn over(&mut self, frame: &mut Frame, over: &Over, element: TyId) -> Done<(Rounds, u64, Span)> {
         match over {
             Over::Range(low, high, inclusive) => {
-                let span = low.span.to(high.span);
                 let mut bounds = Vec::new();
                 for bound in [low, high] {
                     let word = self.eval(frame, bound)?;
-                    let bits: Vec<bool> = word.iter().map(|bit| *bit == Bit::ONE).collect();
-                    match decode(&self.lower.tir.shapes, element, &bits) {
+                    // Not known, where the counter of a repeated loop is in it.
+                    let bits: Option<Vec<bool>> =
+                        word.iter().map(|bit| bit.as_constant()).collect();
+                    match decode(&self.lower.tir.shapes, element, &bits.ok_or(Failed)?) {
                         Value::Int(value) => bounds.push(value),
                         _ => return Err(Failed),
                     }
                 }
-                let (Some(mut high), Some(mut at)) = (bounds.pop(), bounds.pop()) else {
+                let (Some(end), Some(start)) = (bounds.pop(), bounds.pop()) else {
                     return Err(Failed);
                 };
-                high += i32::from(*inclusive);
-                while at < high {
-                    self.step(low.span)?;
-                    let word = self.constant_word(element, &Value::Int(at.clone()));
-                    if !each(self, frame, &word)? {
-                        break;
-                    }
-                    at += 1;
-                    let left = || u64::try_from(&high - &at).unwrap_or(u64::MAX);
-                    self.look_ahead(&mut pace, left, span)?;
-                }
+                let count = end + i32::from(*inclusive) - &start;
+                let count = match count.sign() {
+                    Sign::Plus => u64::try_from(&count).unwrap_or(u64::MAX),
+                    _ => 0,
+                };
+                Ok((Rounds::Range(start), count, low.span.to(high.span)))
             }
             Over::Array(array) => {
                 let ty = frame.instance.types[array.ty as usize];
@@ -380,23 +422,25 @@ impl Machine<'_, '_, '_> {
                 let Shape::Array(_, len) = *self.lower.tir.shapes.shape(ty) else {
                     return Err(Failed);
                 };
-                let width = self.width(element);
-                for place in 0..len as usize {
-                    self.step(array.span)?;
-                    if !each(self, frame, &word[place * width..(place + 1) * width])? {
-                        break;
-                    }
-                    let left = len - place as u64 - 1;
-                    self.look_ahead(&mut pace, || left, array.span)?;
-                }
+                Ok((Rounds::Array(word, self.width(element)), len, array.span))
             }
-            Over::Rounds(_) => return Err(Failed),
+            Over::Rounds(_) => Err(Failed),
         }
-        Ok(())
+    }
+
+    /// What a round gets.
+    fn element(&self, rounds: &Rounds, place: u64, element: TyId) -> Word {
+        match rounds {
+            Rounds::Range(low) => self.constant_word(element, &Value::Int(low + place)),
+            Rounds::Array(word, width) => {
+                let start = place as usize * width;
+                word.slice(start..start + width)
+            }
+        }
     }
 }
 
-fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
+pub(super) fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
     match &pattern.kind {
         PatternKind::Bind(local) => names.push(*local),
         PatternKind::Tuple(parts) | PatternKind::Variant(_, parts) | PatternKind::Or(parts) => {

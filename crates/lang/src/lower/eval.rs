@@ -42,7 +42,7 @@ impl Machine<'_, '_, '_> {
                 Ok(self.constant_word(ty, &value))
             }
             Kind::Const(value) => Ok(self.constant_word(ty, value)),
-            Kind::Local(local) => Ok(Word::clone(&frame.locals[*local as usize])),
+            Kind::Local(local) => Ok(Word::clone(&self.local(frame, *local))),
             Kind::Unary(op, operand) => {
                 let value = self.eval(frame, operand)?;
                 Ok(self.unary(*op, ty, &value))
@@ -110,6 +110,10 @@ impl Machine<'_, '_, '_> {
                     _ => (bits + self.width(ty) as u64).saturating_mul(5),
                 };
                 let constant = words.iter().all(|word| constant(word).is_some());
+                if expr.constant && !constant {
+                    // The counter of a repeated loop has to be known here.
+                    return Err(Failed);
+                }
                 self.room(if constant { 0 } else { gates }, expr.span)?;
                 Ok(self.intrinsic(*op, &types, &words, ty))
             }
@@ -176,7 +180,7 @@ impl Machine<'_, '_, '_> {
         width: usize,
     ) -> Done<Word> {
         if let Kind::Local(local) = value.kind {
-            return Ok(frame.locals[local as usize].slice(start..start + width));
+            return Ok(self.local_slice(frame, local, start, width));
         }
         Ok(self.eval(frame, value)?.slice(start..start + width))
     }
@@ -187,6 +191,9 @@ impl Machine<'_, '_, '_> {
             return Err(Failed);
         };
         let width = self.width(ty);
+        if let Some(element) = self.strided(frame, array, index, len, width)? {
+            return Ok(element);
+        }
         let word = self.eval(frame, index)?;
         if let Some(at) = constant(&word) {
             if at < u128::from(len) {
@@ -197,6 +204,10 @@ impl Machine<'_, '_, '_> {
                 return self.lower.error(Code::Constant, index.span, message);
             }
             return Ok(Word::zero(width));
+        }
+        if index.constant {
+            // The counter of a repeated loop has to be known here.
+            return Err(Failed);
         }
         let is_table = array.constant && (2..=256).contains(&len) && (1..=64).contains(&width);
         let array = self.eval(frame, array)?;
@@ -265,9 +276,12 @@ impl Machine<'_, '_, '_> {
             words.push(self.eval(frame, arg)?);
         }
         let callee = self.lower.instance(place)?;
-        if expr.constant
-            && words.iter().flat_map(|word| word.iter()).all(|bit| bit.as_constant().is_some())
-        {
+        if expr.constant {
+            let mut bits = words.iter().flat_map(|word| word.iter());
+            if bits.any(|bit| bit.as_constant().is_none()) {
+                // The counter of a repeated loop has to be known here.
+                return Err(Failed);
+            }
             // One that fails is written out, and fails when it runs.
             if let Some(value) = self.constant_call(place, &words, expr.span)? {
                 return Ok(value);
@@ -292,6 +306,7 @@ impl Machine<'_, '_, '_> {
                     let alive = [self.gates.and_bit(alive, !self.failed)];
                     slices.push(&alive);
                     let mut results = self.gates.call(&component.body, &slices);
+                    self.failing_calls += 1;
                     // The callee fails only where nothing has failed before.
                     let (code, failed) = (results.pop(), results.pop());
                     if let (Some(code), Some(failed)) = (code, failed) {
@@ -357,6 +372,10 @@ impl Machine<'_, '_, '_> {
         }
         if holds == Bit::ONE {
             return Ok(());
+        }
+        if constant && holds != Bit::ZERO {
+            // The counter of a repeated loop has to be known here.
+            return Err(Failed);
         }
         self.book(span, Totals { asserts: 1, ..Totals::default() });
         let mut fails = !holds;

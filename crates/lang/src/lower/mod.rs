@@ -13,11 +13,12 @@ mod ops;
 mod pace;
 mod places;
 mod ports;
+mod repeat;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Subcircuit, Word};
+use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Profile, Subcircuit, Word};
 
 use crate::cost::Totals;
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -25,9 +26,13 @@ use crate::source::Span;
 use crate::tir::{Expr, Instance, Local, Tir};
 use crate::ty::TyId;
 
+use repeat::Outer;
+
 pub use calls::cycle;
 pub use count::one_call;
-pub use ports::{Entry, EntryInput, EntryOutput, InputKind, lower_entry, port_type};
+pub use ports::{
+    Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, port_type,
+};
 
 /// A component has at most this many wires while it is built: about 2 GB.
 const MAX_WIRES: u32 = 1 << 26;
@@ -56,6 +61,12 @@ pub struct Lower<'a> {
     fails: HashMap<usize, bool>,
     components: HashMap<usize, Option<Finished>>,
     assigned: HashMap<usize, Rc<[Local]>>,
+    /// The bodies of loops that cannot be repeats of calls, by their addresses.
+    refused: HashSet<usize>,
+    /// Whether every loop that can be a repeat is one.
+    repeat_all: bool,
+    /// How many loops of each function are repeats.
+    loops: HashMap<String, u32>,
     code_bits: usize,
     steps: u64,
     /// AND gates by place, if asked for.
@@ -67,6 +78,40 @@ pub struct Lower<'a> {
 pub struct Costs {
     /// For each component, in the order they were finished: its name, and the gates of each place.
     pub components: Vec<(String, HashMap<Span, Totals>)>,
+}
+
+/// What is booked for a component under construction.
+#[derive(Default)]
+struct Booked {
+    places: HashMap<Span, Totals>,
+    marks: Vec<(u32, Span)>,
+}
+
+impl Booked {
+    /// What each place is responsible for, depth and live wires included, if these are the
+    /// component's outputs; inputs are booked to `start`.
+    fn with_profile(
+        self,
+        gates: &mut Gates,
+        outputs: &[Bit],
+        start: Span,
+    ) -> HashMap<Span, Totals> {
+        let Booked { mut places, marks } = self;
+        let Profile { path, live } = gates.profile(outputs);
+        let at = |wire: u32| match marks.partition_point(|(first, _)| *first <= wire) {
+            0 => start,
+            after => marks[after - 1].1,
+        };
+        // What is made outside of any expression belongs to the function.
+        let known = |span: Span| if span == Span::default() { start } else { span };
+        for (wire, depth) in path {
+            places.entry(known(at(wire))).or_default().depth += u64::from(depth);
+        }
+        for wire in live {
+            places.entry(known(at(wire))).or_default().live_wires += 1;
+        }
+        places
+    }
 }
 
 /// The writing of one component.
@@ -82,12 +127,16 @@ struct Machine<'l, 'a, 'g> {
     /// Whether unmarked functions are written out, as in a marked component.
     whole: bool,
     depth: u32,
+    /// How many calls and repeats there are that can fail.
+    failing_calls: u64,
     /// How many choices of `if` and `match` were known while compiling.
     choices: u64,
     /// Gates by place, the place at hand, and the gates when it was entered.
     costs: HashMap<Span, Totals>,
     at: Span,
     since: Totals,
+    /// Where the place changed: the wires from there on, and the new place.
+    marks: Vec<(u32, Span)>,
 }
 
 /// The variables of one function under way.
@@ -98,6 +147,8 @@ struct Frame {
     result: Option<Word>,
     broken: Bit,
     continued: Bit,
+    /// What is around, in the body of a repeated loop.
+    outer: Option<Outer>,
 }
 
 impl<'a> Lower<'a> {
@@ -112,6 +163,9 @@ impl<'a> Lower<'a> {
             fails: HashMap::new(),
             components: HashMap::new(),
             assigned: HashMap::new(),
+            refused: HashSet::new(),
+            repeat_all: false,
+            loops: HashMap::new(),
             code_bits,
             steps: 0,
             costs: None,
@@ -152,11 +206,18 @@ impl<'a> Lower<'a> {
         machine.path.push((alive, Some(alive)));
         let result = machine.function(instance.clone(), args)?;
         let (failed, code, costs) = machine.into_parts();
+        let mut outputs = result.to_vec();
         builder.output(&result);
         if fails {
             builder.output(&[failed]);
             builder.output(&code);
+            outputs.push(failed);
+            outputs.extend_from_slice(&code);
         }
+        let costs = match self.costs {
+            Some(_) => costs.with_profile(&mut builder, &outputs, instance.span),
+            None => HashMap::new(),
+        };
         let finished = builder.finish_optimised();
         let body = match finished {
             Ok(body) => body,
@@ -190,17 +251,19 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             path: Vec::new(),
             whole,
             depth: 0,
+            failing_calls: 0,
             choices: 0,
             costs: HashMap::new(),
             at: Span::default(),
             since: Totals::default(),
+            marks: Vec::new(),
         }
     }
 
     /// Whether an assert failed, which one, and the gates by place.
-    fn into_parts(mut self) -> (Bit, Word, HashMap<Span, Totals>) {
+    fn into_parts(mut self) -> (Bit, Word, Booked) {
         self.account(Span::default());
-        (self.failed, self.code, self.costs)
+        (self.failed, self.code, Booked { places: self.costs, marks: self.marks })
     }
 
     /// Books the gates made since the last call to the place at hand, and goes to another.
@@ -213,6 +276,11 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             *self.costs.entry(self.at).or_default() += now - self.since;
         }
         self.since = now;
+        let wire = self.gates.next_wire();
+        match self.marks.last_mut() {
+            Some(last) if last.0 == wire => last.1 = next,
+            _ => self.marks.push((wire, next)),
+        }
         std::mem::replace(&mut self.at, next)
     }
 
@@ -279,6 +347,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             result: None,
             broken: Bit::ZERO,
             continued: Bit::ZERO,
+            outer: None,
         };
         for (&param, arg) in instance.params.iter().zip(args) {
             frame.locals[param as usize] = Rc::new(arg);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::{Done, Frame, Machine, local_type};
+use super::{Done, Failed, Frame, Machine, local_type};
 use crate::ast::BinaryOp;
 use crate::diag::Code;
 use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Place, Step, Stmt};
@@ -91,6 +91,20 @@ fn walk_stmt<'e>(stmt: &'e Stmt, weight: u8, see: &mut dyn FnMut(&'e Expr, u8)) 
 /// The variables that an expression changes and does not itself bring.
 pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
     let mut changed = BTreeSet::new();
+    walk(expr, 1, &mut |expr, _| {
+        if let Kind::Block(stmts, _) = &expr.kind {
+            for stmt in stmts {
+                if let Stmt::Assign(place, ..) = stmt {
+                    changed.insert(place.local);
+                }
+            }
+        }
+    });
+    changed.difference(&bound(expr)).copied().collect()
+}
+
+/// The variables that an expression brings.
+pub(super) fn bound(expr: &Expr) -> BTreeSet<Local> {
     let mut bound = BTreeSet::new();
     walk(expr, 1, &mut |expr, _| match &expr.kind {
         Kind::Block(stmts, _) => {
@@ -98,8 +112,7 @@ pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
                 match stmt {
                     Stmt::Let(pattern, _) => names(pattern, &mut bound),
                     Stmt::For(pattern, ..) => names(pattern, &mut bound),
-                    Stmt::Assign(place, ..) => drop(changed.insert(place.local)),
-                    Stmt::Expr(_) => {}
+                    Stmt::Assign(..) | Stmt::Expr(_) => {}
                 }
             }
         }
@@ -107,7 +120,7 @@ pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
         Kind::Comprehension(pattern, ..) => names(pattern, &mut bound),
         _ => {}
     });
-    changed.difference(&bound).copied().collect()
+    bound
 }
 
 fn names(pattern: &Pattern, bound: &mut BTreeSet<Local>) {
@@ -150,10 +163,10 @@ impl Machine<'_, '_, '_> {
         }
         let amount = frame.instance.types[value.ty as usize];
         let value = self.eval(frame, value)?;
-        self.room(5 * frame.locals[place.local as usize].width() as u64, place.span)?;
+        let old = self.local(frame, place.local);
+        self.room(5 * old.width() as u64, place.span)?;
         // An index beyond the array writes nothing.
         let Some(ways) = ways.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
-        let old = frame.locals[place.local as usize].clone();
         let value = match op {
             Some(op) => {
                 let before = self.read_way(&old, &ways);
@@ -183,6 +196,8 @@ impl Machine<'_, '_, '_> {
                 self.lower.error(Code::Constant, index.span, message)
             }
             Some(_) => Ok(None),
+            // The counter of a repeated loop has to be known here.
+            None if index.constant => Err(Failed),
             None => Ok(Some(Way::Secret(word, len as usize))),
         }
     }

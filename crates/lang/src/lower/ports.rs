@@ -1,5 +1,7 @@
 //! The entry of a program: parties' inputs and outputs.
 
+use std::collections::HashMap;
+
 use symbolon_circuit::builder::{Bit, Builder, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type};
 
@@ -110,6 +112,26 @@ pub fn lower_entry(
 ) -> Result<(Circuit, Option<Costs>), Failed> {
     let mut lower = Lower::new(tir, errors, entry.instance);
     lower.costs = costs.then(Costs::default);
+    write_entry(lower, entry)
+}
+
+/// Writes an entry as a circuit in which every loop is a repeat that can be one, whatever it costs:
+/// for tests that compare both.
+///
+/// # Errors
+/// What is wrong is in `errors`.
+pub fn lower_entry_as_repeats(
+    tir: &Tir,
+    entry: &Entry,
+    errors: &mut Diagnostics,
+) -> Result<Circuit, Failed> {
+    let mut lower = Lower::new(tir, errors, entry.instance);
+    lower.repeat_all = true;
+    write_entry(lower, entry).map(|(circuit, _)| circuit)
+}
+
+fn write_entry(mut lower: Lower<'_>, entry: &Entry) -> Result<(Circuit, Option<Costs>), Failed> {
+    let tir = lower.tir;
     let instance = lower.instance(entry.instance)?;
     let mut builder = Builder::new(entry.name.clone());
     let mut raw = Vec::new();
@@ -131,7 +153,7 @@ pub fn lower_entry(
         args.push(machine.sanitise(input.ty, &word));
     }
     let result = machine.function(instance, args)?;
-    let (failed, code, mut costs) = machine.into_parts();
+    let (failed, code, booked) = machine.into_parts();
     let before = Totals::so_far(&builder);
     let result = builder.and_each(!failed, &result);
     let mut start = 0;
@@ -141,12 +163,19 @@ pub fn lower_entry(
         start += width;
         put_output(&mut lower, &mut builder, output, &word, entry.parties)?;
     }
-    *costs.entry(span).or_default() += Totals::so_far(&builder) - before;
+    let after = Totals::so_far(&builder) - before;
     // An assert that can never fail needs no output.
     let can_fail = fails && failed != Bit::ZERO && code.width() > 0;
     if can_fail {
         let ty = Type::Uint(code.width() as u32);
         builder.output(Circuit::FAILURE, &code, ty, everybody(&entry.outputs));
+    }
+    let mut costs = HashMap::new();
+    if lower.costs.is_some() {
+        let mut outputs = result.to_vec();
+        outputs.extend(code.iter().filter(|_| can_fail));
+        costs = booked.with_profile(&mut builder, &outputs, span);
+        *costs.entry(span).or_default() += after;
     }
     let circuit = match builder.finish_optimised() {
         Ok(circuit) => circuit,

@@ -46,7 +46,7 @@ pub fn library_text(uri: &Uri) -> Option<&'static str> {
 /// Texts of open documents by path.
 pub type Open = HashMap<PathBuf, Arc<str>>;
 
-/// Loads modules beside the main file.
+/// Loads modules from the main file's folder.
 pub struct Modules {
     /// The folder of the main file.
     pub folder: PathBuf,

@@ -54,7 +54,7 @@ impl Parser<'_> {
         self.binary_from(left, least, mode)
     }
 
-    /// Goes on behind a `{ … }` that turned out to be the start of an expression.
+    /// Goes on after a `{ … }` that turned out to be the start of an expression.
     pub(super) fn expr_from(&mut self, primary: Expr) -> Parsed<Expr> {
         let left = self.postfix_from(primary, Mode::Any)?;
         let left = self.casts(left)?;
@@ -374,7 +374,7 @@ impl Parser<'_> {
         Ok(ExprKind::If(Box::new(If { pattern, condition, then, otherwise })))
     }
 
-    /// Arms up to `}`; the comma behind an arm that ends with `}` may be missing.
+    /// Arms up to `}`; the comma after an arm that ends with `}` may be missing.
     fn arms(&mut self) -> Parsed<Vec<Arm>> {
         let mut arms = Vec::new();
         while !self.at("}") {
@@ -436,7 +436,7 @@ impl Parser<'_> {
     }
 }
 
-/// The type behind a literal.
+/// The type after a literal.
 fn suffix_type(suffix: &str, span: Span) -> Type {
     let parts = vec![Ident { name: suffix.into(), span }];
     Type { kind: TypeKind::Path(Path { parts, span }, Vec::new()), span }

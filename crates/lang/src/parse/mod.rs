@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
         Ok(parts)
     }
 
-    /// Skips to behind the next `;` or to a `}` or keyword of an item on this level.
+    /// Skips to after the next `;` or to a `}` or keyword of an item on this level.
     fn recover(&mut self) {
         let mut depth = 0u32;
         while self.peek().token != Token::End {

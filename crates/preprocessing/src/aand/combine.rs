@@ -99,9 +99,9 @@ const PIECE: usize = 64;
 
 /// The bits that the buckets are summed with.
 struct BucketBits {
-    /// The own bits of all x_k but the first of each bucket.
+    /// This party's bits of all x_k but the first of each bucket.
     factors: Zeroizing<BitVec>,
-    /// The own bits of all d; all parties' once they are known.
+    /// This party's bits of all d; all parties' once they are known.
     d: BitVec,
     /// For each bucket how often z lacks its correction, modulo 2.
     corrections: BitVec,
@@ -202,7 +202,7 @@ impl Combine<'_> {
         order.chunks(self.words() * PIECE * self.leaky.batch().shuffled())
     }
 
-    /// Gathers all bits, and adds up the own bits of all sums but the products with d.
+    /// Gathers all bits, and adds up this party's bits of all sums but the products with d.
     fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<BucketBits> {
         let (n, words, others) = (self.leaky.batch().triples, self.words(), self.others());
         let mut bits = BucketBits {
@@ -315,7 +315,7 @@ const fn bit_index(bit: u8) -> usize {
 }
 
 /// The bits of a bucket's sum, without products; of each member but the first its x and, in the
-/// place of y, the own bit of d.
+/// place of y, this party's bit of d.
 #[inline]
 fn gather(packed: &[u8], first: u8, members: &[u32], others: &mut [u8]) -> u8 {
     let mut sum = first;
@@ -351,7 +351,7 @@ struct OpenedBits {
     theirs: Vec<BitVec>,
 }
 
-/// Sends the own d to all peers, and receives theirs.
+/// Sends this party's d to all peers, and receives theirs.
 fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<OpenedBits> {
     let own = d.to_bytes();
     for channel in channels.iter_mut() {
@@ -373,7 +373,7 @@ struct SumPart<'a> {
     /// The word of bits that its first bucket's are in.
     first: usize,
     members: &'a [u32],
-    /// The own bits of the products, still without d.
+    /// This party's bits of the products, still without d.
     products: &'a mut [u64],
     /// For each peer MACs and keys of x, then of z, to which the members' are added.
     sums: Vec<[&'a mut [Block]; 4]>,

@@ -50,7 +50,7 @@ pub(crate) struct MacCheck<'a> {
     pub delta: &'a Delta,
 }
 
-/// The sum of the MACs on the own d, and what the peer's sum has to be.
+/// The sum of the MACs on this party's d, and what the peer's sum has to be.
 pub(crate) type MacSums = [Block; 2];
 
 /// The key of χ for a pair of parties and what they opened in batch number `batch`, whose buckets

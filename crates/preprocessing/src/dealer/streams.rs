@@ -5,7 +5,6 @@
 //! chunk after chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
-
 use symbolon_transport::PartyId;
 
 use super::{C, CLOSING, SHARES};

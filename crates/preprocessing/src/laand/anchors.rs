@@ -14,7 +14,8 @@ use crate::{PeerAuth, Triples};
 pub(super) struct Anchors<'a> {
     len: usize,
     inputs: BatchInputs,
-    /// The own bits of all anchors' y if they are given, and how many anchors come before these.
+    /// This party's bits of all anchors' y if they are given, and how many anchors come before
+    /// these.
     given: (&'a BitVec, usize),
     towards: Vec<PeerAnchors<'a>>,
 }
@@ -77,7 +78,7 @@ impl<'a> Anchors<'a> {
         if self.inputs.y { self.among(triples).len() } else { 0 }
     }
 
-    /// The own bits of the given y.
+    /// This party's bits of the given y.
     pub fn bits(&self, Range { start, end }: Range<usize>) -> BitVec {
         let (bits, before) = self.given;
         bits.slice(before + start..before + end)

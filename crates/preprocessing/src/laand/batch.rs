@@ -30,14 +30,14 @@ pub(crate) struct BatchInputs {
     pub onto: bool,
 }
 
-/// After steps 1 to 4b: x, y, r and S of all triples, and the own d. Other parties may have seen
-/// other broadcasts.
+/// After steps 1 to 4b: x, y, r and S of all triples, and this party's d. Other parties may have
+/// seen other broadcasts.
 pub(crate) struct Sampled<'a> {
     memory: &'a mut LaAndWorkspace,
     of: LaAndBatch,
     /// Memory for the sums of the buckets. It holds the anchors.
     output: Triples,
-    /// The own d.
+    /// This party's d.
     d: BitVec,
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn confirm_logs(
 
 #[cfg(test)]
 impl Sampled<'_> {
-    /// The own bits of x, y, r of a triple.
+    /// This party's bits of x, y, r of a triple.
     pub(crate) fn own_bits(&self, triple: usize) -> [bool; 3] {
         self.memory.own_bits(triple)
     }

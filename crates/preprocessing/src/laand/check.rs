@@ -28,8 +28,8 @@ pub(crate) struct LaAndCheck<'a> {
 }
 
 impl LaAndCheck<'_> {
-    /// Opens d, of which these are the own bits, and checks all triples with these S, which have
-    /// `width` bits each; returns d.
+    /// Opens d, of which these are this party's bits, and checks all triples with these S, which
+    /// have `width` bits each; returns d.
     pub(super) fn run(
         &mut self,
         channels: &mut [Channel],

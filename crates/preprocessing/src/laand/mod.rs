@@ -72,8 +72,9 @@ pub(crate) use y_shares::YShares;
 
 /// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With
 /// three correlated OTs per triple a column is 25 cache lines: whole ones, so that no load or store
-/// lies across two of them, and whole strips of the trees' sums ([`symbolon_primitives::ggm_sums`]);
-/// and an odd number, so that columns do not push each other out of the caches.
+/// lies across two of them, and whole strips of the trees' sums
+/// ([`symbolon_primitives::ggm_sums`]); and an odd number, so that columns do not push each other
+/// out of the caches.
 pub const CHUNK: usize = 4224;
 
 /// The same where bytes matter more, just below the largest draw: 63 cache lines.
@@ -284,8 +285,8 @@ impl LeakyAndGenerator {
         BitVec::random(n, &mut self.prg)
     }
 
-    /// Steps 1 to 4b for one part of a batch, up to the own d; the bits of the part are left in
-    /// `part.bits`.
+    /// Steps 1 to 4b for one part of a batch, up to this party's d; the bits of the part are left
+    /// in `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
         match part.width {
             Width::Half => self.generate_as::<u64>(channels, part),

@@ -18,7 +18,7 @@ pub(crate) struct LaAndWorkspace {
     records: HugeBuf<Record>,
     /// MACs and keys of the y of those triples.
     y_shares: YShares,
-    /// The own bits of x, y and r.
+    /// This party's bits of x, y and r.
     bits: [BitVec; 3],
     /// S of step 4, as wide as U; the peers' U are XORed to it when they arrive.
     s: HugeBuf<Block>,
@@ -27,11 +27,11 @@ pub(crate) struct LaAndWorkspace {
     packed: HugeBuf<u8>,
 }
 
-/// The own bit of x in a packed triple.
+/// This party's bit of x in a packed triple.
 pub(crate) const X_BIT: u8 = 1;
-/// The own bit of y.
+/// This party's bit of y.
 pub(crate) const Y_BIT: u8 = 2;
-/// The own bit of z.
+/// This party's bit of z.
 pub(crate) const Z_BIT: u8 = 4;
 /// d of step 4.
 pub(crate) const D_BIT: u8 = 8;
@@ -54,7 +54,7 @@ pub(crate) struct Part<'a> {
     pub leaky_each: u64,
     /// The length of U and S.
     pub width: Width,
-    /// The own bits of x, y, r and d of this part, filled by the lane.
+    /// This party's bits of x, y, r and d of this part, filled by the lane.
     pub bits: [BitVec; 4],
 }
 
@@ -100,7 +100,7 @@ impl LaAndWorkspace {
         (0..all).step_by(size).map(part).collect()
     }
 
-    /// Takes the own bits that the lanes left in their parts; returns those of d.
+    /// Takes this party's bits that the lanes left in their parts; returns those of d.
     pub(super) fn set_bits(&mut self, parts: Vec<[BitVec; 4]>) -> BitVec {
         let mut d = BitVec::zeros(0);
         for part in parts {
@@ -110,7 +110,7 @@ impl LaAndWorkspace {
         d
     }
 
-    /// The own bits of the first `n` y.
+    /// This party's bits of the first `n` y.
     pub(super) fn y_bits(&self, n: usize) -> BitVec {
         self.bits[1].slice(0..n)
     }
@@ -120,8 +120,8 @@ impl LaAndWorkspace {
         &self.s
     }
 
-    /// Packs the own bits of x, y and z, and d. The own bits of z are those of r, XORed with d if
-    /// `own`.
+    /// Packs this party's bits of x, y and z, and d. This party's bits of z are those of r, XORed
+    /// with d if `own`.
     pub(super) fn pack(&mut self, d: &BitVec, own: bool) {
         let mut z = std::mem::take(&mut self.bits[2]);
         if own {
@@ -152,12 +152,12 @@ impl LaAndWorkspace {
 
 #[cfg(test)]
 impl LaAndWorkspace {
-    /// The own bit of x of a triple.
+    /// This party's bit of x of a triple.
     pub(crate) fn own_x(&self, triple: usize) -> bool {
         self.bits[0].get(triple)
     }
 
-    /// The own bits of x, y and r of a triple, until they are packed.
+    /// This party's bits of x, y and r of a triple, until they are packed.
     pub(super) fn own_bits(&self, triple: usize) -> [bool; 3] {
         std::array::from_fn(|which| self.bits[which].get(triple))
     }

@@ -16,7 +16,7 @@ use super::Width;
 pub(crate) struct YShares {
     /// How many bits there are of each.
     width: Option<Width>,
-    /// For each peer the MACs on the own bits, and the keys for the peer's.
+    /// For each peer the MACs on this party's bits, and the keys for the peer's.
     rows: Vec<[HugeBuf<u64>; 2]>,
 }
 

@@ -5,7 +5,7 @@
 /// Writes `column_hash`, with the types `Sum`, `Factor` and `Karatsuba`, for a kind of register.
 /// The place of the call must have, with no more than `$features`:
 ///
-/// - `BLOCKS`, how many blocks a register holds; `load` and `store` of so many, `load_tail` of
+/// - `BLOCKS`, how many blocks a register holds; `load` and `store` of that many, `load_tail` of
 ///   fewer, then zeros; `load_bytes` and `load_tail_bytes`, the same of bytes;
 /// - `zero`, `xor` of two and `xor3` of three; `xor_lanes`, the sum of a register's blocks, and
 ///   `lane_sums`, that of each of `BLOCKS` registers;

@@ -5,7 +5,7 @@
 /// Writes `carryless_products`, `tag_products` and `selected_tag_products`, with the type `Sums`,
 /// for a kind of register. The place of the call must have, with no more than `$features`:
 ///
-/// - `WORDS`, how many words a register holds; `load` and `store` of so many, and `load_tail` of
+/// - `WORDS`, how many words a register holds; `load` and `store` of that many, and `load_tail` of
 ///   fewer, then zeros; `broadcast` of one;
 /// - `zero` and `xor`; `xor_lanes`, the sum of a register's blocks;
 /// - `even_products` and `odd_products`, of the words in even and in odd places with a factor in

@@ -163,7 +163,7 @@ impl Wide {
     }
 
     /// The residue modulo X^128 + X^7 + X^2 + X + 1: X^128 is replaced by X^7 + X^2 + X + 1, and
-    /// once more for the seven bits that this pushes over the edge.
+    /// again for the seven bits that this pushes over the edge.
     pub(super) fn reduce(self) -> Block {
         let h = self.high;
         let over = h >> 127 ^ h >> 126 ^ h >> 121;

@@ -5,7 +5,7 @@
 /// Writes `xor_blocks`, `xor_sums`, `interleave_blocks` and `interleave_masked` for a kind of
 /// register. The place of the call must have, with no more than `$features`:
 ///
-/// - `BLOCKS`, how many blocks a register holds; `load` and `store` of so many;
+/// - `BLOCKS`, how many blocks a register holds; `load` and `store` of that many;
 /// - `xor` of two and `xor3` of three;
 /// - `Masks::new`, from a word of bits, and its `xor_next(x, y)`: x, and x ⊕ y in the blocks whose
 ///   bits are set, for two rows; each call goes on to the next `BLOCKS` bits;

@@ -30,9 +30,9 @@ const PIECE: usize = 1 << 15;
 pub(super) struct Bucket {
     /// Its number among those of the session.
     pub number: u64,
-    /// The own circuits.
+    /// This party's circuits.
     pub own: Vec<OwnCircuit>,
-    /// From which the own bucket's output labels follow.
+    /// From which this party's bucket's output labels follow.
     pub output_seed: Seed,
     /// The peer's circuits.
     pub theirs: Vec<PeerCircuit>,

@@ -1,7 +1,7 @@
 //! Commit, open, check: cut-and-choose on the circuits (Fig. 15, "Cut-and-Choose Commit" and
 //! "Cut-and-Choose").
 //!
-//! The figure lets each party choose the set that it opens, behind a commitment. Here both sets
+//! The figure lets each party choose and commit to the set that it opens. Here both sets
 //! come from one coin that is tossed after both parties' circuits and OTs are fixed, which decides
 //! on the buckets as well.
 //!
@@ -20,9 +20,9 @@ use crate::parallel::in_parallel;
 
 /// Circuits that both parties committed to.
 pub(super) struct Committed {
-    /// Seeds of the own circuits.
+    /// Seeds of this party's circuits.
     pub seeds: Vec<Seed>,
-    /// The orders of the own circuits' leaves, M·c.
+    /// The orders of this party's circuits' leaves, M·c.
     pub orders: Vec<Zeroizing<BitVec>>,
     /// The peer's commitments.
     pub theirs: Vec<Commitment>,

@@ -18,11 +18,11 @@ use crate::codec::{Reader, Writer, damaged};
 pub(super) struct Execution {
     /// Its number among the buckets of the session that prepared it.
     pub number: u64,
-    /// The own circuits of the bucket.
+    /// This party's circuits of the bucket.
     pub own: Vec<OwnCircuit>,
-    /// From which the own bucket's output labels follow.
+    /// From which this party's bucket's output labels follow.
     pub output_seed: Seed,
-    /// M·c of the bucket's first OT, by which the own inputs are masked.
+    /// M·c of the bucket's first OT, by which this party's inputs are masked.
     pub input_mask: Zeroizing<BitVec>,
     /// The peer's circuits of the bucket.
     pub theirs: Vec<PeerCircuit>,

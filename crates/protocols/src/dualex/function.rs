@@ -3,7 +3,7 @@
 //! Dual execution tells both parties every output of the garbled circuits. So an output that one
 //! party alone may learn is XORed with as many random bits, an extra input of that party, and an
 //! output that nobody learns is left out. The inputs are put in order: those of party 0, then those
-//! of party 1, each party's masks behind its inputs.
+//! of party 1, each party's masks after its inputs.
 
 use symbolon_circuit::{Call, Circuit, Component, Input, Output, Plan, Program, Receivers, Step};
 use symbolon_circuit::{CircuitError, WireRange};
@@ -57,7 +57,7 @@ impl Function {
         Ok(Function { plan, inputs, outputs, receivers, widths, masks })
     }
 
-    /// The inputs of `party` in execution `index` of so many, with fresh masks.
+    /// The inputs of `party` in execution `index` of all, with fresh masks.
     pub fn inputs_of(
         &self,
         (party, inputs): (PartyId, &InputBits),

@@ -3,19 +3,19 @@
 //! Circuit number k of garbler g is the adaptive garbling of Fig. 9 with
 //!
 //! * labels for g's inputs x_g;
-//! * labels for the other party's announced input x̂ and for its encoding r; the labels of its input
-//!   wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
+//! * labels for the other party's announced input x̂ and for its encoding r; the labels of its
+//!   input wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
 //! * the nonce R, without which the table cannot be read;
 //! * labels d̂ of the outputs, from a seed of their own, which is opened after the intersection is
 //!   committed to.
 //!
 //! # Commitments
-//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a keyed
-//! BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it as the
-//! key and the prefix; the circuit's one commitment is to the digest of the table and to digests of
-//! all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs
-//! no nonce of its own: what it hides is a label of which 127 bits are random to the peer even if
-//! it knows the other label of the wire, as Δ is unknown.
+//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a
+//! keyed BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it
+//! as the key and the prefix; the circuit's one commitment is to the digest of the table and to
+//! digests of all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A
+//! leaf needs no nonce of its own: what it hides is a label of which 127 bits are random to the
+//! peer even if it knows the other label of the wire, as Δ is unknown.
 //!
 //! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
 //! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler
@@ -28,9 +28,8 @@ use symbolon_garbling::{InputKeys, Instance, adaptive::Ending, component::Compon
 use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, commit, mask64,
 };
-use zeroize::Zeroizing;
-
 use symbolon_transport::PartyId;
+use zeroize::Zeroizing;
 
 use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
 
@@ -69,7 +68,8 @@ pub(super) struct OtherFunction {
     pub swapped: Option<usize>,
     /// Whether the leaf of 1 of the encoding's first bit is not one there.
     pub probes: bool,
-    /// Whether the output labels of all other circuits are translated, and opened, from another seed.
+    /// Whether the output labels of all other circuits are translated, and opened, from another
+    /// seed.
     pub reseeded: bool,
 }
 
@@ -103,10 +103,10 @@ pub(super) struct Contents {
 
 /// What the evaluator gets to compare a circuit's labels with.
 ///
-/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the pair
-/// follows from the XOR of both, and the digest of all pairs says whether they are the ones committed
-/// to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a wrong one is
-/// found before any label is there, whatever the evaluator's choices are.
+/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the
+/// pair follows from the XOR of both, and the digest of all pairs says whether they are the ones
+/// committed to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a
+/// wrong one is found before any label is there, whatever the evaluator's choices are.
 #[derive(Clone)]
 pub(super) struct Leaves {
     /// The XOR of both leaves of each of the garbler's inputs.
@@ -117,8 +117,8 @@ pub(super) struct Leaves {
     pub encoded: Vec<Digest>,
     /// The leaves of R and of the outputs' seed.
     pub seeds: [Digest; 2],
-    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the one
-    /// of the encoding's.
+    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the
+    /// one of the encoding's.
     pub pairs: [Digest; 2],
 }
 
@@ -134,7 +134,7 @@ impl Leaves {
         sums.chain(&self.seeds).chain(&self.pairs).flatten().copied().collect()
     }
 
-    /// Those of so many wires.
+    /// Those of a number of wires.
     ///
     /// # Panics
     /// If there are not as many bytes as they take.
@@ -280,9 +280,9 @@ impl<'a> Garbler<'a> {
         }
     }
 
-    /// Garbles circuit `number` from its seed, with the leaves of the own inputs in this order; the
-    /// masked table goes to `sink` in pieces. Returns what the garbler keeps, the table's ending,
-    /// what the commitment is to, and the commitment.
+    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this
+    /// order; the masked table goes to `sink` in pieces. Returns what the garbler keeps, the
+    /// table's ending, what the commitment is to, and the commitment.
     pub fn garble(
         &self,
         number: u64,

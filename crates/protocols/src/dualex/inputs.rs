@@ -36,7 +36,7 @@ use super::{
 /// What all buckets' labels of encodings are fetched with.
 pub(super) struct Inputs<'a> {
     ots: &'a Ots,
-    /// The own buckets, and the peer's.
+    /// This party's buckets, and the peer's.
     buckets: [&'a Buckets; 2],
     /// The encoded bits of this party, and of the peer.
     encoded: [usize; 2],
@@ -119,7 +119,7 @@ impl Inputs<'_> {
         offline.channel().send(messages::ENCODED, Block::as_bytes(&message))
     }
 
-    /// Receives the labels of the own encoding in the peer's bucket `i`.
+    /// Receives the labels of this party's encoding in the peer's bucket `i`.
     pub fn receive(&self, offline: &mut Offline<'_>, bucket: &mut Bucket, i: usize) -> Result<()> {
         let peer = 1 - offline.me();
         for (circuit, difference) in bucket.theirs.iter_mut().skip(1).zip(&self.differences(i)) {
@@ -178,7 +178,7 @@ impl Mask {
         masks
     }
 
-    /// The masked labels of the own circuits: for each position, circuit and value.
+    /// The masked labels of this party's circuits: for each position, circuit and value.
     fn labels(&self, strings: &[[Block; 2]], bucket: &Bucket) -> Vec<Block> {
         let mut message = Vec::with_capacity(2 * self.size * strings.len());
         for (k, [zero, one]) in strings.iter().enumerate() {
@@ -192,7 +192,7 @@ impl Mask {
         message
     }
 
-    /// The labels of the own choices: for each position and circuit.
+    /// The labels of this party's choices: for each position and circuit.
     fn unmask(&self, strings: &[Block], choices: &BitVec, masked: &[Block]) -> Blocks {
         let mut labels = Blocks::new(Vec::with_capacity(masked.len() / 2));
         let masked = masked.as_chunks::<2>().0.chunks(self.size);
@@ -207,7 +207,7 @@ impl Mask {
     }
 }
 
-/// Compares the labels of the own encoding with the commitments, and decodes them.
+/// Compares the labels of this party's encoding with the commitments, and decodes them.
 fn receive_labels(
     offline: &Offline<'_>,
     bucket: &mut Bucket,

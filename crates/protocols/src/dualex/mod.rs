@@ -1,5 +1,5 @@
-//! `dualex`: dual execution for two parties, prepared in batches (Rindal and Rosulek, "Faster Malicious
-//! 2-Party Secure Computation with Online/Offline Dual Execution", USENIX Security 2016).
+//! `dualex`: dual execution for two parties, prepared in batches (Rindal and Rosulek, "Faster
+//! Malicious 2-Party Secure Computation with Online/Offline Dual Execution", USENIX Security 2016).
 //!
 //! Both parties garble, and both evaluate. For N executions of one circuit each garbles N̂ copies,
 //! opens some of them to the other, and the rest go to N random buckets of B. Online each evaluates
@@ -8,8 +8,9 @@
 //! circuits that it garbled badly; it cannot produce the value of a wrong output itself, so the
 //! intersection has the right one, or none.
 //!
-//! Classical dual execution leaks a bit: whether the intersection is empty. Here that takes a bucket
-//! without a good circuit, which a given execution has with probability 2^-κ_b at most (`params`).
+//! Classical dual execution leaks a bit: whether the intersection is empty. Here that takes a
+//! bucket without a good circuit, which a given execution has with probability 2^-κ_b at most
+//! (`params`).
 //!
 //! # Figure 15, step by step
 //! | step | where |
@@ -26,11 +27,12 @@
 //!
 //! # Where this departs from the paper
 //! * **The probe matrix** is random and systematic: the published construction is broken.
-//! * **One coin** decides what is opened and in which bucket the rest goes, tossed after all circuits
-//!   and OTs are fixed, in place of a set behind a commitment. Buckets are a random permutation:
-//!   the prototype fills them in order, which costs most of the security.
-//! * **Circuits are committed to by a digest and sent only if they stay**; what is opened costs a seed.
-//!   The adaptive transform (Fig. 9) is unchanged by that, as the digest fixes table and leaves.
+//! * **One coin** decides what is opened and in which bucket the rest goes, tossed after all
+//!   circuits and OTs are fixed, in place of a committed set. Buckets are a random permutation: the
+//!   prototype fills them in order, which costs most of the security.
+//! * **Circuits are committed to by a digest and sent only if they stay**; what is opened costs a
+//!   seed. The adaptive transform (Fig. 9) is unchanged by that, as the digest fixes table and
+//!   leaves.
 //! * **Commitments to labels** are leaves under one commitment of the circuit (`garble`).
 //! * **R is committed to, and goes to the evaluator with the labels of its announced input**, the
 //!   last ones. If the evaluator has no input, nothing is adaptive, and R goes at the same time.
@@ -43,11 +45,12 @@
 //! * **Outputs for one party** are masked by an input of that party (`function`).
 //!
 //! # Order
-//! R is sent after the peer's masked input has come, so every input of the circuit is fixed by then:
-//! the peer's by this message and the OTs, the own ones because an honest garbler chose them without
-//! looking at what the peer does. Output labels are opened after both sets are committed to, the
-//! intersection after the peer's translations were checked (`outputs::TranslationsChecked`), and
-//! outputs exist after it has one value (`outputs::Reconciled`).
+//! R is sent after the peer's masked input has come, so every input of the circuit is fixed by
+//! then: the peer's by this message and the OTs, this party's because an honest garbler chose them
+//! without looking at what the peer does. Output labels are opened after both sets are committed
+//! to, the intersection after the peer's translations were checked
+//! (`outputs::TranslationsChecked`), and outputs exist after it has one value
+//! (`outputs::Reconciled`).
 
 mod buckets;
 mod check;
@@ -99,7 +102,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: true,
     runs_in_flight: true,
-    has_components: false,
+    continues: false,
+    components: None,
     engine: EngineSource::Own(engine::set_up),
     load,
 };
@@ -107,9 +111,9 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
 /// The least AND gates that a circuit is counted as.
 const SMALL: u64 = 1 << 10;
 
-/// What so many executions take, in the measure of protocols on AND gates, by which it is chosen how
-/// many are prepared at a time. A small circuit counts as [`SMALL`] gates, since inputs and
-/// intersections take room as well.
+/// What a number of executions takes, in the measure of protocols on AND gates, by which it is
+/// chosen how many are prepared at a time. A small circuit counts as [`SMALL`] gates, since inputs
+/// and intersections take room as well.
 fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
     let one = Demand::of(circuit, 2);
     Demand { and_gates: one.and_gates.max(SMALL), ..one }.times(batch.executions)

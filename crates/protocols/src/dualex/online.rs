@@ -158,8 +158,8 @@ impl Online<'_> {
         receive_bits(self.channel, messages::MASKED_INPUTS, executions.len() * lengths.inputs[1])
     }
 
-    /// Sends the labels of the own inputs and of the peer's masked ones in all own circuits. The
-    /// peer's input is fixed, so R may go, too.
+    /// Sends the labels of this party's inputs and of the peer's masked ones in all own circuits.
+    /// The peer's input is fixed, so R may go, too.
     pub fn send_labels(&mut self, own: &[Zeroizing<Vec<bool>>], theirs: &BitVec) -> Result<()> {
         for (i, (bits, execution)) in own.iter().zip(&self.prepared.executions).enumerate() {
             let theirs = self.part(theirs, i, 1);
@@ -418,7 +418,7 @@ impl Online<'_> {
         items.slice(i * ots..(i + 1) * ots)
     }
 
-    /// Sends the seeds of the own output labels.
+    /// Sends the seeds of this party's output labels.
     pub fn send_seeds(&mut self) -> Result<()> {
         outputs::send_seeds(self.channel, &self.prepared.executions)
     }

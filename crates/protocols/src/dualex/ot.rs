@@ -1,8 +1,8 @@
 //! Random OTs in both directions, from correlated ones (F_rot, Fig. 10).
 //!
-//! A correlated OT k gives the receiver a bit c_k and a MAC M_k = K_k ⊕ c_k·Δ; hashed, with k as the
-//! tweak, they are a random OT of the strings H(k, K_k) and H(k, K_k ⊕ Δ). A receiver *opens* its
-//! bits to the sender by a digest of their MACs: to open another bit it would have to know Δ.
+//! A correlated OT k gives the receiver a bit c_k and a MAC M_k = K_k ⊕ c_k·Δ; hashed, with k as
+//! the tweak, they are a random OT of the strings H(k, K_k) and H(k, K_k ⊕ Δ). A receiver *opens*
+//! its bits to the sender by a digest of their MACs: to open another bit it would have to know Δ.
 
 use std::ops::Range;
 

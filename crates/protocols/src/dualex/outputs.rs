@@ -87,7 +87,7 @@ fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block
     good
 }
 
-/// The outputs of an execution, confirmed by the peer's circuits and the own ones: the only thing
+/// The outputs of an execution, confirmed by the peer's circuits and this party's: the only thing
 /// from which outputs are released.
 pub(super) struct Reconciled {
     values: BitVec,

@@ -11,9 +11,9 @@
 //!   values in the private set intersection. The paper asks for ℓ ≥ κ_s. The two sets make B²
 //!   pairs, each of which a cheater may hope to hit, so ℓ = κ_s + 2⌈log₂ B⌉ here.
 //!
-//! Each bound is for one event. A cheater can hope for three of the second kind in one execution: that
-//! the matrix resists fewer probes than it should, that all its probes pass, and that it hits a value of
-//! the intersection. Together they have probability at most 3·2^-κ_s.
+//! Each bound is for one event. A cheater can hope for three of the second kind in one execution:
+//! that the matrix resists fewer probes than it should, that all its probes pass, and that it hits
+//! a value of the intersection. Together they have probability at most 3·2^-κ_s.
 
 use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
@@ -40,7 +40,7 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// The numbers for so many executions.
+    /// The numbers for a number of executions.
     ///
     /// # Errors
     /// `InvalidInput` when there are none, or too many.

@@ -96,8 +96,8 @@ pub(super) fn encoded_bits(n: usize, s: u32) -> usize {
     n + high
 }
 
-/// log₂ of the bound on the probability that a matrix with so many rows and columns of A does not
-/// resist s probes, rounded up.
+/// log₂ of the bound on the probability that a matrix with these numbers of rows and columns of A
+/// does not resist s probes, rounded up.
 fn log2_failure(n: usize, tail: usize, s: u32) -> f64 {
     let s = s as usize;
     let mut terms = Vec::new();

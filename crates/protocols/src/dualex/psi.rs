@@ -1,11 +1,11 @@
 //! Private set intersection in two phases, from OTs that were made before (§7; Figs. 13 and 14).
 //!
-//! Each party has B values of ℓ bits. In the first phase both become committed to them, in the second
-//! each learns which of its own values the other has. Two instances run side by side, one in each
-//! direction: in each, a receiver with values a_i tests against the values of a sender.
+//! Each party has B values of ℓ bits. In the first phase both become committed to them, in the
+//! second each learns which of its own values the other has. Two instances run side by side, one in
+//! each direction: in each, a receiver with values a_i tests against the values of a sender.
 //!
-//! For the receiver's value i there are ℓ random OTs, of strings m^{i,t}_0 and m^{i,t}_1 with choices
-//! c_i. With d_i = a_i ⊕ c_i the sender computes for each of its values s_j
+//! For the receiver's value i there are ℓ random OTs, of strings m^{i,t}_0 and m^{i,t}_1 with
+//! choices c_i. With d_i = a_i ⊕ c_i the sender computes for each of its values s_j
 //!
 //! ```text
 //! S_ij = ⊕_t F(m^{i,t}_{d_i[t] ⊕ s_j[t]}, j),
@@ -14,16 +14,17 @@
 //! which the receiver knows if s_j = a_i, as it holds the string of choice c_i[t] = d_i[t] ⊕ a_i[t]
 //! for every t, and which is random to it otherwise.
 //!
-//! * **Synchronous** (Fig. 13): receiver sends d; sender commits to all S; later opens. Three messages,
-//!   Bℓ bits and B² blocks.
-//! * **Asynchronous** (Fig. 14): the sender commits beforehand to every term of every S, each under a
-//!   pad z with ⊕_t z_t = 0, in an order π_j of its own. Then d and the sender's s_j ⊕ π_j can go at the
-//!   same time, and the sender opens the terms that they point to. Two messages, B²ℓ blocks.
+//! * **Synchronous** (Fig. 13): receiver sends d; sender commits to all S; later opens. Three
+//!   messages, Bℓ bits and B² blocks.
+//! * **Asynchronous** (Fig. 14): the sender commits beforehand to every term of every S, each under
+//!   a pad z with ⊕_t z_t = 0, in an order π_j of its own. Then d and the sender's s_j ⊕ π_j can go
+//!   at the same time, and the sender opens the terms that they point to. Two messages, B²ℓ blocks.
 //!
 //! # What it is good for
-//! It is *weakly* malicious-secure (Definition 3), for sets of which the cheater can know one value at
-//! most; reconciliation values are such (§7.1). A simulator of a receiver reads its values from d. For a
-//! sender it only tests whether its S_ij fit the one value that it may know; it never needs the others.
+//! It is *weakly* malicious-secure (Definition 3), for sets of which the cheater can know one value
+//! at most; reconciliation values are such (§7.1). A simulator of a receiver reads its values from
+//! d. For a sender it only tests whether its S_ij fit the one value that it may know; it never
+//! needs the others.
 //!
 //! # Where it departs from the figures
 //! * The pads z and all terms have 128 bits, not ℓ (as they are XORed with outputs of F they must).
@@ -31,9 +32,8 @@
 //! * A term's commitment is a keyed hash without a nonce, as the term is masked by a random pad.
 
 use symbolon_primitives::{BitVec, Block, Prg, Seed, TweakedHash, derive_block};
-use zeroize::{Zeroize, Zeroizing};
-
 use symbolon_transport::PartyId;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{garble::Digest, ot::Blocks};
 
@@ -233,7 +233,8 @@ impl Shape<'_> {
         terms.iter().enumerate().map(leaf).collect()
     }
 
-    /// Which of the two terms is opened for each i, j and t, from the receiver's d and the sender's.
+    /// Which of the two terms is opened for each i, j and t, from the receiver's d and the
+    /// sender's.
     pub fn opened_places(&self, receiver: &BitVec, sender: &BitVec) -> BitVec {
         let mut places = BitVec::with_capacity(self.terms());
         for i in 0..self.values {

@@ -2,16 +2,15 @@
 //! Commit").
 //!
 //! R_y is a hash of the XOR of the labels that encode y under both parties' bucket labels. A party
-//! that got y from a good circuit knows both: the peer's label from evaluating, its own by itself. Of
-//! every other y' it lacks a label of the peer's, so that R_y' is random to it.
+//! that got y from a good circuit knows both: the peer's label from evaluating, its own by itself.
+//! Of every other y' it lacks a label of the peer's, so that R_y' is random to it.
 //!
-//! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no linear
-//! relations, and are bound to execution and session.
+//! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no
+//! linear relations, and are bound to execution and session.
 
 use symbolon_primitives::{BitVec, Block, Prg, mask64};
-use zeroize::Zeroizing;
-
 use symbolon_transport::PartyId;
+use zeroize::Zeroizing;
 
 use super::garble::{Digest, Leaf, LeafHash};
 
@@ -27,7 +26,7 @@ pub(super) struct Candidate {
 pub(super) struct Reconciliation<'a> {
     /// The session that prepared, the peer, and the bucket's number.
     pub bucket: (&'a [u8; 32], PartyId, u64),
-    /// The labels of the own bucket.
+    /// The labels of this party's bucket.
     pub own: &'a [[Block; 2]],
     /// The hashes of the labels of the peer's.
     pub theirs: &'a [[Digest; 2]],
@@ -38,8 +37,9 @@ pub(super) struct Reconciliation<'a> {
 impl Reconciliation<'_> {
     /// The candidate of a circuit that gave these values, and these labels of the peer's bucket.
     ///
-    /// If any label is not the one that the peer gave a hash of, the item is random. An item made of
-    /// wrong labels would tell whoever chose them whether the values are those that it hopes for.
+    /// If any label is not the one that the peer gave a hash of, the item is random. An item made
+    /// of wrong labels would tell the party that chose them whether the values are those that it
+    /// hopes for.
     pub fn candidate(&self, values: BitVec, labels: &[Block], prg: &mut Prg) -> Candidate {
         let (session, peer, number) = self.bucket;
         let hash = LeafHash::new(session, peer, number);
@@ -99,12 +99,12 @@ fn shuffle(set: &mut [u128], prg: &mut Prg) {
     let mut keyed = Zeroizing::new(keyed.collect::<Vec<_>>());
     // Odd-even transposition: as many rounds as there are values sort them.
     for round in 0..keyed.len() {
-        for pair in keyed[round % 2..].chunks_exact_mut(2) {
-            let swap = pair[0][0].0 > pair[1][0].0;
-            for place in 0..2 {
-                let change = (pair[0][place] ^ pair[1][place]).select(swap);
-                pair[0][place] ^= change;
-                pair[1][place] ^= change;
+        for [one, other] in keyed[round % 2..].as_chunks_mut::<2>().0 {
+            let swap = one[0].0 > other[0].0;
+            for (one, other) in one.iter_mut().zip(other) {
+                let change = (*one ^ *other).select(swap);
+                *one ^= change;
+                *other ^= change;
             }
         }
     }
@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// A garbler that has a circuit give labels with a known error would know the value made of them,
-    /// and learn from the intersection whether the circuit was evaluated on such inputs.
+    /// A garbler that has a circuit give labels with a known error would know the value made of
+    /// them, and learn from the intersection whether the circuit was evaluated on such inputs.
     #[test]
     fn wrong_labels_make_no_value_that_their_garbler_knows() {
         let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));

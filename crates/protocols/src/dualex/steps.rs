@@ -4,7 +4,7 @@
 //! | message | |
 //! | --- | --- |
 //! | 1 | x̂ = x ⊕ M·c_1, the masked inputs |
-//! | 2 | labels for both parties' inputs in the own circuits, and R |
+//! | 2 | labels for both parties' inputs in this party's circuits, and R |
 //! | 3, 4 | both sets are committed to (one message in the asynchronous form) |
 //! | 5 | output labels are opened and checked |
 //! | 6 | the intersection is opened |

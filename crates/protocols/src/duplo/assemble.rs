@@ -8,9 +8,9 @@ use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::buckets::View;
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
 use super::components::Wire;
+use super::ends::Wired;
 use super::keys;
 use super::layout::COMMON_OFFSET;
 use super::messages;
@@ -19,32 +19,30 @@ use super::solder::{self, Target};
 
 /// Every sum of wires, and what it is soldered to: first the inputs of all slots, then the outputs
 /// of the garbler that are sums.
-fn connections<'a>(view: View<'a>) -> impl Iterator<Item = (Vec<Id>, Target, bool)> + 'a {
-    let heads =
-        move |wires: &[Wire]| wires.iter().map(|&wire| view.head(wire as usize).key).collect();
-    let graph = &view.program.graph;
-    let of_slot = move |slot: usize| {
-        let at = graph.slots[slot];
-        (0..graph.kinds[at.kind].inputs()).map(move |input| (slot, at, input))
-    };
-    let inputs = (0..graph.slots.len()).flat_map(of_slot).map(move |(slot, at, input)| {
-        let (terms, constant) = graph.sums.get(at.first_sum + input);
-        (heads(terms), view.input(slot, input), constant)
-    });
-    let gates = view.program.out_gates.iter().enumerate().map(move |(gate, &output)| {
+fn connections<'a>(wired: Wired<'a>) -> impl Iterator<Item = (Vec<Id>, Target, bool)> + 'a {
+    let Wired { program, ends } = wired;
+    let heads = move |wires: &[Wire]| wires.iter().map(|&wire| ends.head(wire).key).collect();
+    let graph = &program.graph;
+    let inputs = graph.sums.iter().zip(&ends.inputs);
+    let inputs = inputs.map(move |((terms, constant), &target)| (heads(terms), target, constant));
+    let gates = program.out_gates.iter().enumerate().map(move |(gate, &output)| {
         // The constant is added when the value is reported.
         let (terms, _) = graph.outputs.get(output);
-        (heads(terms), view.head(graph.wires + gate), false)
+        (heads(terms), ends.heads[graph.wires + gate], false)
     });
     inputs.chain(gates)
 }
 
 /// The garbler opens all connections.
-pub(super) fn open(channel: &mut Channel, opening: &mut Opening<'_>, view: View<'_>) -> Result<()> {
+pub(super) fn open(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    wired: Wired<'_>,
+) -> Result<()> {
     let open = |(sources, target, constant): (Vec<Id>, Target, bool)| {
         solder::solder(opening, sources.into_iter(), target, constant)
     };
-    let mut solderings: Vec<Block> = connections(view).map(open).collect();
+    let mut solderings: Vec<Block> = connections(wired).map(open).collect();
     channel.tamper_state("duplo: soldering", Block::as_bytes_mut(&mut solderings));
     send_blocks(channel, messages::SOLDERINGS, &solderings)
 }
@@ -54,11 +52,11 @@ pub(super) fn open(channel: &mut Channel, opening: &mut Opening<'_>, view: View<
 pub(super) fn claim(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
-    view: View<'_>,
+    wired: Wired<'_>,
 ) -> Result<Vec<Block>> {
-    let n = view.program.graph.sums.len() + view.program.out_gates.len();
+    let n = wired.program.graph.sums.len() + wired.program.out_gates.len();
     let solderings = receive_blocks(channel, messages::SOLDERINGS, n)?;
-    for ((sources, target, constant), &soldering) in connections(view).zip(&solderings) {
+    for ((sources, target, constant), &soldering) in connections(wired).zip(&solderings) {
         solder::claim(claims, sources.into_iter(), target, constant, soldering);
     }
     Ok(solderings)
@@ -66,13 +64,11 @@ pub(super) fn claim(
 
 /// What the online phase opens: after Δ_ot, for each input of the evaluator its key and the
 /// transfer's, then for each of its outputs the indicator bits of its wires, masked.
-fn online_sums(view: View<'_>) -> Vec<Vec<Id>> {
-    let program = view.program;
-    let head = |wire: &Wire| view.head(*wire as usize).key;
-    let inputs = program.inputs[1].iter().zip(view.transfers());
-    let inputs = inputs
-        .map(|(wire, transfer)| vec![head(wire), view.places.layout.transfers + transfer as Id]);
-    let outputs = program.to_evaluator.iter().zip(view.masks());
+fn online_sums(Wired { program, ends }: Wired<'_>) -> Vec<Vec<Id>> {
+    let head = |wire: &Wire| ends.head(*wire).key;
+    let inputs = program.inputs[1].iter().zip(ends.transfers..);
+    let inputs = inputs.map(|(wire, transfer)| vec![head(wire), transfer]);
+    let outputs = program.to_evaluator.iter().zip(ends.masks..);
     let outputs = outputs.map(|(&output, mask)| {
         let (terms, _) = program.graph.outputs.get(output);
         terms.iter().map(head).chain([mask]).collect()
@@ -104,14 +100,14 @@ impl Drop for GarblerKeys {
 
 impl GarblerKeys {
     /// Takes what is needed out of all commitments.
-    pub fn new(view: View<'_>, committed: &Committed) -> GarblerKeys {
-        let program = view.program;
+    pub fn new(wired: Wired<'_>, committed: &Committed) -> GarblerKeys {
+        let Wired { program, ends } = wired;
         let keys = |wire: Wire| {
-            let Target { key, offset } = view.head(wire as usize);
+            let Target { key, offset } = ends.head(wire);
             let offset = committed.value(offset);
             [keys::zero_key(committed.value(key), offset), offset]
         };
-        let indicator = |&wire: &Wire| committed.value(view.head(wire as usize).key).lsb();
+        let indicator = |&wire: &Wire| committed.value(ends.head(wire).key).lsb();
         let indicators: Vec<bool> = program.inputs[1].iter().map(indicator).collect();
         let indicators = Zeroizing::new(indicators);
         // Enough from the beginning: a vector that grows leaves copies of its keys behind.
@@ -121,14 +117,14 @@ impl GarblerKeys {
             inputs: program.inputs[0].iter().map(|&wire| keys(wire)).collect(),
             indicators: BitVec::from_bools(&indicators),
             outputs,
-            online: committed.sums(&online_sums(view)),
+            online: committed.sums(&online_sums(wired)),
         }
     }
 }
 
 /// What the evaluator needs of the commitments online.
-pub(super) fn online(view: View<'_>, received: &Received) -> Received {
-    received.sums(&online_sums(view))
+pub(super) fn online(wired: Wired<'_>, received: &Received) -> Received {
+    received.sums(&online_sums(wired))
 }
 
 /// The wires whose keys the evaluator returns to the garbler.

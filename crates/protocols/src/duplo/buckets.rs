@@ -13,7 +13,7 @@ use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators::{Authenticator, Authenticators};
 use super::check::Draw;
-use super::commit::{Claims, Id, Opening, receive_blocks, receive_blocks_into, send_blocks};
+use super::commit::{Claims, Opening, receive_blocks, receive_blocks_into, send_blocks};
 use super::components::{Kind, Slot};
 use super::garble::{self, Copy, HalfGates, KeptTables};
 use super::keys::KeyHash;
@@ -90,13 +90,6 @@ impl<'a> View<'a> {
     pub fn transfers(&self) -> std::ops::Range<usize> {
         let n = self.program.inputs[1].len();
         self.part * n..(self.part + 1) * n
-    }
-
-    /// The masks of the evaluator's outputs.
-    pub fn masks(&self) -> impl Iterator<Item = Id> + use<> {
-        let n = self.program.to_evaluator.len();
-        let first = self.places.layout.masks + (self.part * n) as Id;
-        first..first + n as Id
     }
 }
 

@@ -98,6 +98,9 @@ fn swapped(copies: &[usize]) -> FnAdversary {
 /// GenSub: a copy computes the opposite of an output. If it is opened, it is noticed; if it is
 /// alone in its bucket, the evaluator recovers; if its bucket has no other, the output is wrong. Of
 /// six copies two are opened, two buckets of two are filled, and two copies are bad.
+/// Cheat: G | GenSub | swapped outputs in two of six copies | `commitment opening` if one is
+/// opened; the inputs are recovered if a good copy is in the bucket | caught 3/5, then wrong 1/3,
+/// at these sizes
 #[test]
 fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
     let (mut caught, mut wrong) = (Rate::default(), Rate::default());
@@ -125,6 +128,8 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
 
 /// The same with buckets in which there is always a good copy: the evaluator's answer is right and
 /// the garbler sees no difference, for all inputs.
+/// Cheat: G | GenSub | swapped outputs in copies, beside a good one in every bucket | recovery:
+/// both outputs are right | always right
 #[test]
 fn the_inputs_are_recovered_from_bad_copies() {
     let small = Small { components: [3, 0], authenticators: [3, 3] };
@@ -138,6 +143,8 @@ fn the_inputs_are_recovered_from_bad_copies() {
 
 /// What a bad copy gives may depend on the evaluator's input. How much the evaluator does does not:
 /// it looks at as many keys when copies disagree, or give garbage, as when all give the same.
+/// Cheat: G | EvKAs | copies that give opposite outputs, or garbage | no effect: the evaluator
+/// looks at as many keys as always | always
 #[test]
 fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
     let small = Small { components: [3, 0], authenticators: [3, 3] };
@@ -168,6 +175,8 @@ fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
 }
 
 /// The same of one execution among several, which all are recovered from one Δ.
+/// Cheat: G | GenSub | swapped outputs in copies of one execution of several | recovery: both
+/// outputs are right | always right
 #[test]
 fn all_executions_are_recovered() {
     let small = Small { components: [3, 0], authenticators: [3, 3] };
@@ -178,6 +187,8 @@ fn all_executions_are_recovered() {
 }
 
 /// A table with a wrong row, in a bucket of which another copy is good.
+/// Cheat: G | GenSub | a wrong row in a copy in a bucket | authenticators: the outputs are right |
+/// always right
 #[test]
 fn a_wrong_row_does_no_harm() {
     let small = Small { components: [2, 0], authenticators: [3, 3] };
@@ -190,6 +201,7 @@ fn a_wrong_row_does_no_harm() {
 }
 
 /// VerSub: all tables are wrong, so the opened ones are.
+/// Cheat: G | VerSub | all tables wrong | `opened component` | always
 #[test]
 fn a_wrong_table_is_noticed_when_it_is_opened() {
     assert_caught(GARBLER.into(), super::checks::OPENED_COMPONENT, || {
@@ -198,6 +210,7 @@ fn a_wrong_table_is_noticed_when_it_is_opened() {
 }
 
 /// VerSub: the keys that are opened are not those that were garbled with.
+/// Cheat: G | VerSub | other keys opened than were garbled with | `opened component` | always
 #[test]
 fn other_keys_than_were_garbled_with() {
     for place in [0, 16, 5 * 16 + 3] {
@@ -208,6 +221,7 @@ fn other_keys_than_were_garbled_with() {
 }
 
 /// VerSub: Δ of an opened copy ends in 0.
+/// Cheat: G | VerSub | Δ that ends in 0 | `opened component` | always
 #[test]
 fn an_even_offset_is_noticed_when_it_is_opened() {
     assert_caught(GARBLER.into(), super::checks::OPENED_COMPONENT, || {
@@ -216,6 +230,7 @@ fn an_even_offset_is_noticed_when_it_is_opened() {
 }
 
 /// The table that is sent is not the one of the digest.
+/// Cheat: G | VerSub | another table sent than the digest was of | `component table` | always
 #[test]
 fn another_table_than_was_fixed() {
     assert_caught(GARBLER.into(), super::checks::TABLE_DIGEST, || {
@@ -224,6 +239,8 @@ fn another_table_than_was_fixed() {
 }
 
 /// VerInKeyAuth: authenticators that accept other keys.
+/// Cheat: G | VerInKeyAuth | authenticators that accept other keys | `opened authenticator` |
+/// always
 #[test]
 fn a_malformed_authenticator_is_noticed_when_it_is_opened() {
     assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
@@ -234,6 +251,7 @@ fn a_malformed_authenticator_is_noticed_when_it_is_opened() {
 }
 
 /// VerInKeyAuth: authenticators whose hashes are those of their neighbours.
+/// Cheat: G | VerInKeyAuth | authenticators swapped | `opened authenticator` | always
 #[test]
 fn swapped_authenticators_are_noticed_when_they_are_opened() {
     assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
@@ -242,6 +260,8 @@ fn swapped_authenticators_are_noticed_when_they_are_opened() {
 }
 
 /// VerInKeyAuth: K^0 is not H(Δ), so that nothing could be recovered.
+/// Cheat: G | VerInKeyAuth | keys that do not authenticate themselves | `opened authenticator` |
+/// always
 #[test]
 fn a_key_that_does_not_authenticate_itself() {
     assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
@@ -250,6 +270,7 @@ fn a_key_that_does_not_authenticate_itself() {
 }
 
 /// Δ of an opened authenticator is another than was committed to, and fits nothing.
+/// Cheat: G | VerInKeyAuth | another Δ opened | `opened authenticator` | always
 #[test]
 fn another_offset_of_an_authenticator() {
     assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
@@ -258,6 +279,8 @@ fn another_offset_of_an_authenticator() {
 }
 
 /// One bad authenticator is opened, or outvoted: it does no harm.
+/// Cheat: G | EvKAs | one bad authenticator in a bucket | majority: the outputs are right | always
+/// right
 #[test]
 fn one_bad_authenticator_is_outvoted() {
     let small = Small { components: [2, 2], authenticators: [3, 0] };
@@ -269,6 +292,8 @@ fn one_bad_authenticator_is_outvoted() {
 }
 
 /// GenSold: solderings of components, of authenticators and of slots are not what was committed to.
+/// Cheat: G | GenSold | inconsistent solderings in buckets and between slots | `commitment opening`
+/// | always
 #[test]
 fn inconsistent_solderings() {
     for point in
@@ -281,6 +306,7 @@ fn inconsistent_solderings() {
 }
 
 /// GenSold: the indicator bit is not what was committed to.
+/// Cheat: G | GenSold | a turned indicator bit | `commitment opening` | always
 #[test]
 fn a_turned_indicator_bit() {
     assert_caught(GARBLER.into(), super::OPENING, || {
@@ -289,6 +315,7 @@ fn a_turned_indicator_bit() {
 }
 
 /// GenSold: differences of Δ whose last bit is 1.
+/// Cheat: G | GenSold | a difference of Δ that ends in 1 | `offset difference` | always
 #[test]
 fn an_odd_difference_of_offsets() {
     for point in ["duplo: component soldering", "duplo: authenticator soldering"] {
@@ -300,6 +327,8 @@ fn an_odd_difference_of_offsets() {
 
 /// PreProcessOTInit: a transfer is not what was committed to. An evaluator whose input uses it
 /// would fail for one value of the input only.
+/// Cheat: G | PreProcessOTInit | a transfer that is not committed to (selective failure) |
+/// `commitment opening` | 1 − 2^-ρ
 #[test]
 fn a_transfer_that_is_not_committed_to() {
     for place in [0, 16 * 3 + 7, 16 * 4, 16 * 43] {
@@ -308,12 +337,15 @@ fn a_transfer_that_is_not_committed_to() {
 }
 
 /// PreProcessOTInit: the committed offset is not that of the transfers.
+/// Cheat: G | PreProcessOTInit | another Δ_ot committed to | `commitment opening` | 1 − 2^-ρ
 #[test]
 fn another_common_offset() {
     assert_caught(GARBLER.into(), super::OPENING, || transfers("duplo: common offset", 9));
 }
 
 /// PreProcessOTInit: the evaluator lies about its sums, to be told Δ_ot.
+/// Cheat: E | PreProcessOTInit | lies about sums of transfers, to be told Δ_ot | `oblivious
+/// transfer sum` | always
 #[test]
 fn a_lie_about_sums_of_transfers() {
     assert_caught(EVALUATOR.into(), super::checks::TRANSFER, || {
@@ -325,6 +357,7 @@ fn a_lie_about_sums_of_transfers() {
 }
 
 /// §5.1: a mask that ends in 1 would turn an output of the evaluator.
+/// Cheat: G | §5.1 | masks of indicator bits that end in 1 | `indicator mask` | 1 − 2^-ρ
 #[test]
 fn a_mask_that_turns_a_bit() {
     assert_caught(GARBLER.into(), super::checks::MASK, || {
@@ -333,12 +366,14 @@ fn a_mask_that_turns_a_bit() {
 }
 
 /// §5.1: a sum of masks that is not what was committed to.
+/// Cheat: G | §5.1 | a wrong sum of masks | `commitment opening` | always
 #[test]
 fn another_sum_of_masks() {
     assert_caught(GARBLER.into(), super::OPENING, || message("duplo: sums of masks", flip_in(3)));
 }
 
 /// InputG: a key that is none of the wire's.
+/// Cheat: G | InputG | a key that is none of the wire's | `input key` | always
 #[test]
 fn a_wrong_input_key() {
     for place in [0, 16, 63] {
@@ -348,6 +383,7 @@ fn a_wrong_input_key() {
 }
 
 /// InputE: another key than was committed to, and a lie about e, for every value of the input.
+/// Cheat: G | InputE | a wrong opening, and a lie about e | `commitment opening` | always
 #[test]
 fn a_wrong_opening_of_an_input() {
     for bit in [1, 2] {
@@ -359,6 +395,7 @@ fn a_wrong_opening_of_an_input() {
 }
 
 /// OutputE: a lie about the meaning of an output.
+/// Cheat: G | OutputE | a lie about an indicator bit | `commitment opening` | always
 #[test]
 fn a_wrong_indicator_bit() {
     let wrong = |data: &mut [u8]| data[16] ^= 1;
@@ -366,6 +403,7 @@ fn a_wrong_indicator_bit() {
 }
 
 /// OutputG: a key that is none of the output's, and one of another output.
+/// Cheat: E | OutputG | a key that did not come out | `returned key` | always
 #[test]
 fn a_returned_key_that_did_not_come_out() {
     assert_caught(EVALUATOR.into(), super::checks::RETURNED_KEY, || {
@@ -382,12 +420,15 @@ fn a_returned_key_that_did_not_come_out() {
 }
 
 /// The proof of openings is not the right one.
+/// Cheat: G | F_HCOM | a wrong proof of openings | `commitment opening` | always
 #[test]
 fn a_wrong_proof() {
     assert_caught(GARBLER.into(), super::OPENING, || message("commitments: proof", flip_in(31)));
 }
 
 /// GenSold of a linked input: a soldering to another key, or to the other value.
+/// Cheat: G | GenSold | a wrong soldering of an output to an input of a later part | `commitment
+/// opening` | always
 #[test]
 fn a_wrong_link() {
     for place in [0, 16, 15] {
@@ -412,6 +453,8 @@ fn a_wrong_link() {
 /// Bad copies in the part whose outputs nobody learns, and in those that follow, beside a good one
 /// in every bucket: all that is learnt is right, whether the evaluator recovers in the first part
 /// or in a later one.
+/// Cheat: G | GenSub | swapped outputs in a part whose outputs nobody learns, and in later parts |
+/// recovery: all outputs are right | always right
 #[test]
 fn parts_are_recovered_from_bad_copies() {
     let small = Small { components: [3, 0], authenticators: [3, 3] };
@@ -430,6 +473,8 @@ fn parts_are_recovered_from_bad_copies() {
 
 /// At real sizes a garbler has no use for bad copies: with so many of them one is opened, but for a
 /// probability of 2^-40.
+/// Cheat: G | GenSub | swapped outputs in half of the copies, at real sizes | `commitment opening`
+/// | 1 − 2^-ρ
 #[test]
 fn bad_copies_are_opened_at_real_sizes() {
     let scene = Scene::new(None, 1, 5);

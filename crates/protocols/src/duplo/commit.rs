@@ -20,6 +20,27 @@ pub(super) type Id = u32;
 /// Blocks in a message.
 const PIECE: usize = 1 << 20;
 
+/// A list of commitments, of which some go to a store one by one.
+pub(super) trait List {
+    /// Bytes of one in a store.
+    fn bytes(&self) -> usize;
+
+    /// The number that the next one has.
+    fn next(&self) -> Id;
+
+    /// Writes one of them.
+    ///
+    /// # Errors
+    /// `Store` when it cannot be written.
+    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()>;
+
+    /// Reads another one; returns its number.
+    ///
+    /// # Errors
+    /// `Store` when it is not there.
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id>;
+}
+
 /// The garbler's side of commitments.
 pub(super) struct Committed {
     params: hcom::Params,
@@ -29,6 +50,17 @@ pub(super) struct Committed {
 }
 
 impl Committed {
+    /// None yet.
+    pub fn none(params: &hcom::Params) -> Committed {
+        let (rows, values) = (hcom::Committed::new(params), Zeroizing::default());
+        Committed { params: params.clone(), rows, values }
+    }
+
+    /// Bytes of one in a store.
+    pub fn one_bytes(params: &hcom::Params) -> usize {
+        16 + hcom::Committed::record_bytes(params)
+    }
+
     /// Commits to `n` random strings.
     ///
     /// # Errors
@@ -113,7 +145,7 @@ impl Committed {
         to.blocks(&self.values)
     }
 
-    /// Reads back so many.
+    /// Reads back this number of them.
     ///
     /// # Errors
     /// `Store` when they are not there.
@@ -125,6 +157,34 @@ impl Committed {
         }
         let values = Zeroizing::new(from.blocks(n)?);
         Ok(Committed { params, rows, values })
+    }
+}
+
+impl List for Committed {
+    fn bytes(&self) -> usize {
+        Committed::one_bytes(&self.params)
+    }
+
+    fn next(&self) -> Id {
+        self.values.len() as Id
+    }
+
+    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
+        let bytes = hcom::Committed::record_bytes(&self.params);
+        let mut record = Zeroizing::new(Vec::with_capacity(bytes));
+        self.rows.write_record(id as usize, &mut record);
+        to.bytes(&record)?;
+        to.blocks(&self.values[id as usize..][..1])
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
+        let bytes = hcom::Committed::record_bytes(&self.params);
+        let mut record = Zeroizing::new(vec![0; bytes]);
+        from.fill(&mut record)?;
+        self.rows.push_record(&record);
+        let id = self.next();
+        self.values.push(from.block()?);
+        Ok(id)
     }
 }
 
@@ -173,6 +233,17 @@ pub(super) struct Received {
 }
 
 impl Received {
+    /// None yet.
+    pub fn none(params: &hcom::Params) -> Received {
+        let (rows, corrections) = (Commitments::new(params), Vec::new());
+        Received { params: params.clone(), rows, corrections }
+    }
+
+    /// Bytes of one in a store.
+    pub fn one_bytes(params: &hcom::Params) -> usize {
+        16 + Commitments::record_bytes(params)
+    }
+
     /// Receives commitments to `n` random strings.
     ///
     /// # Errors
@@ -252,7 +323,7 @@ impl Received {
         to.blocks(&self.corrections)
     }
 
-    /// Reads back so many.
+    /// Reads back this number of them.
     ///
     /// # Errors
     /// `Store` when they are not there.
@@ -264,6 +335,34 @@ impl Received {
         }
         let corrections = from.blocks(n)?;
         Ok(Received { params, rows, corrections })
+    }
+}
+
+impl List for Received {
+    fn bytes(&self) -> usize {
+        Received::one_bytes(&self.params)
+    }
+
+    fn next(&self) -> Id {
+        self.corrections.len() as Id
+    }
+
+    fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
+        let bytes = Commitments::record_bytes(&self.params);
+        let mut record = Zeroizing::new(Vec::with_capacity(bytes));
+        self.rows.write_record(id as usize, &mut record);
+        to.bytes(&record)?;
+        to.blocks(&self.corrections[id as usize..][..1])
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
+        let bytes = Commitments::record_bytes(&self.params);
+        let mut record = Zeroizing::new(vec![0; bytes]);
+        from.fill(&mut record)?;
+        self.rows.push_record(&record);
+        let id = self.next();
+        self.corrections.push(from.block()?);
+        Ok(id)
     }
 }
 
@@ -305,7 +404,7 @@ pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]
     blocks.chunks(PIECE).try_for_each(|piece| channel.send(kind, Block::as_bytes(piece)))
 }
 
-/// Receives so many.
+/// Receives this number of them.
 pub(super) fn receive_blocks(channel: &mut Channel, kind: Message, n: usize) -> Result<Vec<Block>> {
     let mut blocks = Vec::new();
     while blocks.len() < n {

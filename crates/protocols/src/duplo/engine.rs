@@ -10,12 +10,14 @@ use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use super::evaluate::CommonOffset;
 use super::params::Games;
+use super::pool::{self, Filling};
 use super::preprocess::{self, EvaluatorCopies, GarblerCopies, PartBuckets};
 use super::program::{GARBLER, Program, Task};
 use super::reactive::{self, Held};
+use crate::component_pool::MemoryPool;
 use crate::{
-    Compiled, Engine, InputBits, Link, Network, OutputBits, Prepared, Preprocessed,
-    phases::EachPrepared,
+    Compiled, Components, Engine, InputBits, Link, Network, OutputBits, PoolSink, Prepared,
+    Preprocessed, phases::EachPrepared,
 };
 
 /// A party after the set-up.
@@ -128,6 +130,40 @@ impl Engine for Duplo {
         Ok(())
     }
 
+    fn preprocess_components(
+        &mut self,
+        net: &mut Network,
+        components: &Components,
+    ) -> Result<Box<dyn Preprocessed>> {
+        let sections = pool::sections(components, net.me, self.games)?;
+        let mut pool = MemoryPool::new(components, &sections)?;
+        self.fill_components(net, components, &mut pool)?;
+        Ok(Box::new(pool))
+    }
+
+    fn fill_components(
+        &mut self,
+        net: &mut Network,
+        components: &Components,
+        sink: &mut dyn PoolSink,
+    ) -> Result<()> {
+        let program = Program::of_pool(components)?;
+        let mut pool = Filling::new(sink);
+        match self.cut_and_choose_of(net, ([0; 32], program))? {
+            Copies::Garbler(copies) => {
+                let committer = preprocess::garblers(self)?.1;
+                let (proof, start) = (committer.opening(), committer.later());
+                copies.fill(peer(net)?, proof, 0)?;
+                copies.keep(&mut pool, &start)
+            }
+            Copies::Evaluator(copies) => {
+                let receiver = preprocess::evaluators(self)?.1;
+                let (proof, start) = (receiver.opening(), receiver.later());
+                copies.fill_pool(peer(net)?, proof, &mut pool, &start)
+            }
+        }
+    }
+
     fn evaluate_part(
         &mut self,
         net: &mut Network,
@@ -157,7 +193,7 @@ enum Proofs {
 }
 
 impl Duplo {
-    /// Garbles and checks the components of so many preparations of a circuit.
+    /// Garbles and checks the components of a number of preparations of a circuit.
     fn cut_and_choose(
         &mut self,
         net: &mut Network,
@@ -168,6 +204,15 @@ impl Duplo {
         let components = &net.components[..];
         let task = Task { executions, parts, games, components, linked: &[] };
         let program = (circuit.digest(), Program::new(circuit.circuit(), task)?);
+        self.cut_and_choose_of(net, program)
+    }
+
+    /// The same for a program.
+    fn cut_and_choose_of(
+        &mut self,
+        net: &mut Network,
+        program: ([u8; 32], Program),
+    ) -> Result<Copies> {
         let threads = threads(net);
         let channel = peer(net)?;
         Ok(match self.side {

@@ -5,8 +5,8 @@
 //! copies give. If one key is accepted, it is the right one. If two are, they differ by the Δ of
 //! the wire: the garbler cheated, and [`recover`](super::recover) takes its inputs from there.
 //! Nothing of that may show, for what a bad copy gives may depend on the evaluator's inputs. So
-//! evaluation goes on with either key and the peer gets an answer as ever, after the same steps:
-//! the keys of all copies are looked at, also where they are the same.
+//! evaluation goes on with either key and the peer gets an answer as otherwise, after the same
+//! steps: the keys of all copies are looked at, also where they are the same.
 
 use symbolon_primitives::{Block, HugeBuf, Secret};
 use symbolon_transport::{Error, PartyId, Result};

@@ -98,8 +98,8 @@ impl Forecast {
     /// Computes what a run of `circuit` will be.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it, or the
-    /// circuit has no such components.
+    /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
+    /// it, or the circuit has no such components.
     pub fn new(circuit: &Circuit, plans: Plans<'_>) -> Result<Forecast> {
         let Plans { executions, count: parts, rho, components } = plans;
         let games = Games::new(rho.bits());
@@ -166,8 +166,8 @@ fn bits(n: u64) -> u64 {
     n.div_ceil(8)
 }
 
-/// Bytes for so many correlated OTs with IKNP: a row for each and for the check's, in whole columns
-/// of 128, and the check.
+/// Bytes for a number of correlated OTs with IKNP: a row for each and for the check's, in whole
+/// columns of 128, and the check.
 fn iknp(n: u64) -> u64 {
     16 * (n + 128).next_multiple_of(128) + 2064
 }

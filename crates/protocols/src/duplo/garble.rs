@@ -23,9 +23,9 @@ use crate::{io_wires::receive_bits, parallel::in_parallel_on};
 /// Two half-gates, which are no secret.
 pub(super) type HalfGates = [Block; 2];
 
-/// So many bytes of tables the garbler keeps until it knows which copies are opened; others are
-/// garbled again. Half of the copies are opened: to garble the others again takes no longer than to
-/// keep all in fresh memory, beyond the caches.
+/// The number of bytes of tables that the garbler keeps until it knows which copies are opened;
+/// others are garbled again. Half of the copies are opened: to garble the others again takes no
+/// longer than to keep all in fresh memory, beyond the caches.
 const KEPT: usize = 1 << 25;
 
 /// A copy of a component.
@@ -196,7 +196,7 @@ impl KeptTables {
     }
 }
 
-/// The tables of `n` copies, of so many gates each.
+/// The tables of `n` copies, of `gates` gates each.
 fn split(mut tables: &mut [HalfGates], gates: usize, n: usize) -> Vec<&mut [HalfGates]> {
     let mut parts = Vec::with_capacity(n);
     for _ in 0..n {

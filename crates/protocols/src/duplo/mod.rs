@@ -27,6 +27,7 @@
 //! | EvSubs | `evaluate` |
 //! | Recover | `recover` |
 //! | OutputG, OutputE | `outputs` |
+//! | pools of components by kind | `stock`, `pool` |
 //! | continuation with outputs that are not opened (section 1.1) | `reactive` |
 //!
 //! # Where this departs from the paper
@@ -57,6 +58,7 @@ mod check;
 pub mod checks;
 mod commit;
 mod components;
+mod ends;
 mod engine;
 mod evaluate;
 pub mod forecast;
@@ -70,17 +72,25 @@ mod oblivious;
 mod online;
 mod outputs;
 mod params;
+mod pool;
+#[cfg(test)]
+mod pool_tests;
 mod preprocess;
 mod program;
 mod reactive;
 mod recover;
 mod solder;
+mod stock;
 mod store;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod times;
 
+pub use pool::Plan;
+pub use stock::Components;
+
+use crate::component_pool::ComponentPools;
 use crate::{Demand, GateForm, spec::EngineSource, spec::ProtocolSpec};
 
 /// Opened sums are not what was committed to.
@@ -101,7 +111,12 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: false,
     runs_in_flight: false,
-    has_components: true,
+    continues: true,
+    components: Some(ComponentPools {
+        demand: pool::demand,
+        sections: pool::sections_at,
+        plan: pool::plan,
+    }),
     engine: EngineSource::Own(engine::set_up),
     messages: messages::ALL,
     checks: checks::ALL,

@@ -21,12 +21,14 @@ use super::assemble::{self, GarblerKeys};
 use super::buckets::View;
 use super::commit::{Committed, Received};
 use super::components::Wire;
+use super::ends::{Ends, Wired};
 use super::engine::{commitments, peer, threads};
 use super::evaluate::{CommonOffset, Evaluated, GarbledProgram};
 use super::inputs;
 use super::oblivious::Transfers;
 use super::outputs;
-use super::params::{Games, Params};
+use super::params::{BucketSizes, Games, Params};
+use super::pool;
 use super::preprocess::{EvaluatorCopies, GarblerCopies, PartBuckets};
 use super::program::{EVALUATOR, GARBLER, Program, Task, ToGarbler};
 use super::recover::{self, Recovered};
@@ -38,6 +40,7 @@ use crate::{Compiled, InputBits, Network, OutputBits, Prepared, phases::check_in
 pub(super) struct GarblerReady {
     digest: [u8; 32],
     program: Arc<Program>,
+    origin: Origin,
     keys: GarblerKeys,
     online: OwnLater,
 }
@@ -46,6 +49,7 @@ pub(super) struct GarblerReady {
 pub(super) struct EvaluatorReady {
     digest: [u8; 32],
     program: Arc<Program>,
+    origin: Origin,
     pub garbled: GarbledProgram,
     transfers: Transfers,
     received: Received,
@@ -53,8 +57,7 @@ pub(super) struct EvaluatorReady {
 }
 
 impl GarblerCopies {
-    /// The function-dependent phase of a part: solders its slots, and takes out what it needs
-    /// online.
+    /// The function-dependent phase of a part.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -66,14 +69,13 @@ impl GarblerCopies {
         online: OwnLater,
     ) -> Result<GarblerReady> {
         let GarblerCopies { program, places, committed, .. } = self;
-        let view = View { program, places, part };
-        let mut opening = committed.opening(proof);
-        assemble::open(channel, &mut opening, view)?;
-        opening.prove(channel)?;
-        channel.flush()?;
-        let keys = GarblerKeys::new(view, committed);
-        let digest = self.digest;
-        Ok(GarblerReady { digest, program: program.clone(), keys, online })
+        let parts = GarblerParts {
+            digest: self.digest,
+            program: program.clone(),
+            origin: Origin::Made(program.parts),
+            ends: Ends::of(View { program, places, part }),
+        };
+        parts.connect(channel, committed, proof, online)
     }
 }
 
@@ -91,15 +93,83 @@ impl EvaluatorCopies {
     ) -> Result<EvaluatorReady> {
         let EvaluatorCopies { program, places, received, .. } = self;
         let view = View { program, places, part };
+        let parts = EvaluatorParts {
+            digest: self.digest,
+            program: program.clone(),
+            origin: Origin::Made(program.parts),
+            ends: Ends::of(view),
+            buckets,
+            transfers: self.transfers.part(view.transfers()),
+        };
+        parts.connect(channel, received, proof, online)
+    }
+}
+
+/// What the garbler connects to a circuit.
+pub(super) struct GarblerParts {
+    /// Of the circuit.
+    pub digest: [u8; 32],
+    pub program: Arc<Program>,
+    pub origin: Origin,
+    pub ends: Ends,
+}
+
+impl GarblerParts {
+    /// The function-dependent phase: solders the slots, and takes what is needed online out of all
+    /// that is committed to.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn connect(
+        self,
+        channel: &mut Channel,
+        committed: &Committed,
+        proof: OwnOpening,
+        online: OwnLater,
+    ) -> Result<GarblerReady> {
+        let GarblerParts { digest, program, origin, ends } = self;
+        let wired = Wired { program: &program, ends: &ends };
+        let mut opening = committed.opening(proof);
+        assemble::open(channel, &mut opening, wired)?;
+        opening.prove(channel)?;
+        channel.flush()?;
+        let keys = GarblerKeys::new(wired, committed);
+        Ok(GarblerReady { digest, program, origin, keys, online })
+    }
+}
+
+/// What the evaluator connects to a circuit.
+pub(super) struct EvaluatorParts {
+    /// Of the circuit.
+    pub digest: [u8; 32],
+    pub program: Arc<Program>,
+    pub origin: Origin,
+    pub ends: Ends,
+    pub buckets: PartBuckets,
+    pub transfers: Transfers,
+}
+
+impl EvaluatorParts {
+    /// The function-dependent phase.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
+    pub fn connect(
+        self,
+        channel: &mut Channel,
+        received: &Received,
+        proof: TheirOpening,
+        online: TheirLater,
+    ) -> Result<EvaluatorReady> {
+        let EvaluatorParts { digest, program, origin, ends, buckets, transfers } = self;
+        let wired = Wired { program: &program, ends: &ends };
         let mut claims = received.claims(proof);
-        let solderings = assemble::claim(channel, &mut claims, view)?;
+        let solderings = assemble::claim(channel, &mut claims, wired)?;
         claims.check(channel)?;
-        let transfers = self.transfers.part(view.transfers());
-        let received = assemble::online(view, received);
+        let received = assemble::online(wired, received);
         let PartBuckets { authenticators, slots, tables } = buckets;
         let garbled = GarbledProgram { slots, tables, solderings, authenticators };
-        let (digest, program) = (self.digest, program.clone());
-        Ok(EvaluatorReady { digest, program, garbled, transfers, received, online })
+        Ok(EvaluatorReady { digest, program, origin, garbled, transfers, received, online })
     }
 }
 
@@ -137,7 +207,7 @@ impl Prepared for GarblerReady {
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut to = Writer(out);
-        store::write_head(&mut to, &self.program)?;
+        store::write_head(&mut to, &self.program, &self.origin)?;
         store::write_keys(&mut to, &self.keys)?;
         self.keys.online.save(&mut to)?;
         to.bytes(&self.online.to_bytes())
@@ -211,7 +281,7 @@ impl Prepared for EvaluatorReady {
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut to = Writer(out);
-        store::write_head(&mut to, &self.program)?;
+        store::write_head(&mut to, &self.program, &self.origin)?;
         store::write_garbled(&mut to, &self.garbled, &self.transfers)?;
         self.received.save(&mut to)?;
         to.bytes(&self.online.to_bytes())
@@ -224,21 +294,13 @@ pub(super) fn load(
     circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let games = Games::new(net.rho.bits());
-    let (executions, components) = (net.batch.executions, &net.components[..]);
-    let parts = store::read_parts(&mut from)?;
-    let sized = |parts| {
-        let task = Task { executions, parts, games, components, linked: &[] };
-        let program = Program::new(circuit.circuit(), task)?;
-        let sizes = Params::new(&program, games)?;
-        Ok((program, sizes))
-    };
-    let (program, sizes) = match sized(parts) {
-        // `prepare` refuses such a number, so nobody wrote it.
-        Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
-            return Err(store::impossible_parts());
+    let origin = store::read_origin(&mut from)?;
+    let (program, buckets) = match &origin {
+        Origin::Made(parts) => made(net, circuit, *parts)?,
+        Origin::Pool(kinds, buckets) => {
+            let program = pool::program(net, circuit, kinds).map_err(|_| store::other_program())?;
+            (program, buckets.clone())
         }
-        sized => sized?,
     };
     store::check_program(&mut from, &program)?;
     let program = Arc::new(program);
@@ -250,13 +312,42 @@ pub(super) fn load(
         let online = Committed::load(&mut from, params, sums)?;
         let keys = GarblerKeys { inputs, indicators, outputs, online };
         let online = OwnLater::from_bytes(from.array()?);
-        Ok(Box::new(GarblerReady { digest, program, keys, online }))
+        Ok(Box::new(GarblerReady { digest, program, origin, keys, online }))
     } else {
-        let (garbled, transfers) = store::read_garbled(&mut from, &program, &sizes)?;
+        let (garbled, transfers) = store::read_garbled(&mut from, &program, &buckets)?;
         let received = Received::load(&mut from, params.clone(), sums)?;
         let online = Zeroizing::new(from.bytes(TheirLater::bytes(&params))?);
         let online = TheirLater::from_bytes(&params, &online)
             .ok_or_else(|| Error::internal("a record of another length than was read"))?;
-        Ok(Box::new(EvaluatorReady { digest, program, garbled, transfers, received, online }))
+        let ready =
+            EvaluatorReady { digest, program, origin, garbled, transfers, received, online };
+        Ok(Box::new(ready))
     }
+}
+
+/// The program of one of so many parts that were prepared together, and the sizes of its buckets.
+fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
+    let games = Games::new(net.rho.bits());
+    let (executions, components) = (net.batch.executions, &net.components[..]);
+    let sized = |parts| {
+        let task = Task { executions, parts, games, components, linked: &[] };
+        let program = Program::new(circuit.circuit(), task)?;
+        let buckets = Params::new(&program, games)?.buckets();
+        Ok((program, buckets))
+    };
+    match sized(parts) {
+        // `prepare` refuses such a number, so nobody wrote it.
+        Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
+            Err(store::impossible_parts())
+        }
+        sized => sized,
+    }
+}
+
+/// What a prepared circuit was made of: what has to be known to find its program again.
+pub(super) enum Origin {
+    /// A cut-and-choose for so many parts, which share it.
+    Made(usize),
+    /// Components of a pool: the kinds of the program, and the sizes of the buckets.
+    Pool(Vec<[u8; 32]>, BucketSizes),
 }

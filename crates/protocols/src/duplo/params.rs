@@ -81,7 +81,24 @@ pub(super) struct Params {
     pub authenticators: Sizes,
 }
 
+/// How many objects are in the buckets of each sort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BucketSizes {
+    /// Of each kind of component.
+    pub kinds: Vec<usize>,
+    /// Of authenticators.
+    pub authenticators: usize,
+}
+
 impl Params {
+    /// The sizes of the buckets alone.
+    pub fn buckets(&self) -> BucketSizes {
+        BucketSizes {
+            kinds: self.kinds.iter().map(|sizes| sizes.bucket as usize).collect(),
+            authenticators: self.authenticators.bucket as usize,
+        }
+    }
+
     /// The cheapest safe sizes for a program and all that are prepared with it.
     ///
     /// # Errors
@@ -91,7 +108,7 @@ impl Params {
         Params::for_executions(&program.graph, program.parts, wires, games)
     }
 
-    /// The same for so many executions of a graph, which have so many wires together.
+    /// The same for a number of executions of a graph, and all their wires.
     ///
     /// # Errors
     /// As [`new`](Params::new).

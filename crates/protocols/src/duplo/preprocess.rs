@@ -18,10 +18,13 @@
 
 use std::sync::Arc;
 
-use symbolon_cutchoose::hcom::{Committer, OwnOpening, Receiver, TheirOpening};
+use symbolon_cutchoose::hcom::{
+    Committer, OwnLater, OwnOpening, Receiver, TheirLater, TheirOpening,
+};
 use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::{Block, HugeBuf, Prg};
 use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroizing;
 
 use super::authenticators::{self, Authenticators};
 use super::buckets::{self, GarbledCopy, Places, View};
@@ -33,7 +36,8 @@ use super::indicators;
 use super::keys::KeyHash;
 use super::layout::Layout;
 use super::oblivious::{self, Transfers};
-use super::params::Params;
+use super::params::{BucketSizes, Params};
+use super::pool::{EvaluatorBuckets, Filling};
 use super::program::Program;
 
 /// What the garbler has after the cut-and-choose.
@@ -47,6 +51,7 @@ pub(super) struct GarblerCopies {
     threads: usize,
     /// Of each kind, the tables that it kept.
     tables: Vec<KeptTables>,
+    buckets: BucketSizes,
 }
 
 /// What the evaluator has.
@@ -58,6 +63,7 @@ pub(super) struct EvaluatorCopies {
     pub received: Received,
     pub transfers: Transfers,
     sent: Sent,
+    buckets: BucketSizes,
 }
 
 /// What the garbler fixed before the coin.
@@ -139,6 +145,7 @@ pub(super) fn garbler(
     (digest, program): ([u8; 32], Program),
 ) -> Result<GarblerCopies> {
     let run = Run::new(engine, &program)?;
+    let buckets = run.params.buckets();
     let session = engine.session;
     let (transfers, masks) = (run.layout.transfers, run.layout.masks);
     let (cot, committer) = garblers(engine)?;
@@ -171,10 +178,23 @@ pub(super) fn garbler(
     check::open_authenticators(channel, &mut opening, &objects, &places.authenticators)?;
     opening.prove(channel)?;
     let program = Arc::new(program);
-    Ok(GarblerCopies { digest, program, places, committed, session, threads, tables })
+    Ok(GarblerCopies { digest, program, places, committed, session, threads, tables, buckets })
 }
 
 impl GarblerCopies {
+    /// Writes the only part to a pool, whose buckets are filled.
+    ///
+    /// # Errors
+    /// What the pool fails with.
+    pub fn keep(&self, pool: &mut Filling<'_>, start: &OwnLater) -> Result<()> {
+        let GarblerCopies { program, places, committed, session, .. } = self;
+        let view = View { program, places, part: 0 };
+        pool.head(session, committed, &self.buckets, &start.to_bytes())?;
+        pool.unbound(view, committed, None)?;
+        let mut slots = 0..program.graph.slots.len();
+        slots.try_for_each(|slot| pool.bucket((view, slot), committed, None))
+    }
+
     /// Fills the buckets of a part.
     ///
     /// # Errors
@@ -202,6 +222,7 @@ pub(super) fn evaluator(
     (digest, program): ([u8; 32], Program),
 ) -> Result<EvaluatorCopies> {
     let run = Run::new(engine, &program)?;
+    let buckets = run.params.buckets();
     let session = engine.session;
     let (first_transfer, first_mask) = (run.layout.transfers, run.layout.masks);
     let mut prg = Prg::from_seed(*engine.prg.seed());
@@ -239,7 +260,7 @@ pub(super) fn evaluator(
     claims.check(channel)?;
     let (program, transfers) = (Arc::new(program), transfers.first(n_transfers));
     let sent = Sent { session, digests, hash, accepted };
-    Ok(EvaluatorCopies { digest, program, places, received, transfers, sent })
+    Ok(EvaluatorCopies { digest, program, places, received, transfers, sent, buckets })
 }
 
 impl EvaluatorCopies {
@@ -272,5 +293,40 @@ impl EvaluatorCopies {
         }
         claims.check(channel)?;
         Ok(PartBuckets { authenticators, slots, tables })
+    }
+
+    /// Receives the buckets of the only part and writes them to a pool as they come. They may be
+    /// used once this returns, which checks the proof.
+    ///
+    /// # Errors
+    /// As [`fill`](EvaluatorCopies::fill), and what the pool fails with.
+    pub fn fill_pool(
+        &self,
+        channel: &mut Channel,
+        proof: TheirOpening,
+        pool: &mut Filling<'_>,
+        start: &TheirLater,
+    ) -> Result<()> {
+        let EvaluatorCopies { program, places, received, sent, transfers, .. } = self;
+        let Sent { session, digests, hash, accepted } = sent;
+        let view = View { program, places, part: 0 };
+        let mut own = Zeroizing::new(hash.to_block().to_bytes().to_vec());
+        own.extend_from_slice(&start.to_bytes());
+        pool.head(session, received, &self.buckets, &own)?;
+        let mut claims = received.claims(proof);
+        let what = (session, hash.clone(), &accepted[..]);
+        let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;
+        pool.unbound(view, received, Some((&authenticators, transfers)))?;
+        let mut room = HugeBuf::public(0);
+        for slot in 0..program.graph.slots.len() {
+            let digests = &digests[program.graph.slots[slot].kind];
+            room.reset(view.slot(slot).1.ands() * view.copies(slot).len());
+            let place = (&mut room[..], 0);
+            let copies = buckets::receive_slot(channel, &mut claims, (view, slot), digests, place)?;
+            let (authenticators, copies) = (&authenticators, &copies[..]);
+            let own = EvaluatorBuckets { authenticators, copies, tables: &room };
+            pool.bucket((view, slot), received, Some(own))?;
+        }
+        claims.check(channel)
     }
 }

@@ -76,7 +76,32 @@ impl Program {
         let all = executions.checked_mul(parts).filter(|&all| all > 0).ok_or_else(too_many)?;
         let circuit = lower_lookups(circuit);
         let choice = Choice { executions: all, games, named };
-        let graph = components::choose(&circuit, choice)?.repeated(executions);
+        let graph = components::choose(&circuit, choice)?;
+        Program::connected(circuit, graph, [executions, parts], linked)
+    }
+
+    /// The program whose components are all of `known` kinds, for one part of a pool.
+    ///
+    /// # Errors
+    /// As [`new`](Program::new); `InvalidInput` when there are other components.
+    pub fn of_kinds(
+        circuit: &Circuit,
+        executions: usize,
+        known: &[[u8; 32]],
+        names: &[String],
+    ) -> Result<Program> {
+        let circuit = lower_lookups(circuit);
+        let graph = components::of_kinds(&circuit, known, names)?;
+        Program::connected(circuit, graph, [executions, 1], &[])
+    }
+
+    fn connected(
+        circuit: Circuit,
+        graph: ComponentGraph,
+        [executions, parts]: [usize; 2],
+        linked: &[usize],
+    ) -> Result<Program> {
+        let graph = graph.repeated(executions);
         let mut program = Program {
             executions,
             parts,

@@ -1,8 +1,8 @@
 //! Reactive computation: outputs of one part are inputs of the next, and nobody sees them in
 //! between. Which part comes next may depend on what the parties have learnt.
 //!
-//! A part is a circuit that is garbled, connected and evaluated as ever. Its outputs stay with the
-//! engine as they are: the garbler keeps the commitments to the wires of each output bit, the
+//! A part is a circuit that is garbled, connected and evaluated as any other. Its outputs stay with
+//! the engine as they are: the garbler keeps the commitments to the wires of each output bit, the
 //! evaluator the keys. A *linked* input of a later part is neither party's: no key is given for it
 //! and no transfer is used. Its wire has authenticators like any other input wire, and the garbler
 //! solders the sum of wires that the output is to the head of these, exactly as it solders sums to
@@ -14,14 +14,14 @@
 //!                                                            the new wires; authenticators accept
 //! ```
 //!
-//! The head of an input wire is soldered to once, so its own key hides what is opened, however often
-//! an output is linked.
+//! The head of an input wire is soldered to once, so its own key hides what is opened, however
+//! often an output is linked.
 //!
-//! **Recovery** goes on through the parts. An evaluator that learnt Δ_ot in one part knows the outputs of
-//! that part in the clear, but may hold the key of the wrong value. It takes the right one instead: it
-//! can tell which value a key on the new wire stands for, and the other key differs by that wire's Δ.
-//! Later parts are recovered from the start. The evaluator takes the same steps when nothing is
-//! recovered, as ever.
+//! **Recovery** goes on through the parts. An evaluator that learnt Δ_ot in one part knows the
+//! outputs of that part in the clear, but may hold the key of the wrong value. It takes the right
+//! one instead: it can tell which value a key on the new wire stands for, and the other key differs
+//! by that wire's Δ. Later parts are recovered from the start. The evaluator takes the same steps
+//! when nothing is recovered.
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_primitives::Block;

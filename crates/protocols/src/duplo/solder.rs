@@ -25,7 +25,7 @@
 //!
 //! **Differences of Δ** are opened once for each object: Δ_i ⊕ Δ_ot, where Δ_ot is the offset of
 //! the oblivious transfers. Any two of them make Δ_i ⊕ Δ_j. That is what the paper's pairwise
-//! openings and those to Δ_rco of PreProcessRecovery say together, Δ_ot being Δ_rco: whoever learns
+//! openings and those to Δ_rco of PreProcessRecovery say together, Δ_ot being Δ_rco: who learns
 //! one Δ learns all, and only a garbler that cheated lets the evaluator learn one. Their last bit
 //! must be 0: since there is a good object in every bucket, all Δ then end in 1.
 

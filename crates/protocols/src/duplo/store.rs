@@ -18,25 +18,64 @@ use super::evaluate::GarbledProgram;
 use super::garble::HalfGates;
 use super::keys::KeyHash;
 use super::oblivious::Transfers;
-use super::params::Params;
+use super::online::Origin;
+use super::params::BucketSizes;
 use super::program::Program;
 use crate::codec::{Reader, Writer, damaged};
 
-/// Writes how many parts were prepared together, and what was chosen for them: which components,
-/// and how they are connected.
-pub(super) fn write_head(to: &mut Writer<'_>, program: &Program) -> Result<()> {
-    to.u64(program.parts as u64)?;
+/// Stands where the number of parts is, for what is made of a pool.
+const OF_A_POOL: u64 = 0;
+
+/// No more kinds are in a program that is made of a pool, and no more objects in a bucket of one.
+const MOST: u64 = 1 << 12;
+
+/// Writes what was chosen: for how many parts, or which kinds of a pool; and how the components are
+/// connected.
+pub(super) fn write_head(to: &mut Writer<'_>, program: &Program, origin: &Origin) -> Result<()> {
+    match origin {
+        Origin::Made(parts) => to.u64(*parts as u64)?,
+        Origin::Pool(kinds, buckets) => {
+            to.u64(OF_A_POOL)?;
+            to.u64(kinds.len() as u64)?;
+            kinds.iter().try_for_each(|kind| to.bytes(kind))?;
+            write_buckets(to, buckets)?;
+        }
+    }
     to.bytes(&program.fingerprint())
 }
 
-/// Reads how many parts were prepared together.
-pub(super) fn read_parts(from: &mut Reader<'_>) -> Result<usize> {
+/// Writes the sizes of buckets.
+pub(super) fn write_buckets(to: &mut Writer<'_>, buckets: &BucketSizes) -> Result<()> {
+    to.u64(buckets.authenticators as u64)?;
+    buckets.kinds.iter().try_for_each(|&size| to.u64(size as u64))
+}
+
+/// Reads those of so many kinds.
+pub(super) fn read_buckets(from: &mut Reader<'_>, kinds: usize) -> Result<BucketSizes> {
+    let size = |from: &mut Reader<'_>| match from.u64()? {
+        size @ 1..=MOST => Ok(size as usize),
+        _ => Err(damaged("it says a size of buckets that cannot be")),
+    };
+    let authenticators = size(from)?;
+    let kinds = (0..kinds).map(|_| size(from)).collect::<Result<_>>()?;
+    Ok(BucketSizes { kinds, authenticators })
+}
+
+/// Reads what it was made of.
+pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
     let parts = from.u64()?;
+    if parts == OF_A_POOL {
+        let kinds = from.u64()?;
+        if kinds > MOST {
+            return Err(damaged("it says a number of components that cannot be"));
+        }
+        let kinds = (0..kinds).map(|_| from.array()).collect::<Result<Vec<_>>>()?;
+        let buckets = read_buckets(from, kinds.len())?;
+        return Ok(Origin::Pool(kinds, buckets));
+    }
     // As many as `prepare` allows; a larger number would be a long search for sizes.
-    usize::try_from(parts)
-        .ok()
-        .filter(|parts| (1..=1 << 32).contains(parts))
-        .ok_or_else(impossible_parts)
+    let parts = usize::try_from(parts).ok().filter(|parts| (1..=1 << 32).contains(parts));
+    parts.map(Origin::Made).ok_or_else(impossible_parts)
 }
 
 /// The number of parts is one that `prepare` refuses.
@@ -49,7 +88,12 @@ pub(super) fn check_program(from: &mut Reader<'_>, program: &Program) -> Result<
     if from.array::<32>()? == program.fingerprint() {
         return Ok(());
     }
-    Err(damaged("it was prepared with other components, or by another version"))
+    Err(other_program())
+}
+
+/// What was chosen is not what is chosen now.
+pub(super) fn other_program() -> Error {
+    damaged("it was prepared with other components, or by another version")
 }
 
 /// Writes what the garbler keeps, but for the commitments.
@@ -76,6 +120,69 @@ fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
     Ok(blocks.as_chunks::<2>().0.to_vec())
 }
 
+/// Bytes of an authenticator.
+pub(super) const AUTHENTICATOR_BYTES: usize = 8 + 4 * 16;
+
+/// Writes the authenticators of some wires.
+pub(super) fn write_authenticators(to: &mut Writer<'_>, some: &[Authenticator]) -> Result<()> {
+    for one in some {
+        to.u64(one.number)?;
+        to.blocks(&one.accepted)?;
+        to.blocks(&[one.difference, one.soldering])?;
+    }
+    Ok(())
+}
+
+/// Reads so many.
+pub(super) fn read_authenticators(
+    from: &mut Reader<'_>,
+    n: usize,
+    all: &mut Vec<Authenticator>,
+) -> Result<()> {
+    for _ in 0..n {
+        let number = from.u64()?;
+        let accepted = [from.block()?, from.block()?];
+        let (difference, soldering) = (from.block()?, from.block()?);
+        all.push(Authenticator { number, accepted, difference, soldering });
+    }
+    Ok(())
+}
+
+/// Bytes of the copies in a slot.
+pub(super) fn slot_bytes(kind: &Kind, copies: usize) -> usize {
+    let each = 8 + 16 * (1 + kind.outputs()) + 32 * kind.ands();
+    copies * each + copies.saturating_sub(1) * 16 * kind.inputs()
+}
+
+/// Writes the copies in a slot.
+pub(super) fn write_slot(
+    to: &mut Writer<'_>,
+    copies: &[GarbledCopy],
+    tables: &[HalfGates],
+) -> Result<()> {
+    for copy in copies {
+        to.u64(copy.number)?;
+        to.blocks(&[copy.difference])?;
+        to.blocks(&copy.inputs)?;
+        to.blocks(&copy.outputs)?;
+        to.blocks(tables[copy.table.clone()].as_flattened())?;
+    }
+    Ok(())
+}
+
+/// Reads so many copies of a slot; their tables are put one after the other from a place on.
+pub(super) fn read_slot(
+    from: &mut Reader<'_>,
+    (kind, copies): (&Kind, usize),
+    (tables, first): (&mut HugeBuf<HalfGates>, usize),
+) -> Result<Vec<GarbledCopy>> {
+    let read = |place: usize| {
+        let start = first + place * kind.ands();
+        read_copy(from, kind, place == 0, (tables, start..start + kind.ands()))
+    };
+    (0..copies).map(read).collect()
+}
+
 /// Writes what the evaluator keeps, but for the commitments.
 pub(super) fn write_garbled(
     to: &mut Writer<'_>,
@@ -85,19 +192,9 @@ pub(super) fn write_garbled(
     let GarbledProgram { slots, tables, solderings, authenticators } = garbled;
     to.bytes(&authenticators.session)?;
     to.blocks(&[authenticators.hash.to_block()])?;
-    for one in &authenticators.all {
-        to.u64(one.number)?;
-        to.blocks(&one.accepted)?;
-        to.blocks(&[one.difference, one.soldering])?;
-    }
+    write_authenticators(to, &authenticators.all)?;
     to.blocks(solderings)?;
-    for copy in slots.iter().flatten() {
-        to.u64(copy.number)?;
-        to.blocks(&[copy.difference])?;
-        to.blocks(&copy.inputs)?;
-        to.blocks(&copy.outputs)?;
-        to.blocks(tables[copy.table.clone()].as_flattened())?;
-    }
+    slots.iter().try_for_each(|copies| write_slot(to, copies, tables))?;
     to.bits(&transfers.choices)?;
     to.blocks(&transfers.results)
 }
@@ -106,32 +203,21 @@ pub(super) fn write_garbled(
 pub(super) fn read_garbled(
     from: &mut Reader<'_>,
     program: &Program,
-    params: &Params,
+    buckets: &BucketSizes,
 ) -> Result<(GarbledProgram, Transfers)> {
     let (session, hash) = (from.array()?, KeyHash::from_block(from.block()?));
-    let bucket = params.authenticators.bucket as usize;
-    let mut all = Vec::new();
-    for _ in 0..program.wires() * bucket {
-        let number = from.u64()?;
-        let accepted = [from.block()?, from.block()?];
-        let (difference, soldering) = (from.block()?, from.block()?);
-        all.push(Authenticator { number, accepted, difference, soldering });
-    }
+    let (bucket, mut all) = (buckets.authenticators, Vec::new());
+    read_authenticators(from, program.wires() * bucket, &mut all)?;
     let authenticators = Authenticators { session, hash, bucket, all };
     let graph = &program.graph;
     let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
-    let kind = |slot: &Slot| (&graph.kinds[slot.kind], params.kinds[slot.kind].bucket as usize);
+    let kind = |slot: &Slot| (&graph.kinds[slot.kind], buckets.kinds[slot.kind]);
     let gates = |(kind, copies): (&Kind, usize)| kind.ands() * copies;
     let mut tables = HugeBuf::public(graph.slots.iter().map(|slot| gates(kind(slot))).sum());
     let (mut slots, mut first) = (Vec::new(), 0);
     for slot in &graph.slots {
-        let (kind, copies) = kind(slot);
-        let mut read = |place: usize| {
-            let start = first + place * kind.ands();
-            read_copy(from, kind, place == 0, (&mut tables, start..start + kind.ands()))
-        };
-        slots.push((0..copies).map(&mut read).collect::<Result<_>>()?);
-        first += gates((kind, copies));
+        slots.push(read_slot(from, kind(slot), (&mut tables, first))?);
+        first += gates(kind(slot));
     }
     let transfers = program.inputs[1].len();
     let choices = Zeroizing::new(from.bits(transfers)?);

@@ -30,7 +30,7 @@ pub(super) struct Scene {
 }
 
 /// Goes on with the output of the circuit below, which party 1 would own if it were not linked.
-fn continuation() -> Circuit {
+pub(super) fn continuation() -> Circuit {
     let product = product();
     let mut b = Builder::new("continuation");
     let w = b.input("w", Type::Uint(9), 1);

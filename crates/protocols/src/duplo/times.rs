@@ -1,4 +1,4 @@
-//! What a run takes beside the garbling and evaluating that it cannot do without. Prints, and
+//! What a run takes besides the garbling and evaluating that it cannot do without. Prints, and
 //! asserts nothing about times.
 
 use symbolon_circuit::{Plan, builtin};

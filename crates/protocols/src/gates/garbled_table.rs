@@ -41,7 +41,7 @@ pub(crate) trait GarbledTable: Default + Send {
     /// Empties the table, and makes room for a number of gates.
     fn restart(&mut self, gates: usize, shape: Self::Shape);
 
-    /// Makes the own part of the gates up to `end` that do not have it yet.
+    /// Makes this party's part of the gates up to `end` that do not have it yet.
     fn begin(&mut self, gates: &MaskedGates, end: usize, shape: Self::Shape);
 
     /// Bytes of a message of this many gates from the garbler with this index.
@@ -106,7 +106,7 @@ impl<T: GarbledTable> TableReader<T> {
         self.receive_into(table, channels, gates)
     }
 
-    /// The own part is made piece by piece, between the messages.
+    /// This party's part is made piece by piece, between the messages.
     fn receive_into(
         &mut self,
         table: &mut T,

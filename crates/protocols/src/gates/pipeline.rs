@@ -102,7 +102,7 @@ fn consume_all<T>(
     }
 }
 
-/// The result of this thread and of one beside it.
+/// The result of this thread and of the other one.
 pub(crate) fn join<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
     let panicked = |_| Err(Error::internal("a thread of this party panicked"));
     match (beside.unwrap_or_else(panicked), here) {

@@ -9,7 +9,7 @@
 //! The masks of the inputs are made first, then the inputs are masked and the labels of their wires
 //! sent. Then, for every segment: masks and triples, on the gates' own masks
 //! ([`crate::gates::circuit_dependent`]); Beaver's openings, garbling and evaluation, chunk by
-//! chunk as ever; then the check of all that was evaluated: a verdict on the rows' MACs, or the
+//! chunk; then the check of all that was evaluated: a verdict on the rows' MACs, or the
 //! exchange that half-gates are checked by. Nothing is in flight between two segments. Output masks
 //! are opened after the last one.
 //!

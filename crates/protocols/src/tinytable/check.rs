@@ -37,7 +37,7 @@ use crate::io_wires::{OutputWires, decode_bits};
 /// All that was opened is right: without this no output is.
 pub(super) struct Checked(());
 
-/// Proves the own bits to the peer, and checks the peer's.
+/// Proves this party's bits to the peer, and checks the peer's.
 ///
 /// # Errors
 /// `PeerMisbehaved` when it sent a wrong bit, or a wrong MAC.
@@ -97,8 +97,8 @@ pub(super) fn open_masks<T: Tag>(
     channel.flush()
 }
 
-/// Receives the peer's shares of the masks of output wires that this party learns, and adds the own
-/// ones.
+/// Receives the peer's shares of the masks of output wires that this party learns, and adds this
+/// party's ones.
 ///
 /// # Errors
 /// `PeerMisbehaved` when a bit or the MAC is wrong; `Transport` when the peer is gone.

@@ -22,8 +22,8 @@ const SIDE_BY_SIDE: usize = 64;
 /// The scrambled tables of all look-ups, on one side: a record for each entry, with all that is
 /// read of it side by side, so that a look-up misses the caches once.
 ///
-/// A record is the own share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it; and
-/// the key for the peer's.
+/// A record is this party's share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it;
+/// and the key for the peer's.
 pub(crate) struct Tables<T: Tag> {
     /// Of all look-ups.
     pub bytes: HugeBuf<u8>,
@@ -85,7 +85,7 @@ impl<'a, T: Tag> Records<'a, T> {
         }
     }
 
-    /// The own share of an entry.
+    /// This party's share of an entry.
     #[inline]
     pub fn share(&self, execution: usize, index: u8) -> &'a [u8] {
         &self.record(execution, index)[..self.width]

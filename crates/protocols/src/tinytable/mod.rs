@@ -83,7 +83,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: true,
     has_psi_form: false,
     runs_in_flight: false,
-    has_components: false,
+    continues: false,
+    components: None,
     engine: EngineSource::Gates(|_, _| GateRole::Tables(prepare)),
     load: |net, _, circuit, from| {
         let Batch { executions, mac, .. } = net.batch;
@@ -95,7 +96,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     },
 };
 
-/// What so many executions of a circuit take.
+/// What a number of executions of a circuit takes.
 fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
     let program = circuit.layers()?;
     program.check(batch.mac)?;

@@ -90,7 +90,7 @@ fn evaluate<T: Tag>(
     Ok(outputs.collect())
 }
 
-/// The own inputs' bits: one wire's of all executions, then the next wire's.
+/// This party's inputs' bits: one wire's of all executions, then the next wire's.
 fn side_by_side(inputs: &InputBits, executions: usize) -> BitVec {
     let mut joined = BitVec::zeros(0);
     let mut row = vec![false; executions];
@@ -105,8 +105,8 @@ fn side_by_side(inputs: &InputBits, executions: usize) -> BitVec {
     joined
 }
 
-/// The protocol, on rows of bits of all executions: from the own inputs to the outputs that this
-/// party learns.
+/// The protocol, on rows of bits of all executions: from this party's inputs to the outputs that
+/// this party learns.
 fn run<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
@@ -139,7 +139,8 @@ struct Run<'a, T: Tag> {
 }
 
 impl<T: Tag> Run<'_, T> {
-    /// Sends the own message, receives the peer's of the same kind, and has both in the transcript.
+    /// Sends this party's message, receives the peer's of the same kind, and has both in the
+    /// transcript.
     fn exchange(
         &mut self,
         channel: &mut Channel,
@@ -206,7 +207,7 @@ impl<T: Tag> Run<'_, T> {
         self.take_entries(channel, layer, own_shares, their_shares)
     }
 
-    /// The own shares of the entries (c, d) of a layer's AND gates.
+    /// This party's shares of the entries (c, d) of a layer's AND gates.
     fn table_bits(&self, layer: Layer<'_>, c: &BitVec, d: &BitVec) -> BitVec {
         let ScrambledCircuit { me, executions, ref gates, shared, .. } = *self.ready;
         let (first, n) = (layer.first_and as usize, layer.ands.len());
@@ -232,7 +233,7 @@ impl<T: Tag> Run<'_, T> {
         bits
     }
 
-    /// Appends the own shares of the entries that the look-ups of a layer read to the message.
+    /// Appends this party's shares of the entries that the look-ups of a layer read to the message.
     fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) {
         let (ready, executions) = (self.ready, self.ready.executions);
         let zeros = vec![0; executions.div_ceil(64)];
@@ -279,7 +280,7 @@ impl<T: Tag> Run<'_, T> {
             let width = width(table);
             let values = &both[start..start + width * executions];
             start += width * executions;
-            // What is beyond the entry's bits is zero in the own share.
+            // What is beyond the entry's bits is zero in this party's share.
             let spare = (8 * width) as u32 - table.outputs();
             let filled = |bytes: &[u8]| bytes[width - 1].leading_zeros() < spare;
             if spare > 0 && values.chunks(width).any(filled) {

@@ -54,7 +54,7 @@ impl<T: Tag> ScrambledCircuit<T> {
 
 /// Shares with MACs cut to tags, with room for a fixed number.
 pub(crate) struct Rows<T: Tag> {
-    /// The own bits of those that are there.
+    /// This party's bits of those that are there.
     pub bits: BitVec,
     /// The MACs on them.
     pub macs: HugeBuf<T>,

@@ -11,13 +11,13 @@ use super::{
 /// A circuit in layers, with what follows from it alone.
 ///
 /// With `n` executions, the AND gate of number `g` stands for execution `l` at *position* g·n + l;
-/// a look-up's tables stand in the same order, their entries side by side.
+/// a look-up's tables are in the same order, their entries side by side.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub layered: Layered,
     /// By input wire: its owner.
     pub owners: Vec<PartyId>,
-    /// By look-up: where its table stands in one execution.
+    /// By look-up: where its table is in one execution.
     places: Vec<Place>,
     /// By look-up: the number of its table.
     tables: Vec<usize>,

@@ -119,7 +119,7 @@ pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
     }
 }
 
-/// For each execution, up to a multiple of 64 of them, the byte whose bits stand in its column of
+/// For each execution, up to a multiple of 64 of them, the byte whose bits are in its column of
 /// at most eight rows, the first row's the least significant.
 pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, out: &mut [u8], zeros: &'a [u64]) {
     let mut all = [zeros; 8];

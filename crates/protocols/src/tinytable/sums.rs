@@ -1,4 +1,4 @@
-//! Hashes of all tags that were opened: of the own MACs, and of what the peer's must be.
+//! Hashes of all tags that were opened: of this party's MACs, and of what the peer's must be.
 
 use symbolon_primitives::{Block, Challenge, PolyHash, SelectedSums, UniversalMacHash};
 use zeroize::Zeroize;
@@ -76,7 +76,7 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
     }
 }
 
-/// The own MACs, and what the peer's must be.
+/// This party's MACs, and what the peer's must be.
 impl<T: Tag> Sums<T, 2> {
     /// Adds the tags of the entries of AND gates that were opened, by position; the peer's ⊕ delta
     /// where its bit of `theirs` is set. They come before those of look-ups.

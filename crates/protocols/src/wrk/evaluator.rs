@@ -152,8 +152,8 @@ impl GarbledTable for Table {
 }
 
 impl Table {
-    /// The own MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's part
-    /// is added and it is hashed, is the label itself, and r times the cut Δ_B.
+    /// This party's MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's
+    /// part is added and it is hashed, is the label itself, and r times the cut Δ_B.
     fn begin_with<M: TruncatedMac>(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
             // No closure here: it would be a call for every gate.
@@ -531,7 +531,7 @@ impl MaskedOutputs {
         channel.flush()
     }
 
-    /// The own outputs, once the garbler's shares of their masks have passed their check.
+    /// This party's outputs, once the garbler's shares of their masks have passed their check.
     fn unmask(
         &self,
         channel: &Channel,

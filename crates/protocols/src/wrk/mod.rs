@@ -89,7 +89,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: false,
     runs_in_flight: false,
-    has_components: false,
+    continues: false,
+    components: None,
     engine: EngineSource::Gates(|me, form| {
         GateRole::Garbling(match form {
             GateForm::FourRow if me == EVALUATOR => {

@@ -94,14 +94,14 @@ pub(super) fn stream(
 /// made, of its first gates.
 #[derive(Default)]
 struct Table {
-    /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the own
+    /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with this party's
     /// shares' MACs.
     half_gates: Vec<[Block; 3]>,
     /// Rows of garbler i for the other garbler in place j, 4 per gate: `sealed[i·others + j]`.
     sealed: Vec<Vec<Block>>,
     /// b_γ.
     pointers: BitVec,
-    /// Per gate the own shares of λ_α, λ_β, λ_αβ ⊕ λ_γ.
+    /// Per gate this party's shares of λ_α, λ_β, λ_αβ ⊕ λ_γ.
     own: Vec<[bool; 3]>,
     /// The sums of the keys for them.
     keys: Vec<[Block; 3]>,

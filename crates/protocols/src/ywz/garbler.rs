@@ -185,8 +185,8 @@ impl<'p> GarblePass<'p> {
         gates.len()
     }
 
-    /// The rows that hold the MACs of the own shares under the Δ of another garbler; the first of
-    /// these gates has number `first`.
+    /// The rows that hold the MACs of this party's shares under the Δ of another garbler; the first
+    /// of these gates has number `first`.
     fn seal(&mut self, chunk: &MaskedGates, gates: Range<usize>, first: u64, other: usize) {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);

@@ -13,7 +13,8 @@ use crate::gates::masked_gates::MaskedGates;
 pub(super) struct HalfGates {
     /// The evaluator's index among the peers.
     pub evaluator: usize,
-    /// Whether the own labels carry the masked values (the paper's P_2): the first garbler's do.
+    /// Whether this party's labels carry the masked values (the paper's P_2): the first garbler's
+    /// do.
     is_pointer: bool,
     pub delta: Delta,
     pub hash: LabelHash,
@@ -22,7 +23,7 @@ pub(super) struct HalfGates {
     pub outputs: Vec<Block>,
     /// Of a chunk, for the evaluator: two half-gates for each gate.
     pub message: Vec<Block>,
-    /// Of a chunk: bits b; none unless the own labels carry the masked values.
+    /// Of a chunk: bits b; none unless this party's labels carry the masked values.
     pub pointers: BitVec,
     kernel: Box<half_gates::HalfGates>,
 }

@@ -72,7 +72,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_mac_length: false,
     has_psi_form: false,
     runs_in_flight: false,
-    has_components: false,
+    continues: false,
+    components: None,
     engine: EngineSource::Gates(|me, _| GateRole::Garbling(role(me, EVALUATOR))),
     load: |net, _, circuit, from| load(net, EVALUATOR, circuit, from),
 };
@@ -101,7 +102,7 @@ pub(crate) fn load(
     }
 }
 
-/// Bytes that so many parties send for a circuit after the triples are made, at ρ = 40.
+/// Bytes that a number of parties send for a circuit after the triples are made, at ρ = 40.
 pub(crate) fn bytes(circuit: &Compiled, parties: u16) -> u64 {
     let others = u64::from(parties) - 1;
     // A garbler's table, with other garblers' MACs; two opened bits on every link; the evaluator's

@@ -18,7 +18,7 @@ pub(super) fn garblers(parties: u16, evaluator: PartyId) -> Vec<PartyId> {
     PartyId::all(parties).filter(|&party| party != evaluator).collect()
 }
 
-/// Step 9a: broadcasts the own masked inputs; returns the masked bits of all input wires.
+/// Step 9a: broadcasts this party's masked inputs; returns the masked bits of all input wires.
 pub(super) fn broadcast_inputs(
     channels: &mut [Channel],
     circuit: &Circuit,
@@ -43,7 +43,7 @@ pub(super) fn broadcast_inputs(
     Ok(io_wires::interleave(circuit, &masked.iter().collect::<Vec<_>>()))
 }
 
-/// Step 13: opens the masks of the others' outputs, and gets the own outputs, from the masked
+/// Step 13: opens the masks of the others' outputs, and gets this party's outputs, from the masked
 /// values of all.
 pub(super) fn open_outputs(
     channels: &mut [Channel],

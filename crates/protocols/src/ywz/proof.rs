@@ -21,8 +21,8 @@ use crate::{
     io_wires,
 };
 
-/// The evaluator's masked values, with the digest by which it proves them to be those that the own
-/// labels stand for, and χ.
+/// The evaluator's masked values, with the digest by which it proves them to be those that this
+/// party's labels stand for, and χ.
 struct MaskedValues {
     bits: BitVec,
     digest: [u8; 32],

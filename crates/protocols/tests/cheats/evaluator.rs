@@ -13,6 +13,7 @@ const BITS: usize = WIDTH / 8;
 
 /// Step 6, an input bit flipped, and evaluated as flipped: this is the choice of another input,
 /// which nobody can forbid. Both get the function's value on that input, and nobody is accused.
+/// Cheat: E | step 6 | another input, meant | none: it is another input | never
 #[test]
 fn another_input_is_just_another_input() {
     let [a, b] = inputs();
@@ -35,6 +36,8 @@ fn another_input_is_just_another_input() {
 /// Step 6, a masked input flipped in the message alone: the evaluator gets a label that does not
 /// fit the value it evaluates, and ruins its own evaluation. The garbler gets no output, and not a
 /// wrong one.
+/// Cheat: E | step 6 | a masked input flipped in the message alone | E ruins its own evaluation |
+/// always
 #[test]
 fn flipped_masked_input() {
     for wire in [0, WIDTH - 1] {
@@ -47,6 +50,8 @@ fn flipped_masked_input() {
 /// Step 8 for the garbler's outputs (YWZ20 step 11): a flipped Λ with the honest digest; a flipped
 /// share of a mask; a changed digest; both bits flipped, so that the output would be the same.
 /// Always caught.
+/// Cheat: E | step 8, YWZ step 11 | a flipped Λ, share or digest of G's outputs | `returned output
+/// label and MAC` | always
 #[test]
 fn wrong_returned_outputs() {
     let changes: [fn(&mut Vec<u8>); 7] = [
@@ -67,6 +72,8 @@ fn wrong_returned_outputs() {
 }
 
 /// The same with a made-up digest, and with nothing but zeros. Always caught.
+/// Cheat: E | step 8, YWZ step 11 | a made-up digest, zeros | `returned output label and MAC` |
+/// always
 #[test]
 fn made_up_returned_outputs() {
     let ended = cheat(
@@ -81,6 +88,7 @@ fn made_up_returned_outputs() {
 }
 
 /// The proof withheld, a short message, a long one. The framing, always; so for the masked inputs.
+/// Cheat: E | steps 6, 8 | the proof withheld, short, long | `message framing` | always
 #[test]
 fn short_and_long() {
     let without_digest: fn(&mut Vec<u8>) = |p| p.truncate(p.len().saturating_sub(32));
@@ -92,6 +100,7 @@ fn short_and_long() {
 
 /// Nothing returned at all: the garbler, who accuses nobody of a lost connection, has no output;
 /// the evaluator has its own.
+/// Cheat: E | step 8 | nothing returned | G has no output | always
 #[test]
 fn outputs_withheld() {
     let drop = FnAdversary::new().on_message(RETURNED, 0, |_| Action::Drop);
@@ -101,6 +110,7 @@ fn outputs_withheld() {
 }
 
 /// Bits after the last one of any packed message: a message has one form only.
+/// Cheat: E | steps 6, 8 | bits after the last | `padding of packed bits` | always
 #[test]
 fn garbage_behind_packed_bits() {
     const ODD: usize = 5;
@@ -115,6 +125,7 @@ fn garbage_behind_packed_bits() {
 
 /// A circuit of which only the evaluator learns the output: nothing is returned, and the garbler
 /// ends well, without output.
+/// Cheat: E | step 8 | outputs that G may not learn | none is sent | always
 #[test]
 fn nothing_is_returned_that_nobody_may_learn() {
     let circuit = common::two_layers(WIDTH as u32, Receivers::only([1]));

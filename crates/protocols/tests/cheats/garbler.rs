@@ -9,6 +9,8 @@ use crate::common::{self, Setting};
 /// Step 4d, the same rows' labels of all gates: the wrong labels hash to wrong MACs in the next
 /// layer. Caught unless no gate of the first layer opens a changed row: 2^-24 for two rows of four,
 /// 4^-24 for three.
+/// Cheat: G | step 4d | one label flipped in the same rows of all gates | `garbled table MAC` | 1 −
+/// 2^-24 for two rows
 #[test]
 fn flipped_labels_in_every_gate() {
     for rows in [&[1usize, 2][..], &[1, 3], &[2, 3], &[1, 2, 3]] {
@@ -28,6 +30,7 @@ fn flipped_labels_in_every_gate() {
 /// Step 4d, the MACs of all four rows of one gate, one bit each: every bit of the first gate's, the
 /// first and the last one of a later gate's and the last one's. Caught when that gate is evaluated,
 /// always.
+/// Cheat: G | step 4d | MACs of all four rows of one gate | `garbled table MAC` | always
 #[test]
 fn flipped_mac() {
     for (gate, step) in [(0, 1), (WIDTH, 8 * MAC - 1), (GATES - 1, 8 * MAC - 1)] {
@@ -47,6 +50,7 @@ fn flipped_mac() {
 
 /// Step 4d: a table of garbage, of zeros, and the right one with its gates moved by one. Always
 /// caught (2^-40 for each gate).
+/// Cheat: G | step 4d | garbage, zeros, gates moved by one | `garbled table MAC` | always
 #[test]
 fn garbage_table() {
     let changes: [fn(&mut Vec<u8>); 3] = [
@@ -80,6 +84,7 @@ const T: u32 = 2 * WIDTH as u32;
 
 /// Step 4d, garbled for another circuit: the first gate reads ¬b. Masks are the same, so that the
 /// openings pass; but the evaluator's label hashes to no valid MAC. Always caught.
+/// Cheat: G | step 4d | garbled for a circuit with a NOT more | `garbled table MAC` | always
 #[test]
 fn garbled_for_a_circuit_with_a_not_more() {
     let inverted = Step::Inv { a: B, out: EXTRA };
@@ -89,6 +94,7 @@ fn garbled_for_a_circuit_with_a_not_more() {
 
 /// Steps 4a and 4d, garbled for another circuit: the first gate reads another wire, with another
 /// mask. The shares that are opened for it do not belong together: the MACs of d and e, always.
+/// Cheat: G | steps 4a, 4d | garbled for a circuit with other wires | `Beaver MAC` | always
 #[test]
 fn garbled_for_a_circuit_with_other_wires() {
     let other = another_circuit(&[Step::And { a: 1, b: B, out: T }]);
@@ -106,6 +112,7 @@ fn assert_garbled_for(other: &Circuit, check: impl CheckName) {
 /// Step 4d, wrong labels of output wires, which no gate reads. The evaluator's outputs do not
 /// depend on them: it ends with the right ones. Only the garbler's own outputs are proved by them,
 /// and it hurts itself.
+/// Cheat: G | step 4d | wrong labels of output wires | none: harmless to E | never
 #[test]
 fn wrong_output_labels_are_harmless() {
     let ended = cheat(
@@ -125,6 +132,7 @@ const BITS: usize = WIDTH / 8;
 
 /// Step 5, a wrong label for one of the garbler's or the evaluator's wires: the gate that reads it
 /// hashes to no valid MAC. Always caught, whatever the bit.
+/// Cheat: G | step 5 | a wrong input label | `garbled table MAC` | always
 #[test]
 fn wrong_input_label() {
     for wire in [0, WIDTH - 1, WIDTH, 2 * WIDTH - 1] {
@@ -136,6 +144,7 @@ fn wrong_input_label() {
 }
 
 /// Step 5: two wires' labels changed for each other. Always caught.
+/// Cheat: G | step 5 | two input labels exchanged | `garbled table MAC` | always
 #[test]
 fn swapped_input_labels() {
     let ended = cheat(0, message(LABELS, 0, |p| p[BITS..BITS + 32].rotate_left(16)));
@@ -144,6 +153,7 @@ fn swapped_input_labels() {
 
 /// Step 5: another masked value Λ than the label stands for. Another row is opened with a label
 /// that does not fit it. Always caught.
+/// Cheat: G | step 5 | a masked input that does not fit its label | `garbled table MAC` | always
 #[test]
 fn masked_input_that_does_not_fit_its_label() {
     for wire in [0, WIDTH - 1] {
@@ -156,6 +166,7 @@ fn masked_input_that_does_not_fit_its_label() {
 const SHARES: usize = BITS + 16 * 2 * WIDTH;
 
 /// Step 8: a flipped share of an output mask, with the honest digest of the MACs. Always caught.
+/// Cheat: G | step 8 | a flipped share of an output mask, with its MAC | `output mask MAC` | always
 #[test]
 fn flipped_output_share() {
     for bit in [0, WIDTH - 1] {
@@ -165,6 +176,8 @@ fn flipped_output_share() {
 }
 
 /// Step 8: a flipped share with a made-up digest, and an honest one with it. Always caught.
+/// Cheat: G | step 8 | a flipped share without its MAC, a made-up digest | `output mask MAC` |
+/// always
 #[test]
 fn output_share_with_a_made_up_digest() {
     for lie in [0, 1] {
@@ -181,6 +194,7 @@ fn output_share_with_a_made_up_digest() {
 
 /// Step 8: the digest of the MACs withheld, a short message, a long one. The framing, always; so
 /// for the table.
+/// Cheat: G | steps 4d, 5, 8 | the MAC withheld, short, long | `message framing` | always
 #[test]
 fn short_and_long() {
     let without_digest: fn(&mut Vec<u8>) = |p| p.truncate(p.len() - 32);
@@ -191,6 +205,7 @@ fn short_and_long() {
 }
 
 /// Bits after the last one of masked inputs or shares: a message has one form only.
+/// Cheat: G | steps 5, 8 | bits after the last | `padding of packed bits` | always
 #[test]
 fn garbage_behind_packed_bits() {
     const ODD: usize = 5;

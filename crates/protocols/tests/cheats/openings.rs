@@ -14,6 +14,8 @@ const OPENINGS: [(&str, (&str, usize), &str); 2] = [
 ];
 
 /// A lie in one opened bit, with the honest proof. Always caught.
+/// Cheat: `wrk` | Beaver, Fig. 16 | a lie in one opened bit, in a whole run | `Beaver MAC`,
+/// `bucketing MAC` | always
 #[test]
 fn lie_in_one_opened_bit() {
     for cheater in [0, 1] {
@@ -27,6 +29,8 @@ fn lie_in_one_opened_bit() {
 }
 
 /// A lie with a made-up proof, and honest bits with one. Always caught.
+/// Cheat: `wrk` | Beaver, Fig. 16 | a made-up proof, with a lie and without | `Beaver MAC`,
+/// `bucketing MAC` | always
 #[test]
 fn made_up_proof() {
     for cheater in [0, 1] {
@@ -49,6 +53,8 @@ fn made_up_proof() {
 }
 
 /// The MACs' proof left out, a short message, a long one. The framing, always.
+/// Cheat: `wrk` | Beaver, Fig. 16 | short and long; MACs' proof left out | `message framing` |
+/// always
 #[test]
 fn short_and_long() {
     for cheater in [0, 1] {

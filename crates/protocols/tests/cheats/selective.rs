@@ -69,6 +69,7 @@ fn assert_caught_if(opened: bool, ended: &[Ended; 2]) {
 
 /// Step 4d, one bit of the label in one row of one gate: caught in the next layer exactly when that
 /// row is opened, one time in four.
+/// Cheat: G | step 4d | one row's label | `garbled table MAC` | 1/4, if that row is opened
 #[test]
 fn one_flipped_label() {
     flipped_label(64).assert_predicted(0.25, "caught");
@@ -76,12 +77,14 @@ fn one_flipped_label() {
 
 /// Step 4d, one bit of the MAC in one row of one gate: caught exactly when that row is opened, one
 /// time in four.
+/// Cheat: G | step 4d | one row's MAC | `garbled table MAC` | 1/4, if that row is opened
 #[test]
 fn one_flipped_mac() {
     flipped_mac(64).assert_predicted(0.25, "caught");
 }
 
 /// The same, so often that half of the rate would be seen, and less than twice.
+/// Cheat: G | step 4d | one row's label or MAC, many times | `garbled table MAC` | 1/4
 #[test]
 #[ignore = "half a minute"]
 fn many_flipped_rows() {
@@ -116,6 +119,8 @@ fn flipped_mac(runs: usize) -> Rate {
 
 /// The two rows of the first gate with Λ_b = 1 spoiled, against an evaluator whose input bits are
 /// all 0 and one whose bits are all 1: caught exactly when such a row is opened, and equally often.
+/// Cheat: G | step 4d | two rows, for either input of E | `garbled table MAC` | 1/2 for either
+/// input
 #[test]
 fn ending_does_not_depend_on_the_input() {
     let circuit = circuit();

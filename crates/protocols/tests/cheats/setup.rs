@@ -9,6 +9,8 @@ use super::tools::*;
 use crate::common::{self, Setting};
 
 /// Base OT, either message: no group element. Refused by its decoding, always.
+/// Cheat: `wrk` | either message | no group element, in a whole run | `base OT point decoding` |
+/// always
 #[test]
 fn malformed_base_ot_point() {
     for (cheater, kind) in [(0, "base OT: A"), (1, "base OT: s, t")] {
@@ -19,6 +21,8 @@ fn malformed_base_ot_point() {
 
 /// OT extension: other choice bits in every column, in the set-up's own draw, in input masks, in
 /// leaky triples and in gate masks. Caught by the column hashes, always.
+/// Cheat: `wrk` | any draw | other choice bits in every column, in a whole run | `OT extension
+/// consistency` | always
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
     // Party 0 makes one draw more: the one from which the other direction starts.
@@ -73,6 +77,8 @@ fn run_twice(mut net: Network) -> Afterwards {
 
 /// After a failed check in any phase nothing of the set-up is used again: the engine refuses, and
 /// so does material that it made before.
+/// Cheat: `wrk` | after a failed check | any further use of the set-up | the engine refuses |
+/// always
 #[test]
 fn after_a_failed_check_everything_is_refused() {
     for (kind, index, check) in [

@@ -48,6 +48,7 @@ fn evaluator(stage: &Stage, noticed: f64, evaluate: fn() -> Vec<Cheat>) {
     stage.assert_private(Row { honest: 0, noticed, prepare: &none, evaluate: &evaluate });
 }
 
+/// Cheat: `wrk` | – | nothing | no difference | 0
 #[test]
 fn honest_runs() {
     let stage = stage();
@@ -57,6 +58,7 @@ fn honest_runs() {
 
 /// Step 4d: rows that are spoiled in a gate that reads an input of the evaluator, which notices if
 /// it opens one of them: by its masked input, which is as often 0 as 1.
+/// Cheat: `wrk`, G | step 4d | rows spoiled for one masked input | no difference | 1/4, 1/2, 1
 #[test]
 fn spoiled_rows() {
     let stage = stage();
@@ -94,6 +96,8 @@ fn wrong_label_for_a_one() -> Vec<Cheat> {
 }
 
 /// Steps 5 and 8: the garbler's online message.
+/// Cheat: `wrk`, G | steps 5, 8 | labels, masked inputs, output shares, digests | no difference |
+/// 1/2, 1
 #[test]
 fn lies_of_the_garbler() {
     let stage = stage();
@@ -114,6 +118,7 @@ fn lies_of_the_garbler() {
 
 /// Steps 6 and 8: the evaluator's messages. After a masked input that it did not mean it is caught
 /// in its own lie, and the garbler hears of that.
+/// Cheat: `wrk`, E | steps 6, 8 | masked inputs, returned outputs, digests | no difference | 1
 #[test]
 fn lies_of_the_evaluator() {
     let stage = stage();

@@ -81,6 +81,7 @@ fn last(p: &mut Vec<u8>) {
     *p.last_mut().unwrap() ^= 1;
 }
 
+/// Cheat: `ywz` 2, 3; `wrk` half-gates | – | nothing | no difference | 0
 #[test]
 fn honest_runs() {
     for (stage, parties) in [(stage(2), 2), (exchanged(), 2), (stage(3), 3)] {
@@ -110,6 +111,8 @@ fn wrong_label_for_a_one() -> Vec<Cheat> {
 }
 
 /// Steps 8, 9, 12 and 13, of the only garbler against the evaluator.
+/// Cheat: `ywz` 2, G | steps 8 to 13 | half-gates, b, labels, z, output masks | no difference |
+/// 1/2, 7/8, 1
 #[test]
 fn lies_of_the_garbler() {
     let stage = stage(2);
@@ -129,6 +132,8 @@ fn lies_of_the_garbler() {
 }
 
 /// The same of two garblers in league.
+/// Cheat: `ywz` 3, n − 1 G | steps 8, 12 | half-gates, b and z of two garblers in league | no
+/// difference | 1/2, 1
 #[test]
 fn lies_of_garblers_in_league() {
     let stage = stage(3);
@@ -148,6 +153,7 @@ const ROWS: usize = 16 * 2 * GATES;
 /// Step 8: two of the four rows for the other garbler, in the first gate, which reads an input of
 /// it: noticed exactly when one of them is opened, by the other garbler. The evaluator is in
 /// league.
+/// Cheat: `ywz` 3, n − 1 with E | step 8 | rows for another garbler | no difference | 1/2
 #[test]
 fn spoiled_rows_for_another_garbler() {
     let stage = stage(3);
@@ -161,6 +167,8 @@ fn spoiled_rows_for_another_garbler() {
 }
 
 /// Steps 9, 11 and 13, of the evaluator against the only garbler, in either role.
+/// Cheat: `ywz` 2, E; `wrk` half-gates | steps 9, 11, 13 | masked values and inputs, h_i, χ, output
+/// masks | no difference | 1
 #[test]
 fn lies_of_the_evaluator() {
     for (stage, honest) in [(stage(2), 1), (exchanged(), 0)] {
@@ -184,6 +192,8 @@ fn lies_of_the_evaluator() {
 
 /// The same of the evaluator and a garbler in league, against the other one: a masked value, a
 /// broadcast that is none, an output mask.
+/// Cheat: `ywz` 3, n − 1 with E | steps 9, 11, 13 | masked values and inputs, h_i, χ, output masks,
+/// with a garbler in league | no difference | 1
 #[test]
 fn lies_of_the_evaluator_in_league() {
     let stage = stage(3);
@@ -195,6 +205,7 @@ fn lies_of_the_evaluator_in_league() {
 
 /// Step 9: a masked input of a garbler told differently to one of two honest parties; to either of
 /// them.
+/// Cheat: `ywz` 3, G | step 9 | an equivocated masked input | no difference | 1
 #[test]
 fn equivocated_masked_input() {
     let stage = stage(3);
@@ -208,6 +219,8 @@ fn equivocated_masked_input() {
 }
 
 /// Four of five in league, against the evaluator and against a garbler.
+/// Cheat: `ywz` 5, n − 1 | steps 8, 11 | a half-gate of garblers in league; a masked value of E in
+/// league | no difference | 1/2, 1
 #[test]
 fn four_of_five_in_league() {
     let stage = stage(5);

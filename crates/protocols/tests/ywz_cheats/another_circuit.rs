@@ -64,6 +64,8 @@ fn turned(parties: u16, garbler: u16, gate: usize) -> Cheat {
 /// Step 8, by all garblers alike: a NAND in an AND's place, labels and bits b as it should be for
 /// that circuit. The evaluation runs through it without a wrong label; its authentication does not.
 /// Always caught.
+/// Cheat: 2, 3, 5; all G | step 8 | a NAND for an AND, by all garblers alike | `circuit
+/// authentication` | always
 #[test]
 fn garbled_for_another_function_by_all_garblers() {
     for parties in PARTIES {
@@ -77,6 +79,8 @@ fn garbled_for_another_function_by_all_garblers() {
 
 /// The same by one garbler among honest ones: the first one, whose bit b is turned; another one,
 /// whose labels open nothing any more, which the first one notices. Always caught.
+/// Cheat: 3, 5; G | step 8 | a NAND for an AND, by one garbler | `masked value label`, `circuit
+/// authentication` | always
 #[test]
 fn garbled_for_another_function_by_one_garbler() {
     for (parties, garbler) in [(3, 1), (3, 2), (5, 1), (5, 4)] {
@@ -88,6 +92,7 @@ fn garbled_for_another_function_by_one_garbler() {
 
 /// Steps 7 and 8: one gate reads another wire, so that its masks are other ones. Caught when its
 /// product is opened, always.
+/// Cheat: 2, 3, 5; G | steps 7, 8 | garbled with another wire | `Beaver MAC` | always
 #[test]
 fn garbled_with_another_wire() {
     for parties in PARTIES {

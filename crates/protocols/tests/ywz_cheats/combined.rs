@@ -10,6 +10,8 @@ const LEAKY_CHECK: &str = "leaky AND";
 /// Fig. 14 and step 13: one garbler guesses an x of the evaluator's in a leaky AND, the other one
 /// lies about an output mask at the end. Always caught: in the preparation when x is 1, half of the
 /// time, and otherwise at the end.
+/// Cheat: 3; two G | Fig. 14, then step 13 | a guess of an x by one, a lie about an output mask by
+/// the other | `leaky AND` if x = 1, else `output mask MAC` | always; 1/2 early
 #[test]
 fn a_guess_of_one_and_a_late_lie_of_the_other() {
     let mut early = Rate::default();
@@ -32,6 +34,8 @@ fn a_guess_of_one_and_a_late_lie_of_the_other() {
 
 /// Step 12: errors in the z of two garblers that cancel. The evaluator checks their sum, and
 /// nothing else of theirs is wrong: nobody notices, and the outputs are right.
+/// Cheat: 3; two G | step 12 | errors in the z of two garblers that cancel; that do not | nobody,
+/// and outputs are right; `circuit authentication` | never; always
 #[test]
 fn errors_in_z_of_two_garblers_that_cancel() {
     for byte in [0, 15] {
@@ -44,6 +48,8 @@ fn errors_in_z_of_two_garblers_that_cancel() {
 
 /// Fig. 5: another Δ towards an accomplice alone, who says nothing of it. The honest party, to whom
 /// both use the right ones, always catches it in the set-up.
+/// Cheat: 3; two | Fig. 5 | another Δ towards an accomplice alone | `global key consistency` |
+/// always
 #[test]
 fn another_delta_towards_an_accomplice() {
     for (honest, cheater, accomplice) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {

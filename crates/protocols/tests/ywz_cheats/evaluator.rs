@@ -21,6 +21,8 @@ fn cheat(parties: u16, victims: &[u16], adversary: impl Fn() -> FnAdversary) -> 
 }
 
 /// Step 11: one masked value flipped, towards one garbler or all. Caught by its label, always.
+/// Cheat: 2, 3, 5; E | step 11 | a flipped masked value, towards one or all | `masked value label`
+/// | always
 #[test]
 fn flipped_masked_value() {
     for parties in PARTIES {
@@ -35,6 +37,7 @@ fn flipped_masked_value() {
 
 /// Step 11: the digest h_i changed, made up, and the digest meant for another garbler. Always
 /// caught.
+/// Cheat: 2, 3, 5; E | step 11 | a wrong h_i | `masked value label` | always
 #[test]
 fn wrong_label_digest() {
     for parties in PARTIES {
@@ -56,6 +59,8 @@ fn wrong_label_digest() {
 
 /// Step 11, all but one garbler in league with the evaluator: they shrug, and the honest one
 /// catches it.
+/// Cheat: 3, 5; n − 1 with E | step 11 | a flipped masked value with accomplices | `masked value
+/// label` | always
 #[test]
 fn flipped_masked_value_with_accomplices() {
     for (parties, honest) in [(3, 1), (3, 2), (5, 1), (5, 4)] {
@@ -69,6 +74,7 @@ fn flipped_masked_value_with_accomplices() {
 /// Step 12: a χ told to one garbler that is not the one of the others. The evaluator spoils its own
 /// check and gets no output; the garblers, who accuse nobody of a lost connection, have none
 /// either.
+/// Cheat: 2, 3, 5; E | step 12 | another χ towards one garbler | E ruins its own check | always
 #[test]
 fn another_chi() {
     for parties in PARTIES {
@@ -81,6 +87,8 @@ fn another_chi() {
 /// broadcast, and the cheater's own echo does not have it either: caught by the echo, always. With
 /// two the evaluator gets labels that do not fit what it evaluates, and no label digest comes out
 /// right.
+/// Cheat: 2, 3, 5; E | step 9 | a masked input flipped in the message | `broadcast echo`; n = 2:
+/// `masked value label` | always
 #[test]
 fn flipped_masked_input() {
     for parties in PARTIES {
@@ -92,6 +100,7 @@ fn flipped_masked_input() {
 }
 
 /// Short, long and empty messages, and the proof withheld. The framing, always.
+/// Cheat: 2, 3; E | step 11 | short, long, empty; the proof withheld | `message framing` | always
 #[test]
 fn short_and_long() {
     for parties in [2, 3] {

@@ -29,6 +29,8 @@ fn nobody_cheats() {
 
 /// Step 11: a masked value flipped, the digest changed, a masked input flipped in the message. The
 /// labels catch it, always.
+/// Cheat: E | steps 9, 11 | a flipped masked value or input, a wrong digest | `masked value label`
+/// | always
 #[test]
 fn lies_of_the_evaluator() {
     for gate in [0, GATES - 1] {
@@ -40,12 +42,15 @@ fn lies_of_the_evaluator() {
 }
 
 /// Step 12: another χ. The evaluator spoils its own check; nobody has an output, nobody is accused.
+/// Cheat: E | step 12 | another χ | E ruins its own check | always
 #[test]
 fn another_chi() {
     evaluator_cheats(message(VALUES, |p| p[BITS + 32] ^= 1)).assert_broken_off();
 }
 
 /// Step 12: a wrong z; step 8: a wrong b, in the first and in the last layer. Always caught.
+/// Cheat: G | steps 8, 12 | a wrong z, a wrong b | `circuit authentication`, `masked value label` |
+/// always
 #[test]
 fn wrong_z_and_wrong_pointer_bit() {
     garbler_cheats(AUTHENTICATION, |z| z[15] ^= 0x10).assert_caught(AUTHENTICATION_CHECK);
@@ -58,6 +63,8 @@ fn wrong_z_and_wrong_pointer_bit() {
 
 /// Step 8: the last bit of one half-gate. Caught exactly when it is used: 𝒢_0 when Λ_α = 1, 𝒢_1
 /// when Λ_β = 1.
+/// Cheat: G | step 8 | one half-gate | `circuit authentication`, `masked value label` | 1/2, if it
+/// is used
 #[test]
 fn flipped_half_gate() {
     let mut caught = [0; 2];
@@ -77,6 +84,8 @@ fn flipped_half_gate() {
 
 /// Steps 8 and 9: garbage for a table, labels of other values, masked inputs that do not fit the
 /// labels. Caught, but for a chance of 2^-16 that every masked value comes out right.
+/// Cheat: G | steps 8, 9 | a garbage table, labels of other values | `circuit authentication`,
+/// `masked value label` | 1 − 2^-16
 #[test]
 fn garbage_of_the_garbler() {
     garbler_cheats(GARBLED, |p| p.fill(0)).assert_caught(AUTHENTICATION_CHECK);
@@ -88,6 +97,8 @@ fn garbage_of_the_garbler() {
 
 /// Step 13: a lie about an output mask, its digest, both; short and long. Caught by the one who
 /// learns it.
+/// Cheat: one | step 13 | a wrong output mask or digest; short, long | `output mask MAC`, `message
+/// framing` | always
 #[test]
 fn wrong_output_mask() {
     for (cheater, victim) in [(GARBLER, EVALUATOR), (EVALUATOR, GARBLER)] {

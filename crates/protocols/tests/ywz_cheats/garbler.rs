@@ -40,6 +40,7 @@ fn pointers(parties: u16) -> usize {
 }
 
 /// Step 12: a wrong z of one garbler, or of all but one. Always caught.
+/// Cheat: 2, 3, 5; G, n − 1 G | step 12 | a wrong z | `circuit authentication` | always
 #[test]
 fn wrong_z() {
     for parties in PARTIES {
@@ -53,6 +54,7 @@ fn wrong_z() {
 
 /// Step 8: a wrong b, in the first and in the last layer. The masked value of that gate is wrong:
 /// no label of an honest garbler fits it, nor does the evaluator's check. Always caught.
+/// Cheat: 2, 3, 5; G | step 8 | a wrong b | `masked value label`, `circuit authentication` | always
 #[test]
 fn wrong_pointer_bit() {
     for parties in PARTIES {
@@ -66,6 +68,8 @@ fn wrong_pointer_bit() {
 
 /// Step 8, the first garbler: the last bit of one half-gate of one gate, which would flip the
 /// masked value. Caught exactly when the half-gate is used: 𝒢_0 when Λ_α = 1, 𝒢_1 when Λ_β = 1.
+/// Cheat: 2, 3, 5; G | step 8 | one half-gate of the first garbler | `masked value label`, `circuit
+/// authentication` | 1/2, if it is used
 #[test]
 fn flipped_half_gate_of_the_pointer() {
     let mut caught = [0; 2];
@@ -88,6 +92,7 @@ fn flipped_half_gate_of_the_pointer() {
 /// Step 8, any other garbler: its half-gates make its own labels only, and no honest party relies
 /// on these, besides where they open its rows for others. In the last layer they open nothing:
 /// harmless.
+/// Cheat: 3, 5; G | step 8 | half-gates of another garbler, last layer | none: harmless | never
 #[test]
 fn wrong_half_gates_of_another_garbler_in_the_last_layer() {
     for (parties, garbler) in [(3, 2), (5, 4)] {
@@ -100,6 +105,8 @@ fn wrong_half_gates_of_another_garbler_in_the_last_layer() {
 
 /// Step 8: two of the four rows for another garbler, of one gate. The victim's label is wrong
 /// exactly when one of them is opened, and it catches that always.
+/// Cheat: 3, 5; G | step 8 | two rows for another garbler | `masked value label` | 1/2, if one is
+/// opened
 #[test]
 fn flipped_rows_for_another_garbler() {
     let mut caught = [0; 2];
@@ -128,6 +135,8 @@ fn flipped_rows_for_another_garbler() {
 
 /// Step 8: all rows for another garbler, of one gate, in either layer. Always caught; so by the
 /// victim alone, when all others are in league.
+/// Cheat: 3, 5; G, n − 1 with E | step 8 | all rows for another garbler | `masked value label` |
+/// always
 #[test]
 fn wrong_rows_for_another_garbler() {
     for (parties, garbler, place, victim) in [(3, 1, 0, 2), (3, 2, 0, 1), (5, 4, 1, 2)] {
@@ -147,6 +156,8 @@ fn wrong_rows_for_another_garbler() {
 
 /// Step 8: garbage, zeros, and the right half-gates moved by one gate. Caught unless every masked
 /// value came out right by chance (2^-32).
+/// Cheat: 2, 3, 5; G | step 8 | garbage, zeros, gates moved by one | `masked value label`, `circuit
+/// authentication` | 1 − 2^-32
 #[test]
 fn garbage_table() {
     for parties in PARTIES {
@@ -168,6 +179,8 @@ fn garbage_table() {
 /// Step 9: other labels than the masked inputs', of all wires; by the first garbler, and by another
 /// one, whose labels open its rows for the first. Caught unless every masked value came out right
 /// by chance (2^-32).
+/// Cheat: 2, 3, 5; G | step 9 | other labels than the masked inputs' | `masked value label`,
+/// `circuit authentication` | 1 − 2^-32
 #[test]
 fn wrong_input_labels() {
     for parties in PARTIES {
@@ -182,6 +195,8 @@ fn wrong_input_labels() {
 /// Step 9: a masked input flipped in the message to the evaluator alone, and the labels of the
 /// other one sent. With two parties these do not fit what the garbler proves; with more it is no
 /// broadcast.
+/// Cheat: 2, 3, 5; G | step 9 | equivocated masked input | `broadcast echo`; n = 2: `masked value
+/// label` | always
 #[test]
 fn equivocated_masked_input() {
     for parties in PARTIES {
@@ -199,6 +214,7 @@ fn equivocated_masked_input() {
 }
 
 /// Short, long and empty messages. The framing, always.
+/// Cheat: 2, 3; G | steps 8, 9, 12 | short, long, empty | `message framing` | always
 #[test]
 fn short_and_long() {
     for parties in [2, 3] {

@@ -17,6 +17,8 @@ fn all_but_one(parties: u16, honest: u16, adversary: impl Fn(u16) -> FnAdversary
 
 /// Steps 1 and 4: other choice bits in every column of one draw, of all towards the honest one.
 /// Always caught.
+/// Cheat: 3, 5; n − 1 | any draw | other choice bits in every column, towards the honest party |
+/// `OT extension consistency` | always
 #[test]
 fn inconsistent_choice_bits_of_all_but_one() {
     for (parties, honest) in LEAGUES {
@@ -40,6 +42,8 @@ fn inconsistent_choice_bits_of_all_but_one() {
 
 /// The same wrong echo of all others' broadcasts. Always caught: nothing that others say of a
 /// broadcast makes up for what the honest party saw.
+/// Cheat: 3, 5; n − 1 | every echo | wrong echoes towards the honest party | `broadcast echo` |
+/// always
 #[test]
 fn wrong_echoes_of_all_but_one() {
     for (parties, honest) in LEAGUES {
@@ -50,6 +54,7 @@ fn wrong_echoes_of_all_but_one() {
 
 /// Step 8, the bits b that only the first garbler sends, turned where all garblers are in league,
 /// in all gates. Always caught by the evaluator alone.
+/// Cheat: 3, 5; n − 1 G | step 8 | all b, by garblers in league | `circuit authentication` | always
 #[test]
 fn wrong_pointer_bits_of_all_garblers() {
     for parties in [3, 5] {
@@ -69,6 +74,8 @@ fn wrong_pointer_bits_of_all_garblers() {
 
 /// Step 11: a wrong h_i for the honest garbler, with all others careless about theirs. Always
 /// caught.
+/// Cheat: 3, 5; n − 1 with E | step 11 | a wrong h_i with accomplices | `masked value label` |
+/// always
 #[test]
 fn wrong_label_digest_with_accomplices() {
     for (parties, honest) in [(3, 1), (3, 2), (5, 1), (5, 4)] {

@@ -20,6 +20,8 @@ fn pairs(parties: u16) -> Vec<(u16, u16)> {
 
 /// A flipped share with the honest digest, an honest share with another digest, both made up.
 /// Always caught by the one who learns the output.
+/// Cheat: 2, 3, 5; one | step 13 | a flipped output share with and without its MAC | `output mask
+/// MAC` | always
 #[test]
 fn wrong_output_mask() {
     let changes: [fn(&mut Vec<u8>); 4] = [
@@ -43,6 +45,8 @@ fn wrong_output_mask() {
 
 /// All but one in league, with the same flip: an even number cancels, but each is a lie. Always
 /// caught.
+/// Cheat: 3, 5; n − 1 | step 13 | a flipped output share of all but one | `output mask MAC` |
+/// always
 #[test]
 fn wrong_output_masks_of_all_but_one() {
     for (parties, victim) in [(3, 0), (3, 1), (5, 0), (5, 3)] {
@@ -53,6 +57,7 @@ fn wrong_output_masks_of_all_but_one() {
 }
 
 /// The digest left out, a short message, a long one. The framing, always.
+/// Cheat: 3; one | step 13 | the MAC withheld, short, long | `message framing` | always
 #[test]
 fn short_and_long() {
     let changes: [fn(&mut Vec<u8>); 4] =
@@ -66,6 +71,7 @@ fn short_and_long() {
 }
 
 /// Nothing opened at all: the victim has no output and accuses nobody.
+/// Cheat: 3; one | step 13 | nothing opened | no output, nobody accused | always
 #[test]
 fn output_mask_withheld() {
     for (cheater, victim) in pairs(3) {
@@ -77,6 +83,7 @@ fn output_mask_withheld() {
 }
 
 /// Bits after the last one of any packed message: a message has one form only.
+/// Cheat: 3; one | steps 8 to 13 | bits after the last | `padding of packed bits` | always
 #[test]
 fn garbage_behind_packed_bits() {
     const ODD: usize = 5;

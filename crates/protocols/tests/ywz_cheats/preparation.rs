@@ -5,6 +5,8 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 use super::tools::*;
 
 /// Another Δ towards one peer than towards the others. Always caught, in the set-up.
+/// Cheat: 3; one | set-up | another Δ towards one party, in a whole run; n = 5 too | `global key
+/// consistency` | always
 #[test]
 fn another_delta_towards_one_peer() {
     for (parties, cheater, victim) in [(3, 0, 2), (3, 1, 0), (5, 4, 2)] {
@@ -18,6 +20,8 @@ fn another_delta_towards_one_peer() {
 }
 
 /// Other choice bits in every column of any draw towards one peer. Always caught.
+/// Cheat: 3, 5; one | any draw | other choice bits in every column, in a whole run | `OT extension
+/// consistency` | always
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
     // Global-key check, input masks, leaky triples, gate masks; towards a larger number also the
@@ -54,6 +58,8 @@ const OPENINGS: [(&str, (&str, usize), &str); 2] = [
 
 /// A lie in one opened bit, towards one peer, towards all, and of all but one towards that one.
 /// Always caught.
+/// Cheat: `ywz` 2, 3, 5; one and n − 1 | Beaver, Fig. 16 | a lie in one opened bit, in a whole run
+/// | `Beaver MAC`, `bucketing MAC` | always
 #[test]
 fn lie_in_one_opened_bit() {
     for parties in PARTIES {
@@ -73,6 +79,8 @@ fn lie_in_one_opened_bit() {
 }
 
 /// A lie with a made-up proof, and honest bits with one. Always caught.
+/// Cheat: `ywz` 2, 3 | Beaver, Fig. 16 | a made-up proof, with a lie and without | `Beaver MAC`,
+/// `bucketing MAC` | always
 #[test]
 fn made_up_proof() {
     for parties in [2, 3] {
@@ -96,6 +104,7 @@ fn made_up_proof() {
 
 /// The echo of broadcasts told wrongly to one peer, at every place where there is one. Always
 /// caught.
+/// Cheat: 3; one | every echo | a wrong echo towards one party | `broadcast echo` | always
 #[test]
 fn wrong_echo() {
     // The draw, y and z of the global keys' check; input masks; the draw, d, V and two coins of

@@ -28,6 +28,7 @@ pub fn meta(kind: ItemKind, group: u8, sequence: u64) -> ItemMeta {
         name: None,
         sequence,
         counts: Vec::new(),
+        components: Vec::new(),
     }
 }
 

@@ -142,6 +142,7 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
 
 /// Party 2 of three has a wish towards one and none towards the other: they would measure with each
 /// other or not. Caught by the echo of the session's id, before anything depends on it.
+/// Cheat: 3; one | choice by link | a wish told to one alone | `broadcast echo` | always
 #[test]
 fn a_wish_told_to_one_alone_is_noticed() {
     for (wishes, caught) in [
@@ -201,6 +202,7 @@ fn digest(session: &[u8; 32], reports: &[[u8; 16]]) -> [u8; 32] {
 
 /// Party 2 of three reports another link to each of the others, and tells each what it would like
 /// to hear. Both notice; nobody goes on.
+/// Cheat: 3; one | choice by link | two reports | `broadcast echo` | always
 #[test]
 fn two_reports_of_one_party_are_noticed_by_both_others() {
     let slow = |megabytes: u64| {
@@ -244,6 +246,7 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
 }
 
 /// A peer with other rules, or none: the difference is named, and nothing is computed.
+/// Cheat: 2 | choice by link | another conclusion | the difference is named | always
 #[test]
 fn another_conclusion_from_the_same_link_is_a_difference() {
     for (place, (index, names)) in [
@@ -272,6 +275,7 @@ fn another_conclusion_from_the_same_link_is_a_difference() {
 }
 
 /// The digest of other reports than were sent: between two, the peer's fault.
+/// Cheat: 2 | choice by link | the digest of other reports | `broadcast echo` | always
 #[test]
 fn a_digest_of_other_reports_is_the_peers_fault() {
     let (ends, ()) = against(2, |peers| {

@@ -40,6 +40,9 @@ fn part(kind: &str) -> Part {
         "prepare" => |config, me, folder| {
             stored::prepare(config, &store(folder, me), &circuit(), 1).map(drop)
         },
+        "preprocess for" => |config, me, folder| {
+            stored::fill_components(config, &store(folder, me), &circuit(), 1, |_| ()).map(drop)
+        },
         "run prepared" => |config, me, folder| {
             let circuit = circuit();
             let executions = config.terms().params.executions;
@@ -58,7 +61,8 @@ fn kinds() -> Vec<&'static str> {
     // Without a wildcard, so that a new kind comes here.
     let next = |job: &Job<'_>| match job {
         Job::Run(_) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
-        Job::Preprocess(_) => Some(Job::Prepare(&circuit, 1)),
+        Job::Preprocess(_) => Some(Job::PreprocessFor(&circuit, 1)),
+        Job::PreprocessFor(..) => Some(Job::Prepare(&circuit, 1, Material::Any)),
         Job::Prepare(..) => Some(Job::RunPrepared(&circuit)),
         Job::RunPrepared(_) => Some(Job::Triples(1)),
         Job::Triples(_) => Some(Job::Exchange(&[])),
@@ -164,6 +168,8 @@ fn assert_named(key: &str, kind: &str, params: [SessionParams; 2], folder: &Path
     }
 }
 
+/// Cheat: 2 | handshake, every kind of session | nobody cheats: each parameter in turn differs |
+/// named by both | always
 #[test]
 fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session() {
     let folder = tempfile::tempdir().unwrap();
@@ -190,6 +196,7 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
     }
 }
 
+/// Cheat: 2 | handshake | nobody cheats: the kinds of session differ | named by both | always
 #[test]
 fn another_kind_of_session_is_named_on_both_sides() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,9 +233,13 @@ fn what_a_session_is_about_is_in_its_hello() {
         amount(1, 2),
         amount(1, 3),
         amount(2, 2),
-        Job::Prepare(&circuit, 1),
-        Job::Prepare(&circuit, 2),
-        Job::Prepare(&other, 1),
+        Job::PreprocessFor(&circuit, 1),
+        Job::PreprocessFor(&circuit, 2),
+        Job::PreprocessFor(&other, 1),
+        Job::Prepare(&circuit, 1, Material::Any),
+        Job::Prepare(&circuit, 1, Material::Pools),
+        Job::Prepare(&circuit, 2, Material::Any),
+        Job::Prepare(&other, 1, Material::Any),
         Job::RunPrepared(&circuit),
         Job::RunPrepared(&other),
         Job::Triples(1),

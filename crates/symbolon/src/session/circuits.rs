@@ -177,11 +177,11 @@ impl Session {
         self.part(&[], inputs)
     }
 
-    /// Goes on to another circuit, as [`next_circuit`](Session::next_circuit) does, and evaluates it
-    /// as the next part: its inputs in `links` are outputs of earlier parts, which stay as hidden as
-    /// they are. Which circuit and which links may depend on what the parties have learnt; all
-    /// parties must name the same, which is compared. `inputs` are those that are not linked, from
-    /// [`finish_linked`](crate::InputsBuilder::finish_linked).
+    /// Goes on to another circuit, as [`next_circuit`](Session::next_circuit) does, and evaluates
+    /// it as the next part: its inputs in `links` are outputs of earlier parts, which stay as
+    /// hidden as they are. Which circuit and which links may depend on what the parties have
+    /// learnt; all parties must name the same, which is compared. `inputs` are those that are not
+    /// linked, from [`finish_linked`](crate::InputsBuilder::finish_linked).
     ///
     /// # Errors
     /// As [`next_circuit`](Session::next_circuit) and [`evaluate_part`](Session::evaluate_part);

@@ -2,7 +2,6 @@
 
 use symbolon_protocols::{Compiled, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
-
 use symbolon_transport::PartyId;
 
 use crate::config::{Config, Terms};
@@ -88,6 +87,7 @@ impl Maker {
             name: circuit.and_then(|circuit| ItemMeta::printable_name(circuit.circuit().name())),
             sequence,
             counts: Vec::new(),
+            components: Vec::new(),
         }
     }
 

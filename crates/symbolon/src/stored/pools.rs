@@ -24,7 +24,7 @@ use crate::report::{INDEPENDENT, Report, SETUP};
 use crate::session::{Begun, begin, counted, engine};
 
 /// [`fill`] makes no more pools than this at a time: parties tell each other of all they hold.
-const MOST_POOLS: u64 = 512;
+pub(super) const MOST_POOLS: u64 = 512;
 
 /// How much is to be in all pools together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub fn fill_each(
     let begun = begin(config, Job::Preprocess(target), work, |network, dealer| {
         let (had, agreement) = left_in_pools(network, &mut rounds, store, &maker)?;
         let parts = parts(target, had, pool_gates);
-        let mut engines = Engines { protocol, dealer: dealer.map(Shared::new) };
+        let mut engines = Engines::new(protocol, dealer);
         let first = if parts.is_empty() { None } else { Some(engines.next(network)?) };
         Ok((had, agreement, parts, engines, first))
     })?;
@@ -141,7 +141,7 @@ fn check_target(protocol: Protocol, target: Amount, pool_gates: u64) -> Result<(
     }
     if !protocol.has_pools() {
         return Err(Error::invalid_input(format!(
-            "{} has no pools: prepare the circuit itself",
+            "{} has no pools of gates: fill pools for a circuit, or prepare the circuit itself",
             protocol.name()
         )));
     }
@@ -182,13 +182,17 @@ fn parts(target: Amount, had: Amount, pool_gates: u64) -> Vec<Amount> {
 }
 
 /// Makes an engine for each pool.
-struct Engines {
+pub(super) struct Engines {
     protocol: Protocol,
     dealer: Option<Shared>,
 }
 
 impl Engines {
-    fn next(&mut self, network: &mut Network) -> Result<Box<dyn Engine>> {
+    pub(super) fn new(protocol: Protocol, dealer: Option<Dealer>) -> Engines {
+        Engines { protocol, dealer: dealer.map(Shared::new) }
+    }
+
+    pub(super) fn next(&mut self, network: &mut Network) -> Result<Box<dyn Engine>> {
         engine(self.protocol, network, self.dealer.as_ref().map(Shared::once))
     }
 }
@@ -214,7 +218,7 @@ impl Shared {
 
 /// All say that they closed the pool before, which gives the session another id; then the set-up
 /// for the next one.
-fn set_up_next(
+pub(super) fn set_up_next(
     network: &mut Network,
     rounds: &mut Rounds,
     engines: &mut Engines,
@@ -280,7 +284,7 @@ fn sections(layout: PoolLayout) -> Vec<Section> {
     sections
 }
 
-struct ToItemWriter<'a>(&'a mut ItemWriter);
+pub(super) struct ToItemWriter<'a>(pub(super) &'a mut ItemWriter);
 
 impl PoolSink for ToItemWriter<'_> {
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
@@ -331,6 +335,7 @@ mod tests {
             name: None,
             sequence: 0,
             counts: Vec::new(),
+            components: Vec::new(),
         };
         let mut item_writer = store.begin(meta, &sections(layout), 1 << 16).unwrap();
         let bytes = |bytes: u64| vec![7; usize::try_from(bytes).unwrap()];

@@ -166,66 +166,92 @@ fn try_scene(scene: Scene, stride: usize) {
 /// turns.
 const STRIDE: usize = 13;
 
+/// Cheat: `wrk` | every message | 20 faults in turn | the framing; or an error, or the right output
+/// | always
 #[test]
 fn wrk_with_four_rows() {
     try_scene(Scene::FourRow, STRIDE);
 }
 
+/// Cheat: `wrk`, two threads | every message | 20 faults in turn | the framing; or an error, or the
+/// right output | always
 #[test]
 fn wrk_with_two_threads() {
     try_scene(Scene::TwoThreads, 3 * STRIDE);
 }
 
+/// Cheat: `wrk` | every message, link measured | 20 faults in turn | the framing; or an error, or
+/// the right output | always
 #[test]
 fn wrk_as_the_link_decides() {
     try_scene(Scene::ByLink, 3 * STRIDE);
 }
 
+/// Cheat: `wrk`, half-gates | every message | 20 faults in turn | the framing; or an error, or the
+/// right output | always
 #[test]
 fn wrk_with_half_gates() {
     try_scene(Scene::HalfGates, STRIDE);
 }
 
+/// Cheat: `ywz` 2 | every message | 20 faults in turn | the framing; or an error, or the right
+/// output | always
 #[test]
 fn ywz_between_two() {
     try_scene(Scene::Pair, STRIDE);
 }
 
+/// Cheat: `ywz` 3 | every message | 20 faults in turn | the framing; or an error, or the right
+/// output | always
 #[test]
 fn ywz_among_three() {
     try_scene(Scene::Three, 7 * STRIDE);
 }
 
+/// Cheat: `tinytable` | every message | 20 faults in turn | the framing; or an error, or the right
+/// output | always
 #[test]
 fn tinytable() {
     try_scene(Scene::TinyTable, STRIDE);
 }
 
+/// Cheat: `duplo` | every message | 20 faults in turn | the framing; or an error, or the right
+/// output | always
 #[test]
 fn duplo() {
     try_scene(Scene::Duplo, 3 * STRIDE);
 }
 
+/// Cheat: `dualex` | every message | 20 faults in turn | the framing; or an error, or the right
+/// output | always
 #[test]
 fn dualex() {
     try_scene(Scene::DualEx, 3 * STRIDE);
 }
 
+/// Cheat: `wrk`, in segments | every message | 20 faults in turn | the framing; or an error, or the
+/// right output | always
 #[test]
 fn wrk_in_segments() {
     try_scene(Scene::Streamed, 5 * STRIDE);
 }
 
+/// Cheat: `wrk`, in segments, two threads | every message | 20 faults in turn | the framing; or an
+/// error, or the right output | always
 #[test]
 fn wrk_in_segments_with_two_threads() {
     try_scene(Scene::StreamedMeanwhile, 9 * STRIDE);
 }
 
+/// Cheat: `ywz` 2, in segments | every message | 20 faults in turn | the framing; or an error, or
+/// the right output | always
 #[test]
 fn ywz_in_segments() {
     try_scene(Scene::StreamedPair, 5 * STRIDE);
 }
 
+/// Cheat: all of two | every message | every fault | the framing; or an error, or the right output
+/// | always
 #[test]
 #[ignore = "a few minutes"]
 fn every_fault_at_every_message_of_two() {
@@ -246,6 +272,8 @@ fn every_fault_at_every_message_of_two() {
     }
 }
 
+/// Cheat: `ywz` 3 | every message | every fault | the framing; or an error, or the right output |
+/// always
 #[test]
 #[ignore = "ten minutes"]
 fn every_fault_at_every_message_of_three() {

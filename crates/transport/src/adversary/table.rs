@@ -29,7 +29,7 @@ pub(super) fn test() -> String {
     format!("{file}::{}", name.rsplit("::").next().unwrap_or(name))
 }
 
-/// Adds a line, in one write, so that tests beside each other do not mix theirs.
+/// Adds a line, in one write, so that tests at the same time do not mix theirs.
 pub(super) fn line(text: impl FnOnce() -> String) {
     if let Some(path) = std::env::var_os(FILE) {
         let file = File::options().append(true).create(true).open(path);

@@ -51,6 +51,8 @@ fn both_sides_can_begin_before_either_waits() {
     assert_eq!(on_a.finish(&mut a), on_b.finish(&mut b));
 }
 
+/// Cheat: 2 | handshake | another version, parties or term | the difference is named to both |
+/// always
 #[test]
 fn the_first_difference_is_named_on_both_sides() {
     let with = |f: fn(&mut Hello)| {
@@ -129,6 +131,7 @@ fn a_term_left_open_goes_with_every_value_and_is_told() {
     assert_eq!(a, Err(Error::incompatible("rho", "40", "absent")));
 }
 
+/// Cheat: 2 | handshake | our nonce echoed; another party's hello | `handshake` | always
 #[test]
 fn echoes_and_impostors_are_refused() {
     // A peer that sends back whatever it gets.
@@ -153,6 +156,7 @@ fn echoes_and_impostors_are_refused() {
     assert!(error.contains("its hello is party 0's"), "{error}");
 }
 
+/// Cheat: 2 | handshake | a malformed hello | `handshake` | always
 #[test]
 fn malformed_hellos_are_the_peers_fault() {
     for cut in [0, 3, 5, 10, 20] {
@@ -170,9 +174,10 @@ fn malformed_hellos_are_the_peers_fault() {
     let mut whole = example().encode(1.into()).unwrap();
     assert!(decode(&whole).is_some());
     whole.push(0);
-    assert!(decode(&whole).is_none(), "something behind it");
+    assert!(decode(&whole).is_none(), "something after it");
 }
 
+/// Cheat: 2 | handshake | a relay between two connections | the session's id | always
 #[test]
 fn the_connection_under_a_session_is_part_of_it() {
     // The same nonces and hellos over two connections: a relay between them gains nothing.
@@ -192,7 +197,7 @@ fn a_hello_is_of_a_bounded_length() {
     let longest = hello(room).encode(0.into()).unwrap();
     assert_eq!(longest.len(), MAX_HELLO);
     assert_eq!(decode(&longest).unwrap().hello, hello(room));
-    // A letter more, and the length in front of the text says so; behind it is the count of open
+    // A letter more, and the length in front of the text says so; after it is the count of open
     // terms.
     let mut longer = longest;
     let at = longer.len() - 2 - room - 2;

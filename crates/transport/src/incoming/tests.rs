@@ -69,6 +69,7 @@ fn clients_are_known_by_the_keys_they_prove() {
     }
 }
 
+/// Cheat: dealer | connecting | other keys and hosts | the pinned key | always
 #[test]
 fn other_keys_and_other_hosts_are_refused() {
     let [dealer, known, stranger] = [(); 3].map(|()| Identity::generate().unwrap());
@@ -103,6 +104,7 @@ fn plain_tcp_admits_anybody_and_proves_nothing() {
     assert_eq!((came[0].channel.peer(), came[0].key), (4.into(), None));
 }
 
+/// Cheat: dealer | connecting | silent strangers | the time-out | always
 #[test]
 fn silent_strangers_keep_nobody_out() {
     let [dealer, a] = [(); 2].map(|()| Identity::generate().unwrap());

@@ -170,7 +170,7 @@ impl Gates {
         self.or_bit(nan, undefined)
     }
 
-    /// The quotient of two words from 1 to 2, one bit before the point and two more behind it than
+    /// The quotient of two words from 1 to 2, one bit before the point and two more after it than
     /// they have, and whether a remainder is left.
     pub(super) fn quotient(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
         let m = y.len();

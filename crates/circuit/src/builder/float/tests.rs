@@ -288,7 +288,7 @@ fn operations_equal_a_soft_float_library() {
 }
 
 #[test]
-#[ignore = "takes some minutes; see CONTRIBUTING.md"]
+#[ignore = "takes some minutes"]
 fn operations_equal_a_soft_float_library_a_million_times() {
     compare_with_apfloat::<Single>(F32, 8, 1_000_000);
     compare_with_apfloat::<Double>(F64, 9, 1_000_000);
@@ -298,7 +298,7 @@ fn operations_equal_a_soft_float_library_a_million_times() {
 }
 
 #[test]
-#[ignore = "takes some minutes; see CONTRIBUTING.md"]
+#[ignore = "takes some minutes"]
 fn operations_equal_the_processors_a_million_times() {
     compare_all(2, 1_000_000);
 }
@@ -342,7 +342,7 @@ fn conversions_equal_the_processors() {
 }
 
 #[test]
-#[ignore = "takes some minutes; see CONTRIBUTING.md"]
+#[ignore = "takes some minutes"]
 fn conversions_equal_the_processors_a_million_times() {
     convert_all(4, 1_000_000);
 }

@@ -108,7 +108,7 @@ struct Live {
     parties: Vec<(PartyId, Party)>,
     /// Seconds since the beginning, and what happened.
     log: VecDeque<(f64, String)>,
-    /// How the command ended, in words, after so many seconds.
+    /// How the command ended, in words, and after how many seconds.
     end: Option<(f64, Option<String>)>,
     /// What is shown after the end.
     report: Option<String>,

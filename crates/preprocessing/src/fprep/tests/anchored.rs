@@ -125,6 +125,8 @@ fn shares_that_do_not_fit_are_refused() {
 
 /// A wrong U for an anchored triple: caught exactly when the honest party's x is 1, as for any
 /// other.
+/// Cheat: 2, known circuit | KRRW18 §5.2 | a wrong U for a triple on a given mask | `leaky AND` |
+/// 1/2, if x = 1
 #[test]
 fn wrong_u_on_an_anchored_triple() {
     let mut caught = Rate::default();
@@ -150,7 +152,9 @@ fn wrong_u_on_an_anchored_triple() {
 }
 
 /// A party that puts in other bits than it was given goes unnoticed only where x = 0, and then the
-/// product is right all the same: the guess of x once more, for each triple it does so with.
+/// product is right all the same: the guess of x again, for each triple it does so with.
+/// Cheat: 2, known circuit | KRRW18 §5.2 | another factor than the given one | `leaky AND` | 1/2,
+/// if x = 1
 #[test]
 fn another_factor_than_the_given_one() {
     let mut caught = Rate::default();
@@ -178,6 +182,7 @@ fn another_factor_than_the_given_one() {
 }
 
 /// A lie about any d = y_1 ⊕ y_k, of whose MACs half the bits are there.
+/// Cheat: 2, known circuit | Fig. 16 | a lie in one opened bit | `bucketing MAC` | always
 #[test]
 fn a_lie_in_bucketing() {
     for (cheater, bit) in

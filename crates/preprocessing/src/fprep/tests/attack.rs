@@ -199,6 +199,8 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
 
 /// An attack that passes and misses is made again in the next batch, up to four times: it wins as
 /// often as that predicts, also where it had missed before.
+/// Cheat: 2, adapts | Fig. 16 | guesses that passed without filling a bucket, made again in the
+/// next batch, until one wins | 2^-ρ at most, over all batches | by formula
 #[test]
 fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
     const BATCHES: usize = 4;
@@ -221,6 +223,8 @@ fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
 
 /// The game alone, with the real shuffle, over as many batches as it takes: the formula counts
 /// every further try, and the number of games tells it from the formula of a single batch.
+/// Cheat: 2, adapts | Fig. 16 | guesses repeated in any number of batches, as a game with the
+/// shuffle alone | 2^-ρ at most, over all batches | by formula
 #[test]
 fn games_with_any_number_of_tries_come_up_to_the_formula() {
     let mut prg = Prg::from_seed(Block(fresh(77)));
@@ -291,29 +295,39 @@ fn assert_succeeds_as_predicted(
 }
 
 /// ρ = 5, a batch that is rounded up to seven triples in buckets of two.
+/// Cheat: 2 | Fig. 16 | guesses of x that fill a bucket, ρ = 5, 7 triples | 2^-ρ at most | by
+/// formula
 #[test]
 fn attacks_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(2, (5, 7, false), 3_000);
 }
 
 /// ρ = 5, a single triple in a bucket of five: all must be guessed.
+/// Cheat: 2 | Fig. 16 | guesses of x that fill the bucket of a single triple | 2^-ρ at most | by
+/// formula
 #[test]
 fn attacks_on_a_single_triple_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(2, (5, 1, false), 3_000);
 }
 
 /// ρ = 5, triples on given factors, of which the cheater knows the buckets.
+/// Cheat: 2, known circuit | Fig. 16 | guesses of x that fill a bucket of triples on given masks |
+/// 2^-ρ at most | by formula
 #[test]
 fn attacks_on_anchored_triples_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(2, (5, 7, true), 3_000);
 }
 
 /// One cheater among three, against one of the others.
+/// Cheat: 3; one | Fig. 16 | guesses of x that fill a bucket, among three | 2^-ρ at most | by
+/// formula
 #[test]
 fn attacks_among_three_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(3, (5, 2, false), 2_000);
 }
 
+/// Cheat: 2 | Fig. 16 | guesses of x that fill a bucket, many times, ρ = 5 to 9 | 2^-ρ at most | by
+/// formula
 #[test]
 #[ignore = "three minutes"]
 fn many_attacks_succeed_as_often_as_predicted() {
@@ -327,6 +341,7 @@ fn many_attacks_succeed_as_often_as_predicted() {
 
 /// Buckets one smaller than they should be: the same attack succeeds more often than 2^-ρ, by far,
 /// and the test can tell.
+/// Cheat: 2 | Fig. 16 | buckets too small on purpose: the attack is seen | above 2^-ρ | by formula
 #[test]
 fn attacks_on_small_buckets_succeed_too_often() {
     let planned = planned(5, 2, false);
@@ -341,6 +356,7 @@ fn attacks_on_small_buckets_succeed_too_often() {
 
 /// Whatever is planned, the best guess succeeds with at most 2^-ρ: the exact probability, of which
 /// the formula in [`bucketing`] is a bound; and that is not far above.
+/// Cheat: 2 | Fig. 16 | every plan for ρ = 5 to 12: the best guess | 2^-ρ at most | exact, no runs
 #[test]
 fn no_plan_is_too_small() {
     let mut loosest: f64 = 0.0;
@@ -364,6 +380,7 @@ fn no_plan_is_too_small() {
 
 /// The shuffle alone, for ρ up to 12: guesses that were all right win a bucket as often as they
 /// should.
+/// Cheat: 2 | Fig. 16 | the shuffle alone, ρ = 5 to 12 | 2^-ρ at most | by formula
 #[test]
 fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
     let mut prg = Prg::from_seed(Block(fresh(12)));

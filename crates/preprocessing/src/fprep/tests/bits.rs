@@ -50,6 +50,8 @@ fn flip_choice(u: &mut [u8]) {
 
 /// Step 3: other bits towards one verifier than towards the others, and nothing adapted: the
 /// verifier's columns do not fit x̃. Caught by the column hashes, always.
+/// Cheat: 3, 5; one | Fig. 4, step 3 | other bits towards one party, nothing adapted | `OT
+/// extension consistency` | always
 #[test]
 fn other_bits_towards_one_peer() {
     for case in CASES {
@@ -59,6 +61,8 @@ fn other_bits_towards_one_peer() {
 
 /// Step 6: another x̃, another t̃, or another digest towards one verifier. Caught by the column
 /// hashes, as the verifier's χ or its columns do not fit, always.
+/// Cheat: 3, 5; one | Fig. 4, step 6 | another x̃, t̃ or digest towards one party | `OT extension
+/// consistency` | always
 #[test]
 fn wrong_hashes_towards_one_peer() {
     for case in CASES {
@@ -75,6 +79,7 @@ fn wrong_hashes_towards_one_peer() {
 }
 
 /// Short, long and empty messages. The framing, always.
+/// Cheat: 3 | Fig. 4 | short, long and empty messages | `message framing` | always
 #[test]
 fn short_and_long_messages() {
     let changes: [fn(&mut Vec<u8>); 3] =
@@ -262,6 +267,8 @@ fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
 
 /// Steps 3 and 6: other bits towards one verifier, with an x̃ that fits them. All column hashes
 /// fit; the two x̃ do not. Caught by the echo of broadcasts, always.
+/// Cheat: 3, 5; one | Fig. 4, steps 3 and 6 | other bits towards one party, with their own x̃ and
+/// hashes | `broadcast echo` | always
 #[test]
 fn other_bits_towards_one_peer_with_their_own_hash() {
     for case in CASES {
@@ -271,6 +278,8 @@ fn other_bits_towards_one_peer_with_their_own_hash() {
 
 /// Step 5: other digests towards one verifier, so that it draws another χ, and hashes that fit it.
 /// Caught by the echo of broadcasts, always.
+/// Cheat: 3, 5; one | Fig. 4, step 5 | equivocated digests, with hashes for the χ that follows |
+/// `broadcast echo` | always
 #[test]
 fn other_digests_towards_one_peer_with_their_own_hashes() {
     for case in CASES {
@@ -288,6 +297,8 @@ fn other_digests_towards_one_peer_with_their_own_hashes() {
 
 /// The same with bits that are all zero, padding included: x̃ is zero whatever χ is, and the
 /// digests are all that differs. Caught by the echo of broadcasts, always.
+/// Cheat: 3, 5; one | Fig. 4, step 5 | equivocated digests of bits that are zero | `broadcast echo`
+/// | always
 #[test]
 fn other_digests_for_bits_that_are_zero() {
     for case in CASES {
@@ -323,6 +334,8 @@ fn other_digests_for_bits_that_are_zero() {
 
 /// Other bits towards one of two honest parties, with accomplices who agree with everybody: the two
 /// are enough to catch it, always.
+/// Cheat: 5; three | Fig. 4 | equivocated digests, with accomplices who agree with everybody |
+/// `broadcast echo` | always
 #[test]
 fn accomplices_agree_with_everybody() {
     let (cheaters, honest) = ([0, 1, 2], [3, 4]);
@@ -350,6 +363,7 @@ fn the_same_delta_towards_all_passes() {
 }
 
 /// Fig. 5: another Δ towards one peer, in one bit, and in all. Always caught.
+/// Cheat: 3, 5; one | Fig. 5 | another Δ towards one party | `global key consistency` | always
 #[test]
 fn another_delta_towards_one_peer() {
     for (n, cheater, victim) in CASES {
@@ -365,6 +379,8 @@ fn another_delta_towards_one_peer() {
 }
 
 /// Fig. 5: three of five do so alike; what one party's keys lack is not made up for by another's.
+/// Cheat: 5; three | Fig. 5 | another Δ of several parties alike | `global key consistency` |
+/// always
 #[test]
 fn another_delta_of_several_parties() {
     let deltas = deltas(5, 25);
@@ -376,6 +392,8 @@ fn another_delta_of_several_parties() {
 
 /// Fig. 5, steps 5 to 8: another zero share than was used; y told differently to one; z committed
 /// to differently, or opened otherwise than committed to. Always caught.
+/// Cheat: 3, 5; one | Fig. 5, steps 5 to 8 | a wrong zero share, y or z; another z opened | `global
+/// key consistency`, `broadcast echo`, `aShare z commitment` | always
 #[test]
 fn lies_in_the_check_of_global_keys() {
     for (n, cheater, victim) in CASES {

@@ -65,6 +65,7 @@ fn cheat(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
 
 /// Fig. 14 step 3: U ⊕ R for one triple. Caught by the check of step 5 exactly when the honest
 /// party's x is 1, that is half of the time; when it is 0 nothing has happened.
+/// Cheat: 2 | Fig. 14, step 3 | U ⊕ R for one triple: a guess of x | `leaky AND` | 1/2, if x = 1
 #[test]
 fn wrong_u_on_one_triple() {
     let mut caught = Rate::default();
@@ -88,11 +89,14 @@ fn wrong_u_on_one_triple() {
 }
 
 /// Fig. 14 step 3: U ⊕ R for k triples: goes unnoticed only if x is 0 in all of them (2^-k).
+/// Cheat: 2 | Fig. 14, step 3 | U ⊕ R for k triples | `leaky AND` | 1 − 2^-k, if an x is 1
 #[test]
 fn wrong_u_on_many_triples() {
     wrong_u_on(&[(2, 300), (3, 500), (5, 16), (21, 16)]);
 }
 
+/// Cheat: 2 | Fig. 14, step 3 | U ⊕ R for k triples, many times, k = 1 to 5 | `leaky AND` | 1 −
+/// 2^-k
 #[test]
 #[ignore = "a minute"]
 fn many_wrong_u() {
@@ -130,6 +134,7 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
 
 /// Fig. 14 step 4: a wrong S before d is committed to. With another lsb, d is flipped; with any
 /// other bit, V is wrong. Caught by the check of step 5, always.
+/// Cheat: 2 | Fig. 14, step 4 | a wrong S: a flipped d, or a wrong T | `leaky AND` | always
 #[test]
 fn wrong_s() {
     for cheater in [0, 1] {
@@ -143,6 +148,8 @@ fn wrong_s() {
 
 /// Fig. 14 steps 3 and 4 where ρ asks for all bits of U and S: a wrong one in the half that there
 /// is not at ρ = 40. In U it is caught when the honest party's x is 1, in S always.
+/// Cheat: 2 | Fig. 14, steps 3 and 4 | at ρ = 80, a wrong U or S in the bits that there are not at
+/// ρ = 40 | `leaky AND` | 1/2, if x = 1; always
 #[test]
 fn wrong_u_and_s_in_their_upper_half() {
     let run_with_all = |cheater: u16, seed, cheat| {
@@ -175,6 +182,7 @@ fn wrong_u_and_s_in_their_upper_half() {
 /// Fig. 14 step 4: S ⊕ Δ of the cheater: its own T stays right whichever d results, the honest
 /// party's does not. Caught by the check of step 5, always: for party 1, whose lsb(Δ) is 1, this is
 /// a flipped d with everything that it can adapt adapted.
+/// Cheat: 2 | Fig. 14, step 4 | a flipped d, with everything adapted | `leaky AND` | always
 #[test]
 fn flipped_d_with_everything_adapted() {
     for cheater in [0, 1] {
@@ -192,6 +200,7 @@ fn flipped_d_with_everything_adapted() {
 
 /// Fig. 14 step 4: both parties' Δ with the same lsb, so that d cannot correct z. Caught by the
 /// check of step 5 unless r = x ∧ y in all triples.
+/// Cheat: 2 | Fig. 14, step 4 | Δ with the wrong last bit | `leaky AND` | 1 − 2^-21
 #[test]
 fn delta_with_the_wrong_lsb() {
     let (a, b) = (deltas(2, 7)[0], deltas(2, 7)[1]);
@@ -203,6 +212,7 @@ fn delta_with_the_wrong_lsb() {
 }
 
 /// Fig. 14 step 4: d opened otherwise than committed. Caught by the commitment, always.
+/// Cheat: 2 | Fig. 14, step 4 | another d than committed | `leaky AND d commitment` | always
 #[test]
 fn another_d_than_committed() {
     for cheater in [0, 1] {
@@ -215,6 +225,7 @@ fn another_d_than_committed() {
 
 /// Fig. 14 step 4: bits after the last d, honestly committed to and opened. Refused, always: a
 /// message has one form only.
+/// Cheat: 2 | Fig. 14, step 4 | bits after the last d | `leaky AND d commitment` | always
 #[test]
 fn garbage_behind_the_last_d() {
     for cheater in [0, 1] {
@@ -244,6 +255,7 @@ fn garbage_behind_the_last_d() {
 }
 
 /// Fig. 14 step 5: a wrong V before it is committed to: the two V differ. Always caught.
+/// Cheat: 2 | Fig. 14, step 5 | a wrong V | `leaky AND` | always
 #[test]
 fn wrong_v() {
     for cheater in [0, 1] {
@@ -287,6 +299,7 @@ fn echo(
 /// Figs. 14 and 16, every commitment: a rushing peer echoes ours, and then our opening, so that
 /// "both values are equal" or "the coin is zero" would hold. Refused before anything is opened,
 /// always.
+/// Cheat: 2 | every commitment | our commitment and opening echoed | the step's commitment | always
 #[test]
 fn echoed_commitments() {
     const CASES: [(&[&str], usize, &str); 4] = [
@@ -305,6 +318,8 @@ fn echoed_commitments() {
 
 /// Fig. 14 step 5: a rushing peer waits for our V and opens its own commitment to it. Caught by the
 /// commitment, always.
+/// Cheat: 2 | Fig. 14, step 5 | our V opened for another commitment | `leaky AND V commitment` |
+/// always
 #[test]
 fn our_v_opened_for_another_commitment() {
     for cheater in [0, 1] {
@@ -323,6 +338,7 @@ fn our_v_opened_for_another_commitment() {
 
 /// Both coin tosses: another seed opened than committed to, to steer χ or the buckets. Caught by
 /// the commitment, always.
+/// Cheat: 2 | both coins | another seed than committed | `coin toss commitment` | always
 #[test]
 fn another_seed_than_committed() {
     for cheater in [0, 1] {
@@ -339,6 +355,8 @@ fn another_seed_than_committed() {
 /// All commitments: a commitment and its opening from before, in the same step: from the first toss
 /// in the second one, and from the first batch in the second one. Each is bound to its place.
 /// Always caught.
+/// Cheat: 2 | every commitment | a commitment and opening from before | the step's commitment |
+/// always
 #[test]
 fn replayed_commitments() {
     const CASES: [([&str; 2], usize, Check); 4] = [
@@ -374,6 +392,8 @@ fn replayed_commitments() {
 
 /// Both coin tosses of three batches: any earlier commitment and its opening in any later toss.
 /// Always caught.
+/// Cheat: 2 | both coins | any earlier toss in any later one, three batches | `coin toss
+/// commitment` | always
 #[test]
 fn replayed_tosses() {
     const BATCHES: usize = 3;
@@ -404,6 +424,8 @@ fn replayed_tosses() {
 
 /// Fig. 16: a lie in one opened d, with the honest sum of the MACs. Caught by the sum, always,
 /// before anything that depends on d is let out.
+/// Cheat: 2 | Fig. 16 | a lie in one opened bit, with the honest sum of MACs | `bucketing MAC` |
+/// always
 #[test]
 fn lie_in_one_opened_bit() {
     for cheater in [0, 1] {
@@ -416,6 +438,7 @@ fn lie_in_one_opened_bit() {
 
 /// Fig. 16: lies in two opened d, which would cancel if they had the same coefficient in the sum.
 /// Always caught.
+/// Cheat: 2 | Fig. 16 | lies in two opened bits | `bucketing MAC` | always
 #[test]
 fn lies_in_two_opened_bits() {
     let bits = BATCH.triples * (BATCH.bucket - 1);
@@ -430,6 +453,8 @@ fn lies_in_two_opened_bits() {
 
 /// Fig. 16: a lie with a made-up sum; honest bits with one that is off in any bit; bits after the
 /// last d. Always caught.
+/// Cheat: 2 | Fig. 16 | a made-up sum, one that is off in a bit; bits after the last | `bucketing
+/// MAC` | always
 #[test]
 fn made_up_sum_and_garbage_padding() {
     for cheater in [0, 1] {
@@ -456,6 +481,7 @@ fn made_up_sum_and_garbage_padding() {
 
 /// Fig. 16: a peer that waits for our sum sends it back as its own. Always caught: each is of MACs
 /// under another Δ.
+/// Cheat: 2 | Fig. 16 | our sum sent back as theirs | `bucketing MAC` | always
 #[test]
 fn our_sum_as_theirs() {
     for cheater in [0, 1] {
@@ -465,6 +491,8 @@ fn our_sum_as_theirs() {
 }
 
 /// Any message: short, empty or long. The framing, always.
+/// Cheat: 2 | every message | short, empty and long; MACs' digest left out | `message framing` |
+/// always
 #[test]
 fn short_and_long_messages() {
     for kind in [
@@ -489,8 +517,10 @@ fn short_and_long_messages() {
     }
 }
 
-/// Fig. 14 on a second lane, beside an honest first one: other choice bits in every column, and a
+/// Fig. 14 on a second lane, with an honest first one: other choice bits in every column, and a
 /// wrong U for every triple. The lane's failed check is what the party ends with. Always caught.
+/// Cheat: 2, two lanes | Fig. 14 | cheats on the second lane | `OT extension consistency`, `leaky
+/// AND` | always
 #[test]
 fn cheats_on_another_lane() {
     let batch = Batch { triples: 5_000, bucket: 3, anchored: false };

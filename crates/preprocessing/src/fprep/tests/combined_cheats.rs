@@ -76,6 +76,8 @@ fn assert_harmless(results: &[Result<Triples>], deltas: &[Block]) {
 }
 
 /// A bit of Δ guessed in OT extension, then an x in a leaky AND: each passes half of the time.
+/// Cheat: 2 | Fig. 4, then Fig. 14, step 3 | a guess of a bit of Δ, then one of an x | `OT
+/// extension consistency`, `leaky AND` | 3/4, if either is wrong
 #[test]
 fn a_guess_of_delta_and_then_one_of_x() {
     let mut unnoticed = Rate::default();
@@ -105,6 +107,8 @@ fn a_guess_of_delta_and_then_one_of_x() {
 
 /// One more bit of Δ in every draw, as long as the guesses were right: caught at the first wrong
 /// one.
+/// Cheat: 2, adapts | Fig. 4 | one more bit of Δ guessed in every draw, until a guess fails | `OT
+/// extension consistency` | at the first wrong guess, 1/2 each
 #[test]
 fn one_more_bit_of_delta_in_every_draw() {
     const DRAWS: usize = 6;
@@ -147,6 +151,8 @@ fn one_more_bit_of_delta_in_every_draw() {
 
 /// Two peers in league guess a bit of Δ each, in the same draw: the victim names the first whose
 /// guess is wrong.
+/// Cheat: 3; two | Fig. 4 | a bit of the victim's Δ guessed by each of two in one draw | `OT
+/// extension consistency`, naming the first | 3/4, if either is wrong
 #[test]
 fn guesses_of_two_peers_in_league() {
     const VICTIM: u16 = 2;
@@ -175,6 +181,8 @@ fn guesses_of_two_peers_in_league() {
 }
 
 /// A bit of Δ guessed on the second lane, and an x on the first.
+/// Cheat: 2, two lanes | Figs. 4 and 14 | a bit of Δ guessed on one lane, an x on the other | `OT
+/// extension consistency`, `leaky AND` | 3/4, if either is wrong
 #[test]
 fn guesses_on_two_lanes() {
     let batch = Batch { triples: 5_000, bucket: 3, anchored: false };
@@ -202,6 +210,8 @@ fn guesses_on_two_lanes() {
 
 /// One of two in league sends U ⊕ R, the other one adds R to its S: that undoes it where x is 1, so
 /// it is caught exactly when x is 0, whether R has the bit of d or not.
+/// Cheat: 3; two | Fig. 14, steps 3 and 4 | U ⊕ R of one, S ⊕ R of the other, which cancels it
+/// where x = 1 | `leaky AND`, by all | 1/2, if x = 0
 #[test]
 fn a_wrong_u_covered_up_by_an_accomplice() {
     const VICTIM: u16 = 2;
@@ -249,6 +259,8 @@ fn swapping(kinds: &'static [&'static str], number: usize) -> [FnAdversary; 2] {
 }
 
 /// Fig. 4: two in league swap their hashes towards the victim, or their whole draws. Always caught.
+/// Cheat: 3; two | Fig. 4 | two swap their hashes towards the victim, or all of their draws | `OT
+/// extension consistency` | always
 #[test]
 fn draws_swapped_by_two_in_league() {
     const KINDS: [&[&str]; 2] = [&["aBit: check"], &["iknp: u", "aBit: digests", "aBit: check"]];
@@ -306,6 +318,8 @@ fn agree_and_look_away(
 
 /// Fig. 14: two in league swap what they commit to and open towards the victim, and agree with its
 /// echo: sums stay what they are. A commitment is its maker's, so always caught.
+/// Cheat: 3; two | Fig. 14 | two swap their commitments and openings towards the victim, and agree
+/// with its echo | the step's commitment | always
 #[test]
 fn commitments_swapped_by_two_in_league() {
     const CASES: [(&[&str], usize, &str); 4] = [
@@ -329,6 +343,8 @@ fn commitments_swapped_by_two_in_league() {
 
 /// Every commitment equivocated, by a cheater that agrees with everybody's echo, and with an
 /// accomplice that does so, too: two honest parties find out from each other. Always caught.
+/// Cheat: 3; one, 4; two | Fig. 14 | another commitment to one of two honest parties; each hears in
+/// the echo what it expects | `broadcast echo` | always
 #[test]
 fn equivocated_commitments_covered_up_in_the_echo() {
     for (kind, index) in [
@@ -362,6 +378,9 @@ fn set_up(lanes: &mut Lanes, k: TreeDepth) -> Result<Preprocessor> {
 
 /// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session.
 /// Party 0 makes that draw.
+/// Cheat: 2 | set-up, then Fig. 14, step 3 | a guess of a bit of Δ in the set-up's own draw, then
+/// one of an x, in a whole session | `OT extension consistency`, `leaky AND` | 3/4, if either is
+/// wrong
 #[test]
 fn a_guess_in_the_set_up_and_one_later() {
     const COLUMN: usize = 77;
@@ -420,6 +439,8 @@ fn a_guess_in_the_set_up_and_one_later() {
 }
 
 /// Two in league send the victim each other's trees. Always caught, in the set-up.
+/// Cheat: 3; two | set-up | two swap their trees towards the victim | `punctured tree consistency`
+/// | always
 #[test]
 fn trees_swapped_by_two_in_league() {
     for victim in 0..3 {

@@ -62,6 +62,8 @@ fn checks(cheat: bool, ot_extension: OtExtension) -> [Result<()>; 2] {
 
 /// Party 0's draw fails its check; party 1's, honest and on another lane, is then refused, and it
 /// is party 0 that is named. Without the first it passes.
+/// Cheat: 3; two | verdicts | an honest draw of another peer and lane after a failed check | the
+/// verdicts under one Δ | always
 #[test]
 fn a_failed_check_ends_every_peer_and_lane() {
     for ot_extension in OT_EXTENSIONS {
@@ -73,6 +75,7 @@ fn a_failed_check_ends_every_peer_and_lane() {
 
 /// In the set-up both peers fail the same check: the victim names the one that it saw first, and
 /// nobody gets a session.
+/// Cheat: 3; two | set-up | both fail the same check | the first is named | always
 #[test]
 fn the_first_culprit_of_a_set_up_is_named() {
     for ot_extension in OT_EXTENSIONS {
@@ -92,6 +95,8 @@ fn the_first_culprit_of_a_set_up_is_named() {
 
 /// One peer fails a check in the set-up while the other one says nothing to the victim: it ends by
 /// the check, and not by the other's silence.
+/// Cheat: 3; one | set-up | a failed check while another party is silent | the check, not the
+/// silence | always
 #[test]
 fn a_failed_check_ends_a_set_up_without_the_other_peer() {
     for ot_extension in OT_EXTENSIONS {

@@ -106,6 +106,7 @@ fn in_league((n, honest): (u16, u16), seed: u128, adversary: impl Fn(u16) -> FnA
 }
 
 /// Fig. 14 step 3: U ⊕ R for one triple towards one peer. Caught exactly when that peer's x is 1.
+/// Cheat: 3, 5; one | Fig. 14, step 3 | U ⊕ R towards one party | `leaky AND` | 1/2, if its x = 1
 #[test]
 fn wrong_u_towards_one_peer() {
     let mut caught = Rate::default();
@@ -124,6 +125,7 @@ fn wrong_u_towards_one_peer() {
 
 /// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly when the sum
 /// of their x is 1.
+/// Cheat: 3, 5; one | Fig. 14, step 3 | U ⊕ R towards all | `leaky AND` | 1/2, if the sum of x is 1
 #[test]
 fn wrong_u_towards_all_peers() {
     for seed in 0..24 {
@@ -139,6 +141,7 @@ fn wrong_u_towards_all_peers() {
 /// Fig. 14 step 3: all but one party in league, with a wrong U each for one triple. Caught exactly
 /// when the honest party's x is 1; with the same R, an even number of them cancels, and nothing has
 /// happened.
+/// Cheat: 3, 5; n − 1 | Fig. 14, step 3 | U ⊕ R of all but one | `leaky AND` | 1/2, if x = 1
 #[test]
 fn wrong_u_of_all_but_one() {
     for seed in 0..24 {
@@ -154,6 +157,7 @@ fn wrong_u_of_all_but_one() {
 }
 
 /// Fig. 14 step 4: a wrong S, so a wrong d or V; of one party, and of all but one. Always caught.
+/// Cheat: 3, 5; one and n − 1 | Fig. 14, step 4 | a wrong S | `leaky AND` | always
 #[test]
 fn wrong_s_and_d() {
     for n in [3, 5] {
@@ -175,6 +179,7 @@ fn wrong_s_and_d() {
 }
 
 /// Fig. 14 step 5: a wrong V of one party, and of all but one. Always caught.
+/// Cheat: 3, 5; one and n − 1 | Fig. 14, step 5 | a wrong V | `leaky AND` | always
 #[test]
 fn wrong_v() {
     for n in [3, 5] {
@@ -194,6 +199,7 @@ fn wrong_v() {
 
 /// Fig. 14: a Δ whose last bit makes the sum of all 0, so that d cannot correct z. Caught unless
 /// r = x ∧ y in all triples.
+/// Cheat: 3, 5; one | Fig. 14, step 4 | Δ with the wrong last bit | `leaky AND` | 1 − 2^-21
 #[test]
 fn delta_with_the_wrong_lsb() {
     for n in [3, 5] {
@@ -208,6 +214,7 @@ fn delta_with_the_wrong_lsb() {
 }
 
 /// Every commitment: another one to one peer than to the others. The echo of the digest, always.
+/// Cheat: 3, 5; one | every commitment | another one to one party | `broadcast echo` | always
 #[test]
 fn equivocated_commitments() {
     for case in CASES {
@@ -225,6 +232,7 @@ fn equivocated_commitments() {
 
 /// Every opening of a commitment: another one to one peer than to the others. The commitment,
 /// always.
+/// Cheat: 3, 5; one | every opening | another one to one party | the step's commitment | always
 #[test]
 fn equivocated_openings() {
     for case in CASES {
@@ -241,6 +249,8 @@ fn equivocated_openings() {
 
 /// The echo of broadcasts itself, wrong towards one peer: the cheater gains nothing by it. Always
 /// caught.
+/// Cheat: 3, 5; one | echoes of a batch | a wrong echo towards one party | `broadcast echo` |
+/// always
 #[test]
 fn wrong_echo() {
     for case in CASES {
@@ -253,6 +263,8 @@ fn wrong_echo() {
 
 /// Fig. 16: a lie in one opened d towards one peer, towards all, and of all but one alike. Caught
 /// by the digest of MACs, always: lies that cancel are lies.
+/// Cheat: 3, 5; one and n − 1 | Fig. 16 | a lie in one opened bit towards one, all, and of all but
+/// one | `bucketing MAC` | always
 #[test]
 fn lies_in_bucketing() {
     let lie = || message("bucketing: d", |d| d[0] ^= 2);
@@ -269,7 +281,8 @@ fn lies_in_bucketing() {
     }
 }
 
-/// The same on a second lane's messages, beside an honest first one: a wrong U for every triple.
+/// The same on a second lane's messages, with an honest first one: a wrong U for every triple.
+/// Cheat: 3; one | Fig. 14, second lane | a wrong U for every triple | `leaky AND` | always
 #[test]
 fn cheat_on_another_lane() {
     let batch = Batch { triples: 3_500, bucket: 3, anchored: false };

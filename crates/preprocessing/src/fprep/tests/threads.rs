@@ -48,6 +48,8 @@ fn wrong_s(triples: &[usize]) -> [FnAdversary; 2] {
 /// Fig. 14 step 5: the same error in the first S of each thread's part of V. With coefficients that
 /// were the same on both threads the two would cancel each other. Caught by the check of step 5,
 /// always.
+/// Cheat: 2, two lanes | Fig. 14, step 5 | the same error in an S of each thread's part, or of
+/// one's | `leaky AND` | always
 #[test]
 fn errors_in_s_that_would_cancel_between_threads() {
     // V's parts are cut where as many products end as are added up at a time.
@@ -62,6 +64,8 @@ fn errors_in_s_that_would_cancel_between_threads() {
 }
 
 /// Fig. 16: a lie in one opened d of each thread's part. Caught by the digest, always.
+/// Cheat: 2, two lanes | Fig. 16 | a lie in one opened bit of any thread's part | `bucketing MAC` |
+/// always
 #[test]
 fn a_lie_in_any_threads_opened_bits() {
     let bits = BATCH.triples * (BATCH.bucket - 1);
@@ -77,6 +81,8 @@ fn a_lie_in_any_threads_opened_bits() {
 
 /// Fig. 4: inconsistent bits in the part of a large draw that the second lane has. Caught by the
 /// column hashes, always.
+/// Cheat: 2, two lanes | Fig. 4, step 6 | a wrong x̃ in the second lane's part of a large draw |
+/// `OT extension consistency` | always
 #[test]
 fn other_bits_on_the_second_lane() {
     for cheater in [0, 1] {

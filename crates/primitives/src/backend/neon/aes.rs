@@ -8,7 +8,7 @@ use crate::Block;
 use crate::backend::RCON;
 use crate::hash::Tweaks;
 
-/// The next round key of a schedule. AESE on a word that stands in all four columns is SubWord:
+/// The next round key of a schedule. AESE on a word that is in all four columns is SubWord:
 /// ShiftRows has nothing to do there.
 #[inline]
 #[target_feature(enable = "aes,neon")]

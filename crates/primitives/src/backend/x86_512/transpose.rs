@@ -131,7 +131,7 @@ fn bit_squares(tile: Tile<'_>, first: usize) -> [__m512i; 8] {
     y
 }
 
-/// For each byte r of each column u of four: where it stands in two registers whose lanes l have
+/// For each byte r of each column u of four: where it is in two registers whose lanes l have
 /// the 32-bit words (ρ, q), (ρ + 1, q), (ρ, q + 1), (ρ + 1, q + 1) of ρ = 0 and 2, with byte u of
 /// the word being column u; `odd` chooses q + 1.
 #[inline]

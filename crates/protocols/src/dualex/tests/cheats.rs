@@ -72,6 +72,7 @@ fn caught(ended: &Ended, check: Check) -> bool {
     Endings::new(ended, &[0]).of(1, &[check]) == Outcome::Noticed
 }
 
+/// Cheat: one | Cut-and-Choose | wrong circuits in the check set | `opened circuit` | always
 #[test]
 fn wrong_circuits_in_the_check_set_are_found() {
     for sizes in [[1, 1, 2], [2, 2, 6]] {
@@ -81,6 +82,7 @@ fn wrong_circuits_in_the_check_set_are_found() {
     }
 }
 
+/// Cheat: one | Cut-and-Choose | labels not in the order of M·c | `opened circuit` | always
 #[test]
 fn labels_in_the_wrong_order_are_found_in_the_check_set() {
     let mut cheat = negates(|_| true);
@@ -92,6 +94,8 @@ fn labels_in_the_wrong_order_are_found_in_the_check_set() {
 
 /// Two of four circuits are wrong: with a bucket of two, both get there in one of six ways, and are
 /// found in every other one.
+/// Cheat: one | Cut-and-Choose | 2 wrong circuits of 4, with a bucket of 2 | `opened circuit`;
+/// `reconciliation` if both get through | 1/6 get through
 #[test]
 fn wrong_circuits_get_through_as_often_as_predicted() {
     let mut through = Rate::default();
@@ -111,8 +115,10 @@ fn caught_at(ended: &Ended, at: Check) -> bool {
     matches!(&ended[1], Err(Error::PeerMisbehaved { check, .. }) if *check == at)
 }
 
-/// Without cut-and-choose this is classical dual execution. The cheater garbles x ∧ ¬y and enters
-/// y = 0: its circuit gives x where the right output is 0, so whether the honest party ends tells x.
+/// Without cut-and-choose this is classical dual execution. The cheater garbles x ∧ ¬y and enters y
+/// = 0: its circuit gives x where the right output is 0, so whether the honest party ends tells x.
+/// Cheat: one | none of it | classical dual execution, one circuit, none opened: x ∧ ¬y in place of
+/// x ∧ y | `reconciliation`, exactly if x = 1: a bit leaks | as predicted
 #[test]
 fn classical_dual_execution_leaks_a_bit() {
     for x in [false, true] {
@@ -127,6 +133,8 @@ fn classical_dual_execution_leaks_a_bit() {
 
 /// The same cheat with one good circuit in the bucket: the honest party has the right output,
 /// whatever its input, and the cheater sees no difference.
+/// Cheat: one | Bucketing | x ∧ ¬y for x ∧ y in all circuits of a bucket but one | nothing: both
+/// have the right output, whatever x is | no difference
 #[test]
 fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
     for psi in PsiForm::ALL {
@@ -141,9 +149,11 @@ fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
     }
 }
 
-/// The cheater translates the output labels of the good circuit from another seed than it is garbled
-/// with, and opens that seed. Were this not found, the good circuit would give a random value, and the
-/// wrong ones alone would decide, as in classical dual execution.
+/// The cheater translates the output labels of the good circuit from another seed than it is
+/// garbled with, and opens that seed. Were this not found, the good circuit would give a random
+/// value, and the wrong ones alone would decide, as in classical dual execution.
+/// Cheat: one | Bucket Labels, Output Decommit | the good circuit of a bucket translated, and
+/// opened, from another seed | `output translation` | always
 #[test]
 fn a_good_circuit_cannot_be_spoiled_by_another_seed_of_its_output_labels() {
     for psi in PsiForm::ALL {
@@ -179,6 +189,8 @@ fn with_other_inputs(
 
 /// The honest party evaluates all but one circuit of the bucket on another input than the cheater
 /// has in the other direction.
+/// Cheat: one | Input Commit | another own input in all circuits of a bucket but one | nothing:
+/// both have the right output | no difference
 #[test]
 fn another_input_in_some_circuits_of_a_bucket_changes_nothing() {
     for y in [false, true] {
@@ -190,6 +202,8 @@ fn another_input_in_some_circuits_of_a_bucket_changes_nothing() {
 }
 
 /// The same in all circuits: the two directions differ, and no output comes of it.
+/// Cheat: one | Input Commit | another own input in all circuits than in the other direction |
+/// `reconciliation` | always
 #[test]
 fn another_input_in_the_other_direction_is_found() {
     assert_caught(&with_other_inputs([1, 2, 2], true, |_| true), RECONCILIATION);
@@ -213,6 +227,8 @@ fn assert_flips_caught(psi: PsiForm, kind: &'static str, places: &[f64], check: 
     }
 }
 
+/// Cheat: one | Cut-and-Choose | a seed, a choice bit or the digest of an opened circuit | `opened
+/// circuit`, `opened OT choices` | always
 #[test]
 fn opened_circuits_must_have_their_seeds_and_choices() {
     assert_flips_caught(PsiForm::Synchronous, "dualex: opened circuits", &[0.0], CIRCUIT);
@@ -220,6 +236,8 @@ fn opened_circuits_must_have_their_seeds_and_choices() {
     assert_flips_caught(PsiForm::Synchronous, "dualex: opened circuits", &choices, CHOICES);
 }
 
+/// Cheat: one | Bucketing | a bit of a table, its ending, its leaves or its nonce | `garbled
+/// circuit commitment` | always
 #[test]
 fn a_circuit_that_stays_must_be_the_one_committed_to() {
     let places = [0.0, 0.5, 1.0];
@@ -228,6 +246,8 @@ fn a_circuit_that_stays_must_be_the_one_committed_to() {
     assert_flips_caught(PsiForm::Synchronous, "dualex: circuit ending", &places, KEPT);
 }
 
+/// Cheat: one | Bucket Labels | a wrong translation, a wrong hash of a label | `output translation`
+/// | always
 #[test]
 fn wrong_translations_and_label_hashes_are_found_before_anything_depends_on_them() {
     for psi in PsiForm::ALL {
@@ -236,6 +256,7 @@ fn wrong_translations_and_label_hashes_are_found_before_anything_depends_on_them
     }
 }
 
+/// Cheat: one | Output Decommit | wrong seeds of output labels | `output translation` | always
 #[test]
 fn opened_output_labels_must_be_those_committed_to() {
     for psi in PsiForm::ALL {
@@ -243,6 +264,7 @@ fn opened_output_labels_must_be_those_committed_to() {
     }
 }
 
+/// Cheat: one | Sender's Inputs | a wrong label or a wrong R | `input label` | always
 #[test]
 fn labels_of_inputs_must_be_those_committed_to() {
     let places = [0.0, 0.2, 0.5, 0.8, 1.0];
@@ -250,11 +272,15 @@ fn labels_of_inputs_must_be_those_committed_to() {
 }
 
 /// Announcing another input than the labels are for: the order of the leaves ties them together.
+/// Cheat: one | Receiver's Inputs | another masked input than the labels are for | `input label` |
+/// always
 #[test]
 fn an_announced_input_must_be_the_one_of_the_labels() {
     assert_flips_caught(PsiForm::Synchronous, "dualex: masked inputs", &[0.0], INPUT_LABEL);
 }
 
+/// Cheat: one | PSI Decommit | another opening than was committed to | `intersection opening` |
+/// always
 #[test]
 fn an_intersection_must_be_opened_as_it_was_committed_to() {
     let places = [0.0, 0.5, 1.0];
@@ -267,6 +293,7 @@ fn an_intersection_must_be_opened_as_it_was_committed_to() {
     assert_flips_caught(PsiForm::Asynchronous, "dualex: psi items", &places, PSI_OPENED);
 }
 
+/// Cheat: one | Fig. 14, offline | other terms than are opened | `intersection opening` | always
 #[test]
 fn committed_terms_must_be_those_that_are_opened() {
     let circuit = example();
@@ -296,7 +323,9 @@ fn assert_change_caught(check: Check, change: impl Fn(&mut Execution) + Sync) {
     }
 }
 
-/// Another value of an own input in one circuit of the bucket, by its right label.
+/// Another value of one of the party's inputs in one circuit of the bucket, by its right label.
+/// Cheat: one | Sender's Inputs | the other label of one of the party's inputs in one circuit |
+/// `input label` | always
 #[test]
 fn another_input_in_one_circuit_is_found_at_once() {
     assert_change_caught(INPUT_LABEL, |execution| {
@@ -307,6 +336,8 @@ fn another_input_in_one_circuit_is_found_at_once() {
 }
 
 /// Another value of the peer's announced input.
+/// Cheat: one | Receiver's Inputs | a label for the other value of the peer's masked input | `input
+/// label` | always
 #[test]
 fn labels_for_another_announced_input_are_found() {
     assert_change_caught(INPUT_LABEL, |execution| {
@@ -317,6 +348,7 @@ fn labels_for_another_announced_input_are_found() {
 }
 
 /// The cheater does not evaluate: its set has nothing from the circuits.
+/// Cheat: one | PSI Commit | a set that is not from the circuits | `reconciliation` | always
 #[test]
 fn sets_that_are_not_from_the_circuits_give_no_output() {
     assert_change_caught(RECONCILIATION, |execution| {
@@ -329,6 +361,8 @@ fn sets_that_are_not_from_the_circuits_give_no_output() {
 }
 
 /// Sums that are made of other strings than those of the OTs.
+/// Cheat: one | PSI Commit | sums of other strings than those of the OTs | `reconciliation` |
+/// always
 #[test]
 fn wrong_reconciliation_sums_give_no_output() {
     let circuit = example();
@@ -345,6 +379,7 @@ fn wrong_reconciliation_sums_give_no_output() {
 
 /// The cheater sees its result and keeps the honest party from having one: it gets none, and says
 /// nothing. Nobody can be accused of silence.
+/// Cheat: one | PSI Commit, PSI Decommit | messages withheld | a time-out, and no output | always
 #[test]
 fn withheld_intersections_give_no_output() {
     let circuit = example();
@@ -364,8 +399,10 @@ fn withheld_intersections_give_no_output() {
     }
 }
 
-/// Input encodings that probe: one of the two masked labels of position 0 is wrong. The honest party
-/// gives up if its random bit there is the one; its input has no part in it.
+/// Input encodings that probe: one of the two masked labels of position 0 is wrong. The honest
+/// party gives up if its random bit there is the one; its input has no part in it.
+/// Cheat: one | Offline Inputs | one of two masked labels of one position | `encoded input label` |
+/// 1/2 for either input
 #[test]
 fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
     for x in [false, true] {
@@ -384,8 +421,10 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
     }
 }
 
-/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of the
-/// label of 0 and of something else. In the check set this is found.
+/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of
+/// the label of 0 and of something else. In the check set this is found.
+/// Cheat: one | Input Commit | leaves of one position that fit one of its labels alone | `encoded
+/// input label`, or `opened circuit` in the check set | 1/2 for either input; always
 #[test]
 fn a_probe_by_committed_leaves_is_found_half_of_the_time_whatever_the_input() {
     let function = || Function::of(&and(false)).unwrap();
@@ -407,6 +446,8 @@ fn a_probe_by_committed_leaves_is_found_half_of_the_time_whatever_the_input() {
 }
 
 /// Three positions probed at a time, and both labels of one.
+/// Cheat: one | Offline Inputs | labels of three positions; both labels of one | `encoded input
+/// label` | 7/8; always
 #[test]
 fn more_probes_are_found_more_often() {
     let mut found = Rate::default();
@@ -429,6 +470,8 @@ fn more_probes_are_found_more_often() {
 
 /// A receiver that lies about the difference of its choices gets no label there: the masks are of
 /// strings that it lacks.
+/// Cheat: one | Offline Inputs | a lie about the difference of OT choices | the cheater gets no
+/// label | always
 #[test]
 fn a_lie_about_aggregated_choices_gives_no_label() {
     let circuit = example();
@@ -482,6 +525,8 @@ fn echo(nets: &mut [Network; 2], kind: &'static str) {
     channel(&mut nets[0], echo);
 }
 
+/// Cheat: one | Cut-and-Choose Commit, PSI Commit | commitments echoed | `circuit commitment`,
+/// `intersection opening` | always
 #[test]
 fn echoed_commitments_are_refused() {
     let circuit = example();
@@ -493,6 +538,8 @@ fn echoed_commitments_are_refused() {
 }
 
 /// What the cheater did before must not make an honest run end otherwise.
+/// Cheat: one | PSI Commit | a bit of d | nothing: it says something else about the cheater alone |
+/// no difference
 #[test]
 fn a_changed_choice_of_the_intersection_says_nothing_to_the_honest_party() {
     let circuit = example();

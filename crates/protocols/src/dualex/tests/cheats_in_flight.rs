@@ -111,6 +111,8 @@ fn assert_caught(ended: &Ended, all: &[Vec<Vec<bool>>], check: Check, at_most: u
 }
 
 /// Answers the second execution with the message for the first one.
+/// Cheat: one | online, several in flight | the message of one execution for another one, each kind
+/// in turn | `input label`, `intersection opening`, `output translation` | always
 #[test]
 fn a_message_of_another_execution_is_refused() {
     let circuit = example();
@@ -157,6 +159,9 @@ fn cheats(nets: &mut [Network; 2]) {
 }
 
 /// Answers each of two executions that are online together from what belongs to the other.
+/// Cheat: one | online, several in flight | circuits, OTs or output labels of two executions
+/// exchanged | `input label`, `reconciliation`, `intersection opening`, `output translation` |
+/// always
 #[test]
 fn executions_that_are_mixed_up_give_no_output() {
     let circuit = example();
@@ -183,6 +188,8 @@ fn executions_that_are_mixed_up_give_no_output() {
 
 /// A cheat in one execution: those before it end well, it and those after it release nothing,
 /// though they are online when it is found.
+/// Cheat: one | online, several in flight | a set of one execution that is not from its circuits |
+/// `reconciliation`; those before it have their outputs, none after it | always
 #[test]
 fn outputs_wait_for_the_checks_of_their_own_execution() {
     let circuit = example();

@@ -75,7 +75,7 @@ pub fn networks(setting: Setting) -> [Network; 2] {
     [network(0, a), network(1, b)]
 }
 
-/// Random inputs of so many executions: for each, the bits of all inputs.
+/// Random inputs of a number of executions: for each, the bits of all inputs.
 pub fn random_inputs(circuit: &Circuit, executions: usize, prg: &mut Prg) -> Vec<Vec<Vec<bool>>> {
     let input = |width: u64, prg: &mut Prg| (0..width).map(|_| prg.bool()).collect();
     (0..executions)

@@ -1,8 +1,9 @@
 //! From a selection of components to slots and connections.
 //!
-//! The program is walked once, calls of components that are not selected written out. What is left
+//! The program is walked once, calls of components that are not selected written out, and rounds of
+//! repeats taken one by one as calls. What is left
 //! is a list of nodes: bits of inputs, outputs of calls, and gates. The *level* of a node is how
-//! many calls it is behind. A gate that depends on an AND gate of its own level is *grouped*: it
+//! many calls it comes after. A gate that depends on an AND gate of its own level is *grouped*: it
 //! goes into the one component of leftover gates of that level, which is evaluated before the calls
 //! of that level. All other gates are sums of wires, and cost nothing. (A sum of more than
 //! [`MAX_TERMS`] terms is grouped, too: every wire that reads it would repeat the terms.)
@@ -10,7 +11,8 @@
 use std::collections::HashMap;
 
 use symbolon_circuit::{
-    Call, Circuit, CircuitError, Component, Input, Output, Program, Receivers, Step, Type,
+    Call, Circuit, CircuitError, Component, Input, Output, Program, Receivers, Rounds, Source,
+    Step, Type,
 };
 
 use super::{ComponentGraph, Kind, Slot, Sums, Wire};
@@ -20,6 +22,9 @@ const MAX_TERMS: u32 = 64;
 
 /// The most nodes at the top level; a selection that leaves more is no use.
 pub(super) const MAX_NODES: u64 = 1 << 22;
+
+/// What components of leftover gates are called.
+pub(super) const LEFTOVER: &str = "leftover gates";
 
 type NodeId = u32;
 
@@ -56,8 +61,32 @@ struct Frame<'a> {
     component: &'a Component,
     step: usize,
     values: Vec<NodeId>,
-    /// Where the outputs go in the caller.
+    /// Where the outputs go in the caller; none for a round of a repeat.
+    first_output: Option<Wire>,
+    /// The repeat that is under way.
+    repeat: Option<Repeating<'a>>,
+}
+
+/// A repeat whose rounds are being written out.
+struct Repeating<'a> {
+    rounds: Rounds<'a>,
+    component: usize,
+    /// How many outputs are handed on, and the wires for the last round's.
+    carried: usize,
     first_output: Wire,
+    /// The outputs of the round before.
+    last: Vec<NodeId>,
+    /// Where the next round's other outputs go.
+    next: Wire,
+}
+
+impl Repeating<'_> {
+    /// Puts a round's outputs in their places.
+    fn end_round(&mut self, values: &mut [NodeId], outputs: Vec<NodeId>) {
+        put(values, self.next, &outputs[self.carried..]);
+        self.next += (outputs.len() - self.carried) as Wire;
+        self.last = outputs;
+    }
 }
 
 /// The top level of a program.
@@ -102,18 +131,36 @@ impl<'a> TopLevel<'a> {
         let frame = |component: &'a Component, args: Vec<NodeId>, first_output| {
             let mut values = args;
             values.resize(component.wires as usize, 0);
-            Frame { component, step: 0, values, first_output }
+            Frame { component, step: 0, values, first_output, repeat: None }
         };
-        let mut stack = vec![frame(&self.components[main], args, 0)];
+        let mut stack = vec![frame(&self.components[main], args, Some(0))];
         loop {
             let top = stack.last_mut().expect("the main component is there until it ends");
+            if let Some(repeat) = &mut top.repeat {
+                let Some(args) = round_args(repeat, &top.values, |value| self.gate(value)) else {
+                    put(&mut top.values, repeat.first_output, &repeat.last[..repeat.carried]);
+                    top.repeat = None;
+                    continue;
+                };
+                let component = repeat.component;
+                if self.selected[component] {
+                    let outputs = self.call(component, args);
+                    repeat.end_round(&mut top.values, outputs);
+                } else {
+                    stack.push(frame(&self.components[component], args, None));
+                }
+                continue;
+            }
             let Some(&step) = top.component.steps.get(top.step) else {
                 let ended = stack.pop().expect("it was just there");
                 let outputs = ended.component.outputs.iter();
                 let outputs: Vec<NodeId> =
                     outputs.map(|&wire| ended.values[wire as usize]).collect();
                 let Some(caller) = stack.last_mut() else { return outputs };
-                put(&mut caller.values, ended.first_output, &outputs);
+                match (ended.first_output, &mut caller.repeat) {
+                    (None, Some(repeat)) => repeat.end_round(&mut caller.values, outputs),
+                    (first, _) => put(&mut caller.values, first.unwrap_or(0), &outputs),
+                }
                 continue;
             };
             top.step += 1;
@@ -136,8 +183,12 @@ impl<'a> TopLevel<'a> {
                         let outputs = self.call(component, args);
                         put(&mut top.values, first_output, &outputs);
                     } else {
-                        stack.push(frame(&self.components[component], args, first_output));
+                        stack.push(frame(&self.components[component], args, Some(first_output)));
                     }
+                    continue;
+                }
+                Step::Repeat(repeat) => {
+                    top.repeat = Some(repeating(top.component, repeat));
                     continue;
                 }
                 Step::Lookup(_) => unreachable!("look-ups were turned into gates"),
@@ -241,7 +292,7 @@ impl<'a> TopLevel<'a> {
             }
         }
         let mut component = Component {
-            name: "leftover gates".into(),
+            name: LEFTOVER.into(),
             inputs: inputs.len() as u32,
             wires: (inputs.len() + ids.len()) as u32,
             ..Component::default()
@@ -263,6 +314,35 @@ impl<'a> TopLevel<'a> {
         }
         (component, inputs, outputs)
     }
+}
+
+fn repeating(component: &Component, repeat: u32) -> Repeating<'_> {
+    let repeat = component.repeats[repeat as usize];
+    let carried = component.carried_by(repeat);
+    Repeating {
+        rounds: component.rounds(repeat),
+        component: repeat.component as usize,
+        carried: carried as usize,
+        first_output: repeat.first_output,
+        last: Vec::new(),
+        next: repeat.first_output + carried,
+    }
+}
+
+/// The arguments of the next round, if there is one; `gate` makes constants.
+fn round_args(
+    repeat: &mut Repeating<'_>,
+    values: &[NodeId],
+    mut gate: impl FnMut(Op) -> NodeId,
+) -> Option<Vec<NodeId>> {
+    let mut sources = Vec::new();
+    let args = repeat.rounds.next(&mut sources).then_some(sources)?;
+    let args = args.into_iter().map(|source| match source {
+        Source::Wire(wire) => values[wire as usize],
+        Source::Before(output) => repeat.last[output as usize],
+        Source::Constant(value) => gate(Op::Const(value)),
+    });
+    Some(args.collect())
 }
 
 fn operands(op: Op) -> impl Iterator<Item = NodeId> {
@@ -332,13 +412,12 @@ impl Assembly<'_> {
 }
 
 /// A component of a program and all that it calls as a circuit of its own.
-fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError> {
+pub(super) fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError> {
     let mut needed = vec![false; index + 1];
     needed[index] = true;
     for at in (0..=index).rev() {
         if needed[at] {
-            let calls = components[at].calls.iter();
-            calls.for_each(|call| needed[call.component as usize] = true);
+            components[at].uses().for_each(|(used, _)| needed[used as usize] = true);
         }
     }
     let mut place = vec![0; index + 1];
@@ -348,6 +427,9 @@ fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError
         let mut component = components[at].clone();
         for call in &mut component.calls {
             call.component = place[call.component as usize];
+        }
+        for repeat in &mut component.repeats {
+            repeat.component = place[repeat.component as usize];
         }
         program.push(component);
     }

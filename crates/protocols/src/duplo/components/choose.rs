@@ -4,16 +4,16 @@
 //! Small components have many calls, so that fewer copies are needed for each; large ones have
 //! fewer wires between them, each of which takes commitments, solderings and authenticators. The
 //! search computes the sizes and the cost of each selection exactly. It first tries all components
-//! of at most so many AND gates, for every such bound. Then it takes the best of these selections
+//! up to a number of AND gates, for every such number. Then it takes the best of these selections
 //! and adds or removes one component at a time, as long as that makes it cheaper.
 //!
 //! Both parties search with the same integers, so they find the same selection.
 
-use symbolon_circuit::{Circuit, Component, Step};
+use symbolon_circuit::{Circuit, CircuitError, Component, Step};
 use symbolon_transport::{Error, Result};
 
-use super::ComponentGraph;
-use super::assemble::{MAX_NODES, assemble};
+use super::assemble::{LEFTOVER, MAX_NODES, alone, assemble};
+use super::{ComponentGraph, Kind};
 use crate::duplo::params::{Games, Params};
 
 /// The most bounds that are tried, those with the largest components first.
@@ -22,8 +22,8 @@ const MAX_BOUNDS: usize = 24;
 /// The most changes of one component that are tried.
 const MAX_CHANGES: usize = 48;
 
-/// Changes are tried where a selection leaves at most so many nodes at the top level, so that each
-/// takes milliseconds.
+/// Changes are tried where a selection leaves at most this number of nodes at the top level, so
+/// that each takes milliseconds.
 const MAX_NODES_OF_CHANGES: u64 = 1 << 16;
 
 /// What components are chosen for.
@@ -83,6 +83,80 @@ fn named(
     Ok(selected)
 }
 
+/// The components of a circuit without look-ups, all of which are of `known` kinds: those with
+/// these names, or else the outermost ones whose kinds are known.
+///
+/// # Errors
+/// `InvalidInput` when AND gates are in others, whose names it says; otherwise as [`choose`].
+pub(in crate::duplo) fn of_kinds(
+    circuit: &Circuit,
+    known: &[[u8; 32]],
+    names: &[String],
+) -> Result<ComponentGraph> {
+    let invalid = |error: CircuitError| Error::InvalidInput(error.to_string());
+    let components = circuit.components();
+    let ands = flattened(components, |step| u64::from(matches!(step, Step::And { .. })));
+    let reached = reachable(components);
+    let selected = if names.is_empty() {
+        let is_known = |at: usize| {
+            let possible = reached[at] && ands[at] > 0;
+            let alone = |at| alone(components, at).map_err(invalid);
+            Ok(possible && known.contains(&alone(at)?.digest()))
+        };
+        (0..components.len()).map(is_known).collect::<Result<_>>()?
+    } else {
+        named(components, &reached, &ands, names)?
+    };
+    if nodes_left(components, &selected) > MAX_NODES {
+        return Err(missing(components, &selected, &[]));
+    }
+    let graph = assemble(circuit, &selected).map_err(invalid)?;
+    let unknown: Vec<&Kind> =
+        graph.kinds.iter().filter(|kind| !known.contains(&kind.digest())).collect();
+    if unknown.is_empty() {
+        return Ok(graph);
+    }
+    Err(missing(components, &selected, &unknown))
+}
+
+/// The most components that a message names.
+const MAX_NAMED: usize = 8;
+
+/// Says which components with AND gates are of `unknown` kinds, or are not selected.
+fn missing(components: &[Component], selected: &[bool], unknown: &[&Kind]) -> Error {
+    let mut names: Vec<&str> = Vec::new();
+    let written_out = written_out(components, selected);
+    for (component, _) in components.iter().zip(written_out).filter(|(_, out)| *out) {
+        if component.steps.iter().any(|step| matches!(step, Step::And { .. })) {
+            names.push(&component.name);
+        }
+    }
+    names.extend(unknown.iter().map(|kind| &kind.name[..]).filter(|name| *name != LEFTOVER));
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
+    let list = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Error::InvalidInput(format!("the pool has no components for the AND gates of {list}{more}"))
+}
+
+/// Which components are not selected, and not inside of selected ones only.
+fn written_out(components: &[Component], selected: &[bool]) -> Vec<bool> {
+    let mut written_out = vec![false; components.len()];
+    if let Some(main) = written_out.last_mut() {
+        *main = true;
+    }
+    for index in (0..components.len()).rev() {
+        written_out[index] &= !selected[index];
+        if written_out[index] {
+            let calls = components[index].calls.iter();
+            calls.for_each(|call| written_out[call.component as usize] = true);
+        }
+    }
+    written_out
+}
+
 /// A selection, what it gives and what that costs.
 struct Candidate {
     cost: u128,
@@ -115,7 +189,7 @@ impl Search<'_> {
         Ok(cheaper)
     }
 
-    /// Tries all components of at most so many AND gates, for every such bound.
+    /// Tries all components up to a number of AND gates, for every such number.
     fn by_size(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
         let sizes = reached.iter().zip(ands);
         let mut bounds: Vec<u64> =
@@ -156,7 +230,7 @@ impl Search<'_> {
     }
 }
 
-/// What so many executions cost; none if they cannot be run.
+/// What a number of executions costs; none if they cannot be run.
 fn cost(graph: &ComponentGraph, executions: usize, games: Games) -> Option<u128> {
     let wires = graph.wires.checked_mul(executions)?;
     let params = Params::for_executions(graph, executions, wires, games).ok()?;
@@ -169,11 +243,18 @@ fn flattened(components: &[Component], weight: impl Fn(&Step) -> u64) -> Vec<u64
     for component in components {
         let own = component.steps.iter().map(|step| match *step {
             Step::Call(call) => sums[component.calls[call as usize].component as usize],
+            Step::Repeat(repeat) => rounds(component, repeat, &sums),
             ref step => weight(step),
         });
         sums.push(own.fold(0, u64::saturating_add));
     }
     sums
+}
+
+/// What all rounds of a repeat take, if `sums` says what each earlier component takes.
+fn rounds(component: &Component, repeat: u32, sums: &[u64]) -> u64 {
+    let repeat = component.repeats[repeat as usize];
+    sums[repeat.component as usize].saturating_mul(repeat.count.into())
 }
 
 /// Which components the main one calls, directly or not; it is one of them.
@@ -184,8 +265,7 @@ fn reachable(components: &[Component]) -> Vec<bool> {
     }
     for index in (0..components.len()).rev() {
         if reached[index] {
-            let calls = components[index].calls.iter();
-            calls.for_each(|call| reached[call.component as usize] = true);
+            components[index].uses().for_each(|(used, _)| reached[used as usize] = true);
         }
     }
     reached
@@ -202,6 +282,7 @@ fn nodes_left(components: &[Component], selected: &[bool]) -> u64 {
         }
         let own = component.steps.iter().map(|step| match *step {
             Step::Call(call) => sums[component.calls[call as usize].component as usize],
+            Step::Repeat(repeat) => rounds(component, repeat, &sums),
             _ => 1,
         });
         sums.push(own.fold(1 + u64::from(component.wires), u64::saturating_add));

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use symbolon_circuit::{Circuit, Plan};
 
 pub(super) use choose::Choice;
-pub(super) use choose::choose;
+pub(super) use choose::{choose, of_kinds};
 
 /// A wire of the top level: the bits of the circuit's inputs come first, then the outputs of the
 /// slots.
@@ -73,7 +73,6 @@ pub(super) struct Kind {
     /// What the program calls it; leftover gates have a name of their own.
     pub name: String,
     /// The circuit that is garbled.
-    #[cfg(test)]
     pub circuit: Circuit,
     /// How it is walked when it is garbled.
     pub plan: Arc<Plan>,
@@ -82,12 +81,7 @@ pub(super) struct Kind {
 impl Kind {
     fn new(circuit: Circuit) -> Kind {
         let plan = Arc::new(Plan::new(&circuit));
-        Kind {
-            name: circuit.name().to_string(),
-            #[cfg(test)]
-            circuit,
-            plan,
-        }
+        Kind { name: circuit.name().to_string(), circuit, plan }
     }
 
     /// Input bits.
@@ -98,6 +92,11 @@ impl Kind {
     /// Output bits.
     pub fn outputs(&self) -> usize {
         self.plan.output_slots().len()
+    }
+
+    /// What tells it from other kinds, whatever program it comes from and whatever its name is.
+    pub fn digest(&self) -> [u8; 32] {
+        self.circuit.digest()
     }
 
     /// AND gates.
@@ -135,7 +134,7 @@ pub(super) struct ComponentGraph {
 }
 
 impl ComponentGraph {
-    /// The same for so many executions side by side: each has its own wires and slots. An input
+    /// The same for a number of executions side by side: each has its own wires and slots. An input
     /// wire is given its number by `wire(execution, input bit)`, and output bits are execution
     /// after execution.
     pub fn repeated(self, executions: usize) -> ComponentGraph {

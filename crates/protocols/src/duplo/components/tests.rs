@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use symbolon_circuit::{
-    Call, Circuit, Component, Input, Output, Receivers, Step, Type, WireRange, builtin, eval_bits,
-    lower_lookups, reference,
+    Call, Circuit, Component, Input, Output, Ranges, Receivers, Repeat, RepeatArg, Step, Type,
+    WireRange, builtin, eval_bits, lower_lookups, reference,
 };
 use symbolon_primitives::{Block, Prg};
 
@@ -57,12 +57,13 @@ fn random_component(prg: &mut Prg, earlier: &[Component]) -> Component {
         let (a, b) = (wire(prg, component.wires), wire(prg, component.wires));
         let out = component.wires;
         component.wires += 1;
-        component.steps.push(match prg.below(8) {
+        let step = match prg.below(8) {
             0 | 1 => Step::Xor { a, b, out },
             2 | 3 => Step::And { a, b, out },
             4 => Step::Inv { a, out },
             5 => Step::Const { value: a % 2 == 0, out },
             _ if earlier.is_empty() => Step::Xor { a, b, out },
+            6 => random_repeat(prg, earlier, &mut component, out),
             _ => {
                 let callee = prg.below(earlier.len() as u64) as usize;
                 let first_arg = component.call_args.len() as u32;
@@ -79,11 +80,51 @@ fn random_component(prg: &mut Prg, earlier: &[Component]) -> Component {
                 component.wires = out + earlier[callee].outputs.len() as u32;
                 Step::Call(component.calls.len() as u32 - 1)
             }
-        });
+        };
+        component.steps.push(step);
     }
     let outputs = 1 + prg.below(5);
     component.outputs = (0..outputs).map(|_| prg.below(component.wires.into()) as u32).collect();
     component
+}
+
+/// A repeat of up to three rounds, each bit passed in a way of its own.
+fn random_repeat(
+    prg: &mut Prg,
+    earlier: &[Component],
+    component: &mut Component,
+    out: u32,
+) -> Step {
+    let callee = prg.below(earlier.len() as u64) as usize;
+    let (count, outputs) = (1 + prg.below(3) as u32, earlier[callee].outputs.len() as u32);
+    let (first_arg, mut carried) = (component.repeat_args.len() as u32, 0);
+    for _ in 0..earlier[callee].inputs {
+        let kind = prg.below(4);
+        let first = component.call_args.len() as u32;
+        let ranges = Ranges { first, count: if kind == 1 { count } else { 1 } };
+        component.repeat_args.push(match kind {
+            0 if carried < outputs => {
+                carried += 1;
+                RepeatArg::Carried(ranges)
+            }
+            1 => RepeatArg::Strided(ranges),
+            2 => RepeatArg::Counter { start: prg.below(9), step: prg.below(3), bits: 1 },
+            _ => RepeatArg::Fixed(ranges),
+        });
+        for _ in 0..if kind == 2 { 0 } else { ranges.count } {
+            let first = prg.below(out.into()) as u32;
+            component.call_args.push(WireRange { first, len: 1 });
+        }
+    }
+    component.repeats.push(Repeat {
+        component: callee as u32,
+        count,
+        first_arg,
+        arg_count: component.repeat_args.len() as u32 - first_arg,
+        first_output: out,
+    });
+    component.wires = out + carried + count * (outputs - carried);
+    Step::Repeat(component.repeats.len() as u32 - 1)
 }
 
 fn random_bits(prg: &mut Prg, n: usize) -> Vec<bool> {

@@ -1,0 +1,315 @@
+/*
+ * Symbolon: maliciously secure computation of Boolean circuits. docs/c.md is a guide.
+ *
+ * Made of the sources in crates/capi; do not edit.
+ *
+ * Rules for callers:
+ * - A function that can fail returns a status and writes its result only when that is OK. If
+ *   `error` is not null, it gets the error, to be freed, or null where there is none.
+ * - A handle is freed by the function for it, once; freeing null does nothing. Handles may be freed
+ *   in any order.
+ * - One thread at a time uses a handle, and only symbolon_cancel_now may be called at any time. A
+ *   circuit, a configuration and a store that calls only read may serve several threads.
+ * - Strings are UTF-8 and end with a zero byte. What a function returns a pointer to belongs to the
+ *   handle that was asked, and lives as long.
+ * - A null pointer where something is needed, or a string that is not UTF-8, has status USAGE.
+ */
+
+
+#ifndef SYMBOLON_H
+#define SYMBOLON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// How a call ended: the exit codes of the command.
+typedef enum {
+    // All is well.
+    SYMBOLON_STATUS_OK = 0,
+    // An argument, a file, a key or a store is unusable; nothing was computed.
+    SYMBOLON_STATUS_USAGE = 2,
+    // A peer is absent, gone, silent, or holds another key.
+    SYMBOLON_STATUS_PEER = 3,
+    // The parties were asked for different computations.
+    SYMBOLON_STATUS_INCOMPATIBLE = 4,
+    // A check failed: a peer cheated, or its bytes were changed on the way. No output was
+    // released.
+    SYMBOLON_STATUS_MISBEHAVED = 5,
+    // An assert of the program failed: all outputs are zero.
+    SYMBOLON_STATUS_ASSERT = 6,
+    // A defect of this library.
+    SYMBOLON_STATUS_INTERNAL = 70,
+    // This machine has no file descriptors, memory or threads left.
+    SYMBOLON_STATUS_SYSTEM = 71,
+    // A disk is full.
+    SYMBOLON_STATUS_UNWRITTEN = 74,
+    // The call was cancelled.
+    SYMBOLON_STATUS_INTERRUPTED = 130,
+} symbolon_status;
+
+// Cancels what it was given to.
+typedef struct symbolon_cancel symbolon_cancel;
+
+// A circuit.
+typedef struct symbolon_circuit symbolon_circuit;
+
+// How a session is reached and what it is asked to do. It may serve several sessions.
+typedef struct symbolon_config symbolon_config;
+
+// An error. It never holds a value of an input or a key.
+typedef struct symbolon_error symbolon_error;
+
+// A party's inputs for a circuit; wiped when they are freed.
+typedef struct symbolon_inputs symbolon_inputs;
+
+// The outputs of a run.
+typedef struct symbolon_outputs symbolon_outputs;
+
+// A session with all peers.
+typedef struct symbolon_session symbolon_session;
+
+// A directory with material of one party, of which nothing is used twice.
+typedef struct symbolon_store symbolon_store;
+
+// A party, as the others know it.
+typedef struct {
+    // `HOST:PORT`, where parties with higher numbers dial it. The last party needs none: null.
+    const char *address;
+    // The fingerprint of its key, 64 hexadecimal digits. Of this party itself it may be null.
+    const char *fingerprint;
+} symbolon_peer;
+
+// Something that happened. Nothing in it is secret. What it points to lives until the call ends.
+typedef struct {
+    // Its name, as in the command's events: `listening`, `connecting`, `connected`, `retrying`,
+    // `rejected`, `phase-began`, `phase-ended`, `work`.
+    const char *event;
+    // The phase, or null.
+    const char *phase;
+    // What is counted, `triples`, `gates` or `evaluations`, or null.
+    const char *step;
+    // An address or a reason, or null.
+    const char *text;
+    // The other party, or -1.
+    int32_t party;
+    // How many are done.
+    uint64_t done;
+    // How many there are to do.
+    uint64_t total;
+    // Bytes sent in this phase.
+    uint64_t bytes_sent;
+    // Bytes received in this phase.
+    uint64_t bytes_received;
+} symbolon_event;
+
+// Is called with what happens, and with the pointer that came with it. It is called from threads
+// of the library, a few times a second, and must return: neither `longjmp` nor an exception of
+// C++ may leave it.
+typedef void (*symbolon_hear)(const symbolon_event *event, void *data);
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// What went wrong, as a sentence.
+const char *symbolon_error_text(const symbolon_error *error);
+
+// A name for programs, which never changes: what went wrong within the class, such as
+// `timed-out`.
+const char *symbolon_error_code(const symbolon_error *error);
+
+// The code of the check that failed; null if none did.
+const char *symbolon_error_check(const symbolon_error *error);
+
+// The party that the error names, accused or not; -1 if it names none.
+int32_t symbolon_error_party(const symbolon_error *error);
+
+// Frees an error.
+void symbolon_error_free(symbolon_error *error);
+
+// Builds a built-in circuit, such as `aes128` or `add:32`; `symbolon circuit list` shows them.
+symbolon_status symbolon_circuit_builtin(const char *name,
+                                         symbolon_circuit **circuit,
+                                         symbolon_error **error);
+
+// Reads a circuit file: native, Bristol, BLIF or JSON of Yosys. `symbolon circuit convert` makes a
+// native file of a program.
+symbolon_status symbolon_circuit_read(const char *path,
+                                      symbolon_circuit **circuit,
+                                      symbolon_error **error);
+
+// Frees a circuit.
+void symbolon_circuit_free(symbolon_circuit *circuit);
+
+// Makes a key pair in a new file that only this user may read.
+symbolon_status symbolon_key_create(const char *path, symbolon_error **error);
+
+// Writes the fingerprint of a key to `fingerprint`: 64 hexadecimal digits and a zero byte.
+symbolon_status symbolon_key_fingerprint(const char *path,
+                                         char (*fingerprint)[65],
+                                         symbolon_error **error);
+
+// Describes a session over TLS among `count` parties, of which this one has the number `party`,
+// from 0, and the key in the file `key`.
+//
+// Of each two parties, the one with the lower number listens at its address and the other dials.
+// If `listen` is not null, this party opens its port there instead, as with `0.0.0.0:7000`.
+symbolon_status symbolon_config_new(uint16_t party,
+                                    const char *key,
+                                    const char *listen,
+                                    const symbolon_peer *peers,
+                                    size_t count,
+                                    symbolon_config **config,
+                                    symbolon_error **error);
+
+// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
+// `psi`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All parties must set
+// the same, but for `timeout`.
+symbolon_status symbolon_config_set(symbolon_config *config,
+                                    const char *key,
+                                    const char *value,
+                                    symbolon_error **error);
+
+// Has `hear` called with what sessions of this configuration do, and with `data`, which must be
+// usable from any thread until they end. A null `hear` ends that for sessions to come.
+symbolon_status symbolon_config_on_progress(symbolon_config *config,
+                                            symbolon_hear hear,
+                                            void *data,
+                                            symbolon_error **error);
+
+// Has `cancel` cancel the sessions of this configuration.
+symbolon_status symbolon_config_cancelled_by(symbolon_config *config,
+                                             const symbolon_cancel *cancel,
+                                             symbolon_error **error);
+
+// Frees a configuration.
+void symbolon_config_free(symbolon_config *config);
+
+// Makes a handle that cancels sessions.
+symbolon_cancel *symbolon_cancel_new(void);
+
+// Cancels: calls that wait or compute end within a fraction of a second with the status
+// `INTERRUPTED`, and so does every later one. Any thread may call it at any time, but no signal
+// handler.
+void symbolon_cancel_now(const symbolon_cancel *cancel);
+
+// Frees a handle that cancels.
+void symbolon_cancel_free(symbolon_cancel *cancel);
+
+// Begins to collect the inputs that `party` has in `circuit`.
+symbolon_status symbolon_inputs_new(const symbolon_circuit *circuit,
+                                    uint16_t party,
+                                    symbolon_inputs **inputs,
+                                    symbolon_error **error);
+
+// Sets an input from text as the command takes it: `42`, `-5`, `hex:01ff`, `[1, 2, 3]`, `true`.
+symbolon_status symbolon_inputs_text(symbolon_inputs *inputs,
+                                     const char *name,
+                                     const char *value,
+                                     symbolon_error **error);
+
+// Sets an input from an unsigned integer that fits its width.
+symbolon_status symbolon_inputs_uint(symbolon_inputs *inputs,
+                                     const char *name,
+                                     uint64_t value,
+                                     symbolon_error **error);
+
+// Sets an input from `count` bits, a byte of 0 or 1 each, first wire first. Wire 0 of an integer
+// is its lowest bit.
+symbolon_status symbolon_inputs_bits(symbolon_inputs *inputs,
+                                     const char *name,
+                                     const uint8_t *bits,
+                                     size_t count,
+                                     symbolon_error **error);
+
+// Wipes and frees inputs.
+void symbolon_inputs_free(symbolon_inputs *inputs);
+
+// How many outputs there are, learnt or not.
+size_t symbolon_outputs_count(const symbolon_outputs *outputs);
+
+// The name of the output at a place, from 0; null if there is none.
+const char *symbolon_outputs_name(const symbolon_outputs *outputs, size_t place);
+
+// An output as text, as the command prints it.
+symbolon_status symbolon_outputs_text(const symbolon_outputs *outputs,
+                                      const char *name,
+                                      const char **value,
+                                      symbolon_error **error);
+
+// An output of at most 64 bits as an unsigned integer.
+symbolon_status symbolon_outputs_uint(const symbolon_outputs *outputs,
+                                      const char *name,
+                                      uint64_t *value,
+                                      symbolon_error **error);
+
+// The bits of an output, a byte of 0 or 1 each, first wire first, and how many there are.
+symbolon_status symbolon_outputs_bits(const symbolon_outputs *outputs,
+                                      const char *name,
+                                      const uint8_t **bits,
+                                      size_t *count,
+                                      symbolon_error **error);
+
+// Frees outputs.
+void symbolon_outputs_free(symbolon_outputs *outputs);
+
+// Meets all peers, agrees with them on `circuit` and the parameters, and does the set-up.
+symbolon_status symbolon_connect(const symbolon_config *config,
+                                 const symbolon_circuit *circuit,
+                                 symbolon_session **session,
+                                 symbolon_error **error);
+
+// Goes on to another circuit in the same session, without a new set-up; all parties do so.
+symbolon_status symbolon_next_circuit(symbolon_session *session,
+                                      const symbolon_circuit *circuit,
+                                      symbolon_error **error);
+
+// Computes the session's circuit on this party's inputs. It may be called again, with other
+// inputs.
+symbolon_status symbolon_evaluate(symbolon_session *session,
+                                  const symbolon_inputs *inputs,
+                                  symbolon_outputs **outputs,
+                                  symbolon_error **error);
+
+// Ends a session: its connections are closed and its keys are wiped.
+void symbolon_session_free(symbolon_session *session);
+
+// Opens the store in `directory`, or makes it there. If `key_file` is not null, it is encrypted
+// under that file, which `symbolon store keygen` makes.
+symbolon_status symbolon_store_open(const char *directory,
+                                    const char *key_file,
+                                    symbolon_store **store,
+                                    symbolon_error **error);
+
+// Fills the pools of all parties' stores, together with them, until there is material for this
+// many AND gates, and for this many input bits of each party.
+symbolon_status symbolon_preprocess(const symbolon_config *config,
+                                    const symbolon_store *store,
+                                    uint64_t and_gates,
+                                    uint64_t input_bits,
+                                    symbolon_error **error);
+
+// Prepares `circuit` in all parties' stores, together with them, for `count` runs: from pools
+// where there are any, from new material otherwise.
+symbolon_status symbolon_prepare(const symbolon_config *config,
+                                 const symbolon_store *store,
+                                 const symbolon_circuit *circuit,
+                                 uint32_t count,
+                                 symbolon_error **error);
+
+// Runs a prepared circuit that all parties hold. It is used up, whatever comes of the run.
+symbolon_status symbolon_run_prepared(const symbolon_config *config,
+                                      const symbolon_store *store,
+                                      const symbolon_circuit *circuit,
+                                      const symbolon_inputs *inputs,
+                                      symbolon_outputs **outputs,
+                                      symbolon_error **error);
+
+// Closes a store.
+void symbolon_store_free(symbolon_store *store);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SYMBOLON_H */

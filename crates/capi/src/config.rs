@@ -1,0 +1,368 @@
+//! Who the parties are, how they are reached, and what a session is asked to do.
+
+use std::ffi::{c_char, c_void};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use symbolon::{
+    CancelHandle, Config, DEFAULT_TIMEOUT, Error, Identity, Listener, PeerInfo, Progress, Protocol,
+    Result, SessionParams, Transport, Work,
+};
+
+use crate::border::{
+    Data, array, c_string, call, free, give, handle, handle_mut, optional_text, text,
+};
+use crate::failure::{Failure, Status};
+
+/// Parameters that [`symbolon_config_set`] sets in what all parties must share, and their names
+/// there.
+const PARAMS: [(&str, &str); 9] = [
+    ("protocol", "protocol"),
+    ("rho", "rho"),
+    ("form", "form"),
+    ("ot", "ot"),
+    ("threads", "threads"),
+    ("psi", "psi"),
+    ("mac_bits", "mac-bits"),
+    ("segment_gates", "segment_gates"),
+    ("pool_gates", "pool_gates"),
+];
+
+/// A party, as the others know it.
+#[repr(C)]
+pub struct Peer {
+    /// `HOST:PORT`, where parties with higher numbers dial it. The last party needs none: null.
+    pub address: *const c_char,
+    /// The fingerprint of its key, 64 hexadecimal digits. Of this party itself it may be null.
+    pub fingerprint: *const c_char,
+}
+
+/// Something that happened. Nothing in it is secret. What it points to lives until the call ends.
+#[repr(C)]
+pub struct Event {
+    /// Its name, as in the command's events: `listening`, `connecting`, `connected`, `retrying`,
+    /// `rejected`, `phase-began`, `phase-ended`, `work`.
+    pub event: *const c_char,
+    /// The phase, or null.
+    pub phase: *const c_char,
+    /// What is counted, `triples`, `gates` or `evaluations`, or null.
+    pub step: *const c_char,
+    /// An address or a reason, or null.
+    pub text: *const c_char,
+    /// The other party, or -1.
+    pub party: i32,
+    /// How many are done.
+    pub done: u64,
+    /// How many there are to do.
+    pub total: u64,
+    /// Bytes sent in this phase.
+    pub bytes_sent: u64,
+    /// Bytes received in this phase.
+    pub bytes_received: u64,
+}
+
+/// Is called with what happens, and with the pointer that came with it. It is called from threads
+/// of the library, a few times a second, and must return: neither `longjmp` nor an exception of
+/// C++ may leave it.
+pub type Hear = Option<unsafe extern "C" fn(event: *const Event, data: *mut c_void)>;
+
+/// Cancels what it was given to.
+pub struct Cancel(CancelHandle);
+
+/// How a session is reached and what it is asked to do. It may serve several sessions.
+pub struct ConfigHandle {
+    party: u16,
+    key: PathBuf,
+    listen: Option<String>,
+    peers: Vec<PeerInfo>,
+    params: SessionParams,
+    timeout: Duration,
+    cancel: CancelHandle,
+    hear: Hear,
+    data: Data,
+}
+
+impl ConfigHandle {
+    /// As the library takes it; opens the port.
+    pub(crate) fn build(&self) -> Result<Config> {
+        let identity = Identity::load(&self.key)?;
+        let last = usize::from(self.party) + 1 == self.peers.len();
+        let own = self.peers.get(usize::from(self.party)).and_then(|own| own.address.clone());
+        let door = match self.listen.clone().or(own) {
+            Some(address) if !last => Some(Listener::bind(&address)?),
+            _ => None,
+        };
+        let transport = Transport::tls_mesh(door, identity, self.peers.clone());
+        let mut config = Config::new(self.party, transport)
+            .params(self.params.clone())
+            .timeout(self.timeout)
+            .cancelled_by(&self.cancel);
+        let (hear, data) = (self.hear, self.data);
+        if hear.is_some() {
+            config = config.on_progress(move |progress| tell(progress, hear, data));
+        }
+        Ok(config)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        if key == "timeout" {
+            let seconds = value.parse().ok().map(Duration::try_from_secs_f64);
+            self.timeout = match seconds {
+                Some(Ok(timeout)) if !timeout.is_zero() => timeout,
+                _ => return Err(Error::invalid_input("timeout is a number of seconds above 0")),
+            };
+            return Ok(());
+        }
+        let Some((_, name)) = PARAMS.iter().find(|(known, _)| *known == key) else {
+            let known: Vec<&str> = PARAMS.iter().map(|(known, _)| *known).collect();
+            return Err(Error::invalid_input(format!(
+                "there is no parameter of this name; there are timeout, {}",
+                known.join(", ")
+            )));
+        };
+        self.params.set(name, value)
+    }
+}
+
+/// Makes a key pair in a new file that only this user may read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_key_create(
+    path: *const c_char,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let path = unsafe { text(path, "the path of the key") }?;
+        Ok(Identity::generate()?.save(path, false)?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Writes the fingerprint of a key to `fingerprint`: 64 hexadecimal digits and a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_key_fingerprint(
+    path: *const c_char,
+    fingerprint: *mut [c_char; 65],
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let identity = Identity::load(unsafe { text(path, "the path of the key") }?)?;
+        let digits = identity.fingerprint().to_string();
+        let mut out = [0; 65];
+        for (out, digit) in out.iter_mut().zip(digits.bytes()) {
+            *out = digit as c_char;
+        }
+        // SAFETY: the same.
+        Ok(unsafe { crate::border::put(fingerprint, out) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Describes a session over TLS among `count` parties, of which this one has the number `party`,
+/// from 0, and the key in the file `key`.
+///
+/// Of each two parties, the one with the lower number listens at its address and the other dials.
+/// If `listen` is not null, this party opens its port there instead, as with `0.0.0.0:7000`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_config_new(
+    party: u16,
+    key: *const c_char,
+    listen: *const c_char,
+    peers: *const Peer,
+    count: usize,
+    config: *mut *mut ConfigHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (key, listen, peers) = unsafe {
+            let key = text(key, "the path of the key")?;
+            (key, optional_text(listen, "the address to listen at")?, array(peers, count, "peers")?)
+        };
+        let peers = peers.iter().map(|peer| {
+            // SAFETY: the same.
+            let (address, fingerprint) = unsafe {
+                let address = optional_text(peer.address, "the address of a party")?;
+                (address, optional_text(peer.fingerprint, "the fingerprint of a party")?)
+            };
+            let fingerprint = fingerprint.map(str::parse).transpose()?;
+            Ok(PeerInfo { address: address.map(str::to_string), fingerprint })
+        });
+        let peers = peers.collect::<Result<Vec<_>>>()?;
+        if !(2..=usize::from(u8::MAX) + 1).contains(&peers.len())
+            || usize::from(party) >= peers.len()
+        {
+            let text = format!("party {party} is none of {} parties, of 2 to 256", peers.len());
+            return Err(Error::invalid_input(text).into());
+        }
+        let made = ConfigHandle {
+            party,
+            key: key.into(),
+            listen: listen.map(str::to_string),
+            params: SessionParams::new(Protocol::for_parties(peers.len())),
+            peers,
+            timeout: DEFAULT_TIMEOUT,
+            cancel: CancelHandle::new(),
+            hear: None,
+            data: Data(std::ptr::null_mut()),
+        };
+        // SAFETY: the same.
+        Ok(unsafe { give(config, made) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
+/// `psi`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All parties must set
+/// the same, but for `timeout`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_config_set(
+    config: *mut ConfigHandle,
+    key: *const c_char,
+    value: *const c_char,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, key, value) = unsafe {
+            let config = handle_mut(config, "config")?;
+            (config, text(key, "the name of a parameter")?, text(value, "the value")?)
+        };
+        Ok(config.set(key, value)?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Has `hear` called with what sessions of this configuration do, and with `data`, which must be
+/// usable from any thread until they end. A null `hear` ends that for sessions to come.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_config_on_progress(
+    config: *mut ConfigHandle,
+    hear: Hear,
+    data: *mut c_void,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let config = unsafe { handle_mut(config, "config") }?;
+        (config.hear, config.data) = (hear, Data(data));
+        Ok(())
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Has `cancel` cancel the sessions of this configuration.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_config_cancelled_by(
+    config: *mut ConfigHandle,
+    cancel: *const Cancel,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, cancel) =
+            unsafe { (handle_mut(config, "config")?, handle(cancel, "cancel")?) };
+        config.cancel = cancel.0.clone();
+        Ok(())
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Frees a configuration.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_config_free(config: *mut ConfigHandle) {
+    // SAFETY: the rules for callers.
+    unsafe { free(config) }
+}
+
+/// Makes a handle that cancels sessions.
+#[unsafe(no_mangle)]
+pub extern "C" fn symbolon_cancel_new() -> *mut Cancel {
+    Box::into_raw(Box::new(Cancel(CancelHandle::new())))
+}
+
+/// Cancels: calls that wait or compute end within a fraction of a second with the status
+/// `INTERRUPTED`, and so does every later one. Any thread may call it at any time, but no signal
+/// handler.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_cancel_now(cancel: *const Cancel) {
+    let work = || {
+        // SAFETY: the rules for callers.
+        unsafe { handle(cancel, "cancel") }?.0.cancel();
+        Ok(())
+    };
+    // SAFETY: nothing is written.
+    let _ = unsafe { call(std::ptr::null_mut(), work) };
+}
+
+/// Frees a handle that cancels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_cancel_free(cancel: *mut Cancel) {
+    // SAFETY: the rules for callers.
+    unsafe { free(cancel) }
+}
+
+/// Tells C of something that happened.
+fn tell(progress: &Progress, hear: Hear, data: Data) {
+    let (mut phase, mut step, mut text, mut other) = (None, None, None, -1);
+    let mut counts = [0; 4];
+    let event = match progress {
+        Progress::Listening { address, .. } => {
+            text = Some(address.as_str());
+            "listening"
+        }
+        Progress::Connecting { party, address } => {
+            (other, text) = (i32::from(*party), Some(address.as_str()));
+            "connecting"
+        }
+        Progress::Retrying { party, reason } => {
+            (other, text) = (i32::from(*party), Some(reason.as_str()));
+            "retrying"
+        }
+        Progress::Rejected { reason, .. } => {
+            text = Some(reason.as_str());
+            "rejected"
+        }
+        Progress::Connected { party } => {
+            other = i32::from(*party);
+            "connected"
+        }
+        Progress::Phase { phase: name } => {
+            phase = Some(*name);
+            "phase-began"
+        }
+        Progress::PhaseEnded { phase: name } => {
+            phase = Some(*name);
+            "phase-ended"
+        }
+        Progress::Work(work) => {
+            let Work { done, total, bytes_sent, bytes_received, .. } = *work;
+            counts = [done, total, bytes_sent, bytes_received];
+            (phase, step) = (Some(work.phase), Some(work.step.name()));
+            "work"
+        }
+        // What a later version tells besides.
+        _ => return,
+    };
+    let [phase, step, text] = [phase, step, text].map(|text| text.map(c_string));
+    let pointer = |text: &Option<std::ffi::CString>| {
+        text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr())
+    };
+    let event = c_string(event);
+    let [done, total, bytes_sent, bytes_received] = counts;
+    let (phase, step, text) = (pointer(&phase), pointer(&step), pointer(&text));
+    let event = event.as_ptr();
+    let party = other;
+    let told = Event { event, phase, step, text, party, done, total, bytes_sent, bytes_received };
+    if let Some(hear) = hear {
+        // SAFETY: `symbolon_config_on_progress` demands a function that may be called so.
+        unsafe { hear(&told, data.0) };
+    }
+}

@@ -1,0 +1,145 @@
+//! One party's inputs.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use symbolon::circuit::Circuit;
+use symbolon::zeroize::Zeroizing;
+use symbolon::{Error, Inputs, InputsBuilder, Result};
+
+use crate::border::{array, call, free, give, handle, handle_mut, text};
+use crate::circuit::CircuitHandle;
+use crate::failure::{Failure, Status};
+
+/// A party's inputs for a circuit; wiped when they are freed.
+pub struct InputsHandle {
+    circuit: Arc<Circuit>,
+    party: u16,
+    given: Vec<(String, Given)>,
+}
+
+/// A value as it was given.
+enum Given {
+    Text(Zeroizing<String>),
+    Uint(Zeroizing<u64>),
+    Bits(Zeroizing<Vec<bool>>),
+}
+
+impl Given {
+    fn add<'c>(&self, name: &str, to: InputsBuilder<'c>) -> Result<InputsBuilder<'c>> {
+        match self {
+            Given::Text(text) => to.text(name, text),
+            Given::Uint(value) => to.uint(name, u128::from(**value)),
+            Given::Bits(bits) => to.bits(name, bits.to_vec()),
+        }
+    }
+}
+
+impl InputsHandle {
+    fn set(&mut self, name: &str, value: Given) -> Result<()> {
+        // By itself, so that a mistake is found now; twice the same name is one, too.
+        value.add(name, Inputs::builder(&self.circuit, self.party))?;
+        if self.given.iter().any(|(known, _)| known == name) {
+            return Err(Error::invalid_input(format!("input `{name}` is given twice")));
+        }
+        self.given.push((name.to_string(), value));
+        Ok(())
+    }
+
+    /// The inputs as the library takes them, if none is missing.
+    pub(crate) fn finish(&self) -> Result<Inputs> {
+        let start = Inputs::builder(&self.circuit, self.party);
+        let all = self.given.iter().try_fold(start, |all, (name, value)| value.add(name, all));
+        all?.finish()
+    }
+}
+
+/// Begins to collect the inputs that `party` has in `circuit`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_inputs_new(
+    circuit: *const CircuitHandle,
+    party: u16,
+    inputs: *mut *mut InputsHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let circuit = unsafe { handle(circuit, "circuit") }?.0.clone();
+        let made = InputsHandle { circuit, party, given: Vec::new() };
+        // SAFETY: the same.
+        Ok(unsafe { give(inputs, made) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Sets an input from text as the command takes it: `42`, `-5`, `hex:01ff`, `[1, 2, 3]`, `true`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_inputs_text(
+    inputs: *mut InputsHandle,
+    name: *const c_char,
+    value: *const c_char,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (inputs, name, value) = unsafe {
+            let inputs = handle_mut(inputs, "inputs")?;
+            (inputs, text(name, "the name of the input")?, text(value, "the value")?)
+        };
+        Ok(inputs.set(name, Given::Text(value.to_string().into()))?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Sets an input from an unsigned integer that fits its width.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_inputs_uint(
+    inputs: *mut InputsHandle,
+    name: *const c_char,
+    value: u64,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (inputs, name) =
+            unsafe { (handle_mut(inputs, "inputs")?, text(name, "the name of the input")?) };
+        Ok(inputs.set(name, Given::Uint(value.into()))?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Sets an input from `count` bits, a byte of 0 or 1 each, first wire first. Wire 0 of an integer
+/// is its lowest bit.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_inputs_bits(
+    inputs: *mut InputsHandle,
+    name: *const c_char,
+    bits: *const u8,
+    count: usize,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (inputs, name, bits) = unsafe {
+            let inputs = handle_mut(inputs, "inputs")?;
+            (inputs, text(name, "the name of the input")?, array(bits, count, "bits")?)
+        };
+        if bits.iter().any(|bit| *bit > 1) {
+            return Err(Error::invalid_input("a bit is a byte of 0 or 1").into());
+        }
+        let bits: Vec<bool> = bits.iter().map(|bit| *bit == 1).collect();
+        Ok(inputs.set(name, Given::Bits(bits.into()))?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Wipes and frees inputs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_inputs_free(inputs: *mut InputsHandle) {
+    // SAFETY: the rules for callers.
+    unsafe { free(inputs) }
+}

@@ -1,0 +1,33 @@
+//! Symbolon for C, and for every language that can call C: circuits, sessions over TLS, and a
+//! store. `include/symbolon.h` is made of these sources, and a test compares it; `docs/c.md` has a
+//! guide.
+//!
+//! The rules for callers are at the head of that file (`cbindgen.toml` has them).
+//!
+//! # Why there is unsafe code here
+//! Elsewhere in this workspace only `primitives` has any. A border to C cannot be without: C hands
+//! over raw pointers, and no type can vouch for them. So [`border`] has the few functions that read
+//! strings and arrays and take and give handles, and all other unsafe code here are calls of these.
+//! Each function that C calls does its work inside [`border::call`], which catches panics, so that
+//! none crosses the border. C has to promise those rules and nothing else: the memory behind each
+//! pointer is what its type says, for as long as the call takes.
+
+// One contract for all of them: the rules for callers.
+#![allow(clippy::missing_safety_doc)]
+
+pub mod border;
+mod circuit;
+mod config;
+mod failure;
+mod inputs;
+mod outputs;
+mod session;
+mod store;
+
+pub use circuit::*;
+pub use config::*;
+pub use failure::*;
+pub use inputs::*;
+pub use outputs::*;
+pub use session::*;
+pub use store::*;

@@ -1,0 +1,151 @@
+//! What a party learnt.
+
+use std::ffi::{CString, c_char};
+
+use symbolon::circuit::Circuit;
+use symbolon::{Error, Outputs, Result};
+
+use crate::border::{c_string, call, free, handle, put, text};
+use crate::failure::{Ended, Failure, Status};
+
+/// The outputs of a run.
+pub struct OutputsHandle(Vec<Output>);
+
+struct Output {
+    name: CString,
+    /// Nothing where this party does not learn it.
+    learnt: Option<Learnt>,
+}
+
+struct Learnt {
+    text: CString,
+    bits: Vec<u8>,
+}
+
+impl OutputsHandle {
+    pub(crate) fn new(outputs: &Outputs) -> OutputsHandle {
+        let output = |output: &symbolon::OutputValue| {
+            let learnt = output.bits.as_ref().map(|bits| Learnt {
+                text: c_string(&output.value().map_or(String::new(), |value| value.to_string())),
+                bits: bits.iter().map(|bit| u8::from(*bit)).collect(),
+            });
+            Output { name: c_string(&output.name), learnt }
+        };
+        OutputsHandle(outputs.iter().map(output).collect())
+    }
+
+    fn learnt(&self, name: &str) -> Result<&Learnt> {
+        let found = self.0.iter().find(|output| output.name.as_bytes() == name.as_bytes());
+        let found = found
+            .ok_or_else(|| Error::invalid_input(format!("the circuit has no output `{name}`")))?;
+        let learnt = found.learnt.as_ref();
+        learnt.ok_or_else(|| Error::invalid_input(format!("this party does not learn `{name}`")))
+    }
+}
+
+/// Fails if the outputs tell of an assert of the program that did not hold.
+pub(crate) fn check_asserts(circuit: &Circuit, outputs: &Outputs) -> Ended {
+    for (output, learnt) in circuit.outputs().iter().zip(outputs) {
+        let failure = learnt.bits.as_ref().and_then(|bits| circuit.failure(output, bits));
+        if let Some(failure) = failure {
+            let text = format!("{} ({}, line {})", failure.text, failure.file, failure.line);
+            return Err(Failure::assert(&text));
+        }
+    }
+    Ok(())
+}
+
+/// How many outputs there are, learnt or not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_count(outputs: *const OutputsHandle) -> usize {
+    // SAFETY: the rules for callers.
+    unsafe { outputs.as_ref() }.map_or(0, |outputs| outputs.0.len())
+}
+
+/// The name of the output at a place, from 0; null if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_name(
+    outputs: *const OutputsHandle,
+    place: usize,
+) -> *const c_char {
+    // SAFETY: the rules for callers.
+    let outputs = unsafe { outputs.as_ref() };
+    let output = outputs.and_then(|outputs| outputs.0.get(place));
+    output.map_or(std::ptr::null(), |output| output.name.as_ptr())
+}
+
+/// An output as text, as the command prints it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_text(
+    outputs: *const OutputsHandle,
+    name: *const c_char,
+    value: *mut *const c_char,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (outputs, name) =
+            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+        // SAFETY: the same.
+        Ok(unsafe { put(value, outputs.learnt(name)?.text.as_ptr()) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// An output of at most 64 bits as an unsigned integer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_uint(
+    outputs: *const OutputsHandle,
+    name: *const c_char,
+    value: *mut u64,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (outputs, name) =
+            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+        let bits = &outputs.learnt(name)?.bits;
+        if bits.len() > 64 {
+            let text = format!("output `{name}` has {} bits, more than 64", bits.len());
+            return Err(Error::invalid_input(text).into());
+        }
+        let number = bits.iter().rev().fold(0, |number, bit| number << 1 | u64::from(*bit));
+        // SAFETY: the same.
+        Ok(unsafe { put(value, number) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// The bits of an output, a byte of 0 or 1 each, first wire first, and how many there are.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_bits(
+    outputs: *const OutputsHandle,
+    name: *const c_char,
+    bits: *mut *const u8,
+    count: *mut usize,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (outputs, name) =
+            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+        let learnt = &outputs.learnt(name)?.bits;
+        // SAFETY: the same.
+        unsafe {
+            put(count, learnt.len())?;
+            put(bits, learnt.as_ptr())?;
+        }
+        Ok(())
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Frees outputs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_free(outputs: *mut OutputsHandle) {
+    // SAFETY: the rules for callers.
+    unsafe { free(outputs) }
+}

@@ -1,0 +1,96 @@
+//! A session: connect, evaluate, and evaluate again.
+
+use symbolon::{Error, Session};
+
+use crate::border::{call, free, give, handle, handle_mut, place};
+use crate::circuit::CircuitHandle;
+use crate::config::ConfigHandle;
+use crate::failure::{Failure, Status};
+use crate::inputs::InputsHandle;
+use crate::outputs::{OutputsHandle, check_asserts};
+
+/// A session with all peers.
+pub struct SessionHandle {
+    /// Nothing while a call has it, so that a session in which something panicked is gone.
+    session: Option<Session>,
+}
+
+impl SessionHandle {
+    fn take(&mut self) -> Result<Session, Error> {
+        self.session.take().ok_or_else(|| Error::internal("the session ended in a panic"))
+    }
+}
+
+/// Meets all peers, agrees with them on `circuit` and the parameters, and does the set-up.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_connect(
+    config: *const ConfigHandle,
+    circuit: *const CircuitHandle,
+    session: *mut *mut SessionHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, circuit) = unsafe { (handle(config, "config")?, handle(circuit, "circuit")?) };
+        place(session)?;
+        let made = Session::connect(config.build()?, &circuit.0)?;
+        // SAFETY: the same.
+        Ok(unsafe { give(session, SessionHandle { session: Some(made) }) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Goes on to another circuit in the same session, without a new set-up; all parties do so.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_next_circuit(
+    session: *mut SessionHandle,
+    circuit: *const CircuitHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (owner, circuit) =
+            unsafe { (handle_mut(session, "session")?, handle(circuit, "circuit")?) };
+        let mut session = owner.take()?;
+        let done = session.next_circuit(&circuit.0);
+        owner.session = Some(session);
+        Ok(done?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Computes the session's circuit on this party's inputs. It may be called again, with other
+/// inputs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_evaluate(
+    session: *mut SessionHandle,
+    inputs: *const InputsHandle,
+    outputs: *mut *mut OutputsHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (owner, inputs) =
+            unsafe { (handle_mut(session, "session")?, handle(inputs, "inputs")?) };
+        place(outputs)?;
+        let inputs = inputs.finish()?;
+        let mut session = owner.take()?;
+        let learnt = session.evaluate(&inputs);
+        let session = owner.session.insert(session);
+        let learnt = learnt?;
+        check_asserts(session.circuit(), &learnt)?;
+        // SAFETY: the same.
+        Ok(unsafe { give(outputs, OutputsHandle::new(&learnt)) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Ends a session: its connections are closed and its keys are wiped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_session_free(session: *mut SessionHandle) {
+    // SAFETY: the rules for callers.
+    unsafe { free(session) }
+}

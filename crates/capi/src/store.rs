@@ -1,0 +1,118 @@
+//! A store: work ahead of time.
+
+use std::ffi::c_char;
+
+use symbolon::store::{Protection, Store};
+use symbolon::{Error, stored};
+
+use crate::border::{call, free, give, handle, optional_text, place, text};
+use crate::circuit::CircuitHandle;
+use crate::config::ConfigHandle;
+use crate::failure::{Failure, Status};
+use crate::inputs::InputsHandle;
+use crate::outputs::{OutputsHandle, check_asserts};
+
+/// A directory with material of one party, of which nothing is used twice.
+pub struct StoreHandle(Store);
+
+/// Opens the store in `directory`, or makes it there. If `key_file` is not null, it is encrypted
+/// under that file, which `symbolon store keygen` makes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_store_open(
+    directory: *const c_char,
+    key_file: *const c_char,
+    store: *mut *mut StoreHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (directory, key) = unsafe {
+            let directory = text(directory, "the directory of the store")?;
+            (directory, optional_text(key_file, "the key file of the store")?)
+        };
+        let protection = key.map_or(Protection::None, |key| Protection::KeyFile(key.into()));
+        let opened = Store::open_or_create(directory, &protection).map_err(Error::from)?;
+        // SAFETY: the same.
+        Ok(unsafe { give(store, StoreHandle(opened)) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Fills the pools of all parties' stores, together with them, until there is material for this
+/// many AND gates, and for this many input bits of each party.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_preprocess(
+    config: *const ConfigHandle,
+    store: *const StoreHandle,
+    and_gates: u64,
+    input_bits: u64,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, store) = unsafe { (handle(config, "config")?, handle(store, "store")?) };
+        let target = stored::Amount { and_gates, input_bits };
+        stored::fill(config.build()?, &store.0, target)?;
+        Ok(())
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Prepares `circuit` in all parties' stores, together with them, for `count` runs: from pools
+/// where there are any, from new material otherwise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_prepare(
+    config: *const ConfigHandle,
+    store: *const StoreHandle,
+    circuit: *const CircuitHandle,
+    count: u32,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, store, circuit) = unsafe {
+            let store = handle(store, "store")?;
+            (handle(config, "config")?, store, handle(circuit, "circuit")?)
+        };
+        stored::prepare(config.build()?, &store.0, &circuit.0, count)?;
+        Ok(())
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Runs a prepared circuit that all parties hold. It is used up, whatever comes of the run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_run_prepared(
+    config: *const ConfigHandle,
+    store: *const StoreHandle,
+    circuit: *const CircuitHandle,
+    inputs: *const InputsHandle,
+    outputs: *mut *mut OutputsHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, store, circuit, inputs) = unsafe {
+            let (config, store) = (handle(config, "config")?, handle(store, "store")?);
+            (config, store, handle(circuit, "circuit")?, handle(inputs, "inputs")?)
+        };
+        place(outputs)?;
+        let inputs = inputs.finish()?;
+        let ran = stored::run(config.build()?, &store.0, &circuit.0, &inputs)?;
+        check_asserts(&circuit.0, &ran.outputs)?;
+        // SAFETY: the same.
+        Ok(unsafe { give(outputs, OutputsHandle::new(&ran.outputs)) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Closes a store.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_store_free(store: *mut StoreHandle) {
+    // SAFETY: the rules for callers.
+    unsafe { free(store) }
+}

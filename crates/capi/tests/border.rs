@@ -1,0 +1,323 @@
+//! What C may do wrong, and what it gets for it.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use symbolon_c::*;
+
+/// Calls, and returns the status with what the error says.
+fn call(work: impl FnOnce(*mut *mut Failure) -> Status) -> (Status, String) {
+    let mut error = null_mut();
+    let status = work(&mut error);
+    assert_eq!(status == Status::Ok, error.is_null());
+    if error.is_null() {
+        return (status, String::new());
+    }
+    // SAFETY: an error that was just given.
+    unsafe {
+        let text = CStr::from_ptr(symbolon_error_text(error)).to_str().unwrap().to_string();
+        let code = CStr::from_ptr(symbolon_error_code(error)).to_str().unwrap().to_string();
+        assert!(symbolon_error_check(error).is_null());
+        symbolon_error_free(error);
+        (status, format!("{code}: {text}"))
+    }
+}
+
+fn circuit(name: &CStr) -> *mut CircuitHandle {
+    let mut circuit = null_mut();
+    // SAFETY: all pointers are of this function.
+    let (status, text) =
+        call(|error| unsafe { symbolon_circuit_builtin(name.as_ptr(), &mut circuit, error) });
+    assert_eq!(status, Status::Ok, "{text}");
+    circuit
+}
+
+/// A configuration of `party` of two, with the key of the other.
+fn config(folder: &std::path::Path, party: u16, address: &CStr) -> *mut ConfigHandle {
+    let path = |party: u16| CString::new(folder.join(party.to_string()).to_str().unwrap()).unwrap();
+    let mut print = [0; 65];
+    let mut config = null_mut();
+    // SAFETY: all pointers are of this function.
+    unsafe {
+        let status = symbolon_key_fingerprint(path(1 - party).as_ptr(), &mut print, null_mut());
+        assert_eq!(status, Status::Ok);
+        let mut peers = [0, 1].map(|_| Peer { address: null(), fingerprint: null() });
+        peers[0].address = address.as_ptr();
+        peers[usize::from(1 - party)].fingerprint = print.as_ptr();
+        let (key, peers) = (path(party), peers.as_ptr());
+        let (status, text) = call(|error| {
+            symbolon_config_new(party, key.as_ptr(), null(), peers, 2, &mut config, error)
+        });
+        assert_eq!(status, Status::Ok, "{text}");
+    }
+    config
+}
+
+fn keys(folder: &std::path::Path) {
+    for party in ["0", "1"] {
+        let path = CString::new(folder.join(party).to_str().unwrap()).unwrap();
+        // SAFETY: all pointers are of this function.
+        assert_eq!(unsafe { symbolon_key_create(path.as_ptr(), null_mut()) }, Status::Ok);
+    }
+}
+
+/// A handle that goes to one other thread.
+struct Sent<T>(*mut T);
+// SAFETY: the thread that sends it waits for the other one.
+unsafe impl<T> Send for Sent<T> {}
+
+impl<T> Sent<T> {
+    fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+#[test]
+fn null_pointers_and_bad_text_are_usage_errors() {
+    let mut circuit = null_mut();
+    // SAFETY: null is allowed everywhere; everything else is of this function.
+    unsafe {
+        let refused = [
+            call(|error| symbolon_circuit_builtin(null(), &mut circuit, error)),
+            call(|error| symbolon_circuit_builtin(c"add:32".as_ptr(), null_mut(), error)),
+            call(|error| symbolon_circuit_builtin(c"no such".as_ptr(), &mut circuit, error)),
+            call(|error| symbolon_circuit_builtin(c"\xff".as_ptr(), &mut circuit, error)),
+            call(|error| symbolon_circuit_read(c"/no/such".as_ptr(), &mut circuit, error)),
+            call(|error| symbolon_evaluate(null_mut(), null(), null_mut(), error)),
+            call(|error| symbolon_connect(null(), null(), null_mut(), error)),
+            call(|error| symbolon_run_prepared(null(), null(), null(), null(), null_mut(), error)),
+            call(|error| symbolon_config_set(null_mut(), null(), null(), error)),
+            call(|error| symbolon_key_create(null(), error)),
+        ];
+        assert!(circuit.is_null());
+        for (status, text) in refused {
+            assert_eq!(status, Status::Usage, "{text}");
+            assert!(text.len() > 20, "{text}");
+        }
+        symbolon_circuit_free(null_mut());
+        symbolon_session_free(null_mut());
+        symbolon_error_free(null_mut());
+        symbolon_cancel_now(null());
+        assert!(symbolon_error_text(null()).is_null());
+        assert_eq!(symbolon_outputs_count(null()), 0);
+    }
+}
+
+#[test]
+fn inputs_are_checked_one_by_one() {
+    let circuit = circuit(c"add:8");
+    let mut inputs = null_mut();
+    // SAFETY: all pointers are of this function.
+    unsafe {
+        assert_eq!(symbolon_inputs_new(circuit, 0, &mut inputs, null_mut()), Status::Ok);
+        // Inputs live without the circuit.
+        symbolon_circuit_free(circuit);
+        let (x, y) = (c"x".as_ptr(), c"y".as_ptr());
+        let two = [2u8];
+        for (status, text) in [
+            call(|error| symbolon_inputs_uint(inputs, x, 256, error)),
+            call(|error| symbolon_inputs_uint(inputs, y, 1, error)),
+            call(|error| symbolon_inputs_text(inputs, x, c"hex:1ff".as_ptr(), error)),
+            call(|error| symbolon_inputs_bits(inputs, x, two.as_ptr(), 1, error)),
+            call(|error| symbolon_inputs_bits(inputs, x, null(), 8, error)),
+        ] {
+            assert_eq!(status, Status::Usage, "{text}");
+        }
+        assert_eq!(symbolon_inputs_uint(inputs, x, 255, null_mut()), Status::Ok);
+        let (status, text) = call(|error| symbolon_inputs_uint(inputs, x, 1, error));
+        assert_eq!((status, text.contains("twice")), (Status::Usage, true), "{text}");
+        symbolon_inputs_free(inputs);
+    }
+}
+
+unsafe extern "C" fn count(event: *const Event, data: *mut c_void) {
+    // SAFETY: the counter lives until the sessions end.
+    let (event, counter) = unsafe { (&*event, &*data.cast::<AtomicU64>()) };
+    // SAFETY: an event has a name.
+    if unsafe { CStr::from_ptr(event.event) } == c"connected" {
+        counter.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// What a party learns of the sum of 40 and 2 and, in the same session, of 100 and 100.
+fn adds(config: Sent<ConfigHandle>, party: u16) -> Vec<String> {
+    let config = config.get();
+    let (circuit, wide) = (circuit(c"add:8"), circuit(c"add:64"));
+    let mut session = null_mut();
+    let mut learnt = Vec::new();
+    // SAFETY: all pointers are of this function.
+    unsafe {
+        let (status, text) = call(|error| symbolon_connect(config, circuit, &mut session, error));
+        assert_eq!(status, Status::Ok, "{text}");
+        for (circuit, values) in [(circuit, [40, 2]), (wide, [100, 100])] {
+            if circuit == wide {
+                assert_eq!(symbolon_next_circuit(session, wide, null_mut()), Status::Ok);
+            }
+            let (mut inputs, mut outputs) = (null_mut(), null_mut());
+            let none = null_mut();
+            assert_eq!(symbolon_inputs_new(circuit, party, &mut inputs, none), Status::Ok);
+            // A missing input is found before anything is sent.
+            let (status, text) =
+                call(|error| symbolon_evaluate(session, inputs, &mut outputs, error));
+            assert_eq!(status, Status::Usage, "{text}");
+            let name = [c"x", c"y"][usize::from(party)].as_ptr();
+            let value = values[usize::from(party)];
+            assert_eq!(symbolon_inputs_uint(inputs, name, value, null_mut()), Status::Ok);
+            let (status, text) =
+                call(|error| symbolon_evaluate(session, inputs, &mut outputs, error));
+            assert_eq!(status, Status::Ok, "{text}");
+            assert_eq!(symbolon_outputs_count(outputs), 1);
+            let name = symbolon_outputs_name(outputs, 0);
+            assert!(symbolon_outputs_name(outputs, 1).is_null());
+            let (mut shown, mut number) = (null(), 0);
+            let (mut bits, mut count) = (null(), 0);
+            let none = null_mut();
+            assert_eq!(symbolon_outputs_text(outputs, name, &mut shown, none), Status::Ok);
+            assert_eq!(symbolon_outputs_uint(outputs, name, &mut number, none), Status::Ok);
+            assert_eq!(
+                symbolon_outputs_bits(outputs, name, &mut bits, &mut count, none),
+                Status::Ok
+            );
+            let bits = std::slice::from_raw_parts(bits, count);
+            let of_bits = bits.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit));
+            assert_eq!(of_bits, number);
+            learnt.push(CStr::from_ptr(shown).to_str().unwrap().to_string());
+            let (status, text) = call(|error| {
+                symbolon_outputs_uint(outputs, c"no such".as_ptr(), &mut number, error)
+            });
+            assert_eq!(status, Status::Usage, "{text}");
+            symbolon_outputs_free(outputs);
+            symbolon_inputs_free(inputs);
+        }
+        symbolon_session_free(session);
+        symbolon_circuit_free(circuit);
+        symbolon_circuit_free(wide);
+        symbolon_config_free(config);
+    }
+    learnt
+}
+
+fn free_address() -> CString {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    CString::new(free.local_addr().unwrap().to_string()).unwrap()
+}
+
+#[test]
+fn two_circuits_in_one_session() {
+    let folder = tempfile::tempdir().unwrap();
+    keys(folder.path());
+    let address = free_address();
+    let connected = AtomicU64::new(0);
+    let configs = [0, 1].map(|party| config(folder.path(), party, &address));
+    for config in configs {
+        let data = (&raw const connected).cast_mut().cast();
+        // SAFETY: all pointers are of this function; the counter outlives the sessions.
+        let status = unsafe { symbolon_config_on_progress(config, Some(count), data, null_mut()) };
+        assert_eq!(status, Status::Ok);
+        let set = |key: &CStr, value: &CStr| {
+            // SAFETY: all pointers are of this function.
+            call(|error| unsafe {
+                symbolon_config_set(config, key.as_ptr(), value.as_ptr(), error)
+            })
+        };
+        for (key, value) in [(c"rho", c"64"), (c"protocol", c"ywz"), (c"timeout", c"60.5")] {
+            assert_eq!(set(key, value).0, Status::Ok);
+        }
+        for (key, value) in [(c"rho", c"41"), (c"batch", c"3"), (c"timeout", c"0")] {
+            assert_eq!(set(key, value).0, Status::Usage);
+        }
+    }
+    let [zero, one] = configs.map(Sent);
+    let one = thread::spawn(move || adds(one, 1));
+    assert_eq!(adds(zero, 0), ["42", "200"]);
+    assert_eq!(one.join().unwrap(), ["42", "200"]);
+    assert_eq!(connected.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn a_wait_can_be_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    keys(folder.path());
+    let config = config(folder.path(), 0, &free_address());
+    let (circuit, cancel) = (circuit(c"add:8"), symbolon_cancel_new());
+    let mut session = null_mut();
+    // SAFETY: all pointers are of this function; the thread ends before `cancel` is freed.
+    unsafe {
+        assert_eq!(symbolon_config_cancelled_by(config, cancel, null_mut()), Status::Ok);
+        let sent = Sent(cancel);
+        let other = thread::spawn(move || {
+            thread::sleep(std::time::Duration::from_millis(200));
+            symbolon_cancel_now(sent.get());
+        });
+        let (status, text) = call(|error| symbolon_connect(config, circuit, &mut session, error));
+        assert_eq!(status, Status::Interrupted, "{text}");
+        assert!(session.is_null());
+        other.join().unwrap();
+        symbolon_cancel_free(cancel);
+        symbolon_config_free(config);
+        symbolon_circuit_free(circuit);
+    }
+}
+
+/// Nothing that panics gets to C.
+#[test]
+fn a_panic_ends_at_the_border() {
+    let (status, text) = call(|error| {
+        // SAFETY: `error` is a place of `call`.
+        unsafe { border::call(error, || panic!("this test's own")) }
+    });
+    assert_eq!(status, Status::Internal);
+    assert!(text.starts_with("internal: "), "{text}");
+}
+
+/// A program's assert is a status of its own.
+#[test]
+fn an_assert_that_fails_has_its_status() {
+    use symbolon::circuit::{
+        Circuit, Failure as Said, Receivers, Type,
+        builder::{Builder, Word},
+        native,
+    };
+    let mut b = Builder::new("divides");
+    let (x, y) = (b.input("x", Type::Uint(1), 0), b.input("y", Type::Uint(1), 1));
+    b.output("sum", &Word::zero(1), Type::Uint(1), Receivers::All);
+    let both = b.and_each(x[0], &y);
+    b.output(Circuit::FAILURE, &both, Type::Uint(1), Receivers::All);
+    let said = Said { text: "not both".into(), file: "a.sym".into(), line: 7 };
+    let made = b.finish().unwrap().with_failures(vec![said]);
+    let folder = tempfile::tempdir().unwrap();
+    keys(folder.path());
+    let path = folder.path().join("a.sbc");
+    native::write(&made, &mut std::fs::File::create(&path).unwrap()).unwrap();
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let address = free_address();
+    let run = move |config: Sent<ConfigHandle>, party: u16, path: CString| {
+        let config = config.get();
+        let (mut circuit, mut session, mut inputs) = (null_mut(), null_mut(), null_mut());
+        let mut outputs = null_mut();
+        // SAFETY: all pointers are of this function.
+        unsafe {
+            let none = null_mut::<*mut Failure>();
+            assert_eq!(symbolon_circuit_read(path.as_ptr(), &mut circuit, none), Status::Ok);
+            assert_eq!(symbolon_inputs_new(circuit, party, &mut inputs, none), Status::Ok);
+            let name: *const c_char = [c"x", c"y"][usize::from(party)].as_ptr();
+            assert_eq!(symbolon_inputs_uint(inputs, name, 1, none), Status::Ok);
+            assert_eq!(symbolon_connect(config, circuit, &mut session, none), Status::Ok);
+            let ended = call(|error| symbolon_evaluate(session, inputs, &mut outputs, error));
+            assert!(outputs.is_null());
+            symbolon_session_free(session);
+            symbolon_inputs_free(inputs);
+            symbolon_circuit_free(circuit);
+            symbolon_config_free(config);
+            ended
+        }
+    };
+    let [zero, one] = [0, 1].map(|party| Sent(config(folder.path(), party, &address)));
+    let its_path = path.clone();
+    let one = thread::spawn(move || run(one, 1, its_path));
+    let expected = (Status::Assert, "assert: not both (a.sym, line 7)".to_string());
+    assert_eq!(run(zero, 0, path), expected);
+    assert_eq!(one.join().unwrap(), expected);
+}

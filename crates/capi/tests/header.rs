@@ -1,0 +1,45 @@
+//! `include/symbolon.h` is what the sources say, and its codes are the documented ones.
+//!
+//! `SYMBOLON_WRITE=1 cargo test -p symbolon-capi --test header` writes it anew.
+
+use std::path::Path;
+
+#[test]
+fn the_header_is_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    for module in ["failure", "circuit", "config", "inputs", "outputs", "session", "store"] {
+        builder = builder.with_src(folder.join(format!("src/{module}.rs")));
+    }
+    let mut made = Vec::new();
+    builder.generate().unwrap().write(&mut made);
+    let made = String::from_utf8(made).unwrap();
+    let path = folder.join("include/symbolon.h");
+    if std::env::var_os("SYMBOLON_WRITE").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap();
+    let differs = made.lines().zip(there.lines()).find(|(made, there)| made != there);
+    assert!(made == there, "{differs:?}: SYMBOLON_WRITE=1 writes include/symbolon.h anew");
+}
+
+/// The table of exit codes in docs/cli.md.
+#[test]
+fn codes_are_those_of_the_command() {
+    use symbolon::ErrorClass::*;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let documented = |class: &str| {
+        let class = format!("`{class}`");
+        let rows = page.lines().filter(|line| line.starts_with("| "));
+        let mut cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+        let row = cells.find(|row| row.get(2) == Some(&class.as_str()));
+        row.unwrap_or_else(|| panic!("no {class}"))[1].parse::<i32>().unwrap()
+    };
+    for class in [Usage, Peer, Incompatible, Misbehaved, Internal, System, Unwritten, Interrupted] {
+        assert_eq!(symbolon_c::Status::of(class) as i32, documented(class.name()), "{class:?}");
+    }
+    assert_eq!(symbolon_c::Status::of(Store), symbolon_c::Status::Usage);
+    assert_eq!(symbolon_c::Status::Assert as i32, documented("assert"));
+}

@@ -1,0 +1,205 @@
+//! Repeats: a component that is used round after round.
+//!
+//! A [`Repeat`] says in one step what a loop of calls says in many. Its arguments, joined in order,
+//! are the component's inputs: wires that are the same in every round, wires that each round hands
+//! on to the next, consecutive parts of a list of wires, or the number of the round.
+//!
+//! The component's first outputs are what a round hands on, in the order of the carried arguments.
+//! The last round's are the repeat's first outputs. The other outputs of every round follow them,
+//! the first round's first.
+
+use crate::{Component, Wire, WireRange};
+
+/// One use of an earlier component, in this many rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Repeat {
+    /// Index of the component in [`Program::components`](crate::Program::components); smaller than
+    /// the index of the one that repeats it.
+    pub component: u32,
+    /// How many rounds there are; at least 1.
+    pub count: u32,
+    /// Index in [`Component::repeat_args`] of the first of `arg_count` arguments.
+    pub first_arg: u32,
+    /// How many arguments there are.
+    pub arg_count: u32,
+    /// The outputs become the wires `first_output ..`: what the last round hands on, then the other
+    /// outputs of each round.
+    pub first_output: Wire,
+}
+
+/// What a repeat passes to every round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RepeatArg {
+    /// The same wires in every round.
+    Fixed(Ranges),
+    /// These wires in the first round; then what the round before hands on.
+    Carried(Ranges),
+    /// As many wires for each round: the first ones for the first round, and so on.
+    Strided(Ranges),
+    /// The low `bits` bits, least significant first, of `start + step · round`, modulo 2^64.
+    Counter {
+        /// The number of the first round.
+        start: u64,
+        /// What is added from round to round.
+        step: u64,
+        /// How many bits are passed; at most 64.
+        bits: u32,
+    },
+}
+
+/// Some entries of [`Component::call_args`], none of them empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ranges {
+    /// The first entry.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+}
+
+impl RepeatArg {
+    /// The wires that it names, if any.
+    pub(crate) fn ranges(&self) -> Option<Ranges> {
+        match *self {
+            RepeatArg::Fixed(ranges) | RepeatArg::Carried(ranges) | RepeatArg::Strided(ranges) => {
+                Some(ranges)
+            }
+            RepeatArg::Counter { .. } => None,
+        }
+    }
+
+    /// The same with other ranges in place of its own.
+    pub(crate) fn with_ranges(self, ranges: Ranges) -> RepeatArg {
+        match self {
+            RepeatArg::Fixed(_) => RepeatArg::Fixed(ranges),
+            RepeatArg::Carried(_) => RepeatArg::Carried(ranges),
+            RepeatArg::Strided(_) => RepeatArg::Strided(ranges),
+            counter @ RepeatArg::Counter { .. } => counter,
+        }
+    }
+}
+
+/// Bit `bit` of the number of a round.
+pub(crate) fn counter_bit(start: u64, step: u64, round: u32, bit: u32) -> bool {
+    start.wrapping_add(step.wrapping_mul(round.into())) >> bit & 1 == 1
+}
+
+impl Component {
+    /// The arguments of one of its repeats.
+    pub fn args_of(&self, repeat: Repeat) -> &[RepeatArg] {
+        &self.repeat_args[repeat.first_arg as usize..][..repeat.arg_count as usize]
+    }
+
+    /// The runs of wires that part of an argument names.
+    pub(crate) fn ranges_of(&self, ranges: Ranges) -> &[WireRange] {
+        &self.call_args[ranges.first as usize..][..ranges.count as usize]
+    }
+
+    /// The wires of some ranges, in order.
+    pub(crate) fn wires_of(&self, ranges: Ranges) -> impl Iterator<Item = Wire> + Clone {
+        self.ranges_of(ranges).iter().flat_map(|range| range.first..range.first + range.len)
+    }
+
+    /// All wires that a repeat reads, each as often as an argument names it.
+    pub fn read_by(&self, repeat: Repeat) -> impl Iterator<Item = Wire> + Clone {
+        let ranges = self.args_of(repeat).iter().filter_map(RepeatArg::ranges);
+        ranges.flat_map(|ranges| self.wires_of(ranges))
+    }
+
+    /// How many wires a round of a repeat hands on to the next.
+    pub fn carried_by(&self, repeat: Repeat) -> u32 {
+        let carried = self.args_of(repeat).iter().map(|arg| match arg {
+            RepeatArg::Carried(ranges) => self.ranges_of(*ranges).iter().map(|r| r.len).sum(),
+            _ => 0u32,
+        });
+        carried.sum()
+    }
+
+    /// How many wires a repeat writes if the component that it names has so many outputs.
+    pub fn written_by(&self, repeat: Repeat, outputs: u32) -> u32 {
+        let carried = self.carried_by(repeat);
+        carried + repeat.count * (outputs - carried)
+    }
+
+    /// The rounds of a repeat, one after the other.
+    pub fn rounds(&self, repeat: Repeat) -> Rounds<'_> {
+        Rounds {
+            component: self,
+            repeat,
+            round: 0,
+            places: vec![(0, 0); self.args_of(repeat).len()],
+        }
+    }
+}
+
+/// Where an input of a round comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A wire of the component with the repeat.
+    Wire(Wire),
+    /// The output with this number of the round before.
+    Before(u32),
+    /// A bit of the round's number.
+    Constant(bool),
+}
+
+/// The rounds of a [`Repeat`]; see [`Component::rounds`].
+#[derive(Clone, Debug)]
+pub struct Rounds<'a> {
+    component: &'a Component,
+    repeat: Repeat,
+    /// How many rounds have been handed out.
+    round: u32,
+    /// Where the next part of each list of wires begins: a range, and the wires of it that are
+    /// gone.
+    places: Vec<(u32, u32)>,
+}
+
+impl Rounds<'_> {
+    /// The inputs of the next round, in place of what `sources` has; false after the last.
+    pub fn next(&mut self, sources: &mut Vec<Source>) -> bool {
+        sources.clear();
+        if self.round == self.repeat.count {
+            return false;
+        }
+        let mut carried = 0;
+        for (arg, place) in self.component.args_of(self.repeat).iter().zip(&mut self.places) {
+            match *arg {
+                RepeatArg::Fixed(ranges) => {
+                    sources.extend(self.component.wires_of(ranges).map(Source::Wire));
+                }
+                RepeatArg::Carried(ranges) => {
+                    let wires = self.component.wires_of(ranges);
+                    let first = carried;
+                    let before = |(wire, number)| match self.round {
+                        0 => Source::Wire(wire),
+                        _ => Source::Before(number),
+                    };
+                    sources.extend(wires.zip(first..).map(before));
+                    carried += self.component.ranges_of(ranges).iter().map(|r| r.len).sum::<u32>();
+                }
+                RepeatArg::Strided(ranges) => {
+                    let ranges = self.component.ranges_of(ranges);
+                    let all: u64 = ranges.iter().map(|range| u64::from(range.len)).sum();
+                    let mut left = (all / u64::from(self.repeat.count)) as u32;
+                    while left > 0 {
+                        let range = ranges[place.0 as usize];
+                        let len = left.min(range.len - place.1);
+                        let first = range.first + place.1;
+                        sources.extend((first..first + len).map(Source::Wire));
+                        left -= len;
+                        place.1 += len;
+                        if place.1 == range.len {
+                            *place = (place.0 + 1, 0);
+                        }
+                    }
+                }
+                RepeatArg::Counter { start, step, bits } => {
+                    let bit = |bit| Source::Constant(counter_bit(start, step, self.round, bit));
+                    sources.extend((0..bits).map(bit));
+                }
+            }
+        }
+        self.round += 1;
+        true
+    }
+}

@@ -1,0 +1,358 @@
+//! `symbolon parts`: a computation in parts. Outputs of one part are inputs of later ones without
+//! being opened, and which parts are run may depend on outputs that were.
+
+mod args;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use symbolon::circuit::{Circuit, Input, PartyId, parse_value};
+use symbolon::{Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
+
+use crate::args::RunArgs;
+use crate::connect;
+use crate::error::{CliError, CliResult};
+use crate::offline::{tell_costs, who};
+use crate::output::print;
+use crate::progress::{self, Progress, Sink};
+use crate::reading::{CIRCUIT, read_text};
+use crate::results::OutputJson;
+use crate::settings::Settings;
+use crate::source::{Audience, CircuitSpec, Owner, from_folder, place};
+use crate::tuning::Tuning;
+use crate::values::{InputSources, Reading, Resolved, resolve};
+
+pub use args::PartsArgs;
+
+/// How many parties it has.
+const PARTIES: u16 = 2;
+
+/// The file that lists the parts.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartsFile {
+    part: Vec<PartEntry>,
+}
+
+/// A part as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartEntry {
+    name: String,
+    circuit: String,
+    #[serde(default)]
+    owners: BTreeMap<String, PartyId>,
+    #[serde(default)]
+    outputs: BTreeMap<String, String>,
+    /// Inputs, and the outputs of earlier parts that they are, `PART.OUTPUT`.
+    #[serde(default)]
+    links: BTreeMap<String, String>,
+    /// `PART.OUTPUT = VALUE`: what must have been opened for this part to be run.
+    when: Option<String>,
+}
+
+/// An output of an earlier part.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    part: usize,
+    output: usize,
+}
+
+/// A part.
+struct Part {
+    name: String,
+    circuit: Circuit,
+    /// Inputs by their place, and what they are.
+    links: Vec<(usize, Source)>,
+    /// What must have been opened, as bits.
+    when: Option<(Source, Vec<bool>)>,
+}
+
+/// All parts, in order.
+struct Plan(Vec<Part>);
+
+/// Runs the parts of a file, all here or as one party.
+///
+/// # Errors
+/// A usage failure before anything is started; otherwise as the library has them.
+pub fn command(args: &PartsArgs) -> CliResult<()> {
+    let run =
+        RunArgs { meet: args.meet.clone(), inputs: args.inputs.clone(), ..RunArgs::default() };
+    let settings = Settings::of(&run)?;
+    progress::set_up(&settings.show, "parts")?;
+    let (tuning, party) = if args.local {
+        (Tuning::new(&settings.tuning, PARTIES)?, None)
+    } else {
+        let (tuning, party) = who(&settings)?;
+        (tuning, Some(party))
+    };
+    let protocol = tuning.params.protocol;
+    if !protocol.continues() {
+        let text = format!("{} keeps no outputs for a later part", protocol.name());
+        return Err(CliError::usage(text).with_hint("--protocol duplo does"));
+    }
+    tuning.one_at_a_time("parts")?;
+    tuning.runs_nothing("parts")?;
+    let plan = Plan::read(&args.plan)?;
+    let values = plan.values(&settings.inputs, party)?;
+    let parties = party.map_or(vec![0, 1], |party| vec![party]);
+    for &party in &parties {
+        plan.inputs(party, &values)?;
+    }
+    match party {
+        None => run_here(&tuning, &plan, &values),
+        Some(party) => {
+            let config = Config::new(party, connect::transport(&settings, party)?);
+            let progress = Progress::begin();
+            let config = tuning.apply_with_link(config);
+            let report =
+                play(config, &plan, &values, &progress.sink(party), &mut |part, outputs| {
+                    print(&lines(part, outputs))
+                })?;
+            drop(progress);
+            tell_costs(&tuning, &[(party, &report)]);
+            Ok(())
+        }
+    }
+}
+
+/// Both parties as threads of this process.
+fn run_here(tuning: &Tuning, plan: &Plan, values: &[Resolved]) -> CliResult<()> {
+    let link = tuning.link.as_ref().map(|(_, link)| *link);
+    let (zero, one) = Transport::memory(tuning.params.threads, link)?;
+    let progress = Progress::begin();
+    let perform = |party: PartyId, transport: Transport| {
+        let config = tuning.apply(Config::new(party, transport));
+        let mut learnt: Vec<(usize, Vec<OutputJson>)> = Vec::new();
+        let names = &plan.0;
+        let report = play(config, plan, values, &progress.sink(party), &mut |part, outputs| {
+            let number = names.iter().position(|known| known.name == part.name);
+            learnt.extend(number.map(|number| (number, outputs.to_vec())));
+            Ok(())
+        })?;
+        Ok::<_, CliError>((learnt, report))
+    };
+    let perform = &perform;
+    let (zero, one) = std::thread::scope(|scope| {
+        let zero = scope.spawn(move || perform(0, zero));
+        let one = scope.spawn(move || perform(1, one));
+        let panicked = |_| Err(CliError::internal("a party's thread panicked"));
+        (zero.join().unwrap_or_else(panicked), one.join().unwrap_or_else(panicked))
+    });
+    let ((zero, of_zero), (one, of_one)) = (zero?, one?);
+    for ((part, zero), (_, one)) in zero.iter().zip(&one) {
+        let learnt = |(zero, one): (&OutputJson, &OutputJson)| match (&zero.bits, &one.bits) {
+            (Some(a), Some(b)) if a != b => {
+                Err(CliError::internal("the parties learnt different values of one output"))
+            }
+            (None, _) => Ok(one.clone()),
+            _ => Ok(zero.clone()),
+        };
+        let outputs: Vec<OutputJson> =
+            zero.iter().zip(one).map(learnt).collect::<CliResult<_>>()?;
+        print(&lines(&plan.0[*part], &outputs))?;
+    }
+    drop(progress);
+    tell_costs(tuning, &[(0, &of_zero), (1, &of_one)]);
+    Ok(())
+}
+
+/// `PART.OUTPUT = VALUE` for all that was learnt.
+fn lines(part: &Part, outputs: &[OutputJson]) -> String {
+    let line = |output: &OutputJson| {
+        let value = output.text()?;
+        Some(format!("{}.{} = {value}\n", part.name, output.name))
+    };
+    outputs.iter().filter_map(line).collect()
+}
+
+/// Evaluates one part after the other as one party, and tells what it learns of each.
+fn play(
+    config: Config,
+    plan: &Plan,
+    values: &[Resolved],
+    sink: &Sink,
+    each: &mut dyn FnMut(&Part, &[OutputJson]) -> CliResult<()>,
+) -> CliResult<Report> {
+    let inputs = plan.inputs(config.party(), values)?;
+    let [first, ..] = &plan.0[..] else { return Err(CliError::internal("a plan without parts")) };
+    let mut session = Session::connect(sink.attach(config), &first.circuit)?;
+    // What was learnt of each part, and its number among those that were run.
+    let mut ran: Vec<Option<(Outputs, usize)>> = Vec::new();
+    let mut number = 0;
+    for (part, inputs) in plan.0.iter().zip(&inputs) {
+        if !part.is_wanted(&ran) {
+            ran.push(None);
+            continue;
+        }
+        let outputs = if number == 0 {
+            session.evaluate_part(inputs)?
+        } else {
+            session.continue_with(&part.circuit, &part.links_to(plan, &ran)?, inputs)?
+        };
+        each(part, &OutputJson::all(part.circuit.outputs(), &outputs, PARTIES))?;
+        ran.push(Some((outputs, number)));
+        number += 1;
+    }
+    Ok(session.report())
+}
+
+impl Part {
+    fn is_wanted(&self, ran: &[Option<(Outputs, usize)>]) -> bool {
+        let Some((Source { part, output }, bits)) = &self.when else { return true };
+        let Some((outputs, _)) = &ran[*part] else { return false };
+        outputs.get(*output).is_some_and(|learnt| learnt.bits.as_ref() == Some(bits))
+    }
+
+    /// The links, by the parts that were run.
+    fn links_to(&self, plan: &Plan, ran: &[Option<(Outputs, usize)>]) -> CliResult<Vec<Link>> {
+        let one = |&(input, Source { part, output }): &(usize, Source)| match &ran[part] {
+            Some((_, part)) => Ok(Link { input, part: *part, output }),
+            None => Err(CliError::usage(format!(
+                "part `{}` goes on with part `{}`, which was not run",
+                self.name, plan.0[part].name
+            ))),
+        };
+        self.links.iter().map(one).collect()
+    }
+}
+
+impl Plan {
+    fn read(path: &Path) -> CliResult<Plan> {
+        let text = read_text(path, CIRCUIT)?;
+        let wrong = |why: String| CliError::usage(format!("{}: {why}", path.display()));
+        let file: PartsFile =
+            toml::from_str(text.as_str()).map_err(|error| wrong(error.to_string()))?;
+        let mut plan = Plan(Vec::new());
+        for entry in file.part {
+            let name = entry.name.clone();
+            let part = plan.part(entry, path.parent());
+            plan.0.push(part.map_err(|failure| {
+                let text = format!("part `{name}`: {}", failure.message);
+                CliError { message: text, ..failure }
+            })?);
+        }
+        if plan.0.is_empty() {
+            return Err(wrong("there is no [[part]]".to_string()));
+        }
+        Ok(plan)
+    }
+
+    fn part(&self, entry: PartEntry, folder: Option<&Path>) -> CliResult<Part> {
+        let PartEntry { name, circuit, owners, outputs, links, when } = entry;
+        if name.is_empty() || name.contains('.') || self.0.iter().any(|part| part.name == name) {
+            return Err(CliError::usage("a part has a name of its own, without a dot"));
+        }
+        let beside = from_folder(folder, &circuit);
+        let circuit = match beside.exists() {
+            true => beside.to_string_lossy().into_owned(),
+            false => circuit,
+        };
+        let outputs = outputs.into_iter().map(|(output, parties)| {
+            let audience: Audience = parties.parse().map_err(CliError::usage)?;
+            Ok((output, audience))
+        });
+        let spec = CircuitSpec {
+            circuit,
+            owners: owners.into_iter().map(|(input, party)| (input, Owner::Party(party))).collect(),
+            outputs: outputs.collect::<CliResult<_>>()?,
+            ..CircuitSpec::default()
+        };
+        let circuit = spec.load(PARTIES)?.circuit;
+        let inputs: Vec<&str> = circuit.inputs().iter().map(|input| &*input.name).collect();
+        let link = |(input, source): (String, String)| {
+            let input = place("input", &input, &inputs)?;
+            let source = self.source(&source)?;
+            let output = &self.0[source.part].circuit.outputs()[source.output];
+            let (from, to) = (output.ty.width(), circuit.inputs()[input].ty.width());
+            if from != to {
+                let why = format!("input `{}` has {to} bits, and its source {from}", inputs[input]);
+                return Err(CliError::usage(why));
+            }
+            Ok((input, source))
+        };
+        let links = links.into_iter().map(link).collect::<CliResult<_>>()?;
+        let when = when.map(|when| self.condition(&when)).transpose()?;
+        Ok(Part { name, circuit, links, when })
+    }
+
+    /// `PART.OUTPUT` of an earlier part.
+    fn source(&self, text: &str) -> CliResult<Source> {
+        let wrong = || CliError::usage(format!("`{text}` is no PART.OUTPUT of an earlier part"));
+        let (part, output) = text.split_once('.').ok_or_else(wrong)?;
+        let part = self.0.iter().position(|known| known.name == part.trim()).ok_or_else(wrong)?;
+        let names: Vec<&str> =
+            self.0[part].circuit.outputs().iter().map(|output| &*output.name).collect();
+        Ok(Source { part, output: place("output", output.trim(), &names)? })
+    }
+
+    /// `PART.OUTPUT = VALUE`, of an output that both parties learn.
+    fn condition(&self, text: &str) -> CliResult<(Source, Vec<bool>)> {
+        let (source, value) = text
+            .split_once('=')
+            .ok_or_else(|| CliError::usage("`when` takes PART.OUTPUT = VALUE"))?;
+        let source = self.source(source.trim())?;
+        let output = &self.0[source.part].circuit.outputs()[source.output];
+        if !(0..PARTIES).all(|party| output.to.contains(party)) {
+            let why =
+                format!("`when` takes an output that all learn, which `{}` is not", output.name);
+            return Err(CliError::usage(why));
+        }
+        let (name, ty) = (output.name.clone(), output.ty.clone());
+        let bits = parse_value(&Input { name, ty, owner: 0 }, value.trim())?;
+        Ok((source, bits))
+    }
+
+    /// The values of each part's inputs, given as `PART.INPUT`.
+    fn values(
+        &self,
+        given: &[(InputSources, Option<std::path::PathBuf>)],
+        party: Option<PartyId>,
+    ) -> CliResult<Vec<Resolved>> {
+        let mut of: Vec<Resolved> = self.0.iter().map(|_| Resolved::new()).collect();
+        for (value, folder) in given {
+            let names = || CliError::usage("--input takes PART.INPUT=VALUE");
+            let (name, input) = value.input.expose().split_once('.').ok_or_else(names)?;
+            let number = self.0.iter().position(|part| part.name == name).ok_or_else(names)?;
+            let circuit = &self.0[number].circuit;
+            let one = InputSources { input: input.into(), value: value.value.clone() };
+            let read = resolve(circuit, &[one], folder.as_deref(), Reading::default())?;
+            for (place, value) in read {
+                let input = &circuit.inputs()[place];
+                if party.is_some_and(|party| party != input.owner) {
+                    let text = format!("input `{}` belongs to party {}", input.name, input.owner);
+                    return Err(CliError::usage(text));
+                }
+                if of[number].iter().any(|(known, _)| *known == place) {
+                    return Err(CliError::usage(format!("input `{}` is given twice", input.name)));
+                }
+                of[number].push((place, value));
+            }
+        }
+        Ok(of)
+    }
+
+    /// A party's inputs of each part.
+    fn inputs(&self, party: PartyId, values: &[Resolved]) -> CliResult<Vec<Inputs>> {
+        let one = |(part, values): (&Part, &Resolved)| {
+            let mut builder = Inputs::builder(&part.circuit, party);
+            for (place, value) in values {
+                if part.circuit.inputs()[*place].owner == party {
+                    builder = builder.text(Port::Index(*place), value.expose())?;
+                }
+            }
+            let linked = part.links.iter().map(|&(input, Source { part, output })| Link {
+                input,
+                part,
+                output,
+            });
+            let linked: Vec<Link> = linked.collect();
+            builder.finish_linked(&linked).map_err(|error| {
+                let hint = "give it with --input PART.INPUT=VALUE";
+                CliError::from(error).with_hint(format!("part `{}`: {hint}", part.name))
+            })
+        };
+        self.0.iter().zip(values).map(one).collect()
+    }
+}

@@ -1,0 +1,61 @@
+//! Arguments of `parts`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::MeetArgs;
+use crate::options::EXIT_CODES;
+use crate::secret::InputText;
+
+const PARTS_HELP: &str = "\
+EXAMPLE
+    symbolon parts tender.toml --protocol duplo --local --input sum.x=3 --input sum.y=4
+
+  where tender.toml has
+
+    [[part]]
+    name = \"sum\"
+    circuit = \"add:8\"
+    outputs = { sum = \"none\" }        # nobody learns it
+
+    [[part]]
+    name = \"double\"
+    circuit = \"add:8\"
+    links = { x = \"sum.sum\", y = \"sum.sum\" }
+
+    [[part]]
+    name = \"again\"
+    circuit = \"add:8\"
+    links = { x = \"double.sum\", y = \"sum.sum\" }
+    when = \"double.sum = 14\"          # otherwise this part is left out
+
+  Both parties give the same file. `owners = { INPUT = PARTY }` says whose an input is.";
+
+fn parts_help() -> String {
+    format!("{PARTS_HELP}\n\n{EXIT_CODES}")
+}
+
+/// Arguments of `parts`.
+#[derive(Args, Debug)]
+#[command(after_long_help = parts_help())]
+pub struct PartsArgs {
+    /// The file that lists the parts
+    #[arg(value_name = "FILE")]
+    pub plan: PathBuf,
+    /// Run both parties here, as threads
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "config", "party", "listen", "connect", "key", "peer_fingerprint", "transport",
+            "dealer", "dealer_fingerprint"
+        ]
+    )]
+    pub local: bool,
+    /// An own input, PART.INPUT=VALUE; with --local, any party's
+    #[arg(long = "input", value_name = "PART.INPUT=VALUE")]
+    pub inputs: Vec<InputText>,
+    /// Who this is and where the others are.
+    #[command(flatten)]
+    pub meet: MeetArgs,
+}

@@ -1,0 +1,127 @@
+//! `symbolon parts`: outputs that go on to the next part without being opened.
+
+mod common;
+
+use common::pair::Pair;
+use common::symbolon;
+
+const PLAN: &str = r#"
+[[part]]
+name = "sum"
+circuit = "add:8"
+outputs = { sum = "none" }
+
+[[part]]
+name = "double"
+circuit = "add:8"
+links = { x = "sum.sum", y = "sum.sum" }
+
+[[part]]
+name = "again"
+circuit = "add:8"
+links = { x = "double.sum" }
+when = "double.sum = 14"
+
+[[part]]
+name = "last"
+circuit = "add:8"
+links = { x = "double.sum", y = "sum.sum" }
+outputs = { sum = "1" }
+"#;
+
+fn plan(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.toml");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_string_lossy().into_owned();
+    (folder, path)
+}
+
+#[test]
+fn what_nobody_learnt_goes_on_and_what_was_opened_decides() {
+    let (_folder, path) = plan(PLAN);
+    let base = ["parts", &path, "--local", "--protocol", "duplo", "--input", "again.y=1"];
+    for (x, y, out) in [
+        ("3", "4", "double.sum = 14\nagain.sum = 15\nlast.sum = 21\n"),
+        ("3", "5", "double.sum = 16\nlast.sum = 24\n"),
+    ] {
+        let (x, y) = (format!("sum.x={x}"), format!("sum.y={y}"));
+        let words = [&base[..], &["--input", &x, "--input", &y, "--costs"]].concat();
+        assert_eq!(symbolon(&words).expect(0).says(&["dependent"]).out, out);
+    }
+}
+
+#[test]
+fn two_parties_meet_and_each_learns_what_is_for_it() {
+    let pair = Pair::unlocked();
+    let path = pair.path("plan.toml");
+    std::fs::write(&path, PLAN).unwrap();
+    let own: [&[&str]; 2] =
+        [&["--input", "sum.x=3"], &["--input", "sum.y=4", "--input", "again.y=9"]];
+    let [zero, one] = pair.both(&["parts", &path, "--protocol", "duplo"], own);
+    assert_eq!(zero.expect(0).out, "double.sum = 14\nagain.sum = 23\n");
+    assert_eq!(one.expect(0).out, "double.sum = 14\nagain.sum = 23\nlast.sum = 21\n");
+}
+
+#[test]
+fn plans_that_cannot_be_are_refused_before_anything_starts() {
+    let base = "[[part]]\nname = \"a\"\ncircuit = \"add:8\"\n";
+    let hidden = format!("{base}outputs = {{ sum = \"0\" }}\n");
+    let then = "[[part]]\nname = \"b\"\ncircuit = \"add:8\"\n";
+    for (text, says) in [
+        (String::new(), "part"),
+        (format!("{base}{base}"), "a name of its own"),
+        (format!("{base}links = {{ x = \"a.sum\" }}\n"), "earlier part"),
+        (format!("{base}{then}links = {{ x = \"a.none\" }}\n"), "none"),
+        (format!("{base}{then}links = {{ z = \"a.sum\" }}\n"), "z"),
+        (
+            format!(
+                "{base}[[part]]\nname = \"b\"\ncircuit = \"add:9\"\nlinks = {{ x = \"a.sum\" }}\n"
+            ),
+            "9 bits",
+        ),
+        (format!("{hidden}{then}when = \"a.sum = 3\"\n"), "all learn"),
+        (format!("{base}{then}when = \"a.sum\"\n"), "PART.OUTPUT = VALUE"),
+        (format!("{base}colour = 1\n"), "colour"),
+        (base.to_string(), "no value"),
+    ] {
+        let (_folder, path) = plan(&text);
+        symbolon(&["parts", &path, "--local", "--protocol", "duplo"]).expect(2).says(&[says]);
+    }
+    let (_folder, path) = plan(PLAN);
+    let local = ["parts", &path, "--local"];
+    for protocol in ["wrk", "ywz", "tinytable", "dualex"] {
+        let ended = symbolon(&[&local[..], &["--protocol", protocol]].concat());
+        ended.expect(2).says(&[protocol, "keeps no outputs", "--protocol duplo"]);
+    }
+    let duplo = [&local[..], &["--protocol", "duplo"]].concat();
+    for input in ["x=3", "nobody.x=3", "sum.w=3", "double.x=3"] {
+        symbolon(&[&duplo[..], &["--input", input]].concat()).expect(2);
+    }
+    symbolon(&[&duplo[..], &["--party", "0"]].concat()).expect(2).says(&["--party"]);
+}
+
+/// A part that was left out has no outputs to go on with.
+#[test]
+fn a_link_to_a_part_that_was_not_run_ends_both() {
+    let text = r#"
+[[part]]
+name = "a"
+circuit = "add:8"
+
+[[part]]
+name = "b"
+circuit = "add:8"
+links = { x = "a.sum", y = "a.sum" }
+when = "a.sum = 200"
+
+[[part]]
+name = "c"
+circuit = "add:8"
+links = { x = "b.sum", y = "a.sum" }
+"#;
+    let (_folder, path) = plan(text);
+    let words = ["parts", &path, "--local", "--protocol", "duplo"];
+    let words = [&words[..], &["--input", "a.x=1", "--input", "a.y=2"]].concat();
+    symbolon(&words).expect(2).says(&["part `c`", "part `b`, which was not run"]);
+}

@@ -1,0 +1,570 @@
+//! Loops that stay loops: the body becomes a component, and the rounds one [`Gates::repeat`].
+//!
+//! What the body reads is the same in every round, what it changes is carried from one to the next,
+//! and the element or the counter is each round's own. A counter is a constant where rounds are
+//! written out, so a body that computes with it may take more gates as a component; it is then
+//! written out after all. `a[i]`, where `i` is the counter and the body leaves `a` as it is, is each
+//! round's own, too.
+//!
+//! [`Gates::repeat`]: symbolon_circuit::builder::Gates::repeat
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Gates, Subcircuit, Word};
+
+use super::places::{self, constant};
+use super::{Done, Failed, Frame, Machine, calls};
+use crate::ast::BinaryOp;
+use crate::cost::Totals;
+use crate::interp::Value;
+use crate::source::Span;
+use crate::tir::{Expr, Kind, Local, Pattern, PatternKind};
+use crate::ty::{Shape, TyId};
+
+/// A body is written at most so often, to find the bits that stay constants.
+const TRIALS: u32 = 4;
+
+/// What a loop goes over.
+pub(super) enum Rounds {
+    /// Integers from this one on.
+    Range(BigInt),
+    /// The elements of an array, of so many bits each.
+    Array(Word, usize),
+}
+
+/// What a loop does in every round.
+#[derive(Clone, Copy)]
+pub(super) struct Body<'e> {
+    pub(super) pattern: &'e Pattern,
+    pub(super) expr: &'e Expr,
+    /// Whether its values become an array.
+    pub(super) gives: bool,
+}
+
+/// The gates that a body may take.
+#[derive(Clone, Copy)]
+pub(super) enum Most {
+    /// None of its own: only calls, and what is free.
+    Calls,
+    /// As many ANDs, and as many look-ups, as a round that was written out.
+    Gates(u64, u64),
+}
+
+/// What the body of a repeated loop takes from around it.
+pub(super) struct Outer {
+    /// The variables around.
+    words: Vec<Rc<Word>>,
+    /// Those that have not been taken yet, and are not the body's own.
+    pending: Vec<bool>,
+    /// The inputs for bits from outside.
+    bits: HashMap<Bit, Bit>,
+    /// The inputs for elements of arrays, by the array and the first round's index.
+    elements: HashMap<(usize, u64), Word>,
+    /// What these inputs are, in their order.
+    passed: Vec<Passed>,
+    counter: Option<Counter>,
+}
+
+enum Passed {
+    Fixed(Bit),
+    Strided(Word),
+}
+
+/// The counter of a repeated loop.
+#[derive(Clone, Copy)]
+struct Counter {
+    local: Local,
+    /// In the first round.
+    low: i128,
+    count: u32,
+}
+
+/// What becomes of a bit of a variable that a body may change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It is a constant before the loop, and stays so.
+    Known,
+    /// It stays as it is.
+    Kept,
+    /// The body changes it.
+    Changed,
+}
+
+/// How the writing of a body as a component ended.
+enum Outcome {
+    Fits(Trial),
+    /// It would take more gates than it may.
+    Refused,
+    /// Some bits that were taken for constants are changed; the others may be ones.
+    Again(Vec<Vec<Fate>>),
+}
+
+/// A body as a component.
+struct Trial {
+    body: Subcircuit,
+    /// What becomes of each bit that is carried.
+    fates: Vec<Vec<Fate>>,
+    passed: Vec<Passed>,
+    name: String,
+    costs: HashMap<Span, Totals>,
+}
+
+impl Outer {
+    fn bit(&mut self, gates: &mut Gates, bit: Bit) -> Bit {
+        if bit.as_constant().is_some() {
+            return bit;
+        }
+        *self.bits.entry(bit).or_insert_with(|| {
+            self.passed.push(Passed::Fixed(bit));
+            gates.further_input(1)[0]
+        })
+    }
+}
+
+impl Machine<'_, '_, '_> {
+    /// The value of a variable.
+    pub(super) fn local(&mut self, frame: &mut Frame, local: Local) -> Rc<Word> {
+        let place = local as usize;
+        if let Some(outer) = &mut frame.outer
+            && std::mem::take(&mut outer.pending[place])
+        {
+            let word = outer.words[place].clone();
+            let word: Word = word.iter().map(|&bit| outer.bit(self.gates, bit)).collect();
+            frame.locals[place] = Rc::new(word);
+        }
+        frame.locals[place].clone()
+    }
+
+    /// Some bits of a variable; only these are taken from outside.
+    pub(super) fn local_slice(
+        &mut self,
+        frame: &mut Frame,
+        local: Local,
+        start: usize,
+        width: usize,
+    ) -> Word {
+        let place = local as usize;
+        match &mut frame.outer {
+            Some(outer) if outer.pending[place] => {
+                let word = outer.words[place].slice(start..start + width);
+                word.iter().map(|&bit| outer.bit(self.gates, bit)).collect()
+            }
+            _ => frame.locals[place].slice(start..start + width),
+        }
+    }
+
+    /// An element of an array from outside at a place that goes with the counter, as each round's
+    /// own.
+    pub(super) fn strided(
+        &mut self,
+        frame: &mut Frame,
+        array: &Expr,
+        index: &Expr,
+        len: u64,
+        width: usize,
+    ) -> Done<Option<Word>> {
+        let Some(counter) = frame.outer.as_ref().and_then(|outer| outer.counter) else {
+            return Ok(None);
+        };
+        let outside = match array.kind {
+            Kind::Local(local) => {
+                frame.outer.as_ref().is_some_and(|outer| outer.pending[local as usize])
+            }
+            Kind::Const(_) => true,
+            _ => false,
+        };
+        if !outside {
+            return Ok(None);
+        }
+        let Some(offset) = self.offset(frame, index, counter)? else { return Ok(None) };
+        let (first, count) = (counter.low + offset, counter.count as usize);
+        // An index beyond the array is an error where the rounds are written out.
+        if first < 0 || first + count as i128 > i128::from(len) {
+            return Err(Failed);
+        }
+        let range = first as usize * width..(first as usize + count) * width;
+        let (key, word) = match &array.kind {
+            Kind::Local(local) => (*local as usize, None),
+            Kind::Const(value) => {
+                let ty = frame.instance.types[array.ty as usize];
+                (std::ptr::from_ref(array).addr(), Some(self.constant_word(ty, value)))
+            }
+            _ => return Ok(None),
+        };
+        let Some(outer) = &mut frame.outer else { return Ok(None) };
+        if let Some(known) = outer.elements.get(&(key, first as u64)) {
+            return Ok(Some(known.clone()));
+        }
+        let all = match word {
+            Some(word) => word.slice(range),
+            None => outer.words[key].slice(range),
+        };
+        let element = match width {
+            0 => Word::zero(0),
+            _ => self.gates.further_input(width as u32),
+        };
+        if width > 0 {
+            outer.passed.push(Passed::Strided(all));
+        }
+        outer.elements.insert((key, first as u64), element.clone());
+        Ok(Some(element))
+    }
+
+    /// What an index is beyond the counter, if it is the counter and a constant.
+    fn offset(&mut self, frame: &mut Frame, expr: &Expr, counter: Counter) -> Done<Option<i128>> {
+        let offset = match &expr.kind {
+            Kind::Local(local) if *local == counter.local => Some(0),
+            Kind::Cast(value) => self.offset(frame, value, counter)?,
+            Kind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) if b.constant => {
+                match self.offset(frame, a, counter)? {
+                    None => None,
+                    Some(offset) => {
+                        let by = self.eval(frame, b)?;
+                        let by = constant(&by).and_then(|by| i128::try_from(by).ok());
+                        by.and_then(|by| match op {
+                            BinaryOp::Add => offset.checked_add(by),
+                            _ => offset.checked_sub(by),
+                        })
+                    }
+                }
+            }
+            _ => None,
+        };
+        // Nothing may have wrapped on the way.
+        let ty = frame.instance.types[expr.ty as usize];
+        let (least, most) = match *self.lower.tir.shapes.shape(ty) {
+            Shape::Int(false, width @ 1..=64) => (0, (1i128 << width) - 1),
+            Shape::Int(true, width @ 1..=64) => {
+                (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1)
+            }
+            _ => return Ok(None),
+        };
+        let fits = |offset: &i128| {
+            let first = counter.low + offset;
+            least <= first && first + i128::from(counter.count) - 1 <= most
+        };
+        Ok(offset.filter(fits))
+    }
+
+    /// Whether an expression calls what may be a component.
+    pub(super) fn may_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
+        let mut called = Vec::new();
+        places::walk(expr, 1, &mut |expr, _| {
+            if let Kind::Call(call, _) = expr.kind {
+                called.push(frame.instance.calls[call]);
+            }
+        });
+        called.into_iter().any(|place| self.is_called(place, 0))
+    }
+
+    fn is_called(&mut self, place: usize, depth: u32) -> bool {
+        let Ok(instance) = self.lower.instance(place) else { return false };
+        let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
+        if !instance.inline && (instance.component || (often && !self.whole)) {
+            return true;
+        }
+        depth < 8 && instance.calls.clone().into_iter().any(|at| self.is_called(at, depth + 1))
+    }
+
+    /// Writes `count` rounds from round `place` on as a repeat; whether it did. Otherwise nothing
+    /// is written that reaches an output.
+    pub(super) fn repeat(
+        &mut self,
+        frame: &mut Frame,
+        rounds: &Rounds,
+        (place, count): (u64, u64),
+        (body, most): (Body<'_>, Most),
+        bits: &mut Vec<Bit>,
+    ) -> Done<bool> {
+        let key = std::ptr::from_ref(body.expr).addr();
+        let left = [frame.returned, frame.broken, frame.continued];
+        let Ok(count) = u32::try_from(count) else { return Ok(false) };
+        let asked_before = matches!(most, Most::Calls) && self.lower.refused.contains(&key);
+        if count < 2 || asked_before || left != [Bit::ZERO; 3] {
+            return Ok(false);
+        }
+        let errors = self.lower.errors.clone();
+        let name = frame.instance.name.clone();
+        let loops = self.lower.loops.get(&name).copied().unwrap_or(0);
+        let booked = self.lower.costs.as_ref().map_or(0, |costs| costs.components.len());
+        self.lower.loops.insert(name.clone(), loops + 1);
+        let name = format!("{name} loop {}", loops + 1);
+        let fails = calls::can_fail(self.lower, &frame.instance, body.expr);
+        let alive = if fails { self.alive() } else { Bit::ONE };
+        let carried = self.carried(frame, body);
+        let at = (place, count);
+        let around = (&carried[..], fails.then_some(alive));
+        // Bits that are constants before the loop are taken for constants until the body changes
+        // them.
+        let mut fates: Vec<Vec<Fate>> =
+            carried.iter().map(|(_, word)| word.iter().map(|bit| fate(*bit)).collect()).collect();
+        for _ in 0..TRIALS {
+            let name = name.clone();
+            match self.trial(frame, rounds, at, (body, name), most, (&around, &fates)) {
+                Ok(Outcome::Fits(trial)) => {
+                    let carried = (&carried[..], fails);
+                    self.put_rounds(frame, rounds, at, body, (trial, carried), bits);
+                    return Ok(true);
+                }
+                Ok(Outcome::Again(next)) => fates = next,
+                Ok(Outcome::Refused) | Err(Failed) => break,
+            }
+            self.forget_loops(&frame.instance.name, loops + 1, booked);
+        }
+        // What is wrong, if anything, is found again in the rounds that are written out.
+        *self.lower.errors = errors;
+        self.forget_loops(&frame.instance.name, loops, booked);
+        self.lower.refused.insert(key);
+        Ok(false)
+    }
+
+    /// Gives the names of a function's loops back that went with a body which is written out, and
+    /// what was booked for them.
+    fn forget_loops(&mut self, function: &str, loops: u32, booked: usize) {
+        self.lower.loops.insert(function.to_string(), loops);
+        if let Some(costs) = &mut self.lower.costs {
+            let prefix = format!("{function} loop ");
+            let mut place = 0;
+            costs.components.retain(|(name, _)| {
+                place += 1;
+                place <= booked || !name.starts_with(&prefix)
+            });
+        }
+    }
+
+    /// The variables that a body changes, and their values before. What it reads is made ready.
+    fn carried(&mut self, frame: &mut Frame, body: Body<'_>) -> Vec<(Local, Rc<Word>)> {
+        let mut own = Vec::new();
+        super::control::collect(body.pattern, &mut own);
+        let mut read = Vec::new();
+        places::walk(body.expr, 1, &mut |expr, _| {
+            if let Kind::Local(local) = expr.kind {
+                read.push(local);
+            }
+        });
+        if frame.outer.is_some() {
+            read.into_iter().for_each(|local| drop(self.local(frame, local)));
+        }
+        let assigned = self.assigned(body.expr);
+        let carried = assigned.iter().filter(|local| !own.contains(local));
+        carried.map(|&local| (local, self.local(frame, local))).collect()
+    }
+
+    /// Writes a body as a component; none if that takes more gates than it may. `alive` is there if
+    /// it can fail.
+    fn trial(
+        &mut self,
+        frame: &Frame,
+        rounds: &Rounds,
+        (place, count): (u64, u32),
+        (body, name): (Body<'_>, String),
+        most: Most,
+        (&(carried, alive), fates): (&(&[(Local, Rc<Word>)], Option<Bit>), &[Vec<Fate>]),
+    ) -> Done<Outcome> {
+        let (whole, depth, code_bits) = (self.whole, self.depth, self.lower.code_bits);
+        let mut builder = ComponentBuilder::new(name.clone());
+        let mut inner = inner_frame(frame, body, carried);
+        let mut input = |width: usize| match width {
+            0 => Word::zero(0),
+            width => builder.input(width),
+        };
+        let given = carried.iter().zip(fates).map(|((_, word), fates)| {
+            let unknown = fates.iter().filter(|fate| **fate != Fate::Known).count();
+            let inputs = input(unknown);
+            let mut inputs = inputs.iter().copied();
+            let bits = word.iter().zip(fates).map(|(&bit, fate)| match fate {
+                Fate::Known => bit,
+                _ => inputs.next().unwrap_or(bit),
+            });
+            bits.collect()
+        });
+        let given: Vec<Word> = given.collect();
+        for ((local, _), word) in carried.iter().zip(&given) {
+            inner.locals[*local as usize] = Rc::new(word.clone());
+        }
+        let element = frame.instance.types[body.pattern.ty as usize];
+        let width = self.width(element);
+        if matches!(rounds, Rounds::Range(_)) && width > 64 {
+            return Ok(Outcome::Refused);
+        }
+        let word = input(width);
+        let (failed, code) = match alive {
+            Some(_) => (input(1)[0], input(code_bits)),
+            None => (Bit::ZERO, Word::zero(code_bits)),
+        };
+        if let (Rounds::Range(low), PatternKind::Bind(local), Some(outer)) =
+            (rounds, &body.pattern.kind, &mut inner.outer)
+            && !places::assigned(body.expr).contains(local)
+        {
+            let low = i128::try_from(low).ok().map(|low| low + i128::from(place));
+            outer.counter = low.map(|low| Counter { local: *local, low, count });
+        }
+        let mut machine = Machine::new(self.lower, &mut builder, whole);
+        (machine.depth, machine.failed, machine.code) = (depth, failed, code);
+        machine.account(body.expr.span);
+        if let (Some(alive), Some(outer)) = (alive, &mut inner.outer) {
+            let alive = outer.bit(machine.gates, alive);
+            machine.path.push((alive, Some(alive)));
+        }
+        machine.bind(&mut inner, body.pattern, &word)?;
+        let value = machine.eval(&mut inner, body.expr)?;
+        if [inner.returned, inner.broken] != [Bit::ZERO; 2] {
+            return Ok(Outcome::Refused);
+        }
+        let guards = machine.failing_calls;
+        let (failed, code, costs) = machine.into_parts();
+        let (mut after, mut again, mut outputs) = (Vec::new(), false, Vec::new());
+        for (((local, _), before), fates) in carried.iter().zip(&given).zip(fates) {
+            let word = &inner.locals[*local as usize];
+            let fates = word.iter().zip(&before[..]).zip(fates).map(|((a, b), fate)| match fate {
+                Fate::Known if a != b => {
+                    again = true;
+                    Fate::Changed
+                }
+                Fate::Known => Fate::Known,
+                _ if a == b => Fate::Kept,
+                _ => Fate::Changed,
+            });
+            let fates: Vec<Fate> = fates.collect();
+            let kept = word.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Changed);
+            outputs.extend(kept.map(|(&bit, _)| bit));
+            after.push(fates);
+        }
+        if again {
+            return Ok(Outcome::Again(after));
+        }
+        if alive.is_some() {
+            outputs.push(failed);
+            outputs.extend_from_slice(&code);
+        }
+        if body.gives {
+            outputs.extend_from_slice(&value);
+        }
+        builder.output(&outputs);
+        let costs = match self.lower.costs {
+            Some(_) => costs.with_profile(&mut builder, &outputs, body.expr.span),
+            None => HashMap::new(),
+        };
+        let made = (builder.and_count(), builder.lookup_count());
+        let Ok(finished) = builder.finish_optimised() else { return Ok(Outcome::Refused) };
+        let fits = match most {
+            Most::Calls => finished.has_calls() && finished.own_gates() <= guards,
+            Most::Gates(ands, lookups) => made.0 <= ands && made.1 <= lookups,
+        };
+        let passed = inner.outer.map(|outer| outer.passed).unwrap_or_default();
+        Ok(match fits {
+            true => Outcome::Fits(Trial { body: finished, fates: after, passed, name, costs }),
+            false => Outcome::Refused,
+        })
+    }
+
+    /// Puts a repeat into the component at hand.
+    fn put_rounds(
+        &mut self,
+        frame: &mut Frame,
+        rounds: &Rounds,
+        (place, count): (u64, u32),
+        body: Body<'_>,
+        (trial, (carried, fails)): (Trial, (&[(Local, Rc<Word>)], bool)),
+        bits: &mut Vec<Bit>,
+    ) {
+        let span = body.expr.span;
+        let before = self.account(span);
+        let mut args: Vec<Argument<'_>> = Vec::new();
+        for ((_, word), fates) in carried.iter().zip(&trial.fates) {
+            // What is known is no input of the component.
+            let mut start = 0;
+            for run in fates.chunk_by(|a, b| a == b) {
+                let part = &word[start..start + run.len()];
+                match run[0] {
+                    Fate::Known => {}
+                    Fate::Kept => args.push(Argument::Fixed(part)),
+                    Fate::Changed => args.push(Argument::Carried(part)),
+                }
+                start += run.len();
+            }
+        }
+        let element = frame.instance.types[body.pattern.ty as usize];
+        args.push(match rounds {
+            Rounds::Range(low) => self.counter(element, low + place),
+            Rounds::Array(word, width) => Argument::Strided(&word[place as usize * width..]),
+        });
+        let (failed, code) = ([self.failed], self.code.clone());
+        if fails {
+            args.extend([Argument::Carried(&failed), Argument::Carried(&code)]);
+        }
+        for passed in &trial.passed {
+            args.push(match passed {
+                Passed::Fixed(bit) => Argument::Fixed(std::slice::from_ref(bit)),
+                Passed::Strided(word) => Argument::Strided(word),
+            });
+        }
+        let (results, others) = self.gates.repeat(&trial.body, count, &args);
+        let mut results = results.iter().copied();
+        for ((local, word), fates) in carried.iter().zip(&trial.fates) {
+            let merged = word.iter().zip(fates).map(|(&old, fate)| match fate {
+                Fate::Changed => results.next().unwrap_or(old),
+                _ => old,
+            });
+            frame.locals[*local as usize] = Rc::new(merged.collect());
+        }
+        if fails {
+            self.failed = results.next().unwrap_or(self.failed);
+            self.failing_calls += 1;
+            self.code = results.collect();
+        }
+        if body.gives {
+            bits.extend_from_slice(&others);
+        }
+        let rounds = u64::from(count);
+        let port_bits = trial.body.port_bits().saturating_mul(rounds);
+        self.book(span, Totals { calls: rounds, port_bits, ..Totals::default() });
+        if let Some(all) = &mut self.lower.costs {
+            all.components.push((trial.name, trial.costs));
+        }
+        // The component books its own gates.
+        self.since = Totals::so_far(self.gates);
+        self.account(before);
+    }
+
+    fn counter(&self, ty: TyId, first: BigInt) -> Argument<'static> {
+        let word = self.constant_word(ty, &Value::Int(first));
+        let start = constant(&word).unwrap_or(0) as u64;
+        Argument::Counter { start, step: 1, bits: word.width() as u32 }
+    }
+}
+
+/// What a bit is taken for at first.
+fn fate(bit: Bit) -> Fate {
+    if bit.as_constant().is_some() { Fate::Known } else { Fate::Changed }
+}
+
+/// The frame of a body: what it brings and what is carried is its own, all else is outside.
+fn inner_frame(frame: &Frame, body: Body<'_>, carried: &[(Local, Rc<Word>)]) -> Frame {
+    let mut pending = vec![true; frame.locals.len()];
+    let mut own = Vec::new();
+    super::control::collect(body.pattern, &mut own);
+    own.extend(places::bound(body.expr));
+    own.extend(carried.iter().map(|(local, _)| *local));
+    own.into_iter().for_each(|local| pending[local as usize] = false);
+    let outer = Outer {
+        words: frame.locals.clone(),
+        pending,
+        bits: HashMap::new(),
+        elements: HashMap::new(),
+        passed: Vec::new(),
+        counter: None,
+    };
+    let nothing = Rc::new(Word::zero(0));
+    Frame {
+        instance: frame.instance.clone(),
+        locals: vec![nothing; frame.locals.len()],
+        returned: Bit::ZERO,
+        result: None,
+        broken: Bit::ZERO,
+        continued: Bit::ZERO,
+        outer: Some(outer),
+    }
+}

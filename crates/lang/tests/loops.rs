@@ -1,0 +1,282 @@
+//! Loops that stay loops in the circuit: they do what the written-out rounds do, take no more ANDs,
+//! and take the memory of one round.
+
+use symbolon_circuit::builder::and_count;
+use symbolon_circuit::{Circuit, Stats, eval_bits};
+use symbolon_lang::{Options, compile_text};
+
+/// Compiles a program in which `FOR` begins a loop.
+fn compiled(text: &str) -> Circuit {
+    compile_text(&text.replace("FOR ", "for "), &Options::default())
+        .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The circuit as it is, and with every loop unrolled.
+fn both(text: &str) -> [Circuit; 2] {
+    [compiled(text), compiled(&text.replace("FOR ", "#[unroll] for "))]
+}
+
+fn bits(seed: u64, count: usize) -> Vec<bool> {
+    let mut state = seed;
+    let mut bit = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 60 & 1 == 1
+    };
+    (0..count).map(|_| bit()).collect()
+}
+
+fn repeats(circuit: &Circuit) -> usize {
+    circuit.components().iter().map(|component| component.repeats.len()).sum()
+}
+
+/// A function that is a component: 1 056 ANDs or so.
+const MIX: &str = "#[component]
+fn mix(a: u32, b: u32, k: u32) -> u32 { (a * b) ^ (a + k) }
+";
+
+/// Checks that a program has so many repeats, computes what it computes without them and takes at
+/// most `more` ANDs more.
+fn check(body: &str, expected: usize, more: u64) -> Circuit {
+    let [repeated, unrolled] = both(&format!("{MIX}{body}"));
+    assert_eq!(repeats(&repeated), expected, "{body}");
+    assert_eq!(repeats(&unrolled), 0, "{body}");
+    for seed in 0..20 {
+        let inputs = bits(seed, repeated.main().inputs as usize);
+        assert_eq!(eval_bits(&repeated, &inputs), eval_bits(&unrolled, &inputs), "{body}");
+    }
+    assert!(and_count(&repeated) <= and_count(&unrolled) + more, "{body}");
+    repeated
+}
+
+#[test]
+fn loops_of_calls_stay_calls() {
+    // Carried, an element, fixed, a counter with an offset of its own, and a constant.
+    let circuit = check(
+        "fn main(a: [u32; 9] from 0, b: u32 from 1) -> (x: u32 to all) {
+             let mut x = b;
+             FOR y in a { x = mix(x, y ^ b, 7); }
+             FOR i in 3..8 { x = mix(x, a[i], i); }
+             FOR i in 3..8 { x = mix(x, a[i + 1] ^ a[i - 2], i as u32); }
+             x
+         }",
+        3,
+        0,
+    );
+    assert!(circuit.main().calls.is_empty());
+    // Loops in loops.
+    check(
+        "fn main(a: [[u32; 4]; 3] from 0, b: u32 from 1) -> (x: u32 to all) {
+             let mut x = b ^ 5;
+             FOR row in a { FOR y in row { x = mix(x, y, b); } x = mix(x, 3, row[2]); }
+             x
+         }",
+        2,
+        0,
+    );
+    // Only a part of what is carried changes.
+    check(
+        "fn main(a: [u32; 6] from 0, b: u32 from 1) -> (x: [u32; 4] to all) {
+             let mut x = [b; 4];
+             FOR y in a { x[2] = mix(x[2], x[1], y); x[1] = x[2]; }
+             x
+         }",
+        1,
+        0,
+    );
+}
+
+#[test]
+fn what_rounds_give_becomes_an_array() {
+    let repeated = compiled(&format!(
+        "{MIX}fn main(a: [u32; 3] from 0, b: u32 from 1) -> (x: [(bool, u32); 3] to all) {{
+             [(true, mix(y, b, 1)) for y in a]
+         }}"
+    ));
+    let unrolled = compiled(&format!(
+        "{MIX}fn main(a: [u32; 3] from 0, b: u32 from 1) -> (x: [(bool, u32); 3] to all) {{
+             [(true, mix(a[0], b, 1)), (true, mix(a[1], b, 1)), (true, mix(a[2], b, 1))]
+         }}"
+    ));
+    assert_eq!((repeats(&repeated), repeats(&unrolled)), (1, 0));
+    assert_eq!(and_count(&repeated), and_count(&unrolled));
+    for seed in 0..20 {
+        let inputs = bits(seed, 4 * 32);
+        assert_eq!(eval_bits(&repeated, &inputs), eval_bits(&unrolled, &inputs));
+    }
+}
+
+#[test]
+fn constant_tables_go_with_the_counter() {
+    check(
+        "const K: [u32; 6] = [3, 1, 4, 1, 5, 9];
+         fn main(b: u32 from 1) -> (x: u32 to all) {
+             let mut x = b;
+             FOR i in 0..6 { x = mix(x, b, K[i]); }
+             x
+         }",
+        1,
+        0,
+    );
+}
+
+#[test]
+fn asserts_in_loops_tell_the_first_failure() {
+    let body = "#[component]
+         fn checked(a: u32, b: u32) -> u32 { assert(a != b, \"equal\"); mix(a, b, 1) }
+         fn main(a: [u32; 3] from 0, b: u32 from 1) -> (x: u32 to all) {
+             let mut x = b;
+             FOR y in a { assert(y != 5, \"five\"); x = checked(x, y); }
+             x
+         }";
+    let [repeated, unrolled] = both(&format!("{MIX}{body}"));
+    // The assert in the loop itself has gates of its own; in a function of its own it has not.
+    assert_eq!(repeats(&repeated), 0);
+    drop(unrolled);
+    let body = body.replace("assert(y != 5, \"five\");", "");
+    let [repeated, unrolled] = both(&format!("{MIX}{body}"));
+    assert_eq!((repeats(&repeated), repeats(&unrolled)), (1, 0));
+    for (first, failure) in [(7u32, true), (8, false)] {
+        let words = [first, 9, 10, 7];
+        let inputs: Vec<bool> =
+            words.iter().flat_map(|word| (0..32).map(move |bit| word >> bit & 1 == 1)).collect();
+        let outputs = eval_bits(&repeated, &inputs);
+        assert_eq!(outputs, eval_bits(&unrolled, &inputs));
+        assert_eq!(outputs[32..].iter().any(|&bit| bit), failure);
+    }
+}
+
+#[test]
+fn counters_that_must_be_constant_unroll_the_loop() {
+    let bodies = [
+        // A shift, a bound of another loop, a place that is written, a choice, and a product.
+        "FOR i in 0..6 { x = mix(x >> i, b, 1); }",
+        "FOR i in 0..6 { FOR j in 0..i { x = mix(x, j, 1); } }",
+        "let mut y = [b; 6]; FOR i in 0..6 { y[i] = mix(x, b, 1); } x = y[3];",
+        "FOR i in 0..6 { if i == 3 { x = mix(x, b, 1); } }",
+        "FOR i in 0..6 { x = mix(x, i * i, 1); }",
+        "FOR i in 0..6 { x = mix(x, a[i / 2], 1); }",
+    ];
+    for body in bodies {
+        let text = format!(
+            "fn main(a: [u32; 6] from 0, b: u32 from 1) -> (x: u32 to all) {{
+                 let mut x = b;
+                 {body}
+                 x
+             }}"
+        );
+        let [repeated, unrolled] = both(&format!("{MIX}{text}"));
+        assert!(and_count(&repeated) <= and_count(&unrolled), "{body}");
+        for seed in 0..5 {
+            let inputs = bits(seed, 7 * 32);
+            assert_eq!(eval_bits(&repeated, &inputs), eval_bits(&unrolled, &inputs), "{body}");
+        }
+    }
+    // An index beyond the array is the error that it was.
+    let beyond = format!(
+        "{MIX}fn main(a: [u32; 6] from 0) -> (x: u32 to all) {{
+             let mut x = 0;
+             for i in 0..7 {{ x = mix(x, a[i], 1); }}
+             x
+         }}"
+    );
+    let errors = compile_text(&beyond, &Options::default()).unwrap_err().to_string();
+    assert!(errors.contains("the index is 6, the array has 6 elements"), "{errors}");
+}
+
+#[test]
+fn what_leaves_a_loop_early_is_written_out() {
+    check(
+        "fn main(a: [u32; 5] from 0, b: u32 from 1) -> (x: u32 to all) {
+             let mut x = b;
+             FOR y in a { if y > b { break; } x = mix(x, y, 1); }
+             x
+         }",
+        0,
+        0,
+    );
+}
+
+#[test]
+fn large_loops_are_not_unrolled() {
+    // 20 000 rounds of 64-bit products: 40 million ANDs.
+    let text = "fn main(a: [u64; 20000] from 0, b: u64 from 1) -> (x: u64 to all) {
+        let mut x = b;
+        FOR y in a { x = x * y + b; }
+        x
+    }";
+    let circuit = compiled(text);
+    assert_eq!(repeats(&circuit), 1);
+    let steps: usize = circuit.components().iter().map(|c| c.steps.len()).sum();
+    assert!(steps < 100_000, "{steps} steps");
+    assert!(and_count(&circuit) > 40_000_000);
+    // A counter that is not computed with is no hindrance; one that is would take more gates.
+    let text = "fn main(a: [u64; 4] from 0) -> (x: u64 to all) {
+        let mut x = a[0];
+        FOR i in 0..4000 { x = x * (i as u64 + 1) + a[i % 4]; }
+        x
+    }";
+    assert_eq!(repeats(&compiled(text)), 0);
+}
+
+/// 10^9 gates in a moment, and few bytes.
+#[test]
+fn a_thousand_million_gates_take_the_memory_of_one_round() {
+    let text = "fn main(b: u64 from 0) -> (x: u64 to all) {
+        let mut x = b;
+        FOR _ in 0..130000 { x = x * (x + 3); }
+        x
+    }";
+    let circuit = compiled(text);
+    let plan = symbolon_circuit::Plan::new(&circuit);
+    assert!(plan.counts().gates() >= 1_000_000_000, "{}", plan.counts().gates());
+    assert!(plan.slots() < 10_000, "{} slots", plan.slots());
+    let steps: usize = circuit.components().iter().map(|c| c.steps.len()).sum();
+    assert!(steps < 100_000, "{steps} steps");
+}
+
+/// Loops of calls chain the same depth, whether or not they are written out.
+#[test]
+fn depth_is_that_of_the_rounds() {
+    let [repeated, unrolled] = both(&format!(
+        "{MIX}fn main(a: [u32; 5] from 0, b: u32 from 1) -> (x: u32 to all) {{
+             let mut x = b;
+             FOR y in a {{ x = mix(x, y, 1); }}
+             x
+         }}"
+    ));
+    assert_eq!(Stats::of(&repeated).and_depth, Stats::of(&unrolled).and_depth);
+}
+
+/// The most memory that this process has taken, in MB.
+fn most_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.unwrap_or(0) / 1000
+}
+
+/// Prints how long programs take to compile: run it alone, in release, with `--nocapture`.
+#[test]
+#[ignore = "a measurement; see CONTRIBUTING.md"]
+fn times_to_compile() {
+    let cbcmac = std::fs::read_to_string("../../examples/sym/cbcmac.sym").expect("an example");
+    let power = "fn main(b: u64 from 0) -> (x: u64 to all) {
+        let mut x = b;
+        for _ in 0..130000 { x = x * (x + 3); }
+        x
+    }";
+    let sort = "fn main(a: [u32; 2048] from 0) -> (b: [u32; 2048] to all) { std::sort::sort(a) }";
+    for (name, text) in
+        [("cbcmac of 1024 blocks", &cbcmac[..]), ("x (x + 3)", power), ("sort", sort)]
+    {
+        let start = std::time::Instant::now();
+        let circuit = compiled(text);
+        let compiled = start.elapsed();
+        let start = std::time::Instant::now();
+        let gates = symbolon_circuit::Plan::new(&circuit).counts().gates();
+        let (planned, memory) = (start.elapsed(), most_memory());
+        println!("{name}: {gates} gates, {compiled:?}, planned in {planned:?}, {memory} MB");
+        assert!(gates > 1_000_000);
+    }
+}

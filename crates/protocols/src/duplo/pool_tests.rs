@@ -1,0 +1,371 @@
+//! Pools of components: what is filled in one session serves programs in others, each on its own
+//! part; and the cheating peer in both.
+
+use std::io::{Cursor, Read};
+use std::ops::Range;
+
+use symbolon_circuit::builder::{Builder, ComponentBuilder};
+use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
+use symbolon_cutchoose::checks::OPENING;
+use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
+use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
+
+use super::engine::Duplo;
+use super::params::Games;
+use super::program::{EVALUATOR, GARBLER, Program, Task};
+use super::tests::{Scene, TINY, circuit, continuation};
+use super::{Components, Plan, checks};
+use crate::{Compiled, Engine, InputBits, Network, OutputBits, PoolSink, PoolSource, Protocol};
+
+/// A party's pool.
+#[derive(Clone, Default)]
+struct Pool(Vec<Vec<u8>>);
+
+impl PoolSink for Pool {
+    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
+        self.0.resize(self.0.len().max(section + 1), Vec::new());
+        self.0[section].extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl PoolSource for Pool {
+    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
+        let all = self.0.get(section).map_or(&[][..], |bytes| bytes);
+        let at = |place: u64| (place as usize).min(all.len());
+        Ok(Box::new(Cursor::new(all[at(bytes.start)..at(bytes.end)].to_vec())))
+    }
+}
+
+/// The pools of both parties, and of what they are.
+struct Filled {
+    pools: [Pool; 2],
+    kinds: Vec<[u8; 32]>,
+}
+
+const NOBODY: fn(&mut [Channel; 2]) = |_| ();
+
+fn cheats(cheater: PartyId, adversary: FnAdversary) -> impl FnOnce(&mut [Channel; 2]) {
+    move |channels| channels[usize::from(cheater)].set_adversary(Box::new(adversary))
+}
+
+/// Changes the cheater's state at a point, the `index`-th time that it comes there.
+fn state(point: &'static str, index: usize, place: usize) -> FnAdversary {
+    let mut times = 0;
+    FnAdversary::new().on_state(move |at, data| {
+        if at == point {
+            if times == index {
+                data[place] ^= 2;
+            }
+            times += 1;
+        }
+    })
+}
+
+fn games(scene: &Scene) -> Games {
+    Games { small: scene.small, ..Games::new(40) }
+}
+
+/// What so many runs of the scene take.
+fn components(scene: &Scene, runs: u64) -> Components {
+    let task = Task {
+        executions: scene.executions,
+        parts: runs as usize,
+        games: games(scene),
+        components: &scene.components,
+        linked: &[],
+    };
+    Components::of(&Program::new(&scene.circuit, task).unwrap(), runs).unwrap()
+}
+
+/// Fills pools for so many runs.
+fn fill(scene: &Scene, runs: u64, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<Pool>; 2] {
+    let components = components(scene, runs);
+    scene.play([Meter::new(), Meter::new()], adversary, |net| {
+        let mut pool = Pool::default();
+        Duplo::set_up(net, games(scene))?.fill_components(net, &components, &mut pool)?;
+        net.peers()[0].flush()?;
+        let sections = super::pool::sections(&components, net.me, games(scene))?;
+        let counts = components.counts();
+        for (section, bytes) in sections.iter().zip(&pool.0).skip(1) {
+            let counter = section.counter.unwrap();
+            assert_eq!(bytes.len() as u64, counts[counter] * section.bytes, "count {counter}");
+        }
+        Ok(pool)
+    })
+}
+
+fn filled(scene: &Scene, runs: u64) -> Filled {
+    let kinds = components(scene, runs).kinds().map(|(kind, _)| kind).collect();
+    Filled { pools: fill(scene, runs, NOBODY).map(Result::unwrap), kinds }
+}
+
+fn inputs_of(circuit: &Circuit, me: PartyId, all: &[Vec<bool>]) -> InputBits {
+    let inputs = circuit.inputs().iter().zip(all);
+    inputs.map(|(input, bits)| (input.owner == me).then(|| bits.clone())).collect()
+}
+
+impl Filled {
+    /// Where the next run begins after some others.
+    fn range(plan: &Plan, from: &[u64]) -> Vec<Range<u64>> {
+        from.iter().zip(plan.takes()).map(|(from, take)| *from..from + take).collect()
+    }
+
+    /// Prepares a circuit from the part that starts at `from` at each party, saves it, and runs it
+    /// in a session of its own.
+    fn run(
+        &self,
+        (scene, circuit): (&Scene, &Circuit),
+        from: [&[u64]; 2],
+        adversary: impl FnOnce(&mut [Channel; 2]),
+        all: &[Vec<bool>],
+    ) -> [Result<OutputBits>; 2] {
+        let compiled = &Compiled::new(circuit);
+        let meters = || [Meter::new(), Meter::new()];
+        let ready = scene.play(meters(), adversary, |net: &mut Network| {
+            let plan = Plan::of(net, compiled, &self.kinds)?;
+            let me = usize::from(net.me);
+            let range = Filled::range(&plan, from[me]);
+            let mut pool = self.pools[me].clone();
+            let prepared = Protocol::Duplo.prepare_components(net, &plan, &range, &mut pool)?;
+            let mut bytes = Vec::new();
+            Protocol::Duplo.save_prepared(net, compiled, prepared, &mut bytes)?;
+            net.peers()[0].flush()?;
+            Ok(bytes)
+        });
+        let ready = match ready {
+            [Ok(a), Ok(b)] => [a, b],
+            failed => return failed.map(|ended| ended.map(|_| Vec::new())),
+        };
+        scene.play(meters(), NOBODY, |net| {
+            let mut bytes = &ready[usize::from(net.me)][..];
+            let prepared = Protocol::Duplo.load_prepared(net, compiled, &mut bytes)?;
+            prepared.evaluate(net, compiled, &inputs_of(circuit, net.me, all))
+        })
+    }
+}
+
+/// Two programs take their parts from one pool, in turn.
+#[test]
+fn a_pool_serves_programs_one_after_the_other() {
+    for (small, executions) in [(Some(TINY), 1), (Some(TINY), 3), (None, 1)] {
+        let mut scene = Scene::new(small, executions, 0);
+        let filled = filled(&scene, 8);
+        let mut from = vec![0; 4];
+        for seed in 0..4 {
+            let next = Scene::new(small, executions, seed);
+            let (of, expected) = if seed % 2 == 0 {
+                scene.inputs = next.inputs.clone();
+                (scene.circuit.clone(), [0, 1].map(|party| next.expected(party.into())))
+            } else {
+                // It takes more inputs than the circuit that the pool was filled for.
+                let other = continuation();
+                let bits = |n: usize| (0..n * executions).map(|i| i as u64 % (seed + 1) == 0);
+                scene.inputs = vec![bits(9).collect(), bits(4).collect()];
+                let one = |number: usize| {
+                    let part = |n: usize, input: usize| &scene.inputs[input][number * n..][..n];
+                    reference::eval(&other, &[part(9, 0), part(4, 1)].concat())
+                };
+                let all: Vec<bool> = (0..executions).flat_map(one).collect();
+                (other, [0, 1].map(|_| vec![Some(all.clone())]))
+            };
+            let ended = filled.run((&scene, &of), [&from, &from], NOBODY, &scene.inputs);
+            assert_eq!(ended.map(Result::unwrap), expected, "seed {seed}");
+            let compiled = Compiled::new(&of);
+            let terms = crate::component_pool::ComponentTerms {
+                rho: crate::Rho::Bits40,
+                batch: crate::Batch { executions, ..crate::Batch::default() },
+                names: &scene.components,
+            };
+            let plan = Protocol::Duplo.component_plan(&compiled, terms, &filled.kinds).unwrap();
+            from.iter_mut().zip(plan.takes()).for_each(|(from, take)| *from += take);
+        }
+    }
+}
+
+/// Two components that compute the same, gate for gate.
+#[test]
+fn components_that_are_the_same_under_two_names_are_one_kind() {
+    let product = |name: &str| {
+        let mut c = ComponentBuilder::new(name);
+        let (x, y) = (c.input(4), c.input(4));
+        let product = c.and(&x, &y);
+        c.output(&product);
+        c.finish().unwrap()
+    };
+    let mut b = Builder::new("twins");
+    let x = b.input("x", Type::Uint(4), 0);
+    let y = b.input("y", Type::Uint(4), 1);
+    let one = b.call_one(&product("one"), &[&x, &y]);
+    let turned = b.xor(&one, &y);
+    let two = b.call_one(&product("two"), &[&turned, &x]);
+    b.output("z", &two, Type::Uint(4), Receivers::All);
+    let circuit = b.finish().unwrap();
+    let components_of = ["one", "two"].map(String::from).to_vec();
+    let base = Scene::new(Some(TINY), 1, 1);
+    let scene = Scene { circuit, components: components_of, ..base };
+    assert_eq!(components(&scene, 1).counts()[3..], [2]);
+    let filled = filled(&scene, 1);
+    let from = &[0; 4][..];
+    let ended = filled.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
+    for (party, outputs) in (0..).zip(ended) {
+        assert_eq!(outputs.unwrap(), scene.expected(party.into()), "party {party}");
+    }
+}
+
+/// The function-independent phase in memory, as a session has it that splits its phases.
+#[test]
+fn components_are_made_before_the_circuit_is_known() {
+    for small in [Some(TINY), None] {
+        let scene = Scene::new(small, 2, 3);
+        let (components, compiled) = (components(&scene, 1), Compiled::new(&scene.circuit));
+        let ended = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
+            let mut engine = Duplo::set_up(net, games(&scene))?;
+            let material = engine.preprocess_components(net, &components)?;
+            let ready = material.prepare(net, &compiled)?;
+            ready.evaluate(net, &compiled, &inputs_of(&scene.circuit, net.me, &scene.inputs))
+        });
+        for (party, outputs) in (0..).zip(ended) {
+            assert_eq!(outputs.unwrap(), scene.expected(party.into()), "party {party}");
+        }
+    }
+}
+
+#[test]
+fn components_that_are_not_in_the_pool_are_named() {
+    let scene = Scene::new(Some(TINY), 1, 0);
+    let kinds: Vec<[u8; 32]> = components(&scene, 1).kinds().map(|(kind, _)| kind).collect();
+    let plan = |circuit: &Circuit, names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+        let terms = crate::component_pool::ComponentTerms {
+            rho: crate::Rho::Bits40,
+            batch: crate::Batch::default(),
+            names: &names,
+        };
+        Protocol::Duplo.component_plan(&Compiled::new(circuit), terms, &kinds).map(drop)
+    };
+    assert_eq!(plan(&circuit(Receivers::All), &[]), Ok(()));
+    assert_eq!(plan(&circuit(Receivers::All), &["product"]), Ok(()));
+    for (name, says) in [("cbcmac:2", "`aes"), ("add:8", "`add")] {
+        let other = builtin::by_name(name).unwrap();
+        let Err(Error::InvalidInput(text)) = plan(&other, &[]) else { panic!("{name} is refused") };
+        assert!(text.contains("the pool has no components") && text.contains(says), "{text}");
+    }
+}
+
+/// The evaluator notices at this check that the garbler cheats while pools are filled.
+#[track_caller]
+fn assert_caught_filling(check: impl CheckName + Copy, adversary: impl Fn() -> FnAdversary) {
+    for seed in 0..3 {
+        let scene = Scene::new(Some(TINY), 1, seed);
+        let ended = fill(&scene, 2, cheats(GARBLER, adversary()));
+        assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, check);
+    }
+}
+
+/// Cheat: G | filling a pool | a wrong soldering inside of a bucket | `commitment opening` | always
+#[test]
+fn a_wrong_soldering_inside_of_a_bucket_is_caught_when_the_pool_is_filled() {
+    assert_caught_filling(OPENING, || state("duplo: component soldering", 1, 16));
+    assert_caught_filling(OPENING, || state("duplo: authenticator soldering", 0, 16));
+}
+
+/// Cheat: G | filling a pool | another table than its digest | `component table` | always
+#[test]
+fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
+    let message = || {
+        FnAdversary::new().on_message("duplo: table", 0, |payload| {
+            payload[3] ^= 1;
+            symbolon_transport::adversary::Action::Send
+        })
+    };
+    assert_caught_filling(checks::TABLE_DIGEST, message);
+}
+
+/// A garbler that solders a program to the wrong wires.
+/// Cheat: G | AssembleSubs, from a pool | a wrong soldering | `commitment opening` | always
+#[test]
+fn a_wrong_soldering_to_a_program_is_caught() {
+    let scene = Scene::new(Some(TINY), 1, 1);
+    let filled = filled(&scene, 2);
+    let adversary = cheats(GARBLER, state("duplo: soldering", 0, 0));
+    let from = &[0; 4][..];
+    let ended = filled.run((&scene, &scene.circuit), [from, from], adversary, &scene.inputs);
+    assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, OPENING);
+}
+
+/// A garbler that takes other buckets, wires, transfers or masks of the pool than were agreed on.
+/// Cheat: G | AssembleSubs, from a pool | another bucket, wire, transfer or mask than was agreed on |
+/// `commitment opening` | always
+#[test]
+fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
+    let scene = Scene::new(Some(TINY), 1, 2);
+    let filled = filled(&scene, 3);
+    let agreed = &[0; 4][..];
+    for count in 0..4 {
+        let mut other = [0; 4];
+        other[count] = 2;
+        let from = [&other[..], agreed];
+        let ended = filled.run((&scene, &scene.circuit), from, NOBODY, &scene.inputs);
+        assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, OPENING);
+    }
+}
+
+/// Nothing of one pool goes with another one: each has a Δ and a key of commitments of its own.
+/// Cheat: G | AssembleSubs, from a pool | components of another pool | `commitment opening` | always
+#[test]
+fn parts_of_another_pool_are_caught() {
+    let scene = Scene::new(Some(TINY), 1, 2);
+    let (mut one, two) = (filled(&scene, 1), filled(&scene, 1));
+    let [garbler, _] = two.pools;
+    one.pools[usize::from(GARBLER)] = garbler;
+    let from = &[0; 4][..];
+    let ended = one.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
+    assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, OPENING);
+}
+
+/// Bad copies in buckets of a pool: where they are not opened, good ones and recovery make up for
+/// them, and the garbler sees no difference.
+/// Cheat: G | GenSub, for a pool | a wrong row in a copy | `opened component` if it is opened; otherwise
+/// the outputs are right | always
+#[test]
+fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
+    let (mut caught, mut survived) = (0, 0);
+    for seed in 0..12 {
+        let scene = Scene::new(Some(TINY), 1, seed);
+        let adversary = cheats(GARBLER, state("duplo: table", seed as usize % 6, 5));
+        let [garbler, evaluator] = fill(&scene, 1, adversary);
+        let Ok(own) = evaluator else {
+            assert_noticed(&evaluator, GARBLER, checks::OPENED_COMPONENT);
+            caught += 1;
+            continue;
+        };
+        let kinds = components(&scene, 1).kinds().map(|(kind, _)| kind).collect();
+        let filled = Filled { pools: [garbler.unwrap(), own], kinds };
+        let from = &[0; 4][..];
+        let ended = filled.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
+        for (party, outputs) in (0..).zip(ended) {
+            assert_eq!(outputs.unwrap(), scene.expected(party.into()), "party {party}");
+        }
+        survived += 1;
+    }
+    assert!(caught > 0 && survived > 0, "{caught} caught, {survived} not opened");
+}
+
+/// Pools that were cut off, or are longer than records are.
+#[test]
+fn damaged_pools_are_refused() {
+    let scene = Scene::new(Some(TINY), 1, 2);
+    let filled = filled(&scene, 1);
+    let from = &[0; 4][..];
+    for section in 0..filled.pools[0].0.len() {
+        let mut damaged = Filled { pools: filled.pools.clone(), kinds: filled.kinds.clone() };
+        for pool in &mut damaged.pools {
+            pool.0[section].pop().expect("no section is empty");
+        }
+        let ended = damaged.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
+        for ended in ended {
+            assert!(matches!(ended, Err(Error::Store(_))), "section {section}: {ended:?}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Pools of components: filled for runs of a circuit, they serve any circuit that is made of the
+//! same components.
+//!
+//! A pool says which kinds of components it has, and from that each party finds for itself how a
+//! circuit is made of them. So parties first tell each other which pools they hold, and then, of one
+//! pool after the other that serves the circuit, how much they have used.
+
+use std::rc::Rc;
+
+use symbolon_circuit::Circuit;
+use symbolon_protocols::{
+    Compiled, ComponentPlan, ComponentSection, ComponentTerms, Components, Engine, Network,
+};
+use symbolon_store::{
+    AvailableItem, DEFAULT_FRAME, Filter, ItemComponent, ItemId, ItemKind, ItemMeta, Section, Store,
+};
+use symbolon_transport::{Error, Result};
+
+use super::holdings::{Holdings, Rounds, available_items, common, lock, tell};
+use super::maker::{Maker, Origin};
+use super::pools::{Engines, MOST_POOLS, ToItemWriter, set_up_next};
+use super::{Agreement, Pools, Preparing, failed, fits, lowest_latency, or_give_up};
+use crate::config::Config;
+use crate::params::Job;
+use crate::report::{INDEPENDENT, Report, SETUP};
+use crate::session::{Begun, begin, counted};
+
+/// A pool of components that [`fill_components`] closed: it is on disk, and stays whatever becomes
+/// of those after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewComponents {
+    /// Its name, the same in every party's store.
+    pub item: ItemId,
+    /// For how many runs of the circuit it is enough.
+    pub runs: u64,
+    /// Which of the new pools it is, from 1.
+    pub number: u64,
+    /// How many new pools there will be.
+    pub of: u64,
+}
+
+/// What [`fill_components`] made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilledComponents {
+    /// The new pools' names, the same in every party's store; none if there was enough already.
+    pub items: Vec<ItemId>,
+    /// For how many runs of the circuit they are enough.
+    pub made: u64,
+    /// For how many runs there was enough before, in the pools that all parties hold.
+    pub had: u64,
+    /// How far the stores agreed on their pools.
+    pub agreement: Agreement,
+    /// What it cost.
+    pub report: Report,
+}
+
+/// Fills up the pools of components that all parties hold, in this party's `store` and theirs, until
+/// they are enough for `runs` runs of `circuit`: makes new pools of what is missing, of at most
+/// [`Config::pool_gates`] AND gates each, but for one run at least. Tells of every pool when it is
+/// closed.
+///
+/// The larger a pool is, the fewer copies of each component it takes. Any circuit can be
+/// [prepared](super::prepare) from it that is made of the same components.
+///
+/// Pools that were closed before an error stay, so the same call goes on where this one ended.
+///
+/// # Errors
+/// `InvalidInput` when the protocol has no components, `config` and `circuit` do not go together,
+/// nothing is asked for, or it would be more than 512 pools; `Store` when the store cannot be
+/// written; otherwise as [`Session::connect`](crate::Session::connect).
+pub fn fill_components(
+    config: Config,
+    store: &Store,
+    circuit: &Circuit,
+    runs: u64,
+    mut closed: impl FnMut(&NewComponents),
+) -> Result<FilledComponents> {
+    config.check(circuit)?;
+    let circuit = &Compiled::new(circuit);
+    let terms = config.terms();
+    let (batch, protocol) = (terms.whole_batch()?, terms.params.protocol);
+    if !protocol.has_components() {
+        let text = format!("{} has no components: fill pools of gates", protocol.name());
+        return Err(Error::InvalidInput(text));
+    }
+    let gates = protocol.demand_of(circuit, 2, batch)?.and_gates;
+    let most = (terms.params.pool_gates / gates.max(1)).max(1);
+    if runs == 0 || runs.div_ceil(most) > MOST_POOLS {
+        let text = format!("pools are filled for 1 to {} runs of this size", most * MOST_POOLS);
+        return Err(Error::InvalidInput(text));
+    }
+    let maker = Maker::of(&config);
+    let work = (gates.saturating_mul(runs), lowest_latency(protocol));
+    let mut rounds = Rounds::default();
+    let begun = begin(config, Job::PreprocessFor(circuit, runs), work, |network, dealer| {
+        network.batch = batch;
+        let candidates = Candidates::find(network, &mut rounds, store, (&maker, circuit))?;
+        let had = candidates.runs();
+        let parts = parts(runs.saturating_sub(had), most);
+        let mut engines = Engines::new(protocol, dealer);
+        let first = if parts.is_empty() { None } else { Some(engines.next(network)?) };
+        Ok((had, candidates.agreement, parts, engines, first))
+    })?;
+    let Begun { mut network, made, .. } = begun;
+    let (had, agreement, parts, mut engines, mut ready) = made;
+    let mut items = Vec::new();
+    for (number, &runs) in (1..).zip(&parts) {
+        let mut engine = match ready.take() {
+            Some(engine) => engine,
+            None => {
+                let set_up = counted(&mut network, SETUP, |network| {
+                    set_up_next(network, &mut rounds, &mut engines, items.last())
+                });
+                or_give_up(set_up, &mut network)?
+            }
+        };
+        let done = counted(&mut network, INDEPENDENT, |network| {
+            let terms = ComponentTerms::of(network);
+            let components = protocol.components(circuit, terms, runs)?;
+            make_pool(network, engine.as_mut(), (store, &maker), &components)
+        });
+        let item = or_give_up(done, &mut network)?;
+        items.push(item);
+        closed(&NewComponents { item, runs, number, of: parts.len() as u64 });
+    }
+    let made = parts.iter().sum();
+    Ok(FilledComponents { items, made, had, agreement, report: Report::of(&network.meter) })
+}
+
+/// For how many runs each new pool is to be: as equal as can be, since a small one takes more copies.
+fn parts(missing: u64, most: u64) -> Vec<u64> {
+    let pools = missing.div_ceil(most);
+    (0..pools).map(|pool| missing / pools + u64::from(pool < missing % pools)).collect()
+}
+
+fn make_pool(
+    network: &mut Network,
+    engine: &mut dyn Engine,
+    (store, maker): (&Store, &Maker),
+    components: &Components,
+) -> Result<ItemId> {
+    let origin = Origin { group: engine.group(), dealer: None };
+    let kinds = components
+        .kinds()
+        .map(|(digest, name)| ItemComponent { digest, name: ItemMeta::printable_name(name) });
+    let meta = maker.meta(ItemKind::Pool, &origin, None, 0);
+    let meta = ItemMeta { components: kinds.collect(), ..meta };
+    let sections = maker.protocol.component_sections(components, network.me, network.rho)?;
+    let section = |section: &ComponentSection| match section.counter {
+        Some(counter) => Section::Records { counter, bits: 8 * section.bytes },
+        None => Section::Whole,
+    };
+    let sections: Vec<Section> = sections.iter().map(section).collect();
+    let mut item_writer = store.begin(meta, &sections, DEFAULT_FRAME).map_err(failed)?;
+    let filled = engine.fill_components(network, components, &mut ToItemWriter(&mut item_writer));
+    filled?;
+    item_writer.finish(components.counts()).map_err(failed)
+}
+
+/// A pool that all parties hold and a circuit can be prepared from.
+struct Candidate {
+    item: AvailableItem,
+    plan: Rc<ComponentPlan>,
+    /// What nobody has used of each count, and the number of the next circuit.
+    next: Vec<u64>,
+}
+
+/// All such pools.
+struct Candidates {
+    all: Vec<Candidate>,
+    agreement: Agreement,
+    /// Why another pool that all parties hold is none.
+    useless: Option<Error>,
+}
+
+fn filter(maker: &Maker) -> Filter {
+    // Components are never dealt.
+    Filter { dealers: Some(vec![None]), ..maker.filter(ItemKind::Pool, None) }
+}
+
+impl Candidates {
+    fn find(
+        network: &mut Network,
+        rounds: &mut Rounds,
+        store: &Store,
+        (maker, circuit): (&Maker, &Compiled),
+    ) -> Result<Candidates> {
+        let offered = available_items(store, &filter(maker))?;
+        let own: Holdings = offered.iter().map(|item| (item.id, Vec::new())).collect();
+        let me = network.me;
+        let (both, mut agreement) = common(&offered, &tell(network, rounds, &own, 0)?, me);
+        let mut plans: Vec<(Vec<[u8; 32]>, Option<Rc<ComponentPlan>>)> = Vec::new();
+        let (mut all, mut useless) = (Vec::new(), None);
+        for (place, _) in both {
+            let item = &offered[place];
+            let kinds: Vec<[u8; 32]> =
+                item.meta.components.iter().map(|kind| kind.digest).collect();
+            let known = plans.iter().find(|(known, _)| *known == kinds);
+            let plan = match known {
+                Some((_, plan)) => plan.clone(),
+                None => {
+                    let terms = ComponentTerms::of(network);
+                    let plan = maker.protocol.component_plan(circuit, terms, &kinds);
+                    let plan = plan.map_err(|error| useless.get_or_insert(error).clone()).ok();
+                    plans.push((kinds, plan.map(Rc::new)));
+                    plans.last().and_then(|(_, plan)| plan.clone())
+                }
+            };
+            let Some(plan) = plan else { continue };
+            let used = item.next.iter().chain([&item.next_prepared]).copied().collect();
+            let told = tell(network, rounds, &vec![(item.id, used)], item.next.len() + 1)?;
+            let (next, of_item) = common(std::slice::from_ref(item), &told, me);
+            agreement.uneven += of_item.uneven;
+            // All said before that they hold it.
+            let next = next.into_iter().next().map(|(_, next)| next);
+            all.extend(next.map(|next| Candidate { item: item.clone(), plan, next }));
+        }
+        Ok(Candidates { all, agreement, useless })
+    }
+
+    /// For how many runs of the circuit they are enough.
+    fn runs(&self) -> u64 {
+        let of = |candidate: &Candidate| {
+            let Candidate { item, plan, next } = candidate;
+            let left = item.meta.counts.iter().zip(next).zip(plan.takes());
+            left.map(|((all, next), take)| all.saturating_sub(*next).checked_div(*take))
+                .flatten()
+                .min()
+                .unwrap_or(0)
+        };
+        self.all.iter().map(of).sum()
+    }
+}
+
+/// Finds parts of pools for as many of `count` circuits as there is enough for.
+pub(super) fn agree_on_pools(
+    network: &mut Network,
+    work: &Preparing<'_>,
+    count: u32,
+) -> Result<Pools> {
+    let mut rounds = Rounds::default();
+    let (store, what) = (work.store, (work.maker, work.circuit));
+    let Candidates { all, agreement, useless } =
+        Candidates::find(network, &mut rounds, store, what)?;
+    let mut pools = Pools { useless, ..Pools::none(agreement) };
+    for Candidate { item, plan, next } in all {
+        // A circuit without gates and inputs takes nothing that could be marked as used.
+        let takes_nothing = plan.takes().iter().all(|take| *take == 0);
+        let is_enough = pools.ranges.len() == count as usize;
+        if is_enough || takes_nothing || !fits(&item, &next, plan.takes()) {
+            continue;
+        }
+        if let Some(locked) = lock(network, &mut rounds, store, &filter(work.maker), &item)? {
+            pools._locks.push(locked);
+            pools.take(&item, next, plan.takes(), (count, Some(plan.clone())))?;
+        }
+    }
+    Ok(pools)
+}
