@@ -222,8 +222,11 @@ impl Plan {
     fn read(path: &Path) -> CliResult<Plan> {
         let text = read_text(path, CIRCUIT)?;
         let wrong = |why: String| CliError::usage(format!("{}: {why}", path.display()));
-        let file: PartsFile =
-            toml::from_str(text.as_str()).map_err(|error| wrong(error.to_string()))?;
+        let file: PartsFile = toml::from_str(text.as_str()).map_err(|error| {
+            let before = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = 1 + text.as_bytes()[..before].iter().filter(|&&b| b == b'\n').count();
+            wrong(format!("line {line}: {}", error.message()))
+        })?;
         let mut plan = Plan(Vec::new());
         for entry in file.part {
             let name = entry.name.clone();

@@ -314,15 +314,15 @@ fn components_on_monday_a_program_on_tuesday_an_answer_on_wednesday() {
         path
     };
     let (first, second) = (write("first.sym", FIRST), write("second.sym", SECOND));
-    let fill = [&["preprocess", &first, "--count", "2"][..], &DUPLO].concat();
+    let fill = [&["preprocess", &first, "--count", "3"][..], &DUPLO].concat();
     for ended in pair.both(&fill, [&[]; 2]) {
-        assert!(ended.expect(0).out.contains("components for 2 runs"));
+        assert!(ended.expect(0).out.contains("components for 3 runs"));
     }
     for ended in pair.both(&fill, [&[]; 2]) {
         assert!(ended.expect(0).out.starts_with("there is enough already"));
     }
     let listed = pair.look(0, "ls").expect(0).out;
-    assert!(listed.contains("4 product") && listed.contains("2 larger"), "{listed}");
+    assert!(listed.contains("6 product") && listed.contains("3 larger"), "{listed}");
     let json = pair.look_with(1, "ls", &["--json"]).expect(0).json();
     assert_eq!(json["items"][0]["components"].as_array().unwrap().len(), 3);
     // A program that the pool was not filled for.
@@ -382,4 +382,13 @@ fn pools_of_another_sort_are_refused() {
     ] {
         symbolon(&[words, &["--config", &config]].concat()).expect(2).says(&[says]);
     }
+}
+
+/// Components are made before the circuit is known, then connected, then evaluated.
+#[test]
+fn phases_of_duplo_are_told_apart() {
+    let words = ["local", "add:8", "--protocol", "duplo", "--split-phases", "--costs"];
+    let inputs = ["--input", "x=20", "--input", "y=22"];
+    let ended = symbolon(&[&words[..], &inputs].concat()).expect(0);
+    assert_eq!(ended.says(&["independent", "dependent", "online"]).out, "sum = 42\n");
 }

@@ -72,8 +72,8 @@ fn plans_that_cannot_be_are_refused_before_anything_starts() {
         (String::new(), "part"),
         (format!("{base}{base}"), "a name of its own"),
         (format!("{base}links = {{ x = \"a.sum\" }}\n"), "earlier part"),
-        (format!("{base}{then}links = {{ x = \"a.none\" }}\n"), "none"),
-        (format!("{base}{then}links = {{ z = \"a.sum\" }}\n"), "z"),
+        (format!("{base}{then}links = {{ x = \"a.none\" }}\n"), "no output of that name"),
+        (format!("{base}{then}links = {{ z = \"a.sum\" }}\n"), "no input of that name"),
         (
             format!(
                 "{base}[[part]]\nname = \"b\"\ncircuit = \"add:9\"\nlinks = {{ x = \"a.sum\" }}\n"

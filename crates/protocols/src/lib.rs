@@ -287,7 +287,7 @@ impl Protocol {
         match spec.engine {
             EngineSource::Gates(role) => Ok(Role { spec, gates: role(net.me, net.form) }),
             EngineSource::Own(_) => Err(Error::InvalidInput(format!(
-                "{} has no pools, and makes no use of a dealer",
+                "{} has no pools of gates, and makes no use of a dealer",
                 self.name()
             ))),
         }

@@ -319,8 +319,7 @@ pub(crate) fn each_by_itself(
 /// Refuses material for any circuit.
 fn circuit_only<T>() -> Result<T> {
     Err(Error::invalid_input(
-        "this protocol prepares circuits only: it has no function-independent material, pools or \
-         dealer",
+        "this protocol makes no material for numbers of gates: it has no pools of gates and no dealer",
     ))
 }
 

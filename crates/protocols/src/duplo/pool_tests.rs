@@ -160,7 +160,8 @@ fn a_pool_serves_programs_one_after_the_other() {
             } else {
                 // It takes more inputs than the circuit that the pool was filled for.
                 let other = continuation();
-                let bits = |n: usize| (0..n * executions).map(|i| i as u64 % (seed + 1) == 0);
+                let bits =
+                    |n: usize| (0..n * executions).map(|i| (i as u64).is_multiple_of(seed + 1));
                 scene.inputs = vec![bits(9).collect(), bits(4).collect()];
                 let one = |number: usize| {
                     let part = |n: usize, input: usize| &scene.inputs[input][number * n..][..n];
@@ -255,7 +256,7 @@ fn components_that_are_not_in_the_pool_are_named() {
 
 /// The evaluator notices at this check that the garbler cheats while pools are filled.
 #[track_caller]
-fn assert_caught_filling(check: impl CheckName + Copy, adversary: impl Fn() -> FnAdversary) {
+fn assert_caught_filling(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for seed in 0..3 {
         let scene = Scene::new(Some(TINY), 1, seed);
         let ended = fill(&scene, 2, cheats(GARBLER, adversary()));
@@ -350,6 +351,41 @@ fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
         survived += 1;
     }
     assert!(caught > 0 && survived > 0, "{caught} caught, {survived} not opened");
+}
+
+/// What was prepared from a pool says the kinds and the sizes of its buckets: other ones are damage.
+#[test]
+fn what_is_said_of_the_pool_is_checked_when_it_is_loaded() {
+    let scene = Scene::new(Some(TINY), 1, 2);
+    let filled = filled(&scene, 1);
+    let compiled = &Compiled::new(&scene.circuit);
+    let meters = [Meter::new(), Meter::new()];
+    let ended = scene.play(meters, NOBODY, |net| {
+        let plan = Plan::of(net, compiled, &filled.kinds)?;
+        let range = Filled::range(&plan, &[0; 4]);
+        let mut pool = filled.pools[usize::from(net.me)].clone();
+        let prepared = Protocol::Duplo.prepare_components(net, &plan, &range, &mut pool)?;
+        let mut saved = Vec::new();
+        Protocol::Duplo.save_prepared(net, compiled, prepared, &mut saved)?;
+        net.peers()[0].flush()?;
+        let kind = filled.kinds[0];
+        let place = saved.windows(32).position(|bytes| *bytes == kind).unwrap();
+        let load = |bytes: &[u8]| {
+            let mut bytes = bytes;
+            Protocol::Duplo.load_prepared(net, compiled, &mut bytes).map(drop)
+        };
+        assert_eq!(load(&saved), Ok(()));
+        // The number of kinds, the kind itself, and sizes of buckets that cannot be.
+        let other = [(place - 8, 0), (place - 8, 2), (place - 1, 9), (place, !kind[0])];
+        let sizes = [(place + 32, 0), (place + 39, 9), (place + 40, 0), (place + 47, 9)];
+        for (at, value) in other.into_iter().chain(sizes) {
+            let mut damaged = saved.clone();
+            damaged[at] = value;
+            assert!(matches!(load(&damaged), Err(Error::Store(_))), "byte {at}");
+        }
+        Ok(())
+    });
+    ended.into_iter().for_each(|ended| ended.unwrap());
 }
 
 /// Pools that were cut off, or are longer than records are.

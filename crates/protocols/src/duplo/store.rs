@@ -26,8 +26,11 @@ use crate::codec::{Reader, Writer, damaged};
 /// Stands where the number of parts is, for what is made of a pool.
 const OF_A_POOL: u64 = 0;
 
-/// No more kinds are in a program that is made of a pool, and no more objects in a bucket of one.
-const MOST: u64 = 1 << 12;
+/// No more kinds are in a program that is made of a pool.
+const MOST_KINDS: u64 = 1 << 10;
+
+/// No more objects are in a bucket: one bucket alone takes fewer, at the largest ρ.
+const MOST_IN_BUCKET: u64 = 1 << 9;
 
 /// Writes what was chosen: for how many parts, or which kinds of a pool; and how the components are
 /// connected.
@@ -53,7 +56,7 @@ pub(super) fn write_buckets(to: &mut Writer<'_>, buckets: &BucketSizes) -> Resul
 /// Reads those of so many kinds.
 pub(super) fn read_buckets(from: &mut Reader<'_>, kinds: usize) -> Result<BucketSizes> {
     let size = |from: &mut Reader<'_>| match from.u64()? {
-        size @ 1..=MOST => Ok(size as usize),
+        size @ 1..=MOST_IN_BUCKET => Ok(size as usize),
         _ => Err(damaged("it says a size of buckets that cannot be")),
     };
     let authenticators = size(from)?;
@@ -66,7 +69,7 @@ pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
     let parts = from.u64()?;
     if parts == OF_A_POOL {
         let kinds = from.u64()?;
-        if kinds > MOST {
+        if kinds > MOST_KINDS {
             return Err(damaged("it says a number of components that cannot be"));
         }
         let kinds = (0..kinds).map(|_| from.array()).collect::<Result<Vec<_>>>()?;
@@ -207,8 +210,9 @@ pub(super) fn read_garbled(
 ) -> Result<(GarbledProgram, Transfers)> {
     let (session, hash) = (from.array()?, KeyHash::from_block(from.block()?));
     let (bucket, mut all) = (buckets.authenticators, Vec::new());
-    read_authenticators(from, program.wires() * bucket, &mut all)?;
-    let authenticators = Authenticators { session, hash, bucket, all };
+    read_authenticators(from, program.authenticated() * bucket, &mut all)?;
+    let carriers = program.carriers.clone();
+    let authenticators = Authenticators { session, hash, bucket, all, carriers };
     let graph = &program.graph;
     let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
     let kind = |slot: &Slot| (&graph.kinds[slot.kind], buckets.kinds[slot.kind]);

@@ -71,9 +71,32 @@ fn kinds() -> Vec<&'static str> {
     std::iter::successors(Some(Job::Run(&circuit)), next).map(|job| job.values().0).collect()
 }
 
+/// The kind of session that fills pools of components: for the one protocol that has them, which
+/// takes no dealer.
+const OF_COMPONENTS: &str = "preprocess for";
+
+/// [`unlike`] for that kind; none where it has no choice.
+fn unlike_of_components(key: &str) -> Option<[SessionParams; 2]> {
+    let usual = SessionParams::new(Protocol::Duplo);
+    let mut other = usual.clone();
+    match key {
+        "rho" => other.rho = Rho::Bits64,
+        "threads" => other.threads = 2,
+        "batch" => other.executions = 3,
+        "segment_gates" => other.segment_gates = 1000,
+        "pool_gates" => other.pool_gates = 2000,
+        "components" => other.components = vec!["sum".to_string()],
+        _ => return None,
+    }
+    Some([usual, other])
+}
+
 /// Two sets of parameters that differ in `key` alone, for sessions of this kind; none where the
 /// kind fixes it.
 fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
+    if kind == OF_COMPONENTS {
+        return unlike_of_components(key);
+    }
     // The one protocol that has every parameter but a choice of forms.
     let usual = SessionParams::new(Protocol::TinyTable);
     let mut other = usual.clone();
@@ -184,7 +207,7 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
                 SessionParams { dealer: params.dealer.or(dealer), ..params }
             });
             if !["ot", "psi", "in-flight", "components"].contains(&key)
-                && kind != "triples"
+                && !["triples", OF_COMPONENTS].contains(&kind)
                 && dealt[0] != dealt[1]
             {
                 assert_named(key, kind, dealt, folder.path());
@@ -200,14 +223,17 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
 #[test]
 fn another_kind_of_session_is_named_on_both_sides() {
     let folder = tempfile::tempdir().unwrap();
-    let params = SessionParams::new(Protocol::TinyTable);
+    let params = |kind: &str| match kind {
+        OF_COMPONENTS => SessionParams::new(Protocol::Duplo),
+        _ => SessionParams::new(Protocol::TinyTable),
+    };
     let kinds = kinds();
     for two in kinds.windows(2) {
         let parts = [part(two[0]), part(two[1])];
         let (zero, one) = Transport::memory(1, None).unwrap();
         let ended: Vec<Result<()>> = thread::scope(|scope| {
             let start = |(me, transport): (u16, _)| {
-                let config = Config::new(me, transport).params(params.clone());
+                let config = Config::new(me, transport).params(params(two[usize::from(me)]));
                 let (part, folder) = (parts[usize::from(me)], folder.path());
                 scope.spawn(move || part(config, me, folder))
             };

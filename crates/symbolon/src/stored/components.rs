@@ -165,6 +165,9 @@ struct Candidate {
     next: Vec<u64>,
 }
 
+/// How a circuit is made of a pool of these kinds, if it can be.
+type PlanOfKinds = (Vec<[u8; 32]>, Option<Rc<ComponentPlan>>);
+
 /// All such pools.
 struct Candidates {
     all: Vec<Candidate>,
@@ -189,7 +192,7 @@ impl Candidates {
         let own: Holdings = offered.iter().map(|item| (item.id, Vec::new())).collect();
         let me = network.me;
         let (both, mut agreement) = common(&offered, &tell(network, rounds, &own, 0)?, me);
-        let mut plans: Vec<(Vec<[u8; 32]>, Option<Rc<ComponentPlan>>)> = Vec::new();
+        let mut plans: Vec<PlanOfKinds> = Vec::new();
         let (mut all, mut useless) = (Vec::new(), None);
         for (place, _) in both {
             let item = &offered[place];
@@ -223,8 +226,7 @@ impl Candidates {
         let of = |candidate: &Candidate| {
             let Candidate { item, plan, next } = candidate;
             let left = item.meta.counts.iter().zip(next).zip(plan.takes());
-            left.map(|((all, next), take)| all.saturating_sub(*next).checked_div(*take))
-                .flatten()
+            left.filter_map(|((all, next), take)| all.saturating_sub(*next).checked_div(*take))
                 .min()
                 .unwrap_or(0)
         };
