@@ -14,6 +14,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(length, Some(table.len()));
     let (again, same) = request.encode();
     assert_eq!((&again[2..], same.as_slice()), (&head[2..], table), "one request, one encoding");
-    assert!(request.party < request.parties() as u16);
-    (0..request.parties() as u16).for_each(|party| assert!(request.bytes_to_party(party) >= 24));
+    assert!(request.party.index() < request.parties());
+    (0..request.parties() as u16)
+        .for_each(|party| assert!(request.bytes_to_party(party.into()) >= 24));
 });

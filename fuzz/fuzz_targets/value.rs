@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let width = u32::from(u16::from_le_bytes([*low, *high])) % 5000 + 1;
     let ty = ty(*kind, width, u32::from(*len) % 20 + 1);
-    let input = Input { name: "x".into(), ty, owner: 0 };
+    let input = Input { name: "x".into(), ty, owner: 0.into() };
     let Ok(bits) = parse_value(&input, text) else { return };
     assert_eq!(bits.len() as u64, input.ty.width());
     for text in [

@@ -36,7 +36,7 @@ fn ty(bytes: &[u8; 4]) -> Type {
 fuzz_target!(|data: &[u8]| {
     let [a, b, c, d, how, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
-    let input = Input { name: "x".into(), ty: ty(&[*a, *b, *c, *d]), owner: 0 };
+    let input = Input { name: "x".into(), ty: ty(&[*a, *b, *c, *d]), owner: 0.into() };
     let columns = if how & 4 == 0 { Vec::new() } else { vec!["a".into(), "b".into()] };
     let form = FileForm { csv: how & 1 == 1, pad: how & 2 == 2, columns };
     let Ok(bits) = parse_file(&input, text, &form) else { return };

@@ -310,8 +310,8 @@ mod tests {
 
     fn parts() -> (Vec<Input>, Vec<Output>, Vec<Component>) {
         let inputs = vec![
-            Input { name: "a".into(), ty: Type::Uint(2), owner: 0 },
-            Input { name: "b".into(), ty: Type::words(2, 1), owner: 1 },
+            Input { name: "a".into(), ty: Type::Uint(2), owner: 0.into() },
+            Input { name: "b".into(), ty: Type::words(2, 1), owner: 1.into() },
         ];
         let outputs = vec![Output { name: "c".into(), ty: Type::Int(2), to: Receivers::All }];
         let half = Component {
@@ -368,12 +368,12 @@ mod tests {
             |p| p.0[0].ty = Type::Int(2),
             |p| p.0[0].ty = Type::words(2, 1),
             |p| p.0[1].ty = Type::words(1, 2),
-            |p| p.0[0].owner = 1,
+            |p| p.0[0].owner = 1.into(),
             |p| p.1[0].name = "x".into(),
             |p| p.1[0].ty = Type::Uint(2),
             |p| p.1[0].to = Receivers::Only(vec![]),
-            |p| p.1[0].to = Receivers::Only(vec![0]),
-            |p| p.1[0].to = Receivers::Only(vec![0, 1]),
+            |p| p.1[0].to = Receivers::only([0]),
+            |p| p.1[0].to = Receivers::only([0, 1]),
             |p| p.2[0].steps[0] = Step::And { a: 0, b: 1, out: 2 },
             |p| p.2[0].steps[1] = Step::And { a: 1, b: 0, out: 3 },
             |p| p.2[0].steps[3] = Step::Const { value: false, out: 5 },

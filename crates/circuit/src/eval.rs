@@ -202,7 +202,7 @@ mod tests {
         let component =
             Component { inputs: 5, wires: 5, outputs: vec![2, 3, 4, 0, 1], ..Component::default() };
         let input =
-            |name: &str, width| Input { name: name.into(), ty: Type::Uint(width), owner: 0 };
+            |name: &str, width| Input { name: name.into(), ty: Type::Uint(width), owner: 0.into() };
         let output = |name: &str, width| Output {
             name: name.into(),
             ty: Type::Uint(width),

@@ -12,13 +12,12 @@
 
 use std::sync::Arc;
 
+use symbolon_errors::PartyId;
+
 use crate::{CircuitError, Repeat, RepeatArg, Table, Type};
 
 /// A wire of a component: inputs come first, then every step's output in any order, each once.
 pub type Wire = u32;
-
-/// A party's number; parties are numbered from 0.
-pub type PartyId = u16;
 
 /// A run of consecutive wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -203,11 +202,18 @@ pub enum Receivers {
 }
 
 impl Receivers {
+    /// These parties alone.
+    pub fn only<P: Into<PartyId>>(parties: impl IntoIterator<Item = P>) -> Self {
+        let mut receivers = Receivers::Only(parties.into_iter().map(Into::into).collect());
+        receivers.normalise();
+        receivers
+    }
+
     /// Whether `party` learns the output.
-    pub fn contains(&self, party: PartyId) -> bool {
+    pub fn contains(&self, party: impl Into<PartyId>) -> bool {
         match self {
             Receivers::All => true,
-            Receivers::Only(parties) => parties.contains(&party),
+            Receivers::Only(parties) => parties.contains(&party.into()),
         }
     }
 
@@ -365,7 +371,10 @@ impl Circuit {
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when `owners` has another length than the inputs.
-    pub fn with_owners(mut self, owners: &[PartyId]) -> Result<Self, CircuitError> {
+    pub fn with_owners<P>(mut self, owners: &[P]) -> Result<Self, CircuitError>
+    where
+        P: Copy + Into<PartyId>,
+    {
         if owners.len() != self.inputs.len() {
             return Err(CircuitError::invalid(format!(
                 "{} owners given for {} inputs",
@@ -374,7 +383,7 @@ impl Circuit {
             )));
         }
         for (input, &owner) in self.inputs.iter_mut().zip(owners) {
-            input.owner = owner;
+            input.owner = owner.into();
         }
         Ok(self)
     }

@@ -32,14 +32,15 @@ pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
 pub use file::{FileFormat, read_circuit};
 pub use ir::{
-    Call, Circuit, Component, Failure, Input, Lookup, Output, PartyId, Program, Receivers, Step,
-    Wire, WireRange,
+    Call, Circuit, Component, Failure, Input, Lookup, Output, Program, Receivers, Step, Wire,
+    WireRange,
 };
 pub use lower::lower_lookups;
 pub use optimise::optimise;
 pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};
 pub use repeat::{Ranges, Repeat, RepeatArg, Rounds, Source};
 pub use stats::{LookupCount, Stats};
+pub use symbolon_errors::PartyId;
 pub use table::Table;
 pub use types::Type;
 pub use types_text::ParseTypeError;

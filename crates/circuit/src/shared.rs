@@ -3,7 +3,9 @@
 //! A wrapper component puts the shares together and calls the circuit as it was. It has XOR gates
 //! only, which are free in every protocol, so no protocol needs to know of shares.
 
-use crate::{Call, Circuit, CircuitError, Component, Input, PartyId, Program, Step, WireRange};
+use symbolon_errors::PartyId;
+
+use crate::{Call, Circuit, CircuitError, Component, Input, Program, Step, WireRange};
 
 impl Circuit {
     /// The same function with some of its inputs given as XOR shares: where `shared` (one entry per
@@ -15,11 +17,7 @@ impl Circuit {
     /// [`CircuitError::Invalid`] when `shared` has another length than the inputs, there are no
     /// parties, a share's name is taken, or the circuit grows beyond the limits of
     /// [`Circuit::new`].
-    pub fn with_shared_inputs(
-        self,
-        shared: &[bool],
-        parties: PartyId,
-    ) -> Result<Self, CircuitError> {
+    pub fn with_shared_inputs(self, shared: &[bool], parties: u16) -> Result<Self, CircuitError> {
         if shared.len() != self.inputs().len() {
             return Err(CircuitError::invalid(format!(
                 "{} marks of shared inputs given for {} inputs",
@@ -49,7 +47,7 @@ struct Wrapper {
 }
 
 impl Wrapper {
-    fn of(circuit: &Circuit, shared: &[bool], parties: PartyId) -> Result<Wrapper, CircuitError> {
+    fn of(circuit: &Circuit, shared: &[bool], parties: u16) -> Result<Wrapper, CircuitError> {
         let mut inputs = Vec::new();
         let mut width = 0u64;
         let mut steps = 0u64;
@@ -61,7 +59,7 @@ impl Wrapper {
                 inputs.push(input.clone());
                 continue;
             }
-            inputs.extend((0..parties).map(|owner| Input {
+            inputs.extend(PartyId::all(parties).map(|owner| Input {
                 name: format!("{}.{owner}", input.name),
                 ty: input.ty.clone(),
                 owner,
@@ -126,7 +124,7 @@ mod tests {
         let difference = b.sub(&x, &y);
         let both = b.and(&x, &z);
         b.output("difference", &difference, Type::Uint(5), Receivers::All);
-        b.output("both", &both, Type::Uint(5), Receivers::Only(vec![1]));
+        b.output("both", &both, Type::Uint(5), Receivers::only([1]));
         b.finish().unwrap()
     }
 
@@ -181,7 +179,8 @@ mod tests {
     #[test]
     fn shares_have_names_and_owners() {
         let split = example().with_shared_inputs(&[false, true, false], 3).unwrap();
-        let ports: Vec<_> = split.inputs().iter().map(|i| (i.name.as_str(), i.owner)).collect();
+        let ports: Vec<_> =
+            split.inputs().iter().map(|i| (i.name.as_str(), i.owner.number())).collect();
         assert_eq!(ports, [("x", 1), ("y.0", 0), ("y.1", 1), ("y.2", 2), ("z", 1)]);
         assert_ne!(split.digest(), example().digest());
         let same = example().with_shared_inputs(&[false; 3], 3).unwrap();

@@ -42,7 +42,7 @@ pub(crate) fn circuit(program: impl Into<Program>) -> Circuit {
     let main = program.components.last().expect("a main component");
     let inputs = match main.inputs {
         0 => Vec::new(),
-        n => vec![Input { name: "x".into(), ty: Type::Uint(n), owner: 0 }],
+        n => vec![Input { name: "x".into(), ty: Type::Uint(n), owner: 0.into() }],
     };
     let outputs = match main.outputs.len() as u32 {
         0 => Vec::new(),

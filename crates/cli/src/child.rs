@@ -135,7 +135,7 @@ fn tuning(job: &PartyJob) -> CliResult<Tuning> {
 
 /// Tells the parent where this party is, and hears where the others are.
 fn meet(job: &PartyJob) -> CliResult<Transport> {
-    let last = job.party + 1 == job.parties;
+    let last = job.party.number() + 1 == job.parties;
     let door = if last { None } else { Some(Listener::bind("127.0.0.1:0")?) };
     let identity = match job.transport {
         LocalTransport::Tls => Some(Identity::generate()?),

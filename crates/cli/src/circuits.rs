@@ -4,8 +4,8 @@ use std::io::{BufWriter, IsTerminal, Write};
 
 use serde::Serialize;
 use symbolon::circuit::{
-    Circuit, LookupCount, Plan, Receivers, Stats, bristol, builtin, eval_ports, lower_lookups,
-    native, optimise, parse_value,
+    Circuit, LookupCount, PartyId, Plan, Receivers, Stats, bristol, builtin, eval_ports,
+    lower_lookups, native, optimise, parse_value,
 };
 
 use symbolon::duplo::{Forecast, GameSizes, Plans};
@@ -113,9 +113,9 @@ struct PortJson {
     ty: String,
     bits: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    owner: Option<u16>,
+    owner: Option<PartyId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    receivers: Option<Vec<u16>>,
+    receivers: Option<Vec<PartyId>>,
 }
 
 /// One component, the main one first.
@@ -152,7 +152,7 @@ fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
         bits: output.ty.width(),
         owner: None,
         receivers: Some(match &output.to {
-            Receivers::All => (0..parties).collect(),
+            Receivers::All => PartyId::all(parties).collect(),
             Receivers::Only(parties) => parties.clone(),
         }),
     });
@@ -206,7 +206,7 @@ fn info(args: &InfoArgs) -> CliResult<()> {
         rows.push([format!("input {place}"), input.name.clone(), input.ty.clone(), owner]);
     }
     for (place, output) in info.outputs.iter().enumerate() {
-        let to: Vec<String> = output.receivers.iter().flatten().map(u16::to_string).collect();
+        let to: Vec<String> = output.receivers.iter().flatten().map(PartyId::to_string).collect();
         let to = match to.len() {
             0 => "to nobody".to_string(),
             1 => format!("to party {}", to[0]),

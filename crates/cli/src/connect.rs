@@ -1,5 +1,6 @@
 //! How `run` reaches the other parties: flags for one peer, a list of parties for several.
 
+use symbolon::circuit::PartyId;
 use symbolon::{Endpoint, Fingerprint, Identity, Listener, PeerInfo, Transport};
 
 use crate::error::{CliError, CliResult};
@@ -11,7 +12,7 @@ use crate::settings::{PartyEntry, Settings};
 ///
 /// # Errors
 /// A usage failure that says what is missing or does not go together.
-pub fn transport(settings: &Settings, party: u16) -> CliResult<Transport> {
+pub fn transport(settings: &Settings, party: PartyId) -> CliResult<Transport> {
     match &settings.parties {
         Some(entries) => mesh(settings, entries, party),
         None => pair(settings, true),
@@ -44,7 +45,7 @@ pub fn count(settings: &Settings) -> CliResult<u16> {
 ///
 /// # Errors
 /// As [`transport`].
-pub fn transport_again(settings: &Settings, party: u16) -> CliResult<Transport> {
+pub fn transport_again(settings: &Settings, party: PartyId) -> CliResult<Transport> {
     match &settings.parties {
         Some(entries) => mesh(settings, entries, party),
         None => pair(settings, false),
@@ -97,7 +98,7 @@ fn pair(settings: &Settings, aloud: bool) -> CliResult<Transport> {
     })
 }
 
-fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> CliResult<Transport> {
+fn mesh(settings: &Settings, entries: &[PartyEntry], party: PartyId) -> CliResult<Transport> {
     if settings.connect.is_some() || settings.peer_fingerprint.is_some() {
         return Err(CliError::usage(
             "with a list of parties, their addresses and fingerprints are in [[party]]: leave out \

@@ -1,5 +1,6 @@
 //! How the command ends when it does not end well: a sentence, a hint, an exit code.
 
+use symbolon::circuit::PartyId;
 use symbolon::{
     AttemptCause, Culprit, DEALER, Error, ErrorClass, Refusal, Shortage, Subject, TransportReason,
     shortage,
@@ -110,7 +111,7 @@ pub struct CliError {
 #[serde(untagged)]
 pub enum Named {
     /// A party, by its number.
-    Party(u16),
+    Party(PartyId),
     /// `dealer`, or `unknown` where a check cannot tell peers apart.
     Other(String),
 }
@@ -454,11 +455,11 @@ mod tests {
     #[test]
     fn a_failed_check_is_told_with_its_code_and_its_culprit() {
         let of = |culprit: Culprit| CliError::from(Error::misbehaved(culprit, A_CHECK));
-        let failure = of(Culprit::Party(2));
+        let failure = of(Culprit::from(2));
         assert_eq!(failure.code, "check-failed");
         assert_eq!(failure.check.as_deref(), Some("a-check"));
         let named = |culprit| serde_json::to_string(&of(culprit).party).unwrap();
-        let all = [Culprit::Party(2), Culprit::Dealer, Culprit::Unknown].map(named);
+        let all = [Culprit::from(2), Culprit::Dealer, Culprit::Unknown].map(named);
         assert_eq!(all, ["2", "\"dealer\"", "\"unknown\""]);
         let sent = serde_json::to_string(&failure).unwrap();
         let come: CliError = serde_json::from_str(&sent).unwrap();

@@ -1,7 +1,6 @@
 //! `symbolon local`: all parties on this machine.
 
 use symbolon::circuit::PartyId;
-
 use symbolon::{PhaseReport, Protocol};
 
 use crate::args::LocalArgs;
@@ -149,7 +148,7 @@ pub fn parties(
         role: tuning.params.protocol.role(party).to_string(),
         phases: phases(played),
     };
-    (0..).zip(played).map(entry).collect()
+    PartyId::all(played.len()).zip(played).map(entry).collect()
 }
 
 /// The outputs as anybody learnt them.
@@ -239,8 +238,9 @@ mod tests {
 
     #[test]
     fn outputs_come_from_whoever_learns_them() {
-        let zero = party(&[(&[1], None), (&[0, 1], Some("1")), (&[], None)]);
-        let one = party(&[(&[1], Some("0")), (&[0, 1], Some("1")), (&[], None)]);
+        let zero = party(&[(&[1.into()], None), (&[0.into(), 1.into()], Some("1")), (&[], None)]);
+        let one =
+            party(&[(&[1.into()], Some("0")), (&[0.into(), 1.into()], Some("1")), (&[], None)]);
         let outputs = agreed(&[zero, one]).unwrap();
         let bits: Vec<_> = outputs.iter().map(|output| output.bits.as_deref()).collect();
         assert_eq!(bits, [Some("0"), Some("1"), None]);
@@ -248,9 +248,13 @@ mod tests {
 
     #[test]
     fn disagreement_is_a_defect() {
-        let differ = [party(&[(&[0, 1], Some("0"))]), party(&[(&[0, 1], Some("1"))])];
-        let lacking = [party(&[(&[0, 1], Some("0"))]), party(&[(&[0, 1], None)])];
-        let leaked = [party(&[(&[0], Some("0"))]), party(&[(&[0], Some("0"))])];
+        let differ = [
+            party(&[(&[0.into(), 1.into()], Some("0"))]),
+            party(&[(&[0.into(), 1.into()], Some("1"))]),
+        ];
+        let lacking =
+            [party(&[(&[0.into(), 1.into()], Some("0"))]), party(&[(&[0.into(), 1.into()], None)])];
+        let leaked = [party(&[(&[0.into()], Some("0"))]), party(&[(&[0.into()], Some("0"))])];
         for played in [differ, lacking, leaked] {
             let failure = agreed(&played).unwrap_err();
             assert_eq!(failure.class, crate::error::ExitKind::Internal);

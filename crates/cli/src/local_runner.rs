@@ -67,7 +67,7 @@ impl LocalRun<'_> {
     /// The worst of the parties' failures, with the party named.
     pub fn run(&self) -> CliResult<Vec<PartyResult>> {
         if let Work::Circuit { circuit, inputs, .. } = self.work {
-            for party in 0..self.parties {
+            for party in PartyId::all(self.parties) {
                 // What a user got wrong is told before anything is started.
                 PartyRun::new(circuit, party, inputs, self.tuning.params.executions)?;
             }
@@ -99,7 +99,7 @@ impl LocalRun<'_> {
         let perform = &perform;
         let ends = std::thread::scope(|scope| {
             let start = |(party, transport)| scope.spawn(move || perform(party, transport));
-            let parties: Vec<_> = (0u16..).zip(mesh).map(start).collect();
+            let parties: Vec<_> = PartyId::all(mesh.len()).zip(mesh).map(start).collect();
             let panicked = |_| Err(CliError::internal("a party's thread panicked"));
             let ends = parties.into_iter().map(|party| party.join().unwrap_or_else(panicked));
             ends.collect::<Vec<_>>()
@@ -114,7 +114,7 @@ impl LocalRun<'_> {
         let progress = Progress::begin();
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
-        for party in 0..self.parties {
+        for party in PartyId::all(self.parties) {
             let job = PartyJob { events: progress.is_watched(), ..self.job(party, house) };
             children.push(PartyProcess::start(job, party, words.clone())?);
         }
@@ -282,14 +282,16 @@ impl Stage {
                     return Err(named(party, failure));
                 }
                 Ok((party, _)) => return Err(self.vanished(party)),
-                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.vanished(0)),
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(self.vanished(PartyId::new(0)));
+                }
                 Err(mpsc::RecvTimeoutError::Timeout) => self.look(timeout)?,
             }
             if let Some(Err(failure)) = self.ends.iter().flatten().next() {
                 return Err(failure.clone());
             }
         }
-        for (party, child) in (0..).zip(&mut self.children) {
+        for (party, child) in PartyId::all(self.children.len()).zip(&mut self.children) {
             child.order(party, &peers)?;
         }
         Ok(())

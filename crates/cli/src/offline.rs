@@ -1,6 +1,7 @@
 //! `symbolon preprocess` and `symbolon prepare`: work that is done ahead of time, with the peers,
 //! into every party's store.
 
+use symbolon::circuit::PartyId;
 use symbolon::store::Store;
 use symbolon::stored::{self, Agreement, Amount, Filled, NewComponents, NewPool};
 use symbolon::{Config, Report};
@@ -195,7 +196,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
 ///
 /// # Errors
 /// A usage failure that says what is missing.
-pub fn who(settings: &Settings) -> CliResult<(Tuning, u16)> {
+pub fn who(settings: &Settings) -> CliResult<(Tuning, PartyId)> {
     let parties = connect::count(settings)?;
     let tuning = Tuning::new(&settings.tuning, parties)?;
     let last = parties - 1;
@@ -203,7 +204,7 @@ pub fn who(settings: &Settings) -> CliResult<(Tuning, u16)> {
     let party = settings
         .party
         .ok_or_else(|| CliError::usage(format!("which party is this? Say --party {numbers}")))?;
-    if party > last {
+    if party.number() > last {
         return Err(CliError::usage(format!("there is no party {party}: say --party {numbers}")));
     }
     Ok((tuning, party))
@@ -223,8 +224,8 @@ pub fn tell_agreement(agreement: &Agreement) {
 }
 
 /// Says what it cost the parties, where that is shown.
-pub fn tell_costs(tuning: &Tuning, reports: &[(u16, &Report)]) {
-    let one = |&(party, report): &(u16, &Report)| {
+pub fn tell_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) {
+    let one = |&(party, report): &(PartyId, &Report)| {
         let role = tuning.params.protocol.role(party).to_string();
         PartyJson { party, role, phases: report.phases.clone() }
     };

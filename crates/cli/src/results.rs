@@ -30,7 +30,7 @@ impl OutputJson {
     /// The output with the bits that were learnt, among `parties` parties.
     pub fn new(output: &Output, bits: Option<&[bool]>, parties: u16) -> Self {
         let receivers = match &output.to {
-            Receivers::All => (0..parties).collect(),
+            Receivers::All => PartyId::all(parties).collect(),
             Receivers::Only(parties) => parties.clone(),
         };
         OutputJson {

@@ -1,5 +1,6 @@
 //! `symbolon run`: one party of a run between machines.
 
+use symbolon::circuit::PartyId;
 use symbolon::{Config, Error, stored};
 
 use crate::args::RunArgs;
@@ -138,7 +139,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     failure
 }
 
-fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> CliResult<Resolved> {
+fn own_values(settings: &Settings, loaded: &Loaded, party: PartyId) -> CliResult<Resolved> {
     let mut values: Resolved = Vec::new();
     let by_line = settings.tuning.batch.is_some_and(|n| n > 1);
     let how = Reading { pad: settings.pad, by_line };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use symbolon::circuit::PartyId;
 use symbolon::zeroize::Zeroizing;
 use toml::de::{DeInteger, DeTable, DeValue};
 
@@ -83,7 +84,7 @@ struct SettingsFile {
 #[serde(deny_unknown_fields)]
 pub struct PartyEntry {
     /// Its number.
-    pub id: u16,
+    pub id: PartyId,
     /// Where later parties dial it, HOST:PORT.
     pub address: Option<String>,
     /// The fingerprint of its key.
@@ -92,7 +93,7 @@ pub struct PartyEntry {
 
 /// `party = 0`, which party this is, or `[[party]]`, a list of all.
 enum PartyKey {
-    This(u16),
+    This(PartyId),
     All(Vec<PartyEntry>),
 }
 
@@ -108,7 +109,7 @@ impl<'de> Deserialize<'de> for PartyKey {
 
             fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<PartyKey, E> {
                 let number = u16::try_from(number);
-                number.map(PartyKey::This).map_err(|_| E::custom(NO_PARTY))
+                number.map(|number| PartyKey::This(number.into())).map_err(|_| E::custom(NO_PARTY))
             }
 
             fn visit_seq<A: serde::de::SeqAccess<'de>>(
@@ -147,7 +148,7 @@ pub struct Settings {
     /// The circuit, its owners and receivers; the name is empty when none was given.
     pub spec: CircuitSpec,
     /// Which party this is.
-    pub party: Option<u16>,
+    pub party: Option<PartyId>,
     /// All parties, when they are listed.
     pub parties: Option<Vec<PartyEntry>>,
     /// Where to wait.
@@ -260,7 +261,9 @@ impl Settings {
         for (name, value) in file.owners {
             let owner = match &value {
                 toml::Value::String(text) => text.parse::<Owner>().ok(),
-                toml::Value::Integer(number) => u16::try_from(*number).ok().map(Owner::Party),
+                toml::Value::Integer(number) => {
+                    u16::try_from(*number).ok().map(|party| Owner::Party(party.into()))
+                }
                 _ => None,
             };
             let owner = owner.ok_or_else(|| {
@@ -282,7 +285,7 @@ impl Settings {
                 labels: Labels::join(file.types, file.names, args.ports.labels())?,
                 program: program(file.entry, file.r#const, &args.ports.program)?,
             },
-            party: args.meet.party.or(this),
+            party: args.meet.party.map(PartyId::new).or(this),
             parties,
             listen: args.meet.listen.clone().or(file_listen),
             connect: args.meet.connect.clone().or(file_connect),

@@ -179,7 +179,8 @@ impl CircuitSpec {
             Audience::All => &[][..],
             Audience::Only(parties) => &parties[..],
         });
-        let said = owners.chain(receivers.copied()).map(|party| party.saturating_add(1)).max();
+        let said =
+            owners.chain(receivers.copied()).map(|party| party.number().saturating_add(1)).max();
         let parties = parties_of(&circuit).max(said.unwrap_or(0));
         Ok((self.give_out(circuit, parties)?, parties))
     }
@@ -217,7 +218,7 @@ impl CircuitSpec {
         }
         // A shared input's owner does not matter, so it need not be one of the parties.
         let whose = owners.iter_mut().zip(&shared).filter(|(_, shared)| **shared);
-        whose.for_each(|(owner, _)| *owner = 0);
+        whose.for_each(|(owner, _)| *owner = PartyId::new(0));
         let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
         let mut receivers: Vec<Receivers> =
             circuit.outputs().iter().map(|o| o.to.clone()).collect();
@@ -238,7 +239,7 @@ pub fn parties_of(circuit: &Circuit) -> u16 {
         Receivers::All => &[][..],
         Receivers::Only(parties) => &parties[..],
     });
-    owners.chain(receivers.copied()).max().map_or(2, |last| last.saturating_add(1).max(2))
+    owners.chain(receivers.copied()).max().map_or(2, |last| last.number().saturating_add(1).max(2))
 }
 
 /// A circuit with its owners and receivers, as the user names its inputs and as the parties compute
@@ -256,10 +257,10 @@ pub struct Loaded {
 
 impl Loaded {
     /// The place in `circuit` of input `place` of `plain`, of `party`'s share when it is shared.
-    pub fn place(&self, place: usize, party: PartyId) -> usize {
+    pub fn place(&self, place: usize, party: impl Into<PartyId>) -> usize {
         let shares = |shared: &bool| if *shared { usize::from(self.parties) } else { 1 };
         let before: usize = self.shared[..place].iter().map(shares).sum();
-        before + if self.shared[place] { usize::from(party) } else { 0 }
+        before + if self.shared[place] { party.into().index() } else { 0 }
     }
 
     /// How many parties there are.
@@ -273,7 +274,7 @@ fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> C
         Receivers::All => &[][..],
         Receivers::Only(parties) => &parties[..],
     });
-    match owners.iter().chain(named).find(|party| **party >= parties) {
+    match owners.iter().chain(named).find(|party| party.number() >= parties) {
         None => Ok(()),
         Some(party) => Err(CliError::usage(format!(
             "there is no party {party}: the {parties} parties are numbered from 0"
@@ -326,7 +327,7 @@ mod tests {
     fn audiences() {
         assert_eq!("all".parse(), Ok(Audience::All));
         assert_eq!("none".parse(), Ok(Audience::Only(vec![])));
-        assert_eq!("1, 0,1".parse(), Ok(Audience::Only(vec![0, 1])));
+        assert_eq!("1, 0,1".parse(), Ok(Audience::Only(vec![0.into(), 1.into()])));
         assert!("both".parse::<Audience>().is_err());
         assert!("".parse::<Audience>().is_err());
     }
@@ -354,10 +355,10 @@ mod tests {
     fn owners_and_receivers_outside_the_parties_are_refused() {
         let mut spec = CircuitSpec { circuit: "add:8".into(), ..CircuitSpec::default() };
         assert!(spec.load(2).is_ok());
-        spec.owners = vec![("0".into(), Owner::Party(2))];
+        spec.owners = vec![("0".into(), Owner::Party(2.into()))];
         assert!(spec.load(2).unwrap_err().message.contains("no party 2"));
         spec.owners.clear();
-        spec.outputs = vec![("0".into(), Audience::Only(vec![0, 7]))];
+        spec.outputs = vec![("0".into(), Audience::Only(vec![0.into(), 7.into()]))];
         assert!(spec.load(2).unwrap_err().message.contains("no party 7"));
         assert_eq!(spec.load_for_all().unwrap().1, 8);
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use symbolon::circuit::PartyId;
 use symbolon::store::{
     Draft, ItemKind, ItemMeta, ItemState, Protection, Store, StoreError, create_key_file,
 };
@@ -120,7 +121,7 @@ struct ItemJson {
     item: String,
     kind: ItemKind,
     protocol: String,
-    party: u16,
+    party: PartyId,
     parties: usize,
     /// The dealer that dealt it, or dealt the material it was made from; null for what the parties
     /// made.
@@ -188,7 +189,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             item: entry.id.to_string(),
             kind: meta.kind,
             protocol: meta.protocol.clone(),
-            party: meta.party,
+            party: meta.party.into(),
             parties: meta.peers.len() + 1,
             dealer: meta.dealer.clone(),
             rho: meta.rho,

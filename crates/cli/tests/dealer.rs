@@ -322,7 +322,14 @@ fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Ve
         let keys = identities.iter().map(Identity::fingerprint).collect();
         let input_bits = vec![1; 256];
         let session = [session; 32];
-        let request = Request { session, party, evaluator: 0, and_gates: 1, input_bits, keys };
+        let request = Request {
+            session,
+            party: party.into(),
+            evaluator: 0.into(),
+            and_gates: 1,
+            input_bits,
+            keys,
+        };
         let (head, table) = request.encode();
         // One that gave way already is as good.
         let _ = lane.send(Kind::new("dealer request"), &head);

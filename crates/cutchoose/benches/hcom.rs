@@ -25,7 +25,7 @@ struct Session {
 
 fn session(params: &Params) -> Session {
     let mut prg = Prg::from_seed(Block(7));
-    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0.into(), verifier: 1.into() };
     let pairs: Vec<[Block; 2]> =
         (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
     let delta = BitVec::random(params.columns(), &mut prg);

@@ -28,7 +28,7 @@ use blake3::Hasher;
 use symbolon_ot::vole::{self, Prover, Verifier, VerifierKey};
 use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::{Block, Prg};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use crate::checks::OPENING;
 use crate::messages::{CHOSEN, OPENED, PROOF};
@@ -71,8 +71,8 @@ pub fn chosen_bytes(params: &Params, n: usize) -> usize {
 /// What the hash of an opening starts from: both parties, the lane, and how many there were before.
 struct Openings {
     session: [u8; 32],
-    committer: u16,
-    receiver: u16,
+    committer: PartyId,
+    receiver: PartyId,
     lane: u64,
     next: u64,
 }

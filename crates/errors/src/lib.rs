@@ -1,10 +1,15 @@
-//! Whose turn it is to act on an error: classes that the errors of all crates share.
+//! What all crates share: the numbers of parties, and classes that say whose turn it is to act on
+//! an error.
 //!
 //! A crate below the transport implements [`Classified`] for its error. The transport's error,
 //! which the library for users returns, can then be made from it.
 
+mod party;
+
 use std::error::Error;
 use std::io;
+
+pub use party::PartyId;
 
 /// Whose turn it is to act on an error. The command's exit codes follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

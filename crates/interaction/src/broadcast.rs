@@ -1,6 +1,6 @@
 //! Broadcast with abort: parties send to everybody, log what they saw, and compare the logs.
 
-use symbolon_transport::{Channel, Culprit, Error, Result};
+use symbolon_transport::{Channel, Culprit, Error, PartyId, Result};
 use zeroize::Zeroize;
 
 use crate::checks::BROADCAST;
@@ -28,8 +28,8 @@ impl BroadcastLog {
     }
 
     /// Adds `data`, which party `sender` broadcast.
-    pub fn note(&mut self, sender: u16, data: &[u8]) {
-        let log = &mut self.senders[sender as usize];
+    pub fn note(&mut self, sender: PartyId, data: &[u8]) {
+        let log = &mut self.senders[sender.index()];
         log.update(&(data.len() as u64).to_le_bytes()).update(data);
     }
 

@@ -37,7 +37,7 @@ pub fn commit_and_open(
     let session = session.as_bytes();
     let context = |party| CommitContext { domain: labels.commit.name(), session, party, index };
     let me = channels[0].me();
-    let (own, opening) = commit::commit(&context(me), value, prg);
+    let (own, opening) = commit::commit(&context(me.number()), value, prg);
     for channel in channels.iter_mut() {
         channel.send(labels.commit, &own.0)?;
         channel.flush()?;
@@ -62,7 +62,7 @@ pub fn commit_and_open(
         let mut opened = channel.recv(labels.open, 32 + value.len())?;
         let value = opened.split_off(32);
         let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
-        if commit::verify(&context(channel.peer()), commitment, &opening, &value) {
+        if commit::verify(&context(channel.peer().number()), commitment, &opening, &value) {
             Ok(value)
         } else {
             Err(Error::misbehaved(channel.peer(), labels.check))

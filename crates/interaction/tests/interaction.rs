@@ -47,8 +47,9 @@ fn each_gets_the_others_values() {
     for parties in [2, 3, 5] {
         for n in [0, 1, 100] {
             let value = |party: u16| vec![party as u8 + 1; n];
-            let got =
-                all(parties, |channels| exchange_values(channels, 0, &value(channels[0].me())));
+            let got = all(parties, |channels| {
+                exchange_values(channels, 0, &value(channels[0].me().number()))
+            });
             for (me, got) in (0..).zip(got) {
                 let peers = (0..parties).filter(|&peer| peer != me);
                 assert_eq!(got.unwrap(), peers.map(value).collect::<Vec<_>>());
@@ -244,7 +245,7 @@ fn another_opening_towards_one_peer() {
 fn broadcast_logs_bind_sender_order_and_content() {
     let log = |notes: &[(u16, &[u8])]| {
         let mut log = BroadcastLog::new(3);
-        notes.iter().for_each(|(sender, data)| log.note(*sender, data));
+        notes.iter().for_each(|(sender, data)| log.note((*sender).into(), data));
         log.digest()
     };
     let logs: [&[(u16, &[u8])]; 7] = [

@@ -264,7 +264,7 @@ fn party_number(cx: &mut Cx<'_>, party: &Party) -> Option<PartyId> {
         cx.errors.push(Diagnostic::new(Code::Port, span, message));
         return None;
     }
-    Some(number as PartyId)
+    Some(PartyId::new(number as u16))
 }
 
 fn entry_outputs(cx: &mut Cx<'_>, decl: &ast::FnDecl, result: TyId) -> Option<Vec<EntryOutput>> {

@@ -60,7 +60,7 @@ fn run_test(
         .collect();
     let inputs = types.iter().enumerate().map(|(i, &ty)| EntryInput {
         name: format!("p{i}"),
-        kind: InputKind::Party(0),
+        kind: InputKind::Party(0.into()),
         ty,
         span: instance.span,
     });

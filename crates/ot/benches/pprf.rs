@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 fn tree_params(bits: usize) -> TreeParams<'static> {
     let sizes = [TreeDepth::Two, TreeDepth::Four, TreeDepth::Eight];
     let k = sizes.into_iter().find(|k| k.bits() == bits).expect("one of the three");
-    TreeParams { session: &[1; 32], tree_sender: 0, tree_receiver: 1, k }
+    TreeParams { session: &[1; 32], tree_sender: 0.into(), tree_receiver: 1.into(), k }
 }
 
 fn leaves(tree_params: TreeParams<'_>) -> ItemsCount {

@@ -46,7 +46,7 @@ use curve25519_dalek::{
     traits::IsIdentity,
 };
 use symbolon_primitives::{BitVec, Block, Prg, Secret, stack, watch};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::checks::BASE_OT_POINT;
@@ -302,7 +302,7 @@ where
     all
 }
 
-fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
+fn decode(party: PartyId, bytes: &[u8]) -> Result<RistrettoPoint> {
     CompressedRistretto::from_slice(bytes)
         .ok()
         .and_then(|point| point.decompress())
@@ -311,7 +311,7 @@ fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
 }
 
 /// What all oracles are bound to: the session and who is sender and receiver in it.
-fn instance(session: &[u8; 32], sender: u16, receiver: u16) -> [u8; 32] {
+fn instance(session: &[u8; 32], sender: PartyId, receiver: PartyId) -> [u8; 32] {
     let mut hasher = Hasher::new_derive_key("symbolon base OT 3: instance");
     hasher.update(session).update(&sender.to_le_bytes()).update(&receiver.to_le_bytes());
     *hasher.finalize().as_bytes()
@@ -397,7 +397,8 @@ mod tests {
             |outputs: &[[u8; 32]]| (1..outputs.len()).all(|i| !outputs[..i].contains(&outputs[i]));
         let instances =
             [([1; 32], 0, 1), ([2; 32], 0, 1), ([1; 32], 2, 1), ([1; 32], 0, 2), ([1; 32], 1, 0)];
-        let instances = instances.map(|(session, from, to)| instance(&session, from, to));
+        let instances =
+            instances.map(|(session, from, to)| instance(&session, from.into(), to.into()));
         assert!(all_differ(&instances));
 
         let [a, b, ..] = instances;
@@ -455,7 +456,7 @@ mod tests {
             panic!("one OT")
         };
         let secret = random_scalar(&mut Prg::from_seed(Block(9)));
-        let instance = instance(&[1; 32], 0, 1);
+        let instance = instance(&[1; 32], 0.into(), 1.into());
         let public = RistrettoPoint::mul_base(&secret).compress();
         assert_eq!(b.recv_array(BASE_OT_A).unwrap(), public.to_bytes());
         let transcript = transcript(&instance, &public, &reply);
@@ -482,13 +483,13 @@ mod tests {
             let reply = a.recv(BASE_OT_REPLIES, REPLY).unwrap();
             let (s, t) = reply.split_at(POINT);
             let scalar = random_scalar(&mut Prg::from_seed(Block(9)));
-            let instance = instance(&[1; 32], 0, 1);
+            let instance = instance(&[1; 32], 0.into(), 1.into());
             let point = |slot| {
                 let mut oracles = Oracles::new(&instance);
                 let mut u = oracles.shift((0, slot), s);
                 add(&mut u, t);
                 let half = oracles.half_mask((0, slot), &u);
-                decode(1, s).unwrap() + half + half
+                decode(1.into(), s).unwrap() + half + half
             };
             let (own, other) = (usize::from(choice), usize::from(!choice));
             assert_eq!(point(own), RistrettoPoint::mul_base(&scalar));

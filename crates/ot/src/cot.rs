@@ -27,7 +27,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, Transcript, gf128};
-use symbolon_transport::{Channel, Check, Error, Result};
+use symbolon_transport::{Channel, Check, Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use crate::checks::EXTENSION;
@@ -109,7 +109,7 @@ pub trait CotSender: Send {
     /// `PeerMisbehaved` (by `peer`) when they do not fit, after which the session must be dropped.
     fn verify(
         &self,
-        peer: u16,
+        peer: PartyId,
         chi: &[Block],
         (x, t): (Block, &[Block]),
         q: &Columns,
@@ -220,7 +220,7 @@ fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
 /// nothing passes after a failure, and every later check reports that first one.
 #[derive(Default)]
 pub struct SelectiveFailureGuard {
-    failed: Mutex<Option<(u16, Check)>>,
+    failed: Mutex<Option<(PartyId, Check)>>,
 }
 
 impl SelectiveFailureGuard {
@@ -230,7 +230,7 @@ impl SelectiveFailureGuard {
     }
 
     /// Lets a check through only if it passed and all before it did.
-    pub(crate) fn pass(&self, passed: bool, party: u16, check: Check) -> Result<()> {
+    pub(crate) fn pass(&self, passed: bool, party: PartyId, check: Check) -> Result<()> {
         let mut failed = self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !passed && failed.is_none() {
             *failed = Some((party, check));
@@ -263,9 +263,9 @@ impl GlobalKey {
 #[derive(Clone, Copy, Debug)]
 pub struct ExtensionId {
     /// The party that holds Δ; `None` where all parties but the receiver check one draw together.
-    pub sender: Option<u16>,
+    pub sender: Option<PartyId>,
     /// The party that holds the choice bits.
-    pub receiver: u16,
+    pub receiver: PartyId,
     /// The lane, or 0 for the set-up's own draw.
     pub lane: u64,
 }
@@ -291,19 +291,19 @@ mod tests {
     /// Session, both parties and the lane enter the challenge before anything is said.
     #[test]
     fn challenges_of_other_streams_are_others() {
-        let of = |session: u8, sender: Option<u16>, receiver: u16, lane: u64| {
+        let of = |session: u8, sender: Option<PartyId>, receiver: PartyId, lane: u64| {
             let mut transcript = ExtensionId { sender, receiver, lane }.transcript(&[session; 32]);
             challenge(&mut transcript, &[7; 32], 1)
         };
-        let first = of(1, Some(2), 0, 1);
-        assert_eq!(first, of(1, Some(2), 0, 1));
+        let first = of(1, Some(2.into()), 0.into(), 1);
+        assert_eq!(first, of(1, Some(2.into()), 0.into(), 1));
         for other in [
-            of(2, Some(2), 0, 1),
-            of(1, Some(3), 0, 1),
-            of(1, Some(0), 2, 1),
-            of(1, None, 0, 1),
-            of(1, Some(2), 1, 1),
-            of(1, Some(2), 0, 2),
+            of(2, Some(2.into()), 0.into(), 1),
+            of(1, Some(3.into()), 0.into(), 1),
+            of(1, Some(0.into()), 2.into(), 1),
+            of(1, None, 0.into(), 1),
+            of(1, Some(2.into()), 1.into(), 1),
+            of(1, Some(2.into()), 0.into(), 2),
         ] {
             assert_ne!(first[0], other[0]);
         }

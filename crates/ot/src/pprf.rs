@@ -45,7 +45,7 @@
 
 use blake3::Hasher;
 use symbolon_primitives::{Block, Delta, TweakedHash, derive_block};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use crate::checks::PUNCTURED_TREE;
@@ -80,9 +80,9 @@ pub struct TreeParams<'a> {
     /// The session.
     pub session: &'a [u8; 32],
     /// The tree sender's party number.
-    pub tree_sender: u16,
+    pub tree_sender: PartyId,
     /// The tree receiver's party number.
-    pub tree_receiver: u16,
+    pub tree_receiver: PartyId,
     /// The bits of a block.
     pub k: TreeDepth,
 }

@@ -16,7 +16,7 @@
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Secret};
-use symbolon_transport::{Channel, Result};
+use symbolon_transport::{Channel, PartyId, Result};
 use zeroize::Zeroizing;
 
 use crate::messages::TREES;
@@ -146,8 +146,8 @@ fn base_seeds<'a>(
 /// This party and one peer before they have anything in common.
 struct Pair<'a> {
     session: &'a [u8; 32],
-    me: u16,
-    peer: u16,
+    me: PartyId,
+    peer: PartyId,
     key: GlobalKey,
     /// The bits of Δ.
     choices: BitVec,
@@ -208,8 +208,8 @@ impl<'a> Pair<'a> {
 /// What the base OTs of both directions with one peer come to.
 struct DirectedSeeds<'a> {
     session: &'a [u8; 32],
-    me: u16,
-    peer: u16,
+    me: PartyId,
+    peer: PartyId,
     key: GlobalKey,
     pairs: Secret<Pairs>,
     chosen: Secret<Seeds>,

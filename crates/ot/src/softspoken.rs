@@ -214,8 +214,8 @@ mod tests {
             let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
             let tree_params = TreeParams {
                 session: &[0; 32],
-                tree_sender: 0,
-                tree_receiver: 1,
+                tree_sender: 0.into(),
+                tree_receiver: 1.into(),
                 k: TreeDepth::Four,
             };
             LeafStreams::new(&pprf::build_trees(tree_params, &pairs).0.0, lane)

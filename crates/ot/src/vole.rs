@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 use blake3::Hasher;
 use symbolon_primitives::{Block, Transcript};
-use symbolon_transport::{Channel, Check, Error, Result};
+use symbolon_transport::{Channel, Check, Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use crate::checks::CONSISTENCY;
@@ -466,7 +466,7 @@ impl VerifierKey {
     ///
     /// # Errors
     /// `PeerMisbehaved` by `peer`, or by the first who failed.
-    pub fn pass(&self, passed: bool, peer: u16, check: Check) -> Result<()> {
+    pub fn pass(&self, passed: bool, peer: PartyId, check: Check) -> Result<()> {
         self.guard.pass(passed, peer, check)
     }
 }

@@ -23,7 +23,7 @@
 use symbolon_interaction::BroadcastLog;
 use symbolon_ot::{Columns, Correction, cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
-use symbolon_transport::{Channel, Error, Result, SessionId};
+use symbolon_transport::{Channel, Error, PartyId, Result, SessionId};
 
 use crate::messages::{ABIT_CHECK, ABIT_DIGESTS};
 use crate::{PeerIndex, peers::peers_of};
@@ -34,7 +34,7 @@ const AHEAD: usize = 4;
 
 /// One lane's correlated OT with every peer.
 pub struct AuthBitGenerator {
-    me: u16,
+    me: PartyId,
     pairs: Vec<Lane>,
     own: Transcript,
     theirs: Vec<Transcript>,
@@ -48,10 +48,16 @@ pub struct AuthBitGenerator {
 
 impl AuthBitGenerator {
     /// Takes the lane's correlated OT with each peer, peers in ascending order.
-    pub fn new(pairs: Vec<Lane>, session: &SessionId, me: u16, lane: u64, prg: &mut Prg) -> Self {
+    pub fn new(
+        pairs: Vec<Lane>,
+        session: &SessionId,
+        me: PartyId,
+        lane: u64,
+        prg: &mut Prg,
+    ) -> Self {
         let parties = pairs.len() + 1;
         // Draws are checked by all others together, of which between two parties there is one.
-        let transcript = |receiver, verifier: u16| {
+        let transcript = |receiver, verifier: PartyId| {
             let sender = (parties == 2).then_some(verifier);
             cot::ExtensionId { sender, receiver, lane }.transcript(session.as_bytes())
         };
@@ -199,7 +205,7 @@ impl AuthBitGenerator {
         Ok(())
     }
 
-    fn note(&mut self, sender: u16, digests: &[[u8; 32]], x_hash: Block) {
+    fn note(&mut self, sender: PartyId, digests: &[[u8; 32]], x_hash: Block) {
         if self.pairs.len() > 1 {
             self.log.note(sender, &digests.concat());
             self.log.note(sender, &x_hash.to_bytes());
@@ -222,7 +228,7 @@ fn send_others(channel: &mut Channel, digests: &[[u8; 32]], peer: PeerIndex) -> 
 fn receive_others(
     channel: &mut Channel,
     own: [u8; 32],
-    me: u16,
+    me: PartyId,
     peers: usize,
 ) -> Result<Vec<[u8; 32]>> {
     if peers < 2 {

@@ -18,7 +18,7 @@
 
 use symbolon_interaction::{BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts};
 use symbolon_primitives::{Block, Delta, Prg, gf128};
-use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
+use symbolon_transport::{Channel, Culprit, Error, PartyId, Result, SessionId};
 
 use crate::AuthShares;
 use crate::checks::{GLOBAL_KEY, GLOBAL_KEY_Z};
@@ -58,7 +58,7 @@ pub(crate) fn check(
 
     let keys = shares.towards.iter().fold(Block::ZERO, |sum, t| sum ^ combine(&t.keys));
     let mut z: Vec<Block> = shares.towards.iter().map(|towards| combine(&towards.macs)).collect();
-    z.insert(me as usize, keys ^ gf128::mul(own ^ sum, **delta));
+    z.insert(me.index(), keys ^ gf128::mul(own ^ sum, **delta));
     let opened = commit_and_open(channels, &Z, session, 0, Block::as_bytes(&z), prg)?;
     for theirs in opened {
         for (z, theirs) in z.iter_mut().zip(theirs.chunks_exact(16)) {
@@ -72,7 +72,7 @@ pub(crate) fn check(
 }
 
 /// Broadcasts `value` and returns the sum of everybody's.
-fn broadcast_sum(channels: &mut [Channel], me: u16, value: Block) -> Result<Block> {
+fn broadcast_sum(channels: &mut [Channel], me: PartyId, value: Block) -> Result<Block> {
     let mut log = BroadcastLog::new(channels.len() + 1);
     log.note(me, &value.to_bytes());
     for channel in channels.iter_mut() {

@@ -7,7 +7,7 @@ use symbolon_ot::{
     setup,
 };
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
-use symbolon_transport::{Channel, Error, Result, SessionId};
+use symbolon_transport::{Channel, Error, PartyId, Result, SessionId};
 
 use crate::{
     AuthBits, AuthShares, PeerAuth, Triples,
@@ -29,7 +29,7 @@ pub struct Config {
     /// Statistical security ρ, in bits.
     pub rho: u32,
     /// The party that evaluates what the others garble; its lsb(Δ) differs.
-    pub evaluator: u16,
+    pub evaluator: PartyId,
     /// Makes the correlated OTs.
     pub ot_extension: OtExtension,
 }
@@ -141,10 +141,10 @@ impl Preprocessor {
         mut memory: AuthShares,
     ) -> Result<AuthShares> {
         let (me, peers) = (lanes[0][0].me(), lanes[0].len());
-        let mine = counts[me as usize];
+        let mine = counts[me.index()];
         memory.bits = self.lanes[0].random_bits(mine);
         memory.towards.resize_with(peers, PeerAuth::default);
-        let theirs = peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
+        let theirs = peers_of(me, counts.len()).map(|peer| counts[peer.index()]);
         for (PeerAuth { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
             resize_for_overwrite(macs, mine);
             resize_for_overwrite(keys, theirs);

@@ -1,13 +1,16 @@
 //! Party numbers, and indices among a party's peers.
 
+use symbolon_transport::PartyId;
+
 /// The index of a peer among a party's peers, which are in ascending order of their party numbers
-/// everywhere. Not the peer's party number, a `u16`.
+/// everywhere. Not the peer's [`PartyId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerIndex(usize);
 
 impl PeerIndex {
     /// The index of party `peer` among the peers of party `me`.
-    pub fn of(peer: u16, me: u16) -> PeerIndex {
+    pub fn of(peer: impl Into<PartyId>, me: impl Into<PartyId>) -> PeerIndex {
+        let (peer, me) = (peer.into(), me.into());
         PeerIndex(usize::from(peer) - usize::from(peer > me))
     }
 
@@ -23,8 +26,9 @@ impl PeerIndex {
 }
 
 /// The parties other than `me`, in order.
-pub fn peers_of(me: u16, parties: usize) -> impl Iterator<Item = u16> {
-    (0..parties as u16).filter(move |&party| party != me)
+pub fn peers_of(me: impl Into<PartyId>, parties: usize) -> impl Iterator<Item = PartyId> {
+    let me = me.into();
+    PartyId::all(parties).filter(move |&party| party != me)
 }
 
 #[cfg(test)]

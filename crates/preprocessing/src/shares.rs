@@ -11,13 +11,14 @@ use std::ops::Range;
 
 use bytemuck::zeroed_vec;
 use symbolon_primitives::{BitVec, Block, Key, Mac};
+use symbolon_transport::PartyId;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::PeerIndex;
 
 /// The last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, garbling needs the
 /// garblers' to be 1: so it is 1 for every party but the evaluator, whose is n mod 2.
-pub(crate) fn lsb_of_delta(party: u16, evaluator: u16, parties: usize) -> bool {
+pub(crate) fn lsb_of_delta(party: PartyId, evaluator: PartyId, parties: usize) -> bool {
     party != evaluator || parties % 2 == 1
 }
 

@@ -43,7 +43,7 @@ fn everything_dealt_is_authenticated_and_every_product_is_right() {
     ];
     for (evaluator, (gates, inputs)) in (0..2).cycle().zip(cases) {
         let mut asked = request(inputs, gates);
-        asked.evaluator = evaluator;
+        asked.evaluator = evaluator.into();
         dealing::check(&deal(&asked), &asked);
     }
 }
@@ -52,7 +52,7 @@ fn everything_dealt_is_authenticated_and_every_product_is_right() {
 fn last_bits_of_the_deltas_follow_the_rule() {
     for parties in [2, 3, 4, 5] {
         for evaluator in 0..parties as u16 {
-            let asked = Request { evaluator, ..request(&vec![1; parties], 1) };
+            let asked = Request { evaluator: evaluator.into(), ..request(&vec![1; parties], 1) };
             let dealt = deal(&asked);
             let lsbs: Vec<bool> = dealt.iter().map(|dealt| dealt.delta.lsb()).collect();
             for (party, lsb) in (0..).zip(&lsbs) {
@@ -117,7 +117,11 @@ fn bytes_are_exactly_those_of_the_formula() {
         let bytes = summary.unwrap().bytes;
         for (party, meter) in (0..).zip(&meters) {
             let report = meter.report().remove(0);
-            assert_eq!(report.bytes_received, asked.bytes_to_party(party), "{gates} {inputs:?}");
+            assert_eq!(
+                report.bytes_received,
+                asked.bytes_to_party(party.into()),
+                "{gates} {inputs:?}"
+            );
             assert_eq!(report.bytes_received, bytes[usize::from(party)]);
             assert_eq!(report.bytes_sent, asked.bytes_from_party());
             assert_eq!(asked.bytes_from_party(), 8 + 64 + 8 + 8 * inputs.len() as u64 + 8);
@@ -125,9 +129,12 @@ fn bytes_are_exactly_those_of_the_formula() {
     }
     // Spelt out: two parties, two chunks of gates, one of inputs.
     let asked = request(&[100, 50], 10_000);
-    assert_eq!(asked.bytes_to_party(1), 24 + (16 * 50 + 8) + (64 * 10_000 + 2 * 32));
+    assert_eq!(asked.bytes_to_party(1.into()), 24 + (16 * 50 + 8) + (64 * 10_000 + 2 * 32));
     let c_bits = (8 + 1024) + (8 + (10_000 - 8192) / 8);
-    assert_eq!(asked.bytes_to_party(0), 24 + (16 * 100 + 8) + (64 * 10_000 + 2 * 32) + c_bits);
+    assert_eq!(
+        asked.bytes_to_party(0.into()),
+        24 + (16 * 100 + 8) + (64 * 10_000 + 2 * 32) + c_bits
+    );
 }
 
 /// Cheat: party | request | different requests | all are told the difference | always
@@ -141,7 +148,7 @@ fn parties_who_ask_for_different_things_are_all_told() {
             "the number of AND gates: 100 (party 0), 101 (party 1)",
         ),
         (
-            Request { evaluator: 2, ..asked.clone() },
+            Request { evaluator: 2.into(), ..asked.clone() },
             "the evaluator: party 1 (party 0), party 2 (party 1)",
         ),
         (Request { session: [8; 32], ..asked.clone() }, "the session"),
@@ -178,15 +185,15 @@ fn parties_who_ask_for_different_things_are_all_told() {
 fn a_request_that_makes_no_sense_is_not_sent() {
     let asked = request(&[5, 6], 100);
     let bad = [
-        Request { party: 2, ..asked.clone() },
-        Request { evaluator: 2, ..asked.clone() },
+        Request { party: 2.into(), ..asked.clone() },
+        Request { evaluator: 2.into(), ..asked.clone() },
         Request { input_bits: vec![1], ..asked.clone() },
         Request { input_bits: vec![0; 257], ..asked.clone() },
         Request { input_bits: vec![u64::MAX, u64::MAX], ..asked.clone() },
         Request { and_gates: u64::MAX, ..asked.clone() },
         Request { keys: vec![symbolon_transport::Fingerprint([0; 32])], ..asked.clone() },
         // The other party's slot.
-        Request { party: 1, ..asked.clone() },
+        Request { party: 1.into(), ..asked.clone() },
     ];
     for asked in bad {
         let (mut parties, dealer) = slots(2);
@@ -232,7 +239,7 @@ fn a_malformed_request_is_refused_to_all() {
     for (kind, adversary) in head.into_iter().chain(table) {
         let [error, told] = bent_request(kind, adversary);
         assert!(
-            matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. }),
+            matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(party), .. } if party == 1),
             "{error}"
         );
         assert!(told.to_string().contains("the request of party 1 is refused"), "{told}");
@@ -259,7 +266,8 @@ fn a_party_that_dies_or_is_silent_ends_it_for_all() {
                     return take(channel, &asked).err();
                 }
                 let client =
-                    DealerClient::new(channel, Request { party: 1, ..asked.clone() }).unwrap();
+                    DealerClient::new(channel, Request { party: 1.into(), ..asked.clone() })
+                        .unwrap();
                 let (_, _, mut gates) = client.inputs().unwrap();
                 gates.next_batch().unwrap();
                 if silent {
@@ -269,7 +277,10 @@ fn a_party_that_dies_or_is_silent_ends_it_for_all() {
             },
         );
         let error = summary.unwrap_err();
-        assert!(matches!(error, Error::Transport { party: Some(1), .. }), "{error}");
+        assert!(
+            matches!(error, Error::Transport { party: Some(party), .. } if party == 1),
+            "{error}"
+        );
         let words =
             if silent { "waited too long for party 1" } else { "lost the connection with party 1" };
         for party in [0, 2] {
@@ -363,7 +374,11 @@ fn what_the_dealer_holds_does_not_follow_the_count() {
     );
     for meter in meters {
         let sent: u64 = meter.report().iter().map(|phase| phase.bytes_sent).sum();
-        assert!(sent > 1 << 20 && sent < 6 << 20, "{sent} bytes of {}", asked.bytes_to_party(0));
+        assert!(
+            sent > 1 << 20 && sent < 6 << 20,
+            "{sent} bytes of {}",
+            asked.bytes_to_party(0.into())
+        );
     }
 }
 

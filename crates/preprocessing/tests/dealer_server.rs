@@ -72,7 +72,7 @@ impl TestServer {
         let key = asked.keys[usize::from(party)];
         let come = || {
             let channel = self.enter_from(Some(address.parse().unwrap()), party, key);
-            let asked = Request { party, ..asked.clone() };
+            let asked = Request { party: party.into(), ..asked.clone() };
             thread::spawn(move || finish(DealerClient::new(channel, asked)?))
         };
         settle(vec![come(), come()])
@@ -80,7 +80,8 @@ impl TestServer {
 
     /// A client with this key that asks for the slot and takes all it is dealt.
     fn come(&self, asked: &Request, party: u16, key: Fingerprint) -> Joined {
-        let (channel, asked) = (self.enter(party, key), Request { party, ..asked.clone() });
+        let (channel, asked) =
+            (self.enter(party, key), Request { party: party.into(), ..asked.clone() });
         thread::spawn(move || finish(DealerClient::new(channel, asked)?))
     }
 
@@ -199,7 +200,7 @@ fn another_key_gets_no_slot_and_ends_no_session() {
     // A client without a key gets none of those that have one.
     let (near, far) = slot(1);
     house.server.admit(Client::from(far));
-    let bare = Request { party: 1, ..asked.clone() };
+    let bare = Request { party: 1.into(), ..asked.clone() };
     let words = told(thread::spawn(move || finish(DealerClient::new(near, bare)?)));
     assert!(words.contains("another key"), "{words}");
     deserve(vec![zero, house.join(&asked, 1)], &asked);
@@ -319,7 +320,7 @@ fn when_the_slots_of_running_sessions_leave_none_newcomers_are_told() {
     let lazy: Vec<DealerClient> = thread::scope(|scope| {
         let begin = |party: u16| {
             let channel = house.enter(party, endless.keys[usize::from(party)]);
-            let asked = Request { party, ..endless.clone() };
+            let asked = Request { party: party.into(), ..endless.clone() };
             scope.spawn(move || DealerClient::new(channel, asked).unwrap())
         };
         [begin(0), begin(1)].into_iter().map(|client| client.join().unwrap()).collect()
@@ -341,7 +342,7 @@ fn a_client_that_hangs_up_while_it_waits_is_noticed() {
         let asked = session(name, &[1, 2, 3], 100);
         let stays = house.admitted(&asked, 0);
         let mut gone = house.enter(1, key(2));
-        let (head, table) = Request { party: 1, ..asked.clone() }.encode();
+        let (head, table) = Request { party: 1.into(), ..asked.clone() }.encode();
         gone.send("dealer request", &head).unwrap();
         gone.send("dealer request: parties", &table).unwrap();
         gone.flush().unwrap();
@@ -381,7 +382,7 @@ fn a_busy_dealer_says_so() {
     let lazy: Vec<DealerClient> = thread::scope(|scope| {
         let begin = |party: u16| {
             let channel = house.enter(party, endless.keys[usize::from(party)]);
-            let asked = Request { party, ..endless.clone() };
+            let asked = Request { party: party.into(), ..endless.clone() };
             scope.spawn(move || DealerClient::new(channel, asked).unwrap())
         };
         let begun = [begin(0), begin(1)];

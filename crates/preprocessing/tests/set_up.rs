@@ -9,12 +9,12 @@ use symbolon_preprocessing::{
     AuthShares, Config, OtExtension, PeerIndex, Preprocessor, Triples, checks,
 };
 use symbolon_primitives::Block;
-use symbolon_transport::{Error, Result, SessionId};
+use symbolon_transport::{Error, PartyId, Result, SessionId};
 
 const SESSION: SessionId = SessionId([4; 32]);
 
 /// The party whose Δ makes the last bits of all add up to 1.
-const EVALUATOR: u16 = 0;
+const EVALUATOR: PartyId = PartyId::new(0);
 
 fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
     Preprocessor::set_up(

@@ -7,7 +7,7 @@
 use std::io::{Cursor, Read};
 use std::ops::Range;
 
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 pub use crate::duplo::{Components, Plan as ComponentPlan};
@@ -47,7 +47,7 @@ pub(crate) struct ComponentPools {
     /// What so many runs of a circuit take.
     pub demand: fn(&Compiled, ComponentTerms<'_>, u64) -> Result<Components>,
     /// The sections of a party's pool.
-    pub sections: fn(&Components, u16, Rho) -> Result<Vec<ComponentSection>>,
+    pub sections: fn(&Components, PartyId, Rho) -> Result<Vec<ComponentSection>>,
     /// What a circuit takes of a pool of these kinds.
     pub plan: fn(&Compiled, ComponentTerms<'_>, &[[u8; 32]]) -> Result<ComponentPlan>,
 }
@@ -79,7 +79,7 @@ impl Protocol {
     pub fn component_sections(
         self,
         components: &Components,
-        me: u16,
+        me: PartyId,
         rho: Rho,
     ) -> Result<Vec<ComponentSection>> {
         (self.component_pools()?.sections)(components, me, rho)

@@ -30,7 +30,7 @@ pub(crate) fn interleave(circuit: &Circuit, parties: &[&BitVec]) -> BitVec {
     let mut masked = BitVec::zeros(0);
     let mut taken = vec![0; parties.len()];
     for input in circuit.inputs() {
-        let owner = input.owner as usize;
+        let owner = input.owner.index();
         for _ in 0..input.ty.width() {
             masked.push(parties[owner].get(taken[owner]));
             taken[owner] += 1;

@@ -34,7 +34,7 @@ use gates::{
     role::GateRole,
 };
 use spec::{EngineSource, ProtocolSpec, Role};
-use symbolon_transport::{Check, Error, Message, Result};
+use symbolon_transport::{Check, Error, Message, PartyId, Result};
 
 pub use compiled::Compiled;
 pub use component_pool::{ComponentPlan, ComponentSection, ComponentTerms, Components};
@@ -124,8 +124,8 @@ impl Protocol {
     }
 
     /// What a party does in it, for messages to people.
-    pub fn role(self, party: u16) -> &'static str {
-        self.spec().roles[usize::from(party > 0)]
+    pub fn role(self, party: impl Into<PartyId>) -> &'static str {
+        self.spec().roles[usize::from(party.into() != 0)]
     }
 
     /// Runs the set-up (base OTs, global keys) with the peer.
@@ -192,7 +192,9 @@ impl Protocol {
     /// not grow with it.
     pub fn streams(self) -> bool {
         match self.spec().engine {
-            EngineSource::Gates(role) => matches!(role(0, self.forms()[0]), GateRole::Garbling(_)),
+            EngineSource::Gates(role) => {
+                matches!(role(PartyId::new(0), self.forms()[0]), GateRole::Garbling(_))
+            }
             EngineSource::Own(_) => false,
         }
     }
@@ -255,7 +257,7 @@ impl Protocol {
 
     /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd
     /// last bit.
-    pub fn evaluator(self) -> u16 {
+    pub fn evaluator(self) -> PartyId {
         self.spec().evaluator
     }
 
@@ -266,7 +268,7 @@ impl Protocol {
     /// Refuses a party that cannot take part in the session of `net`.
     fn check_place(self, net: &Network) -> Result<()> {
         let parties = net.parties();
-        if !self.parties().contains(&parties) || net.me >= parties {
+        if !self.parties().contains(&parties) || net.me.number() >= parties {
             return Err(Error::InvalidInput(format!(
                 "{} does not run among {parties} parties",
                 self.name()

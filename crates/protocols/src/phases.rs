@@ -27,7 +27,7 @@ impl Demand {
     pub fn of(circuit: &Compiled, parties: u16) -> Demand {
         let mut input_bits = vec![0; parties as usize];
         for Input { ty, owner, .. } in circuit.circuit().inputs() {
-            if let Some(bits) = input_bits.get_mut(*owner as usize) {
+            if let Some(bits) = input_bits.get_mut(owner.index()) {
                 *bits += ty.width();
             }
         }

@@ -151,7 +151,7 @@ impl<'a> PoolWriter<'a> {
         }
         self.sink.write(PoolLayout::inputs(self.layout.me), &self.buffer)?;
         let me = self.layout.me;
-        let peers = (0..self.layout.parties).filter(|&party| party != me);
+        let peers = PartyId::all(self.layout.parties).filter(|&party| party != me);
         for (party, keys) in peers.zip(keys) {
             self.sink.write(PoolLayout::inputs(party), Block::as_bytes(keys))?;
         }
@@ -239,7 +239,7 @@ pub(crate) fn correlations(
     }
     let mut own_masks = BitVec::zeros(0);
     let mut inputs = InputAuth { macs: vec![Vec::new(); layout.peers()], keys: Vec::new() };
-    for (party, bits) in (0..parties).zip(&range.inputs) {
+    for (party, bits) in PartyId::all(parties).zip(&range.inputs) {
         let each = layout.input_bytes(party);
         let bytes = bits.start * each..bits.end * each;
         let mut section = source.open(PoolLayout::inputs(party), bytes)?;

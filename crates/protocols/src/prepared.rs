@@ -58,7 +58,7 @@ impl Protocol {
                 damaged("it is no prepared circuit of this version")
             }
         })?;
-        if net.me >= net.parties() {
+        if net.me.number() >= net.parties() {
             return Err(Error::invalid_input(format!("there is no party {}", net.me)));
         }
         let loaded = (self.spec().load)(net, form, circuit, from.part())?;

@@ -330,7 +330,7 @@ fn assert_refuses_everything_after(
     let again = |mut net: Network| -> (Result<()>, Result<()>) {
         let circuit = circuit(2);
         let compiled = common::compiled(setting, &circuit);
-        let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
+        let inputs = common::inputs_of(&circuit, net.me.number(), &inputs(2));
         let mut engine = setting.protocol.set_up(&mut net).unwrap();
         let first = engine.stream(&mut net, &compiled, &inputs).map(drop);
         let second = engine.stream(&mut net, &compiled, &inputs).map(drop);
@@ -361,7 +361,7 @@ fn other_stretches_than_the_peer_s() {
             let [a, mut b] = common::networks(setting);
             b.segment_gates = other.unwrap_or(b.segment_gates);
             let part = |net: Network, segment_gates: Option<u64>| {
-                let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
+                let inputs = common::inputs_of(&circuit, net.me.number(), &inputs(2));
                 let setting = Setting { segment_gates, known: true, ..setting };
                 common::party(setting, net, [&compiled; 2], &inputs)
             };

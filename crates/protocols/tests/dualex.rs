@@ -85,7 +85,7 @@ fn circuits_without_outputs_or_inputs_of_a_party() {
     let step = |out: u32| (0, out, out + 1);
     for (widths, to) in [
         ([3, 1], Receivers::All),
-        ([1, 3], Receivers::Only(vec![0])),
+        ([1, 3], Receivers::only([0])),
         ([2, 2], Receivers::Only(vec![])),
     ] {
         let circuit = common::circuit(&widths, &[step(0), step(1)], vec![(vec![2, 3, 4], to)]);
@@ -93,7 +93,7 @@ fn circuits_without_outputs_or_inputs_of_a_party() {
     }
     // All inputs are party 1's, then party 0's.
     for owner in [1, 0] {
-        let circuit = common::two_layers(5, Receivers::Only(vec![0]));
+        let circuit = common::two_layers(5, Receivers::only([0]));
         let circuit = circuit.with_owners(&[owner; 2]).unwrap();
         assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
     }
@@ -121,7 +121,7 @@ fn every_builtin_circuit_runs() {
     for entry in builtin::catalogue() {
         let circuit = builtin::by_name(entry.example).unwrap();
         let too_large = Plan::new(&circuit).and_count() > 200_000;
-        if too_large || circuit.inputs().iter().any(|input| input.owner > 1) {
+        if too_large || circuit.inputs().iter().any(|input| input.owner > 1.into()) {
             continue;
         }
         assert_runs(setting(1, PsiForm::Synchronous), &circuit, 3);
@@ -158,7 +158,7 @@ fn every_sample_file_runs() {
 /// Prepared in one session, stored, and evaluated in another.
 #[test]
 fn prepared_executions_are_stored_and_loaded() {
-    let circuit = common::two_layers(7, Receivers::Only(vec![1]));
+    let circuit = common::two_layers(7, Receivers::only([1]));
     let compiled = Compiled::new(&circuit);
     for psi in PsiForm::ALL {
         let setting = setting(2, psi);
@@ -175,7 +175,7 @@ fn prepared_executions_are_stored_and_loaded() {
         let ended = session(setting, 2, saved.clone(), |net, saved| {
             let from = &mut saved.as_slice();
             let prepared = setting.protocol.load_prepared(net, &compiled, from)?;
-            prepared.evaluate(net, &compiled, &inputs_of(&circuit, net.me, &all))
+            prepared.evaluate(net, &compiled, &inputs_of(&circuit, net.me.number(), &all))
         });
         for (party, ended) in (0..).zip(ended) {
             assert_eq!(ended.unwrap(), expected(&circuit, party, &all, 2));
@@ -186,9 +186,9 @@ fn prepared_executions_are_stored_and_loaded() {
                 setting.protocol.load_prepared(net, &compiled, &mut &*bytes).map(drop)
             };
             assert!(matches!(load(net, &saved[..saved.len() - 1]), Err(Error::Store(_))));
-            net.me = 1 - net.me;
+            net.me = net.me.other_of_two();
             assert!(matches!(load(net, &saved), Err(Error::Store(_))));
-            net.me = 1 - net.me;
+            net.me = net.me.other_of_two();
             let other = PsiForm::ALL.into_iter().find(|other| *other != psi).unwrap();
             net.batch.psi = other;
             assert!(matches!(load(net, &saved), Err(Error::Store(_))));

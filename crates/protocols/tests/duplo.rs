@@ -44,7 +44,7 @@ fn random_inputs(circuit: &Circuit, seed: u64) -> Vec<Vec<bool>> {
 #[test]
 fn both_parties_learn_what_they_are_to() {
     for rho in [Rho::Bits40, Rho::Bits80] {
-        for to in [Receivers::All, Receivers::Only(vec![0]), Receivers::Only(vec![1])] {
+        for to in [Receivers::All, Receivers::only([0]), Receivers::only([1])] {
             let circuit = builtin::by_name("add:8").unwrap();
             let receivers = vec![to; circuit.outputs().len()];
             let circuit = circuit.with_receivers(receivers).unwrap();
@@ -114,7 +114,7 @@ fn prepared_circuits_are_run_in_another_session() {
         let ended = session(setting(), 33, saved, |net, saved| {
             let mut saved = saved.as_slice();
             let prepared = Protocol::Duplo.load_prepared(net, &compiled, &mut saved)?;
-            prepared.evaluate(net, &compiled, &common::inputs_of(&circuit, net.me, &all))
+            prepared.evaluate(net, &compiled, &common::inputs_of(&circuit, net.me.number(), &all))
         });
         for (party, outputs) in (0..).zip(ended) {
             assert_eq!(outputs.unwrap(), expected(&circuit, party, &all), "party {party}");
@@ -218,8 +218,8 @@ fn three_kinds() -> Circuit {
         (0..8).map(|i| [first[i], low[i], last[i], x[i], leftover[i]][i % 5]).collect();
     let mixed = b.xor(&scattered, &again);
     b.output("scattered", &scattered, Type::Uint(8), Receivers::All);
-    b.output("mixed", &mixed, Type::Uint(8), Receivers::Only(vec![0]));
-    b.output("leftover", &leftover, Type::Uint(8), Receivers::Only(vec![1]));
+    b.output("mixed", &mixed, Type::Uint(8), Receivers::only([0]));
+    b.output("leftover", &leftover, Type::Uint(8), Receivers::only([1]));
     b.output("twice", &twice, Type::Uint(8), Receivers::All);
     b.finish().unwrap()
 }
@@ -273,7 +273,7 @@ fn what_is_prepared_together_is_run_one_by_one() {
             let ended = session(setting, 60 + number as u8, saved, |net, saved: Vec<u8>| {
                 let mut saved = saved.as_slice();
                 let prepared = Protocol::Duplo.load_prepared(net, &compiled, &mut saved)?;
-                let inputs = common::inputs_of(&circuit, net.me, &joined);
+                let inputs = common::inputs_of(&circuit, net.me.number(), &joined);
                 prepared.evaluate(net, &compiled, &inputs)
             });
             for (party, outputs) in (0..).zip(ended) {

@@ -13,7 +13,7 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 fn another_circuit_is_refused() {
     let circuit = common::two_layers(4, Receivers::All);
     // As many gates and inputs, but other receivers.
-    let other = common::two_layers(4, Receivers::Only(vec![0]));
+    let other = common::two_layers(4, Receivers::only([0]));
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
         let nets = common::networks(Setting { protocol, ..Setting::default() });
         std::thread::scope(|scope| {

@@ -20,7 +20,7 @@ fn circuit() -> Circuit {
     let z = b.lookup(&narrow, &sum);
     let both = b.and(&z, &x);
     b.output("z", &z, Type::Uint(3), Receivers::All);
-    b.output("both", &both, Type::Uint(3), Receivers::Only(vec![0]));
+    b.output("both", &both, Type::Uint(3), Receivers::only([0]));
     b.finish().unwrap()
 }
 

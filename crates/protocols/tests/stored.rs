@@ -47,7 +47,7 @@ fn evaluate(
 ) -> Vec<Result<OutputBits>> {
     session(setting, 33, saved, |net, saved| {
         let prepared = setting.protocol.load_prepared(net, circuit, &mut saved.as_slice())?;
-        prepared.evaluate(net, circuit, &common::inputs_of(circuit.circuit(), net.me, all))
+        prepared.evaluate(net, circuit, &common::inputs_of(circuit.circuit(), net.me.number(), all))
     })
 }
 
@@ -77,7 +77,7 @@ fn every_phase_in_a_session_of_its_own() {
         let steps: Vec<_> = (0..gates).map(|i| ((i % 3) as u8, i * 7 + 1, i * 11 + 3)).collect();
         let outputs = vec![
             ((gates / 2..gates).collect(), Receivers::All),
-            (vec![1, 2], Receivers::Only(vec![1])),
+            (vec![1, 2], Receivers::only([1])),
         ];
         for setting in settings() {
             let circuit =
@@ -89,7 +89,7 @@ fn every_phase_in_a_session_of_its_own() {
                 input_bits: once.input_bits.iter().map(|n| 2 * n).collect(),
             };
             let pools = fill(setting, &twice);
-            let layout = PoolLayout { me: 0, parties: setting.parties };
+            let layout = PoolLayout { me: 0.into(), parties: setting.parties };
             assert_eq!(pools[0].sections.len(), layout.sections());
             assert_eq!(
                 pools[0].sections.get(GATES).map_or(0, Vec::len) as u64,
@@ -151,7 +151,7 @@ fn what_was_prepared_for_something_else_is_refused() {
     let saved = prepare(setting, &compiled, fill(setting, &need), &range(&need, 0));
     let saved: Vec<Vec<u8>> = saved.into_iter().map(Result::unwrap).collect();
     let all = bits(&circuit, 0);
-    let other = common::two_layers(5, Receivers::Only(vec![0]));
+    let other = common::two_layers(5, Receivers::only([0]));
     let swapped: Vec<Vec<u8>> = saved.iter().rev().cloned().collect();
     let rho = Setting { rho: symbolon_protocols::Rho::Bits64, ..setting };
     let longer: Vec<Vec<u8>> = saved.iter().map(|saved| [&saved[..], &[0]].concat()).collect();
@@ -198,7 +198,7 @@ proptest! {
             if cut { bytes.truncate(place) } else { bytes[place] ^= flip }
         };
         if in_pool {
-            let section = [HEAD, GATES, PoolLayout::inputs(0)][place.index(3)];
+            let section = [HEAD, GATES, PoolLayout::inputs(0.into())][place.index(3)];
             damage(&mut pools[party].sections[section]);
         }
         let saved = prepare(setting, work, pools, &range(&need, 0));

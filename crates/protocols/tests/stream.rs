@@ -44,7 +44,7 @@ proptest! {
         lanes in 1usize..4,
     ) {
         let parties = widths.len() as u16;
-        let to = if everybody { Receivers::All } else { Receivers::Only(vec![parties - 1]) };
+        let to = if everybody { Receivers::All } else { Receivers::only([parties - 1]) };
         let outputs = outputs.into_iter().map(|wires| (wires, to.clone())).collect();
         let circuit = circuit(&widths, &steps, outputs);
         let all: Vec<Vec<bool>> =

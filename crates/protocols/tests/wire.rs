@@ -189,8 +189,8 @@ fn every_phase_is_as_long_as_the_formulas_say() {
     ] {
         for (to, outputs) in [
             (Receivers::All, [width, width]),
-            (Receivers::Only(vec![0]), [width, 0]),
-            (Receivers::Only(vec![1]), [0, width]),
+            (Receivers::only([0]), [width, 0]),
+            (Receivers::only([1]), [0, width]),
         ] {
             let circuit = common::two_layers(width as u32, to);
             for known in [false, true] {
@@ -229,7 +229,7 @@ fn many_gates() {
 #[test]
 fn online_is_one_message_each_way() {
     for (to, outputs, rounds) in
-        [(Receivers::Only(vec![1]), [0, 8], [1, 1]), (Receivers::All, [8, 8], [2, 2])]
+        [(Receivers::only([1]), [0, 8], [1, 1]), (Receivers::All, [8, 8], [2, 2])]
     {
         let run = Run { ands: 16, inputs: [8, 8], outputs, rho: Rho::Bits40, known: true };
         let reports = assert_wire(&run, &common::two_layers(8, to));

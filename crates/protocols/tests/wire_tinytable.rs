@@ -48,7 +48,7 @@ fn online(circuit: &Circuit, party: u16, executions: u64) -> [u64; 2] {
 fn online_and_dependent_bytes_are_as_documented() {
     for (circuit, executions) in [
         (common::two_layers(13, Receivers::All), 1),
-        (common::two_layers(13, Receivers::Only(vec![1])), 5),
+        (common::two_layers(13, Receivers::only([1])), 5),
         (builtin::by_name("aes128:sbox-expanded").unwrap(), 1),
         (builtin::by_name("aes128:expanded").unwrap(), 1),
         (builtin::by_name("aes128:expanded").unwrap(), 3),

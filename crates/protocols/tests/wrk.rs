@@ -65,10 +65,10 @@ fn both_forms_compute_every_small_built_in() {
     let mut tried = 0;
     for entry in builtin::catalogue() {
         let circuit = builtin::by_name(entry.example).expect("the catalogue's example");
-        let owned = circuit.inputs().iter().all(|input| input.owner < 2);
+        let owned = circuit.inputs().iter().all(|input| input.owner < 2.into());
         let learnt = circuit.outputs().iter().all(|output| match &output.to {
             Receivers::All => true,
-            Receivers::Only(parties) => parties.iter().all(|party| *party < 2),
+            Receivers::Only(parties) => parties.iter().all(|party| *party < 2.into()),
         });
         if !owned || !learnt || Plan::new(&circuit).and_count() > SMALL {
             continue;

@@ -29,7 +29,7 @@ proptest! {
             .into_iter()
             .map(|(wires, to)| match to {
                 Receivers::Only(set) => {
-                    (wires, Receivers::Only(set.into_iter().filter(|p| *p < parties).collect()))
+                    (wires, Receivers::Only(set.into_iter().filter(|p| *p < parties.into()).collect()))
                 }
                 all => (wires, all),
             })
@@ -54,7 +54,7 @@ fn calls_pass_long_runs_of_wires() {
 fn many_parties_every_rho_and_several_lanes() {
     let steps: Vec<_> = (0..200u32).map(|i| ((i % 5) as u8, i * 7 + 1, i * 11 + 3)).collect();
     let outputs =
-        vec![((150..180).collect(), Receivers::All), (vec![190, 191], Receivers::Only(vec![1]))];
+        vec![((150..180).collect(), Receivers::All), (vec![190, 191], Receivers::only([1]))];
     let circuit = circuit(&[8, 8], &steps, outputs);
     let all = [vec![true; 8], vec![false, true, false, true, false, true, true, true]];
     let known = true;

@@ -58,7 +58,7 @@ impl Config {
     /// Party `party` over `transport`, with ρ = 40, one thread, the default time-out, no simulated
     /// link, the protocol `wrk` between two parties or `ywz` among more, and the form of garbling
     /// and the OT extension as they suit the link.
-    pub fn new(party: PartyId, transport: Transport) -> Config {
+    pub fn new(party: impl Into<PartyId>, transport: Transport) -> Config {
         let threads = match &transport.0 {
             TransportKind::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
             _ => 1,
@@ -68,6 +68,7 @@ impl Config {
         let params = SessionParams { threads, ..SessionParams::new(protocol) };
         let cancel = CancelHandle::new();
         let (timeout, observer) = (DEFAULT_TIMEOUT, Observer::default());
+        let party = party.into();
         let terms = Terms { party, params, timeout, link: None, cancel, observer };
         Config { transport, terms, dealer: None }
     }

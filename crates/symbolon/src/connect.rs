@@ -168,7 +168,7 @@ impl Transport {
             return Err(Error::invalid_input("a session needs at least two parties"));
         }
         let meters: Vec<Arc<Meter>> = (0..parties).map(|_| idle_meter()).collect();
-        let meter = |party: PartyId| (party, meters[usize::from(party)].clone());
+        let meter = |party: u16| (party, meters[usize::from(party)].clone());
         let mut peers: Vec<Vec<Vec<Channel>>> = (0..parties).map(|_| Vec::new()).collect();
         // In this order, every party gets its channels by ascending number of the peer.
         for a in 0..parties {
@@ -219,7 +219,7 @@ impl Transport {
         match &self.0 {
             TransportKind::Pair { pin, .. } => {
                 let pin_of = |peer: PartyId| pin.filter(|_| peer != party);
-                vec![pin_of(0), pin_of(1)]
+                PartyId::all(2_usize).map(pin_of).collect()
             }
             TransportKind::Mesh { identity, contacts, .. } => {
                 let known = |contact: &PeerInfo| contact.fingerprint.filter(|_| identity.is_some());
@@ -236,7 +236,8 @@ impl Transport {
         if let Some(key) = keys.get_mut(usize::from(party)) {
             *key = Some(own);
         }
-        let keys: Vec<(PartyId, Option<Fingerprint>)> = (0..).zip(keys).collect();
+        let keys: Vec<(PartyId, Option<Fingerprint>)> =
+            PartyId::all(keys.len()).zip(keys).collect();
         let earlier = |place: usize, key: Fingerprint| {
             keys[..place].iter().find(|(_, other)| *other == Some(key)).map(|(party, _)| *party)
         };
@@ -255,7 +256,7 @@ impl Transport {
             return refuse(match [one, other].contains(&party) {
                 true => format!(
                     "the fingerprint given for party {} is our own: {holder}",
-                    one ^ other ^ party
+                    if one == party { other } else { one }
                 ),
                 false => format!("parties {one} and {other} have one key: {holder}"),
             });
@@ -297,7 +298,7 @@ impl Transport {
                         "{threads} threads take {needed} lanes, {there} were given"
                     ));
                 }
-                let others = (0..self.parties() as u16).filter(|other| *other != party);
+                let others = PartyId::all(self.parties()).filter(|other| *other != party);
                 for lane in lanes {
                     let ends = lane.iter().map(|channel| (channel.me(), channel.peer()));
                     if !ends.eq(others.clone().map(|peer| (party, peer))) {
@@ -330,7 +331,7 @@ impl Transport {
                 return Ok((lanes, meter));
             }
             TransportKind::Pair { meeting, identity, pin } => {
-                let peer = peer(1 - terms.party, pin);
+                let peer = peer(terms.party.other_of_two(), pin);
                 let call = match meeting {
                     Endpoint::Listen(door) => Call::Await(door, vec![peer]),
                     Endpoint::Dial(address) => Call::Dial(address, peer),
@@ -405,7 +406,7 @@ impl Call {
 /// Lower-numbered parties are dialled, higher-numbered ones awaited.
 fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<PeerInfo>) -> Vec<Call> {
     let (mut calls, mut awaited) = (Vec::new(), Vec::new());
-    for (party, contact) in (0u16..).zip(contacts) {
+    for (party, contact) in PartyId::all(contacts.len()).zip(contacts) {
         let peer = peer(party, contact.fingerprint);
         match contact.address {
             _ if party == terms.party => {}

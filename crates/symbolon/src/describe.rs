@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use symbolon_circuit::{Circuit, Receivers, Step};
+use symbolon_transport::PartyId;
 
 /// The longest list that is sent in words; a longer one is sent as a digest.
 const LONGEST: usize = 1500;
@@ -24,7 +25,7 @@ pub(crate) fn parts(circuit: &Circuit) -> [(&'static str, String); 3] {
             Receivers::All => "all parties".to_string(),
             Receivers::Only(parties) if parties.is_empty() => "nobody".to_string(),
             Receivers::Only(parties) => {
-                let list: Vec<String> = parties.iter().map(u16::to_string).collect();
+                let list: Vec<String> = parties.iter().map(PartyId::to_string).collect();
                 format!("party {}", list.join(" and "))
             }
         };
@@ -72,7 +73,7 @@ mod tests {
     #[test]
     fn ports_and_gates_are_described() {
         let circuit = builtin::by_name("add:8").unwrap();
-        let circuit = circuit.with_receivers(vec![Receivers::Only(vec![1])]).unwrap();
+        let circuit = circuit.with_receivers(vec![Receivers::only([1])]).unwrap();
         let [inputs, outputs, gates] = parts(&circuit).map(|(_, text)| text);
         let expected = "`x`: uint8, owned by party 0\n`y`: uint8, owned by party 1";
         assert_eq!(inputs, expected);

@@ -52,7 +52,7 @@ impl Exchange {
     /// # Errors
     /// `PeerMisbehaved` when it tells more; `Transport` when it is gone. Then it is over.
     pub fn swap(&mut self, own: &[u8], most: usize) -> Result<Vec<u8>> {
-        let swapped = match self.network.me {
+        let swapped = match self.network.me.number() {
             0 => self.send(own).and_then(|()| self.receive(most)),
             _ => self.receive(most).and_then(|theirs| self.send(own).map(|()| theirs)),
         };
@@ -105,7 +105,7 @@ mod tests {
     fn both_hear_what_the_other_says_however_long_it_is() {
         for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
             let heard = both(|config| {
-                let own = vec![7 + config.party() as u8; length];
+                let own = vec![7 + config.party().number() as u8; length];
                 let mut exchange = Exchange::begin(config, &[("plan", "x".to_string())])?;
                 exchange.swap(b"", 0)?;
                 exchange.swap(&own, length)

@@ -17,7 +17,7 @@
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::{
-    self as transport, AUTO, Channel, Culprit, Error, Handshake, Hello, Result, SessionId,
+    self as transport, AUTO, Channel, Culprit, Error, Handshake, Hello, PartyId, Result, SessionId,
 };
 
 use crate::checks;
@@ -67,7 +67,7 @@ impl Agreed {
 /// `PeerIncompatible` naming the first difference and, among several peers, the party it is with;
 /// `PeerMisbehaved` when a peer told others another nonce; `Transport` when one is gone.
 pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
-    let me = peers.first().map_or(0, Channel::me);
+    let me = peers.first().map_or(PartyId::new(0), Channel::me);
     let mut nonce = [0; 32];
     getrandom::fill(&mut nonce)
         .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;

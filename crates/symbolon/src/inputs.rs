@@ -21,9 +21,9 @@ pub struct Inputs {
 
 impl Inputs {
     /// Starts collecting the inputs that `party` owns in `circuit`.
-    pub fn builder(circuit: &Circuit, party: PartyId) -> InputsBuilder<'_> {
+    pub fn builder(circuit: &Circuit, party: impl Into<PartyId>) -> InputsBuilder<'_> {
         let bits = vec![None; circuit.inputs().len()];
-        InputsBuilder { circuit, inputs: Inputs { party, bits } }
+        InputsBuilder { circuit, inputs: Inputs { party: party.into(), bits } }
     }
 
     /// The party whose inputs these are.
@@ -268,7 +268,7 @@ mod tests {
         let mut inputs = Vec::new();
         let mut outputs = Vec::new();
         for ((name, owner), ty) in [("a", 0), ("b", 1), ("c", 0)].into_iter().zip(types) {
-            inputs.push(Input { name: name.into(), ty: ty.clone(), owner });
+            inputs.push(Input { name: name.into(), ty: ty.clone(), owner: owner.into() });
             outputs.push(Output { name: name.into(), ty, to: Receivers::All });
         }
         let width = inputs.iter().map(|input| input.ty.width() as u32).sum();

@@ -18,7 +18,9 @@ use std::time::Duration;
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_protocols::{GateForm, OtExtension};
-use symbolon_transport::{AUTO, Channel, Culprit, Error, LinkSpeed, Result, Subject, measure};
+use symbolon_transport::{
+    AUTO, Channel, Culprit, Error, LinkSpeed, PartyId, Result, Subject, measure,
+};
 
 use crate::autotune::{Choice, Preferences, Work};
 use crate::connect::by_party;
@@ -76,7 +78,7 @@ fn wish<T>(
     place: usize,
     by_name: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>> {
-    let mut wishes = (0u16..).zip(agreed.wishes(place));
+    let mut wishes = PartyId::all(agreed.open.len()).zip(agreed.wishes(place));
     let Some((party, name)) = wishes.find_map(|(party, wish)| Some((party, wish?))) else {
         return Ok(None);
     };
@@ -93,7 +95,7 @@ fn slowest(peers: &mut [Channel], session: &[u8; 32]) -> Result<(LinkSpeed, [u8;
         peer.send(LINK_REPORT, &encode(own))?;
         peer.flush()?;
     }
-    let me = peers.first().map_or(0, Channel::me);
+    let me = peers.first().map_or(PartyId::new(0), Channel::me);
     let mut reports = Vec::with_capacity(peers.len() + 1);
     for peer in peers.iter_mut() {
         reports.push(peer.recv_array::<16>(LINK_REPORT)?);

@@ -2,7 +2,7 @@
 
 use symbolon_circuit::{Circuit, Receivers, Type, Value, format_value};
 use symbolon_protocols::OutputBits;
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 
 use crate::Port;
 
@@ -41,7 +41,7 @@ pub struct Outputs {
 
 impl Outputs {
     /// Joins what a protocol returned with the circuit's names.
-    pub(crate) fn new(circuit: &Circuit, party: u16, bits: OutputBits) -> Result<Self> {
+    pub(crate) fn new(circuit: &Circuit, party: PartyId, bits: OutputBits) -> Result<Self> {
         if bits.len() != circuit.outputs().len() {
             return Err(Error::internal("the protocol returned another number of outputs"));
         }

@@ -2,7 +2,7 @@
 
 use symbolon_preprocessing::{self as preprocessing, Preprocessor};
 use symbolon_protocols::GateForm;
-use symbolon_transport::{Error, Result, SessionId, Step};
+use symbolon_transport::{Error, PartyId, Result, SessionId, Step};
 
 use crate::autotune::{Choice, Preferences};
 use crate::config::Config;
@@ -14,7 +14,7 @@ use crate::session::{Begun, begin, counted, give_up};
 pub const MAX_TRIPLES: u64 = 1 << 40;
 
 /// The party whose global key balances the others', as the evaluator's does in the protocols.
-const BALANCING: u16 = 0;
+const BALANCING: PartyId = PartyId::new(0);
 
 /// What a run of [`make_triples`] came to.
 #[derive(Clone, Debug, PartialEq)]

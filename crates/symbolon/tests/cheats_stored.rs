@@ -61,7 +61,7 @@ fn mesh(parties: u16, cheat: Option<(u16, Lie)>) -> Vec<Transport> {
     }
     if let Some((cheater, lie)) = cheat {
         for channel in &mut peers[usize::from(cheater)] {
-            if (lie.victims)(channel.peer()) {
+            if (lie.victims)(channel.peer().number()) {
                 channel.set_adversary(Box::new(FnAdversary::new().on_message(
                     lie.kind,
                     lie.index,

@@ -17,7 +17,7 @@ use symbolon::{
 };
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::adversary::{Action, FnAdversary};
-use symbolon_transport::{DEALER, Meter, memory_lanes};
+use symbolon_transport::{DEALER, Meter, PartyId, memory_lanes};
 
 const KEY: u128 = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c;
 const MESSAGE: u128 = 0x3243_f6a8_885a_308d_3131_98a2_e037_0734;
@@ -61,7 +61,7 @@ impl House {
             let (near, mut far) = (near.remove(0), far.remove(0));
             far.set_timeout(WAIT);
             if let Some(bent) = &bent {
-                far.set_adversary(Box::new(bent(party)));
+                far.set_adversary(Box::new(bent(party.number())));
             }
             server.admit(Client::from(far));
             Ok(near)
@@ -312,7 +312,7 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
         let identity = symbolon::Identity::generate().unwrap();
         Transport::tls(Endpoint::dial("localhost:1"), identity, peer)
     };
-    let none = |_: u16, _: &Arc<Meter>| Err(Error::internal("not asked"));
+    let none = |_: PartyId, _: &Arc<Meter>| Err(Error::internal("not asked"));
     let told = refused(Config::new(0, memory()).dealer(Dealer::tls("h:1", print)));
     assert!(told.contains("connected by TLS themselves"), "{told}");
     for dealer in [Dealer::insecure_plain_tcp("h:1"), Dealer::channels("x", none)] {

@@ -76,7 +76,7 @@ fn phases_run_apart_and_more_than_once() {
 #[test]
 fn outputs_go_to_their_receivers_only() {
     let circuit = circuit("compare:8")
-        .with_receivers(vec![Receivers::Only(vec![1]), Receivers::Only(vec![0])])
+        .with_receivers(vec![Receivers::only([1]), Receivers::only([0])])
         .unwrap();
     let party = |me: u16, transport: Transport| {
         let mut session = Session::connect(Config::new(me, transport), &circuit)?;
@@ -196,7 +196,7 @@ fn misuse_is_refused() {
     refused(config(0).link("lan".parse().unwrap()), &circuit, "link");
     let strange = circuit.clone().with_owners(&[0, 2]).unwrap();
     refused(config(0), &strange, "belongs to party 2");
-    let strange = circuit.clone().with_receivers(vec![Receivers::Only(vec![0, 5])]).unwrap();
+    let strange = circuit.clone().with_receivers(vec![Receivers::only([0, 5])]).unwrap();
     refused(config(0), &strange, "party 5");
     assert!(Transport::memory(0, None).is_err());
     assert!(Transport::memory(65, None).is_err());

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use symbolon_errors::PartyId;
+
 use crate::{Channel, DEALER};
 
 /// A check of a peer's behaviour, named in [`Error::PeerMisbehaved`](crate::Error::PeerMisbehaved).
@@ -77,7 +79,7 @@ macro_rules! checks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Culprit {
     /// This party.
-    Party(u16),
+    Party(PartyId),
     /// The dealer, which is none of the parties.
     Dealer,
     /// One of several peers.
@@ -91,7 +93,7 @@ impl Culprit {
     }
 
     /// The number of the party, if it is one and is known.
-    pub const fn party(self) -> Option<u16> {
+    pub const fn party(self) -> Option<PartyId> {
         match self {
             Culprit::Party(party) => Some(party),
             Culprit::Dealer | Culprit::Unknown => None,
@@ -100,9 +102,15 @@ impl Culprit {
 }
 
 /// The number of a channel's peer: a party's, or [`DEALER`].
+impl From<PartyId> for Culprit {
+    fn from(number: PartyId) -> Self {
+        if number == DEALER { Culprit::Dealer } else { Culprit::Party(number) }
+    }
+}
+
 impl From<u16> for Culprit {
     fn from(number: u16) -> Self {
-        if number == DEALER { Culprit::Dealer } else { Culprit::Party(number) }
+        PartyId::new(number).into()
     }
 }
 

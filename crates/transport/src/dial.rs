@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustls::ClientConfig;
 
+use symbolon_errors::PartyId;
+
 use crate::address::check_address;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::link::Direction;
@@ -62,7 +64,7 @@ pub fn connect_lanes(
 struct Dialler<'a> {
     options: &'a Options,
     address: &'a str,
-    peer: u16,
+    peer: PartyId,
     lanes: u16,
     token: [u8; 32],
     config: Option<Arc<ClientConfig>>,

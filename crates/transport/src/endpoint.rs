@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustls::Connection;
 
+use symbolon_errors::PartyId;
+
 use crate::channel::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT};
 use crate::keys::{Fingerprint, Identity};
 use crate::link::Direction;
@@ -70,27 +72,27 @@ impl std::fmt::Display for Link {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// Its party number.
-    pub party: u16,
+    pub party: PartyId,
     /// The fingerprint of its key; needed for TLS, and unused without.
     pub fingerprint: Option<Fingerprint>,
 }
 
 impl Peer {
     /// A peer known by its key.
-    pub fn pinned(party: u16, fingerprint: Fingerprint) -> Self {
-        Peer { party, fingerprint: Some(fingerprint) }
+    pub fn pinned(party: impl Into<PartyId>, fingerprint: Fingerprint) -> Self {
+        Peer { party: party.into(), fingerprint: Some(fingerprint) }
     }
 
     /// A peer that cannot be recognised: for plain TCP only.
-    pub fn unauthenticated(party: u16) -> Self {
-        Peer { party, fingerprint: None }
+    pub fn unauthenticated(party: impl Into<PartyId>) -> Self {
+        Peer { party: party.into(), fingerprint: None }
     }
 }
 
 /// How this side connects; the same for all its peers.
 #[derive(Clone)]
 pub struct Options {
-    pub(crate) me: u16,
+    pub(crate) me: PartyId,
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) meter: Arc<Meter>,
     /// How long to wait for a peer to appear; 30 s at first.
@@ -123,17 +125,17 @@ impl Options {
     ///
     /// # Errors
     /// [`Error::Store`] if the key cannot be used.
-    pub fn tls(me: u16, identity: &Identity, meter: Arc<Meter>) -> Result<Self> {
-        Ok(Self::with(me, Some(TlsSetup::new(identity)?), meter))
+    pub fn tls(me: impl Into<PartyId>, identity: &Identity, meter: Arc<Meter>) -> Result<Self> {
+        Ok(Self::with(me.into(), Some(TlsSetup::new(identity)?), meter))
     }
 
     /// Plain TCP: no encryption, no authentication. Anyone who can reach the port or the wire is
     /// the peer.
-    pub fn insecure_plain_tcp(me: u16, meter: Arc<Meter>) -> Self {
-        Self::with(me, None, meter)
+    pub fn insecure_plain_tcp(me: impl Into<PartyId>, meter: Arc<Meter>) -> Self {
+        Self::with(me.into(), None, meter)
     }
 
-    fn with(me: u16, tls: Option<TlsSetup>, meter: Arc<Meter>) -> Self {
+    fn with(me: PartyId, tls: Option<TlsSetup>, meter: Arc<Meter>) -> Self {
         Options {
             me,
             tls,
@@ -147,7 +149,13 @@ impl Options {
     }
 
     /// This side's preamble for a connection with `peer`.
-    pub(crate) fn preamble(&self, peer: u16, lane: u16, lanes: u16, token: [u8; 32]) -> Preamble {
+    pub(crate) fn preamble(
+        &self,
+        peer: PartyId,
+        lane: u16,
+        lanes: u16,
+        token: [u8; 32],
+    ) -> Preamble {
         Preamble {
             version: WIRE_VERSION,
             verdict: Verdict::Hello,
@@ -203,7 +211,7 @@ impl Options {
     /// Makes the channel of one lane.
     pub(crate) fn channel(
         &self,
-        peer: u16,
+        peer: PartyId,
         opening: Opening,
         link: Option<Direction>,
     ) -> Result<Channel> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::reason::Sentence;
 use crate::text::{Printable, SHOWN};
-use symbolon_errors::{Classified, ErrorClass};
+use symbolon_errors::{Classified, ErrorClass, PartyId};
 
 use crate::{Check, Culprit, Fault, Refusal, Subject, TransportReason};
 
@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// The number of the dealer, a third process that deals correlations to the parties and is none of
 /// them, where a channel or its preamble needs one.
-pub const DEALER: u16 = u16::MAX - 1;
+pub const DEALER: PartyId = PartyId::new(u16::MAX - 1);
 
 /// An error of a computation between parties; says whose fault it is.
 ///
@@ -42,7 +42,7 @@ pub enum Error {
     /// The connection failed; nobody is accused.
     Transport {
         /// The party at the other end, or [`DEALER`], where it is known.
-        party: Option<u16>,
+        party: Option<PartyId>,
         /// What happened.
         reason: TransportReason,
     },
@@ -102,8 +102,8 @@ impl Error {
     }
 
     /// A failure of the connection to `party`.
-    pub fn transport(party: u16, reason: TransportReason) -> Self {
-        Error::Transport { party: Some(party), reason }
+    pub fn transport(party: impl Into<PartyId>, reason: TransportReason) -> Self {
+        Error::Transport { party: Some(party.into()), reason }
     }
 
     /// A mistake of the caller.

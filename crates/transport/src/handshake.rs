@@ -7,6 +7,8 @@
 
 use blake3::Hasher;
 
+use symbolon_errors::PartyId;
+
 use crate::checks::HANDSHAKE;
 use crate::messages::{HELLO, NONCE};
 use crate::{Channel, Error, Result, Subject};
@@ -31,7 +33,7 @@ pub struct Hello {
     /// The version of the protocols' messages; [`PROTOCOL_VERSION`].
     pub version: u32,
     /// All parties of the computation, in an order that all agree on.
-    pub parties: Vec<u16>,
+    pub parties: Vec<PartyId>,
     /// Everything public that the parties must agree on, as (name, value), each name once:
     /// protocol, parameters, circuit digest. The order is part of it.
     pub terms: Vec<(String, String)>,
@@ -45,10 +47,10 @@ pub struct Hello {
 
 impl Hello {
     /// A hello of this version, without terms.
-    pub fn new(parties: impl Into<Vec<u16>>) -> Self {
+    pub fn new<P: Into<PartyId>>(parties: impl IntoIterator<Item = P>) -> Self {
         Hello {
             version: PROTOCOL_VERSION,
-            parties: parties.into(),
+            parties: parties.into_iter().map(Into::into).collect(),
             terms: Vec::new(),
             open: Vec::new(),
             notes: Vec::new(),
@@ -95,7 +97,7 @@ impl Hello {
 
     /// `sender`, `version`, the parties, both lists of terms and the notes, with all lengths in
     /// front.
-    fn encode(&self, sender: u16) -> Result<Vec<u8>> {
+    fn encode(&self, sender: PartyId) -> Result<Vec<u8>> {
         let too_long = || {
             Error::invalid_input(format!("the session's terms are longer than {MAX_HELLO} bytes"))
         };
@@ -130,7 +132,7 @@ impl Hello {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// The party that sent it, as it says.
-    pub sender: u16,
+    pub sender: PartyId,
     /// What it was asked to compute.
     pub hello: Hello,
 }
@@ -145,14 +147,17 @@ pub fn decode(bytes: &[u8]) -> Option<Received> {
     let mut rest = bytes;
     let version = u32::from_le_bytes(take::<4>(&mut rest)?);
     if version != PROTOCOL_VERSION {
-        return Some(Received { sender: 0, hello: Hello { version, ..Hello::new([]) } });
+        return Some(Received {
+            sender: PartyId::new(0),
+            hello: Hello { version, ..Hello::new::<PartyId>([]) },
+        });
     }
-    let sender = u16::from_le_bytes(take::<2>(&mut rest)?);
+    let sender = PartyId::from_le_bytes(take::<2>(&mut rest)?);
     let count = u16::from_le_bytes(take::<2>(&mut rest)?);
     // Nothing is reserved by a count: the lists grow with the bytes that are there.
     let mut parties = Vec::new();
     for _ in 0..count {
-        parties.push(u16::from_le_bytes(take::<2>(&mut rest)?));
+        parties.push(PartyId::from_le_bytes(take::<2>(&mut rest)?));
     }
     let count = u16::from_le_bytes(take::<2>(&mut rest)?);
     let mut terms = Vec::new();
@@ -295,7 +300,7 @@ impl<'a> Handshake<'a> {
 
 /// One side's part of the session id.
 struct Side {
-    party: u16,
+    party: PartyId,
     nonce: [u8; 32],
     hello: Vec<u8>,
 }
@@ -359,8 +364,9 @@ fn with_notes(error: Error, ours: &Hello, theirs: &Hello) -> Error {
 /// Finds the first difference, in the order of the shared lists; both sides find the same one.
 fn compare(ours: &Hello, theirs: &Hello) -> Result<()> {
     if ours.parties != theirs.parties {
-        let list =
-            |hello: &Hello| hello.parties.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+        let list = |hello: &Hello| {
+            hello.parties.iter().map(PartyId::to_string).collect::<Vec<_>>().join(", ")
+        };
         return Err(Error::incompatible(Subject::Parties("the parties"), list(ours), list(theirs)));
     }
     compare_terms(&ours.texts(), &theirs.texts(), |our, their| our != their)?;

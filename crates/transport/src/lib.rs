@@ -92,7 +92,7 @@ pub use message::{Kind, Message};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use progress::{Observer, Progress, Step, Stranger, Work};
 pub use reason::{AttemptCause, LastAttempt, Refusal, Subject, TransportReason};
-pub use symbolon_errors::{Classified, ErrorClass, Shortage, shortage};
+pub use symbolon_errors::{Classified, ErrorClass, PartyId, Shortage, shortage};
 pub use wire::tag;
 
 #[cfg(test)]

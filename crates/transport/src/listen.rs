@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
+use symbolon_errors::PartyId;
+
 use crate::address::check_listening;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::keys::Fingerprint;
@@ -452,7 +454,7 @@ impl Reception<'_> {
     }
 
     /// A peer without a complete group.
-    fn missing(&self) -> Option<u16> {
+    fn missing(&self) -> Option<PartyId> {
         let has = |groups: &VecDeque<Group>| groups.iter().any(Group::is_complete);
         let missing = self.groups.iter().position(|groups| !has(groups))?;
         Some(self.peers[missing].party)

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use symbolon_errors::PartyId;
+
 use crate::link::Direction;
 use crate::outlet::Outlet;
 use crate::pipe::{Pipe, PipeSink, PipeSource};
@@ -12,7 +14,13 @@ pub fn memory_pair(meter_a: Arc<Meter>, meter_b: Arc<Meter>) -> (Channel, Channe
     let (there, back) = (Pipe::new(), Pipe::new());
     let end = |me: u16, out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
         let source = Box::new(PipeSource::new(into.clone()));
-        Channel::new((me, 1 - me), source, Outlet::direct(out.clone(), into.clone()), meter, None)
+        Channel::new(
+            (me.into(), (1 - me).into()),
+            source,
+            Outlet::direct(out.clone(), into.clone()),
+            meter,
+            None,
+        )
     };
     (end(0, &there, &back, meter_a), end(1, &back, &there, meter_b))
 }
@@ -24,11 +32,12 @@ pub fn memory_pair(meter_a: Arc<Meter>, meter_b: Arc<Meter>) -> (Channel, Channe
 /// [`Error::InvalidInput`] if both parties are the same; an internal error if a thread cannot be
 /// started.
 pub fn memory_lanes(
-    (a, meter_a): (u16, Arc<Meter>),
-    (b, meter_b): (u16, Arc<Meter>),
+    (a, meter_a): (impl Into<PartyId>, Arc<Meter>),
+    (b, meter_b): (impl Into<PartyId>, Arc<Meter>),
     lanes: usize,
     link: Option<SimulatedLink>,
 ) -> Result<(Vec<Channel>, Vec<Channel>)> {
+    let (a, b) = (a.into(), b.into());
     if a == b {
         return Err(Error::invalid_input(format!("both parties claim to be party {a}")));
     }

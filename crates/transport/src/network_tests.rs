@@ -125,7 +125,7 @@ fn a_large_message_to_nobody_is_an_error() {
         a.send("large", &large).err()
     });
     let error = sent.expect("an error");
-    assert!(matches!(error, Error::Transport { party: Some(1), .. }), "{error}");
+    assert!(matches!(error, Error::Transport { party: Some(party), .. } if party == 1), "{error}");
     assert_eq!(a.send("small", &[1]), Err(error));
 }
 
@@ -384,15 +384,15 @@ fn mismatched_preambles_end_in_the_same_words() {
         assert_eq!(b, "the parties disagree on the number of lanes: ours 3, theirs 2");
 
         let mut same = sides(tls);
-        same.dialling.0.me = 0;
-        same.dialling.1.party = 1;
+        same.dialling.0.me = 0.into();
+        same.dialling.1.party = 1.into();
         let (a, b) = meet(&same, (1, 1), |_| {});
         for error in [a.unwrap_err(), b.unwrap_err()] {
             assert!(error.to_string().contains("both parties claim to be party 0"), "{error}");
         }
 
         let mut third = sides(tls);
-        third.dialling.0.me = 2;
+        third.dialling.0.me = 2.into();
         // Over plain TCP that may be anybody: the wait goes on to its end.
         third.listening.0.connect_timeout = if tls { WAIT } else { Duration::from_millis(500) };
         let (a, b) = meet(&third, (1, 1), |_| {});
@@ -450,7 +450,15 @@ fn a_plain_preamble_with_nonsensical_numbers_ends_nothing() {
             let token = [3; 32];
             let verdict = Verdict::Hello;
             let (lane, lanes) = (0, 1);
-            let preamble = Preamble { version, verdict, sender, receiver, lane, lanes, token };
+            let preamble = Preamble {
+                version,
+                verdict,
+                sender: sender.into(),
+                receiver: receiver.into(),
+                lane,
+                lanes,
+                token,
+            };
             let mut stranger = TcpStream::connect(address).unwrap();
             stranger.write_all(&preamble.encode()).unwrap();
             let mut answer = [0; PREAMBLE];

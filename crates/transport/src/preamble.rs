@@ -13,6 +13,8 @@
 //! ```
 //! All integers are little-endian.
 
+use symbolon_errors::PartyId;
+
 use crate::{Error, Refusal, Result, Subject, TransportReason};
 
 /// The version of everything between the transport and the handshake: preamble, headers, tags.
@@ -45,9 +47,9 @@ pub struct Preamble {
     /// Opening or answer.
     pub verdict: Verdict,
     /// The party that sends this preamble.
-    pub sender: u16,
+    pub sender: PartyId,
     /// The party that the sender means to talk to.
-    pub receiver: u16,
+    pub receiver: PartyId,
     /// This connection's number in its group, from 0.
     pub lane: u16,
     /// How many connections the group has.
@@ -74,7 +76,7 @@ impl Preamble {
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..10].copy_from_slice(&self.version.to_le_bytes());
         bytes[10] = self.verdict as u8;
-        let numbers = [self.sender, self.receiver, self.lane, self.lanes];
+        let numbers = [self.sender.number(), self.receiver.number(), self.lane, self.lanes];
         for (place, number) in bytes[12..20].chunks_exact_mut(2).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
@@ -106,7 +108,7 @@ impl Preamble {
         }
         let mut token = [0; 32];
         token.copy_from_slice(&bytes[20..52]);
-        let (sender, receiver) = (number(12), number(14));
+        let (sender, receiver) = (number(12).into(), number(14).into());
         let (lane, lanes) = (number(16), number(18));
         if version == WIRE_VERSION && lane >= lanes {
             return Err(NotAPreamble::Malformed);
@@ -151,8 +153,8 @@ mod tests {
         Preamble {
             version: WIRE_VERSION,
             verdict: Verdict::Hello,
-            sender: 1,
-            receiver: 0,
+            sender: 1.into(),
+            receiver: 0.into(),
             lane: 2,
             lanes: 4,
             token: [7; 32],
@@ -161,13 +163,13 @@ mod tests {
 
     #[test]
     fn differences_are_named() {
-        let ours = Preamble { sender: 0, receiver: 1, ..example() };
+        let ours = Preamble { sender: 0.into(), receiver: 1.into(), ..example() };
         assert_eq!(ours.fits(&example()), Ok(()));
         let cases = [
             (Preamble { version: 9, ..example() }, "the wire version: ours 1, theirs 9"),
-            (Preamble { sender: 0, ..example() }, "both parties claim to be party 0"),
-            (Preamble { sender: 2, ..example() }, "theirs party 2 calls party 0"),
-            (Preamble { receiver: 3, ..example() }, "theirs party 1 calls party 3"),
+            (Preamble { sender: 0.into(), ..example() }, "both parties claim to be party 0"),
+            (Preamble { sender: 2.into(), ..example() }, "theirs party 2 calls party 0"),
+            (Preamble { receiver: 3.into(), ..example() }, "theirs party 1 calls party 3"),
             (Preamble { lanes: 3, ..example() }, "the number of lanes: ours 4, theirs 3"),
         ];
         for (theirs, text) in cases {

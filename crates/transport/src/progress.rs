@@ -14,21 +14,21 @@ pub enum Progress {
     /// This party listens at an address for these parties.
     Listening {
         /// The parties that must connect.
-        parties: Vec<u16>,
+        parties: Vec<PartyId>,
         /// HOST:PORT.
         address: String,
     },
     /// This party connects to another one.
     Connecting {
         /// The other party.
-        party: u16,
+        party: PartyId,
         /// HOST:PORT.
         address: String,
     },
     /// An attempt to connect failed. There will be another one. The same reason is reported once.
     Retrying {
         /// The other party.
-        party: u16,
+        party: PartyId,
         /// Why the attempt failed, as a clause.
         reason: String,
     },
@@ -44,7 +44,7 @@ pub enum Progress {
     /// All connections with a party are open.
     Connected {
         /// The other party.
-        party: u16,
+        party: PartyId,
     },
     /// A phase began.
     Phase {
@@ -186,17 +186,17 @@ fn trace(progress: &Progress) {
             tracing::info!(target: "symbolon::connect", ?parties, %address, "listening");
         }
         Progress::Connecting { party, address } => {
-            tracing::info!(target: "symbolon::connect", party, %address, "connecting");
+            tracing::info!(target: "symbolon::connect", party = party.number(), %address, "connecting");
         }
         Progress::Retrying { party, reason } => {
-            tracing::info!(target: "symbolon::connect", party, ?reason, "retrying");
+            tracing::info!(target: "symbolon::connect", party = party.number(), ?reason, "retrying");
         }
         Progress::Rejected { from, stranger, reason } => {
             let stranger = stranger.code();
             tracing::warn!(target: "symbolon::connect", %from, stranger, ?reason, "rejected");
         }
         Progress::Connected { party } => {
-            tracing::info!(target: "symbolon::connect", party, "connected");
+            tracing::info!(target: "symbolon::connect", party = party.number(), "connected");
         }
         Progress::Phase { phase } => {
             tracing::info!(target: "symbolon::phase", phase, "began");
@@ -212,3 +212,4 @@ fn trace(progress: &Progress) {
         }
     }
 }
+use symbolon_errors::PartyId;

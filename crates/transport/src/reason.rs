@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use symbolon_errors::PartyId;
+
 use crate::text::{Printable, SHOWN};
 use crate::{DEALER, Fault};
 
@@ -75,7 +77,7 @@ impl TransportReason {
 #[non_exhaustive]
 pub enum Refusal {
     /// Both sides are started as this party.
-    SameParty(u16),
+    SameParty(PartyId),
     /// Something else, as a clause.
     Other(String),
 }
@@ -188,7 +190,7 @@ impl fmt::Display for Seconds {
 }
 
 /// A failed connection as a sentence.
-pub(crate) struct Sentence<'a>(pub(crate) Option<u16>, pub(crate) &'a TransportReason);
+pub(crate) struct Sentence<'a>(pub(crate) Option<PartyId>, pub(crate) &'a TransportReason);
 
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

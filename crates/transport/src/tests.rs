@@ -35,7 +35,7 @@ pub(crate) fn flood((mut a, mut b): (Channel, Channel), total: usize) {
         let sent: Vec<usize> = sent.collect();
         // Every message begins elsewhere in the text.
         let (mine, theirs) =
-            [channel.me(), channel.peer()].map(|party| text(party, 4 << 20)).into();
+            [channel.me(), channel.peer()].map(|party| text(party.number(), 4 << 20)).into();
         for (at, len) in sent.iter().enumerate() {
             channel.send("flood", &mine[at..at + len]).unwrap();
         }
@@ -58,7 +58,7 @@ pub(crate) fn flood((mut a, mut b): (Channel, Channel), total: usize) {
 pub(crate) fn take_turns((mut a, mut b): (Channel, Channel)) {
     let run = |channel: &mut Channel| {
         let (mine, theirs) =
-            [channel.me(), channel.peer()].map(|party| text(party, 4 << 20)).into();
+            [channel.me(), channel.peer()].map(|party| text(party.number(), 4 << 20)).into();
         for turn in 0..600 {
             let sizes =
                 [0, 1, 5].map(|next| SIZES[(turn + next) % SIZES.len()].min(200_000) + next);
@@ -104,7 +104,7 @@ fn messages_arrive_in_order_and_whole() {
     assert_eq!(b.recv("one", 5).unwrap(), b"hello");
     assert_eq!(b.recv_array::<3>("two").unwrap(), *b"abc");
     assert_eq!(b.recv_bounded("empty", 10).unwrap(), b"");
-    assert_eq!((a.me(), a.peer(), b.me(), b.peer()), (0, 1, 1, 0));
+    assert_eq!((a.me(), a.peer(), b.me(), b.peer()), (0.into(), 1.into(), 1.into(), 0.into()));
 }
 
 /// Cheat: 2 | any message | another kind or length | `message framing` | always
@@ -124,7 +124,7 @@ fn framing_errors_say_what_came() {
         let error = b.recv(kind, len).unwrap_err();
         assert!(matches!(
             &error,
-            Error::PeerMisbehaved { culprit: Culprit::Party(0), check: FRAMING, .. }
+            Error::PeerMisbehaved { culprit: Culprit::Party(party), check: FRAMING, .. } if *party == 0
         ));
         assert!(error.to_string().contains(text), "{error}");
         // Dead from now on, with the same error.
@@ -192,7 +192,10 @@ fn raw_pair() -> (std::sync::Arc<crate::pipe::Pipe>, Channel) {
     use crate::{outlet::Outlet, pipe::Pipe, pipe::PipeSource};
     let (into, out) = (Pipe::new(), Pipe::new());
     let source = Box::new(PipeSource::new(into.clone()));
-    (into.clone(), Channel::new((1, 0), source, Outlet::direct(out, into), Meter::new(), None))
+    (
+        into.clone(),
+        Channel::new((1.into(), 0.into()), source, Outlet::direct(out, into), Meter::new(), None),
+    )
 }
 
 /// Directly, and over a simulated link, whose writer thread is in between.
@@ -388,5 +391,5 @@ fn channels_can_be_moved_to_other_threads() {
 /// A preamble that a listening party 0 would accept.
 pub(crate) fn preamble_bytes() -> [u8; 64] {
     let options = crate::Options::insecure_plain_tcp(1, Meter::new());
-    options.preamble(0, 0, 1, [9; 32]).encode()
+    options.preamble(0.into(), 0, 1, [9; 32]).encode()
 }

@@ -31,7 +31,7 @@ pub fn read(text: &[u8]) -> Result<(Circuit, Format), CircuitError> {
     let inputs = header.inputs.iter().map(|&(i, width)| Input {
         name: format!("in{i}"),
         ty: Type::Uint(width),
-        owner: u16::from(i > 0),
+        owner: u16::from(i > 0).into(),
     });
     let outputs = header.outputs.iter().map(|&(i, width)| Output {
         name: format!("out{i}"),

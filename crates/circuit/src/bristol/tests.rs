@@ -31,7 +31,7 @@ fn fashion_gates() {
          1 1 7 9 EQW\n4 2 5 8 6 4 10 11 MAND\n",
     );
     assert_eq!(
-        circuit.inputs().iter().map(|i| (&*i.name, i.owner)).collect::<Vec<_>>(),
+        circuit.inputs().iter().map(|i| (&*i.name, i.owner.number())).collect::<Vec<_>>(),
         [("in0", 0), ("in1", 1)]
     );
     assert_eq!(circuit.outputs()[1].ty, Type::Uint(2));
@@ -85,7 +85,7 @@ fn a_width_of_zero_is_no_port() {
     let (circuit, _) = read(b"1 3\n2 0 1\n2 1 0 1 2 AND").expect("a circuit");
     assert_eq!(circuit.inputs().len(), 1);
     let (circuit, _) = read(b"1 3\n0 2 1\n2 1 0 1 2 AND").expect("a circuit");
-    assert_eq!((&*circuit.inputs()[0].name, circuit.inputs()[0].owner), ("in1", 1));
+    assert_eq!((&*circuit.inputs()[0].name, circuit.inputs()[0].owner.number()), ("in1", 1));
 }
 
 #[test]

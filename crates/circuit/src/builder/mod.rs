@@ -48,7 +48,9 @@ pub use profile::Profile;
 pub use repeat::Argument;
 pub use subcircuit::{ComponentBuilder, Subcircuit};
 
-use crate::{Circuit, CircuitError, Component, Input, Output, PartyId, Receivers, Step, Type};
+use symbolon_errors::PartyId;
+
+use crate::{Circuit, CircuitError, Component, Input, Output, Receivers, Step, Type};
 
 /// Builds a circuit: declare inputs, combine them, declare outputs, finish.
 ///
@@ -78,9 +80,9 @@ impl Builder {
     ///
     /// # Panics
     /// When the type has 2^31 bits or more.
-    pub fn input(&mut self, name: impl Into<String>, ty: Type, owner: PartyId) -> Word {
+    pub fn input(&mut self, name: impl Into<String>, ty: Type, owner: impl Into<PartyId>) -> Word {
         let word = self.gates.input_wires(subcircuit::input_width(ty.width()));
-        self.inputs.push(Input { name: name.into(), ty, owner });
+        self.inputs.push(Input { name: name.into(), ty, owner: owner.into() });
         word
     }
 

@@ -434,7 +434,7 @@ fn components_stand_once_and_are_called_often() {
     let crossing = Word::join([&x.slice(4..8), &y.slice(0..4)]);
     let last = b.call(&inner, &[&crossing, &twice]);
     b.output("sum", &last[0], Type::Uint(8), Receivers::All);
-    b.output("carry", &last[1], Type::Uint(1), Receivers::Only(vec![1]));
+    b.output("carry", &last[1], Type::Uint(1), Receivers::only([1]));
     assert_eq!(b.and_count(), 40);
     let circuit = b.finish().unwrap();
     let names: Vec<&str> = circuit.components().iter().map(|c| c.name.as_str()).collect();

@@ -1,14 +1,13 @@
 //! A sealed-bid auction at the second price.
 
 use crate::builder::{Bit, Builder, Word};
-use crate::{Circuit, CircuitError, PartyId, Receivers, Type};
+use crate::{Circuit, CircuitError, Receivers, Type};
 
 /// `bidders` bids of `width` bits, bid i of party i. All learn the winner's number, the lowest
 /// among equal bids; party i alone learns `price_i`, the second-highest bid if it won and 0 if not.
 pub(super) fn auction(bidders: u32, width: u32) -> Result<Circuit, CircuitError> {
     let mut b = Builder::new(format!("auction:{bidders}x{width}"));
-    let input =
-        |b: &mut Builder, i: u32| b.input(format!("bid_{i}"), Type::Uint(width), i as PartyId);
+    let input = |b: &mut Builder, i: u32| b.input(format!("bid_{i}"), Type::Uint(width), i as u16);
     let bids: Vec<Word> = (0..bidders).map(|i| input(&mut b, i)).collect();
     let number_width = (u32::BITS - (bidders - 1).leading_zeros()) as usize;
     let number = |i: usize| Word::constant(number_width, i as u128);
@@ -40,7 +39,7 @@ pub(super) fn auction(bidders: u32, width: u32) -> Result<Circuit, CircuitError>
         prices[i] = b.and_each(won, &second);
     }
     for (i, price) in prices.iter().enumerate() {
-        let to = Receivers::Only(vec![i as PartyId]);
+        let to = Receivers::only([i as u16]);
         b.output(format!("price_{i}"), price, Type::Uint(width), to);
     }
     b.finish()
@@ -96,7 +95,7 @@ mod tests {
         assert_eq!(circuit.outputs()[0].to, Receivers::All);
         assert_eq!(circuit.outputs()[0].ty, Type::Uint(3));
         assert_eq!(circuit.outputs()[4].name, "price_3");
-        assert_eq!(circuit.outputs()[4].to, Receivers::Only(vec![3]));
+        assert_eq!(circuit.outputs()[4].to, Receivers::only([3]));
         assert!(and_count(&circuit) < 5 * 6 * 8);
     }
 }

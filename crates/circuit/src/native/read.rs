@@ -1,9 +1,11 @@
 //! Reading files that may be wrong or hostile.
 
+use symbolon_errors::PartyId;
+
 use super::{MAGIC, MAX_DEPTH, OLDEST, Ports, VERSION, check_type, is_native, kind};
 use crate::{
-    Call, Circuit, CircuitError, Component, Failure, Input, Lookup, Output, PartyId, Program,
-    Ranges, Receivers, Repeat, RepeatArg, Step, Table, Type, Wire, WireRange,
+    Call, Circuit, CircuitError, Component, Failure, Input, Lookup, Output, Program, Ranges,
+    Receivers, Repeat, RepeatArg, Step, Table, Type, Wire, WireRange,
 };
 
 type Result<T> = std::result::Result<T, CircuitError>;
@@ -29,7 +31,7 @@ pub fn read(bytes: &[u8]) -> Result<Circuit> {
     }
     let name = from.text()?;
     let inputs =
-        from.list(|from| Ok(Input { name: from.text()?, ty: from.port()?, owner: from.small()? }))?;
+        from.list(|from| Ok(Input { name: from.text()?, ty: from.port()?, owner: from.party()? }))?;
     let outputs = from
         .list(|from| Ok(Output { name: from.text()?, ty: from.port()?, to: from.receivers()? }))?;
     let failures = from
@@ -81,6 +83,10 @@ impl Reader<'_> {
 
     fn small<T: TryFrom<u64>>(&mut self) -> Result<T> {
         T::try_from(self.number()?).map_err(|_| self.error("a number is too large"))
+    }
+
+    fn party(&mut self) -> Result<PartyId> {
+        Ok(self.small::<u16>()?.into())
     }
 
     /// A number by its difference from the expected one.
@@ -160,7 +166,7 @@ impl Reader<'_> {
     fn receivers(&mut self) -> Result<Receivers> {
         Ok(match self.number()? {
             0 => Receivers::All,
-            count => Receivers::Only(self.items(count - 1, Reader::small::<PartyId>)?),
+            count => Receivers::Only(self.items(count - 1, Reader::party)?),
         })
     }
 

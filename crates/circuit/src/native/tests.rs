@@ -19,7 +19,7 @@ fn of_type(ty: Type) -> Circuit {
     let width = ty.width() as u32;
     let outputs = (0..width).collect();
     let main = Component { inputs: width, wires: width, outputs, ..Component::default() };
-    let input = Input { name: "x".into(), ty: ty.clone(), owner: 7 };
+    let input = Input { name: "x".into(), ty: ty.clone(), owner: 7.into() };
     let output = Output { name: "y".into(), ty, to: Receivers::All };
     Circuit::new("typed", vec![input], vec![output], vec![main]).expect("a valid circuit")
 }
@@ -68,7 +68,7 @@ proptest! {
         to in prop::collection::vec(any::<u16>(), 0..4),
     ) {
         let owners = vec![owner; circuit.inputs().len()];
-        let receivers = vec![Receivers::Only(to); circuit.outputs().len()];
+        let receivers = vec![Receivers::only(to); circuit.outputs().len()];
         let circuit = circuit.with_owners(&owners)?.with_receivers(receivers)?;
         let bytes = written(&circuit);
         prop_assert!(is_native(&bytes));

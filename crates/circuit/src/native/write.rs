@@ -21,7 +21,7 @@ pub fn write(circuit: &Circuit, out: impl Write) -> io::Result<()> {
     to.list(circuit.inputs(), |to, input| {
         to.text(&input.name)?;
         to.ty(&input.ty)?;
-        to.number(input.owner.into())
+        to.number(input.owner.number().into())
     })?;
     to.list(circuit.outputs(), |to, output| {
         to.text(&output.name)?;
@@ -30,7 +30,7 @@ pub fn write(circuit: &Circuit, out: impl Write) -> io::Result<()> {
             Receivers::All => to.number(0),
             Receivers::Only(parties) => {
                 to.number(parties.len() as u64 + 1)?;
-                parties.iter().try_for_each(|party| to.number((*party).into()))
+                parties.iter().try_for_each(|party| to.number(party.number().into()))
             }
         }
     })?;

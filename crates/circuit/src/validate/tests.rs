@@ -1,7 +1,7 @@
 //! Good and broken programs.
 
 use super::*;
-use crate::{Call, Circuit, PartyId, Receivers, Type, WireRange};
+use crate::{Call, Circuit, Receivers, Type, WireRange};
 
 /// What the reason must say, and what is done to a good program.
 type Case<F> = (&'static str, F);
@@ -313,7 +313,8 @@ fn programs_that_would_never_end_are_refused() {
 #[test]
 fn lists_of_receivers_have_one_order() {
     let (inputs, mut outputs) = ports(2);
-    let list = |parties: &[PartyId]| Receivers::Only(parties.to_vec());
+    let list =
+        |parties: &[u16]| Receivers::Only(parties.iter().map(|&party| party.into()).collect());
     outputs[0].to = list(&[3, 0, 3]);
     let circuit = Circuit::new("test", inputs, outputs, vec![leaf()]).expect("valid");
     assert_eq!(circuit.outputs()[0].to, list(&[0, 3]));

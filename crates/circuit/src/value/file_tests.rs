@@ -4,7 +4,7 @@ use super::*;
 use crate::{Input, Type};
 
 fn read(ty: &Type, text: &str, form: &FileForm) -> Result<Vec<bool>, String> {
-    let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+    let input = Input { name: "x".into(), ty: ty.clone(), owner: 0.into() };
     parse_file(&input, text, form).map_err(|error| error.to_string())
 }
 
@@ -164,7 +164,7 @@ proptest! {
         };
         let bits: Vec<bool> = (0..ty.width()).map(|_| random()).collect();
         // What no value means is not written: bits of absent payloads.
-        let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+        let input = Input { name: "x".into(), ty: ty.clone(), owner: 0.into() };
         let bits = parse_value(&input, &format_value(&ty, &bits).to_string()).unwrap();
         for csv in [false, true] {
             let text = format_file(&ty, &bits, csv);

@@ -5,7 +5,7 @@ use super::*;
 use crate::{CircuitError, Input, Type};
 
 fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
-    let input = Input { name: "secret".into(), ty: ty.clone(), owner: 0 };
+    let input = Input { name: "secret".into(), ty: ty.clone(), owner: 0.into() };
     parse_value(&input, text).map_err(|error| {
         assert!(matches!(&error, CircuitError::Value { input, .. } if input == "secret"));
         error.to_string()
@@ -220,7 +220,7 @@ mod compound {
     use super::*;
 
     fn input(ty: Type) -> Input {
-        Input { name: "x".into(), ty, owner: 0 }
+        Input { name: "x".into(), ty, owner: 0.into() }
     }
 
     fn point() -> Type {

@@ -1,8 +1,5 @@
 //! Running the settings, and what comes of it.
 
-use symbolon::SETUP;
-use symbolon::circuit::PartyId;
-
 use super::args::{BenchArgs, TRIPLES};
 use super::machine::Machine;
 use super::plan::{Setting, Workload};
@@ -11,6 +8,8 @@ use super::remote::Remote;
 use super::result::{Measured, PartyMeasured, PhaseMeasured, PhaseOfAll};
 use super::spread::Spread;
 use symbolon::PhaseReport;
+use symbolon::SETUP;
+use symbolon::circuit::PartyId;
 
 use crate::error::{CliError, CliResult};
 use crate::execute::RunOptions;
@@ -202,7 +201,7 @@ fn names(sessions: &[Session]) -> Vec<&str> {
 
 fn costs(
     sessions: &[Session],
-    parties: PartyId,
+    parties: u16,
     role: impl Fn(PartyId) -> &'static str,
 ) -> Vec<PartyMeasured> {
     let names = names(sessions);
@@ -229,7 +228,7 @@ fn costs(
         role: role(party),
         phases: names.iter().filter_map(|name| phase(usize::from(party), name)).collect(),
     };
-    (0..parties).map(party).collect()
+    PartyId::all(parties).map(party).collect()
 }
 
 /// For each phase, the slowest party's time in each sample, all parties' processor time, and the

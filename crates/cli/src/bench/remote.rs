@@ -7,6 +7,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use symbolon::circuit::PartyId;
 use symbolon::{Config, DEPENDENT, Exchange, INDEPENDENT, ONLINE, PhaseReport, SETUP, STREAMED};
 
 use super::args::BenchArgs;
@@ -34,7 +35,7 @@ const MOST_OF_RUN: usize = 4 << 10;
 /// The other machine.
 pub struct Remote {
     settings: Settings,
-    party: u16,
+    party: PartyId,
     exchange: Exchange,
     machines: [Machine; 2],
 }
@@ -57,7 +58,7 @@ impl Remote {
     /// # Errors
     /// A usage failure before anybody is waited for; otherwise as `run`.
     pub fn begin(args: &BenchArgs, settings: &[Setting]) -> CliResult<Option<Remote>> {
-        let Some(party) = args.remote.party else { return Ok(None) };
+        let Some(party) = args.remote.party.map(PartyId::new) else { return Ok(None) };
         if args.dealer {
             return Err(CliError::usage("--dealer starts a dealer on this machine alone")
                 .with_hint("between two machines, `run --dealer` names one that both reach"));
@@ -128,7 +129,7 @@ impl Remote {
 }
 
 /// How the other machine is reached.
-fn reach(args: &BenchArgs, party: u16) -> CliResult<Settings> {
+fn reach(args: &BenchArgs, party: PartyId) -> CliResult<Settings> {
     let remote = args.remote.clone();
     let transport = match args.transport() {
         LocalTransport::Tls => RemoteTransport::Tls,
@@ -140,7 +141,7 @@ fn reach(args: &BenchArgs, party: u16) -> CliResult<Settings> {
         }
     };
     let meet = MeetArgs {
-        party: Some(party),
+        party: Some(party.number()),
         listen: remote.listen,
         connect: remote.connect,
         key: remote.key,

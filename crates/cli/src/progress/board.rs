@@ -223,12 +223,15 @@ mod tests {
     fn a_party_is_described_by_what_it_does() {
         let mut place = Place::new();
         assert_eq!(place.text(), "connecting");
-        place.note(&Event::Listening { parties: vec![1, 2], address: "[::]:7000".to_string() });
+        place.note(&Event::Listening {
+            parties: vec![1.into(), 2.into()],
+            address: "[::]:7000".to_string(),
+        });
         assert_eq!(place.text(), "waiting for party 1 and 1 more at [::]:7000");
-        place.note(&Event::Connected { peer: 1 });
-        place.note(&Event::Connecting { peer: 0, address: "a:1".to_string() });
-        place.note(&Event::Connected { peer: 2 });
-        place.note(&Event::Retrying { peer: 0, reason: "connection refused".to_string() });
+        place.note(&Event::Connected { peer: 1.into() });
+        place.note(&Event::Connecting { peer: 0.into(), address: "a:1".to_string() });
+        place.note(&Event::Connected { peer: 2.into() });
+        place.note(&Event::Retrying { peer: 0.into(), reason: "connection refused".to_string() });
         assert_eq!(place.text(), "connecting to party 0 at a:1 (connection refused)");
         place.note(&phase("dependent"));
         assert_eq!(place.text(), "dependent");
@@ -256,7 +259,7 @@ mod tests {
     fn many_parties_are_counted_by_phase() {
         let mut board = Board::default();
         for (party, name) in [(2, "setup"), (0, "setup"), (1, "online"), (3, "setup")] {
-            board.note(party, &phase(name));
+            board.note(party.into(), &phase(name));
         }
         assert_eq!(board.summary(), "3 at setup, 1 at online");
         assert_eq!(board.parties()[0].0, 0);

@@ -13,13 +13,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use serde::Serialize;
-use symbolon::circuit::PartyId;
-
 pub use args::ShowArgs;
 pub use event::{Event, Sink};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 pub use log::log_as_party;
+use serde::Serialize;
+
+use symbolon::circuit::PartyId;
 
 use crate::error::{CliError, CliResult};
 use crate::escape::one_line;

@@ -25,11 +25,11 @@ fn flags_override_the_file() {
     let plain = settings(file, &[]).unwrap();
     assert_eq!(
         (plain.party, plain.tuning.rho, plain.tuning.timeout),
-        (Some(0), Some(80), Some(5.0))
+        (Some(0.into()), Some(80), Some(5.0))
     );
     assert_eq!(plain.transport, RemoteTransport::Tcp);
     assert!(plain.json && plain.listen.as_deref() == Some("h:1"));
-    assert_eq!(plain.spec.owners, [("x".to_string(), Owner::Party(1))]);
+    assert_eq!(plain.spec.owners, [("x".to_string(), Owner::Party(1.into()))]);
     let labels = format!("{file}[types]\na = \"bool[8]\"\n[names]\na = \"x\"\n");
     let labels = settings(&labels, &["--type", "a=f32"]).unwrap().spec.labels;
     let pair = |port: &str, text: &str| (port.to_string(), text.to_string());
@@ -40,7 +40,7 @@ fn flags_override_the_file() {
 
     let flags = ["--rho", "40", "--connect", "h:2", "--input", "x=9", "--party", "1"];
     let over = settings(file, &flags).unwrap();
-    assert_eq!((over.party, over.tuning.rho), (Some(1), Some(40)));
+    assert_eq!((over.party, over.tuning.rho), (Some(1.into()), Some(40)));
     assert_eq!((over.listen, over.connect.as_deref()), (None, Some("h:2")));
     let x: Vec<_> = over.inputs.iter().filter(|(given, _)| given.input.expose() == "x").collect();
     assert_eq!((x.len(), x[0].0.value.expose()), (1, "9"));
@@ -53,11 +53,11 @@ fn parties_are_listed_once_for_all() {
                 [[party]]\nid = 0\naddress = \"h:1\"\n[[party]]\nid = 2\n\
                 [owners]\nbid_0 = \"share\"\n";
     let settings = settings(file, &["--party", "2"]).unwrap();
-    assert_eq!(settings.party, Some(2));
+    assert_eq!(settings.party, Some(2.into()));
     assert_eq!(settings.spec.owners, [("bid_0".to_string(), Owner::Share)]);
     let parties = settings.parties.unwrap();
     let fingerprint = Some("ab".to_string());
-    let first = PartyEntry { id: 1, address: Some("h:2".into()), fingerprint };
+    let first = PartyEntry { id: 1.into(), address: Some("h:2".into()), fingerprint };
     assert_eq!((parties.len(), &parties[0]), (3, &first));
 }
 
@@ -74,14 +74,14 @@ fn the_documented_files_are_accepted() {
     };
     let help = example("# run.toml");
     for settings in [guide, help] {
-        assert_eq!((settings.party, settings.tuning.timeout), (Some(0), Some(60.0)));
+        assert_eq!((settings.party, settings.tuning.timeout), (Some(0.into()), Some(60.0)));
         assert_eq!(settings.inputs.len(), 1);
         assert_eq!(settings.spec.outputs[0].0, "ciphertext");
     }
     let guide = include_str!("../../../../docs/guide.md");
     let list = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     for all in [settings(list.unwrap(), &[]).unwrap(), example("# auction.toml")] {
-        let ids: Vec<u16> = all.parties.unwrap().iter().map(|party| party.id).collect();
+        let ids: Vec<u16> = all.parties.unwrap().iter().map(|party| party.id.number()).collect();
         assert_eq!((ids.as_slice(), all.spec.circuit.as_str()), (&[0, 1, 2][..], "auction:3x32"));
     }
 }

@@ -60,7 +60,7 @@ impl Session {
         adversary: impl FnOnce(&mut Vec<u8>),
     ) -> Result<Session, Error> {
         let mut prg = prg(seed);
-        let ends = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
+        let ends = VoleParties { session: &SESSION, prover: 0.into(), verifier: 1.into() };
         let pairs: Vec<[Block; 2]> =
             (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
         let chosen: Vec<Block> =

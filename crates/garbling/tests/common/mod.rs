@@ -57,7 +57,7 @@ pub fn random_circuit(seed: u128) -> Circuit {
         components.push(component(&mut prg, &components, inputs, steps));
     }
     let main = components.last().unwrap();
-    let input = Input { name: "x".into(), ty: Type::Uint(main.inputs), owner: 0 };
+    let input = Input { name: "x".into(), ty: Type::Uint(main.inputs), owner: 0.into() };
     let ty = Type::Uint(main.outputs.len() as u32);
     let output = Output { name: "y".into(), ty, to: Receivers::All };
     Circuit::new("random", vec![input], vec![output], Program::from(components)).unwrap()

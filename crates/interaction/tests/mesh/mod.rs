@@ -123,7 +123,7 @@ pub fn assert_caught_by_one_of<T>(
             Some(Error::Transport { .. }) => {}
             refused => {
                 let accused = refused.and_then(Error::culprit);
-                assert_eq!(accused, Some(Culprit::Party(cheater)));
+                assert_eq!(accused, Some(Culprit::from(cheater)));
                 let check = refused.and_then(Error::check).map(|check| check.name());
                 assert_eq!(check, Some(at.check_name()));
                 seen += 1;

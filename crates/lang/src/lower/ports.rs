@@ -211,10 +211,12 @@ fn input_words(
 ) -> Done<Vec<Word>> {
     let shapes = &lower.tir.shapes;
     let (ty, owners) = match input.kind {
-        InputKind::Party(owner) => (input.ty, owner..owner + 1),
-        InputKind::Share => (input.ty, 0..parties),
+        InputKind::Party(owner) => (input.ty, vec![owner]),
+        InputKind::Share => (input.ty, PartyId::all(parties).collect()),
         InputKind::Each => match shapes.shape(input.ty) {
-            Shape::Array(element, len) if *len == u64::from(parties) => (*element, 0..parties),
+            Shape::Array(element, len) if *len == u64::from(parties) => {
+                (*element, PartyId::all(parties).collect())
+            }
             _ => {
                 let message = format!(
                     "`{}` is `from each`, so it is an array with one element for each of the \
@@ -232,7 +234,7 @@ fn input_words(
     }
     let port = port_type(shapes, ty);
     let one = matches!(input.kind, InputKind::Party(_));
-    let words = owners.map(|owner| {
+    let words = owners.into_iter().map(|owner| {
         let name = if one { input.name.clone() } else { format!("{}.{owner}", input.name) };
         builder.input(name, port.clone(), owner)
     });
@@ -264,7 +266,7 @@ fn put_output(
                 let start = usize::from(party) * width;
                 let word = word.slice(start..start + width);
                 let name = format!("{}.{party}", output.name);
-                builder.output(name, &word, port.clone(), Receivers::Only(vec![party]));
+                builder.output(name, &word, port.clone(), Receivers::only([party]));
             }
             Ok(())
         }

@@ -8,7 +8,7 @@ const SESSION: [u8; 32] = [3; 32];
 type Pairs = [[Block; 2]; COLUMNS];
 
 fn tree_params(k: TreeDepth) -> TreeParams<'static> {
-    TreeParams { session: &SESSION, tree_sender: 1, tree_receiver: 2, k }
+    TreeParams { session: &SESSION, tree_sender: 1.into(), tree_receiver: 2.into(), k }
 }
 
 fn pairs(prg: &mut Prg) -> Pairs {
@@ -102,9 +102,9 @@ fn seeds_differ_by_leaf_tree_lane_parties_and_session() {
         let here = tree_params(k);
         for tree_params in [
             here,
-            TreeParams { tree_sender: 0, ..here },
-            TreeParams { tree_receiver: 0, ..here },
-            TreeParams { tree_sender: 2, tree_receiver: 1, ..here },
+            TreeParams { tree_sender: 0.into(), ..here },
+            TreeParams { tree_receiver: 0.into(), ..here },
+            TreeParams { tree_sender: 2.into(), tree_receiver: 1.into(), ..here },
             TreeParams { session: &[4; 32], ..here },
         ] {
             let (sender_trees, _) = build_trees(tree_params, &pairs);
@@ -276,9 +276,14 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
 fn hashes_of_other_grounds_are_others() {
     let of =
         |session: u8, (tree_sender, tree_receiver): (u16, u16), k: TreeDepth, context: &str| {
-            TreeParams { session: &[session; 32], tree_sender, tree_receiver, k }
-                .hasher(context)
-                .finalize()
+            TreeParams {
+                session: &[session; 32],
+                tree_sender: tree_sender.into(),
+                tree_receiver: tree_receiver.into(),
+                k,
+            }
+            .hasher(context)
+            .finalize()
         };
     let first = of(1, (0, 2), TreeDepth::Two, HASH);
     assert_eq!(first, of(1, (0, 2), TreeDepth::Two, HASH));

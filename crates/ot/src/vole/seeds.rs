@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use symbolon_primitives::{BitVec, Block, Prg, Transcript, watch};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::leaf_streams::LeafStreams;
@@ -27,9 +27,9 @@ pub struct VoleParties<'a> {
     /// The session.
     pub session: &'a [u8; 32],
     /// The prover's party number.
-    pub prover: u16,
+    pub prover: PartyId,
     /// The verifier's party number.
-    pub verifier: u16,
+    pub verifier: PartyId,
 }
 
 impl VoleParties<'_> {

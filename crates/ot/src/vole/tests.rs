@@ -8,7 +8,7 @@ const SESSION: [u8; 32] = [9; 32];
 /// Provers and verifiers of some lanes, from known seeds; Δ's words.
 fn lanes(params: &Params, lanes: usize, seed: u128) -> (Vec<Prover>, Vec<Verifier>, Vec<u64>) {
     let mut prg = Prg::from_seed(Block(seed));
-    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0.into(), verifier: 1.into() };
     let pairs: Vec<[Block; 2]> =
         (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
     let delta = BitVec::random(params.columns(), &mut prg);
@@ -130,7 +130,7 @@ fn lengths_that_do_not_fit_are_refused() {
     refused(provers[0].draw(&mut a, &mut values[..2], &mut rows[..1]));
     refused(verifiers[0].draw(&mut b, MAX_DRAW + 1, &mut rows));
     refused(verifiers[0].draw(&mut b, 2, &mut rows[..1]));
-    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0.into(), verifier: 1.into() };
     let pairs = vec![[Block::ZERO; 2]; params.columns()];
     refused(build_provers(parties, &params, &pairs[1..], 1).map(drop));
     let (delta, chosen) = (BitVec::zeros(params.columns()), vec![Block::ZERO; params.columns()]);
@@ -146,7 +146,7 @@ fn challenges_of_other_ends_are_others() {
     let of = |parties: VoleParties<'_>, params: &Params, lane| {
         coefficients(&mut parties.transcript(params, lane), &[7; DIGEST], 2, 64)
     };
-    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0.into(), verifier: 1.into() };
     let params = |k, rho| Params::new(k, rho).unwrap();
     let first = of(parties, &params(FieldBits::Two, 40), 1);
     assert_eq!(first, of(parties, &params(FieldBits::Two, 40), 1));
@@ -154,8 +154,8 @@ fn challenges_of_other_ends_are_others() {
     assert_eq!(first[1][2..], [Block::ZERO, Block::ONE]);
     for other in [
         of(VoleParties { session: &[8; 32], ..parties }, &params(FieldBits::Two, 40), 1),
-        of(VoleParties { prover: 2, ..parties }, &params(FieldBits::Two, 40), 1),
-        of(VoleParties { verifier: 2, ..parties }, &params(FieldBits::Two, 40), 1),
+        of(VoleParties { prover: 2.into(), ..parties }, &params(FieldBits::Two, 40), 1),
+        of(VoleParties { verifier: 2.into(), ..parties }, &params(FieldBits::Two, 40), 1),
         of(parties, &params(FieldBits::Two, 40), 2),
         of(parties, &params(FieldBits::Four, 80), 1),
         of(parties, &params(FieldBits::Two, 64), 1),

@@ -107,7 +107,7 @@ impl Direction {
         let pairs: [[Block; 2]; COLUMNS] =
             std::array::from_fn(|_| std::array::from_fn(|_| prg.block()));
         let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
-        let stream = ExtensionId { sender: Some(0), receiver: 1, lane };
+        let stream = ExtensionId { sender: Some(0.into()), receiver: 1.into(), lane };
         let tails = Prg::from_seed(prg.block());
         let (sender, receiver): (Box<dyn CotSender>, Box<dyn CotReceiver>) = match ot_extension {
             OtExtension::Iknp => (
@@ -115,8 +115,12 @@ impl Direction {
                 Box::new(iknp::Receiver::new(&pairs, &SESSION, stream, tails)),
             ),
             OtExtension::SoftSpoken { k } => {
-                let tree_params =
-                    TreeParams { session: &SESSION, tree_sender: 1, tree_receiver: 0, k };
+                let tree_params = TreeParams {
+                    session: &SESSION,
+                    tree_sender: 1.into(),
+                    tree_receiver: 0.into(),
+                    k,
+                };
                 let (sender_trees, message) = pprf::build_trees(tree_params, &pairs);
                 let trees =
                     pprf::puncture(tree_params, &Delta::new(delta), &chosen, &message, &guard)

@@ -29,7 +29,7 @@
 use std::ops::Range;
 
 use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, gf128, xor_masked};
-use symbolon_transport::{Result, SessionId};
+use symbolon_transport::{PartyId, Result, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{PeerAuth, bucketing::Batch, laand::YShares, threads};
@@ -58,7 +58,7 @@ pub(crate) type MacSums = [Block; 2];
 pub(crate) fn seed(
     session: &SessionId,
     (batch, coin): (u64, &[u8; 32]),
-    mut opened: [(u16, &[u8]); 2],
+    mut opened: [(PartyId, &[u8]); 2],
 ) -> Block {
     opened.sort_unstable_by_key(|&(party, _)| party);
     let mut transcript = Transcript::new("symbolon bucketing MACs 2", session.as_bytes());
@@ -262,17 +262,17 @@ mod tests {
     #[test]
     fn coefficients_hang_on_the_coin_and_all_that_was_opened() {
         let coin = [9; 32];
-        let base = seed(&SESSION, (3, &coin), [(0, b"abc"), (1, b"def")]);
-        let mirrored = seed(&SESSION, (3, &coin), [(1, b"def"), (0, b"abc")]);
+        let base = seed(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]);
+        let mirrored = seed(&SESSION, (3, &coin), [(1.into(), b"def"), (0.into(), b"abc")]);
         assert_eq!(mirrored, base, "the same on both sides");
         for other in [
-            seed(&SessionId([8; 32]), (3, &coin), [(0, b"abc"), (1, b"def")]),
-            seed(&SESSION, (4, &coin), [(0, b"abc"), (1, b"def")]),
-            seed(&SESSION, (3, &[8; 32]), [(0, b"abc"), (1, b"def")]),
-            seed(&SESSION, (3, &coin), [(0, b"abd"), (1, b"def")]),
-            seed(&SESSION, (3, &coin), [(0, b"abc"), (1, b"deg")]),
-            seed(&SESSION, (3, &coin), [(0, b"abc"), (2, b"def")]),
-            seed(&SESSION, (3, &coin), [(0, b"def"), (1, b"abc")]),
+            seed(&SessionId([8; 32]), (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
+            seed(&SESSION, (4, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
+            seed(&SESSION, (3, &[8; 32]), [(0.into(), b"abc"), (1.into(), b"def")]),
+            seed(&SESSION, (3, &coin), [(0.into(), b"abd"), (1.into(), b"def")]),
+            seed(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"deg")]),
+            seed(&SESSION, (3, &coin), [(0.into(), b"abc"), (2.into(), b"def")]),
+            seed(&SESSION, (3, &coin), [(0.into(), b"def"), (1.into(), b"abc")]),
         ] {
             assert_ne!(other, base);
         }

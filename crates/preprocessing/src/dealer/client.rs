@@ -1,7 +1,7 @@
 //! A party's side of the dealer.
 
 use symbolon_primitives::{BitVec, Block, Delta, Seed};
-use symbolon_transport::{Channel, DEALER, Error, Result};
+use symbolon_transport::{Channel, DEALER, Error, PartyId, Result};
 use zeroize::Zeroize;
 
 use super::{C, CLOSING, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams};
@@ -86,7 +86,7 @@ impl DealerClient {
 pub struct Gates {
     channel: Channel,
     left: u64,
-    me: u16,
+    me: PartyId,
     parties: usize,
     streams: Streams,
 }

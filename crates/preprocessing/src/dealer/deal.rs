@@ -3,7 +3,7 @@
 use std::thread;
 
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::{Channel, Client, Error, Result, TransportReason};
+use symbolon_transport::{Channel, Client, Error, PartyId, Result, TransportReason};
 use zeroize::Zeroize;
 
 use super::{
@@ -30,7 +30,7 @@ pub struct Summary {
 
 impl Summary {
     fn of(request: &Request) -> Self {
-        let parties = 0..request.parties() as u16;
+        let parties = PartyId::all(request.parties());
         Summary {
             session: request.session,
             and_gates: request.and_gates,
@@ -149,7 +149,7 @@ impl<'r> Dealing<'r> {
         let parties = request.parties();
         let mut seeds = vec![Block::ZERO; parties];
         prg.fill_blocks(&mut seeds);
-        let streams = (0..).zip(&seeds);
+        let streams = PartyId::all(parties).zip(&seeds);
         let streams = streams
             .map(|(party, seed)| Streams::new(*seed, party, request.evaluator, parties))
             .collect();
@@ -167,7 +167,7 @@ impl<'r> Dealing<'r> {
         let most = input_bits.iter().copied().max().unwrap_or(0);
         let step = inputs_in_chunk(parties) as u64;
         for start in (0..most).step_by(step as usize) {
-            for (party, channel) in (0..).zip(channels.iter_mut()) {
+            for (party, channel) in PartyId::all(parties).zip(channels.iter_mut()) {
                 let own = input_bits[usize::from(party)];
                 let n = own.saturating_sub(start).min(step) as usize;
                 self.inputs(party, n, channel)?;
@@ -186,7 +186,7 @@ impl<'r> Dealing<'r> {
     }
 
     /// MACs on the next `n` input bits of `party`.
-    fn inputs(&mut self, party: u16, n: usize, channel: &mut Channel) -> Result<()> {
+    fn inputs(&mut self, party: PartyId, n: usize, channel: &mut Channel) -> Result<()> {
         if n == 0 {
             return Ok(());
         }
@@ -203,7 +203,7 @@ impl<'r> Dealing<'r> {
         let mut bits: Vec<[BitVec; SHARES]> =
             self.streams.iter_mut().map(|streams| streams.gate_bits(n)).collect();
         close_triples(&mut bits);
-        for ((party, channel), bits) in (0..).zip(channels).zip(&bits) {
+        for ((party, channel), bits) in PartyId::all(bits.len()).zip(channels).zip(&bits) {
             if party == CLOSING {
                 let mut bytes = bits[C].to_bytes();
                 channel.send(messages::DEALER_PRODUCT_BITS, &bytes)?;
@@ -221,7 +221,7 @@ impl<'r> Dealing<'r> {
 
     /// The MACs on `bits` of `party` under the Δ of `peer`: that peer's next keys, and Δ where a
     /// bit is 1.
-    fn macs(&mut self, bits: &BitVec, party: u16, peer: u16) -> &[Block] {
+    fn macs(&mut self, bits: &BitVec, party: PartyId, peer: PartyId) -> &[Block] {
         let macs = &mut self.macs[..bits.len()];
         let streams = &mut self.streams[usize::from(peer)];
         streams.keys(PeerIndex::of(party, peer), macs);

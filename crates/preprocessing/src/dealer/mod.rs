@@ -58,13 +58,15 @@ mod request;
 mod server;
 mod streams;
 
+use symbolon_transport::PartyId;
+
 pub use client::{DealerClient, Gates};
 pub use deal::{Summary, serve};
 pub use request::{Limits, MAX_PARTIES, REQUEST_HEAD, Request};
 pub use server::{DealerServer, Event, ServerLimits};
 
 /// The party whose shares of c are sent and not expanded.
-const CLOSING: u16 = 0;
+const CLOSING: PartyId = PartyId::new(0);
 
 /// What a gate uses up: four shares, in this order.
 const SHARES: usize = 4;

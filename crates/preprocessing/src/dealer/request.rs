@@ -10,7 +10,7 @@
 //! (u64), then for every party the fingerprint of its key (32 bytes). All integers are
 //! little-endian.
 
-use symbolon_transport::{Channel, Client, Error, Fingerprint, Result, Subject};
+use symbolon_transport::{Channel, Client, Error, Fingerprint, PartyId, Result, Subject};
 
 use super::{CLOSING, SHARES, gates_in_chunk, inputs_in_chunk};
 use crate::{checks, messages};
@@ -35,9 +35,9 @@ pub struct Request {
     /// The session's id, which the parties have agreed on among themselves.
     pub session: [u8; 32],
     /// The slot: this party's number.
-    pub party: u16,
+    pub party: PartyId,
     /// The party that evaluates, whose lsb(Δ) differs.
-    pub evaluator: u16,
+    pub evaluator: PartyId,
     /// How many AND gates to deal for.
     pub and_gates: u64,
     /// By party: how many input bits it has. As many entries as there are parties.
@@ -86,7 +86,7 @@ impl Request {
     ///
     /// # Panics
     /// If there is no such party.
-    pub fn bytes_to_party(&self, party: u16) -> u64 {
+    pub fn bytes_to_party(&self, party: PartyId) -> u64 {
         let peers = self.parties() as u64 - 1;
         let own = self.input_bits[usize::from(party)];
         let inputs = 16 * own + FRAME * own.div_ceil(inputs_in_chunk(self.parties()) as u64);
@@ -134,7 +134,8 @@ impl Request {
     /// Both messages of a request that makes sense.
     pub fn encode(&self) -> ([u8; REQUEST_HEAD], Vec<u8>) {
         let mut head = [0; REQUEST_HEAD];
-        let numbers = [VERSION, self.party, self.parties() as u16, self.evaluator];
+        let numbers =
+            [VERSION, self.party.number(), self.parties() as u16, self.evaluator.number()];
         for (place, number) in head.chunks_exact_mut(2).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
@@ -167,8 +168,8 @@ impl Request {
         session.copy_from_slice(&head[8..40]);
         let request = Request {
             session,
-            party: number(head, 2),
-            evaluator: number(head, 6),
+            party: number(head, 2).into(),
+            evaluator: number(head, 6).into(),
             and_gates: count(&head[40..48]),
             input_bits: counts.chunks_exact(8).map(count).collect(),
             keys: keys.chunks_exact(32).map(fingerprint).collect(),
@@ -264,7 +265,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     what: String,
-    values: [(u16, String); 2],
+    values: [(PartyId, String); 2],
 }
 
 impl Difference {
@@ -306,7 +307,14 @@ mod tests {
 
     fn request(and_gates: u64, input_bits: &[u64]) -> Request {
         let (session, input_bits) = ([1; 32], input_bits.to_vec());
-        Request { session, party: 0, evaluator: 1, and_gates, input_bits, keys: Vec::new() }
+        Request {
+            session,
+            party: 0.into(),
+            evaluator: 1.into(),
+            and_gates,
+            input_bits,
+            keys: Vec::new(),
+        }
     }
 
     #[test]
@@ -340,7 +348,7 @@ mod tests {
     #[test]
     fn the_use_of_keys_is_told_as_it_is() {
         let (without, key) = (request(1, &[1, 1]), Fingerprint([7; 32]));
-        let with = Request { party: 1, keys: vec![key; 2], ..without.clone() };
+        let with = Request { party: 1.into(), keys: vec![key; 2], ..without.clone() };
         let words = without.difference(&with).unwrap().words();
         let expected = "the parties disagree on the use of keys: false (party 0), true (party 1)";
         assert_eq!(words, expected);

@@ -5,6 +5,7 @@
 //! chunk after chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
+use symbolon_transport::PartyId;
 
 use super::{C, CLOSING, SHARES};
 use crate::{PeerIndex, shares::lsb_of_delta};
@@ -20,7 +21,7 @@ pub(super) struct Streams {
 
 impl Streams {
     /// The streams of `party` among `parties`.
-    pub fn new(seed: Block, party: u16, evaluator: u16, parties: usize) -> Self {
+    pub fn new(seed: Block, party: PartyId, evaluator: PartyId, parties: usize) -> Self {
         let mut root = Prg::from_seed(seed);
         let delta = root.block().with_lsb(lsb_of_delta(party, evaluator, parties));
         let delta = Delta::new(delta);

@@ -65,11 +65,11 @@ fn parties_with(
             own_seeds.push(Vec::new());
             for peer in crate::peers_of(me, usize::from(parties)) {
                 let (i, j) = (usize::from(me), usize::from(peer));
-                let delta = delta(me, peer);
+                let delta = delta(me, peer.number());
                 let chosen = std::array::from_fn(|c| seeds[i][j][lane][c][delta_bit(delta, c)]);
                 let stream =
                     |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane: number };
-                let (to, from) = (stream(me, peer), stream(peer, me));
+                let (to, from) = (stream(me.into(), peer), stream(peer, me.into()));
                 let own = &seeds[j][i][lane];
                 let tails = Prg::from_seed(prg.block());
                 pairs.push(Lane {
@@ -84,8 +84,8 @@ fn parties_with(
                 });
                 own_seeds[lane].push(*own);
             }
-            let bits = AuthBitGenerator::new(pairs, &SESSION, me, number, &mut prg);
-            LeakyAndGenerator::new(bits, &SESSION, me, lane, Prg::from_seed(prg.block()))
+            let bits = AuthBitGenerator::new(pairs, &SESSION, me.into(), number, &mut prg);
+            LeakyAndGenerator::new(bits, &SESSION, me.into(), lane, Prg::from_seed(prg.block()))
         });
         let open = Preprocessor {
             session: SESSION,

@@ -55,7 +55,7 @@ use symbolon_primitives::bucket_kernels::{Place, Record, Rows, scatter_triples};
 use symbolon_primitives::{
     BitVec, Block, HugeBuf, Prg, TweakedHash, derive_block, xor_key_masked, xor_masked,
 };
-use symbolon_transport::{Channel, Result, SessionId, Step};
+use symbolon_transport::{Channel, PartyId, Result, SessionId, Step};
 use zeroize::Zeroize;
 
 use crate::{abit::AuthBitGenerator, messages::LEAKY_U, peers_of};
@@ -247,11 +247,11 @@ impl LeakyAndGenerator {
     pub fn new(
         bits: AuthBitGenerator,
         session: &SessionId,
-        me: u16,
+        me: PartyId,
         lane: usize,
         prg: Prg,
     ) -> Self {
-        let hash = |from: u16, to: u16| {
+        let hash = |from: PartyId, to: PartyId| {
             let direction = u64::from(from) << 16 | u64::from(to);
             TweakedHash::new(derive_block("symbolon leaky and 1", session.as_bytes(), direction))
         };

@@ -23,7 +23,14 @@ pub struct Dealt {
 /// A request for party 0's slot, with party 1 evaluating.
 pub fn request(input_bits: &[u64], and_gates: u64) -> Request {
     let (session, input_bits) = ([9; 32], input_bits.to_vec());
-    Request { session, party: 0, evaluator: 1, and_gates, input_bits, keys: Vec::new() }
+    Request {
+        session,
+        party: 0.into(),
+        evaluator: 1.into(),
+        and_gates,
+        input_bits,
+        keys: Vec::new(),
+    }
 }
 
 /// A channel of `party` to the dealer: the party's end and the dealer's.

@@ -8,7 +8,7 @@
 
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Opening, same_digest};
-use symbolon_transport::{Error, Result, Step};
+use symbolon_transport::{Error, PartyId, Result, Step};
 use zeroize::Zeroizing;
 
 use super::{
@@ -193,7 +193,7 @@ pub(super) struct LabelHashes {
 impl LabelHashes {
     /// Those of these labels, of bucket `number` of party `garbler`.
     pub fn of(
-        (session, garbler, number): (&[u8; 32], u16, u64),
+        (session, garbler, number): (&[u8; 32], PartyId, u64),
         labels: &[[Block; 2]],
     ) -> LabelHashes {
         let hash = LeafHash::new(session, garbler, number);

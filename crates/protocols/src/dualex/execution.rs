@@ -2,7 +2,7 @@
 
 use symbolon_garbling::adaptive::Ending;
 use symbolon_primitives::{BitVec, Block, Delta, Seed};
-use symbolon_transport::Result;
+use symbolon_transport::{PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::{
@@ -76,13 +76,13 @@ pub(super) struct Lengths {
 
 impl Lengths {
     /// The lengths for party `me`.
-    pub fn new(me: u16, function: &Function, params: &Params) -> Lengths {
+    pub fn new(me: PartyId, function: &Function, params: &Params) -> Lengths {
         Lengths::of(me, function, (params.bucket(), params.kappa_s), params.psi)
     }
 
     /// The same for buckets of this size, and κ_s.
     pub fn of(
-        me: u16,
+        me: PartyId,
         function: &Function,
         (bucket, kappa_s): (usize, u32),
         psi: PsiForm,

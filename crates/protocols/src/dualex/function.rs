@@ -8,7 +8,7 @@
 use symbolon_circuit::{Call, Circuit, Component, Input, Output, Plan, Program, Receivers, Step};
 use symbolon_circuit::{CircuitError, WireRange};
 use symbolon_primitives::Prg;
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use crate::{InputBits, OutputBits, phases::small};
@@ -35,7 +35,7 @@ pub(super) struct Function {
 enum Receiver {
     Both,
     /// This party alone.
-    Only(u16),
+    Only(PartyId),
 }
 
 impl Function {
@@ -60,7 +60,7 @@ impl Function {
     /// The inputs of `party` in execution `index` of all, with fresh masks.
     pub fn inputs_of(
         &self,
-        (party, inputs): (u16, &InputBits),
+        (party, inputs): (PartyId, &InputBits),
         (index, executions): (usize, usize),
         prg: &mut Prg,
     ) -> Zeroizing<Vec<bool>> {
@@ -75,7 +75,7 @@ impl Function {
 
     /// What `party` learns of one execution, from the values of the masked outputs and its inputs
     /// with their masks; adds it to `outputs`.
-    pub fn release(&self, party: u16, values: &[bool], own: &[bool], outputs: &mut OutputBits) {
+    pub fn release(&self, party: PartyId, values: &[bool], own: &[bool], outputs: &mut OutputBits) {
         let mut masks = own[own.len() - self.masks[usize::from(party)]..].iter();
         let mut values = values.iter();
         for ((receiver, width), out) in self.receivers.iter().zip(&self.widths).zip(outputs) {
@@ -93,7 +93,7 @@ impl Function {
     }
 
     /// Outputs of no execution: room where `party` learns something.
-    pub fn no_outputs(&self, party: u16) -> OutputBits {
+    pub fn no_outputs(&self, party: PartyId) -> OutputBits {
         let learns = |receiver: &Option<Receiver>| match receiver {
             Some(Receiver::Both) => Some(Vec::new()),
             Some(Receiver::Only(only)) if *only == party => Some(Vec::new()),
@@ -106,8 +106,8 @@ impl Function {
 fn receiver(output: &Output) -> Option<Receiver> {
     match [0, 1].map(|party| output.to.contains(party)) {
         [true, true] => Some(Receiver::Both),
-        [true, false] => Some(Receiver::Only(0)),
-        [false, true] => Some(Receiver::Only(1)),
+        [true, false] => Some(Receiver::Only(PartyId::new(0))),
+        [false, true] => Some(Receiver::Only(PartyId::new(1))),
         [false, false] => None,
     }
 }
@@ -233,7 +233,7 @@ mod tests {
         let sum = b.add(&x, &y);
         let both = b.and(&x, &z);
         let product = b.mul(&y, &z);
-        let only = |party| Receivers::Only(vec![party]);
+        let only = |party| Receivers::only([party]);
         b.output("sum", &sum, Type::Uint(5), only(1));
         b.output("both", &both, Type::Uint(5), Receivers::All);
         b.output("nobody", &sum, Type::Uint(5), Receivers::Only(vec![]));
@@ -256,15 +256,15 @@ mod tests {
                 vec![Some(all[0].clone()), None, Some(all[2].clone())],
             ];
             let own = [0, 1].map(|party| {
-                function.inputs_of((party, &inputs[usize::from(party)]), (0, 1), &mut prg)
+                function.inputs_of((party.into(), &inputs[usize::from(party)]), (0, 1), &mut prg)
             });
             let words: Vec<u64> =
                 own.iter().flat_map(|own| own.iter()).map(|bit| u64::from(*bit)).collect();
             let values: Vec<bool> =
                 eval_words(&function.plan, &words).iter().map(|word| word & 1 == 1).collect();
             for party in [0, 1] {
-                let mut outputs = function.no_outputs(party);
-                function.release(party, &values, &own[usize::from(party)], &mut outputs);
+                let mut outputs = function.no_outputs(party.into());
+                function.release(party.into(), &values, &own[usize::from(party)], &mut outputs);
                 for (k, (output, port)) in outputs.iter().zip(circuit.outputs()).enumerate() {
                     let learns = port.to.contains(party).then(|| expected[k].clone());
                     assert_eq!(*output, learns, "output {k} of party {party}");

@@ -29,6 +29,7 @@ use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, TweakedHash, commit_with,
     derive_block, mask64,
 };
+use symbolon_transport::PartyId;
 use zeroize::Zeroizing;
 
 use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
@@ -48,7 +49,7 @@ pub(super) struct Garbler<'a> {
     /// The session that prepares.
     pub session: &'a [u8; 32],
     /// Who garbles.
-    pub party: u16,
+    pub party: PartyId,
     /// What is garbled.
     pub function: &'a Function,
     /// The encoding of the evaluator's input.
@@ -227,7 +228,7 @@ pub(super) struct LeafHash {
 
 impl LeafHash {
     /// That of circuit, or bucket, `number` of party `garbler`.
-    pub fn new(session: &[u8; 32], garbler: u16, number: u64) -> LeafHash {
+    pub fn new(session: &[u8; 32], garbler: PartyId, number: u64) -> LeafHash {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex labels 2");
         hasher.update(session).update(&garbler.to_le_bytes()).update(&number.to_le_bytes());
         let start =
@@ -289,7 +290,7 @@ impl LeafHash {
 pub(super) fn instance<'a>(
     plan: &'a Plan,
     session: &'a [u8; 32],
-    garbler: u16,
+    garbler: PartyId,
     number: u64,
 ) -> Instance<'a> {
     Instance::new(plan, session, 2 * number + u64::from(garbler))
@@ -327,7 +328,12 @@ impl<'a> Garbler<'a> {
 
     /// The context of the commitment to circuit `number`.
     fn context(&self, number: u64) -> CommitContext<'a> {
-        CommitContext { domain: CIRCUIT, session: self.session, party: self.party, index: number }
+        CommitContext {
+            domain: CIRCUIT,
+            session: self.session,
+            party: self.party.number(),
+            index: number,
+        }
     }
 
     /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this order,

@@ -224,7 +224,7 @@ fn receive_labels(
     choices: &BitVec,
     labels: &[Block],
 ) -> Result<()> {
-    let peer = 1 - offline.net.me;
+    let peer = offline.net.me.other_of_two();
     let size = bucket.theirs.len();
     let mut good = true;
     for (l, (circuit, (sums, expected))) in

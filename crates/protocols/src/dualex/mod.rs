@@ -74,7 +74,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use symbolon_transport::Result;
+use symbolon_transport::{PartyId, Result};
 
 use crate::{
     Batch, Compiled, Demand, GateForm, Network, Prepared,
@@ -94,7 +94,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     parties: [2, 2],
     forms: &[GateForm::HalfGates],
     roles: ["garbles and evaluates", "garbles and evaluates"],
-    evaluator: 1,
+    evaluator: PartyId::new(1),
     pools: "dualex",
     batches: Some(demand),
     messages: messages::ALL,

@@ -10,7 +10,7 @@
 use symbolon_cutchoose::draw::{Buckets, CheckSet};
 use symbolon_interaction::toss_coin;
 use symbolon_primitives::{BitVec, Challenge, Prg};
-use symbolon_transport::{Channel, Result, SessionId};
+use symbolon_transport::{Channel, PartyId, Result, SessionId};
 use zeroize::Zeroizing;
 
 use super::{
@@ -79,7 +79,7 @@ impl Offline<'_> {
     pub fn garbler(&self, party: usize) -> Garbler<'_> {
         Garbler {
             session: &self.net.session,
-            party: party as u16,
+            party: PartyId::new(party as u16),
             function: self.function,
             matrix: &self.matrices[1 - party],
             #[cfg(test)]
@@ -142,7 +142,7 @@ impl Offline<'_> {
     fn intersection(&mut self, i: usize, ots: &Ots) -> Result<(Sender, Receiver)> {
         let me = self.me();
         let session = self.net.session;
-        let lengths = Lengths::new(me as u16, self.function, &self.params);
+        let lengths = Lengths::new(PartyId::new(me as u16), self.function, &self.params);
         let start = |party: usize| self.params.circuits() * self.matrices[party].encoded();
         let (own, theirs) = (start(me), start(1 - me));
         let shape = lengths.shape(&session, self.first + i as u64);
@@ -157,8 +157,9 @@ impl Offline<'_> {
         if self.params.psi == PsiForm::Asynchronous {
             let order = BitVec::random(shape.ots(), self.prg);
             let terms = CommittedTerms { order, pads: self.prg.seed() };
-            let padded = Zeroizing::new(shape.padded_terms(me as u16, &sender, &terms));
-            let leaves = shape.leaves(me as u16, &padded);
+            let padded =
+                Zeroizing::new(shape.padded_terms(PartyId::new(me as u16), &sender, &terms));
+            let leaves = shape.leaves(PartyId::new(me as u16), &padded);
             sender.committed = Some(terms);
             let channel = self.channel();
             channel.send(messages::TERMS, leaves.as_flattened().as_flattened())?;

@@ -13,7 +13,7 @@ use symbolon_ot::{
     setup::{self, Lane},
 };
 use symbolon_primitives::{BitVec, Block, Delta, Prg, TweakedHash, derive_block, hash_blocks};
-use symbolon_transport::Result;
+use symbolon_transport::{PartyId, Result};
 use zeroize::Zeroizing;
 
 use crate::Network;
@@ -66,7 +66,7 @@ impl OtSession {
         let channel = &mut net.peers()[0];
         let mut lanes = setup::both_directions(channel, &session, &key, 1, ot, prg)?;
         let lane = lanes.pop().expect("one lane was asked for");
-        let hash = |party: u16| {
+        let hash = |party: PartyId| {
             TweakedHash::new(derive_block("symbolon dualex ot 1", &session, party.into()))
         };
         let hashes = [hash(channel.me()), hash(channel.peer())];

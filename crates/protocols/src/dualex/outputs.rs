@@ -8,7 +8,7 @@
 //! reconciliation value can be computed by anybody, which is why the sets are committed to first.
 
 use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::{
     buckets::LabelHashes,
@@ -62,7 +62,7 @@ pub(super) fn check_seeds(
 }
 
 /// Whether opened seeds are those of a bucket's circuits, and hashes and translations are right.
-fn fits(session: &[u8; 32], peer: u16, execution: &Execution, seeds: &[Block]) -> bool {
+fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block]) -> bool {
     let outputs = execution.output_hashes.sums.len();
     let labels = output_labels(&Seed::new(seeds[0]), outputs);
     let hashes = LabelHashes::of((session, peer, execution.number), &labels);
@@ -96,7 +96,7 @@ impl Reconciled {
     /// # Errors
     /// `PeerMisbehaved` when there is none, or more than one.
     pub fn new(
-        peer: u16,
+        peer: PartyId,
         candidates: &[Candidate],
         set: &[u128],
         found: &[usize],
@@ -137,7 +137,8 @@ mod tests {
         let candidates = [candidate(5, wrong), candidate(6, right), candidate(6, right)];
         let set = [9, 6, 5];
         let released = |found: &[usize]| {
-            Reconciled::new(1, &candidates, &set, found).map(|reconciled| reconciled.values())
+            Reconciled::new(1.into(), &candidates, &set, found)
+                .map(|reconciled| reconciled.values())
         };
         assert_eq!(released(&[1]).unwrap(), right);
         assert_eq!(released(&[2]).unwrap(), wrong);

@@ -32,6 +32,7 @@
 //! * A term's commitment is a keyed hash without a nonce, as the term is masked by a random pad.
 
 use symbolon_primitives::{BitVec, Block, Prg, Seed, TweakedHash, derive_block};
+use symbolon_transport::PartyId;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{garble::Digest, ot::Blocks};
@@ -121,7 +122,7 @@ impl Shape<'_> {
     }
 
     /// F of the strings of value i's OTs, for the sender's value j.
-    fn prf(&self, sender: u16, i: usize, j: usize, strings: &mut [Block]) {
+    fn prf(&self, sender: PartyId, i: usize, j: usize, strings: &mut [Block]) {
         let start = derive_block("symbolon dualex psi 1", self.session, sender.into());
         let place = (i * self.values + j) * self.bits;
         let tweak = u128::from(self.number) << 64 | place as u128;
@@ -150,7 +151,7 @@ impl Shape<'_> {
     }
 
     /// The sender's S_ij, B for each i, from the receiver's d.
-    pub fn sums(&self, me: u16, sender: &Sender, values: &[u128], d: &BitVec) -> Blocks {
+    pub fn sums(&self, me: PartyId, sender: &Sender, values: &[u128], d: &BitVec) -> Blocks {
         let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
         for i in 0..self.values {
             let pairs = &sender.pairs[self.place(i)];
@@ -168,7 +169,7 @@ impl Shape<'_> {
     }
 
     /// What the receiver's sums have to be where the values are the same.
-    pub fn expected(&self, peer: u16, receiver: &Receiver) -> Blocks {
+    pub fn expected(&self, peer: PartyId, receiver: &Receiver) -> Blocks {
         let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
         for i in 0..self.values {
             for j in 0..self.values {
@@ -195,7 +196,7 @@ impl Shape<'_> {
     /// order of π.
     pub fn padded_terms(
         &self,
-        me: u16,
+        me: PartyId,
         sender: &Sender,
         terms: &CommittedTerms,
     ) -> Vec<[Block; 2]> {
@@ -224,7 +225,7 @@ impl Shape<'_> {
     }
 
     /// The commitments to the terms of `sender`.
-    pub fn leaves(&self, sender: u16, terms: &[[Block; 2]]) -> Vec<[Digest; 2]> {
+    pub fn leaves(&self, sender: PartyId, terms: &[[Block; 2]]) -> Vec<[Digest; 2]> {
         let hash = self.leaf_key(sender);
         let leaf = |(k, pair): (usize, &[Block; 2])| {
             [leaf(&hash, k, false, pair[0]), leaf(&hash, k, true, pair[1])]
@@ -249,7 +250,7 @@ impl Shape<'_> {
     /// The sums of opened terms, if each is the one committed to.
     pub fn open(
         &self,
-        sender: u16,
+        sender: PartyId,
         leaves: &[[Digest; 2]],
         places: &BitVec,
         terms: &[Block],
@@ -263,7 +264,7 @@ impl Shape<'_> {
         all.then(|| terms.chunks(self.bits).map(xor).collect())
     }
 
-    fn leaf_key(&self, sender: u16) -> Digest {
+    fn leaf_key(&self, sender: PartyId) -> Digest {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex psi terms 1");
         hasher.update(self.session).update(&sender.to_le_bytes());
         hasher.update(&self.number.to_le_bytes());
@@ -307,7 +308,7 @@ mod tests {
         let messages = Blocks::new(chosen.collect());
         let mut sender = Sender { pairs, committed: None };
         let terms = CommittedTerms { order: BitVec::random(shape.ots(), prg), pads: prg.seed() };
-        let leaves = shape.leaves(1, &shape.padded_terms(1, &sender, &terms));
+        let leaves = shape.leaves(1.into(), &shape.padded_terms(1.into(), &sender, &terms));
         sender.committed = Some(terms);
         (sender, Receiver { choices, messages, leaves })
     }
@@ -326,31 +327,31 @@ mod tests {
             theirs[..common].copy_from_slice(&own[..common]);
             theirs.reverse();
             let d = shape.masked(&own, &receiver.choices);
-            let expected = shape.expected(1, &receiver);
+            let expected = shape.expected(1.into(), &receiver);
             let found: Vec<usize> = (0..common).collect();
-            let sums = shape.sums(1, &sender, &theirs, &d);
+            let sums = shape.sums(1.into(), &sender, &theirs, &d);
             assert_eq!(shape.matches(&expected, &sums), found);
 
             let terms = sender.committed.as_ref().unwrap();
             let e = shape.masked(&theirs, &terms.order);
             let places = shape.opened_places(&d, &e);
             let opened: Vec<Block> = shape
-                .padded_terms(1, &sender, terms)
+                .padded_terms(1.into(), &sender, terms)
                 .iter()
                 .enumerate()
                 .map(|(k, pair)| pair[usize::from(places.get(k))])
                 .collect();
-            let sums = shape.open(1, &receiver.leaves, &places, &opened).unwrap();
+            let sums = shape.open(1.into(), &receiver.leaves, &places, &opened).unwrap();
             assert_eq!(shape.matches(&expected, &sums), found);
 
             // Any other term is refused.
             for k in [0, 43, 44, opened.len() - 1] {
                 let mut other = opened.clone();
                 other[k] ^= Block::ONE;
-                assert!(shape.open(1, &receiver.leaves, &places, &other).is_none());
+                assert!(shape.open(1.into(), &receiver.leaves, &places, &other).is_none());
             }
-            assert!(shape.open(1, &receiver.leaves, &places, &opened[1..]).is_none());
-            assert!(shape.open(0, &receiver.leaves, &places, &opened).is_none());
+            assert!(shape.open(1.into(), &receiver.leaves, &places, &opened[1..]).is_none());
+            assert!(shape.open(0.into(), &receiver.leaves, &places, &opened).is_none());
         }
     }
 
@@ -365,9 +366,9 @@ mod tests {
         // Values that differ in one bit.
         let theirs: Vec<u128> = own.iter().map(|value| value ^ 1).collect();
         let d = shape.masked(&own, &receiver.choices);
-        let sums = shape.sums(1, &sender, &theirs, &d);
+        let sums = shape.sums(1.into(), &sender, &theirs, &d);
         let distinct: std::collections::BTreeSet<u128> = sums.iter().map(|sum| sum.0).collect();
         assert_eq!(distinct.len(), 9);
-        assert!(shape.matches(&shape.expected(1, &receiver), &sums).is_empty());
+        assert!(shape.matches(&shape.expected(1.into(), &receiver), &sums).is_empty());
     }
 }

@@ -11,6 +11,8 @@
 use symbolon_primitives::{BitVec, Block, Prg, same_digest};
 use zeroize::Zeroizing;
 
+use symbolon_transport::PartyId;
+
 use super::{
     buckets::LabelHashes,
     garble::{Leaf, LeafHash, PairDigest},
@@ -27,7 +29,7 @@ pub(super) struct Candidate {
 /// What turns labels into reconciliation values.
 pub(super) struct Reconciliation<'a> {
     /// The session that prepared, the peer, and the bucket's number.
-    pub bucket: (&'a [u8; 32], u16, u64),
+    pub bucket: (&'a [u8; 32], PartyId, u64),
     /// The labels of this party's bucket.
     pub own: &'a [[Block; 2]],
     /// What the labels of the peer's are compared with.

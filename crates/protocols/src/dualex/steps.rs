@@ -20,7 +20,7 @@
 //! commitments to sums name the session that runs it as well (`context`).
 
 use symbolon_primitives::{BitVec, CommitContext, Commitment, Prg};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::{
@@ -91,10 +91,10 @@ impl Run {
 fn context<'a>(
     prepared: &PreparedExecutions,
     session: &'a [u8; 32],
-    party: u16,
+    party: PartyId,
 ) -> CommitContext<'a> {
     let index = prepared.executions.first().map_or(0, |first| first.number);
-    CommitContext { domain: messages::PSI_SUMS.name(), session, party, index }
+    CommitContext { domain: messages::PSI_SUMS.name(), session, party: party.number(), index }
 }
 
 impl phases::Online for Run {

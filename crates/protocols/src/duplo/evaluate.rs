@@ -10,7 +10,7 @@
 
 use symbolon_garbling::{Labels, evaluate_side_by_side};
 use symbolon_primitives::{Block, HugeBuf, Secret};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::authenticators::{AT_A_TIME, Authenticators};
@@ -102,7 +102,7 @@ impl GarbledProgram {
     pub fn evaluate(
         &self,
         program: &Program,
-        (peer, threads): (u16, usize),
+        (peer, threads): (PartyId, usize),
         mut evaluated: Evaluated,
     ) -> Result<Evaluated> {
         let graph = &program.graph;
@@ -212,7 +212,7 @@ impl GarbledProgram {
         evaluated: &mut Evaluated,
         wire: usize,
         keys: &[Block],
-        peer: u16,
+        peer: PartyId,
     ) -> Result<()> {
         let mut accepted = Zeroizing::new(Accepted::default());
         for keys in keys.chunks(AT_A_TIME) {

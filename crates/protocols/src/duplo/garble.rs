@@ -12,7 +12,7 @@
 use symbolon_garbling::component::ComponentDigest;
 use symbolon_garbling::{InputKeys, Instance, Labels, garble_side_by_side};
 use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::commit::{Committed, Received, receive_blocks, send_blocks};
 use super::components::Kind;
@@ -313,7 +313,7 @@ pub(super) fn receive_offsets(
 /// digests that were sent. Returns what must be committed to of the outputs.
 pub(super) fn garble_opened(
     threads: usize,
-    peer: u16,
+    peer: PartyId,
     copies: &[(Copy<'_>, Vec<Block>)],
     digests: &[[u8; 32]],
     room: &mut HugeBuf<HalfGates>,

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 use symbolon_cutchoose::hcom::{OwnLater, TheirLater};
 use symbolon_primitives::{BitVec, Block, HugeBuf};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::authenticators::{Authenticator, Authenticators};
@@ -68,7 +68,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(me: u16, rho: u32, buckets: BucketSizes) -> Result<Shape> {
+    fn new(me: PartyId, rho: u32, buckets: BucketSizes) -> Result<Shape> {
         let params = commitments(rho)?;
         let garbler = me == GARBLER;
         let commitment =
@@ -102,7 +102,7 @@ impl Shape {
 /// `InvalidInput` when there is no such pool.
 pub(super) fn sections(
     components: &Components,
-    me: u16,
+    me: PartyId,
     games: Games,
 ) -> Result<Vec<ComponentSection>> {
     let buckets = Params::new(&Program::of_pool(components)?, games)?.buckets();
@@ -118,7 +118,7 @@ pub(super) fn sections(
 /// As [`sections`], with games that are lost with at most 2^-ρ.
 pub(super) fn sections_at(
     components: &Components,
-    me: u16,
+    me: PartyId,
     rho: Rho,
 ) -> Result<Vec<ComponentSection>> {
     sections(components, me, Games::new(rho.bits()))
@@ -388,7 +388,7 @@ enum Opened {
 impl Opened {
     fn new(
         plan: &Plan,
-        (me, rho): (u16, u32),
+        (me, rho): (PartyId, u32),
         range: &[Range<u64>],
         source: &mut dyn PoolSource,
     ) -> Result<Opened> {

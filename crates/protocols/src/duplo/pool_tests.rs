@@ -8,7 +8,7 @@ use symbolon_circuit::builder::{Builder, ComponentBuilder};
 use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::checks::OPENING;
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
-use symbolon_transport::{Channel, Error, Meter, Result};
+use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
 use super::engine::Duplo;
 use super::params::Games;
@@ -45,7 +45,7 @@ struct Filled {
 
 const NOBODY: fn(&mut [Channel; 2]) = |_| ();
 
-fn cheats(cheater: u16, adversary: FnAdversary) -> impl FnOnce(&mut [Channel; 2]) {
+fn cheats(cheater: PartyId, adversary: FnAdversary) -> impl FnOnce(&mut [Channel; 2]) {
     move |channels| channels[usize::from(cheater)].set_adversary(Box::new(adversary))
 }
 
@@ -100,7 +100,7 @@ fn filled(scene: &Scene, runs: u64) -> Filled {
     Filled { pools: fill(scene, runs, NOBODY).map(Result::unwrap), kinds }
 }
 
-fn inputs_of(circuit: &Circuit, me: u16, all: &[Vec<bool>]) -> InputBits {
+fn inputs_of(circuit: &Circuit, me: PartyId, all: &[Vec<bool>]) -> InputBits {
     let inputs = circuit.inputs().iter().zip(all);
     inputs.map(|(input, bits)| (input.owner == me).then(|| bits.clone())).collect()
 }
@@ -156,7 +156,7 @@ fn a_pool_serves_programs_one_after_the_other() {
             let next = Scene::new(small, executions, seed);
             let (of, expected) = if seed % 2 == 0 {
                 scene.inputs = next.inputs.clone();
-                (scene.circuit.clone(), [0, 1].map(|party| next.expected(party)))
+                (scene.circuit.clone(), [0, 1].map(|party| next.expected(party.into())))
             } else {
                 // It takes more inputs than the circuit that the pool was filled for.
                 let other = continuation();
@@ -210,7 +210,7 @@ fn components_that_are_the_same_under_two_names_are_one_kind() {
     let from = &[0; 4][..];
     let ended = filled.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
     for (party, outputs) in (0..).zip(ended) {
-        assert_eq!(outputs.unwrap(), scene.expected(party), "party {party}");
+        assert_eq!(outputs.unwrap(), scene.expected(party.into()), "party {party}");
     }
 }
 
@@ -227,7 +227,7 @@ fn components_are_made_before_the_circuit_is_known() {
             ready.evaluate(net, &compiled, &inputs_of(&scene.circuit, net.me, &scene.inputs))
         });
         for (party, outputs) in (0..).zip(ended) {
-            assert_eq!(outputs.unwrap(), scene.expected(party), "party {party}");
+            assert_eq!(outputs.unwrap(), scene.expected(party.into()), "party {party}");
         }
     }
 }
@@ -346,7 +346,7 @@ fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
         let from = &[0; 4][..];
         let ended = filled.run((&scene, &scene.circuit), [from, from], NOBODY, &scene.inputs);
         for (party, outputs) in (0..).zip(ended) {
-            assert_eq!(outputs.unwrap(), scene.expected(party), "party {party}");
+            assert_eq!(outputs.unwrap(), scene.expected(party.into()), "party {party}");
         }
         survived += 1;
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, Receivers, lower_lookups};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::components::{self, Choice, ComponentGraph, Wire};
@@ -11,10 +11,10 @@ use super::params::Games;
 use crate::{InputBits, OutputBits};
 
 /// The party that garbles: the paper's G.
-pub(super) const GARBLER: u16 = 0;
+pub(super) const GARBLER: PartyId = PartyId::new(0);
 
 /// The party that evaluates: the paper's E.
-pub(super) const EVALUATOR: u16 = 1;
+pub(super) const EVALUATOR: PartyId = PartyId::new(1);
 
 /// An output bit that the garbler learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +249,7 @@ impl Program {
     /// Puts output bits, one for each of `numbers`, where a party reports them.
     pub fn output_bits(
         &self,
-        party: u16,
+        party: PartyId,
         numbers: impl Iterator<Item = usize>,
         bits: &[bool],
     ) -> OutputBits {
@@ -269,6 +269,6 @@ impl Program {
     }
 }
 
-fn learns(to: &Receivers, party: u16) -> bool {
+fn learns(to: &Receivers, party: PartyId) -> bool {
     to.contains(party)
 }

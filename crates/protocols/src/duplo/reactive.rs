@@ -25,7 +25,7 @@
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_primitives::Block;
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::buckets::View;
@@ -134,7 +134,7 @@ fn check_links(circuit: &Circuit, links: &[Link], held: &[Held]) -> Result<()> {
 }
 
 /// Checks that this party gives all inputs of its own but those that are linked.
-fn check_own(circuit: &Circuit, me: u16, links: &[Link], inputs: &InputBits) -> Result<()> {
+fn check_own(circuit: &Circuit, me: PartyId, links: &[Link], inputs: &InputBits) -> Result<()> {
     let mut filled = Zeroizing::new(inputs.clone());
     for link in links {
         let port = &circuit.inputs()[link.input];

@@ -144,7 +144,7 @@ impl Scene {
             let parties = (0..).zip(channels).map(|(me, channel)| {
                 scope.spawn(move || {
                     let cheats = channel.cheats();
-                    stage.play(cheats, self.network(me, channel), |net| {
+                    stage.play(cheats, self.network(me.into(), channel), |net| {
                         let done = work(net);
                         if done.is_err() && !cheats {
                             net.peers()[0].abort("the run failed");
@@ -268,7 +268,11 @@ fn several_executions_are_run_together() {
             let scene = Scene::new(small, executions, seed);
             let ended = scene.run(|_| ());
             for (party, ended) in (0..).zip(ended) {
-                assert_eq!(ended.unwrap(), scene.expected(party), "party {party}, seed {seed}");
+                assert_eq!(
+                    ended.unwrap(),
+                    scene.expected(party.into()),
+                    "party {party}, seed {seed}"
+                );
             }
         }
     }

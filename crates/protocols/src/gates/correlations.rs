@@ -74,8 +74,8 @@ impl<T> Correlations<T> {
             .iter()
             .flat_map(|input| std::iter::repeat_n(input.owner, input.ty.width() as usize));
         for (slot, owner) in plan.input_slots().zip(owners) {
-            let k = taken[owner as usize];
-            taken[owner as usize] += 1;
+            let k = taken[owner.index()];
+            taken[owner.index()] += 1;
             if owner == me {
                 slots.set_bit(slot, self.secrets.own_masks.get(k));
                 for (auth, macs) in slots.auth_mut(slot).iter_mut().zip(&self.inputs.macs) {

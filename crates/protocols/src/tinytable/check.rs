@@ -163,9 +163,13 @@ mod tests {
         };
         let (one, other) = (said(&[1]), said(&[2]));
         let point = |said: &Transcript, party, bits: &[u8]| point(said, party, bits).into_block();
-        let first = point(&one, 0, &[5, 6]);
-        assert_eq!(first, point(&said(&[1]), 0, &[5, 6]));
-        let others = [point(&other, 0, &[5, 6]), point(&one, 1, &[5, 6]), point(&one, 0, &[5, 7])];
+        let first = point(&one, 0.into(), &[5, 6]);
+        assert_eq!(first, point(&said(&[1]), 0.into(), &[5, 6]));
+        let others = [
+            point(&other, 0.into(), &[5, 6]),
+            point(&one, 1.into(), &[5, 6]),
+            point(&one, 0.into(), &[5, 7]),
+        ];
         assert!(others.iter().all(|other| *other != first));
     }
 }

@@ -56,7 +56,7 @@ mod sums;
 mod tag;
 
 use symbolon_circuit::{Circuit, LookupCount, Plan, Stats};
-use symbolon_transport::Result;
+use symbolon_transport::{PartyId, Result};
 
 use crate::{
     Batch, Compiled, Demand, GateForm, Network, Prepared,
@@ -100,7 +100,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
 fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
     let program = circuit.layers()?;
     program.check(batch.mac)?;
-    let input_bits = [0, 1].map(|party| program.input_bits(party) as u64).to_vec();
+    let input_bits = [0, 1].map(|party| program.input_bits(PartyId::new(party)) as u64).to_vec();
     Demand { and_gates: program.units(), input_bits }.times(batch.executions)
 }
 

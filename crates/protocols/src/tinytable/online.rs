@@ -160,7 +160,7 @@ impl<T: Tag> Run<'_, T> {
         let ScrambledCircuit { me, executions, ref program, ref own_masks, .. } = *self.ready;
         let mut own = spread(own_masks, self.ready.stock(), executions);
         own.xor_assign(bits);
-        let n = program.input_bits(1 - me) * executions;
+        let n = program.input_bits(me.other_of_two()) * executions;
         let theirs = self.exchange(channel, INPUTS, &own.to_bytes(), |channel| {
             Ok(receive_bits(channel, INPUTS, n)?.to_bytes())
         })?;
@@ -323,7 +323,7 @@ fn outputs<T: Tag>(
 ) -> Result<BitVec> {
     let ScrambledCircuit { me, executions, program, .. } = ready;
     let wires = |party: PartyId| OutputWires::of(circuit, party);
-    check::open_masks(ready, channel, &transcript, &wires(1 - me), checked)?;
+    check::open_masks(ready, channel, &transcript, &wires(me.other_of_two()), checked)?;
     let mine = wires(*me);
     let mut opened = BitVec::zeros(mine.len() * executions);
     let slots = program.layered.output_slots();
@@ -380,7 +380,7 @@ mod tests {
             let of = |k| GateShares { row0: bit(0, k), r_v: bit(1, k), r_u: bit(2, k) };
             let shares = (0..n).map(of).collect();
             let ready = ScrambledCircuit {
-                me,
+                me: me.into(),
                 executions: lanes,
                 delta: Delta::new(Block::ONE),
                 program: program.clone(),

@@ -86,7 +86,7 @@ impl Program {
 
     /// Makes sure that there are two parties, and that every table's entries fit the MACs.
     pub fn check(&self, mac: MacLength) -> Result<()> {
-        if let Some(party) = self.owners.iter().find(|owner| **owner > 1) {
+        if let Some(party) = self.owners.iter().find(|owner| owner.number() > 1) {
             return Err(Error::invalid_input(format!("an input belongs to party {party} of two")));
         }
         match self.layered.tables().iter().find(|table| table.outputs() > mac.bits()) {

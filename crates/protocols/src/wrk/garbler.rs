@@ -221,7 +221,7 @@ pub(super) fn load(circuit: &Compiled, mut from: Reader<'_>) -> Result<Box<dyn P
 }
 
 /// The garbler's party number.
-const GARBLER: PartyId = 0;
+const GARBLER: PartyId = PartyId::new(0);
 
 impl Drop for GarblerSecrets {
     fn drop(&mut self) {

@@ -66,7 +66,7 @@ use crate::{
 };
 
 /// The evaluator's party number; the garbler is party 0.
-pub(crate) const EVALUATOR: PartyId = 1;
+pub(crate) const EVALUATOR: PartyId = PartyId::new(1);
 
 /// The protocol, in both forms.
 pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {

@@ -54,7 +54,7 @@ use crate::{
 };
 
 /// The evaluator's party number in `ywz` itself.
-pub(crate) const EVALUATOR: PartyId = 0;
+pub(crate) const EVALUATOR: PartyId = PartyId::new(0);
 
 /// The protocol among any number of parties.
 pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {

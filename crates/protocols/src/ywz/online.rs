@@ -15,7 +15,7 @@ use crate::{
 
 /// All garblers' party numbers, ascending.
 pub(super) fn garblers(parties: u16, evaluator: PartyId) -> Vec<PartyId> {
-    (0..parties).filter(|&party| party != evaluator).collect()
+    PartyId::all(parties).filter(|&party| party != evaluator).collect()
 }
 
 /// Step 9a: broadcasts this party's masked inputs; returns the masked bits of all input wires.
@@ -39,7 +39,7 @@ pub(super) fn broadcast_inputs(
         masked.push(theirs);
     }
     confirm_broadcasts(channels, &log.digest())?;
-    masked.insert(me as usize, own);
+    masked.insert(me.index(), own);
     Ok(io_wires::interleave(circuit, &masked.iter().collect::<Vec<_>>()))
 }
 

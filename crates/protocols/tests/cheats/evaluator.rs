@@ -128,7 +128,7 @@ fn garbage_behind_packed_bits() {
 /// Cheat: E | step 8 | outputs that G may not learn | none is sent | always
 #[test]
 fn nothing_is_returned_that_nobody_may_learn() {
-    let circuit = common::two_layers(WIDTH as u32, Receivers::Only(vec![1]));
+    let circuit = common::two_layers(WIDTH as u32, Receivers::only([1]));
     let never = message(RETURNED, 0, |_| unreachable!("the garbler learns nothing"));
     let ended = cheat_in(&circuit, 1, never);
     let nothing: OutputBits = vec![None];

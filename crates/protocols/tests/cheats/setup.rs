@@ -62,7 +62,7 @@ fn run_twice(mut net: Network) -> Afterwards {
     let circuit = circuit();
     let compiled = Compiled::new(&circuit);
     let need = Demand::of(&compiled, 2);
-    let inputs = common::inputs_of(&circuit, net.me, &inputs());
+    let inputs = common::inputs_of(&circuit, net.me.number(), &inputs());
     let mut engine = Protocol::Wrk.set_up(&mut net).unwrap();
     let earlier = engine.preprocess(&mut net, &need).unwrap();
     let run = (|| {

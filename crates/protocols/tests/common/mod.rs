@@ -85,7 +85,7 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
     let forms = setting.protocol.forms();
     let form = if forms.contains(&setting.form) { setting.form } else { forms[0] };
     let network = |((me, lanes), meter): ((u16, Vec<Vec<Channel>>), &Arc<Meter>)| Network {
-        me,
+        me: me.into(),
         lanes,
         meter: meter.clone(),
         session: [7; 32],
@@ -209,8 +209,8 @@ pub fn run_apart(
     let [a, b] = nets;
     std::thread::scope(|scope| {
         let run = |net: Network| {
-            let (circuit, all) = (circuits[net.me as usize], all[net.me as usize]);
-            let inputs = inputs_of(circuit, net.me, all);
+            let (circuit, all) = (circuits[net.me.index()], all[net.me.index()]);
+            let inputs = inputs_of(circuit, net.me.number(), all);
             let run = move || {
                 let circuit = compiled(setting, circuit);
                 party_on((setting, stage), net, [&circuit; 2], &inputs)
@@ -252,8 +252,8 @@ pub fn run_preparing<'a>(
     let stage = &stage(&nets);
     std::thread::scope(|scope| {
         let run = |net: Network| {
-            let (evaluated, prepared) = (&evaluated, prepared(net.me));
-            let inputs = inputs_of(circuit, net.me, all);
+            let (evaluated, prepared) = (&evaluated, prepared(net.me.number()));
+            let inputs = inputs_of(circuit, net.me.number(), all);
             scope.spawn(move || {
                 let prepared = Compiled::new(prepared);
                 party_on((setting, stage), net, [&prepared, evaluated], &inputs)
@@ -335,8 +335,11 @@ pub fn circuit_of(width: u32, parties: u16) -> Circuit {
 
 /// A circuit with one input of `width` bits of each party and one output.
 pub fn of_steps(width: u32, steps: Vec<Step>, outputs: Vec<u32>, to: Receivers) -> Circuit {
-    let input =
-        |(owner, name): (u16, &str)| Input { name: name.into(), ty: Type::Uint(width), owner };
+    let input = |(owner, name): (u16, &str)| Input {
+        name: name.into(),
+        ty: Type::Uint(width),
+        owner: owner.into(),
+    };
     let output = Output { name: "o".into(), ty: Type::Uint(outputs.len() as u32), to };
     let component = Component {
         name: "main".into(),
@@ -405,7 +408,7 @@ pub fn circuit(
     let input = |(i, &width): (usize, &u32)| Input {
         name: format!("i{i}"),
         ty: Type::Uint(width),
-        owner: i as u16,
+        owner: (i as u16).into(),
     };
     let ports_in = inputs.iter().enumerate().map(input).collect();
     Circuit::new("test", ports_in, ports, vec![component]).unwrap()
@@ -416,7 +419,7 @@ pub fn receivers(parties: u16) -> impl Strategy<Value = Receivers> {
     prop_oneof![
         Just(Receivers::All),
         prop::collection::btree_set(0..parties, 0..=parties as usize)
-            .prop_map(|set| Receivers::Only(set.into_iter().collect())),
+            .prop_map(|set| Receivers::only(set)),
     ]
 }
 

@@ -135,7 +135,7 @@ impl Stage {
         let ended = session_bent(*setting, 33, saved, adversaries, |net, saved: Vec<u8>| {
             let mut bytes = saved.as_slice();
             let prepared = setting.protocol.load_prepared(net, compiled, &mut bytes)?;
-            let own = common::inputs_of(circuit, net.me, &inputs);
+            let own = common::inputs_of(circuit, net.me.number(), &inputs);
             prepared.evaluate(net, compiled, &own)
         });
         let failed = ended[usize::from(row.honest)].is_err();
@@ -163,7 +163,7 @@ impl Log {
             let to = channel.peer();
             let at = spoil.iter().position(|(_, peer, _)| *peer == to);
             let adversary = at.map_or_else(FnAdversary::new, |at| spoil.swap_remove(at).2);
-            channel.set_adversary(Box::new(Tap { adversary, to, log: self.clone() }));
+            channel.set_adversary(Box::new(Tap { adversary, to: to.number(), log: self.clone() }));
         }
     }
 

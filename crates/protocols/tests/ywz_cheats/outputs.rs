@@ -109,6 +109,6 @@ fn garbage_behind_packed_bits() {
         let ended = &run.ended[usize::from(victim)].outputs;
         let error = ended.as_ref().err();
         let failed = error.and_then(|error| Some((error.culprit()?, error.check()?.name())));
-        assert_eq!(failed, Some((Culprit::Party(cheater), PADDING)), "{kind}");
+        assert_eq!(failed, Some((Culprit::Party(cheater.into()), PADDING)), "{kind}");
     }
 }

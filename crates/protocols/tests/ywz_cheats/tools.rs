@@ -111,7 +111,9 @@ fn run_setting<'a>(
         let mut cheats = cheats;
         for net in nets {
             for channel in net.lanes[0].iter_mut() {
-                let at = |cheat: &Cheat| (cheat.0, cheat.1) == (net.me, channel.peer());
+                let at = |cheat: &Cheat| {
+                    (cheat.0, cheat.1) == (net.me.number(), channel.peer().number())
+                };
                 let adversary = cheats.iter().position(at).map(|at| cheats.swap_remove(at).2);
                 let adversary = adversary.unwrap_or_else(|| FnAdversary::new().listening());
                 let tap = Tap { adversary, me: usize::from(net.me), masked: masked.clone() };

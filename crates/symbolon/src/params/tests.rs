@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use symbolon_circuit::{Circuit, builtin};
 use symbolon_store::{Protection, Store};
-use symbolon_transport::Meter;
+use symbolon_transport::{Meter, PartyId};
 
 use super::*;
 use crate::connect::TransportKind;
@@ -165,7 +165,7 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
         let start = |((me, transport), params): ((u16, _), &SessionParams)| {
             let config = Config::new(me, transport).params(params.clone());
             // Nobody comes as far as to ask it for anything.
-            let nobody = |_: u16, _: &Arc<Meter>| Err(Error::internal("it was asked to deal"));
+            let nobody = |_: PartyId, _: &Arc<Meter>| Err(Error::internal("it was asked to deal"));
             let dealer = params.dealer.clone().map(|name| Dealer::channels(name, nobody));
             let config = config.dealer(dealer).timeout(Duration::from_secs(20));
             scope.spawn(move || part(config, me, folder))

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use symbolon_protocols::{Compiled, Network, Prepared, Protocol};
 use symbolon_store::{AvailableItem, ConsumedItem, Filter, GroupId, GroupLock, ItemId, Store};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 
 use super::holdings::{Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 use super::maker::Origin;
@@ -135,7 +135,7 @@ fn nothing(
     available_items: &[AvailableItem],
     dealers: &[String],
     all: &[Holdings],
-    me: u16,
+    me: PartyId,
 ) -> String {
     let elsewhere = (0u16..).zip(all).filter(|(party, _)| *party != me);
     let without: Vec<String> = elsewhere

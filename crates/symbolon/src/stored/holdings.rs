@@ -3,7 +3,7 @@
 use symbolon_interaction::confirm_broadcasts;
 use symbolon_protocols::Network;
 use symbolon_store::{AvailableItem, Filter, GroupLock, ItemId, Store, StoreError};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 
 use super::{Agreement, failed};
 use crate::checks;
@@ -126,7 +126,7 @@ pub(super) type Common = Vec<(usize, Vec<u64>)>;
 pub(super) fn common(
     available_items: &[AvailableItem],
     all: &[Holdings],
-    me: u16,
+    me: PartyId,
 ) -> (Common, Agreement) {
     let mut agreement = Agreement::default();
     let mut both = Vec::new();

@@ -2,6 +2,7 @@
 
 use symbolon_protocols::{Compiled, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
+use symbolon_transport::PartyId;
 
 use crate::config::{Config, Terms};
 use crate::params::SessionParams;
@@ -11,7 +12,7 @@ pub(super) struct Maker {
     pub protocol: Protocol,
     /// What the metadata of prepared circuits say: all that tells them from others of the protocol.
     label: String,
-    party: u16,
+    party: PartyId,
     peers: Vec<ItemPeer>,
     rho: u32,
     /// Who deals what is made afresh, if not the parties make it.
@@ -52,9 +53,9 @@ impl Maker {
             label = format!("{label}, components {names}");
         }
         let pins = config.pins();
-        let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);
+        let peers = PartyId::all(config.parties()).zip(pins).filter(|(peer, _)| *peer != party);
         let peers = peers.map(|(party, pin)| ItemPeer {
-            party,
+            party: party.number(),
             fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
         });
         Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer }
@@ -78,7 +79,7 @@ impl Maker {
             kind,
             protocol: self.label(kind),
             group: origin.group,
-            party: self.party,
+            party: self.party.number(),
             peers: self.peers.clone(),
             dealer: origin.dealer.clone(),
             rho: self.rho,
@@ -98,7 +99,7 @@ impl Maker {
             kind: Some(kind),
             protocol: Some(self.label(kind)),
             group: None,
-            party: Some(self.party),
+            party: Some(self.party.number()),
             peers: Some(self.peers.clone()),
             dealers: Some(dealers),
             rho: Some(self.rho),

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use symbolon_protocols::pool::{GATES, GATES_PER_CHUNK, HEAD};
 use symbolon_protocols::{Dealer, Demand, Engine, Network, PoolLayout, PoolSink, Protocol};
 use symbolon_store::{DEFAULT_FRAME, Filter, ItemId, ItemKind, ItemWriter, Section, Store};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, PartyId, Result};
 
 use super::holdings::{Question, Rounds, all_say};
 use super::maker::{Maker, Origin};
@@ -276,7 +276,7 @@ fn sections(layout: PoolLayout) -> Vec<Section> {
     let mut sections = vec![Section::Whole; layout.sections()];
     sections[HEAD] = Section::Whole;
     sections[GATES] = Section::Records { counter: 0, bits: 8 * layout.chunk_bytes() };
-    for party in 0..layout.parties {
+    for party in PartyId::all(layout.parties) {
         let bits = 8 * layout.input_bytes(party);
         let counter = 1 + usize::from(party);
         sections[PoolLayout::inputs(party)] = Section::Records { counter, bits };
@@ -321,13 +321,13 @@ mod tests {
     fn a_store_keeps_a_pool_for_256_parties() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path().join("store"), &Protection::None).unwrap();
-        let layout = PoolLayout { me: 3, parties: 256 };
+        let layout = PoolLayout { me: 3.into(), parties: 256 };
         let peers = (0..256).filter(|party| *party != layout.me);
         let meta = ItemMeta {
             kind: ItemKind::Pool,
             protocol: "ywz".to_string(),
             group: [1; 32],
-            party: layout.me,
+            party: layout.me.number(),
             peers: peers.map(|party| ItemPeer { party, fingerprint: None }).collect(),
             dealer: None,
             rho: 40,
@@ -342,7 +342,7 @@ mod tests {
         let mut sink = ToItemWriter(&mut item_writer);
         sink.write(HEAD, &[7; 18]).unwrap();
         sink.write(GATES, &bytes(layout.chunk_bytes())).unwrap();
-        for party in 0..layout.parties {
+        for party in PartyId::all(layout.parties) {
             let input = bytes(8 * layout.input_bytes(party));
             sink.write(PoolLayout::inputs(party), &input).unwrap();
         }
@@ -352,6 +352,9 @@ mod tests {
         let taken = store.take_range(id, &[0; 257], &counts).unwrap();
         taken.check().unwrap();
         assert_eq!(taken.bytes(GATES), layout.gate_bytes(&(0..128)));
-        assert_eq!(taken.bytes(PoolLayout::inputs(255)), 0..8 * layout.input_bytes(255));
+        assert_eq!(
+            taken.bytes(PoolLayout::inputs(255.into())),
+            0..8 * layout.input_bytes(255.into())
+        );
     }
 }

@@ -74,8 +74,8 @@ impl Case {
             Err(Error::PeerMisbehaved { .. }) if fault.is_innocent() => Err("accuses somebody"),
             Err(Error::PeerMisbehaved { culprit, check, .. }) => {
                 let accuses = |other| *culprit == Culprit::Party(other) && other != party;
-                let concerned = accuses(way.from) || accuses(way.to);
-                if framing && (*check, *culprit) != (FRAMING, Culprit::Party(way.from)) {
+                let concerned = accuses(way.from.into()) || accuses(way.to.into());
+                if framing && (*check, *culprit) != (FRAMING, Culprit::Party(way.from.into())) {
                     Err("the framing was to be noticed")
                 } else if concerned || *culprit == Culprit::Unknown && scene.parties() > 2 {
                     Ok(())
@@ -110,7 +110,7 @@ impl Case {
 
     /// Whether an error says with whom the connection was lost: one of the two between whom it was.
     fn is_named(self, ended: &Ended) -> bool {
-        let concerned = [Some(self.way.from), Some(self.way.to)];
+        let concerned = [self.way.from, self.way.to].map(|party| Some(party.into()));
         ended.iter().any(|ended| {
             matches!(ended, Err(Error::Transport { party, .. }) if concerned.contains(party))
         })

@@ -7,7 +7,7 @@ use std::time::Duration;
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::{
     Config, GateForm, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES, Session,
-    Transport, circuit::PartyId,
+    Transport,
 };
 use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair};
 use symbolon_transport::{Channel, Meter};
@@ -47,13 +47,13 @@ pub enum Scene {
 /// One direction of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    pub from: PartyId,
-    pub to: PartyId,
+    pub from: u16,
+    pub to: u16,
     pub lane: usize,
 }
 
 impl Scene {
-    pub fn parties(self) -> PartyId {
+    pub fn parties(self) -> u16 {
         if self == Scene::Three { 3 } else { 2 }
     }
 
@@ -77,7 +77,9 @@ impl Scene {
         let pairs = all().flat_map(|from| all().map(move |to| (from, to)));
         let pairs = pairs.filter(|(from, to)| from != to);
         pairs
-            .flat_map(|(from, to)| (0..self.lanes()).map(move |lane| Way { from, to, lane }))
+            .flat_map(|(from, to)| {
+                (0..self.lanes()).map(move |lane| Way { from: from.into(), to: to.into(), lane })
+            })
             .collect()
     }
 
@@ -93,7 +95,7 @@ impl Scene {
             _ => 8,
         };
         let mut b = Builder::new("two layers");
-        let input = |party: PartyId| (format!("x{party}"), party);
+        let input = |party: u16| (format!("x{party}"), party);
         let inputs: Vec<_> = (0..self.parties())
             .map(input)
             .map(|(name, party)| b.input(name, Type::Uint(width), party))
@@ -109,7 +111,7 @@ impl Scene {
         b.finish().expect("a valid circuit")
     }
 
-    fn config(self, party: PartyId, transport: Transport, timeout: Duration) -> Config {
+    fn config(self, party: u16, transport: Transport, timeout: Duration) -> Config {
         let config = Config::new(party, transport).timeout(timeout);
         let (protocol, form) = match self {
             Scene::ByLink => return config,
@@ -130,7 +132,7 @@ impl Scene {
         config.protocol(protocol).form(form).ot(OtExtension::Iknp).segment_gates(segment_gates)
     }
 
-    fn bits(circuit: &Circuit, party: PartyId) -> Vec<bool> {
+    fn bits(circuit: &Circuit, party: u16) -> Vec<bool> {
         let width = circuit.inputs()[usize::from(party)].ty.width() as usize;
         (0..width).map(|i| (i + usize::from(party)) % 3 != 1).collect()
     }
@@ -138,7 +140,7 @@ impl Scene {
     /// The output, which is everybody's.
     pub fn right(self) -> Vec<bool> {
         let circuit = self.circuit();
-        let all = (0..self.parties()).flat_map(|party| Scene::bits(&circuit, party));
+        let all = (0..self.parties()).flat_map(|party| Scene::bits(&circuit, party.into()));
         reference::eval(&circuit, &all.collect::<Vec<_>>())
     }
 
@@ -149,7 +151,7 @@ impl Scene {
         tamper: impl FnMut(Way) -> Box<dyn Tamper>,
     ) -> Vec<Result<Outputs>> {
         let circuit = self.circuit();
-        let party = |(me, transport): (PartyId, Transport)| {
+        let party = |(me, transport): (u16, Transport)| {
             let place = usize::from(me);
             let inputs = Inputs::builder(&circuit, me).bits(place, Scene::bits(&circuit, me))?;
             let inputs = inputs.finish()?;
@@ -166,15 +168,15 @@ impl Scene {
     fn transports(self, mut tamper: impl FnMut(Way) -> Box<dyn Tamper>) -> Vec<Transport> {
         let parties = self.parties();
         let meters: Vec<Arc<Meter>> = (0..parties).map(|_| Meter::new()).collect();
-        let end = |party: PartyId| (party, meters[usize::from(party)].clone());
+        let end = |party: u16| (party, meters[usize::from(party)].clone());
         let none = || (0..self.lanes()).map(|_| Vec::new()).collect();
         let mut lanes: Vec<Vec<Vec<Channel>>> = (0..parties).map(|_| none()).collect();
         for a in 0..parties {
             for b in a + 1..parties {
                 for lane in 0..self.lanes() {
                     let mut way = |from, to| tamper(Way { from, to, lane });
-                    let (there, back) = (way(a, b), way(b, a));
-                    let (low, high) = interposed_pair(end(a), end(b), there, back);
+                    let (there, back) = (way(a.into(), b.into()), way(b.into(), a.into()));
+                    let (low, high) = interposed_pair(end(a.into()), end(b.into()), there, back);
                     // In this order everybody's peers ascend.
                     lanes[usize::from(a)][lane].push(low);
                     lanes[usize::from(b)][lane].push(high);

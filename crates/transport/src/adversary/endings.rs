@@ -4,6 +4,8 @@
 //! its own checks fail as well; a real one would look away. And an honest party that merely loses a
 //! connection has noticed nothing.
 
+use symbolon_errors::PartyId;
+
 use super::note_caught;
 use crate::{Check, Culprit, Error, Result};
 
@@ -23,22 +25,23 @@ pub enum Outcome {
 pub struct Endings<'a> {
     /// By party: `None` for one that has its result.
     ended: Vec<Option<&'a Error>>,
-    cheaters: &'a [u16],
+    cheaters: Vec<PartyId>,
 }
 
 impl<'a> Endings<'a> {
     /// Of all parties' results, in order, in a run in which these cheat.
-    pub fn new<T: 'a>(
+    pub fn new<T: 'a, P: Copy + Into<PartyId>>(
         ended: impl IntoIterator<Item = &'a Result<T>>,
-        cheaters: &'a [u16],
+        cheaters: &[P],
     ) -> Endings<'a> {
+        let cheaters = cheaters.iter().map(|&party| party.into()).collect();
         let ended = ended.into_iter().map(|ended| ended.as_ref().err()).collect();
         Endings { ended, cheaters }
     }
 
     /// The honest parties.
-    pub fn honest(&self) -> impl Iterator<Item = u16> {
-        (0..self.ended.len() as u16).filter(|party| !self.cheaters.contains(party))
+    pub fn honest(&self) -> impl Iterator<Item = PartyId> {
+        PartyId::all(self.ended.len()).filter(|party| !self.cheaters.contains(party))
     }
 
     /// What an honest party ended with.
@@ -48,7 +51,8 @@ impl<'a> Endings<'a> {
     /// peer only; when it names a check that is none of these; and when it ended in any other
     /// error.
     #[track_caller]
-    pub fn of(&self, me: u16, checks: &[impl CheckName]) -> Outcome {
+    pub fn of(&self, me: impl Into<PartyId>, checks: &[impl CheckName]) -> Outcome {
+        let me = me.into();
         match self.ended[usize::from(me)] {
             Some(Error::PeerMisbehaved { culprit, check, .. }) => {
                 let doubt = *culprit == Culprit::Unknown && self.ended.len() > 2;
@@ -85,12 +89,12 @@ impl<'a> Endings<'a> {
     /// # Panics
     /// When one did not.
     #[track_caller]
-    pub fn assert_caught_by(
+    pub fn assert_caught_by<P: Into<PartyId>>(
         &self,
-        parties: impl IntoIterator<Item = u16>,
+        parties: impl IntoIterator<Item = P>,
         checks: &[impl CheckName],
     ) {
-        for party in parties {
+        for party in parties.into_iter().map(Into::into) {
             let outcome = self.of(party, checks);
             assert_eq!(outcome, Outcome::Noticed, "party {party}: {:?}", self.ended);
         }
@@ -112,10 +116,10 @@ impl<'a> Endings<'a> {
 /// # Panics
 /// When it did not.
 #[track_caller]
-pub fn assert_noticed<T>(honest: &Result<T>, cheater: u16, at: impl CheckName) {
+pub fn assert_noticed<T>(honest: &Result<T>, cheater: impl Into<PartyId>, at: impl CheckName) {
     match honest {
         Err(Error::PeerMisbehaved { culprit, check, .. }) => {
-            assert_eq!((*culprit, check.name()), (Culprit::Party(cheater), at.check_name()));
+            assert_eq!((*culprit, check.name()), (Culprit::Party(cheater.into()), at.check_name()));
             note_caught();
         }
         Err(error) => panic!("another error: {error}"),

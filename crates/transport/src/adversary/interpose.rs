@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use symbolon_errors::PartyId;
+
 use crate::outlet::Outlet;
 use crate::pipe::{Chunk, Pipe, PipeSource};
 use crate::raw::Source;
@@ -97,13 +99,14 @@ pub mod tampers {
 
 /// Two connected channels in memory, of parties `a` and `b`, with somebody in between.
 pub fn interposed_pair(
-    (a, meter_a): (u16, Arc<Meter>),
-    (b, meter_b): (u16, Arc<Meter>),
+    (a, meter_a): (impl Into<PartyId>, Arc<Meter>),
+    (b, meter_b): (impl Into<PartyId>, Arc<Meter>),
     from_a: Box<dyn Tamper>,
     from_b: Box<dyn Tamper>,
 ) -> (Channel, Channel) {
+    let (a, b) = (a.into(), b.into());
     let (out_a, in_a, out_b, in_b) = (Pipe::new(), Pipe::new(), Pipe::new(), Pipe::new());
-    let channel = |ids: (u16, u16), out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
+    let channel = |ids: (PartyId, PartyId), out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
         let source = Box::new(PipeSource::new(into.clone()));
         Channel::new(ids, source, Outlet::direct(out.clone(), into.clone()), meter, None)
     };
@@ -207,7 +210,7 @@ mod tests {
             for tamper in [tampers::reorder_at(n), tampers::duplicate_at(n)] {
                 let error = run(tamper).unwrap_err();
                 assert!(
-                    matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. }),
+                    matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(party), .. } if party == 1),
                     "{n}: {error}"
                 );
             }
@@ -220,7 +223,7 @@ mod tests {
         #[test]
         fn flipped_headers_are_noticed(n in 0_usize..5, bit in 0_usize..64) {
             let error = run(tampers::flip_at(n, bit)).unwrap_err();
-            let accused = matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. });
+            let accused = matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(party), .. } if party == 1);
             // Only the hello's length is not known beforehand: if it grows, its end never comes.
             let hello_length = n == 1 && bit < 32;
             prop_assert!(accused || hello_length, "{}", error);

@@ -6,6 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use symbolon_errors::PartyId;
+
 #[cfg(any(test, feature = "adversary"))]
 use crate::adversary::{Action, Adversary, HookedAdversary};
 use crate::messages::ABORT;
@@ -50,8 +52,8 @@ pub(crate) const CHUNK: usize = 256 << 10;
 /// the peer does; receiving first flushes what this side has pending. After any error the channel
 /// is dead: every further call but [`Channel::abort`] returns the same error.
 pub struct Channel {
-    me: u16,
-    peer: u16,
+    me: PartyId,
+    peer: PartyId,
     timeout: Duration,
     source: Box<dyn Source>,
     outlet: Outlet,
@@ -81,7 +83,7 @@ impl fmt::Debug for Channel {
 
 impl Channel {
     pub(crate) fn new(
-        (me, peer): (u16, u16),
+        (me, peer): (PartyId, PartyId),
         source: Box<dyn Source>,
         outlet: Outlet,
         meter: Arc<Meter>,
@@ -109,12 +111,12 @@ impl Channel {
     }
 
     /// The party at the other end.
-    pub fn peer(&self) -> u16 {
+    pub fn peer(&self) -> PartyId {
         self.peer
     }
 
     /// The party at this end.
-    pub fn me(&self) -> u16 {
+    pub fn me(&self) -> PartyId {
         self.me
     }
 

@@ -63,7 +63,7 @@ fn the_first_difference_is_named_on_both_sides() {
     let version = format!("the protocol version: ours 999, theirs {PROTOCOL_VERSION}");
     let cases = [
         (with(|h| h.version = 999), version.as_str()),
-        (with(|h| h.parties.push(2)), "the parties: ours 0, 1, 2, theirs 0, 1"),
+        (with(|h| h.parties.push(2.into())), "the parties: ours 0, 1, 2, theirs 0, 1"),
         (with(|h| h.terms[2].1 = "ff".into()), "circuit: ours ff, theirs ab12"),
         (with(|h| h.terms[1].1 = "80".into()), "rho: ours 80, theirs 40"),
         (with(|h| drop(h.terms.remove(1))), "rho: ours absent, theirs 40"),
@@ -150,7 +150,7 @@ fn echoes_and_impostors_are_refused() {
     // One that echoes the hello under its own nonce.
     let (mut a, mut b) = pair();
     b.send(NONCE, &[1; 32]).unwrap();
-    b.send(HELLO, &example().encode(0).unwrap()).unwrap();
+    b.send(HELLO, &example().encode(0.into()).unwrap()).unwrap();
     b.flush().unwrap();
     let error = handshake(&mut a, &example()).unwrap_err().to_string();
     assert!(error.contains("its hello is party 0's"), "{error}");
@@ -168,10 +168,10 @@ fn malformed_hellos_are_the_peers_fault() {
         let (a, _) = agree((a, b), &example(), &example());
         assert!(matches!(
             a,
-            Err(Error::PeerMisbehaved { culprit: Culprit::Party(1), check: HANDSHAKE, .. })
+            Err(Error::PeerMisbehaved { culprit: Culprit::Party(party), check: HANDSHAKE, .. }) if party == 1
         ));
     }
-    let mut whole = example().encode(1).unwrap();
+    let mut whole = example().encode(1.into()).unwrap();
     assert!(decode(&whole).is_some());
     whole.push(0);
     assert!(decode(&whole).is_none(), "something after it");
@@ -183,7 +183,7 @@ fn the_connection_under_a_session_is_part_of_it() {
     // The same nonces and hellos over two connections: a relay between them gains nothing.
     let id = |binding: Option<[u8; 32]>| {
         let side = |party, nonce| Side { party, nonce: [nonce; 32], hello: vec![1, 2] };
-        session_id(side(0, 5), side(1, 6), binding.as_ref())
+        session_id(side(0.into(), 5), side(1.into(), 6), binding.as_ref())
     };
     assert_eq!(id(Some([1; 32])), id(Some([1; 32])));
     assert_ne!(id(Some([1; 32])), id(Some([2; 32])));
@@ -193,8 +193,8 @@ fn the_connection_under_a_session_is_part_of_it() {
 #[test]
 fn a_hello_is_of_a_bounded_length() {
     let hello = |value: usize| Hello::new([0, 1]).term("x", "y".repeat(value));
-    let room = MAX_HELLO - hello(0).encode(0).unwrap().len();
-    let longest = hello(room).encode(0).unwrap();
+    let room = MAX_HELLO - hello(0).encode(0.into()).unwrap().len();
+    let longest = hello(room).encode(0.into()).unwrap();
     assert_eq!(longest.len(), MAX_HELLO);
     assert_eq!(decode(&longest).unwrap().hello, hello(room));
     // A letter more, and the length in front of the text says so; after it is the count of open
@@ -210,7 +210,7 @@ fn a_hello_is_of_a_bounded_length() {
 fn the_name_of_a_session_depends_on_all_that_was_said() {
     let id = |parties: [u16; 2], nonces: [u8; 2], hellos: [&[u8]; 2]| {
         let side = |i: usize| Side {
-            party: parties[i],
+            party: parties[i].into(),
             nonce: [nonces[i]; 32],
             hello: hellos[i].to_vec(),
         };
@@ -254,8 +254,8 @@ proptest! {
         for (i, value) in open.into_iter().enumerate() {
             hello = hello.negotiable(format!("open {i}"), value.filter(|value| value != AUTO));
         }
-        let bytes = hello.encode(sender).unwrap();
-        prop_assert_eq!(decode(&bytes), Some(Received { sender, hello }));
+        let bytes = hello.encode(sender.into()).unwrap();
+        prop_assert_eq!(decode(&bytes), Some(Received { sender: sender.into(), hello }));
         for cut in 4..bytes.len() {
             prop_assert_eq!(decode(&bytes[..cut]), None);
         }

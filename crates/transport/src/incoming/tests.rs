@@ -3,14 +3,14 @@ use std::thread;
 use std::time::Duration;
 
 use crate::{
-    AdmissionPolicy, Client, DEALER, Error, Fingerprint, Identity, Listener, Meter, Options, Peer,
-    TransportReason, connect_lanes,
+    AdmissionPolicy, Client, DEALER, Error, Fingerprint, Identity, Listener, Meter, Options,
+    PartyId, Peer, TransportReason, connect_lanes,
 };
 
 /// Only bounds a test that hangs.
 const WAIT: Duration = Duration::from_secs(20);
 
-fn options(me: u16, identity: Option<&Identity>) -> Options {
+fn options(me: impl Into<PartyId>, identity: Option<&Identity>) -> Options {
     let mut options = match identity {
         Some(identity) => Options::tls(me, identity, Meter::new()).unwrap(),
         None => Options::insecure_plain_tcp(me, Meter::new()),
@@ -62,7 +62,7 @@ fn clients_are_known_by_the_keys_they_prove() {
         });
         assert_eq!(ended, [Ok(()), Ok(())]);
         for (client, (me, key)) in came.iter_mut().zip([(7, &b), (3, &a)]) {
-            assert_eq!((client.channel.me(), client.channel.peer()), (DEALER, me));
+            assert_eq!((client.channel.me(), client.channel.peer()), (DEALER, me.into()));
             assert_eq!(client.key, Some(key.fingerprint()));
             assert_eq!(client.channel.recv("greeting", 1).unwrap(), [me as u8]);
         }
@@ -101,7 +101,7 @@ fn plain_tcp_admits_anybody_and_proves_nothing() {
     let (came, ()) = receive((&options(DEALER, None), &AdmissionPolicy::Anybody), 1, |address| {
         connect_lanes(&options(4, None), address, &host(None), 1).unwrap();
     });
-    assert_eq!((came[0].channel.peer(), came[0].key), (4, None));
+    assert_eq!((came[0].channel.peer(), came[0].key), (4.into(), None));
 }
 
 /// Cheat: dealer | connecting | silent strangers | the time-out | always

@@ -2,6 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use symbolon::circuit::PartyId;
+
 use super::super::{board::Place, clock};
 use super::{Event, Instant, Live, Party, Phase, live};
 use crate::bench::plots::{css, phase_colour};
@@ -122,7 +124,14 @@ fn keys(live: &Live) -> Markup {
     }
 }
 
-fn party(number: u16, place: &Place, done: &Party, begin: f64, now: f64, ended: bool) -> Markup {
+fn party(
+    number: PartyId,
+    place: &Place,
+    done: &Party,
+    begin: f64,
+    now: f64,
+    ended: bool,
+) -> Markup {
     let (finished, total) = place.fraction().unwrap_or((0, 1));
     let percent = 100.0 * finished as f64 / total.max(1) as f64;
     let span = (now - begin).max(1e-6);

@@ -114,7 +114,7 @@ impl Forger {
 
     /// The coefficients that follow from these digests.
     fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
-        let mut transcript = ExtensionId { sender: None, receiver: self.cheater, lane: 1 }
+        let mut transcript = ExtensionId { sender: None, receiver: self.cheater.into(), lane: 1 }
             .transcript(SESSION.as_bytes());
         transcript.absorb("corrections", &digests.concat());
         cot::coefficients(transcript.challenge("chi"), self.u.len() / COLUMNS)
@@ -147,7 +147,7 @@ fn forged(
     let party = &mut parties[usize::from(cheater)];
     let forger = Forger::of(party, cheater, victim);
     for peer in peers_of(cheater, usize::from(n)) {
-        agree(&mut parties, cheater, peer, adversary(forger.clone(), peer == victim));
+        agree(&mut parties, cheater, peer.number(), adversary(forger.clone(), peer == victim));
     }
     parties
 }
@@ -326,7 +326,7 @@ fn other_digests_for_bits_that_are_zero() {
                 });
                 Action::Send
             });
-            agree(&mut parties, cheater, peer, adversary);
+            agree(&mut parties, cheater, peer.number(), adversary);
         }
         assert_found_out(parties, &[cheater]);
     }

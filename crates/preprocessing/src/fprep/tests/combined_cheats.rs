@@ -373,7 +373,7 @@ fn equivocated_commitments_covered_up_in_the_echo() {
 
 fn set_up(lanes: &mut Lanes, k: TreeDepth) -> Result<Preprocessor> {
     let ot_extension = OtExtension::SoftSpoken { k };
-    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, ot_extension })
+    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0.into(), ot_extension })
 }
 
 /// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session.

@@ -18,7 +18,7 @@ const VICTIM: u16 = 2;
 const BITS: usize = 100;
 
 fn set_up(lanes: &mut Lanes, ot_extension: OtExtension) -> Result<Preprocessor> {
-    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, ot_extension })
+    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0.into(), ot_extension })
 }
 
 /// Spoils a draw in every column, for either extension.

@@ -93,13 +93,15 @@ fn cheat(
 
 /// One cheater, alike towards all.
 fn cheat_all((n, cheater): (u16, u16), seed: u128, adversary: impl Fn() -> FnAdversary) -> Ended {
-    let cheats: Vec<_> = peers_of(cheater, usize::from(n)).map(|peer| (cheater, peer)).collect();
+    let cheats: Vec<_> =
+        peers_of(cheater, usize::from(n)).map(|peer| (cheater, peer.number())).collect();
     run_with(parties(n, 1, seed), &cheats, |_, _| adversary())
 }
 
 /// All but one cheat towards that one, each in its own way.
 fn in_league((n, honest): (u16, u16), seed: u128, adversary: impl Fn(u16) -> FnAdversary) -> Ended {
-    let cheats: Vec<_> = peers_of(honest, usize::from(n)).map(|peer| (peer, honest)).collect();
+    let cheats: Vec<_> =
+        peers_of(honest, usize::from(n)).map(|peer| (peer.number(), honest)).collect();
     run_with(parties(n, 1, seed), &cheats, |cheater, _| adversary(cheater))
 }
 
@@ -130,7 +132,8 @@ fn wrong_u_towards_all_peers() {
         let n = [3, 5][seed as usize % 2];
         let cheater = seed as u16 % n;
         let ended = cheat_all((n, cheater), 200 + seed, || message("leaky AND: U", |u| u[5] ^= 1));
-        let x = peers_of(cheater, usize::from(n)).fold(false, |x, peer| x ^ ended.x(peer, 0));
+        let x =
+            peers_of(cheater, usize::from(n)).fold(false, |x, peer| x ^ ended.x(peer.number(), 0));
         ended.assert_caught_if(x);
     }
 }
@@ -166,7 +169,7 @@ fn wrong_s_and_d() {
                 cheat((n, party, first), 31, || state("leaky AND: S", s)).assert_caught_if(true);
             }
             let cheats: Vec<_> =
-                peers_of(party, usize::from(n)).map(|p| (p, u16::from(p == 0))).collect();
+                peers_of(party, usize::from(n)).map(|p| (p.number(), u16::from(p == 0))).collect();
             let ended = run_with(parties(n, 1, 32), &cheats, |cheater, _| {
                 state("leaky AND: S", move |s| s[U * usize::from(cheater)] ^= 1)
             });
@@ -185,7 +188,7 @@ fn wrong_v() {
             cheat((n, party, first), 33, || state("leaky AND: V", |v| v[15] ^= 0x80))
                 .assert_caught_if(true);
             let cheats: Vec<_> =
-                peers_of(party, usize::from(n)).map(|p| (p, u16::from(p == 0))).collect();
+                peers_of(party, usize::from(n)).map(|p| (p.number(), u16::from(p == 0))).collect();
             let ended = run_with(parties(n, 1, 34), &cheats, |cheater, _| {
                 state("leaky AND: V", move |v| v[usize::from(cheater)] ^= 1)
             });

@@ -33,7 +33,11 @@ fn and(negated: bool) -> Circuit {
     let wires = 2 + steps.len() as u32;
     let main =
         Component { inputs: 2, wires, steps, outputs: vec![wires - 1], ..Component::default() };
-    let input = |(name, owner): (&str, u16)| Input { name: name.into(), ty: Type::Bool, owner };
+    let input = |(name, owner): (&str, u16)| Input {
+        name: name.into(),
+        ty: Type::Bool,
+        owner: owner.into(),
+    };
     let output = Output { name: "z".into(), ty: Type::Bool, to: Receivers::All };
     Circuit::new("and", [("x", 1), ("y", 0)].map(input).into(), vec![output], vec![main]).unwrap()
 }

@@ -60,7 +60,7 @@ fn run(
         let next = |_: &mut Network| {
             number += 1;
             most = most.max(number - learnt.lock().unwrap().len());
-            let inputs = inputs_of(&circuit, me, &all[number - 1..number]);
+            let inputs = inputs_of(&circuit, me.number(), &all[number - 1..number]);
             Ok((apart.next().unwrap(), Own(inputs)))
         };
         InFlight::new(&Compiled::new(&circuit), limit)?.evaluate(

@@ -14,7 +14,7 @@ pub fn example() -> Circuit {
     let sum = b.add(&x, &y);
     let both = b.and(&x, &z);
     let product = b.mul(&y, &z);
-    let only = |party| Receivers::Only(vec![party]);
+    let only = |party| Receivers::only([party]);
     b.output("sum", &sum, Type::Uint(5), only(1));
     b.output("both", &both, Type::Uint(5), Receivers::All);
     b.output("nobody", &sum, Type::Uint(5), Receivers::Only(vec![]));

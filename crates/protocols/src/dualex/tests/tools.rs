@@ -51,7 +51,7 @@ pub fn networks(setting: Setting) -> [Network; 2] {
         memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), setting.lanes, None).unwrap();
     let mut meters = meters.into_iter();
     let mut network = |me: u16, channels: Vec<symbolon_transport::Channel>| Network {
-        me,
+        me: me.into(),
         lanes: channels
             .into_iter()
             .map(|mut channel| {
@@ -170,7 +170,7 @@ pub fn run_changed(
         if net.me == 0 {
             change(&mut prepared.executions);
         }
-        let inputs = inputs_of(circuit, net.me, all);
+        let inputs = inputs_of(circuit, net.me.number(), all);
         prepared.evaluate(net, &Compiled::new(circuit), &inputs)
     })
 }

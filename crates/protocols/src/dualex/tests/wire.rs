@@ -118,7 +118,7 @@ fn assert_bytes(circuit: &Circuit, setting: Setting) {
         net.meter.set_phase("offline");
         let prepared = engine.prepare_with(net, &Compiled::new(circuit), setting.params(), None)?;
         net.meter.set_phase("online");
-        let inputs = inputs_of(circuit, net.me, &all);
+        let inputs = inputs_of(circuit, net.me.number(), &all);
         Box::new(prepared).evaluate(net, &Compiled::new(circuit), &inputs)?;
         Ok(net.meter.report())
     });

@@ -436,7 +436,7 @@ pub(super) fn alone(components: &[Component], index: usize) -> Result<Circuit, C
     let component = &components[index];
     let port = |bits: usize| (bits > 0).then_some(Type::Uint(bits as u32));
     let (name, ports) = ("bits".to_owned(), [component.inputs as usize, component.outputs.len()]);
-    let inputs = port(ports[0]).map(|ty| Input { name: name.clone(), ty, owner: 0 });
+    let inputs = port(ports[0]).map(|ty| Input { name: name.clone(), ty, owner: 0.into() });
     let outputs = port(ports[1]).map(|ty| Output { name, ty, to: Receivers::All });
     let (inputs, outputs) = (inputs.into_iter().collect(), outputs.into_iter().collect());
     Circuit::new(component.name.clone(), inputs, outputs, Program::from(program))

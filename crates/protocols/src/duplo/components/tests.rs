@@ -42,7 +42,7 @@ fn random_program(seed: u128) -> Circuit {
     let main = components.last().unwrap();
     let port = |bits: usize| (bits > 0).then_some(Type::Uint(bits as u32));
     let inputs = port(main.inputs as usize);
-    let inputs = inputs.map(|ty| Input { name: "x".into(), ty, owner: 0 });
+    let inputs = inputs.map(|ty| Input { name: "x".into(), ty, owner: 0.into() });
     let outputs = port(main.outputs.len());
     let outputs = outputs.map(|ty| Output { name: "y".into(), ty, to: Receivers::All });
     let (inputs, outputs) = (inputs.into_iter().collect(), outputs.into_iter().collect());
