@@ -103,7 +103,7 @@ fn fill(config: Config, store: &Store, target: Amount) -> CliResult<Filled> {
 fn preprocess_components(
     args: &PreprocessArgs,
     settings: &Settings,
-    (tuning, party): (&Tuning, u16),
+    (tuning, party): (&Tuning, PartyId),
 ) -> CliResult<()> {
     let name = tuning.params.protocol.name();
     if args.gates.is_some() || args.input_bits.is_some() {
