@@ -40,7 +40,7 @@ fn caller() -> Component {
 
 fn ports(width: u32) -> (Vec<Input>, Vec<Output>) {
     let ty = Type::Uint(width);
-    let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+    let input = Input { name: "x".into(), ty: ty.clone(), owner: 0.into() };
     (vec![input], vec![Output { name: "x".into(), ty, to: Receivers::All }])
 }
 

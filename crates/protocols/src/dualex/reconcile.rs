@@ -152,9 +152,13 @@ mod tests {
             || -> Vec<[Block; 2]> { (0..4).map(|_| [prg.block(), prg.block()]).collect() };
         let (own, theirs) = (pairs(), pairs());
         let session = [5; 32];
-        let hashes = LabelHashes::of((&session, 1, 7), &theirs);
-        let reconciliation =
-            Reconciliation { bucket: (&session, 1, 7), own: &own, theirs: &hashes, bits: 44 };
+        let hashes = LabelHashes::of((&session, 1.into(), 7), &theirs);
+        let reconciliation = Reconciliation {
+            bucket: (&session, 1.into(), 7),
+            own: &own,
+            theirs: &hashes,
+            bits: 44,
+        };
         let values = BitVec::from_bools(&[true, false, true, true]);
         let of = |pairs: &[[Block; 2]]| -> Vec<Block> {
             (0..4).map(|wire| pairs[wire][usize::from(values.get(wire))]).collect()

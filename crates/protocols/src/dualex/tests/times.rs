@@ -130,8 +130,11 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
                 phase();
                 let prepared = engine.prepare_with(net, &compiled, params, None)?;
                 phase();
-                let outputs =
-                    Box::new(prepared).evaluate(net, &compiled, &inputs_of(&circuit, net.me, &all));
+                let outputs = Box::new(prepared).evaluate(
+                    net,
+                    &compiled,
+                    &inputs_of(&circuit, net.me.number(), &all),
+                );
                 phase();
                 outputs
             });
