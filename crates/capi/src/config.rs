@@ -319,11 +319,11 @@ fn tell(progress: &Progress, hear: Hear, data: Data) {
             "listening"
         }
         Progress::Connecting { party, address } => {
-            (other, text) = (i32::from(*party), Some(address.as_str()));
+            (other, text) = (i32::from(party.number()), Some(address.as_str()));
             "connecting"
         }
         Progress::Retrying { party, reason } => {
-            (other, text) = (i32::from(*party), Some(reason.as_str()));
+            (other, text) = (i32::from(party.number()), Some(reason.as_str()));
             "retrying"
         }
         Progress::Rejected { reason, .. } => {
@@ -331,7 +331,7 @@ fn tell(progress: &Progress, hear: Hear, data: Data) {
             "rejected"
         }
         Progress::Connected { party } => {
-            other = i32::from(*party);
+            other = i32::from(party.number());
             "connected"
         }
         Progress::Phase { phase: name } => {

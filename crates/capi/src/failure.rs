@@ -69,7 +69,7 @@ impl From<Error> for Box<Failure> {
             code: c_string(error.code()),
             check: error.check().map(|check| c_string(check.code())),
             party: match error.culprit() {
-                Some(Culprit::Party(party)) => party.into(),
+                Some(Culprit::Party(party)) => party.number().into(),
                 _ => -1,
             },
         })

@@ -248,7 +248,7 @@ fn independent(ands: u32, lookups: Option<(&Table, u32)>) -> Circuit {
         }
     }
     main.outputs.push(main.wires - 1);
-    let input = Input { name: "x".into(), ty: Type::Uint(inputs), owner: 0 };
+    let input = Input { name: "x".into(), ty: Type::Uint(inputs), owner: 0.into() };
     let output = Output { name: "y".into(), ty: Type::Bool, to: Receivers::All };
     let program = Program { components: vec![main], tables };
     Circuit::new("gates", vec![input], vec![output], program).expect("gates that read inputs")

@@ -96,9 +96,9 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     tuning.runs_nothing("parts")?;
     let plan = Plan::read(&args.plan)?;
     let values = plan.values(&settings.inputs, party)?;
-    let parties = party.map_or(vec![0, 1], |party| vec![party]);
+    let parties = party.map_or(PartyId::all(2_usize).collect(), |party| vec![party]);
     for &party in &parties {
-        plan.inputs(party, &values)?;
+        plan.inputs(party.into(), &values)?;
     }
     match party {
         None => run_here(&tuning, &plan, &values),
@@ -135,8 +135,8 @@ fn run_here(tuning: &Tuning, plan: &Plan, values: &[Resolved]) -> CliResult<()> 
     };
     let perform = &perform;
     let (zero, one) = std::thread::scope(|scope| {
-        let zero = scope.spawn(move || perform(0, zero));
-        let one = scope.spawn(move || perform(1, one));
+        let zero = scope.spawn(move || perform(0.into(), zero));
+        let one = scope.spawn(move || perform(1.into(), one));
         let panicked = |_| Err(CliError::internal("a party's thread panicked"));
         (zero.join().unwrap_or_else(panicked), one.join().unwrap_or_else(panicked))
     });
@@ -154,7 +154,7 @@ fn run_here(tuning: &Tuning, plan: &Plan, values: &[Resolved]) -> CliResult<()> 
         print(&lines(&plan.0[*part], &outputs))?;
     }
     drop(progress);
-    tell_costs(tuning, &[(0, &of_zero), (1, &of_one)]);
+    tell_costs(tuning, &[(0.into(), &of_zero), (1.into(), &of_one)]);
     Ok(())
 }
 
@@ -303,7 +303,7 @@ impl Plan {
             return Err(CliError::usage(why));
         }
         let (name, ty) = (output.name.clone(), output.ty.clone());
-        let bits = parse_value(&Input { name, ty, owner: 0 }, value.trim())?;
+        let bits = parse_value(&Input { name, ty, owner: 0.into() }, value.trim())?;
         Ok((source, bits))
     }
 
