@@ -75,7 +75,11 @@ impl Town {
         let ends = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None);
         let (mut near, far) = ends.unwrap();
         if let Some(Bent(kind, index, action)) = bent {
-            near[0].set_adversary(Box::new(FnAdversary::new().on_message(kind, index, action)));
+            near[0].set_adversary(Box::new(FnAdversary::new().on_message(
+                kind,
+                index,
+                move |message| action(message),
+            )));
         }
         let part = &part;
         thread::scope(|scope| {
@@ -147,7 +151,7 @@ impl Town {
 }
 
 /// What the garbler does at its message number `index` of some kind.
-struct Bent(&'static str, usize, fn(&mut Vec<u8>) -> Action);
+struct Bent(&'static str, usize, fn(&mut [u8]) -> Action);
 
 fn store_of(folder: &Path, party: u16) -> std::path::PathBuf {
     folder.join(party.to_string())
@@ -244,11 +248,11 @@ fn components_that_are_in_no_pool_are_named_and_nothing_is_used() {
     assert_eq!(town.left(0), names([("both", 1), ("product", 2), ("sum", 1)]));
 }
 
-fn close(_: &mut Vec<u8>) -> Action {
+fn close(_: &mut [u8]) -> Action {
     Action::Close
 }
 
-fn flip(message: &mut Vec<u8>) -> Action {
+fn flip(message: &mut [u8]) -> Action {
     message[5] ^= 4;
     Action::Send
 }
