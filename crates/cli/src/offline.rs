@@ -40,7 +40,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
         tuning.params.pool_gates = gates;
     }
     if tuning.params.protocol.has_components() {
-        return preprocess_components(args, &settings, (&tuning, party.number()));
+        return preprocess_components(args, &settings, (&tuning, party));
     }
     if args.circuit.is_some() || args.count.is_some() {
         let name = tuning.params.protocol.name();
@@ -114,18 +114,17 @@ fn preprocess_components(
     let circuit = settings.spec.load(connect::count(settings)?)?.circuit;
     let runs = u64::from(args.count.or(settings.ahead.count).unwrap_or(1));
     let store = open_or_create(&settings.store)?;
-    let config =
-        tuning.apply_with_link(Config::new(party, connect::transport(settings, party.into())?));
+    let config = tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?));
     let config = config.dealer(dealer::named(settings)?);
     let of = |runs: u64| format!("components for {runs} runs of {}", circuit.name());
     let (mut closed, mut printed) = (0, Ok(()));
     let filled = {
         let progress = Progress::begin();
-        let config = progress.sink(party.into()).attach(config);
+        let config = progress.sink(party).attach(config);
         stored::fill_components(config, &store, &circuit, runs, |pool| {
             let NewComponents { item, runs, number, of: pools } = *pool;
             let event = Event::Pool { item: item.to_string(), pool: number, of: pools };
-            progress.hear(party.into(), &event);
+            progress.hear(party, &event);
             closed += runs;
             let now = screen::without_bars(|| print(&format!("pool {item}: {}\n", of(runs))));
             printed = std::mem::replace(&mut printed, Ok(())).and(now);
@@ -143,7 +142,7 @@ fn preprocess_components(
     if filled.items.is_empty() {
         print(&format!("there is enough already: {}\n", of(filled.had)))?;
     }
-    tell_costs(tuning, &[(party.into(), &filled.report)]);
+    tell_costs(tuning, &[(party, &filled.report)]);
     Ok(())
 }
 

@@ -98,7 +98,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     let values = plan.values(&settings.inputs, party)?;
     let parties = party.map_or(vec![0.into(), 1.into()], |party| vec![party]);
     for &party in &parties {
-        plan.inputs(party.into(), &values)?;
+        plan.inputs(party, &values)?;
     }
     match party {
         None => run_here(&tuning, &plan, &values),

@@ -101,6 +101,9 @@ enum Outcome {
     Again(Vec<Vec<Fate>>),
 }
 
+/// The variables that a body changes, and their values before it.
+type Carried<'a> = &'a [(Local, Rc<Word>)];
+
 /// A body as a component.
 struct Trial {
     body: Subcircuit,
@@ -361,7 +364,7 @@ impl Machine<'_, '_, '_> {
         (place, count): (u64, u32),
         (body, name): (Body<'_>, String),
         most: Most,
-        (&(carried, alive), fates): (&(&[(Local, Rc<Word>)], Option<Bit>), &[Vec<Fate>]),
+        (&(carried, alive), fates): (&(Carried<'_>, Option<Bit>), &[Vec<Fate>]),
     ) -> Done<Outcome> {
         let (whole, depth, code_bits) = (self.whole, self.depth, self.lower.code_bits);
         let mut builder = ComponentBuilder::new(name.clone());
@@ -439,7 +442,7 @@ impl Machine<'_, '_, '_> {
         rounds: &Rounds,
         (place, count): (u64, u32),
         body: Body<'_>,
-        (trial, (carried, fails)): (Trial, (&[(Local, Rc<Word>)], bool)),
+        (trial, (carried, fails)): (Trial, (Carried<'_>, bool)),
         bits: &mut Vec<Bit>,
     ) {
         let span = body.expr.span;

@@ -106,7 +106,7 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
     let (mut caught, mut wrong) = (Rate::default(), Rate::default());
     for seed in 0..300 {
         let scene = Scene::new(Some(TINY), 1, seed);
-        let ended = cheat(&scene, GARBLER.into(), swapped(&[1, 4]));
+        let ended = cheat(&scene, GARBLER, swapped(&[1, 4]));
         let opened = match &ended[1] {
             Err(Error::PeerMisbehaved { check, .. }) => *check == super::OPENING,
             _ => false,
@@ -136,7 +136,7 @@ fn the_inputs_are_recovered_from_bad_copies() {
     for seed in 0..16 {
         let scene = Scene::new(Some(small), 1, seed);
         for copies in [&[0][..], &[2, 5], &[1, 4]] {
-            assert_unaffected(&scene, &cheat(&scene, GARBLER.into(), swapped(copies)));
+            assert_unaffected(&scene, &cheat(&scene, GARBLER, swapped(copies)));
         }
     }
 }
@@ -162,7 +162,7 @@ fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
             Ok((outputs, LOOKED_AT.get()))
         });
         let (outputs, looked_at) = evaluator.unwrap();
-        assert_eq!(outputs, scene.expected(EVALUATOR.into()));
+        assert_eq!(outputs, scene.expected(EVALUATOR));
         looked_at
     };
     let honest = looked_at(0, None);
@@ -182,7 +182,7 @@ fn all_executions_are_recovered() {
     let small = Small { components: [3, 0], authenticators: [3, 3] };
     for seed in 0..4 {
         let scene = Scene::new(Some(small), 3, seed);
-        assert_unaffected(&scene, &cheat(&scene, GARBLER.into(), swapped(&[3])));
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, swapped(&[3])));
     }
 }
 
@@ -196,7 +196,7 @@ fn a_wrong_row_does_no_harm() {
         let scene = Scene::new(Some(small), 1, seed);
         let adversary =
             state("duplo: table", Some(1), |table| table.iter_mut().for_each(|b| *b ^= 1));
-        assert_unaffected(&scene, &cheat(&scene, GARBLER.into(), adversary));
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, adversary));
     }
 }
 
@@ -204,7 +204,7 @@ fn a_wrong_row_does_no_harm() {
 /// Cheat: G | VerSub | all tables wrong | `opened component` | always
 #[test]
 fn a_wrong_table_is_noticed_when_it_is_opened() {
-    assert_caught(GARBLER.into(), super::checks::OPENED_COMPONENT, || {
+    assert_caught(GARBLER, super::checks::OPENED_COMPONENT, || {
         state("duplo: table", None, flip(40))
     });
 }
@@ -214,7 +214,7 @@ fn a_wrong_table_is_noticed_when_it_is_opened() {
 #[test]
 fn other_keys_than_were_garbled_with() {
     for place in [0, 16, 5 * 16 + 3] {
-        assert_caught(GARBLER.into(), super::checks::OPENED_COMPONENT, || {
+        assert_caught(GARBLER, super::checks::OPENED_COMPONENT, || {
             message("duplo: opened component", flip_in(place))
         });
     }
@@ -224,7 +224,7 @@ fn other_keys_than_were_garbled_with() {
 /// Cheat: G | VerSub | Δ that ends in 0 | `opened component` | always
 #[test]
 fn an_even_offset_is_noticed_when_it_is_opened() {
-    assert_caught(GARBLER.into(), super::checks::OPENED_COMPONENT, || {
+    assert_caught(GARBLER, super::checks::OPENED_COMPONENT, || {
         message("duplo: opened component", |payload| payload[0] ^= 1)
     });
 }
@@ -233,9 +233,7 @@ fn an_even_offset_is_noticed_when_it_is_opened() {
 /// Cheat: G | VerSub | another table sent than the digest was of | `component table` | always
 #[test]
 fn another_table_than_was_fixed() {
-    assert_caught(GARBLER.into(), super::checks::TABLE_DIGEST, || {
-        message("duplo: table", flip_in(77))
-    });
+    assert_caught(GARBLER, super::checks::TABLE_DIGEST, || message("duplo: table", flip_in(77)));
 }
 
 /// VerInKeyAuth: authenticators that accept other keys.
@@ -243,7 +241,7 @@ fn another_table_than_was_fixed() {
 /// always
 #[test]
 fn a_malformed_authenticator_is_noticed_when_it_is_opened() {
-    assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
         state("duplo: accepted", None, |data| {
             data.chunks_mut(32).for_each(|accepted| accepted[3] ^= 1);
         })
@@ -254,7 +252,7 @@ fn a_malformed_authenticator_is_noticed_when_it_is_opened() {
 /// Cheat: G | VerInKeyAuth | authenticators swapped | `opened authenticator` | always
 #[test]
 fn swapped_authenticators_are_noticed_when_they_are_opened() {
-    assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
         state("duplo: accepted", None, |data| data.rotate_left(32))
     });
 }
@@ -264,7 +262,7 @@ fn swapped_authenticators_are_noticed_when_they_are_opened() {
 /// always
 #[test]
 fn a_key_that_does_not_authenticate_itself() {
-    assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
         state("duplo: authenticator key", None, flip(5))
     });
 }
@@ -273,7 +271,7 @@ fn a_key_that_does_not_authenticate_itself() {
 /// Cheat: G | VerInKeyAuth | another Δ opened | `opened authenticator` | always
 #[test]
 fn another_offset_of_an_authenticator() {
-    assert_caught(GARBLER.into(), super::checks::OPENED_AUTHENTICATOR, || {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
         message("duplo: opened authenticators", flip_in(1))
     });
 }
@@ -287,7 +285,7 @@ fn one_bad_authenticator_is_outvoted() {
     for seed in 0..8 {
         let scene = Scene::new(Some(small), 1, seed);
         let adversary = state("duplo: accepted", None, move |data| data[32 * seed as usize] ^= 1);
-        assert_unaffected(&scene, &cheat(&scene, GARBLER.into(), adversary));
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, adversary));
     }
 }
 
@@ -300,7 +298,7 @@ fn inconsistent_solderings() {
         ["duplo: component soldering", "duplo: authenticator soldering", "duplo: soldering"]
     {
         for place in [1, 16, 33] {
-            assert_caught(GARBLER.into(), super::OPENING, || state(point, None, flip(place)));
+            assert_caught(GARBLER, super::OPENING, || state(point, None, flip(place)));
         }
     }
 }
@@ -309,7 +307,7 @@ fn inconsistent_solderings() {
 /// Cheat: G | GenSold | a turned indicator bit | `commitment opening` | always
 #[test]
 fn a_turned_indicator_bit() {
-    assert_caught(GARBLER.into(), super::OPENING, || {
+    assert_caught(GARBLER, super::OPENING, || {
         state("duplo: soldering", None, |data| data[16 * 3] ^= 1)
     });
 }
@@ -319,7 +317,7 @@ fn a_turned_indicator_bit() {
 #[test]
 fn an_odd_difference_of_offsets() {
     for point in ["duplo: component soldering", "duplo: authenticator soldering"] {
-        assert_caught(GARBLER.into(), super::checks::DIFFERENCE, || {
+        assert_caught(GARBLER, super::checks::DIFFERENCE, || {
             state(point, None, |data| data[0] ^= 1)
         });
     }
@@ -332,7 +330,7 @@ fn an_odd_difference_of_offsets() {
 #[test]
 fn a_transfer_that_is_not_committed_to() {
     for place in [0, 16 * 3 + 7, 16 * 4, 16 * 43] {
-        assert_caught(GARBLER.into(), super::OPENING, || transfers("duplo: transfer keys", place));
+        assert_caught(GARBLER, super::OPENING, || transfers("duplo: transfer keys", place));
     }
 }
 
@@ -340,7 +338,7 @@ fn a_transfer_that_is_not_committed_to() {
 /// Cheat: G | PreProcessOTInit | another Δ_ot committed to | `commitment opening` | 1 − 2^-ρ
 #[test]
 fn another_common_offset() {
-    assert_caught(GARBLER.into(), super::OPENING, || transfers("duplo: common offset", 9));
+    assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", 9));
 }
 
 /// PreProcessOTInit: the evaluator lies about its sums, to be told Δ_ot.
@@ -348,10 +346,10 @@ fn another_common_offset() {
 /// transfer sum` | always
 #[test]
 fn a_lie_about_sums_of_transfers() {
-    assert_caught(EVALUATOR.into(), super::checks::TRANSFER, || {
+    assert_caught(EVALUATOR, super::checks::TRANSFER, || {
         message("duplo: sums of choices", |payload| payload[0] ^= 1)
     });
-    assert_caught(EVALUATOR.into(), super::checks::TRANSFER, || {
+    assert_caught(EVALUATOR, super::checks::TRANSFER, || {
         message("duplo: sums of transfers", flip_in(20))
     });
 }
@@ -360,16 +358,14 @@ fn a_lie_about_sums_of_transfers() {
 /// Cheat: G | §5.1 | masks of indicator bits that end in 1 | `indicator mask` | 1 − 2^-ρ
 #[test]
 fn a_mask_that_turns_a_bit() {
-    assert_caught(GARBLER.into(), super::checks::MASK, || {
-        state("duplo: mask", None, |data| data[0] ^= 1)
-    });
+    assert_caught(GARBLER, super::checks::MASK, || state("duplo: mask", None, |data| data[0] ^= 1));
 }
 
 /// §5.1: a sum of masks that is not what was committed to.
 /// Cheat: G | §5.1 | a wrong sum of masks | `commitment opening` | always
 #[test]
 fn another_sum_of_masks() {
-    assert_caught(GARBLER.into(), super::OPENING, || message("duplo: sums of masks", flip_in(3)));
+    assert_caught(GARBLER, super::OPENING, || message("duplo: sums of masks", flip_in(3)));
 }
 
 /// InputG: a key that is none of the wire's.
@@ -378,7 +374,7 @@ fn another_sum_of_masks() {
 fn a_wrong_input_key() {
     for place in [0, 16, 63] {
         let wrong = || state("duplo: own input keys", None, flip(place));
-        assert_caught(GARBLER.into(), super::checks::INPUT_KEY, wrong);
+        assert_caught(GARBLER, super::checks::INPUT_KEY, wrong);
     }
 }
 
@@ -388,9 +384,7 @@ fn a_wrong_input_key() {
 fn a_wrong_opening_of_an_input() {
     for bit in [1, 2] {
         let wrong = move |data: &mut [u8]| data[32] ^= bit;
-        assert_caught(GARBLER.into(), super::OPENING, || {
-            state("duplo: opened inputs", None, wrong)
-        });
+        assert_caught(GARBLER, super::OPENING, || state("duplo: opened inputs", None, wrong));
     }
 }
 
@@ -399,20 +393,20 @@ fn a_wrong_opening_of_an_input() {
 #[test]
 fn a_wrong_indicator_bit() {
     let wrong = |data: &mut [u8]| data[16] ^= 1;
-    assert_caught(GARBLER.into(), super::OPENING, || state("duplo: indicator bits", None, wrong));
+    assert_caught(GARBLER, super::OPENING, || state("duplo: indicator bits", None, wrong));
 }
 
 /// OutputG: a key that is none of the output's, and one of another output.
 /// Cheat: E | OutputG | a key that did not come out | `returned key` | always
 #[test]
 fn a_returned_key_that_did_not_come_out() {
-    assert_caught(EVALUATOR.into(), super::checks::RETURNED_KEY, || {
+    assert_caught(EVALUATOR, super::checks::RETURNED_KEY, || {
         state("duplo: returned keys", None, flip(18))
     });
-    assert_caught(EVALUATOR.into(), super::checks::RETURNED_KEY, || {
+    assert_caught(EVALUATOR, super::checks::RETURNED_KEY, || {
         state("duplo: returned keys", None, |data| data.rotate_left(16))
     });
-    assert_caught(EVALUATOR.into(), super::checks::RETURNED_KEY, || {
+    assert_caught(EVALUATOR, super::checks::RETURNED_KEY, || {
         state("duplo: returned keys", None, |data| {
             data[..16].copy_from_slice(Block::as_bytes(&[Block(1)]));
         })
@@ -423,7 +417,7 @@ fn a_returned_key_that_did_not_come_out() {
 /// Cheat: G | F_HCOM | a wrong proof of openings | `commitment opening` | always
 #[test]
 fn a_wrong_proof() {
-    assert_caught(GARBLER.into(), super::OPENING, || message("commitments: proof", flip_in(31)));
+    assert_caught(GARBLER, super::OPENING, || message("commitments: proof", flip_in(31)));
 }
 
 /// GenSold of a linked input: a soldering to another key, or to the other value.
@@ -479,6 +473,6 @@ fn parts_are_recovered_from_bad_copies() {
 fn bad_copies_are_opened_at_real_sizes() {
     let scene = Scene::new(None, 1, 5);
     let odd: Vec<usize> = (0..1000).filter(|copy| copy % 2 == 1).collect();
-    let ended = cheat(&scene, GARBLER.into(), swapped(&odd));
+    let ended = cheat(&scene, GARBLER, swapped(&odd));
     assert_noticed(&ended[1], GARBLER, super::OPENING);
 }

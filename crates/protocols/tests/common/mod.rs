@@ -418,8 +418,7 @@ pub fn circuit(
 pub fn receivers(parties: u16) -> impl Strategy<Value = Receivers> {
     prop_oneof![
         Just(Receivers::All),
-        prop::collection::btree_set(0..parties, 0..=parties as usize)
-            .prop_map(|set| Receivers::only(set)),
+        prop::collection::btree_set(0..parties, 0..=parties as usize).prop_map(Receivers::only),
     ]
 }
 

@@ -77,9 +77,7 @@ impl Scene {
         let pairs = all().flat_map(|from| all().map(move |to| (from, to)));
         let pairs = pairs.filter(|(from, to)| from != to);
         pairs
-            .flat_map(|(from, to)| {
-                (0..self.lanes()).map(move |lane| Way { from: from.into(), to: to.into(), lane })
-            })
+            .flat_map(|(from, to)| (0..self.lanes()).map(move |lane| Way { from, to, lane }))
             .collect()
     }
 
@@ -140,7 +138,7 @@ impl Scene {
     /// The output, which is everybody's.
     pub fn right(self) -> Vec<bool> {
         let circuit = self.circuit();
-        let all = (0..self.parties()).flat_map(|party| Scene::bits(&circuit, party.into()));
+        let all = (0..self.parties()).flat_map(|party| Scene::bits(&circuit, party));
         reference::eval(&circuit, &all.collect::<Vec<_>>())
     }
 
@@ -175,8 +173,8 @@ impl Scene {
             for b in a + 1..parties {
                 for lane in 0..self.lanes() {
                     let mut way = |from, to| tamper(Way { from, to, lane });
-                    let (there, back) = (way(a.into(), b.into()), way(b.into(), a.into()));
-                    let (low, high) = interposed_pair(end(a.into()), end(b.into()), there, back);
+                    let (there, back) = (way(a, b), way(b, a));
+                    let (low, high) = interposed_pair(end(a), end(b), there, back);
                     // In this order everybody's peers ascend.
                     lanes[usize::from(a)][lane].push(low);
                     lanes[usize::from(b)][lane].push(high);
