@@ -31,3 +31,16 @@ pub use inputs::*;
 pub use outputs::*;
 pub use session::*;
 pub use store::*;
+
+// The header allows several threads to read these at a time, and to hand any handle over.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    const fn sent<T: Send>() {}
+    shared::<CircuitHandle>();
+    shared::<ConfigHandle>();
+    shared::<StoreHandle>();
+    shared::<Cancel>();
+    sent::<InputsHandle>();
+    sent::<OutputsHandle>();
+    sent::<SessionHandle>();
+};

@@ -21,7 +21,7 @@ fn compiler(name: &str) -> Option<Command> {
     let mut there = Command::new(name);
     there.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     if !there.status().is_ok_and(|status| status.success()) {
-        println!("NOT CHECKED: there is no {name}");
+        eprintln!("NOT CHECKED: there is no {name}");
         return None;
     }
     let mut command = Command::new(name);

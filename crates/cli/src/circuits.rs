@@ -73,6 +73,7 @@ struct InfoJson {
 struct DuploJson {
     components: Vec<GarbledJson>,
     authenticators: GameJson,
+    wires_in_a_bundle: u64,
     solderings: u64,
     bytes: u64,
     online_bytes: u64,
@@ -261,7 +262,7 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
     };
     let forecast = Forecast::new(circuit, plans)?;
     let bytes = forecast.bytes();
-    let Forecast { components, authenticators, solderings, online, .. } = forecast;
+    let Forecast { components, authenticators, bundle, solderings, online, .. } = forecast;
     let garbled = components.into_iter().map(|component| GarbledJson {
         name: component.name,
         and: component.and_gates,
@@ -273,6 +274,7 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
     Ok(Some(DuploJson {
         components: garbled.collect(),
         authenticators: authenticators.into(),
+        wires_in_a_bundle: bundle,
         solderings,
         bytes,
         online_bytes: online.garbler + online.evaluator,
@@ -291,7 +293,8 @@ fn duplo_text(duplo: &DuploJson) -> String {
     let GameJson { buckets, bucket, made } = duplo.authenticators;
     let [a, b, c] = [buckets, bucket, made].map(|n| n.to_string());
     let none = String::new;
-    rows.push(["authenticators".to_string(), a, b, c, none(), none(), none(), none()]);
+    let name = format!("authenticators of {} wires", duplo.wires_in_a_bundle);
+    rows.push([name, a, b, c, none(), none(), none(), none()]);
     let facts = [
         ["solderings".to_string(), duplo.solderings.to_string()],
         ["bytes, set-up left out".to_string(), duplo.bytes.to_string()],

@@ -177,7 +177,7 @@ fn play(
 ) -> CliResult<Report> {
     let inputs = plan.inputs(config.party(), values)?;
     let [first, ..] = &plan.0[..] else { return Err(CliError::internal("a plan without parts")) };
-    let mut session = Session::connect(sink.attach(config), &first.circuit)?;
+    let mut session = Session::connect_in_parts(sink.attach(config), &first.circuit)?;
     // What was learnt of each part, and its number among those that were run.
     let mut ran: Vec<Option<(Outputs, usize)>> = Vec::new();
     let mut number = 0;

@@ -21,7 +21,7 @@
 
 use std::convert::Infallible;
 
-use symbolon_primitives::{BitVec, Block, Prg, Seed, same_digest};
+use symbolon_primitives::{BitVec, Block, Prg, Seed, TweakedHash, same_digest};
 use zeroize::Zeroizing;
 
 use crate::component::{ComponentDigest, ComponentKeys, blocks_of, forget};
@@ -70,19 +70,16 @@ pub struct AdaptiveComponent {
 /// The mask of an instance, and the hash of its outputs.
 pub struct Mask {
     prg: Prg,
-    outputs: Zeroizing<[u8; 32]>,
+    outputs: Seed,
     buffer: Labels,
 }
 
 impl Mask {
     /// That of nonce R.
     pub fn new(instance: &Instance<'_>, nonce: &Seed) -> Self {
-        let key = instance.subkey("symbolon 2026 adaptive garbling outputs", nonce);
-        let mut outputs = Zeroizing::new([0; 32]);
-        outputs[..16].copy_from_slice(Block::as_bytes(std::slice::from_ref(&*key)));
         Mask {
             prg: instance.generator("symbolon 2026 adaptive garbling mask", nonce),
-            outputs,
+            outputs: instance.subkey("symbolon 2026 adaptive garbling outputs 2", nonce),
             buffer: Labels::default(),
         }
     }
@@ -101,14 +98,16 @@ impl Mask {
         blocks.iter_mut().zip(mask).for_each(|(block, mask)| *block ^= *mask);
     }
 
-    /// H(R, out, i, b, d).
-    fn hash(&self, output: usize, value: bool, label: Block) -> Block {
-        let mut message = Zeroizing::new([0; 25]);
-        message[..8].copy_from_slice(&(output as u64).to_le_bytes());
-        message[8] = value.into();
-        message[9..].copy_from_slice(&label.to_bytes());
-        let hash = blake3::keyed_hash(&self.outputs, &*message);
-        Block::from_bytes(*hash.as_bytes().first_chunk().expect("32 bytes"))
+    /// H(R, out, i, 0, d) and H(R, out, i, 1, d') for the pairs d, d' of all outputs, in place.
+    fn hash_pairs(&self, labels: &mut [[Block; 2]]) {
+        TweakedHash::new(*self.outputs).hash(0, 1, labels.as_flattened_mut());
+    }
+
+    /// H(R, out, i, b, d) for a label of each output and its value, in place. No branch on values.
+    fn hash_labels(&self, values: &[bool], labels: &mut [Block]) {
+        let tweaks = values.iter().enumerate().map(|(i, value)| 2 * i as u128 + u128::from(*value));
+        let tweaks = Zeroizing::new(tweaks.collect::<Vec<u128>>());
+        TweakedHash::new(*self.outputs).hash_with(&tweaks, 1, labels);
     }
 
     /// The ending after a table that has all been masked: for the outputs' labels for 0 in `keys`,
@@ -117,13 +116,12 @@ impl Mask {
         let mut decoding = blocks_of(&instance::decoding(&keys.outputs)).to_vec();
         self.apply_blocks(&mut decoding);
         assert_eq!(keys.outputs.len(), wanted.len(), "two labels for each output");
-        let translate = |(i, (zero, wanted)): (usize, (&Block, &[Block; 2]))| {
-            [
-                self.hash(i, false, *zero) ^ wanted[0],
-                self.hash(i, true, *zero ^ *keys.delta) ^ wanted[1],
-            ]
-        };
-        let translations = keys.outputs.iter().zip(wanted).enumerate().map(translate).collect();
+        let both = keys.outputs.iter().map(|zero| [*zero, *zero ^ *keys.delta]);
+        let mut hashes = Pairs::new(both.collect());
+        self.hash_pairs(&mut hashes);
+        let translate =
+            |(hash, wanted): (&[Block; 2], &[Block; 2])| [hash[0] ^ wanted[0], hash[1] ^ wanted[1]];
+        let translations = hashes.iter().zip(wanted).map(translate).collect();
         Ending { decoding, translations }
     }
 
@@ -133,14 +131,15 @@ impl Mask {
         let mut colours = Zeroizing::new(ending.decoding.clone());
         self.apply_blocks(&mut colours);
         let mut values = Vec::with_capacity(labels.len());
-        let mut wanted = Labels::new(Vec::with_capacity(labels.len()));
         for (i, label) in labels.iter().enumerate() {
             let colour = colours[i / 128].0 >> (i % 128) & 1 == 1;
-            let value = label.lsb() ^ colour;
-            let [delta0, delta1] = ending.translations[i];
-            let translation = delta0 ^ (delta0 ^ delta1).select(value);
-            wanted.push(self.hash(i, value, *label) ^ translation);
-            values.push(value);
+            values.push(label.lsb() ^ colour);
+        }
+        let mut wanted = Labels::new(labels.to_vec());
+        self.hash_labels(&values, &mut wanted);
+        let translations = values.iter().zip(&ending.translations);
+        for (label, (value, [delta0, delta1])) in wanted.iter_mut().zip(translations) {
+            *label ^= *delta0 ^ (*delta0 ^ *delta1).select(*value);
         }
         (BitVec::from_bools(&values), wanted)
     }

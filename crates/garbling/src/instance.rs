@@ -34,7 +34,7 @@ pub struct Instance<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) session: &'a [u8; 32],
     pub(crate) number: u64,
-    hash: TweakedHash,
+    pub(crate) hash: TweakedHash,
 }
 
 impl<'a> Instance<'a> {

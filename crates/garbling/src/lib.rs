@@ -8,6 +8,8 @@
 //! - [`Instance`] is one garbling of a plan: it garbles to a sink and evaluates from a source, in
 //!   memory that follows the live wires. Δ and the labels of the inputs are the caller's, or come
 //!   from a seed.
+//! - [`garble_side_by_side`] and [`evaluate_side_by_side`] do the same for several garblings of one
+//!   plan in one walk.
 //! - [`component`] garbles from a seed with a digest, and checks an opened seed against the digest
 //!   without keeping a table: the garbling of cut-and-choose protocols.
 //! - [`adaptive`] masks a garbled circuit so that it may be sent before the inputs are chosen.
@@ -27,7 +29,9 @@ pub mod component;
 pub mod four_row;
 pub mod half_gates;
 mod instance;
+mod side_by_side;
 pub mod wires;
 
 pub use component::{ComponentKeys, Coverage, GarbledComponent};
 pub use instance::{CHUNK, InputKeys, Instance, Labels, choose, decode, decoding, value_of};
+pub use side_by_side::{evaluate_side_by_side, garble_side_by_side};

@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use symbolon_circuit::{And, Plan, builtin, eval_bits};
 use symbolon_garbling::four_row::{FourRows, RowHash, row_input};
 use symbolon_garbling::half_gates::{Colours, Gates, HalfGates, RUN};
-use symbolon_garbling::{CHUNK, Instance, decode, decoding, value_of};
+use symbolon_garbling::{
+    CHUNK, Instance, decode, decoding, evaluate_side_by_side, garble_side_by_side, value_of,
+};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash};
 
 proptest! {
@@ -31,6 +33,41 @@ proptest! {
                 prop_assert_eq!(value_of(*label, *zero, &keys.delta), Some(*value));
             }
         }
+    }
+}
+
+/// Side by side, with keys and starts of their own, all garblings are what they are alone.
+fn side_by_side_is_as_alone<const W: usize>(plan: &Plan, seed: u128) {
+    let instances: [Instance<'_>; W] =
+        std::array::from_fn(|i| Instance::new(plan, &SESSION, 10 + i as u64));
+    let keys =
+        std::array::from_fn(|i| instances[i].keys_from_seed(&Seed::new(Block(seed + i as u128))));
+    let alone: [_; W] = std::array::from_fn(|i| instances[i].garble_table(&keys[i]));
+    let mut tables = alone.each_ref().map(|(table, _)| vec![[Block::ZERO; 2]; table.len()]);
+    let zero =
+        garble_side_by_side(instances, keys.each_ref(), tables.each_mut().map(|t| &mut t[..]));
+    for ((table, zero), alone) in tables.iter().zip(&zero).zip(&alone) {
+        assert_eq!((table, &**zero), (&alone.0, &*alone.1));
+    }
+    let inputs: [_; W] =
+        std::array::from_fn(|i| active(&keys[i], &random_inputs(plan, seed + i as u128)));
+    let labels = evaluate_side_by_side(
+        instances,
+        inputs.each_ref().map(|inputs| &inputs[..]),
+        tables.each_ref().map(|table| &table[..]),
+    );
+    for i in 0..W {
+        assert_eq!(labels[i], instances[i].evaluate_table(&inputs[i], &tables[i]), "{i} of {W}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn garblings_side_by_side_are_as_alone(seed in seeds()) {
+        let plan = Plan::new(&random_circuit(seed));
+        side_by_side_is_as_alone::<1>(&plan, seed);
+        side_by_side_is_as_alone::<2>(&plan, seed);
+        side_by_side_is_as_alone::<4>(&plan, seed);
     }
 }
 

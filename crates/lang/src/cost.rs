@@ -89,8 +89,7 @@ pub struct LineCost {
     pub port_bits: u64,
     /// Asserts that are checked.
     pub asserts: u64,
-    /// XOR gates between calls of components. `duplo` pays for them; inside of a component they
-    /// are free.
+    /// XOR gates between calls of components, which `duplo` makes part of its solderings.
     pub glue: u64,
     /// AND gates and look-ups on one longest path through the line's component, with those in what
     /// the line calls, as it is written. Over a component's lines the sum is its depth, before the

@@ -1,5 +1,5 @@
 //! Each kernel on each backend that the processor has; throughput in items (blocks, columns) or
-//! bytes. Sizes fit the second-level cache.
+//! bytes. Sizes fit the L2 cache.
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
@@ -242,7 +242,7 @@ fn leaf_sums_of_a_draw<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Bac
         .bench_local(|| leaves.sums(3, &mut total, &mut sums));
 }
 
-/// Records of leaky triples, written where the second-level cache holds them; throughput in
+/// Records of leaky triples, written where the L2 cache holds them; throughput in
 /// records.
 #[divan::bench(args = backends())]
 fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
@@ -257,7 +257,7 @@ fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
     });
 }
 
-/// Sums of buckets of three, of which two are records: in the second-level cache, and in memory.
+/// Sums of buckets of three, of which two are records: in the L2 cache, and in memory.
 /// Throughput in records.
 #[divan::bench(args = backends(), consts = [4096, 1 << 20])]
 fn buckets_summed<const RECORDS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {

@@ -1,4 +1,4 @@
-//! Rows of MACs and keys, many at a time: copied, added up, and put side by side.
+//! Rows of MACs and keys, many at a time: copied, XORed, interleaved.
 
 use crate::{Backend, BitVec, Block};
 

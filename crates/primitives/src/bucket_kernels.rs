@@ -2,7 +2,7 @@
 //! random and added up bucket by bucket.
 //!
 //! These are the two passes over memory that triples cost. What the records mean is the
-//! preprocessing's affair; here they are four blocks, two sums that are made while the blocks are
+//! preprocessing's concern; here they are four blocks, two sums that are made while the blocks are
 //! at hand, and sums over buckets.
 
 use bytemuck::{Pod, Zeroable};
@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::{Backend, Block};
 
 /// One party's part of one leaky triple (x, y, z), as far as one peer is concerned: what the
-/// buckets gather in random order, a cache line. Nobody looks for its y like that.
+/// buckets gather in random order, a cache line. Its y is not gathered.
 #[derive(Clone, Copy, Default, PartialEq, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Record {
@@ -79,7 +79,7 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// What ties a triple to the peer in place `peer`.
+    /// A triple's record for the peer in place `peer`.
     #[inline]
     pub fn get(&self, triple: u32, peer: usize) -> &'a Record {
         &self.all[triple as usize * self.peers + peer]

@@ -37,6 +37,15 @@ pub struct Opening {
     pub nonce: [u8; 32],
 }
 
+impl Opening {
+    /// One with a nonce from `prg`, which has to be unpredictable to others.
+    pub fn draw(prg: &mut Prg) -> Opening {
+        let mut opening = Opening { nonce: [0; 32] };
+        prg.fill(&mut opening.nonce);
+        opening
+    }
+}
+
 impl fmt::Debug for Opening {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Opening(..)")
@@ -46,9 +55,13 @@ impl fmt::Debug for Opening {
 /// Commits to a value of any length, with a nonce from `prg` (which has to be unpredictable to
 /// others).
 pub fn commit(ctx: &CommitContext<'_>, value: &[u8], prg: &mut Prg) -> (Commitment, Opening) {
-    let mut opening = Opening { nonce: [0; 32] };
-    prg.fill(&mut opening.nonce);
-    (Commitment(hash(ctx, &opening, value)), opening)
+    let opening = Opening::draw(prg);
+    (commit_with(ctx, &opening, value), opening)
+}
+
+/// The commitment to a value that this opens.
+pub fn commit_with(ctx: &CommitContext<'_>, opening: &Opening, value: &[u8]) -> Commitment {
+    Commitment(hash(ctx, opening, value))
 }
 
 /// Whether the commitment is one to this value, made by this party at this place; compared in

@@ -1,4 +1,4 @@
-//! Many generators at once, of which only sums are wanted.
+//! Sums of the streams of many generators.
 //!
 //! The leaves of a punctured tree are 2^k seeds. Correlated OT takes from their streams
 //! r_0 … r_{2^k − 1} (AES in counter mode, as [`Prg`](crate::Prg)) only the k + 1 sums
@@ -7,10 +7,10 @@
 //! total = ⊕_z r_z        sums[j] = ⊕_{z: bit j of z is 1} r_z
 //! ```
 //!
-//! Done one after the other these would be k·2^(k−1) + 2^k additions. Here the leaves are added up
+//! Computed one after the other these would be k·2^(k−1) + 2^k additions. Here the leaves are added up
 //! as a binary tree: a node is the sum of its two children, and the right child alone also goes
 //! into the sum of its level's bit. That makes two additions a node, 2·(2^k − 1) in all, and a node
-//! waits only for its sibling: strips short enough for the first-level cache need room for k of
+//! waits only for its sibling: strips short enough for the L1 cache need room for k of
 //! them.
 
 use std::fmt;
@@ -76,7 +76,7 @@ const STRIP: usize = 32;
 
 type Strip = [Block; STRIP];
 
-/// What is left over of one strip, wiped when it is done with.
+/// The working memory of one strip, wiped on drop.
 struct Sums<const BITS: usize> {
     /// Nodes that wait for their sibling, by level.
     waiting: [Strip; BITS],

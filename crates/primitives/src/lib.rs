@@ -40,7 +40,7 @@ pub use crate::auth::{Key, Mac};
 pub use crate::backend::Backend;
 pub use crate::bitvec::BitVec;
 pub use crate::block::Block;
-pub use crate::commit::{CommitContext, Commitment, Opening, commit, verify};
+pub use crate::commit::{CommitContext, Commitment, Opening, commit, commit_with, verify};
 pub use crate::digest::{BlockHasher, derive_block, hash_blocks, same_digest};
 pub use crate::gf128::PolyHash;
 pub use crate::ggm_sums::Leaves;

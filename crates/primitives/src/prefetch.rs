@@ -20,7 +20,7 @@ pub fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// The same for the second-level cache alone, long ahead: it can wait for many more lines at a time
+/// The same for the L2 cache alone, long ahead: it can wait for many more lines at a time
 /// than the first, which is what counts where memory is gathered at random.
 #[inline]
 pub fn prefetch_early<T>(value: &T) {

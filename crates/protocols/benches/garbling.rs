@@ -1,5 +1,5 @@
 //! Garbling alone, AND gates a second on one thread: a layer of independent gates whose labels,
-//! shares and tables sit in the second-level cache. The backend is that of the processor, or of
+//! shares and tables sit in the L2 cache. The backend is that of the processor, or of
 //! `SYMBOLON_BACKEND`.
 
 use divan::Bencher;

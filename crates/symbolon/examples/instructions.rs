@@ -50,7 +50,7 @@ enum Work {
 
 /// A run: its name, how many parties it has, how many threads each of them has, and what they
 /// compute. Each is large enough that the set-up is the smaller part.
-const RUNS: [(&str, u16, usize, Work); 14] = [
+const RUNS: [(&str, u16, usize, Work); 17] = [
     ("set-up", 2, 1, Work::Circuit(Protocol::Wrk, "add:2", Phases::Together)),
     ("wrk", 2, 1, Work::Circuit(Protocol::Wrk, "random:32768/1024", Phases::Together)),
     ("wrk-streamed", 2, 1, Work::Circuit(Protocol::Wrk, "random:20480/1024", Phases::Streamed)),
@@ -74,6 +74,9 @@ const RUNS: [(&str, u16, usize, Work); 14] = [
     ("ywz-stored", 2, 1, Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Stored)),
     ("ywz-two-lanes", 2, 2, Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Together)),
     ("tinytable", 2, 1, Work::Circuit(Protocol::TinyTable, "aes128:sbox", Phases::Together)),
+    ("duplo", 2, 1, Work::Circuit(Protocol::Duplo, "cbcmac:8", Phases::Together)),
+    ("duplo-independent", 2, 1, Work::Circuit(Protocol::Duplo, "aes128", Phases::Independent)),
+    ("dualex", 2, 1, Work::Circuit(Protocol::DualEx, "aes128", Phases::Together)),
     ("triples", 2, 1, Work::Triples(32768)),
 ];
 

@@ -317,6 +317,8 @@ fn mac_choice(value: &str) -> Option<MacChoice> {
 pub(crate) enum Job<'a> {
     /// Evaluating a circuit in one go.
     Run(&'a Compiled),
+    /// Evaluating this circuit as the first part of a computation.
+    Parts(&'a Compiled),
     /// Filling a pool up to this.
     Preprocess(Amount),
     /// Filling pools of components, until they are enough for so many runs of a circuit.
@@ -344,6 +346,7 @@ impl Job<'_> {
     fn circuit(&self) -> Option<&Compiled> {
         match *self {
             Job::Run(circuit)
+            | Job::Parts(circuit)
             | Job::PreprocessFor(circuit, _)
             | Job::Prepare(circuit, ..)
             | Job::RunPrepared(circuit) => Some(circuit),
@@ -360,6 +363,7 @@ impl Job<'_> {
         };
         match *self {
             Job::Run(circuit) => ("run", all(circuit, Vec::new())),
+            Job::Parts(circuit) => ("parts", all(circuit, Vec::new())),
             Job::Preprocess(Amount { and_gates, input_bits }) => (
                 "preprocess",
                 vec![("gates", and_gates.to_string()), ("input bits", input_bits.to_string())],

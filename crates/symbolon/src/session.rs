@@ -79,6 +79,20 @@ impl Session {
     /// `PeerIncompatible` when one was asked for something else; `PeerMisbehaved` when the set-up's
     /// checks fail.
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
+        Session::connect_for(config, circuit, false)
+    }
+
+    /// As [`connect`](Session::connect), for a computation in parts of which this circuit is the
+    /// first: a peer that only runs the circuit, whose messages are others, is told apart in the
+    /// handshake. Go on with [`evaluate_part`](Session::evaluate_part).
+    ///
+    /// # Errors
+    /// As [`connect`](Session::connect).
+    pub fn connect_in_parts(config: Config, circuit: &Circuit) -> Result<Session> {
+        Session::connect_for(config, circuit, true)
+    }
+
+    fn connect_for(config: Config, circuit: &Circuit, in_parts: bool) -> Result<Session> {
         config.check(circuit)?;
         let circuit = Compiled::new(circuit);
         let SessionParams { protocol, executions, in_flight, dealer, .. } =
@@ -86,9 +100,8 @@ impl Session {
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
         let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
-        let begun = begin(config, Job::Run(&circuit), work, |network, dealer| {
-            engine(protocol, network, dealer)
-        })?;
+        let job = if in_parts { Job::Parts(&circuit) } else { Job::Run(&circuit) };
+        let begun = begin(config, job, work, |network, dealer| engine(protocol, network, dealer))?;
         let Begun { network, choice, made } = begun;
         let engine = Some(made);
         let id = SessionId(network.session);

@@ -176,7 +176,7 @@ fn sizes(components: &[Component]) -> Vec<u64> {
                 Step::Call(call) => sizes[component.calls[call as usize].component as usize],
                 Step::Repeat(repeat) => {
                     let repeat = component.repeats[repeat as usize];
-                    sizes[repeat.component as usize].saturating_mul(repeat.count.into())
+                    sizes[repeat.component as usize].max(1).saturating_mul(repeat.count.into())
                 }
                 Step::Lookup(lookup) => {
                     let lookup = component.lookups[lookup as usize];

@@ -79,6 +79,15 @@ impl Committed {
         self.values[i]
     }
 
+    /// Says that commitment `i` stands for another string. Whoever opens it has told the receiver
+    /// the difference, which the receiver adds to what it claims.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    pub fn set_value(&mut self, i: usize, value: Block) {
+        self.values[i] = value;
+    }
+
     /// Appends the XOR of these commitments; of none, a commitment to 0 that both sides know.
     ///
     /// # Panics

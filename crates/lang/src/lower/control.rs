@@ -131,7 +131,8 @@ impl Machine<'_, '_, '_> {
             Kind::Comprehension(pattern, over, body) => {
                 let mut bits = Vec::with_capacity(self.width(ty));
                 let body = Body { pattern, expr: body, gives: true };
-                self.rounds(frame, over, body, true, &mut bits)?;
+                // What has to be a constant stays one.
+                self.rounds(frame, over, body, !expr.constant, &mut bits)?;
                 Ok(bits.into())
             }
             _ => Err(Failed),

@@ -91,34 +91,43 @@ impl Machine<'_, '_, '_> {
             }
             Kind::Index(value, index) => self.index(frame, value, index, ty),
             Kind::Call(call, args) => self.call(frame, *call, args, expr),
-            Kind::Intrinsic(op, args) => {
-                let types: Vec<TyId> =
-                    args.iter().map(|arg| frame.instance.types[arg.ty as usize]).collect();
-                let mut words = Vec::new();
-                for arg in args {
-                    words.push(self.eval(frame, arg)?);
-                }
-                let bits: u64 = words.iter().map(|word| word.width() as u64).sum();
-                let gates = match (op, &words[..]) {
-                    (Intrinsic::MulWide, [a, b]) => {
-                        3 * self.gates.product_ands(a, b, a.width() + b.width())
-                    }
-                    (Intrinsic::DivRem, [a, b]) => 4 * self.gates.division_ands(a, b),
-                    (Intrinsic::Sqrt | Intrinsic::FastSqrt | Intrinsic::Fast(_), _) => {
-                        bits.saturating_mul(bits) * 3 / 4
-                    }
-                    _ => (bits + self.width(ty) as u64).saturating_mul(5),
-                };
-                let constant = words.iter().all(|word| constant(word).is_some());
-                if expr.constant && !constant {
-                    // The counter of a repeated loop has to be known here.
-                    return Err(Failed);
-                }
-                self.room(if constant { 0 } else { gates }, expr.span)?;
-                Ok(self.intrinsic(*op, &types, &words, ty))
-            }
+            Kind::Intrinsic(op, args) => self.eval_intrinsic(frame, *op, args, expr),
             _ => self.eval_flow(frame, expr, ty),
         }
+    }
+
+    fn eval_intrinsic(
+        &mut self,
+        frame: &mut Frame,
+        op: Intrinsic,
+        args: &[Expr],
+        expr: &Expr,
+    ) -> Done<Word> {
+        let ty = frame.instance.types[expr.ty as usize];
+        let types: Vec<TyId> =
+            args.iter().map(|arg| frame.instance.types[arg.ty as usize]).collect();
+        let mut words = Vec::new();
+        for arg in args {
+            words.push(self.eval(frame, arg)?);
+        }
+        let bits: u64 = words.iter().map(|word| word.width() as u64).sum();
+        let gates = match (op, &words[..]) {
+            (Intrinsic::MulWide, [a, b]) => {
+                3 * self.gates.product_ands(a, b, a.width() + b.width())
+            }
+            (Intrinsic::DivRem, [a, b]) => 4 * self.gates.division_ands(a, b),
+            (Intrinsic::Sqrt | Intrinsic::FastSqrt | Intrinsic::Fast(_), _) => {
+                bits.saturating_mul(bits) * 3 / 4
+            }
+            _ => (bits + self.width(ty) as u64).saturating_mul(5),
+        };
+        let constant = words.iter().all(|word| constant(word).is_some());
+        if expr.constant && !constant {
+            // The counter of a repeated loop has to be known here.
+            return Err(Failed);
+        }
+        self.room(if constant { 0 } else { gates }, expr.span)?;
+        Ok(self.intrinsic(op, &types, &words, ty))
     }
 
     /// Choices, blocks, loops, asserts, and what leaves a function or a loop.

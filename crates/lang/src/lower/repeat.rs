@@ -370,17 +370,7 @@ impl Machine<'_, '_, '_> {
             0 => Word::zero(0),
             width => builder.input(width),
         };
-        let given = carried.iter().zip(fates).map(|((_, word), fates)| {
-            let unknown = fates.iter().filter(|fate| **fate != Fate::Known).count();
-            let inputs = input(unknown);
-            let mut inputs = inputs.iter().copied();
-            let bits = word.iter().zip(fates).map(|(&bit, fate)| match fate {
-                Fate::Known => bit,
-                _ => inputs.next().unwrap_or(bit),
-            });
-            bits.collect()
-        });
-        let given: Vec<Word> = given.collect();
+        let given = given(carried, fates, &mut input);
         for ((local, _), word) in carried.iter().zip(&given) {
             inner.locals[*local as usize] = Rc::new(word.clone());
         }
@@ -394,12 +384,8 @@ impl Machine<'_, '_, '_> {
             Some(_) => (input(1)[0], input(code_bits)),
             None => (Bit::ZERO, Word::zero(code_bits)),
         };
-        if let (Rounds::Range(low), PatternKind::Bind(local), Some(outer)) =
-            (rounds, &body.pattern.kind, &mut inner.outer)
-            && !places::assigned(body.expr).contains(local)
-        {
-            let low = i128::try_from(low).ok().map(|low| low + i128::from(place));
-            outer.counter = low.map(|low| Counter { local: *local, low, count });
+        if let Some(outer) = &mut inner.outer {
+            outer.counter = counter(rounds, place, count, body);
         }
         let mut machine = Machine::new(self.lower, &mut builder, whole);
         (machine.depth, machine.failed, machine.code) = (depth, failed, code);
@@ -415,24 +401,10 @@ impl Machine<'_, '_, '_> {
         }
         let guards = machine.failing_calls;
         let (failed, code, costs) = machine.into_parts();
-        let (mut after, mut again, mut outputs) = (Vec::new(), false, Vec::new());
-        for (((local, _), before), fates) in carried.iter().zip(&given).zip(fates) {
-            let word = &inner.locals[*local as usize];
-            let fates = word.iter().zip(&before[..]).zip(fates).map(|((a, b), fate)| match fate {
-                Fate::Known if a != b => {
-                    again = true;
-                    Fate::Changed
-                }
-                Fate::Known => Fate::Known,
-                _ if a == b => Fate::Kept,
-                _ => Fate::Changed,
-            });
-            let fates: Vec<Fate> = fates.collect();
-            let kept = word.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Changed);
-            outputs.extend(kept.map(|(&bit, _)| bit));
-            after.push(fates);
-        }
-        if again {
+        let (after, mut outputs) = compare(&inner, carried, &given, fates);
+        let known =
+            |fates: &[Vec<Fate>]| fates.iter().flatten().filter(|f| **f == Fate::Known).count();
+        if known(&after) < known(fates) {
             return Ok(Outcome::Again(after));
         }
         if alive.is_some() {
@@ -488,7 +460,7 @@ impl Machine<'_, '_, '_> {
         }
         let element = frame.instance.types[body.pattern.ty as usize];
         args.push(match rounds {
-            Rounds::Range(low) => self.counter(element, low + place),
+            Rounds::Range(low) => self.counter_argument(element, low + place),
             Rounds::Array(word, width) => Argument::Strided(&word[place as usize * width..]),
         });
         let (failed, code) = ([self.failed], self.code.clone());
@@ -529,11 +501,63 @@ impl Machine<'_, '_, '_> {
         self.account(before);
     }
 
-    fn counter(&self, ty: TyId, first: BigInt) -> Argument<'static> {
+    fn counter_argument(&self, ty: TyId, first: BigInt) -> Argument<'static> {
         let word = self.constant_word(ty, &Value::Int(first));
         let start = constant(&word).unwrap_or(0) as u64;
         Argument::Counter { start, step: 1, bits: word.width() as u32 }
     }
+}
+
+/// What a body has for the variables that are carried: constants for known bits, inputs for others.
+fn given(
+    carried: &[(Local, Rc<Word>)],
+    fates: &[Vec<Fate>],
+    mut input: impl FnMut(usize) -> Word,
+) -> Vec<Word> {
+    let one = |((_, word), fates): (&(Local, Rc<Word>), &Vec<Fate>)| {
+        let unknown = fates.iter().filter(|fate| **fate != Fate::Known).count();
+        let inputs = input(unknown);
+        let mut inputs = inputs.iter().copied();
+        let bits = word.iter().zip(fates).map(|(&bit, fate)| match fate {
+            Fate::Known => bit,
+            _ => inputs.next().unwrap_or(bit),
+        });
+        bits.collect()
+    };
+    carried.iter().zip(fates).map(one).collect()
+}
+
+/// What has become of the variables that are carried, and the bits that the body hands on.
+fn compare(
+    inner: &Frame,
+    carried: &[(Local, Rc<Word>)],
+    given: &[Word],
+    fates: &[Vec<Fate>],
+) -> (Vec<Vec<Fate>>, Vec<Bit>) {
+    let (mut after, mut outputs) = (Vec::new(), Vec::new());
+    for (((local, _), before), fates) in carried.iter().zip(given).zip(fates) {
+        let word = &inner.locals[*local as usize];
+        let one = |((now, before), fate): ((&Bit, &Bit), &Fate)| match (now == before, fate) {
+            (true, Fate::Known) => Fate::Known,
+            (true, _) => Fate::Kept,
+            (false, _) => Fate::Changed,
+        };
+        let fates: Vec<Fate> = word.iter().zip(&before[..]).zip(fates).map(one).collect();
+        let changed = word.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Changed);
+        outputs.extend(changed.map(|(&bit, _)| bit));
+        after.push(fates);
+    }
+    (after, outputs)
+}
+
+/// The counter of a body, if it has one that it leaves as it is.
+fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Counter> {
+    let (Rounds::Range(low), PatternKind::Bind(local)) = (rounds, &body.pattern.kind) else {
+        return None;
+    };
+    let low = i128::try_from(low).ok()? + i128::from(place);
+    let changed = places::assigned(body.expr).contains(local);
+    (!changed).then_some(Counter { local: *local, low, count })
 }
 
 /// What a bit is taken for at first.

@@ -1,9 +1,9 @@
-//! Sums of products in GF(2^128) by Karatsuba's rule: one text for registers of 256 and 512 bits.
+//! Sums of products in GF(2^128) by Karatsuba's rule, for registers of 256 and 512 bits.
 //!
-//! It is a macro for the reason that [`leaf_kernel`](mod@super::leaf_kernel) is one.
+//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
 /// Writes `column_hash`, with the types `Sum`, `Factor` and `Karatsuba`, for a kind of register.
-/// The place of the call must have, with no more than `$features`:
+/// The calling module must define, with no more than `$features`:
 ///
 /// - `BLOCKS`, how many blocks a register holds; `load` and `store` of that many, `load_tail` of
 ///   fewer, then zeros; `load_bytes` and `load_tail_bytes`, the same of bytes;

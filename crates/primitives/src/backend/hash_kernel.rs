@@ -1,13 +1,13 @@
-//! The rounds of the re-keyed hash: one text for registers of 256 and 512 bits.
+//! The rounds of the re-keyed hash, for registers of 256 and 512 bits.
 //!
 //! Lane l of a key register holds the key of group l, and lane l of a state register one block of
 //! that group, so blocks are permuted once on the way in and once on the way out, and round keys
 //! never.
 //!
-//! It is a macro for the reason that [`leaf_kernel`](mod@super::leaf_kernel) is one.
+//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
 /// Writes `hash_few` and `hash_lanes`, with `inputs` and `write`, for a kind of register with
-/// `$lanes` lanes. The place of the call must have, with no more than `$features`:
+/// `$lanes` lanes. The calling module must define, with no more than `$features`:
 ///
 /// - `zero`, `xor`, `encrypt` and `encrypt_last`, a round of AES under a round key; `load` and
 ///   `store` of `$lanes` blocks;

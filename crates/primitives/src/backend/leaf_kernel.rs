@@ -1,10 +1,10 @@
-//! Sums of many leaves' streams, added up as soon as they are there: one text for registers of all
+//! Sums of many leaves' streams, added up as soon as they are computed, for registers of all
 //! widths.
 //!
-//! It is a macro, for a function must name the instructions that it is compiled for, and cannot do
-//! so by its type parameters.
+//! It is a macro because a function must name the instructions that it is compiled for, and cannot
+//! do so by its type parameters.
 
-/// Writes `leaf_sums` for a kind of register. The place of the call must have, with no more than
+/// Writes `leaf_sums` for a kind of register. The calling module must define, with no more than
 /// `$features`:
 ///
 /// - `BLOCKS`, how many blocks a register holds;

@@ -1,9 +1,9 @@
-//! Sums of products of tags: one text for registers of 256 and 512 bits.
+//! Sums of products of tags, for registers of 256 and 512 bits.
 //!
-//! It is a macro for the reason that [`leaf_kernel`](mod@super::leaf_kernel) is one.
+//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
 /// Writes `carryless_products`, `tag_products` and `selected_tag_products`, with the type `Sums`,
-/// for a kind of register. The place of the call must have, with no more than `$features`:
+/// for a kind of register. The calling module must define, with no more than `$features`:
 ///
 /// - `WORDS`, how many words a register holds; `load` and `store` of that many, and `load_tail` of
 ///   fewer, then zeros; `broadcast` of one;

@@ -1,6 +1,6 @@
-//! The kernels in plain Rust: slow, short, and what the others have to agree with.
+//! The kernels in plain Rust: the specification that all others must agree with.
 //!
-//! Time depends on lengths alone, also here.
+//! Here, too, time depends on lengths alone.
 
 use ::aes::Aes128;
 use ::aes::cipher::array::Array;

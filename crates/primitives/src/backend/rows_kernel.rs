@@ -1,9 +1,9 @@
-//! Rows of MACs and keys: one text for registers of 256 and 512 bits.
+//! Rows of MACs and keys, for registers of 256 and 512 bits.
 //!
-//! It is a macro for the reason that [`leaf_kernel`](mod@super::leaf_kernel) is one.
+//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
 /// Writes `xor_blocks`, `xor_sums`, `interleave_blocks` and `interleave_masked` for a kind of
-/// register. The place of the call must have, with no more than `$features`:
+/// register. The calling module must define, with no more than `$features`:
 ///
 /// - `BLOCKS`, how many blocks a register holds; `load` and `store` of that many;
 /// - `xor` of two and `xor3` of three;

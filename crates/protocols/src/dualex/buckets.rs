@@ -1,12 +1,13 @@
 //! The circuits that stay: each is sent and compared with its commitment, and goes to its bucket
 //! (Fig. 15, "Bucketing" and "Bucket Labels").
 //!
-//! A bucket has output labels O of its own, from a seed. For each of its circuits the garbler gives
-//! the translation T = d̂ ⊕ O, and for each label O its hash. Whether T is right is checked online,
-//! when the seeds of d̂ and of O are opened (`outputs`).
+//! The output labels O of a bucket are those of its first circuit: d̂ there. For each other circuit
+//! the garbler gives the translation T = d̂ ⊕ O. For the labels O it gives the XOR of each pair of
+//! hashes and the digest of all pairs, as it does for the labels of inputs (`garble`). Whether all
+//! this is right is checked online, when the seeds of d̂ are opened (`outputs`).
 
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
-use symbolon_primitives::{BitVec, Block, Opening, Seed};
+use symbolon_primitives::{BitVec, Block, Opening, same_digest};
 use symbolon_transport::{Error, Result, Step};
 use zeroize::Zeroizing;
 
@@ -14,7 +15,7 @@ use super::{
     check::Committed,
     checks,
     execution::{Execution, PeerCircuit},
-    garble::{Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, output_labels},
+    garble::{Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, PairDigest, output_labels},
     inputs::Inputs,
     messages,
     offline::Offline,
@@ -32,15 +33,13 @@ pub(super) struct Bucket {
     pub number: u64,
     /// This party's circuits.
     pub own: Vec<OwnCircuit>,
-    /// From which this party's bucket's output labels follow.
-    pub output_seed: Seed,
     /// The peer's circuits.
     pub theirs: Vec<PeerCircuit>,
     /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the
     /// peer's circuits.
     pub encoded: Vec<(Vec<Digest>, Digest)>,
-    /// Hashes of the output labels of the peer's bucket.
-    pub output_hashes: Vec<[Digest; 2]>,
+    /// What the output labels of the peer's bucket are compared with.
+    pub output_hashes: LabelHashes,
     /// M·c of the bucket's first OT.
     pub input_mask: Zeroizing<BitVec>,
 }
@@ -48,8 +47,8 @@ pub(super) struct Bucket {
 impl Bucket {
     /// The bucket with the OTs for its intersection.
     pub fn into_execution(self, psi: (psi::Sender, psi::Receiver)) -> Execution {
-        let Bucket { number, own, output_seed, theirs, output_hashes, input_mask, .. } = self;
-        Execution { number, own, output_seed, input_mask, theirs, output_hashes, psi }
+        let Bucket { number, own, theirs, output_hashes, input_mask, .. } = self;
+        Execution { number, own, input_mask, theirs, output_hashes, psi }
     }
 }
 
@@ -69,10 +68,9 @@ pub(super) fn exchange(
     let mut bucket = Bucket {
         number: offline.first + i as u64,
         own: send_circuits(offline, committed, own)?,
-        output_seed: offline.prg.seed(),
         theirs: Vec::with_capacity(peers.len()),
         encoded: Vec::with_capacity(peers.len()),
-        output_hashes: Vec::new(),
+        output_hashes: LabelHashes { sums: Vec::new(), pairs: [0; 32] },
         input_mask: Zeroizing::new(offline.matrices[me].decode(&inputs.choices(i))),
     };
     // All is sent before anything is awaited.
@@ -103,28 +101,26 @@ fn send_circuits(
         let garbled = in_parallel(threads, part.len(), |k| {
             let j = part[k] as usize;
             let mut table: Vec<[Block; 2]> = Vec::with_capacity(gates);
-            let (circuit, ending, contents, _) = garbler.garble(
-                first + j as u64,
-                &committed.seeds[j],
-                &committed.orders[j],
-                |gates| table.extend_from_slice(gates),
-            );
+            let (seed, order) = (&committed.seeds[j], &committed.orders[j]);
+            let number = first + j as u64;
+            let garbled =
+                garbler.garble(number, seed, order, |gates| table.extend_from_slice(gates));
             meter.advance(Step::Gates, gates as u64);
-            (table, circuit, ending, contents)
+            (table, garbled)
         });
-        for (table, circuit, ending, contents) in garbled {
+        for (table, garbled) in garbled {
             let channel = offline.channel();
             for piece in table.chunks(PIECE) {
                 channel.send(messages::TABLE, Block::as_bytes(piece.as_flattened()))?;
             }
             let parts: [&[u8]; 4] = [
-                Block::as_bytes(&ending.decoding),
-                Block::as_bytes(ending.translations.as_flattened()),
-                &contents.leaves.to_bytes(),
-                &circuit.opening.nonce,
+                Block::as_bytes(&garbled.ending.decoding),
+                Block::as_bytes(garbled.ending.translations.as_flattened()),
+                &garbled.leaves.to_bytes(),
+                &garbled.opening.nonce,
             ];
             channel.send_parts(messages::ENDING, &parts)?;
-            kept.push(circuit);
+            kept.push(garbled.own);
         }
     }
     Ok(kept)
@@ -173,7 +169,7 @@ fn receive_circuit(
     let Leaves { own: inputs, announced, encoded, seeds, pairs } = contents.leaves;
     let circuit = PeerCircuit {
         number,
-        table,
+        table: offline.tables.keep(table)?,
         ending,
         translation: Vec::new(),
         inputs,
@@ -186,27 +182,48 @@ fn receive_circuit(
     Ok((circuit, (encoded, pairs[1])))
 }
 
-/// The hashes of a bucket's output labels.
-pub(super) fn label_hashes(
-    (session, garbler, number): (&[u8; 32], u16, u64),
-    labels: &[[Block; 2]],
-) -> Vec<[Digest; 2]> {
-    let hash = LeafHash::new(session, garbler, number);
-    let pair = |(wire, [zero, one]): (usize, &[Block; 2])| {
-        [hash.leaf(Leaf::Bucket, wire, false, *zero), hash.leaf(Leaf::Bucket, wire, true, *one)]
-    };
-    labels.iter().enumerate().map(pair).collect()
+/// What the output labels of a bucket are compared with.
+pub(super) struct LabelHashes {
+    /// The XOR of both hashes of each output.
+    pub sums: Vec<Digest>,
+    /// The digest of all pairs of hashes.
+    pub pairs: Digest,
 }
 
-/// Sends the hashes of the output labels of a bucket, and the translations of its circuits.
+impl LabelHashes {
+    /// Those of these labels, of bucket `number` of party `garbler`.
+    pub fn of(
+        (session, garbler, number): (&[u8; 32], u16, u64),
+        labels: &[[Block; 2]],
+    ) -> LabelHashes {
+        let hash = LeafHash::new(session, garbler, number);
+        let hashes = hash.pairs(Leaf::Bucket, labels);
+        let mut pairs = PairDigest::new();
+        LabelHashes { sums: pairs.add(&hashes), pairs: pairs.finish() }
+    }
+
+    /// Whether both are the same.
+    pub fn same(&self, other: &LabelHashes) -> bool {
+        let mut same = self.sums.len() == other.sums.len();
+        for (own, other) in self.sums.iter().zip(&other.sums) {
+            same &= same_digest(own, other);
+        }
+        same & same_digest(&self.pairs, &other.pairs)
+    }
+}
+
+/// Sends what the output labels of a bucket are compared with, and the translations of its circuits.
 fn send_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
     #[cfg(test)]
     reseed(offline, bucket);
     let outputs = offline.function.outputs;
-    let labels = output_labels(&bucket.output_seed, outputs);
-    let hashes = label_hashes((&offline.net.session, offline.net.me, bucket.number), &labels);
-    let mut message: Vec<u8> = hashes.as_flattened().as_flattened().to_vec();
-    for circuit in &bucket.own {
+    let (first, others) = bucket.own.split_first().expect("no bucket is empty");
+    let labels = output_labels(&first.output_seed, outputs);
+    let place = (&offline.net.session, offline.net.me, bucket.number);
+    let hashes = LabelHashes::of(place, &labels);
+    let mut message: Vec<u8> = hashes.sums.as_flattened().to_vec();
+    message.extend_from_slice(&hashes.pairs);
+    for circuit in others {
         let wanted = output_labels(&circuit.output_seed, outputs);
         for (wanted, labels) in wanted.iter().zip(labels.iter()) {
             message.extend_from_slice(&(wanted[0] ^ labels[0]).to_bytes());
@@ -219,23 +236,20 @@ fn send_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
 /// Receives the peer's.
 fn receive_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
     let outputs = offline.function.outputs;
-    let length = 64 * outputs + 32 * outputs * bucket.theirs.len();
+    let (_, others) = bucket.theirs.split_first_mut().expect("no bucket is empty");
+    let length = 32 * outputs + 32 + 32 * outputs * others.len();
     let theirs = offline.channel().recv(messages::BUCKET_LABELS, length)?;
-    let (hashes, translations) = theirs.split_at(64 * outputs);
-    bucket.output_hashes = hashes
-        .as_chunks::<64>()
-        .0
-        .iter()
-        .map(|pair| {
-            let halves = pair.as_chunks::<32>().0;
-            [halves[0], halves[1]]
-        })
-        .collect();
+    let (hashes, translations) = theirs.split_at(32 * outputs + 32);
+    let (sums, pairs) = hashes.split_at(32 * outputs);
+    bucket.output_hashes = LabelHashes {
+        sums: sums.as_chunks().0.to_vec(),
+        pairs: pairs.try_into().expect("32 bytes were split off"),
+    };
     let mut pairs = translations.as_chunks::<32>().0.iter().map(|pair| {
         let halves = pair.as_chunks::<16>().0;
         [Block::from_bytes(halves[0]), Block::from_bytes(halves[1])]
     });
-    for circuit in &mut bucket.theirs {
+    for circuit in others {
         circuit.translation = pairs.by_ref().take(outputs).collect();
     }
     Ok(())

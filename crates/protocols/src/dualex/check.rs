@@ -49,7 +49,7 @@ pub(super) fn commit(offline: &mut Offline<'_>, ots: &Ots) -> Result<Committed> 
     // Each circuit is garbled now, and again when it is opened to this party or sent.
     meter.begin_step(Step::Gates, 2 * gates * n as u64);
     let own = in_parallel(offline.threads(), n, |j| {
-        let (.., commitment) = garbler.garble(first + j as u64, &seeds[j], &orders[j], |_| {});
+        let commitment = garbler.commit(first + j as u64, &seeds[j], &orders[j]);
         meter.advance(Step::Gates, gates);
         commitment
     });
@@ -112,7 +112,7 @@ pub(super) fn open(
     let good = in_parallel(offline.threads(), opened, |k| {
         let choices = choices.slice(k * their_bits..(k + 1) * their_bits);
         let number = first + numbers[k] as u64;
-        let (.., commitment) = garbler.garble(number, &seeds[k], &matrix.decode(&choices), |_| {});
+        let commitment = garbler.commit(number, &seeds[k], &matrix.decode(&choices));
         meter.advance(Step::Gates, gates);
         same_digest(&commitment.0, &committed.theirs[numbers[k]].0)
     });

@@ -10,6 +10,7 @@ use super::{
     ot::OtSession,
     params::Params,
     probe_matrix::ProbeMatrix,
+    tables::Tables,
 };
 use crate::{
     Compiled, Engine, Network, Prepared, Preprocessed,
@@ -38,7 +39,7 @@ pub(super) fn set_up_own(net: &mut Network) -> Result<DualEx> {
 }
 
 impl DualEx {
-    /// Prepares with these parameters, all in memory.
+    /// Prepares with these parameters, for a batch that waits for its evaluation.
     pub(super) fn prepare_with(
         &mut self,
         net: &mut Network,
@@ -50,7 +51,7 @@ impl DualEx {
         let mut none = PreparedExecutions::none(net, circuit, &params)?;
         self.prepare_into(
             net,
-            (&none, params),
+            (&none, params, Tables::of_batch()),
             &mut |_, execution| {
                 executions.push(execution);
                 Ok(())
@@ -66,7 +67,7 @@ impl DualEx {
     fn prepare_into(
         &mut self,
         net: &mut Network,
-        (none, params): (&PreparedExecutions, Params),
+        (none, params, tables): (&PreparedExecutions, Params, Tables),
         each: &mut EachExecution<'_>,
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<()> {
@@ -88,6 +89,7 @@ impl DualEx {
             first,
             matrices,
             prg: &mut self.prg,
+            tables,
             #[cfg(test)]
             cheat,
         };
@@ -126,7 +128,7 @@ impl Engine for DualEx {
         let none = PreparedExecutions::none(net, circuit, &params)?;
         self.prepare_into(
             net,
-            (&none, params),
+            (&none, params, Tables::in_memory()),
             &mut |net, execution| each(net, Box::new(none.with(execution))),
             #[cfg(test)]
             None,

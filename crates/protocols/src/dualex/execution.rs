@@ -1,16 +1,18 @@
 //! What a party holds of one prepared execution, and how it is stored.
 
 use symbolon_garbling::adaptive::Ending;
-use symbolon_primitives::{BitVec, Block, Delta, Opening, Seed};
+use symbolon_primitives::{BitVec, Block, Delta, Seed};
 use symbolon_transport::Result;
 use zeroize::Zeroizing;
 
 use super::{
+    buckets::LabelHashes,
     function::Function,
     garble::{Digest, OwnCircuit},
     ot::Blocks,
     params::{Params, item_bits},
     psi::{CommittedTerms, PsiForm, Receiver, Sender, Shape},
+    tables::Table,
 };
 use crate::codec::{Reader, Writer, damaged};
 
@@ -20,14 +22,12 @@ pub(super) struct Execution {
     pub number: u64,
     /// This party's circuits of the bucket.
     pub own: Vec<OwnCircuit>,
-    /// From which this party's bucket's output labels follow.
-    pub output_seed: Seed,
     /// M·c of the bucket's first OT, by which this party's inputs are masked.
     pub input_mask: Zeroizing<BitVec>,
     /// The peer's circuits of the bucket.
     pub theirs: Vec<PeerCircuit>,
-    /// Hashes of the output labels of the peer's bucket, that for 0 first.
-    pub output_hashes: Vec<[Digest; 2]>,
+    /// What the output labels of the peer's bucket are compared with.
+    pub output_hashes: LabelHashes,
     /// The OTs for the intersection, as a sender and as a receiver.
     pub psi: (Sender, Receiver),
 }
@@ -37,10 +37,11 @@ pub(super) struct PeerCircuit {
     /// Its number.
     pub number: u64,
     /// The masked table.
-    pub table: Vec<[Block; 2]>,
+    pub table: Table,
     /// What follows it.
     pub ending: Ending,
-    /// T: added to the circuit's output labels, gives those of the bucket.
+    /// T: added to the circuit's output labels, gives those of the bucket. The first circuit has
+    /// none: its labels are the bucket's.
     pub translation: Vec<[Block; 2]>,
     /// The XORs of the leaves of the peer's inputs.
     pub inputs: Vec<Digest>,
@@ -116,11 +117,10 @@ impl Execution {
             out.blocks(&circuit.own)?;
             out.blocks(&circuit.announced)?;
         }
-        out.blocks(&[*self.output_seed])?;
         out.bits(&self.input_mask)?;
         for circuit in &self.theirs {
             out.u64(circuit.number)?;
-            out.blocks(circuit.table.as_flattened())?;
+            out.blocks(circuit.table.to_vec()?.as_flattened())?;
             out.blocks(&circuit.ending.decoding)?;
             out.blocks(circuit.ending.translations.as_flattened())?;
             out.blocks(circuit.translation.as_flattened())?;
@@ -131,7 +131,8 @@ impl Execution {
             digests(out, &[circuit.seeds])?;
             out.blocks(&circuit.mask_labels)?;
         }
-        digests(out, &self.output_hashes)?;
+        self.output_hashes.sums.iter().try_for_each(|sum| out.bytes(sum))?;
+        out.bytes(&self.output_hashes.pairs)?;
         let (sender, receiver) = &self.psi;
         out.blocks(sender.pairs.as_flattened())?;
         if let Some(terms) = &sender.committed {
@@ -160,7 +161,7 @@ impl Execution {
             let [nonce, output_seed] = [seed(from)?, seed(from)?];
             let labels = Blocks::new(from.blocks(own_bits)?);
             let announced = Blocks::new(from.blocks(peer_bits)?);
-            let (encoded, opening) = (Blocks::default(), Opening { nonce: [0; 32] });
+            let encoded = Blocks::default();
             own.push(OwnCircuit {
                 number,
                 delta,
@@ -169,30 +170,30 @@ impl Execution {
                 encoded,
                 nonce,
                 output_seed,
-                opening,
             });
         }
-        let output_seed = seed(from)?;
         let input_mask = Zeroizing::new(from.bits(own_bits)?);
         let theirs =
-            (0..bucket).map(|_| peer_circuit(from, lengths)).collect::<Result<Vec<_>>>()?;
-        let output_hashes = read_digests(from, outputs)?;
+            (0..bucket).map(|l| peer_circuit(from, lengths, l)).collect::<Result<Vec<_>>>()?;
+        let sums = (0..outputs).map(|_| from.array()).collect::<Result<_>>()?;
+        let output_hashes = LabelHashes { sums, pairs: from.array()? };
         let psi = intersection(from, lengths)?;
-        Ok(Execution { number, own, output_seed, input_mask, theirs, output_hashes, psi })
+        Ok(Execution { number, own, input_mask, theirs, output_hashes, psi })
     }
 }
 
-fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths) -> Result<PeerCircuit> {
+/// Reads circuit `place` of a bucket.
+fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths, place: usize) -> Result<PeerCircuit> {
     let Lengths { inputs: [own_bits, peer_bits], outputs, gates, .. } = *lengths;
     let number = from.u64()?;
-    let table = pairs(from, gates)?;
+    let table = Table::held(pairs(from, gates)?);
     let decoding = from.blocks(Ending::decoding_blocks(outputs))?;
     let translations = pairs(from, outputs)?;
     Ok(PeerCircuit {
         number,
         table,
         ending: Ending { decoding, translations },
-        translation: pairs(from, outputs)?,
+        translation: pairs(from, if place == 0 { 0 } else { outputs })?,
         inputs: (0..peer_bits).map(|_| from.array()).collect::<Result<_>>()?,
         shift: from.bits(peer_bits)?,
         announced: (0..own_bits).map(|_| from.array()).collect::<Result<_>>()?,

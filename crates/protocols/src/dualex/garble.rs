@@ -10,12 +10,12 @@
 //!   committed to.
 //!
 //! # Commitments
-//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a
-//! keyed BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it
-//! as the key and the prefix; the circuit's one commitment is to the digest of the table and to
-//! digests of all leaves. The evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A
-//! leaf needs no nonce of its own: what it hides is a label of which 127 bits are random to the
-//! peer even if it knows the other label of the wire, as Δ is unknown.
+//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a hash
+//! of 256 bits of the label, keyed by session, garbler, circuit, kind and wire ([`LeafHash`]); the
+//! circuit's one commitment is to the digest of the table and to digests of all leaves. The
+//! evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs no nonce of its
+//! own: what it hides is a label of which 127 bits are random to the peer even if it knows the other
+//! label of the wire, as Δ is unknown. `docs/proofs/dual-execution.md` has the argument.
 //!
 //! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
 //! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler
@@ -26,7 +26,8 @@ use std::convert::Infallible;
 use symbolon_circuit::Plan;
 use symbolon_garbling::{InputKeys, Instance, adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{
-    BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, commit, mask64,
+    BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, TweakedHash, commit_with,
+    derive_block, mask64,
 };
 use zeroize::Zeroizing;
 
@@ -88,6 +89,16 @@ pub(super) struct OwnCircuit {
     pub nonce: Seed,
     /// From which d̂ follows.
     pub output_seed: Seed,
+}
+
+/// A garbled circuit, besides its table.
+pub(super) struct Garbled {
+    /// What the garbler keeps.
+    pub own: OwnCircuit,
+    /// What follows the table.
+    pub ending: Ending,
+    /// What the evaluator compares labels with.
+    pub leaves: Leaves,
     /// What opens the commitment.
     pub opening: Opening,
 }
@@ -129,8 +140,8 @@ impl Leaves {
 
     /// All of it, joined.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let sums = [&self.own, &self.announced, &self.encoded].into_iter().flatten();
-        sums.chain(&self.seeds).chain(&self.pairs).flatten().copied().collect()
+        let parts = [&self.own, &self.announced, &self.encoded, &self.seeds[..], &self.pairs];
+        parts.map(<[Digest]>::as_flattened).concat()
     }
 
     /// Those of a number of wires.
@@ -164,17 +175,23 @@ impl PairDigest {
     }
 
     /// Adds pairs, and returns the XOR of each.
-    fn add(&mut self, pairs: &[[Digest; 2]]) -> Vec<Digest> {
+    pub fn add(&mut self, pairs: &[[Digest; 2]]) -> Vec<Digest> {
         self.0.update(pairs.as_flattened().as_flattened());
         pairs.iter().map(|[zero, one]| xor_digests(zero, one)).collect()
     }
 
-    /// Adds the pair with this leaf at `place` and this XOR, without a branch on the place.
-    pub fn add_opened(&mut self, leaf: &Digest, place: bool, sum: &Digest) {
-        let mask = mask64(place) as u8;
-        let masked = sum.map(|byte| byte & mask);
-        let zero = xor_digests(leaf, &masked);
-        self.0.update(&zero).update(&xor_digests(&zero, sum));
+    /// Adds the pairs that have these leaves at these places, and these XORs, without a branch on
+    /// the places.
+    pub fn add_opened(&mut self, leaves: &[Digest], places: &BitVec, sums: &[Digest]) {
+        let pair = |(wire, (leaf, sum)): (usize, (&Digest, &Digest))| {
+            let mask = mask64(places.get(wire)) as u8;
+            let zero: Digest = std::array::from_fn(|i| leaf[i] ^ (sum[i] & mask));
+            [zero, xor_digests(&zero, sum)]
+        };
+        let pairs: Vec<[Digest; 2]> = leaves.iter().zip(sums).enumerate().map(pair).collect();
+        let pairs = Zeroizing::new(pairs);
+        // At once, so that the hash takes several of its chunks side by side.
+        self.0.update(pairs.as_flattened().as_flattened());
     }
 
     /// The digest of all.
@@ -199,33 +216,72 @@ pub(super) enum Leaf {
 }
 
 /// The hash of one circuit's leaves.
-pub(super) struct LeafHash(Digest);
+///
+/// A label's leaf is two hashes with tweaks of their own, those of garbling with a key of this
+/// circuit: 256 bits, of which no two labels are known to have the same. The leaf of a seed is a
+/// keyed BLAKE3.
+pub(super) struct LeafHash {
+    labels: TweakedHash,
+    seeds: Digest,
+}
 
 impl LeafHash {
-    /// That of circuit `number` of party `garbler`.
+    /// That of circuit, or bucket, `number` of party `garbler`.
     pub fn new(session: &[u8; 32], garbler: u16, number: u64) -> LeafHash {
-        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex labels 1");
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex labels 2");
         hasher.update(session).update(&garbler.to_le_bytes()).update(&number.to_le_bytes());
-        LeafHash(*hasher.finalize().as_bytes())
+        let start =
+            derive_block("symbolon dualex label hash 1", session, 2 * number + u64::from(garbler));
+        LeafHash { labels: TweakedHash::new(start), seeds: *hasher.finalize().as_bytes() }
     }
 
-    /// The commitment to a label of wire `wire`, at place `place` of its pair.
-    pub fn leaf(&self, kind: Leaf, wire: usize, place: bool, label: Block) -> Digest {
-        let mut message = Zeroizing::new([0; 26]);
+    /// The commitment to a seed.
+    pub fn seed(&self, kind: Leaf, seed: Block) -> Digest {
+        let mut message = Zeroizing::new([0; 17]);
         message[0] = kind as u8;
-        message[1] = place.into();
-        message[2..10].copy_from_slice(&(wire as u64).to_le_bytes());
-        message[10..].copy_from_slice(&label.to_bytes());
-        *blake3::keyed_hash(&self.0, &*message).as_bytes()
+        message[1..].copy_from_slice(&seed.to_bytes());
+        *blake3::keyed_hash(&self.seeds, &*message).as_bytes()
+    }
+
+    /// The hashes of labels, of which `group` belong to each wire.
+    fn hash(&self, kind: Leaf, group: usize, labels: &[Block]) -> Vec<Digest> {
+        let halves = [0, 1].map(|half| {
+            let mut hashes = Blocks::new(labels.to_vec());
+            self.labels.hash((2 * kind as u128 + half) << 40, group, &mut hashes);
+            hashes
+        });
+        let join = |(low, high): (&Block, &Block)| {
+            let mut leaf = [0; 32];
+            leaf[..16].copy_from_slice(&low.to_bytes());
+            leaf[16..].copy_from_slice(&high.to_bytes());
+            leaf
+        };
+        halves[0].iter().zip(halves[1].iter()).map(join).collect()
+    }
+
+    /// The leaves of one label of each wire.
+    pub fn leaves(&self, kind: Leaf, labels: &[Block]) -> Vec<Digest> {
+        self.hash(kind, 1, labels)
+    }
+
+    /// The leaves of both labels of each wire.
+    pub fn pairs(&self, kind: Leaf, labels: &[[Block; 2]]) -> Vec<[Digest; 2]> {
+        self.hash(kind, 2, labels.as_flattened()).as_chunks().0.to_vec()
     }
 
     /// The pairs of leaves of wires, that for `order` ⊕ h at place h.
-    fn pairs(&self, kind: Leaf, zero: &[Block], delta: &Delta, order: &BitVec) -> Vec<[Digest; 2]> {
+    fn ordered(
+        &self,
+        kind: Leaf,
+        zero: &[Block],
+        delta: &Delta,
+        order: &BitVec,
+    ) -> Vec<[Digest; 2]> {
         let pair = |(wire, zero): (usize, &Block)| {
             let first = *zero ^ delta.select(order.get(wire));
-            [self.leaf(kind, wire, false, first), self.leaf(kind, wire, true, first ^ **delta)]
+            [first, first ^ **delta]
         };
-        zero.iter().enumerate().map(pair).collect()
+        self.pairs(kind, &Pairs::new(zero.iter().enumerate().map(pair).collect()))
     }
 }
 
@@ -274,16 +330,24 @@ impl<'a> Garbler<'a> {
         CommitContext { domain: CIRCUIT, session: self.session, party: self.party, index: number }
     }
 
-    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this
-    /// order; the masked table goes to `sink` in pieces. Returns what the garbler keeps, the
-    /// table's ending, what the commitment is to, and the commitment.
+    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this order,
+    /// and commits to it. Keeps nothing.
+    pub fn commit(&self, number: u64, seed: &Seed, order: &BitVec) -> Commitment {
+        let mut digest = ComponentDigest::default();
+        let garbled = self.garble(number, seed, order, |gates| digest.update(gates));
+        let table = digest.finish_with_ending(&garbled.ending);
+        let value = Contents { table, leaves: garbled.leaves }.value();
+        commit_with(&self.context(number), &garbled.opening, &value)
+    }
+
+    /// Garbles circuit `number` again, to send it; the masked table goes to `sink` in pieces.
     pub fn garble(
         &self,
         number: u64,
         seed: &Seed,
         order: &BitVec,
         mut sink: impl FnMut(&mut [[Block; 2]]),
-    ) -> (OwnCircuit, Ending, Contents, Commitment) {
+    ) -> Garbled {
         let mut prg = Prg::from_seed(**seed);
         let [labels, nonce, output_seed] = [prg.seed(), prg.seed(), prg.seed()];
         let mut encoded = Blocks::new(vec![Block::ZERO; self.matrix.encoded()]);
@@ -292,14 +356,11 @@ impl<'a> Garbler<'a> {
         let instance = self.instance(number);
         let keys: InputKeys = instance.keys_from_seed(&labels);
         let wanted = output_labels(&output_seed, self.function.outputs);
-        let mut digest = ComponentDigest::default();
         let garbled = instance.garble_adaptively(&keys, (&nonce, &wanted), |gates| {
             sink(gates);
-            digest.update(gates);
             Ok::<_, Infallible>(())
         });
         let Ok((_, ending)) = garbled;
-        let table = digest.finish_with_ending(&ending);
 
         let [own, wires] = self.split(&keys.inputs).map(|labels| Blocks::new(labels.to_vec()));
         let mut announced = Blocks::new(self.matrix.decode_labels(&encoded));
@@ -307,7 +368,7 @@ impl<'a> Garbler<'a> {
         let hash = LeafHash::new(self.session, self.party, number);
         let natural = |n| BitVec::zeros(n);
         let delta = &keys.delta;
-        let pairs = |kind, zero: &[Block], order: &BitVec| hash.pairs(kind, zero, delta, order);
+        let pairs = |kind, zero: &[Block], order: &BitVec| hash.ordered(kind, zero, delta, order);
         let of_encoding = pairs(Leaf::Encoded, &encoded, &natural(encoded.len()));
         #[cfg(test)]
         let of_encoding = self.probing(number, of_encoding);
@@ -316,19 +377,12 @@ impl<'a> Garbler<'a> {
             own: inputs.add(&pairs(Leaf::Own, &own, order)),
             announced: inputs.add(&pairs(Leaf::Announced, &announced, &natural(announced.len()))),
             encoded: encoding.add(&of_encoding),
-            seeds: [
-                hash.leaf(Leaf::Nonce, 0, false, *nonce),
-                hash.leaf(Leaf::Outputs, 0, false, *output_seed),
-            ],
+            seeds: [hash.seed(Leaf::Nonce, *nonce), hash.seed(Leaf::Outputs, *output_seed)],
             pairs: [inputs.finish(), encoding.finish()],
         };
-        let contents = Contents { table, leaves };
-        let value = contents.value();
-        let (commitment, opening) = commit(&self.context(number), &value, &mut prg);
         let delta = keys.delta.clone();
-        let own =
-            OwnCircuit { number, delta, own, announced, encoded, nonce, output_seed, opening };
-        (own, ending, contents, commitment)
+        let own = OwnCircuit { number, delta, own, announced, encoded, nonce, output_seed };
+        Garbled { own, ending, leaves, opening: Opening::draw(&mut prg) }
     }
 
     /// The leaves of a cheater that probes.

@@ -170,23 +170,28 @@ struct Mask {
 }
 
 impl Mask {
-    /// The masks of position k's labels for value h, one for each circuit, from the OT's string.
-    fn of(&self, k: usize, h: bool, string: Block) -> Blocks {
-        let mut masks = Blocks::new(vec![string; self.size]);
+    /// The tweak of the mask of position k's label for value h in the bucket's first circuit; the
+    /// next ones are those of the next circuits.
+    fn tweak(&self, k: usize, h: bool) -> u128 {
         let place = (2 * k as u128 + u128::from(h)) * self.size as u128;
-        self.hash.hash(u128::from(self.bucket) << 64 | place, 1, &mut masks);
-        masks
+        u128::from(self.bucket) << 64 | place
     }
 
     /// The masked labels of this party's circuits: for each position, circuit and value.
     fn labels(&self, strings: &[[Block; 2]], bucket: &Bucket) -> Vec<Block> {
-        let mut message = Vec::with_capacity(2 * self.size * strings.len());
-        for (k, [zero, one]) in strings.iter().enumerate() {
-            let masks = [self.of(k, false, *zero), self.of(k, true, *one)];
-            for (l, circuit) in bucket.own.iter().enumerate() {
+        // For each position and value one for each circuit, so that the tweaks count up.
+        let repeated =
+            strings.as_flattened().iter().flat_map(|s| std::iter::repeat_n(*s, self.size));
+        let mut masks = Blocks::new(Vec::with_capacity(2 * self.size * strings.len()));
+        masks.extend(repeated);
+        self.hash.hash(self.tweak(0, false), 1, &mut masks);
+        let mut message = Vec::with_capacity(masks.len());
+        for (k, masks) in masks.chunks(2 * self.size).enumerate() {
+            let (zeros, ones) = masks.split_at(self.size);
+            for (circuit, (zero, one)) in bucket.own.iter().zip(zeros.iter().zip(ones)) {
                 let label = circuit.encoded[k];
-                message.push(label ^ masks[0][l]);
-                message.push(label ^ *circuit.delta ^ masks[1][l]);
+                message.push(label ^ *zero);
+                message.push(label ^ *circuit.delta ^ *one);
             }
         }
         message
@@ -195,13 +200,18 @@ impl Mask {
     /// The labels of this party's choices: for each position and circuit.
     fn unmask(&self, strings: &[Block], choices: &BitVec, masked: &[Block]) -> Blocks {
         let mut labels = Blocks::new(Vec::with_capacity(masked.len() / 2));
-        let masked = masked.as_chunks::<2>().0.chunks(self.size);
-        for (k, (string, masked)) in strings.iter().zip(masked).enumerate() {
-            let choice = choices.get(k);
-            let masks = self.of(k, choice, *string);
-            for (mask, [zero, one]) in masks.iter().zip(masked) {
-                labels.push(*zero ^ (*zero ^ *one).select(choice) ^ *mask);
-            }
+        // The tweaks tell the choices.
+        let mut tweaks = Zeroizing::new(Vec::with_capacity(masked.len() / 2));
+        for (k, string) in strings.iter().enumerate() {
+            let first = self.tweak(k, choices.get(k));
+            tweaks.extend((0..self.size as u128).map(|l| first + l));
+            labels.extend(std::iter::repeat_n(*string, self.size));
+        }
+        self.hash.hash_with(&tweaks, 1, &mut labels);
+        for (at, (label, [zero, one])) in
+            labels.iter_mut().zip(masked.as_chunks::<2>().0).enumerate()
+        {
+            *label ^= *zero ^ (*zero ^ *one).select(choices.get(at / self.size));
         }
         labels
     }
@@ -224,11 +234,8 @@ fn receive_labels(
         let own = Blocks::new(own.collect());
         let hash = LeafHash::new(&offline.net.session, peer, circuit.number);
         let mut pairs = PairDigest::new();
-        for (k, (label, sum)) in own.iter().zip(sums).enumerate() {
-            // The choice is secret, and only data here.
-            let leaf = hash.leaf(Leaf::Encoded, k, choices.get(k), *label);
-            pairs.add_opened(&leaf, choices.get(k), sum);
-        }
+        // The choices are secret, and only data here.
+        pairs.add_opened(&hash.leaves(Leaf::Encoded, &own), choices, sums);
         good &= symbolon_primitives::same_digest(&pairs.finish(), expected);
         circuit.mask_labels = Blocks::new(offline.matrices[offline.me()].decode_labels(&own));
     }

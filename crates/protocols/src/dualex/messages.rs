@@ -37,8 +37,8 @@ symbolon_transport::messages! {
     pub BUCKET_LABELS = "dualex: bucket labels" {
         phase: OFFLINE,
         route: BOTH,
-        length: "64·m + 32·m·B",
-        carries: "hashes of a bucket's output labels, and the translations of its circuits",
+        length: "32·m·B + 32",
+        carries: "XORs and the digest of hashes of a bucket's output labels, and the translations of all circuits but the first",
         step: "RR16, Fig. 15, Bucket Labels",
     }
     pub DIFFERENCES = "dualex: OT aggregation" {
@@ -93,8 +93,8 @@ symbolon_transport::messages! {
     pub OUTPUT_SEEDS = "dualex: output labels" {
         phase: "online",
         route: BOTH,
-        length: "16·N·(B + 1)",
-        carries: "the seeds of the output labels of buckets and their circuits",
+        length: "16·N·B",
+        carries: "the seeds of the output labels of the circuits",
         step: "RR16, Fig. 15, Output Decommit",
     }
     pub PSI_OPENING = "dualex: psi opening" {

@@ -70,6 +70,7 @@ mod probe_matrix;
 mod psi;
 mod reconcile;
 mod steps;
+mod tables;
 #[cfg(test)]
 mod tests;
 

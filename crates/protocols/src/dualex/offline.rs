@@ -23,6 +23,7 @@ use super::{
     params::Params,
     probe_matrix::ProbeMatrix,
     psi::{CommittedTerms, PsiForm, Receiver, Sender},
+    tables::Tables,
 };
 use crate::Network;
 
@@ -39,6 +40,8 @@ pub(super) struct Offline<'a> {
     /// The encodings of the inputs of party 0 and of party 1.
     pub matrices: [ProbeMatrix; 2],
     pub prg: &'a mut Prg,
+    /// Where the tables of the peer's circuits go.
+    pub tables: Tables,
     #[cfg(test)]
     pub cheat: Option<&'a super::garble::OtherFunction>,
 }

@@ -1,7 +1,6 @@
 //! The steps of the online phase (Fig. 15, execution stage), each for one or more executions whose
 //! messages go together. [`steps`](super::steps) has their order.
 
-use std::convert::Infallible;
 use std::io::Write;
 
 use symbolon_primitives::{
@@ -208,7 +207,9 @@ impl Online<'_> {
         if !good {
             return Err(Error::misbehaved(peer, checks::INPUT_LABEL));
         }
-        let own = output_labels(&execution.output_seed, self.prepared.lengths.outputs);
+        // The labels of the own bucket are those of its first circuit.
+        let own = &execution.own[0].output_seed;
+        let own = output_labels(own, self.prepared.lengths.outputs);
         let reconciliation = Reconciliation {
             bucket: (&self.prepared.session, peer, execution.number),
             own: &own,
@@ -219,7 +220,7 @@ impl Online<'_> {
         for (circuit, labels) in
             execution.theirs.iter().zip(labels.chunks(peer_bits + own_bits + 1))
         {
-            let (values, labels) = self.evaluate_circuit(circuit, labels);
+            let (values, labels) = self.evaluate_circuit(circuit, labels)?;
             candidates.push(reconciliation.candidate(values, &labels, self.prg));
         }
         let sets = [(); 2].map(|()| reconciliation.set(&candidates, self.prg));
@@ -241,21 +242,19 @@ impl Online<'_> {
         let mut places = theirs.clone();
         places.xor_assign(&circuit.shift);
         let mut pairs = PairDigest::new();
-        for (t, (label, sum)) in inputs.iter().zip(&circuit.inputs).enumerate() {
-            let leaf = hash.leaf(Leaf::Own, t, places.get(t), *label);
-            pairs.add_opened(&leaf, places.get(t), sum);
-        }
-        for (t, (label, sum)) in rest.iter().zip(&circuit.announced).enumerate() {
-            let leaf = hash.leaf(Leaf::Announced, t, announced.get(t), *label);
-            pairs.add_opened(&leaf, announced.get(t), sum);
-        }
+        pairs.add_opened(&hash.leaves(Leaf::Own, inputs), &places, &circuit.inputs);
+        let (labels, nonce) = rest.split_at(announced.len());
+        pairs.add_opened(&hash.leaves(Leaf::Announced, labels), announced, &circuit.announced);
         let good = same_digest(&pairs.finish(), &circuit.pairs);
-        let nonce = rest[announced.len()];
-        good & same_digest(&hash.leaf(Leaf::Nonce, 0, false, nonce), &circuit.seeds[0])
+        good & same_digest(&hash.seed(Leaf::Nonce, nonce[0]), &circuit.seeds[0])
     }
 
     /// Evaluates a circuit: the values of its outputs, and what should be the labels of the bucket.
-    fn evaluate_circuit(&self, circuit: &PeerCircuit, labels: &[Block]) -> (BitVec, Blocks) {
+    fn evaluate_circuit(
+        &self,
+        circuit: &PeerCircuit,
+        labels: &[Block],
+    ) -> Result<(BitVec, Blocks)> {
         let PreparedExecutions { session, function, lengths, .. } = self.prepared;
         let peer = self.channel.peer();
         let (inputs, rest) = labels.split_at(lengths.inputs[1]);
@@ -266,20 +265,15 @@ impl Online<'_> {
         let parts = if peer == 0 { [inputs, &own] } else { [&own, inputs] };
         let inputs = Blocks::new(parts.concat());
         let instance = instance(&function.plan, session, peer, circuit.number);
-        let mut table = &circuit.table[..];
-        let evaluated =
-            instance.evaluate_adaptively(&Seed::new(nonce[0]), &inputs, &circuit.ending, |gates| {
-                let (next, behind) = table.split_at(gates.len());
-                gates.copy_from_slice(next);
-                table = behind;
-                Ok::<_, Infallible>(())
-            });
-        let Ok((values, mut labels)) = evaluated;
+        let nonce = Seed::new(nonce[0]);
+        let pieces = circuit.table.pieces();
+        let (values, mut labels) =
+            instance.evaluate_adaptively(&nonce, &inputs, &circuit.ending, pieces)?;
         for (wire, (label, [zero, one])) in labels.iter_mut().zip(&circuit.translation).enumerate()
         {
             *label ^= *zero ^ (*zero ^ *one).select(values.get(wire));
         }
-        (values, labels)
+        Ok((values, labels))
     }
 
     fn shape(&self, execution: &Execution) -> Shape<'_> {

@@ -3,15 +3,15 @@
 //!
 //! A garbler that translates one of an output's labels wrongly would see from the intersection
 //! which value the output has. So, after both parties are committed to their sets and before either
-//! opens anything of the intersection, each opens the output labels of its bucket's circuits and
-//! the bucket's own, and the peer checks that every translation fits. From then on any
+//! opens anything of the intersection, each opens the output labels of its bucket's circuits, the
+//! first one's of which are the bucket's, and the peer checks that every translation fits. From then on any
 //! reconciliation value can be computed by anybody, which is why the sets are committed to first.
 
 use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
-    buckets::label_hashes,
+    buckets::LabelHashes,
     checks,
     execution::Execution,
     garble::{Leaf, LeafHash, output_labels},
@@ -28,11 +28,8 @@ pub(super) struct TranslationsChecked(());
 /// # Errors
 /// `Transport`.
 pub(super) fn send_seeds(channel: &mut Channel, executions: &[Execution]) -> Result<()> {
-    let seeds = |execution: &Execution| -> Vec<Block> {
-        let circuits = execution.own.iter().map(|circuit| *circuit.output_seed);
-        std::iter::once(*execution.output_seed).chain(circuits).collect()
-    };
-    let own: Vec<Block> = executions.iter().flat_map(seeds).collect();
+    let circuits = executions.iter().flat_map(|execution| &execution.own);
+    let own: Vec<Block> = circuits.map(|circuit| *circuit.output_seed).collect();
     watch::tell_opened(Block::as_bytes(&own));
     channel.send(messages::OUTPUT_SEEDS, Block::as_bytes(&own))
 }
@@ -47,14 +44,14 @@ pub(super) fn check_seeds(
     session: &[u8; 32],
     executions: &[Execution],
 ) -> Result<TranslationsChecked> {
-    let seeds = executions.iter().map(|execution| 1 + execution.theirs.len()).sum();
+    let seeds = executions.iter().map(|execution| execution.theirs.len()).sum();
     let mut theirs = vec![Block::ZERO; seeds];
     channel.recv_into(messages::OUTPUT_SEEDS, Block::as_bytes_mut(&mut theirs))?;
     let peer = channel.peer();
     let mut rest = &theirs[..];
     let mut good = true;
     for execution in executions {
-        let (seeds, behind) = rest.split_at(1 + execution.theirs.len());
+        let (seeds, behind) = rest.split_at(execution.theirs.len());
         good &= fits(session, peer, execution, seeds);
         rest = behind;
     }
@@ -64,17 +61,16 @@ pub(super) fn check_seeds(
     }
 }
 
-/// Whether opened seeds are those of a bucket and its circuits, and all translations are right.
+/// Whether opened seeds are those of a bucket's circuits, and hashes and translations are right.
 fn fits(session: &[u8; 32], peer: u16, execution: &Execution, seeds: &[Block]) -> bool {
-    let outputs = execution.output_hashes.len();
+    let outputs = execution.output_hashes.sums.len();
     let labels = output_labels(&Seed::new(seeds[0]), outputs);
-    let hashes = label_hashes((session, peer, execution.number), &labels);
-    let same = |(a, b): (&[u8; 32], &[u8; 32])| same_digest(a, b);
-    let hashes = hashes.as_flattened().iter().zip(execution.output_hashes.as_flattened());
-    let mut good = hashes.map(same).fold(true, |all, one| all & one);
-    for (circuit, seed) in execution.theirs.iter().zip(&seeds[1..]) {
+    let hashes = LabelHashes::of((session, peer, execution.number), &labels);
+    let mut good = hashes.same(&execution.output_hashes);
+    for (circuit, seed) in execution.theirs.iter().zip(seeds) {
         let hash = LeafHash::new(session, peer, circuit.number);
-        good &= same_digest(&hash.leaf(Leaf::Outputs, 0, false, *seed), &circuit.seeds[1]);
+        good &= same_digest(&hash.seed(Leaf::Outputs, *seed), &circuit.seeds[1]);
+        // The first circuit's labels are the bucket's, and it has no translation.
         let wanted = output_labels(&Seed::new(*seed), outputs);
         for ((wanted, translation), label) in
             wanted.iter().zip(&circuit.translation).zip(labels.iter())

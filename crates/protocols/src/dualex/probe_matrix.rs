@@ -20,6 +20,7 @@
 //! 339, 489 and 771 bits for n = 128, 256 and 512, s = 40.
 
 use symbolon_primitives::{BitVec, Block, Prg};
+use zeroize::Zeroizing;
 
 /// A probe-resistant matrix in systematic form.
 #[derive(Clone)]
@@ -28,13 +29,27 @@ pub(super) struct ProbeMatrix {
     rows: Vec<BitVec>,
     /// The columns of A: E − n.
     tail: usize,
+    /// How many columns are looked up at a time when labels are decoded.
+    width: usize,
+    /// For each such group of columns, the bits of all rows there.
+    groups: Vec<Vec<u8>>,
 }
 
 impl ProbeMatrix {
     /// The matrix for `n` input bits with resistance `s`, from a joint coin.
     pub fn draw(n: usize, s: u32, coin: &mut Prg) -> ProbeMatrix {
         let tail = encoded_bits(n, s) - n;
-        ProbeMatrix { rows: (0..n).map(|_| BitVec::random(tail, coin)).collect(), tail }
+        let rows: Vec<BitVec> = (0..n).map(|_| BitVec::random(tail, coin)).collect();
+        // A group of w columns takes 2^w XORs for the sums of its labels, and one for each row.
+        let work = |width: &usize| tail.div_ceil(*width) * ((1 << width) + n);
+        let width = (1..=8).min_by_key(work).expect("there are widths");
+        let bits = |row: &BitVec, group: usize| {
+            let columns = group * width..tail.min((group + 1) * width);
+            columns.rev().fold(0, |bits, column| bits << 1 | u8::from(row.get(column)))
+        };
+        let group = |group| rows.iter().map(|row| bits(row, group)).collect();
+        let groups = (0..tail.div_ceil(width)).map(group).collect();
+        ProbeMatrix { rows, tail, width, groups }
     }
 
     /// E: how many bits an encoding has.
@@ -66,14 +81,19 @@ impl ProbeMatrix {
     pub fn decode_labels(&self, labels: &[Block]) -> Vec<Block> {
         assert_eq!(labels.len(), self.encoded(), "an encoding has E labels");
         let (head, tail) = labels.split_at(self.rows.len());
-        let decode = |(label, row): (&Block, &BitVec)| {
-            let mut sum = *label;
-            for (k, tail) in tail.iter().enumerate() {
-                sum ^= tail.select(row.get(k));
+        let mut decoded = head.to_vec();
+        // All sums of a group's labels, and for each row the one that it asks for. Rows are public.
+        let mut sums = Zeroizing::new(vec![Block::ZERO; 1 << self.width]);
+        for (labels, bits) in tail.chunks(self.width).zip(&self.groups) {
+            for (k, label) in labels.iter().enumerate() {
+                let (known, new) = sums[..2 << k].split_at_mut(1 << k);
+                new.iter_mut().zip(known).for_each(|(new, known)| *new = *known ^ *label);
             }
-            sum
-        };
-        head.iter().zip(&self.rows).map(decode).collect()
+            for (sum, bits) in decoded.iter_mut().zip(bits) {
+                *sum ^= sums[usize::from(*bits)];
+            }
+        }
+        decoded
     }
 }
 

@@ -8,10 +8,13 @@
 //! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no
 //! linear relations, and are bound to execution and session.
 
-use symbolon_primitives::{BitVec, Block, Prg, mask64};
+use symbolon_primitives::{BitVec, Block, Prg, same_digest};
 use zeroize::Zeroizing;
 
-use super::garble::{Digest, Leaf, LeafHash};
+use super::{
+    buckets::LabelHashes,
+    garble::{Leaf, LeafHash, PairDigest},
+};
 
 /// What a party got from evaluating a circuit of a bucket.
 pub(super) struct Candidate {
@@ -27,8 +30,8 @@ pub(super) struct Reconciliation<'a> {
     pub bucket: (&'a [u8; 32], u16, u64),
     /// The labels of this party's bucket.
     pub own: &'a [[Block; 2]],
-    /// The hashes of the labels of the peer's.
-    pub theirs: &'a [[Digest; 2]],
+    /// What the labels of the peer's are compared with.
+    pub theirs: &'a LabelHashes,
     /// ℓ.
     pub bits: usize,
 }
@@ -36,22 +39,21 @@ pub(super) struct Reconciliation<'a> {
 impl Reconciliation<'_> {
     /// The candidate of a circuit that gave these values, and these labels of the peer's bucket.
     ///
-    /// If any label is not the one that the peer gave a hash of, the item is random. An item made
-    /// of wrong labels would tell the party that chose them whether the values are those that it
-    /// hopes for.
+    /// If any label is not the one whose hash is in the peer's digest, the item is random. An item
+    /// made of wrong labels would tell whoever chose them whether the values are those that it hopes
+    /// for.
     pub fn candidate(&self, values: BitVec, labels: &[Block], prg: &mut Prg) -> Candidate {
         let (session, peer, number) = self.bucket;
         let hash = LeafHash::new(session, peer, number);
-        let mut good = labels.len() == self.theirs.len();
+        let mut pairs = PairDigest::new();
+        pairs.add_opened(&hash.leaves(Leaf::Bucket, labels), &values, &self.theirs.sums);
         let mut sum = Block::ZERO;
-        for (wire, (label, hashes)) in labels.iter().zip(self.theirs).enumerate() {
+        for (wire, label) in labels.iter().enumerate() {
             let value = values.get(wire);
-            let expected = select_digest(hashes, value);
-            let leaf = hash.leaf(Leaf::Bucket, wire, value, *label);
-            good &= symbolon_primitives::same_digest(&leaf, &expected);
             let [zero, one] = self.own[wire];
             sum ^= *label ^ zero ^ (zero ^ one).select(value);
         }
+        let good = same_digest(&pairs.finish(), &self.theirs.pairs);
         let random = self.random(prg);
         let right = Block(self.item(sum) ^ random).select(good);
         Candidate { values, item: random ^ right.0 }
@@ -110,17 +112,11 @@ fn shuffle(set: &mut [u128], prg: &mut Prg) {
     set.iter_mut().zip(keyed.iter()).for_each(|(item, keyed)| *item = keyed[1].0);
 }
 
-fn select_digest([zero, one]: &[Digest; 2], second: bool) -> Digest {
-    let mask = mask64(second) as u8;
-    std::array::from_fn(|i| zero[i] ^ ((zero[i] ^ one[i]) & mask))
-}
-
 #[cfg(test)]
 mod tests {
     use symbolon_transport::adversary::Rate;
 
     use super::*;
-    use crate::dualex::buckets::label_hashes;
 
     /// Of few values every order comes as often as the others; of more, none is lost.
     #[test]
@@ -154,7 +150,7 @@ mod tests {
             || -> Vec<[Block; 2]> { (0..4).map(|_| [prg.block(), prg.block()]).collect() };
         let (own, theirs) = (pairs(), pairs());
         let session = [5; 32];
-        let hashes = label_hashes((&session, 1, 7), &theirs);
+        let hashes = LabelHashes::of((&session, 1, 7), &theirs);
         let reconciliation =
             Reconciliation { bucket: (&session, 1, 7), own: &own, theirs: &hashes, bits: 44 };
         let values = BitVec::from_bools(&[true, false, true, true]);

@@ -66,8 +66,8 @@ pub(super) fn claim(
 /// transfer's, then for each of its outputs the indicator bits of its wires, masked.
 fn online_sums(Wired { program, ends }: Wired<'_>) -> Vec<Vec<Id>> {
     let head = |wire: &Wire| ends.head(*wire).key;
-    let inputs = program.inputs[1].iter().zip(ends.transfers..);
-    let inputs = inputs.map(|(wire, transfer)| vec![head(wire), transfer]);
+    let inputs = program.inputs[1].iter().zip(&ends.transfers);
+    let inputs = inputs.map(|(wire, &transfer)| vec![head(wire), transfer]);
     let outputs = program.to_evaluator.iter().zip(ends.masks..);
     let outputs = outputs.map(|(&output, mask)| {
         let (terms, _) = program.graph.outputs.get(output);

@@ -1,8 +1,15 @@
 //! Authenticators of keys: GenInKeyAuth, VerInKeyAuth and EvKAs of Appendix A.
 //!
-//! An authenticator has a Δ and a key of its own, both committed to, and accepts the two keys of
-//! its wire by their hashes. Every wire has a bucket of them; the first one's keys, those of the
-//! *head*, are the keys of the wire. A key is accepted when more than half of the bucket accept it.
+//! An authenticator has a Δ and a key of its own for each wire of a *bundle*, all committed to, and
+//! accepts the two keys of each of its wires by their hashes. Every bundle has a bucket of them; the
+//! first one's keys, those of the *head*, are the keys of the wires, and its Δ is theirs. A key is
+//! accepted when more than half of the bucket accept it.
+//!
+//! In the paper a bundle is a wire. An authenticator is good if it is for all of its wires, so the
+//! game is the same, with fewer and larger buckets. The Δ is committed to, opened and soldered once
+//! for all, as that of a component is (`params` chooses what is cheapest).
+//!
+//! Inputs of the evaluator have no authenticators: `inputs`.
 //!
 //! **All are self-authenticating**, K^0 = H(Δ): those of inputs, as Appendix A has it (§5.2 says
 //! K^0 = H(Δ) ⊕ Δ, which is the same with the values swapped), and those of the components' outputs
@@ -10,55 +17,110 @@
 //! keys of a wire but not which is which; so it could not answer for the garbler's outputs after a
 //! recovery. One kind for all means one game with more buckets, which are smaller.
 
-use symbolon_primitives::Block;
+use std::sync::Arc;
+
+use symbolon_primitives::{Block, HugeBuf};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroizing;
 
-use super::commit::{Committed, Received, receive_blocks, send_blocks};
+use super::commit::{Committed, Received, receive_blocks_into, send_blocks};
 use super::garble::{receive_offsets, send_offsets};
 use super::keys::{self, HASHED, KeyHash, SelfHash};
 use super::layout::Objects;
 use super::messages;
+use super::params::MOST_WIRES;
+use super::program::Carrier;
 use super::solder::{self, Held};
+
+/// Blocks in a message: few enough that they stay in a core's cache until they are dealt with.
+const PIECE: usize = 1 << 14;
+
+/// The numbers of the keys of some authenticators, each in a hash of its own.
+fn numbers(
+    objects: &Objects,
+    keys: usize,
+    which: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = u64> {
+    let first = objects.number;
+    which.flat_map(move |object| {
+        let number = (first + object as u64) * MOST_WIRES as u64;
+        number..number + keys as u64
+    })
+}
+
+/// The number of one key.
+pub(super) fn number(objects: &Objects, object: usize, key: usize) -> u64 {
+    (objects.number + object as u64) * MOST_WIRES as u64 + key as u64
+}
+
+/// All authenticators, in runs whose `blocks` for each key fill a message.
+fn pieces(
+    objects: &Objects,
+    keys: usize,
+    blocks: usize,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let (count, step) = (objects.count, PIECE / (keys * blocks));
+    (0..count).step_by(step).map(move |first| first..count.min(first + step))
+}
+
+/// The same in runs whose keys are hashed together.
+fn runs(
+    which: std::ops::Range<usize>,
+    keys: usize,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let step = HASHED / keys;
+    which.clone().step_by(step).map(move |first| first..which.end.min(first + step))
+}
 
 /// The garbler makes all authenticators, but for the hashes.
 pub(super) fn commit_all(
     channel: &mut Channel,
     committed: &mut Committed,
     session: &[u8; 32],
-    objects: &Objects,
+    (objects, keys): (&Objects, usize),
 ) -> Result<()> {
     send_offsets(channel, committed, objects)?;
     let hash = SelfHash::new(session);
-    let mut corrections = Vec::with_capacity(objects.count);
-    for first in (0..objects.count).step_by(HASHED) {
-        let some = first..objects.count.min(first + HASHED);
-        let offsets = some.clone().map(|object| committed.value(objects.offset(object)));
-        let mut zeros = Zeroizing::new(offsets.collect::<Vec<_>>());
-        hash.hash(&numbers(objects, some.clone()), &mut zeros);
-        for (object, zero) in some.zip(zeros.chunks_mut(1)) {
-            channel.tamper_state("duplo: authenticator key", Block::as_bytes_mut(zero));
-            let key = keys::committed(zero[0], committed.value(objects.offset(object)));
-            corrections.push(committed.correct(objects.key(object, 0), key));
+    let mut corrections = Vec::with_capacity(PIECE);
+    for piece in pieces(objects, keys, 1) {
+        for run in runs(piece, keys) {
+            let mut zeros = Zeroizing::new([Block::ZERO; HASHED]);
+            let zeros = &mut zeros[..run.len() * keys];
+            for (zeros, object) in zeros.chunks_mut(keys).zip(run.clone()) {
+                zeros.fill(committed.value(objects.offset(object)));
+            }
+            hash.hash(numbers(objects, keys, run.clone()), zeros);
+            for (zeros, object) in zeros.chunks_mut(keys).zip(run) {
+                let offset = committed.value(objects.offset(object));
+                for (key, zero) in zeros.chunks_mut(1).enumerate() {
+                    channel.tamper_state("duplo: authenticator key", Block::as_bytes_mut(zero));
+                    let value = keys::committed(zero[0], offset);
+                    corrections.push(committed.correct(objects.key(object, key), value));
+                }
+            }
         }
+        send_blocks(channel, messages::AUTHENTICATOR_KEYS, &corrections)?;
+        corrections.clear();
     }
-    send_blocks(channel, messages::AUTHENTICATOR_KEYS, &corrections)
-}
-
-fn numbers(objects: &Objects, which: impl Iterator<Item = usize>) -> Vec<u64> {
-    which.map(|object| objects.number + object as u64).collect()
+    Ok(())
 }
 
 /// The evaluator takes note of them.
 pub(super) fn receive_all(
     channel: &mut Channel,
     received: &mut Received,
-    objects: &Objects,
+    (objects, keys): (&Objects, usize),
 ) -> Result<()> {
     receive_offsets(channel, received, objects)?;
-    let corrections = receive_blocks(channel, messages::AUTHENTICATOR_KEYS, objects.count)?;
-    for (object, correction) in corrections.into_iter().enumerate() {
-        received.correct(objects.key(object, 0), correction);
+    let mut corrections = vec![Block::ZERO; PIECE];
+    for piece in pieces(objects, keys, 1) {
+        let corrections = &mut corrections[..piece.len() * keys];
+        receive_blocks_into(channel, messages::AUTHENTICATOR_KEYS, corrections)?;
+        for (object, corrections) in piece.zip(corrections.chunks(keys)) {
+            for (key, &correction) in corrections.iter().enumerate() {
+                received.correct(objects.key(object, key), correction);
+            }
+        }
     }
     Ok(())
 }
@@ -69,56 +131,71 @@ pub(super) fn send_accepted(
     channel: &mut Channel,
     committed: &Committed,
     hash: &KeyHash,
-    objects: &Objects,
+    (objects, keys): (&Objects, usize),
 ) -> Result<()> {
-    let fixed = |object: usize| {
-        let key = committed.value(objects.key(object, 0));
-        [key, committed.value(objects.offset(object))]
-    };
-    let mut accepted: Vec<[Block; 2]> = (0..objects.count).map(fixed).collect();
-    for (first, accepted) in (0..).step_by(HASHED).zip(accepted.chunks_mut(HASHED)) {
-        hash.accepted(&numbers(objects, first..first + accepted.len()), accepted);
+    let mut accepted = Vec::with_capacity(PIECE / 2);
+    for piece in pieces(objects, keys, 2) {
+        accepted.clear();
+        for run in runs(piece, keys) {
+            let first = accepted.len();
+            accepted.extend(run.clone().flat_map(|object| {
+                let offset = committed.value(objects.offset(object));
+                (0..keys).map(move |key| [committed.value(objects.key(object, key)), offset])
+            }));
+            hash.accepted(numbers(objects, keys, run), &mut accepted[first..]);
+        }
+        let blocks = accepted.as_flattened_mut();
+        channel.tamper_state("duplo: accepted", Block::as_bytes_mut(blocks));
+        send_blocks(channel, messages::ACCEPTED, blocks)?;
     }
-    channel.tamper_state("duplo: accepted", Block::as_bytes_mut(accepted.as_flattened_mut()));
-    send_blocks(channel, messages::ACCEPTED, accepted.as_flattened())
+    Ok(())
 }
+
+/// The hashes that all authenticators accept, of each key of each.
+pub(super) type Accepted = HugeBuf<[Block; 2]>;
 
 /// The evaluator gets them.
 pub(super) fn receive_accepted(
     channel: &mut Channel,
-    objects: &Objects,
-) -> Result<Vec<[Block; 2]>> {
-    let accepted = receive_blocks(channel, messages::ACCEPTED, 2 * objects.count)?;
-    Ok(accepted.as_chunks::<2>().0.to_vec())
+    (objects, keys): (&Objects, usize),
+) -> Result<Accepted> {
+    let mut accepted = HugeBuf::public(keys * objects.count);
+    for piece in pieces(objects, keys, 2) {
+        let place = &mut accepted[keys * piece.start..keys * piece.end];
+        receive_blocks_into(channel, messages::ACCEPTED, place.as_flattened_mut())?;
+    }
+    Ok(accepted)
 }
 
-/// VerInKeyAuth of the evaluator, for some opened authenticators, at most [`HASHED`], whose Δ are
-/// `offsets`: what must be committed to as their keys. Nothing if a Δ does not end in 1, or one
-/// accepts other keys.
+/// VerInKeyAuth of the evaluator, for some opened authenticators whose Δ are `offsets`, with at most
+/// [`HASHED`] keys: what must be committed to as their keys, one authenticator's after the other's.
+/// Nothing if a Δ does not end in 1, or one accepts other keys.
 pub(super) fn verify(
     (own, hash): (&SelfHash, &KeyHash),
-    objects: &Objects,
+    (objects, keys): (&Objects, usize),
     opened: &[usize],
     offsets: &[Block],
     accepted: &[[Block; 2]],
 ) -> Option<Vec<Block>> {
-    let numbers = numbers(objects, opened.iter().copied());
-    let mut keys = offsets.to_vec();
-    own.hash(&numbers, &mut keys);
-    for (key, &offset) in keys.iter_mut().zip(offsets) {
+    let numbers = || numbers(objects, keys, opened.iter().copied());
+    let offset_of_key = || offsets.iter().flat_map(|&offset| std::iter::repeat_n(offset, keys));
+    let mut made: Vec<Block> = offset_of_key().collect();
+    own.hash(numbers(), &mut made);
+    for (key, offset) in made.iter_mut().zip(offset_of_key()) {
         *key = keys::committed(*key, offset);
     }
-    let mut made: Vec<[Block; 2]> =
-        keys.iter().zip(offsets).map(|(&key, &offset)| [key, offset]).collect();
-    hash.accepted(&numbers, &mut made);
-    let same = made.iter().zip(opened).all(|(made, &object)| *made == accepted[object]);
-    (same && offsets.iter().all(|offset| offset.lsb())).then_some(keys)
+    let mut pairs: Vec<[Block; 2]> =
+        made.iter().zip(offset_of_key()).map(|(&key, offset)| [key, offset]).collect();
+    hash.accepted(numbers(), &mut pairs);
+    let mut each = pairs.chunks(keys).zip(opened);
+    let same = each.all(|(made, &object)| *made == accepted[keys * object..keys * (object + 1)]);
+    (same && offsets.iter().all(|offset| offset.lsb())).then_some(made)
 }
 
-/// An authenticator in a bucket, as the evaluator has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An authenticator of one wire in a bucket, as the evaluator has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Authenticator {
-    /// Its number in the session.
+    /// The number of its key in the session.
     pub number: u64,
     /// The hashes of the keys of colour 0 and 1.
     pub accepted: [Block; 2],
@@ -151,7 +228,7 @@ thread_local! {
     pub(super) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// The authenticators of all wires.
+/// The authenticators of all wires that have some.
 #[derive(Clone)]
 pub(super) struct Authenticators {
     /// The session in which they were made.
@@ -160,19 +237,31 @@ pub(super) struct Authenticators {
     pub hash: KeyHash,
     /// In each bucket.
     pub bucket: usize,
-    /// Bucket after bucket.
+    /// One wire's after the other's.
     pub all: Vec<Authenticator>,
+    /// Of the wires of the program.
+    pub carriers: Arc<[Carrier]>,
 }
 
 impl Authenticators {
-    /// The bucket of a wire.
+    /// The authenticators of a wire.
     pub fn of(&self, wire: usize) -> &[Authenticator] {
-        &self.all[wire * self.bucket..][..self.bucket]
+        match self.carriers[wire] {
+            Carrier::Authenticated(number) => {
+                &self.all[number as usize * self.bucket..][..self.bucket]
+            }
+            Carrier::OwnInput(_) => &[],
+        }
     }
 
-    /// The head's Δ ⊕ Δ_ot.
+    /// Whether a wire's keys are opened, and not authenticated.
+    pub fn is_open(&self, wire: usize) -> bool {
+        matches!(self.carriers[wire], Carrier::OwnInput(_))
+    }
+
+    /// The wire's Δ ⊕ Δ_ot.
     pub fn difference(&self, wire: usize) -> Block {
-        self.of(wire)[0].difference
+        self.of(wire).first().map_or(Block::ZERO, |head| head.difference)
     }
 
     /// The keys of a wire's authenticators for the same value as a key of the wire.
@@ -217,7 +306,7 @@ impl Authenticators {
         let hash = SelfHash::new(&self.session);
         let is_zero = |(authenticator, key): &(&Authenticator, Block)| {
             let mut zero = [common_offset ^ authenticator.difference];
-            hash.hash(&[authenticator.number], &mut zero);
+            hash.hash(std::iter::once(authenticator.number), &mut zero);
             zero[0].ct_eq(key)
         };
         2 * self.keys(wire, key).filter(is_zero).count() <= self.bucket

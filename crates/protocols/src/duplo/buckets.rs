@@ -11,22 +11,22 @@ use std::ops::Range;
 use symbolon_primitives::{Block, HugeBuf, prefetch, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
-use super::authenticators::{Authenticator, Authenticators};
+use super::authenticators::{self, Authenticator, Authenticators};
 use super::check::Draw;
-use super::commit::{Claims, Opening, receive_blocks, receive_blocks_into, send_blocks};
+use super::commit::{Claims, Id, Opening, receive_blocks, receive_blocks_into, send_blocks};
 use super::components::{Kind, Slot};
 use super::garble::{self, Copy, HalfGates, KeptTables};
 use super::keys::KeyHash;
-use super::layout::{Layout, Objects};
+use super::layout::{COMMON_OFFSET, Layout, Objects};
 use super::messages;
-use super::program::Program;
+use super::program::{Carrier, Program};
 use super::solder::{self, Target};
 
 /// How many authenticators ahead memory is asked for: they are at random places.
 const AHEAD: usize = 8;
 
-/// Wires whose authenticators go into one message.
-const WIRES: usize = 1 << 12;
+/// Bundles whose authenticators go into one message.
+const BUNDLES: usize = 1 << 9;
 
 /// Which objects are where, which both parties know.
 pub(super) struct Places {
@@ -50,21 +50,39 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The authenticators of a wire.
-    pub fn authenticators(&self, wire: usize) -> &'a [u32] {
-        self.places.authenticators.bucket(self.part * self.program.wires() + wire)
+    /// The authenticators of a bundle.
+    fn bundle(&self, bundle: usize) -> &'a [u32] {
+        let places = self.places;
+        places.authenticators.bucket(self.part * places.layout.bundles + bundle)
     }
 
-    /// The authenticators of all wires from this one on.
-    fn authenticators_from(&self, wire: usize) -> impl Iterator<Item = usize> + use<'a> {
+    /// The authenticators of all bundles from the first on.
+    fn authenticators(&self) -> impl Iterator<Item = usize> + use<'a> {
         let draw = &self.places.authenticators;
-        let first = (self.part * self.program.wires() + wire) * draw.size();
+        let first = self.part * self.places.layout.bundles * draw.size();
         draw.kept[first..].iter().map(|&object| object as usize)
     }
 
-    /// The head of a wire's authenticators.
+    /// How many wires there are in a bundle: the last one may not be full.
+    fn wires(&self, bundle: usize) -> usize {
+        let most = self.places.layout.bundle;
+        self.program.authenticated().saturating_sub(bundle * most).min(most)
+    }
+
+    /// A wire: the head of its authenticators, if it has some.
     pub fn head(&self, wire: usize) -> Target {
-        self.places.layout.authenticators.target(self.authenticators(wire)[0] as usize, 0)
+        let layout = &self.places.layout;
+        match self.program.carriers[wire] {
+            Carrier::Authenticated(number) => {
+                let (bundle, key) =
+                    (number as usize / layout.bundle, number as usize % layout.bundle);
+                layout.authenticators.target(self.bundle(bundle)[0] as usize, key)
+            }
+            Carrier::OwnInput(input) => {
+                let first = layout.own_inputs + (self.part * self.program.inputs[1].len()) as Id;
+                Target { key: first + input, offset: COMMON_OFFSET }
+            }
+        }
     }
 
     /// A slot, and the kind of component that is there.
@@ -121,27 +139,27 @@ pub(super) fn solder_authenticators(
     opening: &mut Opening<'_>,
     view: View<'_>,
 ) -> Result<()> {
-    let (wires, objects) = (view.program.wires(), &view.places.layout.authenticators);
+    let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.places.layout;
     let mut values = Vec::new();
-    let mut ahead = view.authenticators_from(0).skip(AHEAD);
-    for wire in 0..wires {
-        for (place, &object) in view.authenticators(wire).iter().enumerate() {
+    let mut ahead = view.authenticators().skip(AHEAD);
+    for bundle in 0..bundles {
+        let objects_of_bundle = view.bundle(bundle);
+        let head = objects_of_bundle[0] as usize;
+        for (place, &object) in objects_of_bundle.iter().enumerate() {
             if let Some(next) = ahead.next() {
                 let committed = opening.committed();
-                committed.prefetch(objects.offset(next)..=objects.key(next, 0));
+                committed.prefetch(objects.offset(next)..=objects.key(next, most - 1));
             }
-            let target = objects.target(object as usize, 0);
-            values.push(solder::difference(opening, target.offset));
+            let object = object as usize;
+            values.push(solder::difference(opening, objects.offset(object)));
             if place > 0 {
-                values.push(solder::solder(
-                    opening,
-                    [view.head(wire).key].into_iter(),
-                    target,
-                    false,
-                ));
+                values.extend((0..view.wires(bundle)).map(|key| {
+                    let source = [objects.key(head, key)].into_iter();
+                    solder::solder(opening, source, objects.target(object, key), false)
+                }));
             }
         }
-        if (wire + 1) % WIRES == 0 || wire + 1 == wires {
+        if (bundle + 1) % BUNDLES == 0 || bundle + 1 == bundles {
             channel
                 .tamper_state("duplo: authenticator soldering", Block::as_bytes_mut(&mut values));
             send_blocks(channel, messages::AUTHENTICATOR_SOLDERINGS, &values)?;
@@ -158,43 +176,46 @@ pub(super) fn receive_authenticators(
     view: View<'_>,
     (session, hash, accepted): (&[u8; 32], KeyHash, &[[Block; 2]]),
 ) -> Result<Authenticators> {
-    let (wires, objects) = (view.program.wires(), &view.places.layout.authenticators);
+    let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.places.layout;
     let bucket = view.places.authenticators.size();
-    let mut all = Vec::with_capacity(wires * bucket);
-    let mut ahead = view.authenticators_from(0).skip(AHEAD);
-    for first in (0..wires).step_by(WIRES) {
-        let part = first..wires.min(first + WIRES);
-        let values = receive_blocks(
-            channel,
-            messages::AUTHENTICATOR_SOLDERINGS,
-            part.len() * (2 * bucket - 1),
-        )?;
+    let mut all = vec![Authenticator::default(); view.program.authenticated() * bucket];
+    let mut ahead = view.authenticators().skip(AHEAD);
+    for first in (0..bundles).step_by(BUNDLES) {
+        let part = first..bundles.min(first + BUNDLES);
+        let blocks = |bundle: usize| bucket + (bucket - 1) * view.wires(bundle);
+        let n = part.clone().map(blocks).sum();
+        let values = receive_blocks(channel, messages::AUTHENTICATOR_SOLDERINGS, n)?;
         let mut values = values.into_iter();
         let mut next = || values.next().expect("as many as were asked for");
-        for wire in part {
-            for (place, &object) in view.authenticators(wire).iter().enumerate() {
+        for bundle in part {
+            let objects_of_bundle = view.bundle(bundle);
+            let head = objects_of_bundle[0] as usize;
+            for (place, &object) in objects_of_bundle.iter().enumerate() {
                 if let Some(next) = ahead.next() {
-                    claims.received().prefetch(objects.offset(next)..=objects.key(next, 0));
-                    prefetch(&accepted[next]);
+                    claims.received().prefetch(objects.offset(next)..=objects.key(next, most - 1));
+                    accepted[most * next..most * (next + 1)].iter().for_each(prefetch);
                 }
-                let target = objects.target(object as usize, 0);
-                let difference = next();
-                solder::claim_difference(channel, claims, target.offset, difference)?;
-                let soldering = if place == 0 { Block::ZERO } else { next() };
-                if place > 0 {
-                    let head = [view.head(wire).key].into_iter();
-                    solder::claim(claims, head, target, false, soldering);
+                let (object, difference) = (object as usize, next());
+                solder::claim_difference(channel, claims, objects.offset(object), difference)?;
+                for key in 0..view.wires(bundle) {
+                    let soldering = if place == 0 { Block::ZERO } else { next() };
+                    if place > 0 {
+                        let source = [objects.key(head, key)].into_iter();
+                        let target = objects.target(object, key);
+                        solder::claim(claims, source, target, false, soldering);
+                    }
+                    all[(bundle * most + key) * bucket + place] = Authenticator {
+                        number: authenticators::number(objects, object, key),
+                        accepted: accepted[most * object + key],
+                        difference,
+                        soldering,
+                    };
                 }
-                all.push(Authenticator {
-                    number: objects.number + u64::from(object),
-                    accepted: accepted[object as usize],
-                    difference,
-                    soldering,
-                });
             }
         }
     }
-    Ok(Authenticators { session: *session, hash, bucket, all })
+    let carriers = view.program.carriers.clone();
+    Ok(Authenticators { session: *session, hash, bucket, all, carriers })
 }
 
 /// How the garbler sends the copies of slots.
@@ -221,7 +242,7 @@ impl<'a> Sending<'a> {
         let (_, kind, objects) = view.slot(slot);
         let session = self.session;
         let mut place = 0;
-        for some in view.copies(slot).chunks(garble::copies_at_a_time(self.threads)) {
+        for some in view.copies(slot).chunks(garble::copies_at_a_time(kind, self.threads)) {
             let copy = |&object: &u32| Copy { kind, objects, session, object: object as usize };
             let missing = |copy: &Copy<'_>| tables.get(copy.object).is_none();
             let others: Vec<Copy<'_>> = some.iter().map(copy).filter(missing).collect();

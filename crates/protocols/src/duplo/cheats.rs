@@ -128,7 +128,7 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
 
 /// The same with buckets in which there is always a good copy: the evaluator's answer is right and
 /// the garbler sees no difference, for all inputs.
-/// Cheat: G | GenSub | swapped outputs in copies, beside a good one in every bucket | recovery:
+/// Cheat: G | GenSub | swapped outputs in copies, next to a good one in every bucket | recovery:
 /// both outputs are right | always right
 #[test]
 fn the_inputs_are_recovered_from_bad_copies() {

@@ -8,7 +8,7 @@
 //! One proof is for all that was opened.
 
 use symbolon_cutchoose::{Buckets, CheckSet, Sizes};
-use symbolon_primitives::{Block, Challenge, Prg};
+use symbolon_primitives::{Block, Challenge, HugeBuf, Prg};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators;
@@ -18,7 +18,6 @@ use super::garble::{self, Copy};
 use super::keys::{HASHED, KeyHash, SelfHash};
 use super::layout::Objects;
 use super::messages;
-use crate::parallel::in_parallel;
 
 /// What becomes of the objects of one game.
 pub(super) struct Draw {
@@ -92,18 +91,19 @@ pub(super) fn check_components(
     (kind, objects, digests): (&Kind, &Objects, &[[u8; 32]]),
     draw: &Draw,
 ) -> Result<()> {
-    for opened in draw.opened.chunks(garble::copies_at_a_time(threads)) {
-        let receive =
-            |_: &usize| receive_blocks(channel, messages::OPENED_COMPONENT, 1 + kind.inputs());
-        let values: Vec<Vec<Block>> = opened.iter().map(receive).collect::<Result<_>>()?;
+    let mut room = HugeBuf::public(0);
+    for opened in draw.opened.chunks(garble::copies_at_a_time(kind, threads)) {
+        let receive = |&object: &usize| {
+            let n = 1 + kind.inputs();
+            let values = receive_blocks(channel, messages::OPENED_COMPONENT, n)?;
+            Ok((Copy { kind, objects, session, object }, values))
+        };
+        let copies: Vec<_> = opened.iter().map(receive).collect::<Result<_>>()?;
         let peer = channel.peer();
-        let outputs = in_parallel(threads, opened.len(), |i| {
-            let copy = Copy { kind, objects, session, object: opened[i] };
-            garble::garble_again(copy, peer, &values[i], &digests[opened[i]])
-        });
-        for ((&object, values), outputs) in opened.iter().zip(&values).zip(outputs) {
+        let outputs = garble::garble_opened(threads, peer, &copies, digests, &mut room)?;
+        for ((&object, (_, values)), outputs) in opened.iter().zip(&copies).zip(outputs) {
             claims.claim([objects.offset(object)], values[0]);
-            for (key, &value) in values[1..].iter().chain(&outputs?).enumerate() {
+            for (key, &value) in values[1..].iter().chain(&outputs).enumerate() {
                 claims.claim([objects.key(object, key)], value);
             }
         }
@@ -115,12 +115,14 @@ pub(super) fn check_components(
 pub(super) fn open_authenticators(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
-    objects: &Objects,
+    (objects, keys): (&Objects, usize),
     draw: &Draw,
 ) -> Result<()> {
     let open = |&object: &usize| {
         let offset = opening.open([objects.offset(object)]);
-        opening.open([objects.key(object, 0)]);
+        for key in 0..keys {
+            opening.open([objects.key(object, key)]);
+        }
         offset
     };
     let offsets: Vec<Block> = draw.opened.iter().map(open).collect();
@@ -131,20 +133,23 @@ pub(super) fn open_authenticators(
 pub(super) fn check_authenticators(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
-    session: &[u8; 32],
-    (objects, hash, accepted): (&Objects, &KeyHash, &[[Block; 2]]),
+    (own, hash): (&SelfHash, &KeyHash),
+    ((objects, keys), accepted): ((&Objects, usize), &[[Block; 2]]),
     draw: &Draw,
 ) -> Result<()> {
     let offsets = receive_blocks(channel, messages::OPENED_AUTHENTICATORS, draw.opened.len())?;
-    let own = SelfHash::new(session);
-    for (opened, offsets) in draw.opened.chunks(HASHED).zip(offsets.chunks(HASHED)) {
-        let keys = authenticators::verify((&own, hash), objects, opened, offsets, accepted)
+    let run = HASHED / keys;
+    for (opened, offsets) in draw.opened.chunks(run).zip(offsets.chunks(run)) {
+        let what = (objects, keys);
+        let made = authenticators::verify((own, hash), what, opened, offsets, accepted)
             .ok_or_else(|| {
                 Error::misbehaved(channel.peer(), super::checks::OPENED_AUTHENTICATOR)
             })?;
-        for ((&object, &offset), key) in opened.iter().zip(offsets).zip(keys) {
+        for ((&object, &offset), made) in opened.iter().zip(offsets).zip(made.chunks(keys)) {
             claims.claim([objects.offset(object)], offset);
-            claims.claim([objects.key(object, 0)], key);
+            for (key, &value) in made.iter().enumerate() {
+                claims.claim([objects.key(object, key)], value);
+            }
         }
     }
     Ok(())

@@ -44,21 +44,19 @@ pub(super) trait List {
 /// The garbler's side of commitments.
 pub(super) struct Committed {
     params: hcom::Params,
+    /// With what the garbler says that they are to.
     rows: hcom::Committed,
-    /// What the garbler says that they are to.
-    values: Zeroizing<Vec<Block>>,
 }
 
 impl Committed {
     /// None yet.
     pub fn none(params: &hcom::Params) -> Committed {
-        let (rows, values) = (hcom::Committed::new(params), Zeroizing::default());
-        Committed { params: params.clone(), rows, values }
+        Committed { params: params.clone(), rows: hcom::Committed::new(params) }
     }
 
     /// Bytes of one in a store.
     pub fn one_bytes(params: &hcom::Params) -> usize {
-        16 + hcom::Committed::record_bytes(params)
+        hcom::Committed::record_bytes(params)
     }
 
     /// Commits to `n` random strings.
@@ -71,26 +69,26 @@ impl Committed {
         n: usize,
     ) -> Result<Committed> {
         let rows = committer.commit_random(channel, n)?;
-        let values = Zeroizing::new(rows.values().to_vec());
-        Ok(Committed { params: committer.params().clone(), rows, values })
+        Ok(Committed { params: committer.params().clone(), rows })
     }
 
     /// What is committed to.
     pub fn value(&self, id: Id) -> Block {
-        self.values[id as usize]
+        self.rows.values()[id as usize]
     }
 
     /// Asks for the memory of some of them, before it is needed.
     pub fn prefetch(&self, ids: RangeInclusive<Id>) {
         ids.for_each(|id| {
             self.rows.prefetch(id as usize);
-            prefetch(&self.values[id as usize]);
+            prefetch(&self.rows.values()[id as usize]);
         });
     }
 
     /// Makes it another string; returns the correction that the evaluator has to be told.
     pub fn correct(&mut self, id: Id, value: Block) -> Block {
-        let old = std::mem::replace(&mut self.values[id as usize], value);
+        let old = self.value(id);
+        self.rows.set_value(id as usize, value);
         old ^ value
     }
 
@@ -98,8 +96,7 @@ impl Committed {
     pub fn sums(&self, sums: &[Vec<Id>]) -> Committed {
         let mut rows = hcom::Committed::new(&self.params);
         sums.iter().for_each(|ids| push(&mut rows, &self.rows, ids));
-        let values = Zeroizing::new(sums.iter().map(|ids| self.sum(ids)).collect());
-        Committed { params: self.params.clone(), rows, values }
+        Committed { params: self.params.clone(), rows }
     }
 
     /// The first `at` of them, and the others.
@@ -107,23 +104,17 @@ impl Committed {
         let one = |range: std::ops::Range<usize>| {
             self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>())
         };
-        (one(0..at), one(at..self.values.len()))
+        (one(0..at), one(at..self.rows.len()))
     }
 
     /// Some commitments of other lists, followed by these.
     pub fn behind(&self, others: &[(&Committed, usize)]) -> Committed {
-        let own = (0..self.values.len()).map(|id| (self, id));
+        let own = (0..self.rows.len()).map(|id| (self, id));
         let mut rows = hcom::Committed::new(&self.params);
-        let mut values = Zeroizing::new(Vec::with_capacity(others.len() + self.values.len()));
         for (list, id) in others.iter().copied().chain(own) {
             rows.push_xor(&[(&list.rows, id)]);
-            values.push(list.values[id]);
         }
-        Committed { params: self.params.clone(), rows, values }
-    }
-
-    fn sum(&self, ids: &[Id]) -> Block {
-        ids.iter().fold(Block::ZERO, |sum, &id| sum ^ self.value(id))
+        Committed { params: self.params.clone(), rows }
     }
 
     /// Begins to open sums of them.
@@ -137,12 +128,12 @@ impl Committed {
     /// `Store` when it cannot be written.
     pub fn save(&self, to: &mut Writer<'_>) -> Result<()> {
         let mut record = Zeroizing::new(Vec::new());
-        for id in 0..self.values.len() {
+        for id in 0..self.rows.len() {
             record.clear();
             self.rows.write_record(id, &mut record);
             to.bytes(&record)?;
         }
-        to.blocks(&self.values)
+        Ok(())
     }
 
     /// Reads back this number of them.
@@ -155,8 +146,7 @@ impl Committed {
             let record = from.bytes(hcom::Committed::record_bytes(&params))?;
             rows.push_record(&Zeroizing::new(record));
         }
-        let values = Zeroizing::new(from.blocks(n)?);
-        Ok(Committed { params, rows, values })
+        Ok(Committed { params, rows })
     }
 }
 
@@ -166,15 +156,14 @@ impl List for Committed {
     }
 
     fn next(&self) -> Id {
-        self.values.len() as Id
+        self.rows.len() as Id
     }
 
     fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()> {
         let bytes = hcom::Committed::record_bytes(&self.params);
         let mut record = Zeroizing::new(Vec::with_capacity(bytes));
         self.rows.write_record(id as usize, &mut record);
-        to.bytes(&record)?;
-        to.blocks(&self.values[id as usize..][..1])
+        to.bytes(&record)
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<Id> {
@@ -182,9 +171,7 @@ impl List for Committed {
         let mut record = Zeroizing::new(vec![0; bytes]);
         from.fill(&mut record)?;
         self.rows.push_record(&record);
-        let id = self.next();
-        self.values.push(from.block()?);
-        Ok(id)
+        Ok(self.next() - 1)
     }
 }
 
@@ -207,7 +194,7 @@ impl<'a> Opening<'a> {
 
     /// Opens the sum of some commitments: returns it, to be sent unless the evaluator knows it.
     pub fn open(&mut self, ids: impl IntoIterator<Item = Id>) -> Block {
-        let (mut sum, values) = (Block::ZERO, &self.committed.values);
+        let (mut sum, values) = (Block::ZERO, self.committed.rows.values());
         let which = ids.into_iter().map(|id| {
             sum ^= values[id as usize];
             id as usize
@@ -406,12 +393,8 @@ pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]
 
 /// Receives this number of them.
 pub(super) fn receive_blocks(channel: &mut Channel, kind: Message, n: usize) -> Result<Vec<Block>> {
-    let mut blocks = Vec::new();
-    while blocks.len() < n {
-        let start = blocks.len();
-        blocks.resize(n.min(start + PIECE), Block::ZERO);
-        channel.recv_into(kind, Block::as_bytes_mut(&mut blocks[start..]))?;
-    }
+    let mut blocks = vec![Block::ZERO; n];
+    receive_blocks_into(channel, kind, &mut blocks)?;
     Ok(blocks)
 }
 

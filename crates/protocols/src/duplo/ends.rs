@@ -9,12 +9,12 @@ use super::solder::Target;
 /// Where everything is that a part is connected by, in some list of commitments.
 #[derive(Default)]
 pub(super) struct Ends {
-    /// The head of each wire's authenticators.
+    /// The wires: the head of each one's authenticators, if it has some.
     pub heads: Vec<Target>,
     /// The inputs of the first copies in all slots, in the order of the graph's sums.
     pub inputs: Vec<Target>,
-    /// The transfers of the evaluator's inputs, one after the other.
-    pub transfers: Id,
+    /// The transfers of the evaluator's inputs.
+    pub transfers: Vec<Id>,
     /// The masks of the evaluator's outputs.
     pub masks: Id,
 }
@@ -31,12 +31,12 @@ impl Ends {
         Ends {
             heads: (0..program.wires()).map(|wire| view.head(wire)).collect(),
             inputs: (0..program.graph.slots.len()).flat_map(inputs).collect(),
-            transfers: layout.transfers + view.transfers().start as Id,
+            transfers: view.transfers().map(|n| layout.transfers + n as Id).collect(),
             masks: layout.masks + (view.part * program.to_evaluator.len()) as Id,
         }
     }
 
-    /// The head of a wire's authenticators.
+    /// A wire.
     pub fn head(&self, wire: Wire) -> Target {
         self.heads[wire as usize]
     }

@@ -8,6 +8,7 @@
 //! evaluation goes on with either key and the peer gets an answer as otherwise, after the same
 //! steps: the keys of all copies are looked at, also where they are the same.
 
+use symbolon_garbling::{Labels, evaluate_side_by_side};
 use symbolon_primitives::{Block, HugeBuf, Secret};
 use symbolon_transport::{Error, Result};
 use zeroize::{Zeroize, Zeroizing};
@@ -15,10 +16,10 @@ use zeroize::{Zeroize, Zeroizing};
 use super::authenticators::{AT_A_TIME, Authenticators};
 use super::buckets::GarbledCopy;
 use super::components::{Kind, Wire};
-use super::garble::{self, HalfGates};
+use super::garble::{self, HalfGates, SIDE};
 use super::program::Program;
 use super::solder::{Held, transfer};
-use crate::parallel::in_parallel;
+use crate::parallel::in_parallel_on;
 
 /// AND gates of a bucket from which on its copies are evaluated by several threads: fewer take less
 /// time than starting a thread.
@@ -114,10 +115,12 @@ impl GarbledProgram {
             };
             let first = Zeroizing::new((0..kind.inputs()).map(input).collect::<Vec<_>>());
             let threads = if kind.ands() * copies.len() < GATES_FOR_THREADS { 1 } else { threads };
-            let outputs = in_parallel(threads, copies.len(), |i| {
-                let first_output = at.first_output as usize;
-                self.evaluate_copy(kind, &copies[i], &copies[0], &first, first_output)
+            let size = garble::side_by_side(kind).min(copies.len().div_ceil(threads));
+            let groups = copies.chunks(size).collect();
+            let outputs = in_parallel_on(threads, groups, |group| {
+                self.evaluate_copies(kind, group, (&copies[0], &first), at.first_output as usize)
             });
+            let outputs: Vec<Labels> = outputs.into_iter().flatten().collect();
             let mut keys = Zeroizing::new(Vec::with_capacity(outputs.len()));
             for output in 0..kind.outputs() {
                 let wire = at.first_output as usize + output;
@@ -145,34 +148,62 @@ impl GarbledProgram {
         transfer(held, self.solderings[number], difference)
     }
 
-    /// Evaluates one copy, on the keys of the first one's inputs; returns keys of the output wires.
-    fn evaluate_copy(
+    /// Evaluates copies, on the keys of the first one's inputs; returns each one's keys of the
+    /// output wires.
+    fn evaluate_copies(
         &self,
         kind: &Kind,
-        copy: &GarbledCopy,
-        first: &GarbledCopy,
-        inputs: &[Block],
+        copies: &[GarbledCopy],
+        (first, inputs): (&GarbledCopy, &[Block]),
         first_output: usize,
-    ) -> Zeroizing<Vec<Block>> {
-        let own = if copy.inputs.is_empty() {
-            inputs.to_vec()
-        } else {
+    ) -> Vec<Labels> {
+        let move_inputs = |copy: &GarbledCopy| -> Labels {
+            if copy.inputs.is_empty() {
+                return Labels::new(inputs.to_vec());
+            }
             let moved = inputs.iter().zip(&copy.inputs).map(|(&key, &soldering)| {
                 let held = Held { key, difference: first.difference };
                 transfer(std::iter::once(held), soldering, copy.difference)
             });
-            moved.collect()
+            Labels::new(moved.collect())
         };
-        let own = Zeroizing::new(own);
+        let own: Vec<Labels> = copies.iter().map(move_inputs).collect();
+        let mut outputs = Vec::with_capacity(copies.len());
+        while outputs.len() < copies.len() {
+            let rest = outputs.len()..;
+            let what = (&copies[rest.clone()], &own[rest]);
+            match what.0.len() {
+                1 => self.evaluate_lanes::<1>(kind, what, &mut outputs),
+                2 | 3 => self.evaluate_lanes::<2>(kind, what, &mut outputs),
+                _ => self.evaluate_lanes::<SIDE>(kind, what, &mut outputs),
+            }
+        }
+        let on_wires = |(copy, outputs): (&GarbledCopy, Labels)| {
+            let moved = outputs.iter().zip(&copy.outputs).zip(first_output..);
+            let moved = moved.map(|((&key, &soldering), wire)| {
+                let held = Held { key, difference: copy.difference };
+                let difference = self.authenticators.difference(wire);
+                transfer(std::iter::once(held), soldering, difference)
+            });
+            Labels::new(moved.collect())
+        };
+        copies.iter().zip(outputs).map(on_wires).collect()
+    }
+
+    /// Evaluates the first `W` copies side by side.
+    fn evaluate_lanes<const W: usize>(
+        &self,
+        kind: &Kind,
+        (copies, inputs): (&[GarbledCopy], &[Labels]),
+        outputs: &mut Vec<Labels>,
+    ) {
+        let copies: &[GarbledCopy; W] = copies.first_chunk().expect("as many as there are");
+        let inputs: &[Labels; W] = inputs.first_chunk().expect("as many as there are copies");
         let session = &self.authenticators.session;
-        let instance = garble::instance(kind, session, copy.number);
-        let outputs = instance.evaluate_table(&own, &self.tables[copy.table.clone()]);
-        let moved = outputs.iter().zip(&copy.outputs).zip(first_output..);
-        let moved = moved.map(|((&key, &soldering), wire)| {
-            let held = Held { key, difference: copy.difference };
-            transfer(std::iter::once(held), soldering, self.authenticators.difference(wire))
-        });
-        Zeroizing::new(moved.collect())
+        let instances = copies.each_ref().map(|copy| garble::instance(kind, session, copy.number));
+        let tables = copies.each_ref().map(|copy| &self.tables[copy.table.clone()]);
+        let inputs = inputs.each_ref().map(|inputs| &inputs[..]);
+        outputs.extend(evaluate_side_by_side(instances, inputs, tables));
     }
 
     /// EvKAs: puts the key that is accepted on a wire.

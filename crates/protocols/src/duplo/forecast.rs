@@ -82,8 +82,10 @@ pub struct PhaseBytes {
 pub struct Forecast {
     /// The components that are garbled.
     pub components: Vec<ComponentForecast>,
-    /// The authenticators: a bucket for each wire.
+    /// The authenticators: a bucket for each bundle of wires.
     pub authenticators: GameSizes,
+    /// Wires in a bundle.
+    pub bundle: u64,
     /// Inputs of components that are soldered to.
     pub solderings: u64,
     /// The cut-and-choose, and the buckets.
@@ -123,7 +125,7 @@ impl Forecast {
         let transfers = 16 * (theirs + rho + 1);
         let masks = bits(outputs + rho) + 16 * rho;
         let mut components = Vec::new();
-        let mut made = committed + transfers + masks + authenticators(&params.authenticators);
+        let mut made = committed + transfers + masks + authenticators(program, params);
         for (kind, sizes) in graph.kinds.iter().zip(&params.kinds) {
             let bytes = component(kind, sizes);
             made += bytes;
@@ -142,6 +144,7 @@ impl Forecast {
         Ok(Forecast {
             components,
             authenticators: (&params.authenticators).into(),
+            bundle: params.bundle as u64,
             solderings,
             made: PhaseBytes {
                 garbler: made,
@@ -173,9 +176,13 @@ fn iknp(n: u64) -> u64 {
 }
 
 /// Bytes for authenticators, but for their commitments.
-fn authenticators(sizes: &Sizes) -> u64 {
-    bits(sizes.objects) + 48 * sizes.objects + 16 * sizes.opened() + 32 * sizes.bucketed()
-        - 16 * sizes.buckets
+fn authenticators(program: &Program, params: &Params) -> u64 {
+    let (sizes, keys) =
+        (&params.authenticators, params.bundle as u64 * params.authenticators.objects);
+    let wires = (program.authenticated() * program.parts) as u64;
+    bits(sizes.objects)
+        + 48 * keys
+        + 16 * (sizes.opened() + sizes.bucketed() + (sizes.bucket - 1) * wires)
 }
 
 /// Bytes for all copies of a component, but for their commitments.

@@ -9,7 +9,8 @@
 //! keys of its inputs instead of a seed, but not opening it, which is what most copies are there
 //! for, saves the corrections of all of them.
 
-use symbolon_garbling::{InputKeys, Instance, Labels, component::ComponentDigest};
+use symbolon_garbling::component::ComponentDigest;
+use symbolon_garbling::{InputKeys, Instance, Labels, garble_side_by_side};
 use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};
 
@@ -27,6 +28,13 @@ pub(super) type HalfGates = [Block; 2];
 /// others are garbled again. Half of the copies are opened: to garble the others again takes no
 /// longer than to keep all in fresh memory, beyond the caches.
 const KEPT: usize = 1 << 25;
+
+/// How many copies are garbled or evaluated side by side: so many that what is done once for all of
+/// them takes little, so few that their labels and tables stay in a core's cache.
+pub(super) const SIDE: usize = 4;
+
+/// AND gates of a component from which on each copy goes by itself.
+const LARGE: usize = 1 << 13;
 
 /// A copy of a component.
 #[derive(Clone, Copy)]
@@ -64,11 +72,9 @@ pub(super) fn again<'r>(
 ) -> Vec<&'r [HalfGates]> {
     let gates = copies.first().map_or(0, |copy| copy.kind.ands());
     room.reset(gates * copies.len());
-    let places = split(room, gates, copies.len()).into_iter().zip(copies).collect();
-    let garble = |(table, copy): (&mut [HalfGates], &Copy<'_>)| {
-        copy.instance().garble_into(&copy.keys(committed), table);
-    };
-    in_parallel_on(threads, places, garble);
+    let places = split(room, gates, copies.len()).into_iter().zip(copies);
+    let all = places.map(|(table, &copy)| (copy, table)).collect();
+    garble_each(threads, all, |copy| copy.keys(committed));
     let tables = split(room, gates, copies.len());
     let sent = tables.into_iter().map(|table| {
         adversary(channel, table);
@@ -77,10 +83,58 @@ pub(super) fn again<'r>(
     sent.collect()
 }
 
+/// How many copies of a kind are done side by side.
+pub(super) fn side_by_side(kind: &Kind) -> usize {
+    if kind.ands() < LARGE { SIDE } else { 1 }
+}
+
 /// How many copies are garbled before anything is done with them: enough to keep the threads busy,
 /// few enough to be held in memory.
-pub(super) fn copies_at_a_time(threads: usize) -> usize {
-    if threads == 1 { 1 } else { 4 * threads }
+pub(super) fn copies_at_a_time(kind: &Kind, threads: usize) -> usize {
+    if threads == 1 { side_by_side(kind) } else { SIDE * threads }
+}
+
+/// Garbles copies of a kind, each with its keys to its place. Returns the outputs' labels for 0,
+/// and Δ.
+fn garble_each(
+    threads: usize,
+    mut copies: Vec<(Copy<'_>, &mut [HalfGates])>,
+    keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
+) -> Vec<(Labels, Delta)> {
+    let size = copies.first().map_or(1, |(copy, _)| side_by_side(copy.kind));
+    let mut groups = Vec::new();
+    while !copies.is_empty() {
+        let rest = copies.split_off(size.min(copies.len()));
+        groups.push(std::mem::replace(&mut copies, rest));
+    }
+    let made = in_parallel_on(threads, groups, |mut group| {
+        let mut made = Vec::with_capacity(group.len());
+        let mut rest = &mut group[..];
+        while !rest.is_empty() {
+            rest = match rest.len() {
+                1 => garble_lanes::<1>(rest, &keys, &mut made),
+                2 | 3 => garble_lanes::<2>(rest, &keys, &mut made),
+                _ => garble_lanes::<SIDE>(rest, &keys, &mut made),
+            };
+        }
+        made
+    });
+    made.into_iter().flatten().collect()
+}
+
+/// Garbles the first `W`, and returns the others.
+fn garble_lanes<'c, 'k, 't, const W: usize>(
+    copies: &'c mut [(Copy<'k>, &'t mut [HalfGates])],
+    keys: impl Fn(Copy<'_>) -> InputKeys,
+    made: &mut Vec<(Labels, Delta)>,
+) -> &'c mut [(Copy<'k>, &'t mut [HalfGates])] {
+    let (some, rest) = copies.split_first_chunk_mut::<W>().expect("as many as there are");
+    let instances = some.each_ref().map(|(copy, _)| copy.instance());
+    let keys = some.each_ref().map(|(copy, _)| keys(*copy));
+    let tables = some.each_mut().map(|(_, table)| &mut **table);
+    let outputs = garble_side_by_side(instances, keys.each_ref(), tables);
+    made.extend(outputs.into_iter().zip(keys).map(|(outputs, keys)| (outputs, keys.delta)));
+    rest
 }
 
 /// How the copy with this number is garbled and evaluated.
@@ -134,7 +188,7 @@ impl<'a> Garbling<'a> {
         let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
         let mut digests = Vec::with_capacity(32 * objects.count);
         let (mut kept, mut others) = (self.keep(kind, objects), HugeBuf::public(0));
-        let (mut first, step) = (0, copies_at_a_time(self.threads));
+        let (mut first, step) = (0, copies_at_a_time(kind, self.threads));
         while first < objects.count {
             let end = if first < kept.copies { kept.copies } else { objects.count };
             let n = step.min(end - first);
@@ -145,12 +199,10 @@ impl<'a> Garbling<'a> {
                 &mut others[..]
             };
             let fixed: &Committed = committed;
-            let places = split(tables, gates, n).into_iter().zip(first..).collect();
-            let mut made = in_parallel_on(self.threads, places, |(table, object)| {
-                let copy = Copy { kind, objects, session, object };
-                let keys = copy.keys(fixed);
-                (copy.instance().garble_into(&keys, table), keys.delta)
-            });
+            let places = split(tables, gates, n).into_iter().zip(first..);
+            let copy = |(table, object)| (Copy { kind, objects, session, object }, table);
+            let all = places.map(copy).collect();
+            let mut made = garble_each(self.threads, all, |copy| copy.keys(fixed));
             let places = split(tables, gates, n).into_iter().zip(&mut made);
             places.for_each(|(table, (_outputs, _delta))| {
                 adversary(channel, table);
@@ -256,29 +308,48 @@ pub(super) fn receive_offsets(
     Ok(())
 }
 
-/// VerSub of the evaluator: garbles a copy again, from what was `opened` of it: Δ, then what is
-/// committed to of its inputs. Returns what must be committed to of its outputs.
-pub(super) fn garble_again(
-    copy: Copy<'_>,
+/// VerSub of the evaluator: garbles copies again, into room that is used again, from what was
+/// `opened` of each: Δ, then what is committed to of its inputs. Compares the tables with the
+/// digests that were sent. Returns what must be committed to of the outputs.
+pub(super) fn garble_opened(
+    threads: usize,
     peer: u16,
-    opened: &[Block],
-    sent: &[u8; 32],
-) -> Result<Vec<Block>> {
+    copies: &[(Copy<'_>, Vec<Block>)],
+    digests: &[[u8; 32]],
+    room: &mut HugeBuf<HalfGates>,
+) -> Result<Vec<Vec<Block>>> {
     let wrong = || Error::misbehaved(peer, super::checks::OPENED_COMPONENT);
-    let (&offset, inputs) = opened.split_first().ok_or_else(wrong)?;
-    if !offset.lsb() {
-        return Err(wrong());
+    for (_, opened) in copies {
+        if !opened[0].lsb() {
+            return Err(wrong());
+        }
+        watch::tell_opened(&opened[0].to_bytes());
     }
-    let zero = inputs.iter().map(|&committed| keys::zero_key(committed, offset)).collect();
-    let keys = InputKeys { delta: Delta::new(offset), inputs: Labels::new(zero) };
-    watch::tell_opened(&offset.to_bytes());
-    let mut digest = ComponentDigest::default();
-    let Ok(outputs) = copy.instance().garble(&keys, |gates| {
-        digest.update(gates);
-        Ok::<_, std::convert::Infallible>(())
+    let Some((Copy { kind, .. }, _)) = copies.first() else {
+        return Ok(Vec::new());
+    };
+    let gates = kind.ands();
+    room.reset(gates * copies.len());
+    let all = split(room, gates, copies.len()).into_iter().zip(copies);
+    let all = all.map(|(table, &(copy, _))| (copy, table)).collect();
+    let made = garble_each(threads, all, |copy| {
+        let of = copies.iter().find(|(other, _)| other.object == copy.object);
+        opened_keys(&of.expect("one of them").1)
     });
-    if !same_digest(&digest.finish(), sent) {
+    let tables = split(room, gates, copies.len());
+    let again = in_parallel_on(threads, tables, |table| digest(table));
+    let mut each = again.iter().zip(copies);
+    if !each.all(|(again, (copy, _))| same_digest(again, &digests[copy.object])) {
         return Err(wrong());
     }
-    Ok(outputs.iter().map(|&zero| keys::committed(zero, offset)).collect())
+    let committed = |(outputs, delta): (Labels, Delta)| {
+        outputs.iter().map(|&zero| keys::committed(zero, *delta)).collect()
+    };
+    Ok(made.into_iter().map(committed).collect())
+}
+
+fn opened_keys(opened: &[Block]) -> InputKeys {
+    let offset = opened[0];
+    let zero = opened[1..].iter().map(|&committed| keys::zero_key(committed, offset)).collect();
+    InputKeys { delta: Delta::new(offset), inputs: Labels::new(zero) }
 }

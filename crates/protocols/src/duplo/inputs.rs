@@ -1,10 +1,14 @@
 //! InputG and InputE of Appendix A: how the evaluator gets the keys of both parties' inputs.
 //!
 //! * **Garbler's inputs:** it sends the key; the wire's authenticators accept it or not.
-//! * **Evaluator's inputs:** from a transfer with the random choice b the evaluator has M = R ⊕
-//!   b·Δ_ot. It says f = x ⊕ b. With base key B, Δ and indicator bit σ of the wire's head, and e =
-//!   f ⊕ σ, the garbler opens D = B ⊕ R ⊕ e·Δ_ot and says e. With S = Δ ⊕ Δ_ot, D ⊕ M ⊕ (x ⊕ σ)·S
-//!   is B ⊕ (x ⊕ σ)·Δ, the key for x.
+//! * **Evaluator's inputs:** the wire's key is a commitment of its own, with base key B and
+//!   indicator bit σ, and its Δ is Δ_ot. From a transfer with the random choice b the evaluator has
+//!   M = R ⊕ b·Δ_ot. It says f = x ⊕ b, and with e = f ⊕ σ the garbler opens D = B ⊕ R ⊕ e·Δ_ot and
+//!   says e. D ⊕ M is B ⊕ (x ⊕ σ)·Δ_ot, the key for x.
+//!
+//! These wires have no authenticators. Appendix A has them accept the key, too, but the opening
+//! says already that it is B or B ⊕ Δ_ot of what the garbler is committed to, and which of them:
+//! a garbler cannot bring about another one. The evaluator need not recover its own inputs.
 //!
 //! The last bit of what is opened is σ ⊕ lsb(R) ⊕ e, which is lsb(R) ⊕ f if e is right; the
 //! evaluator knows that: it is lsb(M) ⊕ x. In its place e is sent. A garbler that lies about e
@@ -71,7 +75,7 @@ pub(super) fn get(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
     program: &Program,
-    (transfers, authenticators): (&Transfers, &Authenticators),
+    transfers: &Transfers,
     bits: &[bool],
 ) -> Result<InputKeys> {
     let garbler = receive_blocks(channel, messages::INPUT_KEYS, program.inputs[0].len())?;
@@ -84,8 +88,7 @@ pub(super) fn get(
         claims.claim(ids, opened.with_lsb(result.lsb() ^ bit));
         // x ⊕ σ, with σ = e ⊕ f and f = x ⊕ b.
         let colour = turn ^ transfers.choices.get(i);
-        let difference = authenticators.difference(program.inputs[1][i] as usize);
-        evaluator.push((opened ^ result ^ difference.select(colour)).with_lsb(colour));
+        evaluator.push((opened ^ result).with_lsb(colour));
     }
     Ok(InputKeys { garbler, evaluator })
 }
@@ -99,7 +102,7 @@ impl InputKeys {
     }
 }
 
-/// Puts keys on their wires, if the wires' authenticators accept all of them.
+/// Puts keys on their wires, if authenticators accept all of those that have some.
 pub(super) fn accept(
     channel: &Channel,
     authenticators: &Authenticators,
@@ -109,7 +112,8 @@ pub(super) fn accept(
     // The verdict comes after all were looked at.
     let mut accepted = true;
     for (wire, key) in keys {
-        accepted &= authenticators.accept(wire as usize, &[key])[0];
+        accepted &= authenticators.is_open(wire as usize)
+            || authenticators.accept(wire as usize, &[key])[0];
         wires[wire as usize] = key;
     }
     if accepted { Ok(()) } else { Err(Error::misbehaved(channel.peer(), super::checks::INPUT_KEY)) }

@@ -24,14 +24,15 @@ pub(super) fn key(committed: Block, delta: Block, value: bool) -> Block {
     zero_key(committed, delta) ^ delta.select(value)
 }
 
-/// How many authenticators are hashed at a time: their keys fill the widest registers, and stay in
-/// the first-level cache.
+/// How many keys of authenticators are hashed at a time: they fill the widest registers, and stay
+/// in the L1 cache.
 pub(super) const HASHED: usize = 64;
 
-/// K^0 = H(Δ) of self-authenticating wires. Every authenticator has a number of its own, which is
-/// the tweak of its hash.
+/// K^0 = H(Δ) of self-authenticating wires. Every key of every authenticator has a number of its
+/// own, which is the tweak of its hash.
 ///
-/// H has to hide Δ from who knows K^0 or K^0 ⊕ Δ; nobody gains by a collision, because a wire's
+/// H has to hide Δ from who knows K^0 or K^0 ⊕ Δ of each wire of a bundle, under tweaks, and so
+/// keys of the ideal cipher, of their own; nobody gains by a collision, because a wire's
 /// keys differ and one Δ has one hash. In H(Δ) = E(σ(Δ)) ⊕ σ(Δ) both are as hard to invert as the
 /// ideal cipher is, for σ(x) ⊕ x is one-to-one as well.
 pub(super) struct SelfHash(TweakedHash);
@@ -43,9 +44,9 @@ impl SelfHash {
         SelfHash(TweakedHash::new(start))
     }
 
-    /// K^0 of authenticators, at most [`HASHED`], from their Δ, in place.
-    pub fn hash(&self, numbers: &[u64], offsets: &mut [Block]) {
-        let (tweaks, n) = tweaks(numbers.iter().copied());
+    /// K^0 of keys with these numbers, at most [`HASHED`], from their Δ, in place.
+    pub fn hash(&self, numbers: impl Iterator<Item = u64>, offsets: &mut [Block]) {
+        let (tweaks, n) = tweaks(numbers);
         self.0.hash_with(&tweaks[..n], 1, offsets);
     }
 }
@@ -56,8 +57,8 @@ impl SelfHash {
 /// Its start is drawn after the keys are committed to. So what was computed before does not help
 /// to find a third key with the hash of one of the two, and each call of the ideal cipher after it
 /// finds one with probability 2^-127: 128 bits of hash are enough. It hides the key that the
-/// evaluator lacks, as that of half-gates does: it is the hash of the other key ⊕ Δ, with a Δ and a
-/// tweak of its own for each authenticator.
+/// evaluator lacks, as that of half-gates does: it is the hash of the other key ⊕ Δ, under a
+/// tweak that no other key has, with a Δ that only the wires of one bundle share.
 #[derive(Clone)]
 pub(super) struct KeyHash(Block);
 
@@ -75,7 +76,7 @@ impl KeyHash {
     }
 
     /// The hashes of keys, at most [`HASHED`], in place: `group` of them (1, 2, 4 or 8) in each of
-    /// the authenticators with these numbers.
+    /// those with these numbers.
     pub fn hash_groups(
         &self,
         numbers: impl Iterator<Item = u64>,
@@ -86,14 +87,14 @@ impl KeyHash {
         TweakedHash::new(self.0).hash_with(&tweaks[..n], group, keys);
     }
 
-    /// What authenticators, at most [`HASHED`], accept: the hashes of the key of colour 0 and of
-    /// the key of colour 1, in the place of what is `[committed to, Δ]`.
-    pub fn accepted(&self, numbers: &[u64], keys: &mut [[Block; 2]]) {
+    /// What is accepted for keys with these numbers, at most [`HASHED`]: the hashes of the key of
+    /// colour 0 and of the key of colour 1, in the place of what is `[committed to, Δ]`.
+    pub fn accepted(&self, numbers: impl Iterator<Item = u64>, keys: &mut [[Block; 2]]) {
         for [key, offset] in keys.iter_mut() {
             let base = key.with_lsb(false);
             (*key, *offset) = (base, base ^ *offset);
         }
-        let (tweaks, n) = tweaks(numbers.iter().copied());
+        let (tweaks, n) = tweaks(numbers);
         TweakedHash::new(self.0).hash_with(&tweaks[..n], 2, keys.as_flattened_mut());
     }
 }
@@ -126,7 +127,7 @@ mod tests {
         let hash = KeyHash::from_block(Block(3));
         let (delta, committed) = (Block(77), Block(1000));
         let mut accepted = [[committed, delta], [committed, delta]];
-        hash.accepted(&[5, 6], &mut accepted);
+        hash.accepted([5, 6].into_iter(), &mut accepted);
         for value in [false, true] {
             let key = key(committed, delta, value);
             let mut hashes = [key; 2];

@@ -1,4 +1,18 @@
 //! Which commitment is of what.
+//!
+//! # Memory
+//! All commitments of a run are in memory until its parts are connected, for the buckets are drawn
+//! from all of them: 72 bytes each at both parties, at ρ = 40. For N blocks of AES-128:
+//!
+//! | N | commitments | MB at each party |
+//! | --- | --- | --- |
+//! | 1 | 29 973 | 2 |
+//! | 32 | 330 624 | 24 |
+//! | 128 | 984 602 | 71 |
+//! | 1 024 | 5 876 331 | 423 |
+//!
+//! The evaluator has 32 bytes more for each wire of each authenticator, of which a run of 128 makes
+//! 329 788 and one of 1 024 makes 2 118 996.
 
 use super::{commit::Id, params::Params, program::Program};
 
@@ -31,12 +45,18 @@ impl Objects {
 pub(super) struct Layout {
     /// The copies of each kind.
     pub kinds: Vec<Objects>,
-    /// All authenticators: the key is the only one of each.
+    /// All authenticators: as many keys of each as there are wires in a bundle.
     pub authenticators: Objects,
+    /// Wires in a bundle.
+    pub bundle: usize,
+    /// Bundles of each part.
+    pub bundles: usize,
     /// R_i of the oblivious transfers of the evaluator's inputs; then those of their check.
     pub transfers: Id,
     /// The masks of the evaluator's outputs; then those of their check.
     pub masks: Id,
+    /// The keys of the evaluator's inputs.
+    pub own_inputs: Id,
     /// Commitments in all.
     pub total: usize,
     /// Objects in all.
@@ -61,15 +81,22 @@ impl Layout {
         let kinds = kinds
             .map(|(kind, sizes)| take(kind.inputs() + kind.outputs(), sizes.objects as usize))
             .collect();
-        let authenticators = take(1, params.authenticators.objects as usize);
+        let bundle = params.bundle;
+        let bundles = params.authenticators.buckets as usize / program.parts;
+        let authenticators = take(bundle, params.authenticators.objects as usize);
         let transfers = next;
-        let masks = transfers + program.inputs[1].len() * program.parts + rho as usize;
-        let total = masks + program.to_evaluator.len() * program.parts + rho as usize;
+        let own = program.inputs[1].len() * program.parts;
+        let masks = transfers + own + rho as usize;
+        let own_inputs = masks + program.to_evaluator.len() * program.parts + rho as usize;
+        let total = own_inputs + own;
         Layout {
             kinds,
             authenticators,
+            bundle,
+            bundles,
             transfers: transfers as Id,
             masks: masks as Id,
+            own_inputs: own_inputs as Id,
             total,
             objects: objects - number,
         }

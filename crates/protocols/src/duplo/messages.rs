@@ -29,7 +29,7 @@ symbolon_transport::messages! {
     pub AUTHENTICATOR_KEYS = "duplo: authenticator keys" {
         phase: "function-dependent",
         route: TO_EVALUATOR,
-        length: "16·L, in pieces of 2^24",
+        length: "16·b·L, for b wires in a bundle, in pieces of at most 2^18",
         carries: "corrections: keys of authenticators",
         step: "KNRTT17, GenInKeyAuth",
     }
@@ -50,8 +50,8 @@ symbolon_transport::messages! {
     pub ACCEPTED = "duplo: accepted keys" {
         phase: "function-dependent",
         route: TO_EVALUATOR,
-        length: "32·L, in pieces of 2^24",
-        carries: "hashes of the two keys of every authenticator",
+        length: "32·b·L, in pieces of at most 2^18",
+        carries: "hashes of the two keys of each wire of every authenticator",
         step: "KNRTT17, GenInKeyAuth",
     }
     pub CHOICES = "duplo: sums of choices" {
@@ -92,7 +92,7 @@ symbolon_transport::messages! {
     pub AUTHENTICATOR_SOLDERINGS = "duplo: authenticator solderings" {
         phase: "function-dependent",
         route: TO_EVALUATOR,
-        length: "16·(2α − 1) for each wire, up to 4096 wires",
+        length: "16·α for each bundle, and 16·(α − 1) for each of its wires, up to 512 bundles",
         carries: "differences of Δ, and solderings from the head of each bucket",
         step: "KNRTT17, GenSold",
     }

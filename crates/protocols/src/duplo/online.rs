@@ -249,8 +249,7 @@ impl EvaluatorReady {
         inputs::mask(channel, &transfers, &bits)?;
         let authenticators = &garbled.authenticators;
         let mut claims = received.claims(online.opening());
-        let what = (&transfers, authenticators);
-        let keys = inputs::get(channel, &mut claims, &program, what, &bits)?;
+        let keys = inputs::get(channel, &mut claims, &program, &transfers, &bits)?;
         let indicators = outputs::get_indicators(channel, &mut claims, &program)?;
         claims.check(channel)?;
         let mut wires = Zeroizing::new(vec![Block::ZERO; program.wires()]);

@@ -15,7 +15,7 @@
 //! | --- | --- |
 //! | 0 | the session of the set-up, what openings are numbered by, sizes of buckets, the commitment to Δ_ot; at the evaluator, the start of the authenticators' hash |
 //! | 1 | a wire: commitments to its key and Δ; at the evaluator, its authenticators |
-//! | 2 | a transfer: the commitment to R; at the evaluator, choice and result |
+//! | 2 | an input of the evaluator: commitments to R of a transfer and to the key of the wire; at the evaluator, choice and result |
 //! | 3 | a mask: the commitment to it |
 //! | 4 + k | a bucket of kind k: commitments to Δ and input keys of its first copy; the wires of its outputs; at the evaluator, all copies |
 //!
@@ -45,7 +45,7 @@ use super::oblivious::Transfers;
 use super::online::{EvaluatorParts, GarblerParts, Origin};
 use super::params::{BucketSizes, Games, Params};
 use super::preprocess::PartBuckets;
-use super::program::{GARBLER, Program, Task};
+use super::program::{Carrier, GARBLER, Program, Task};
 use super::solder::Target;
 use super::stock::{Components, MASKS, TRANSFERS, WIRES};
 use super::store::{self, AUTHENTICATOR_BYTES};
@@ -86,7 +86,7 @@ impl Shape {
     }
 
     fn transfer(&self) -> usize {
-        self.commitment + self.at_evaluator(1 + 16)
+        2 * self.commitment + self.at_evaluator(1 + 16)
     }
 
     fn bucket(&self, kind: &Kind, number: usize) -> usize {
@@ -211,16 +211,17 @@ impl<'a> Filling<'a> {
         evaluator: Option<(&Authenticators, &Transfers)>,
     ) -> Result<()> {
         let (program, ends) = (view.program, Ends::of(view));
-        for wire in 0..program.graph.inputs {
+        for wire in 0..program.unbound() {
             let authenticators = evaluator.map_or(&[][..], |(all, _)| all.of(wire));
             let bytes = 2 * list.bytes() + AUTHENTICATOR_BYTES * authenticators.len();
             self.put(1 + WIRES, bytes, |to| {
                 write_wire(to, list, ends.heads[wire], authenticators)
             })?;
         }
-        for transfer in 0..program.inputs[1].len() {
-            self.put(1 + TRANSFERS, list.bytes() + 17, |to| {
-                list.write(ends.transfers + transfer as Id, to)?;
+        for (transfer, &wire) in program.inputs[1].iter().enumerate() {
+            self.put(1 + TRANSFERS, 2 * list.bytes() + 17, |to| {
+                list.write(ends.transfers[transfer], to)?;
+                list.write(ends.head(wire).key, to)?;
                 let Some((_, all)) = evaluator else { return Ok(()) };
                 to.bytes(&[all.choices.get(transfer).into()])?;
                 to.blocks(&all.results[transfer..][..1])
@@ -315,7 +316,7 @@ impl Plan {
         };
         let kinds = program.graph.kinds.iter().map(place).collect::<Result<Vec<_>>>()?;
         let mut takes = vec![0; MASKS + 1 + pool.len()];
-        takes[WIRES] = (program.graph.inputs + program.out_gates.len()) as u64;
+        takes[WIRES] = program.unbound() as u64;
         takes[TRANSFERS] = program.inputs[1].len() as u64;
         takes[MASKS] = program.to_evaluator.len() as u64;
         for ((_, place), count) in kinds.iter().zip(program.graph.counts()) {
@@ -425,7 +426,8 @@ impl Opened {
         let (ends, own) = sections.read(&plan.program, &buckets, &mut received)?;
         let OwnOfEvaluator { authenticators: all, slots, tables, transfers } = own;
         let bucket = buckets.authenticators;
-        let authenticators = Authenticators { session, hash, bucket, all };
+        let carriers = plan.program.carriers.clone();
+        let authenticators = Authenticators { session, hash, bucket, all, carriers };
         let buckets = PartBuckets { authenticators, slots, tables };
         let own = Box::new((buckets, transfers));
         Ok(Opened::Evaluator { origin, ends, received, start, own })
@@ -515,8 +517,23 @@ impl Sections {
             }
             Ok::<_, Error>(())
         };
-        let unbound = &mut self.of(WIRES)?;
-        wires(unbound, graph.inputs, &mut ends, &mut own.authenticators, list)?;
+        for &carrier in &program.carriers[..graph.inputs] {
+            match carrier {
+                Carrier::Authenticated(_) => {
+                    let from = &mut self.of(WIRES)?;
+                    wires(from, 1, &mut ends, &mut own.authenticators, list)?;
+                }
+                Carrier::OwnInput(input) => {
+                    let garbler = self.garbler;
+                    let from = &mut self.of(TRANSFERS)?;
+                    ends.transfers.push(list.read(from)?);
+                    ends.heads.push(Target { key: list.read(from)?, offset: COMMON_OFFSET });
+                    if !garbler {
+                        read_transfer(from, input as usize, &mut own.transfers)?;
+                    }
+                }
+            }
+        }
         let mut first = 0;
         for (number, slot) in graph.slots.iter().enumerate() {
             let (kind, garbler) = (&graph.kinds[slot.kind], self.garbler);
@@ -538,15 +555,6 @@ impl Sections {
         }
         let unbound = &mut self.of(WIRES)?;
         wires(unbound, program.out_gates.len(), &mut ends, &mut own.authenticators, list)?;
-        ends.transfers = list.next();
-        for transfer in 0..n {
-            let garbler = self.garbler;
-            let from = &mut self.of(TRANSFERS)?;
-            list.read(from)?;
-            if !garbler {
-                read_transfer(from, transfer, &mut own.transfers)?;
-            }
-        }
         ends.masks = list.next();
         for _ in 0..program.to_evaluator.len() {
             list.read(&mut self.of(MASKS)?)?;

@@ -22,18 +22,18 @@ use symbolon_cutchoose::hcom::{
     Committer, OwnLater, OwnOpening, Receiver, TheirLater, TheirOpening,
 };
 use symbolon_ot::{CotReceiver, CotSender};
-use symbolon_primitives::{Block, HugeBuf, Prg};
+use symbolon_primitives::{HugeBuf, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
-use super::authenticators::{self, Authenticators};
+use super::authenticators::{self, Accepted, Authenticators};
 use super::buckets::{self, GarbledCopy, Places, View};
 use super::check::{self, Draw};
 use super::commit::{Committed, Received};
 use super::engine::{Duplo, Side};
 use super::garble::{self, HalfGates, KeptTables};
 use super::indicators;
-use super::keys::KeyHash;
+use super::keys::{KeyHash, SelfHash};
 use super::layout::Layout;
 use super::oblivious::{self, Transfers};
 use super::params::{BucketSizes, Params};
@@ -73,7 +73,7 @@ struct Sent {
     digests: Vec<Vec<[u8; 32]>>,
     hash: KeyHash,
     /// What each authenticator accepts.
-    accepted: Vec<[Block; 2]>,
+    accepted: Accepted,
 }
 
 /// The buckets of one part, as the evaluator has them.
@@ -153,15 +153,15 @@ pub(super) fn garbler(
     let place = (transfers, run.transfers + run.checks);
     oblivious::send(channel, cot, &mut committed, place)?;
     indicators::commit(channel, &mut committed, (masks, run.masks + run.checks))?;
-    authenticators::commit_all(channel, &mut committed, &session, &run.layout.authenticators)?;
+    let (objects, bundle) = (run.layout.authenticators, run.layout.bundle);
+    authenticators::commit_all(channel, &mut committed, &session, (&objects, bundle))?;
     let mut garbling = garble::Garbling::new(&session, threads);
     let mut tables = Vec::new();
     for kind in program.graph.kinds.iter().zip(&run.layout.kinds) {
         tables.push(garbling.garble_all(channel, &mut committed, kind)?);
     }
     let hash = KeyHash::new(engine.coin(channel)?);
-    let objects = run.layout.authenticators;
-    authenticators::send_accepted(channel, &committed, &hash, &objects)?;
+    authenticators::send_accepted(channel, &committed, &hash, (&objects, bundle))?;
     let mut coin = engine.coin(channel)?.into_prg();
     let (of_transfers, of_masks) = (check::next(&mut coin), check::next(&mut coin));
     let (n_transfers, n_masks, checks) = (run.transfers, run.masks, run.checks);
@@ -175,7 +175,8 @@ pub(super) fn garbler(
     {
         check::open_components(channel, &mut opening, (kind, objects), draw)?;
     }
-    check::open_authenticators(channel, &mut opening, &objects, &places.authenticators)?;
+    let what = (&objects, bundle);
+    check::open_authenticators(channel, &mut opening, what, &places.authenticators)?;
     opening.prove(channel)?;
     let program = Arc::new(program);
     Ok(GarblerCopies { digest, program, places, committed, session, threads, tables, buckets })
@@ -231,14 +232,14 @@ pub(super) fn evaluator(
     let place = (first_transfer, run.transfers + run.checks);
     let transfers = oblivious::receive(channel, cot, &mut received, place, &mut prg)?;
     indicators::receive(channel, &mut received, (first_mask, run.masks + run.checks))?;
-    authenticators::receive_all(channel, &mut received, &run.layout.authenticators)?;
+    let (objects, bundle) = (run.layout.authenticators, run.layout.bundle);
+    authenticators::receive_all(channel, &mut received, (&objects, bundle))?;
     let mut digests = Vec::new();
     for kind in program.graph.kinds.iter().zip(&run.layout.kinds) {
         digests.push(garble::receive_all(channel, &mut received, kind)?);
     }
     let hash = KeyHash::new(engine.coin(channel)?);
-    let objects = run.layout.authenticators;
-    let accepted = authenticators::receive_accepted(channel, &objects)?;
+    let accepted = authenticators::receive_accepted(channel, (&objects, bundle))?;
     let mut coin = engine.coin(channel)?.into_prg();
     let (of_transfers, of_masks) = (check::next(&mut coin), check::next(&mut coin));
     let (n_transfers, n_masks, checks) = (run.transfers, run.masks, run.checks);
@@ -255,8 +256,9 @@ pub(super) fn evaluator(
         let (what, draw) = ((kind, objects, &digests[number][..]), &places.kinds[number]);
         check::check_components(channel, &mut claims, work, what, draw)?;
     }
-    let what = (&objects, &hash, &accepted[..]);
-    check::check_authenticators(channel, &mut claims, &session, what, &places.authenticators)?;
+    let (own, what) = (SelfHash::new(&session), ((&objects, bundle), &accepted[..]));
+    let drawn = &places.authenticators;
+    check::check_authenticators(channel, &mut claims, (&own, &hash), what, drawn)?;
     claims.check(channel)?;
     let (program, transfers) = (Arc::new(program), transfers.first(n_transfers));
     let sent = Sent { session, digests, hash, accepted };

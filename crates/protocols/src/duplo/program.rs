@@ -1,5 +1,7 @@
 //! What is computed, as both parties see it: components, owners of inputs, receivers of outputs.
 
+use std::sync::Arc;
+
 use symbolon_circuit::{Circuit, Receivers, lower_lookups};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
@@ -23,6 +25,17 @@ pub(super) enum ToGarbler {
     Sum(Wire),
     /// It is a constant.
     Constant(bool),
+}
+
+/// What carries the keys of a wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carrier {
+    /// A bucket of authenticators: the wire's number among those that have them.
+    Authenticated(u32),
+    /// A commitment, under the offset of the oblivious transfers: this input of the evaluator. Its
+    /// key is opened and not just sent, and the evaluator knows the value: there is nothing to
+    /// authenticate (`inputs`), and nothing to recover.
+    OwnInput(u32),
 }
 
 /// What a program is made for.
@@ -62,6 +75,8 @@ pub(super) struct Program {
     /// Wires that are sums of others, each for an output of the garbler: which output bit each is.
     /// They come after the wires of the graph.
     pub out_gates: Vec<usize>,
+    /// Of all wires.
+    pub carriers: Arc<[Carrier]>,
 }
 
 impl Program {
@@ -111,10 +126,12 @@ impl Program {
             to_garbler: Vec::new(),
             to_evaluator: Vec::new(),
             out_gates: Vec::new(),
+            carriers: Arc::default(),
             circuit,
         };
         program.own_inputs(linked)?;
         program.receive_outputs();
+        program.carry();
         if program.wires().checked_mul(parts).is_none_or(|wires| wires > 1 << 31) {
             return Err(Error::invalid_input("too many wires between components"));
         }
@@ -165,10 +182,31 @@ impl Program {
         }
     }
 
-    /// Wires that have authenticators: those of the graph, and those of the garbler's outputs that
-    /// are sums.
+    /// Notes what carries each wire.
+    pub fn carry(&mut self) {
+        let mut carriers = vec![None; self.wires()];
+        for (&wire, input) in self.inputs[1].iter().zip(0..) {
+            carriers[wire as usize] = Some(Carrier::OwnInput(input));
+        }
+        let mut authenticated = 0..;
+        let mut next = || Carrier::Authenticated(authenticated.next().expect("without end"));
+        self.carriers =
+            carriers.into_iter().map(|carrier| carrier.unwrap_or_else(&mut next)).collect();
+    }
+
+    /// The wires: those of the graph, and those of the garbler's outputs that are sums.
     pub fn wires(&self) -> usize {
         self.graph.wires + self.out_gates.len()
+    }
+
+    /// How many wires with authenticators there are besides the outputs of components.
+    pub fn unbound(&self) -> usize {
+        self.graph.inputs + self.out_gates.len() - self.inputs[1].len()
+    }
+
+    /// How many wires have authenticators.
+    pub fn authenticated(&self) -> usize {
+        self.wires() - self.inputs[1].len()
     }
 
     /// A digest of the components and their connections.

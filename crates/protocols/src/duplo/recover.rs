@@ -1,8 +1,8 @@
 //! Recover of Appendix A: what the evaluator does once it has both keys of a wire.
 //!
-//! They differ by the wire's Δ, and so give Δ_ot and every other Δ. The wires of the inputs
-//! authenticate themselves: the key for 0 is H(Δ), so the evaluator reads the value of each key
-//! that the garbler gave for its inputs, and evaluates the circuit in the clear. Of a wire whose
+//! They differ by the wire's Δ, and so give Δ_ot and every other Δ. The wires of the garbler's
+//! inputs authenticate themselves: the key for 0 is H(Δ), so the evaluator reads the value of each
+//! key that it was given, and evaluates the circuit in the clear. Of a wire whose
 //! key is to be returned it knows the value that the key it holds stands for, by the same means,
 //! and returns the key of the right value.
 //!
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 use super::assemble::returned;
 use super::authenticators::Authenticators;
 use super::evaluate::Evaluated;
-use super::program::{Program, ToGarbler};
+use super::program::{Carrier, Program, ToGarbler};
 
 /// What a recovery finds.
 pub(super) struct Recovered {
@@ -40,14 +40,14 @@ pub(super) fn recover(
 ) -> Recovered {
     let (common_offset, known) =
         (evaluated.common_offset.value(), evaluated.common_offset.is_known());
-    let value = |wire: usize| authenticators.value(wire, evaluated.wires[wire], common_offset);
+    let value = |wire: usize| match program.carriers[wire] {
+        Carrier::OwnInput(input) => own[input as usize],
+        Carrier::Authenticated(_) => {
+            authenticators.value(wire, evaluated.wires[wire], common_offset)
+        }
+    };
     let mut inputs = Zeroizing::new(vec![false; program.graph.inputs]);
-    for &wire in program.inputs[0].iter().chain(&program.linked) {
-        inputs[wire as usize] = value(wire as usize);
-    }
-    for (&wire, &bit) in program.inputs[1].iter().zip(own) {
-        inputs[wire as usize] = bit;
-    }
+    inputs.iter_mut().enumerate().for_each(|(wire, bit)| *bit = value(wire));
     let outputs = clear((program, plan), &inputs);
     let right = program.to_garbler.iter().filter_map(|&(output, source)| match source {
         ToGarbler::Wire(_, constant) => Some(outputs[output] ^ constant),

@@ -1,5 +1,7 @@
 //! What a pool is of: how many components of each kind, and what else programs take.
 
+use std::sync::Arc;
+
 use symbolon_circuit::{Circuit, Component};
 use symbolon_transport::{Error, Result};
 
@@ -56,7 +58,7 @@ impl Components {
         }
         Ok(Components {
             kinds,
-            wires: many(program.graph.inputs + program.out_gates.len())?,
+            wires: many(program.unbound())?,
             transfers: many(program.inputs[1].len())?,
             masks: many(program.to_evaluator.len())?,
         })
@@ -82,12 +84,13 @@ impl Components {
 
 impl Program {
     /// A pool as a program whose components are connected to nothing: every component is in a slot
-    /// of its own, and all other wires are inputs.
+    /// of its own, and all other wires are inputs: the evaluator's, for the transfers, come last.
     ///
     /// # Errors
     /// `InvalidInput` when it is too large.
     pub(super) fn of_pool(components: &Components) -> Result<Program> {
-        let inputs = components.wires as usize;
+        let (wires, transfers) = (components.wires as Wire, components.transfers as Wire);
+        let inputs = (wires + transfers) as usize;
         let mut graph = ComponentGraph { inputs, wires: inputs, ..ComponentGraph::default() };
         for (number, (kind, count)) in components.kinds.iter().enumerate() {
             let outputs = (kind.outputs() as u64).saturating_mul(*count);
@@ -105,16 +108,19 @@ impl Program {
         }
         let program = symbolon_circuit::Program::from(vec![Component::default()]);
         let nothing = Circuit::new("pool", Vec::new(), Vec::new(), program);
-        Ok(Program {
+        let mut program = Program {
             circuit: nothing.map_err(|error| Error::internal(error.to_string()))?,
             executions: 1,
             parts: 1,
             graph,
-            inputs: [Vec::new(), (0..components.transfers as Wire).collect()],
+            inputs: [Vec::new(), (wires..wires + transfers).collect()],
             linked: Vec::new(),
             to_garbler: Vec::new(),
             to_evaluator: (0..components.masks as usize).collect(),
             out_gates: Vec::new(),
-        })
+            carriers: Arc::default(),
+        };
+        program.carry();
+        Ok(program)
     }
 }

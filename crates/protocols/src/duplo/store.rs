@@ -210,8 +210,9 @@ pub(super) fn read_garbled(
 ) -> Result<(GarbledProgram, Transfers)> {
     let (session, hash) = (from.array()?, KeyHash::from_block(from.block()?));
     let (bucket, mut all) = (buckets.authenticators, Vec::new());
-    read_authenticators(from, program.wires() * bucket, &mut all)?;
-    let authenticators = Authenticators { session, hash, bucket, all };
+    read_authenticators(from, program.authenticated() * bucket, &mut all)?;
+    let carriers = program.carriers.clone();
+    let authenticators = Authenticators { session, hash, bucket, all, carriers };
     let graph = &program.graph;
     let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
     let kind = |slot: &Slot| (&graph.kinds[slot.kind], buckets.kinds[slot.kind]);

@@ -1,58 +1,126 @@
-//! What a run takes besides the garbling and evaluating that it cannot do without. Prints, and
-//! asserts nothing about times.
+//! What a run takes besides the garbling, sending and evaluating that it cannot do without. Prints,
+//! and asserts nothing about times.
 
 use symbolon_circuit::{Plan, builtin};
 use symbolon_garbling::Instance;
-use symbolon_primitives::{Block, Seed};
+use symbolon_primitives::{Block, HugeBuf, Seed};
+use symbolon_transport::{Meter, memory_lanes};
 
+use super::commit::{receive_blocks_into, send_blocks};
 use super::forecast::{Forecast, Plans};
+use super::messages;
 use super::tests::Scene;
 
-/// Processor time of this process, all threads, in hundredths of a second.
+/// How often everything is measured, in turns.
+const ROUNDS: usize = 3;
+
+/// Processor time of this process, all threads, user and system, in hundredths of a second.
 fn ticks() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-/// Processor time of both parties for N blocks of AES-128, against garbling L copies, garbling the
-/// opened ones again and evaluating the others.
+fn taken(work: impl FnOnce()) -> u64 {
+    let start = ticks();
+    work();
+    ticks() - start
+}
+
+/// Sends a table so many times over the kind of channel that the parties have, to one who keeps
+/// all of them in memory.
+fn send(table: &[[Block; 2]], copies: usize) {
+    let (a, b) = memory_lanes((0, Meter::new()), (1, Meter::new()), 1, None).unwrap();
+    let [mut a, mut b] = [a, b].map(|mut lanes| lanes.remove(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..copies {
+                send_blocks(&mut a, messages::TABLE, table.as_flattened()).unwrap();
+            }
+            a.flush().unwrap();
+        });
+        let mut all = HugeBuf::<[Block; 2]>::public(copies * table.len());
+        for table in all.chunks_mut(table.len()) {
+            receive_blocks_into(&mut b, messages::TABLE, table.as_flattened_mut()).unwrap();
+        }
+        std::hint::black_box(&all[..]);
+    });
+}
+
+/// Processor time of both parties for N blocks of AES-128, by phase, against garbling L copies,
+/// sending those that stay and garbling the opened ones again; and against evaluating those that
+/// stay.
 #[test]
 #[ignore = "measures: prints processor times, in hundredths of a second"]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
     let circuit = builtin::by_name("aes128").unwrap();
     let plan = Plan::new(&circuit);
-    for executions in [32, 128] {
+    for executions in [1, 32, 128] {
         let plans = Plans { executions, ..Plans::default() };
         let sizes = Forecast::new(&circuit, plans).unwrap().components[0].sizes;
         let kept = sizes.bucket * sizes.buckets;
-        let start = ticks();
-        for number in 0..sizes.made + (sizes.made - kept) {
-            let instance = Instance::new(&plan, &[3; 32], number);
+        let (mut garbling, mut sending, mut evaluating) = (0, 0, 0);
+        let mut phases = [0; 4];
+        for _ in 0..ROUNDS {
+            let instance = Instance::new(&plan, &[3; 32], 1);
             let keys = instance.keys_from_seed(&Seed::new(Block(7)));
-            std::hint::black_box(instance.garble_table(&keys));
+            let (mut table, _) = instance.garble_table(&keys);
+            garbling += taken(|| {
+                for number in 0..sizes.made + (sizes.made - kept) {
+                    let instance = Instance::new(&plan, &[3; 32], number);
+                    std::hint::black_box(instance.garble_into(&keys, &mut table));
+                }
+            });
+            sending += taken(|| send(&table, kept as usize));
+            evaluating += taken(|| {
+                for _ in 0..kept {
+                    std::hint::black_box(instance.evaluate_table(&keys.inputs, &table));
+                }
+            });
+            let inputs = circuit.inputs().iter();
+            let inputs =
+                inputs.map(|input| vec![true; input.ty.width() as usize * executions]).collect();
+            let (circuit, components) = (circuit.clone(), Vec::new());
+            let scene = Scene { circuit, small: None, executions, components, inputs };
+            let times = scene.run_timed(ticks);
+            phases.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
         }
-        let garbling = ticks() - start;
-        let instance = Instance::new(&plan, &[3; 32], 1);
-        let keys = instance.keys_from_seed(&Seed::new(Block(7)));
-        let (table, _) = instance.garble_table(&keys);
-        let start = ticks();
-        for _ in 0..kept {
-            std::hint::black_box(instance.evaluate_table(&keys.inputs, &table));
-        }
-        let evaluating = ticks() - start;
-        let inputs = circuit.inputs().iter();
-        let inputs =
-            inputs.map(|input| vec![true; input.ty.width() as usize * executions]).collect();
-        let components = Vec::new();
-        let scene = Scene { circuit: circuit.clone(), small: None, executions, components, inputs };
-        let start = ticks();
-        let phases = scene.run_timed(ticks);
+        let [set_up, components, connected, online] = phases;
+        let ratio = |all: u64, least: u64| all as f64 / least as f64;
         eprintln!(
-            "N = {executions}, α = {}, L = {}: unavoidable {garbling} + {evaluating}, all {}, by phase {phases:?}",
+            "N = {executions}, α = {}, L = {}, {ROUNDS} rounds: garbling {garbling}, sending \
+             {sending}, evaluating {evaluating}; set-up {set_up}, components {components}, \
+             solderings {connected}, online {online}; before online {:.2} times, online {:.2} \
+             times what cannot be avoided",
             sizes.bucket,
             sizes.made,
-            ticks() - start,
+            ratio(components + connected, garbling + sending),
+            ratio(online, evaluating),
+        );
+    }
+}
+
+/// What N blocks of AES-128 are made of, the bytes that both parties send for each, and what the
+/// commitments take in memory at each party.
+#[test]
+#[ignore = "prints sizes"]
+fn sizes_by_the_number_of_executions() {
+    let circuit = builtin::by_name("aes128").unwrap();
+    for executions in [1, 32, 128, 1024] {
+        let plans = Plans { executions, ..Plans::default() };
+        let forecast = Forecast::new(&circuit, plans).unwrap();
+        let (one, all) = (&forecast.components[0], forecast.authenticators);
+        let commitments = one.sizes.made * (1 + one.inputs + one.outputs)
+            + all.made * (1 + forecast.bundle)
+            + 3 * 128 * executions as u64;
+        let row = 8 * super::engine::commitments(40).unwrap().row_words() as u64;
+        eprintln!(
+            "N = {executions}: components {:?}; authenticators of {} wires {all:?}; {:.2} MB for \
+             each; {commitments} commitments, {} MB",
+            one.sizes,
+            forecast.bundle,
+            forecast.bytes() as f64 / executions as f64 / 1e6,
+            commitments * (16 + row) / 1_000_000,
         );
     }
 }

@@ -33,6 +33,7 @@ fn inputs(circuit: &Circuit, party: u16) -> Result<Inputs> {
 fn part(kind: &str) -> Part {
     match kind {
         "run" => |config, _, _| Session::connect(config, &circuit()).map(drop),
+        "parts" => |config, _, _| Session::connect_in_parts(config, &circuit()).map(drop),
         "preprocess" => |config, me, folder| {
             let amount = Amount { and_gates: 128, input_bits: 8 };
             stored::fill(config, &store(folder, me), amount).map(drop)
@@ -60,7 +61,8 @@ fn kinds() -> Vec<&'static str> {
     let circuit = Compiled::new(&circuit());
     // Without a wildcard, so that a new kind comes here.
     let next = |job: &Job<'_>| match job {
-        Job::Run(_) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
+        Job::Run(_) => Some(Job::Parts(&circuit)),
+        Job::Parts(_) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
         Job::Preprocess(_) => Some(Job::PreprocessFor(&circuit, 1)),
         Job::PreprocessFor(..) => Some(Job::Prepare(&circuit, 1, Material::Any)),
         Job::Prepare(..) => Some(Job::RunPrepared(&circuit)),

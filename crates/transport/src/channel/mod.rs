@@ -36,7 +36,7 @@ const GATHER: usize = 64 << 10;
 /// What is at least as long is sent from where it lies, if the transport can do that at once.
 const DIRECT: usize = 16 << 10;
 
-/// Large messages are handed over in pieces of this size, which fits the second-level cache.
+/// Large messages are handed over in pieces of this size, which fits the L2 cache.
 pub(crate) const CHUNK: usize = 256 << 10;
 
 /// One blocking, ordered, duplex lane to one peer, over any transport.

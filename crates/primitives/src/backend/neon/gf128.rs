@@ -158,7 +158,7 @@ pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u12
 }
 
 /// Tags that are selected at a time: whole words of bits, and what they take stays in the
-/// first-level cache.
+/// L1 cache.
 const PIECE: usize = 512;
 
 #[target_feature(enable = "aes,neon")]

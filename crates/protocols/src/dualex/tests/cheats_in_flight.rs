@@ -168,7 +168,8 @@ fn executions_that_are_mixed_up_give_no_output() {
     type Change = fn(&mut Execution, &mut Execution);
     let own: Change = |a, b| std::mem::swap(&mut a.own, &mut b.own);
     let sender: Change = |a, b| std::mem::swap(&mut a.psi.0, &mut b.psi.0);
-    let theirs: Change = |a, b| std::mem::swap(&mut a.output_seed, &mut b.output_seed);
+    let theirs: Change =
+        |a, b| std::mem::swap(&mut a.own[0].output_seed, &mut b.own[0].output_seed);
     let cases = [
         (PsiForm::Synchronous, own, INPUT_LABEL),
         (PsiForm::Synchronous, sender, RECONCILIATION),
@@ -197,7 +198,7 @@ fn outputs_wait_for_the_checks_of_their_own_execution() {
         let all = random_inputs(&circuit, EXECUTIONS, &mut prg(4));
         let change = |executions: &mut Vec<Execution>| {
             for circuit in &mut executions[2].theirs {
-                circuit.table.iter_mut().for_each(|gate| gate[0].0 ^= 3);
+                circuit.table.held_mut().iter_mut().for_each(|gate| gate[0].0 ^= 3);
                 let translations = circuit.ending.translations.as_flattened_mut();
                 translations.iter_mut().for_each(|label| label.0 ^= 3);
             }

@@ -3,5 +3,6 @@
 mod cheats;
 mod cheats_in_flight;
 mod runs;
+mod times;
 mod tools;
 mod wire;

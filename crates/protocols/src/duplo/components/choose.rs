@@ -232,8 +232,8 @@ impl Search<'_> {
 
 /// What a number of executions costs; none if they cannot be run.
 fn cost(graph: &ComponentGraph, executions: usize, games: Games) -> Option<u128> {
-    let wires = graph.wires.checked_mul(executions)?;
-    let params = Params::for_executions(graph, executions, wires, games).ok()?;
+    graph.wires.checked_mul(executions)?;
+    let params = Params::rough(graph, executions, games).ok()?;
     Some(params.cost(graph, executions))
 }
 

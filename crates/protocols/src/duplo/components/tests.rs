@@ -207,7 +207,7 @@ fn often_and_once() -> Circuit {
 fn the_choice_is_the_cheapest_of_all_selections() {
     let circuit = often_and_once();
     let cost = |graph: &ComponentGraph| {
-        let params = Params::for_executions(graph, 1, graph.wires, Games::new(40)).unwrap();
+        let params = Params::rough(graph, 1, Games::new(40)).unwrap();
         params.cost(graph, 1)
     };
     let chosen = cost(&choose(&circuit, choice(&[])).unwrap());

@@ -1,0 +1,324 @@
+//! Good and broken programs.
+
+use super::*;
+use crate::{Call, Circuit, PartyId, Receivers, Type, WireRange};
+
+/// What the reason must say, and what is done to a good program.
+type Case<F> = (&'static str, F);
+type Break = fn(&mut Component);
+type BreakPorts = fn(&mut Vec<Input>, &mut Vec<Output>);
+
+fn xor(a: u32, b: u32, out: u32) -> Step {
+    Step::Xor { a, b, out }
+}
+
+/// Two inputs, their XOR and its negation; the outputs are these two.
+fn leaf() -> Component {
+    Component {
+        name: "leaf".into(),
+        inputs: 2,
+        wires: 4,
+        steps: vec![xor(0, 1, 2), Step::Inv { a: 2, out: 3 }],
+        outputs: vec![2, 3],
+        ..Component::default()
+    }
+}
+
+/// Calls the leaf on its two inputs.
+fn caller() -> Component {
+    Component {
+        name: "caller".into(),
+        inputs: 2,
+        wires: 4,
+        steps: vec![Step::Call(0)],
+        calls: vec![Call { component: 0, first_arg: 0, arg_count: 1, first_output: 2 }],
+        call_args: vec![WireRange { first: 0, len: 2 }],
+        outputs: vec![3, 2],
+        ..Component::default()
+    }
+}
+
+fn ports(width: u32) -> (Vec<Input>, Vec<Output>) {
+    let ty = Type::Uint(width);
+    let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+    (vec![input], vec![Output { name: "x".into(), ty, to: Receivers::All }])
+}
+
+fn refusal(components: Vec<Component>) -> String {
+    let (inputs, outputs) = ports(2);
+    match Circuit::new("test", inputs, outputs, components) {
+        Err(CircuitError::Invalid(reason)) => reason,
+        other => panic!("not refused as invalid: {other:?}"),
+    }
+}
+
+#[test]
+fn good_programs_are_taken() {
+    for components in [vec![leaf()], vec![leaf(), caller()]] {
+        let (inputs, outputs) = ports(2);
+        Circuit::new("test", inputs, outputs, components).expect("valid");
+    }
+}
+
+#[test]
+fn broken_leaves_are_refused() {
+    let cases: [Case<Break>; 10] = [
+        ("more inputs than wires", |c| c.inputs = 5),
+        ("claims 5 wires", |c| c.wires = 5),
+        ("claims 3 wires", |c| c.wires = 3),
+        ("more than 2^30 wires", |c| c.wires = u32::MAX),
+        ("reads wire 3 before", |c| c.steps[0] = xor(0, 3, 2)),
+        ("reads wire 2 before", |c| c.steps.swap(0, 1)),
+        ("reads wire 4 before", |c| c.steps[0] = xor(4, 0, 2)),
+        ("writes wire 2 twice", |c| c.steps[1] = xor(0, 1, 2)),
+        ("writes wire 4 twice, or it is out of range", |c| c.steps[1] = xor(0, 1, 4)),
+        ("reads wire 9 before", |c| c.outputs[0] = 9),
+    ];
+    for (reason, break_it) in cases {
+        let mut component = leaf();
+        break_it(&mut component);
+        let found = refusal(vec![component]);
+        assert!(found.contains(reason), "{reason}: {found}");
+    }
+}
+
+#[test]
+fn broken_calls_are_refused() {
+    let cases: [Case<Break>; 9] = [
+        ("no call number 1", |c| c.steps[0] = Step::Call(1)),
+        ("not an earlier one", |c| c.calls[0].component = 1),
+        ("not an earlier one", |c| c.calls[0].component = 2),
+        ("arguments out of range", |c| c.calls[0].arg_count = 2),
+        ("arguments out of range", |c| c.calls[0].first_arg = u32::MAX),
+        ("wrong number of wires", |c| c.calls[0].arg_count = 0),
+        ("wrong number of wires", |c| c.call_args[0].len = 3),
+        ("reads wire 2 before", |c| c.call_args[0].first = 1),
+        ("writes wire 4 twice", |c| c.calls[0].first_output = 3),
+    ];
+    for (reason, break_it) in cases {
+        let mut component = caller();
+        break_it(&mut component);
+        let found = refusal(vec![leaf(), component]);
+        assert!(found.contains(reason), "{reason}: {found}");
+    }
+}
+
+/// Repeats the leaf on its two inputs: hands one on, and gives the other in each of two rounds.
+fn repeater() -> Component {
+    Component {
+        name: "repeater".into(),
+        inputs: 2,
+        wires: 5,
+        steps: vec![Step::Repeat(0)],
+        call_args: vec![WireRange { first: 0, len: 1 }, WireRange { first: 0, len: 2 }],
+        repeats: vec![Repeat {
+            component: 0,
+            count: 2,
+            first_arg: 0,
+            arg_count: 2,
+            first_output: 2,
+        }],
+        repeat_args: vec![
+            RepeatArg::Carried(Ranges { first: 0, count: 1 }),
+            RepeatArg::Strided(Ranges { first: 1, count: 1 }),
+        ],
+        outputs: vec![4, 2],
+        ..Component::default()
+    }
+}
+
+#[test]
+fn broken_repeats_are_refused() {
+    let (inputs, outputs) = ports(2);
+    Circuit::new("test", inputs, outputs, vec![leaf(), repeater()]).expect("valid");
+    let cases: [Case<Break>; 19] = [
+        ("no repeat number 1", |c| c.steps[0] = Step::Repeat(1)),
+        ("names a component that is not an earlier", |c| c.repeats[0].component = 1),
+        ("names a component that is not an earlier", |c| c.repeats[0].component = u32::MAX),
+        ("has no rounds", |c| c.repeats[0].count = 0),
+        ("arguments are out of range", |c| c.repeats[0].arg_count = 3),
+        ("arguments are out of range", |c| c.repeats[0].first_arg = u32::MAX),
+        ("different numbers of wires", |c| c.repeats[0].count = 3),
+        ("passes a wrong number of wires", |c| c.repeats[0].count = 1),
+        ("passes a wrong number of wires", |c| c.repeats[0].arg_count = 1),
+        ("passes a wrong number of wires", |c| {
+            c.repeat_args[1] = RepeatArg::Fixed(Ranges { first: 1, count: 1 });
+        }),
+        ("counter has more than 64 bits", |c| {
+            c.repeat_args[1] = RepeatArg::Counter { start: 0, step: 1, bits: 65 };
+        }),
+        ("passes a wrong number of wires", |c| {
+            c.repeat_args[1] = RepeatArg::Counter { start: 0, step: 1, bits: 0 };
+        }),
+        ("out of range, or empty", |c| {
+            c.repeat_args[0] = RepeatArg::Carried(Ranges { first: 0, count: 3 });
+        }),
+        ("out of range, or empty", |c| {
+            c.repeat_args[0] = RepeatArg::Carried(Ranges { first: u32::MAX, count: 1 });
+        }),
+        ("out of range, or empty", |c| c.call_args[0].len = 0),
+        ("reads wire 2 before", |c| c.call_args[1].first = 1),
+        ("writes wire 5 twice, or it is out of range", |c| c.repeats[0].first_output = 3),
+        ("claims 5 wires, its inputs and steps write 4", |c| {
+            c.repeat_args[1] = RepeatArg::Fixed(Ranges { first: 0, count: 1 });
+            c.repeats[0].count = 1;
+        }),
+        // A repeat that no step names has to make sense, too: whoever sums up uses reads it.
+        ("names a component that is not an earlier", |c| {
+            c.repeats.push(Repeat { component: 7, ..c.repeats[0] });
+        }),
+    ];
+    for (reason, break_it) in cases {
+        let mut component = repeater();
+        break_it(&mut component);
+        let found = refusal(vec![leaf(), component]);
+        assert!(found.contains(reason), "{reason}: {found}");
+    }
+}
+
+#[test]
+fn rounds_count_as_gates() {
+    let mut components = vec![leaf()];
+    for component in 0..3 {
+        components.push(Component {
+            name: "many".into(),
+            inputs: 2,
+            wires: 4,
+            steps: vec![Step::Repeat(0)],
+            call_args: vec![WireRange { first: 0, len: 2 }],
+            repeats: vec![Repeat {
+                component,
+                count: 1 << 17,
+                first_arg: 0,
+                arg_count: 1,
+                first_output: 2,
+            }],
+            repeat_args: vec![RepeatArg::Carried(Ranges { first: 0, count: 1 })],
+            outputs: vec![2, 3],
+            ..Component::default()
+        });
+    }
+    assert!(refusal(components.clone()).contains("more than 2^48"));
+    components.pop();
+    let (inputs, outputs) = ports(2);
+    Circuit::new("test", inputs, outputs, components).expect("2^34 rounds");
+}
+
+/// Looks up both inputs in a table of two bits in and two out.
+fn looker() -> Program {
+    let lookup =
+        Lookup { table: 0, first_input: 0, input_count: 2, first_output: 2, output_count: 2 };
+    let component = Component {
+        name: "looker".into(),
+        inputs: 2,
+        wires: 4,
+        steps: vec![Step::Lookup(0)],
+        lookups: vec![lookup],
+        lookup_inputs: vec![1, 0],
+        outputs: vec![2, 3],
+        ..Component::default()
+    };
+    let table = Table::new(2, 2, vec![3, 1, 0, 2]).expect("a table");
+    Program { components: vec![component], tables: vec![table] }
+}
+
+#[test]
+fn broken_look_ups_are_refused() {
+    let (inputs, outputs) = ports(2);
+    Circuit::new("test", inputs, outputs, looker()).expect("valid");
+    let cases: [Case<fn(&mut Program)>; 11] = [
+        ("looks up in table 0: none", |p| p.tables.clear()),
+        ("looks up in table 1: none", |p| p.components[0].lookups[0].table = 1),
+        ("looks up 2 bits by 3 in table 0, which has 2 by 2", |p| {
+            p.components[0].lookups[0].input_count = 3;
+        }),
+        ("looks up 1 bits by 2", |p| p.components[0].lookups[0].output_count = 1),
+        ("inputs out of range", |p| p.components[0].lookups[0].first_input = 1),
+        ("inputs out of range", |p| p.components[0].lookups[0].first_input = u32::MAX),
+        ("no look-up number 1", |p| p.components[0].steps[0] = Step::Lookup(1)),
+        ("reads wire 2 before", |p| p.components[0].lookup_inputs[1] = 2),
+        ("writes wire 4 twice, or it is out of range", |p| {
+            p.components[0].lookups[0].first_output = 3;
+        }),
+        ("writes wire 1 twice", |p| p.components[0].lookups[0].first_output = 1),
+        ("claims 4 wires, its inputs and steps write 6", |p| {
+            p.components[0].steps.push(Step::Lookup(0));
+        }),
+    ];
+    for (reason, break_it) in cases {
+        let mut program = looker();
+        break_it(&mut program);
+        let (inputs, outputs) = ports(2);
+        match Circuit::new("test", inputs, outputs, program) {
+            Err(CircuitError::Invalid(found)) => assert!(found.contains(reason), "{found}"),
+            other => panic!("not refused as invalid: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn ports_must_fit_the_main_component() {
+    assert!(refusal(vec![]).contains("at least one component"));
+    let cases: [Case<BreakPorts>; 6] = [
+        ("the inputs have 3 bits", |inputs, _| inputs[0].ty = Type::Uint(3)),
+        ("the outputs have 0 bits", |_, outputs| outputs.clear()),
+        ("has no bits", |inputs, _| inputs[0].ty = Type::words(0, 2)),
+        ("is empty or repeated", |inputs, _| inputs[0].name.clear()),
+        ("is empty or repeated", |inputs, _| {
+            inputs[0].ty = Type::Uint(1);
+            inputs.push(inputs[0].clone());
+        }),
+        ("bits, the main component has 2", |inputs, _| {
+            let elem = Box::new(Type::words(u32::MAX, u32::MAX));
+            inputs[0].ty = Type::Array { len: u32::MAX, elem };
+        }),
+    ];
+    for (reason, break_it) in cases {
+        let (mut inputs, mut outputs) = ports(2);
+        break_it(&mut inputs, &mut outputs);
+        match Circuit::new("test", inputs, outputs, vec![leaf()]) {
+            Err(CircuitError::Invalid(found)) => assert!(found.contains(reason), "{found}"),
+            other => panic!("not refused as invalid: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn programs_that_would_never_end_are_refused() {
+    // Each component calls the one before twice; without a gate anywhere, a walk still takes
+    // a step per call.
+    for leaf in [
+        Component { name: "empty".into(), ..Component::default() },
+        Component {
+            name: "one".into(),
+            wires: 1,
+            steps: vec![Step::Const { value: false, out: 0 }],
+            ..Component::default()
+        },
+    ] {
+        let mut components = vec![leaf];
+        for component in 0..60 {
+            let call = Call { component, first_arg: 0, arg_count: 0, first_output: 0 };
+            components.push(Component {
+                name: "twice".into(),
+                steps: vec![Step::Call(0), Step::Call(1)],
+                calls: vec![call; 2],
+                ..Component::default()
+            });
+        }
+        assert!(refusal(components).contains("more than 2^48"));
+    }
+}
+
+#[test]
+fn lists_of_receivers_have_one_order() {
+    let (inputs, mut outputs) = ports(2);
+    let list = |parties: &[PartyId]| Receivers::Only(parties.to_vec());
+    outputs[0].to = list(&[3, 0, 3]);
+    let circuit = Circuit::new("test", inputs, outputs, vec![leaf()]).expect("valid");
+    assert_eq!(circuit.outputs()[0].to, list(&[0, 3]));
+    let circuit = circuit.with_receivers(vec![list(&[2, 1, 2])]).expect("one list");
+    assert_eq!(circuit.outputs()[0].to, list(&[1, 2]));
+    assert!(circuit.clone().with_receivers(vec![]).is_err());
+    assert!(circuit.with_owners(&[0, 1]).is_err());
+}

@@ -1,0 +1,156 @@
+//! What a run takes beside the work that it cannot do without. Prints, and asserts nothing about
+//! times.
+
+use std::hint::black_box;
+use std::sync::{Barrier, Mutex};
+
+use symbolon_circuit::builtin;
+use symbolon_garbling::{Instance, component::ComponentDigest};
+use symbolon_primitives::{Block, Seed};
+
+use super::tools::{Setting, both, inputs_of, networks, prg, random_inputs};
+use crate::dualex::{engine::set_up_own, function::Function, params::Params, psi::PsiForm};
+use crate::{Compiled, Prepared, Rho};
+
+/// Processor time of this process, all threads, in milliseconds.
+fn processor_ms() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>() * 10
+}
+
+/// The most memory that this process had at any time, in MiB.
+fn peak_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.unwrap_or_default() / 1024
+}
+
+/// What cannot be avoided, for both parties, in milliseconds.
+struct Unavoidable {
+    /// Garbling N̂ copies, and the opened ones again.
+    garbling: u64,
+    /// Masking and hashing the tables of those, for what is sent before its inputs are known is
+    /// masked (Fig. 9), and what is opened later is committed to.
+    hashing: u64,
+    /// Copying the tables that stay from one buffer to another, once for each party.
+    sending: u64,
+    /// Evaluating the circuits of all buckets.
+    evaluating: u64,
+}
+
+impl Unavoidable {
+    fn measure(function: &Function, params: &Params) -> Unavoidable {
+        let (all, kept) = (params.circuits(), params.executions() * params.bucket());
+        let garbled = 2 * (all + all - kept) as u64;
+        let session = [3; 32];
+        let seed = Seed::new(Block(7));
+        let timed = |work: &mut dyn FnMut()| {
+            let start = processor_ms();
+            work();
+            processor_ms() - start
+        };
+        let garbling = timed(&mut || {
+            for number in 0..garbled {
+                let instance = Instance::new(&function.plan, &session, number);
+                let keys = instance.keys_from_seed(&seed);
+                let outputs = instance.garble(&keys, |gates| {
+                    black_box(gates);
+                    Ok::<_, std::convert::Infallible>(())
+                });
+                black_box(outputs.is_ok());
+            }
+        });
+        let wanted = vec![[Block::ONE; 2]; function.outputs];
+        let masked = timed(&mut || {
+            for number in 0..garbled {
+                let instance = Instance::new(&function.plan, &session, number);
+                let keys = instance.keys_from_seed(&seed);
+                let mut digest = ComponentDigest::default();
+                let ended = instance.garble_adaptively(&keys, (&seed, &wanted), |gates| {
+                    digest.update(gates);
+                    Ok::<_, std::convert::Infallible>(())
+                });
+                black_box((ended.is_ok(), digest.finish()));
+            }
+        });
+        let instance = Instance::new(&function.plan, &session, 1);
+        let keys = instance.keys_from_seed(&seed);
+        let (table, _) = instance.garble_table(&keys);
+        let mut copy = table.clone();
+        let sending = timed(&mut || {
+            for _ in 0..2 * kept {
+                copy.copy_from_slice(black_box(&table));
+                black_box(&copy);
+            }
+        });
+        let evaluating = timed(&mut || {
+            for _ in 0..2 * kept {
+                black_box(instance.evaluate_table(&keys.inputs, &table));
+            }
+        });
+        let hashing = masked.saturating_sub(garbling);
+        Unavoidable { garbling, hashing, sending, evaluating }
+    }
+}
+
+/// Processor time of both parties for N evaluations, by phase, beside what cannot be avoided.
+#[test]
+#[ignore = "measures: prints processor times"]
+fn times_beside_the_garbling_that_cannot_be_avoided() {
+    let wanted = std::env::var("SYMBOLON_TIMES").unwrap_or_else(|_| "32 128".into());
+    let executions = wanted.split_whitespace().map(|n| n.parse().expect("numbers of executions"));
+    for n in executions.collect::<Vec<usize>>() {
+        for name in ["aes128", "sha256"] {
+            let circuit = builtin::by_name(name).unwrap();
+            let function = Function::of(&circuit).unwrap();
+            let psi = PsiForm::Synchronous;
+            let params = Params::new(n, Rho::Bits40, psi).unwrap();
+            let sizes = params.sizes;
+            let setting = Setting {
+                sizes: [sizes.buckets, sizes.bucket, sizes.objects],
+                psi,
+                ..Setting::default()
+            };
+            let Unavoidable { garbling, hashing, sending, evaluating } =
+                Unavoidable::measure(&function, &params);
+            let (barrier, times) = (Barrier::new(2), Mutex::new(Vec::new()));
+            let phase = || {
+                if barrier.wait().is_leader() {
+                    times.lock().unwrap().push(processor_ms());
+                }
+                barrier.wait();
+            };
+            let all = random_inputs(&circuit, n, &mut prg(1));
+            let compiled = Compiled::new(&circuit);
+            let ended = both(networks(setting), [(); 2], |net, ()| {
+                phase();
+                let mut engine = set_up_own(net)?;
+                phase();
+                let prepared = engine.prepare_with(net, &compiled, params, None)?;
+                phase();
+                let outputs =
+                    Box::new(prepared).evaluate(net, &compiled, &inputs_of(&circuit, net.me, &all));
+                phase();
+                outputs
+            });
+            ended.into_iter().for_each(|ended| drop(ended.unwrap()));
+            let times = times.into_inner().unwrap();
+            let [set_up, offline, online] = [0, 1, 2].map(|k| times[k + 1] - times[k]);
+            let ratio = |time: u64, least: u64| time as f64 / least.max(1) as f64;
+            eprintln!(
+                "{name}, N = {n}, B = {}, N̂ = {}: set-up {set_up} ms; offline {offline} ms, {:.2} \
+                 of garbling and sending ({garbling} + {sending}), {:.2} with masks and hashes \
+                 ({hashing} more); online {online} ms, {:.2} of evaluating ({evaluating}); \
+                 peak {} MiB",
+                params.bucket(),
+                params.circuits(),
+                ratio(offline, garbling + sending),
+                ratio(offline, garbling + sending + hashing),
+                ratio(online, evaluating),
+                peak_mib(),
+            );
+        }
+    }
+}
