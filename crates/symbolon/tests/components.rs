@@ -198,7 +198,7 @@ fn a_pool_serves_other_circuits_of_the_same_components_on_later_days() {
     let filled = town.fill(2);
     assert_eq!((filled[0].had, filled[0].made, filled[0].items.len()), (2, 0, 0));
     // Where pools are not asked for, what they do not serve is made on the spot.
-    let other = builtin::by_name("add:8").unwrap();
+    let other = builtin::by_name("add:9").unwrap();
     let made = town.meet(None, |_, config, store| {
         stored::prepare(config.components([""; 0]), store, &other, 1)
     });
