@@ -535,6 +535,6 @@ fn mistakes_are_told() {
     }
     for words in [["local", "--help"], ["bench", "--help"]] {
         let help = symbolon(&words).expect(0).out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(help.contains("trust one with all their inputs"), "{words:?}: {help}");
+        assert!(help.contains("trust a dealer with all their inputs"), "{words:?}: {help}");
     }
 }

@@ -310,6 +310,7 @@ mod tests {
         // `wrk` is for two, and the auction names three parties.
         assert_eq!(plan("add:8 --protocol wrk,ywz --parties 2,3").unwrap().len(), 3);
         assert_eq!(plan("add:8 auction:3x8 --parties 2,3").unwrap().len(), 3);
+        assert_eq!(plan("add:8 --protocol duplo --split-phases").unwrap().len(), 1);
         for words in [
             "add:8 --protocol wrk,wrkk",
             "add:8 --protocol wrk --parties 3",
@@ -320,7 +321,6 @@ mod tests {
             "add:8 --rho 40,41",
             "add:8 --mac-bits 64,128",
             "add:8 --psi sync,async",
-            "add:8 --protocol duplo --split-phases",
             "add:8 --protocol dualex --split-phases",
             "add:8 --protocol wrk --component block",
             "add:8 --protocol dualex --psi sync,other",
