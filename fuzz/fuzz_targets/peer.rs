@@ -48,7 +48,7 @@ fuzz_target!(|data: &[u8]| {
         }
         let material = engine.preprocess_for(net, circuit)?;
         let prepared = material.prepare(net, circuit)?;
-        prepared.evaluate(net, circuit, &inputs(net.me))
+        prepared.evaluate(net, circuit, &inputs(net.me.number()))
     });
     match &ended[1 - cheater] {
         Ok(outputs) => assert!(is_right(outputs), "a wrong output was released"),
@@ -59,7 +59,7 @@ fuzz_target!(|data: &[u8]| {
 /// The sum, then the sum of that and 0.
 fn in_parts(net: &mut Network, engine: &mut dyn Engine) -> Result<OutputBits> {
     let circuit = circuit();
-    engine.evaluate_part(net, circuit, &[], &inputs(net.me))?;
+    engine.evaluate_part(net, circuit, &[], &inputs(net.me.number()))?;
     let zero = (net.me == 1).then(|| vec![false; 2]);
     let links = [Link { input: 0, part: 0, output: 0 }];
     engine.evaluate_part(net, circuit, &links, &vec![None, zero])

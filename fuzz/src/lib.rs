@@ -43,7 +43,7 @@ pub fn networks((_, form): (Protocol, GateForm)) -> [Network; 2] {
         let ((mut lanes, meter), me) = lanes.next().expect("two parties");
         lanes.iter_mut().for_each(|lane| lane.set_timeout(Duration::from_secs(2)));
         Network {
-            me,
+            me: me.into(),
             lanes: vec![lanes],
             meter,
             session: [7; 32],

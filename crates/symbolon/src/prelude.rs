@@ -12,12 +12,12 @@
 //!
 //! let (zero, one) = Transport::memory(1, None)?;
 //! let run = |party: PartyId, transport, value| {
-//!     let inputs = Inputs::builder(&circuit, party).uint(usize::from(party), value)?.finish()?;
+//!     let inputs = Inputs::builder(&circuit, party).uint(party.index(), value)?.finish()?;
 //!     Session::connect(Config::new(party, transport), &circuit)?.evaluate(&inputs)
 //! };
 //! let outputs = std::thread::scope(|scope| {
-//!     let peer = scope.spawn(|| run(1, one, 30));
-//!     let own = run(0, zero, 12);
+//!     let peer = scope.spawn(|| run(1.into(), one, 30));
+//!     let own = run(0.into(), zero, 12);
 //!     peer.join().expect("no panic").and(own)
 //! })?;
 //! assert_eq!(outputs.get(0).and_then(|sum| sum.uint()), Some(42));
