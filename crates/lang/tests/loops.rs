@@ -276,7 +276,7 @@ fn times_to_compile() {
         let start = std::time::Instant::now();
         let gates = symbolon_circuit::Plan::new(&circuit).counts().gates();
         let (planned, memory) = (start.elapsed(), most_memory());
-        println!("{name}: {gates} gates, {compiled:?}, planned in {planned:?}, {memory} MB");
+        eprintln!("{name}: {gates} gates, {compiled:?}, planned in {planned:?}, {memory} MB");
         assert!(gates > 1_000_000);
     }
 }
