@@ -59,7 +59,7 @@ fn option(name: &str) -> Option<u32> {
 fn networks(mac: MacLength, lanes: usize) -> Result<[Network; 2]> {
     let meters = [Meter::new(), Meter::new()];
     let options =
-        [0, 1].map(|me: PartyId| Options::insecure_plain_tcp(me, meters[usize::from(me)].clone()));
+        [0, 1].map(|me: u16| Options::insecure_plain_tcp(me, meters[usize::from(me)].clone()));
     let door = Listener::bind("127.0.0.1:0")?;
     let address = door.local_addr().to_string();
     let peers = [0, 1].map(Peer::unauthenticated);
@@ -70,7 +70,7 @@ fn networks(mac: MacLength, lanes: usize) -> Result<[Network; 2]> {
     });
     let ends = [(0, awaited?, &meters[0]), (1, dialled?, &meters[1])];
     Ok(ends.map(|(me, channels, meter)| Network {
-        me,
+        me: PartyId::new(me),
         lanes: channels.into_iter().map(|channel| vec![channel]).collect(),
         meter: meter.clone(),
         session: [7; 32],
@@ -175,8 +175,9 @@ impl Party<'_> {
 
     /// Runs what was prepared; seconds and bytes sent are for one execution.
     fn run(&mut self, online: Box<dyn Measured>, executions: usize) -> Result<(f64, f64)> {
-        let inputs = [0, 1].map(|party| made_up(self.circuit.circuit(), party, executions));
-        let own = &inputs[usize::from(self.network.me)];
+        let inputs =
+            [0, 1].map(|party| made_up(self.circuit.circuit(), PartyId::new(party), executions));
+        let own = &inputs[self.network.me.index()];
         let (outputs, seconds, bytes) =
             self.timed(|party| online.run(&mut party.network, party.circuit.circuit(), own))?;
         check(self.circuit.circuit(), &inputs, &outputs, executions);
@@ -188,7 +189,7 @@ impl Party<'_> {
 fn made_up(circuit: &Circuit, party: PartyId, executions: usize) -> BitVec {
     let own = circuit.inputs().iter().filter(|input| input.owner == party);
     let wires: u64 = own.map(|input| input.ty.width()).sum();
-    let mut prg = Prg::from_seed(Block(u128::from(party) + 1));
+    let mut prg = Prg::from_seed(Block(u128::from(party.number()) + 1));
     BitVec::random(wires as usize * executions, &mut prg)
 }
 

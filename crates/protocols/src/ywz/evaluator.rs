@@ -615,7 +615,8 @@ impl Evaluation {
             masked: blocks.bits(plan.slots()).to_bools(),
             labels: blocks.many(plan.slots()),
         };
-        let mut evaluation = Evaluation::new(wires, vec![LabelHash::new(&[7; 32], 0, &[0])], 1);
+        let mut evaluation =
+            Evaluation::new(wires, vec![LabelHash::new(&[7; 32], 0.into(), &[0.into()])], 1);
         move || {
             let mut cursor = plan.cursor();
             let mut done = 0;

@@ -347,7 +347,7 @@ impl<'p> GarblePass<'p> {
         let mut blocks = Blocks::new();
         let chunk = blocks.chunk(gates);
         let delta = Delta::new(blocks.array::<1>()[0].with_lsb(true));
-        let hash = LabelHash::new(&[7; 32], 0, &[0]);
+        let hash = LabelHash::new(&[7; 32], 0.into(), &[0.into()]);
         let mut pass = GarblePass {
             cursor: plan.cursor(),
             labels: ZeroLabels { slots: blocks.many(plan.slots()), delta: delta.clone() },
