@@ -26,7 +26,7 @@ pub enum Argument<'a> {
 }
 
 impl Argument<'_> {
-    /// How many bits each of so many rounds gets.
+    /// The bits that each of `count` rounds gets.
     fn width(&self, count: u32) -> usize {
         match self {
             Argument::Fixed(bits) | Argument::Carried(bits) => bits.len(),

@@ -43,7 +43,7 @@ impl Subcircuit {
         *self.0.depth.get_or_init(|| super::profile::depth(component, callees))
     }
 
-    /// The number of AND gates and look-ups that stand in it and not in what it calls.
+    /// The number of its own AND gates and look-ups, without those of its callees.
     pub fn own_gates(&self) -> u64 {
         super::own_ands(&self.0.component) + self.0.component.lookups.len() as u64
     }

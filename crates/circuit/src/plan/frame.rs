@@ -73,9 +73,9 @@ pub(super) struct FrameRepeat {
 pub(super) enum FrameArg {
     /// The same slots in every round.
     Fixed(Slice),
-    /// These slots in the first round; then the next so many that are handed on.
+    /// These slots in the first round; then what the round before carries over.
     Carried(Slice),
-    /// So many slots for each round.
+    /// This number of slots for each round.
     Strided(Slice, u32),
     /// The low `bits` bits of `start + step · round`.
     Counter { start: u64, step: u64, bits: u32 },

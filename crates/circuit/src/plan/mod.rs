@@ -149,7 +149,7 @@ impl GateCounts {
         self.and + self.xor + self.inv + self.constants + self.lookups
     }
 
-    /// Adds others so many times; the limit of a program's gates keeps all but copies in range.
+    /// Adds `other`, `times` times; the limit of a program's gates keeps all but copies in range.
     fn add(&mut self, other: &GateCounts, times: u64) {
         self.and += other.and * times;
         self.xor += other.xor * times;

@@ -134,7 +134,7 @@ impl<'a> Program<'a> {
         Entry { component: Cow::Owned(rewriter.finish()), rewritten: true }
     }
 
-    /// The entry with so many rounds of entry `callee`, made when it is first needed.
+    /// The entry that chains rounds of entry `callee`, made when it is first needed.
     fn chained(
         &mut self,
         callee: usize,

@@ -153,9 +153,9 @@ impl<'a> Rewriter<'a> {
         self.map[first..][..carried].copy_from_slice(&last[..carried]);
     }
 
-    /// Takes over a repeat, `copies` rounds at once: `joined` says which component does so many of
-    /// them, for the copies and for the rounds that are left, if any. The component that is
-    /// repeated has so many outputs.
+    /// Takes over a repeat, `copies` rounds at once: `joined` names the component for that many
+    /// rounds, and the one for the rounds that are left, if any. `outputs` is the number of outputs
+    /// of the repeated component.
     pub(super) fn repeat(
         &mut self,
         repeat: Repeat,
@@ -198,7 +198,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Passes an argument of a repeat of `count` rounds: those `from` on, in so many rounds of
+    /// Passes an argument of a repeat of `count` rounds: those `from` on, in groups of
     /// `copies`. If an earlier part has handed something on, `handed_on` is the next wire of it.
     fn pass(
         &mut self,
