@@ -523,7 +523,7 @@ pub struct LocalArgs {
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,
-    /// Print the result as JSON; docs/cli.md describes it
+    /// Print the result as JSON; docs/json.md describes it
     #[arg(long)]
     pub json: bool,
     /// What is shown meanwhile.

@@ -50,20 +50,34 @@ fn list() -> CliResult<()> {
 /// What `circuit info --json` prints.
 #[derive(Serialize)]
 struct InfoJson {
+    /// `symbolon-circuit-1`.
     format: &'static str,
+    /// The circuit as it was named.
     circuit: String,
+    /// BLAKE3 of the circuit with its owners and receivers, in hexadecimal.
     digest: String,
+    /// In the circuit's order.
     inputs: Vec<PortJson>,
+    /// In the circuit's order.
     outputs: Vec<PortJson>,
+    /// How many there are.
     components: usize,
+    /// The main one first.
     component_list: Vec<ComponentJson>,
+    /// Gates, every call counted.
     gates: GatesJson,
+    /// Look-ups by shape.
     lookups: Vec<LookupCount>,
+    /// AND gates once gates replace look-ups, as in all protocols but `tinytable`.
     #[serde(skip_serializing_if = "Option::is_none")]
     and_without_lookups: Option<u64>,
+    /// The most AND gates on any path; a look-up counts as one.
     and_depth: u32,
+    /// Wires, every call counted.
     wires: u64,
+    /// The most wires that are live at once.
     live_width: u64,
+    /// With `--protocol duplo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     duplo: Option<DuploJson>,
 }
@@ -71,31 +85,46 @@ struct InfoJson {
 /// What a run with duplo garbles and sends, the set-up left out.
 #[derive(Serialize)]
 struct DuploJson {
+    /// What is garbled.
     components: Vec<GarbledJson>,
+    /// The game of the authenticators of bundles of wires.
     authenticators: GameJson,
+    /// Wires that share an authenticator.
     wires_in_a_bundle: u64,
+    /// Inputs of components that are soldered to other wires.
     solderings: u64,
+    /// Bytes that both parties send.
     bytes: u64,
+    /// Those of them that are sent online.
     online_bytes: u64,
 }
 
 /// A component that is garbled.
 #[derive(Serialize)]
 struct GarbledJson {
+    /// Its name.
     name: String,
+    /// AND gates.
     and: u64,
+    /// Input bits.
     inputs: u64,
+    /// Output bits.
     outputs: u64,
+    /// Its game.
     #[serde(flatten)]
     game: GameJson,
+    /// Bytes that party 0 sends for all its copies, commitments included.
     bytes: u64,
 }
 
-/// Places to fill, how many objects go to each, and how many are made.
+/// A game of cut-and-choose.
 #[derive(Serialize)]
 struct GameJson {
+    /// Places to fill.
     buckets: u64,
+    /// Objects for each place.
     bucket: u64,
+    /// Objects that are made.
     made: u64,
 }
 
@@ -106,34 +135,47 @@ impl From<GameSizes> for GameJson {
     }
 }
 
+/// An input or output.
 #[derive(Serialize)]
 struct PortJson {
+    /// Its name.
     name: String,
+    /// Its type.
     #[serde(rename = "type")]
     ty: String,
+    /// Its width.
     bits: u64,
+    /// Of an input.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<PartyId>,
+    /// Of an output.
     #[serde(skip_serializing_if = "Option::is_none")]
     receivers: Option<Vec<PartyId>>,
 }
 
-/// One component, the main one first.
+/// A component of a circuit.
 #[derive(Serialize)]
 struct ComponentJson {
+    /// Its name.
     name: String,
     /// How often it is called in all.
     calls: u64,
     /// AND gates of one call, those of its own calls left out.
     and: u64,
+    /// Look-ups of one call, likewise.
     lookups: u64,
 }
 
+/// Gates by kind.
 #[derive(Serialize)]
 struct GatesJson {
+    /// AND.
     and: u64,
+    /// XOR.
     xor: u64,
+    /// NOT.
     inv: u64,
+    /// Constants.
     constants: u64,
 }
 
@@ -303,12 +345,16 @@ fn duplo_text(duplo: &DuploJson) -> String {
     format!("{}\n{}", align(&rows, 1), align(&facts, 2))
 }
 
-/// What `circuit eval --json` prints.
+/// What `eval --json` prints.
 #[derive(Serialize)]
 struct EvalJson {
+    /// `symbolon-eval-1`.
     format: &'static str,
+    /// The circuit as it was named.
     circuit: String,
+    /// BLAKE3 of the circuit with its owners and receivers, in hexadecimal.
     digest: String,
+    /// In the circuit's order.
     outputs: Vec<OutputJson>,
 }
 

@@ -126,16 +126,24 @@ impl From<Culprit> for Named {
     }
 }
 
-/// A failure as `--json` prints it.
+/// What `--json` prints when a command fails before any result. Codes never change; texts may.
 #[derive(serde::Serialize)]
 pub struct FailureJson<'a> {
+    /// `symbolon-failure-1`.
     format: &'static str,
+    /// The class of the exit code.
     class: ExitKind,
+    /// The exit code.
     exit_code: u8,
+    /// What went wrong within the class, such as `timed-out`; the class if no more is known.
     code: &'a str,
+    /// The code of the check that failed.
     check: Option<&'a str>,
+    /// Whom the failure names: a party's number, `dealer`, or `unknown` where a check cannot tell.
     party: Option<&'a Named>,
+    /// The error.
     text: &'a str,
+    /// What to do about it.
     hint: Option<&'a str>,
 }
 

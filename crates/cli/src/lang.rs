@@ -102,18 +102,26 @@ pub struct CheckArgs {
     pub json: bool,
 }
 
-/// An error of a program, as `check --json` prints it.
+/// `check --json` prints a list of these. Lines and columns count characters from 1.
 #[derive(serde::Serialize)]
 struct ErrorJson {
+    /// `error` or `warning`.
     level: &'static str,
+    /// Such as `E03`.
     code: &'static str,
+    /// The file as it was named.
     file: String,
-    /// Where it begins, and one past its end: lines and columns in characters, from 1.
+    /// Of the first character.
     line: u32,
+    /// Of the first character.
     column: u32,
+    /// Of the one after the last.
     end_line: u32,
+    /// Of the one after the last.
     end_column: u32,
+    /// What is wrong.
     message: String,
+    /// What to do about it.
     help: Option<String>,
 }
 

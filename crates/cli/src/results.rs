@@ -1,4 +1,5 @@
-//! Results as JSON and as text. The field names are a promise: docs/cli.md describes them.
+//! Results as JSON and as text. The field names are a promise; docs/json.md is made of their
+//! comments.
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
@@ -8,7 +9,7 @@ use crate::cost_table::{align, bytes, rate, time};
 use crate::error::CliResult;
 use crate::output::print;
 
-/// One output.
+/// One output. Without its value where no party learns it, or with `run` not this one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputJson {
     /// The output's name.
@@ -22,7 +23,8 @@ pub struct OutputJson {
     pub bits: Option<String>,
     /// The whole output as one big-endian integer, `hex:…`; null when not learnt.
     pub hex: Option<String>,
-    /// The typed value: a decimal string, or an array of values; null when not learnt.
+    /// The typed value, null when not learnt. An integer is a text of decimal digits, above 4096
+    /// bits `0x…`.
     pub value: Option<serde_json::Value>,
 }
 
@@ -94,7 +96,7 @@ fn value_text(value: &serde_json::Value) -> String {
     }
 }
 
-/// What the phases cost one party.
+/// What the phases cost one party, all runs together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PartyJson {
     /// The party's number.
@@ -126,7 +128,8 @@ pub fn costs(parties: &[PartyJson]) -> String {
     align(&rows, 2)
 }
 
-/// One of several runs over one session.
+/// One of several runs over one session, all on the same inputs. If two runs, or two receivers of
+/// one output, differ, the exit code is 70.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunJson {
     /// Counted from 0.
@@ -141,13 +144,12 @@ pub struct ChoiceJson {
     /// The form of garbling; absent when nothing was garbled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<String>,
-    /// What made correlated OTs.
+    /// What made correlated OTs; `none` with a dealer.
     pub ot: String,
-    /// The dealer on whose material it stands, who is trusted with all inputs; null when there was
-    /// none.
+    /// The dealer of the material: its fingerprint, `unauthenticated` or `in this process`.
     #[serde(default)]
     pub dealer: Option<String>,
-    /// The slowest link and what was chosen from it; null when nothing was.
+    /// The slowest link between two parties and what was chosen from it.
     pub measured: Option<MeasuredJson>,
 }
 
@@ -156,7 +158,7 @@ pub struct ChoiceJson {
 pub struct MeasuredJson {
     /// Seconds there and back.
     pub round_trip: f64,
-    /// Bits per second, about.
+    /// Bits per second, about; at most 10¹⁰.
     pub bits_per_second: f64,
     /// Whether it may be more: the fastest links are not told apart.
     #[serde(default)]
@@ -245,7 +247,7 @@ pub type BatchOutputs = Vec<Vec<Option<String>>>;
 pub struct AskedJson {
     /// The circuit as it was named.
     pub circuit: String,
-    /// Its digest, in hexadecimal.
+    /// BLAKE3 of the circuit with its owners and receivers, in hexadecimal.
     pub digest: String,
     /// The protocol.
     pub protocol: String,
@@ -262,11 +264,11 @@ pub struct AskedJson {
     /// How reconciliation values were intersected; absent where there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub psi: Option<&'static str>,
-    /// Lanes.
+    /// Threads that made triples.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
     pub transport: &'static str,
-    /// The simulated link as it was given, or null.
+    /// The simulated link as it was given.
     pub link: Option<String>,
 }
 
@@ -280,13 +282,12 @@ pub struct LocalJson {
     pub asked: AskedJson,
     /// How often the phases ran.
     pub repeat: u32,
-    /// Every output, with its value when anybody learns it.
+    /// Every output, in the circuit's order; empty with more than one evaluation.
     pub outputs: Vec<OutputJson>,
-    /// With more than one evaluation, instead: for each of them every output as people read it, or
-    /// null.
+    /// With more than one evaluation, for each of them every output as printed, null if not learnt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batch_outputs: BatchOutputs,
-    /// Sums over all runs, and the set-up.
+    /// By party: sums over all runs, with the set-up, which begins when the connections are open.
     pub parties: Vec<PartyJson>,
     /// Each run by itself.
     pub runs: Vec<RunJson>,
@@ -300,10 +301,9 @@ pub struct RemoteJson {
     /// What was asked for.
     #[serde(flatten)]
     pub asked: AskedJson,
-    /// Every output, with its value when this party learns it.
+    /// Every output, in the circuit's order; empty with more than one evaluation.
     pub outputs: Vec<OutputJson>,
-    /// With more than one evaluation, instead: for each of them every output as people read it, or
-    /// null.
+    /// With more than one evaluation, for each of them every output as printed, null if not learnt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batch_outputs: BatchOutputs,
     /// This party's costs.

@@ -93,66 +93,88 @@ fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> CliResult<Protec
     }
 }
 
-/// What `ls --json` prints.
+/// What `store ls --json` prints.
 #[derive(serde::Serialize)]
 struct ListJson {
+    /// `symbolon-store-1`.
     format: &'static str,
+    /// Pools and prepared circuits.
     items: Vec<ItemJson>,
+    /// What is not closed yet.
     writing: Vec<DraftJson>,
 }
 
-/// What is being written, as `ls --json` prints it.
+/// What is being written. What its process died before it said is null.
 #[derive(serde::Serialize)]
 struct DraftJson {
-    /// Null where the process died before it said so.
+    /// `pool` or `prepared`.
     kind: Option<ItemKind>,
+    /// The protocol.
     protocol: Option<String>,
+    /// The circuit's digest.
     circuit: Option<String>,
+    /// What the circuit was called.
     name: Option<String>,
     /// Whether its process still works on it; `gc` removes what is not.
     alive: bool,
+    /// Its size so far.
     bytes: u64,
+    /// When it was begun, in seconds since 1970.
     begun: u64,
 }
 
-/// An item as `ls --json` prints it.
+/// A pool or a prepared circuit.
 #[derive(serde::Serialize)]
 struct ItemJson {
+    /// Its name.
     item: String,
+    /// `pool` or `prepared`.
     kind: ItemKind,
+    /// The protocol.
     protocol: String,
+    /// This party.
     party: PartyId,
+    /// How many parties made it.
     parties: usize,
     /// The dealer that dealt it, or dealt the material it was made from; null for what the parties
     /// made.
     dealer: Option<String>,
+    /// Statistical security in bits.
     rho: u32,
+    /// The circuit's digest.
     circuit: Option<String>,
     /// What the circuit was called where it was prepared.
     name: Option<String>,
+    /// `available`, `used` or `void`.
     state: &'static str,
+    /// Why it is void.
     reason: Option<String>,
-    /// Records of each count that are left.
+    /// Runs; of a pool chunks of 128 gates, then input bits of each party.
     left: Vec<u64>,
     /// What is left of each kind of component, in a pool of components.
-    components: Vec<ComponentJson>,
+    components: Vec<StoredComponentJson>,
+    /// Its size.
     bytes: u64,
+    /// When it was made, in seconds since 1970.
     created: u64,
 }
 
-/// A kind of component in a pool, as `ls --json` prints it.
+/// A kind of component in a pool.
 #[derive(serde::Serialize)]
-struct ComponentJson {
+struct StoredComponentJson {
+    /// Its digest.
     digest: String,
+    /// Its name where it was made.
     name: Option<String>,
+    /// How many are left.
     left: u64,
 }
 
 /// What is left of each kind of component: theirs are the last counts.
-fn components(meta: &ItemMeta, left: &[u64]) -> Vec<ComponentJson> {
+fn components(meta: &ItemMeta, left: &[u64]) -> Vec<StoredComponentJson> {
     let first = left.len().saturating_sub(meta.components.len());
     let kinds = meta.components.iter().zip(&left[first..]);
-    let kinds = kinds.map(|(kind, left)| ComponentJson {
+    let kinds = kinds.map(|(kind, left)| StoredComponentJson {
         digest: hex::encode(kind.digest),
         name: kind.name.clone(),
         left: *left,
@@ -161,8 +183,8 @@ fn components(meta: &ItemMeta, left: &[u64]) -> Vec<ComponentJson> {
 }
 
 /// `20 aes128, 3 leftover gates`.
-fn component_words(components: &[ComponentJson]) -> String {
-    let one = |kind: &ComponentJson| {
+fn component_words(components: &[StoredComponentJson]) -> String {
+    let one = |kind: &StoredComponentJson| {
         format!("{} {}", kind.left, kind.name.as_deref().unwrap_or(&kind.digest[..8]))
     };
     components.iter().map(one).collect::<Vec<_>>().join(", ")

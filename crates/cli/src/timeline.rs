@@ -13,7 +13,7 @@ pub struct Span {
     pub run: u32,
     /// The phase.
     pub phase: String,
-    /// When it began: seconds since 1970, by this machine's clock.
+    /// When it began, by this machine's clock: seconds since 1970, or since the first span began.
     pub begin: f64,
     /// How long it took.
     pub seconds: f64,

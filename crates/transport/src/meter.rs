@@ -100,27 +100,29 @@ fn cpu_time() -> Option<Duration> {
     None
 }
 
-/// What one phase cost one party.
+/// What one phase cost one party. The phases are `setup`, `independent` (where it is apart),
+/// `dependent` and `online`, or `setup` and `streamed`.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PhaseReport {
     /// The phase's name.
     pub phase: String,
-    /// Bytes sent to all peers, headers and payloads.
+    /// Bytes sent to all peers, headers and payloads, above TLS and TCP.
     pub bytes_sent: u64,
-    /// Bytes received from all peers, headers and payloads.
+    /// Bytes received from all peers, likewise.
     pub bytes_received: u64,
     /// Messages sent.
     pub messages_sent: u64,
     /// Messages received.
     pub messages_received: u64,
-    /// Rounds, as [`Meter`] defines them.
+    /// Changes from sending to receiving ([`Meter`]): a request and its answer are one round, and so
+    /// is one message each way at once.
     pub rounds: u64,
     /// Wall seconds during which the phase was current.
     pub seconds: f64,
     /// Seconds of processor time that the whole process had while the phase was current, whatever
-    /// its threads did: also other parties' work if they are in the same process. `None` where the
-    /// system does not tell it.
+    /// its threads did: also other parties' work if they are in the same process. Null or `None`
+    /// where that is not known.
     pub cpu_seconds: Option<f64>,
 }
 

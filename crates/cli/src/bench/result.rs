@@ -1,4 +1,4 @@
-//! What `bench` tells: as JSON (docs/cli.md describes the fields) and as text.
+//! What `bench` tells: as JSON (docs/json.md is made of the comments) and as text.
 
 use serde::Serialize;
 use symbolon::circuit::PartyId;
@@ -11,7 +11,7 @@ use crate::cost_table::{align, bytes, time};
 use crate::results::ChoiceJson;
 use crate::timeline::Span;
 
-/// Everything.
+/// What `bench --json` prints. All figures are without the set-up unless they name it.
 #[derive(Serialize)]
 pub struct BenchJson {
     /// `symbolon-bench-3`.
@@ -49,11 +49,11 @@ pub struct Measured {
     /// The names of the components to garble; absent where the cheapest are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
-    /// Lanes.
+    /// Threads that made triples.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
     pub transport: &'static str,
-    /// The simulated link, or null.
+    /// The simulated link.
     pub link: Option<String>,
     /// Whether the function-independent phase ran by itself.
     pub split_phases: bool,
@@ -73,16 +73,16 @@ pub struct Measured {
     pub per_second: Spread,
     /// Processor time of all parties in a run without the set-up; null where it is not known.
     pub cpu_seconds: Option<Spread>,
-    /// Sent, for each triple or gate, by a party to one other party; the mean over all.
+    /// Bytes that a party sends to one other, for each triple or gate; the mean over all.
     pub bytes_each: f64,
-    /// The largest of all parties' processes.
+    /// The most bytes of memory of any party's process, where the system tells.
     pub peak_memory: Option<u64>,
     /// By phase, over all parties.
     pub phases: Vec<PhaseOfAll>,
     /// By party and phase.
     pub costs: Vec<PartyMeasured>,
-    /// When the phases were, by party, in a run that took about the median; seconds from the first
-    /// one's begin.
+    /// By party, when the phases were in a run of about median time; `begin` is in seconds since the
+    /// first one began.
     pub timeline: Vec<Vec<Span>>,
     /// Every phase of every run; only with --raw.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The least, the median and the most.
+/// Several measurements of one thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     /// The least.

@@ -6,12 +6,19 @@ use symbolon_lang::cost::Report;
 /// What `cost --json` prints.
 #[derive(Serialize)]
 pub struct CostJson {
+    /// `symbolon-cost-1`.
     pub format: &'static str,
+    /// The program as it was named.
     pub program: String,
+    /// How many parties it was compiled for.
     pub parties: u16,
+    /// AND gates once gates replace look-ups.
     pub and_without_lookups: u64,
+    /// By protocol.
     pub bytes: Vec<ProtocolBytes>,
+    /// By component.
     pub component_bytes: Vec<ComponentBytes>,
+    /// By function, component and line.
     #[serde(flatten)]
     pub report: Report,
 }
@@ -19,6 +26,7 @@ pub struct CostJson {
 /// What protocols send for the gates of a component, all its calls together.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComponentBytes {
+    /// Its name.
     pub name: String,
     /// For each protocol, in the order of `bytes`. What the components leave of a circuit's bytes
     /// is for inputs and messages.
@@ -28,9 +36,12 @@ pub struct ComponentBytes {
 /// What a protocol sends for a circuit.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProtocolBytes {
+    /// The protocol.
     pub protocol: &'static str,
+    /// How it garbles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<&'static str>,
-    /// All parties together, at ρ = 40, without making triples: they are the same for all.
+    /// All parties together, at ρ = 40, in the function-dependent and online phases, without making
+    /// triples.
     pub bytes: u64,
 }

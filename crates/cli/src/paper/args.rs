@@ -46,7 +46,7 @@ pub struct PaperArgs {
     /// Measure this many runs of each row [default: 5, or fewer for slow rows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
-    /// Print as JSON; docs/cli.md describes it
+    /// Print as JSON; docs/json.md describes it
     #[arg(long)]
     pub json: bool,
     /// Write a page to this file, too: HTML, or Markdown if its name ends in `.md`

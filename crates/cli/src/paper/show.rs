@@ -11,7 +11,7 @@ use crate::bench::spread::Spread;
 use crate::cost_table::align;
 use crate::page::document;
 
-/// What `--json` prints.
+/// What `paper --json` prints.
 #[derive(Debug, Serialize)]
 pub struct PapersJson {
     /// `symbolon-paper-1`.

@@ -24,7 +24,7 @@ pub struct ShowArgs {
     /// Log by level and target: `debug`, or `symbolon::connect=debug,symbolon::phase=info`
     #[arg(long, value_name = "FILTER")]
     pub log: Option<String>,
-    /// Append events to this file as they happen, one JSON object a line; docs/cli.md describes
+    /// Append events to this file as they happen, one JSON object a line; docs/json.md describes
     /// them
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! Events: what is told of a run, on a terminal, in a file, and to programs.
 //!
-//! The names and fields are a promise: docs/cli.md describes them. Everything in an event is
-//! public; inputs, outputs and keys are in none.
+//! The names and fields are a promise; docs/json.md is made of their comments. Everything in an
+//! event is public; inputs, outputs and keys are in none.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::error::{CliError, ExitKind};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
-    /// The command began.
+    /// The command began; always the first.
     Started {
         /// `symbolon-events-1`.
         format: String,
@@ -38,7 +38,7 @@ pub enum Event {
         /// HOST:PORT.
         address: String,
     },
-    /// An attempt to connect failed.
+    /// An attempt to connect failed, and there will be another.
     Retrying {
         /// The other party.
         peer: PartyId,
@@ -47,9 +47,10 @@ pub enum Event {
     },
     /// A connection was rejected.
     Rejected {
-        /// Where it came from.
+        /// The address that it came from, without the port.
         from: String,
-        /// What it was.
+        /// `wrong-key`, `own-key-refused` (it expects another key than ours), `http`, `tls` or
+        /// `plain-tcp` (the other `--transport`), `other-protocol`, `silent`.
         code: String,
         /// The same as text.
         reason: String,
@@ -66,7 +67,7 @@ pub enum Event {
         /// How many there are.
         of: u64,
     },
-    /// A pool was closed, and stays.
+    /// `preprocess` closed a pool, which stays whatever comes after it.
     Pool {
         /// Its name.
         item: String,
@@ -89,11 +90,11 @@ pub enum Event {
         /// Its name.
         phase: String,
     },
-    /// Work was done.
+    /// Work was done; at most ten a second for each step.
     Work {
         /// The phase.
         phase: String,
-        /// What is counted.
+        /// What is counted: `triples` or `gates`.
         step: String,
         /// How many are done.
         done: u64,
@@ -109,7 +110,7 @@ pub enum Event {
         /// Its name.
         phase: String,
     },
-    /// The command ended.
+    /// The command ended; always the last.
     Finished {
         /// Its exit code.
         exit_code: u8,

@@ -1,6 +1,47 @@
 //! Tokens to the syntax tree, by recursive descent.
 //!
 //! After an error the parser goes on with the next statement or item, so that one run reports many.
+//!
+//! The grammar: `{x}` repeats, `[x]` is optional, `x,*` and `x,+` are comma lists. Operators and
+//! their precedence are Rust's, and a prefix binds tighter than `as`. Headers of `if`, `match` and
+//! `for` take no literals of structures.
+//!
+//! ```text
+//! file:     {item}
+//! item:     {attr}["pub"](use|const|alias|struct|enum|impl|fn)|parties
+//! attr:     "#["NAME["("NAME["="TEXT]")"]"]"
+//! parties:  "parties"NAME,+";"
+//! use:      "use"path["::{"NAME,+"}"]";"
+//! const:    "const"NAME[":"type]["="expr]";"
+//! alias:    "type"NAME"="type";"
+//! struct:   "struct"NAME[generics]"{"(NAME":"type),*"}"
+//! enum:     "enum"NAME[generics]"{"(NAME["("type,+")"]),+"}"
+//! impl:     "impl"[generics]type"{"{{attr}["pub"]fn}"}"
+//! fn:       "fn"NAME[generics]"("param,*")"["->"result]block
+//! generics: "<"(NAME[":"NAME]|"const"NAME":"type),+">"
+//! param:    ["mut"](NAME":"type["from"owner]|"self")
+//! owner:    INT|NAME|"each"|"share"
+//! result:   type|"("(NAME":"type"to"who),+")"
+//! who:      INT|NAME|"each"|"all"|"("(INT|NAME),+")"
+//! type:     path["<"arg,+">"]|"["type";"expr"]"|"("type,*")"
+//! arg:      type|binary
+//! path:     NAME{"::"NAME}
+//! block:    "{"{stmt}[expr]"}"
+//! stmt:     "let"pattern[":"type]"="expr";"|const|for|if|match|block|expr[ASSIGN expr]";"
+//!           |"return"[expr]";"|"break;"|"continue;"
+//! for:      {attr}"for"pattern"in"expr block
+//! expr:     binary[(".."|"..=")binary]
+//! binary:   unary{OPERATOR unary}
+//! unary:    {"-"|"!"}postfix{"as"type}
+//! postfix:  primary{"."NAME|"."INT|["::<"arg,+">"]"("expr,*")"|"["expr"]"}
+//! primary:  LITERAL|path["{"(NAME[":"expr]),*"}"]|"("expr,*")"|if|match|block|array
+//! array:    "["(expr,*|expr";"expr|expr"for"pattern"in"expr)"]"
+//! if:       "if"["let"pattern"="]expr block["else"(if|block)]
+//! match:    "match"expr"{"(pattern["if"expr]"=>"expr),*"}"
+//! pattern:  single{"|"single}
+//! single:   "_"|number[("..="|"..")number]|["mut"]NAME|"("pattern,*")"
+//!           |path["("pattern,*")"|"{"(NAME[":"pattern]),*[".."]"}"]
+//! ```
 
 mod expr;
 mod items;
