@@ -52,6 +52,42 @@ fn smallest_batches_are_exact() {
     }
 }
 
+/// `280 747`; from ten millions on `1.15·10⁹`.
+fn readable(n: usize) -> String {
+    let digits = n.to_string();
+    if digits.len() > 7 {
+        let exponent = (digits.len() - 1).to_string();
+        let raised = |c: char| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(c as usize - '0' as usize).unwrap();
+        let exponent: String = exponent.chars().map(raised).collect();
+        return format!("{:.2}·10{exponent}", n as f64 / 10f64.powi(digits.len() as i32 - 1));
+    }
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups.map(|group| std::str::from_utf8(group).unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+/// The table in `docs/protocols.md`: from which n each bucket size is used, and an AND's bytes.
+#[test]
+fn the_page_has_these_sizes() {
+    let page = include_str!("../../../docs/protocols.md");
+    for (name, rho, known) in [
+        ("ρ = 40", 40, false),
+        ("ρ = 64", 64, false),
+        ("ρ = 80", 80, false),
+        ("ρ = 40, known circuit", 40, true),
+    ] {
+        let smallest = if known { smallest_batch_anchored } else { smallest_batch };
+        let [three, four, five] = [3, 4, 5].map(|b| readable(smallest(b, rho).unwrap()));
+        // Correlated OTs by IKNP, U, and d.
+        let bytes = [3usize, 4, 5].map(|b| {
+            let (mask, width) = (usize::from(!known), if rho == 40 { 8 } else { 16 });
+            let bits = 8 * (16 * (3 * b + mask) + width * b) + 2 * b - 2 + mask;
+            (bits as f64 / 8.0).round().to_string()
+        });
+        let row = format!("| {name} | {three} | {four} | {five} | {} |\n", bytes.join(" / "));
+        assert!(page.contains(&row), "docs/protocols.md should have {row}");
+    }
+}
+
 #[test]
 fn the_known_smallest_batches() {
     assert_eq!([3, 4, 5].map(|b| smallest_batch(b, 40)), [280_747, 3_052, 320].map(Some));

@@ -103,6 +103,21 @@ mod tests {
         assert!(Params::new(MAX_EXECUTIONS + 1, Rho::Bits40, PsiForm::Synchronous).is_err());
     }
 
+    /// The table in `docs/protocols.md`.
+    #[test]
+    fn the_page_has_these_sizes() {
+        let cells = [1, 2, 8, 32, 128, 1024].map(|n| {
+            let params = Params::new(n, Rho::Bits40, PsiForm::Synchronous).unwrap();
+            let circuits = params.circuits().to_string();
+            let (thousands, rest) = circuits.split_at(circuits.len().saturating_sub(3));
+            let space = if thousands.is_empty() { "" } else { " " };
+            format!("{}, {thousands}{space}{rest}", params.bucket())
+        });
+        let row = format!("| B, N̂ | {} |\n", cells.join(" | "));
+        let page = include_str!("../../../../docs/protocols.md");
+        assert!(page.contains(&row), "docs/protocols.md should have {row}");
+    }
+
     #[test]
     fn items_are_long_enough_for_all_pairs() {
         assert_eq!([1, 2, 4, 5, 19].map(|b| item_bits(b, 40)), [40, 42, 44, 46, 50]);
