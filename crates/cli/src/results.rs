@@ -272,7 +272,7 @@ pub struct AskedJson {
     pub link: Option<String>,
 }
 
-/// The result of `local --json`.
+/// What `local --json` prints.
 #[derive(Clone, Debug, Serialize)]
 pub struct LocalJson {
     /// `symbolon-local-1`.
@@ -293,7 +293,7 @@ pub struct LocalJson {
     pub runs: Vec<RunJson>,
 }
 
-/// The result of `run --json`.
+/// What `run --json` prints.
 #[derive(Clone, Debug, Serialize)]
 pub struct RemoteJson {
     /// `symbolon-run-1`.

@@ -27,6 +27,8 @@ const DOCUMENTS: &[Entry] = &[
     Heading("`local` and `run`"),
     Type("result of local", "cli/src/results.rs", "LocalJson"),
     Type("result of run", "cli/src/results.rs", "RemoteJson"),
+    Type("request", "cli/src/results.rs", "AskedJson"),
+    Type("choice", "cli/src/results.rs", "ChoiceJson"),
     Type("output", "cli/src/results.rs", "OutputJson"),
     Type("link", "cli/src/results.rs", "MeasuredJson"),
     Type("run", "cli/src/results.rs", "RunJson"),
@@ -50,6 +52,7 @@ const DOCUMENTS: &[Entry] = &[
     Heading("`check` and `cost`"),
     Type("error of check", "cli/src/lang.rs", "ErrorJson"),
     Type("result of cost", "cli/src/cost/report.rs", "CostJson"),
+    Type("costs of a program", "lang/src/cost.rs", "Report"),
     Type("bytes of a protocol", "cli/src/cost/report.rs", "ProtocolBytes"),
     Type("bytes of a component", "cli/src/cost/report.rs", "ComponentBytes"),
     Type("cost of a function", "lang/src/cost.rs", "FunctionCost"),
@@ -69,16 +72,6 @@ const DOCUMENTS: &[Entry] = &[
     Type("paper", "cli/src/paper/run.rs", "PaperResult"),
     Type("table", "cli/src/paper/run.rs", "TableResult"),
     Type("row", "cli/src/paper/run.rs", "RowResult"),
-];
-
-/// Types whose fields are put among those of the type that has them.
-const FLATTENED: &[(&str, &str)] = &[
-    ("AskedJson", "cli/src/results.rs"),
-    ("ChoiceJson", "cli/src/results.rs"),
-    ("PartyJson", "cli/src/results.rs"),
-    ("PhaseReport", "transport/src/meter.rs"),
-    ("GameJson", "cli/src/circuits.rs"),
-    ("Report", "lang/src/cost.rs"),
 ];
 
 const EVENTS: &str = "
@@ -152,33 +145,18 @@ fn fields<'l>(lines: impl IntoIterator<Item = &'l String>, indent: &str) -> Vec<
     fields
 }
 
-/// The fields of a structure as JSON has them.
-fn of_struct(file: &str, name: &str) -> Vec<Field> {
-    let mut all = Vec::new();
-    for field in fields(&declared(file, &format!("struct {name}")).1, "    ") {
-        if field.serde.contains("flatten") {
-            let known = FLATTENED.iter().find(|(ty, _)| *ty == field.ty);
-            let (ty, file) = known.unwrap_or_else(|| panic!("{name}: {} is flattened", field.ty));
-            all.extend(of_struct(file, ty));
-        } else {
-            all.push(field);
-        }
-    }
-    all
-}
-
 /// What a type of the code is in JSON.
-fn in_words(ty: &str, file: &str) -> String {
+fn in_words(ty: &str) -> String {
     let inside = |outer: &str| ty.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
     if let Some(inside) = inside("Option<") {
-        return format!("{} or null", in_words(inside, file));
+        return format!("{} or null", in_words(inside));
     }
     if let Some(inside) = inside("Vec<") {
-        return format!("list of {}", in_words(inside, file));
+        return format!("list of {}", in_words(inside));
     }
     if let Some(inside) = ty.strip_prefix('&') {
         let name = inside.split_once(' ').filter(|(lifetime, _)| lifetime.starts_with('\''));
-        return in_words(name.map_or(inside, |(_, name)| name), file);
+        return in_words(name.map_or(inside, |(_, name)| name));
     }
     let named = DOCUMENTS.iter().find_map(|entry| match entry {
         Type(name, _, known) if *known == ty => Some(name),
@@ -192,17 +170,22 @@ fn in_words(ty: &str, file: &str) -> String {
         ("Named", _) => "number or text".to_string(),
         ("BatchOutputs", _) => "list of list of text or null".to_string(),
         ("serde_json::Value", _) => "any".to_string(),
-        _ => panic!("{file}: what is {ty} in JSON?"),
+        _ => panic!("what is {ty} in JSON?"),
     }
 }
 
 /// The cells of a field.
-fn row(field: &Field, file: &str) -> String {
+fn row(field: &Field) -> String {
+    let mut ty = in_words(&field.ty);
+    if field.serde.contains("flatten") {
+        return format!("… | | the fields of {ty} |\n");
+    }
     let renamed = field.serde.split("rename = \"").nth(1).and_then(|rest| rest.split('"').next());
     let name = renamed.unwrap_or(&field.name);
-    let mut ty = in_words(&field.ty, file);
     if field.serde.contains("skip_serializing_if") {
-        ty = format!("{}, may be absent", ty.trim_end_matches(" or null"));
+        // Instead of null.
+        let absent = field.ty.strip_prefix("Option<").and(ty.strip_suffix(" or null"));
+        ty = format!("{}, may be absent", absent.unwrap_or(&ty));
     }
     format!("`{name}` | {ty} | {} |\n", field.meaning)
 }
@@ -220,14 +203,14 @@ fn kebab(name: &str) -> String {
 }
 
 fn events() -> String {
-    let (file, mut page) = ("cli/src/progress/event.rs", EVENTS.to_string());
-    let (_, lines) = declared(file, "enum Event");
+    let mut page = EVENTS.to_string();
+    let (_, lines) = declared("cli/src/progress/event.rs", "enum Event");
     for variant in fields(&lines, "    ") {
         writeln!(page, "| **`{}`** | | | {} |", kebab(&variant.name), variant.meaning).unwrap();
         let start = lines.iter().position(|line| line.trim() == format!("{} {{", variant.name));
         let own = lines.iter().skip(start.expect("a variant with fields") + 1);
         for field in fields(own.take_while(|line| *line != "    },"), "        ") {
-            write!(page, "| | {}", row(&field, file)).unwrap();
+            write!(page, "| | {}", row(&field)).unwrap();
         }
     }
     page
@@ -239,11 +222,11 @@ fn page() -> String {
         match *entry {
             Heading(text) => write!(page, "\n## {text}\n").unwrap(),
             Type(name, file, ty) => {
-                let (comment, _) = declared(file, &format!("struct {ty}"));
+                let (comment, lines) = declared(file, &format!("struct {ty}"));
                 write!(page, "\n### {name}\n{comment}\n\n| field | type | meaning |\n").unwrap();
                 page.push_str("| --- | --- | --- |\n");
-                for field in of_struct(file, ty) {
-                    write!(page, "| {}", row(&field, file)).unwrap();
+                for field in fields(&lines, "    ") {
+                    write!(page, "| {}", row(&field)).unwrap();
                 }
             }
         }
@@ -297,11 +280,11 @@ fn comments_attributes_and_types_are_read() {
     let lines = ["    /// Its", "    /// name.", "    #[serde(rename = \"type\")]", "    pub ty: String,"];
     let lines = lines.map(str::to_string);
     let found = fields(&lines, "    ");
-    assert_eq!(row(&found[0], ""), "`type` | text | Its name. |\n");
-    assert_eq!(in_words("Vec<Option<u64>>", ""), "list of number or null");
-    assert_eq!(in_words("Option<&'static str>", ""), "text or null");
-    assert_eq!(in_words("&'a str", ""), "text");
-    assert_eq!(in_words("Vec<Spread>", ""), "list of [spread](#spread)");
+    assert_eq!(row(&found[0]), "`type` | text | Its name. |\n");
+    assert_eq!(in_words("Vec<Option<u64>>"), "list of number or null");
+    assert_eq!(in_words("Option<&'static str>"), "text or null");
+    assert_eq!(in_words("&'a str"), "text");
+    assert_eq!(in_words("Vec<Spread>"), "list of [spread](#spread)");
     assert_eq!(kebab("PhaseBegan"), "phase-began");
-    assert!(std::panic::catch_unwind(|| in_words("Unknown", "")).is_err());
+    assert!(std::panic::catch_unwind(|| in_words("Unknown")).is_err());
 }

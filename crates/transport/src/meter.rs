@@ -115,14 +115,14 @@ pub struct PhaseReport {
     pub messages_sent: u64,
     /// Messages received.
     pub messages_received: u64,
-    /// Changes from sending to receiving ([`Meter`]): a request and its answer are one round, and so
-    /// is one message each way at once.
+    /// Rounds, as [`Meter`] defines them: a request and its answer are one, and so is one message
+    /// each way at once.
     pub rounds: u64,
     /// Wall seconds during which the phase was current.
     pub seconds: f64,
     /// Seconds of processor time that the whole process had while the phase was current, whatever
-    /// its threads did: also other parties' work if they are in the same process. Null or `None`
-    /// where that is not known.
+    /// its threads did: also other parties' work if they are in the same process. Unknown
+    /// where the system does not tell it.
     pub cpu_seconds: Option<f64>,
 }
 

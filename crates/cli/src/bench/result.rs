@@ -16,7 +16,7 @@ use crate::timeline::Span;
 pub struct BenchJson {
     /// `symbolon-bench-3`.
     pub format: &'static str,
-    /// On what.
+    /// This machine.
     pub machine: Machine,
     /// Party 1's machine, as it says of itself; absent where both are on one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -52,7 +52,7 @@ pub enum Event {
         /// `wrong-key`, `own-key-refused` (it expects another key than ours), `http`, `tls` or
         /// `plain-tcp` (the other `--transport`), `other-protocol`, `silent`.
         code: String,
-        /// The same as text.
+        /// The same in words.
         reason: String,
     },
     /// All connections with a party are open.
