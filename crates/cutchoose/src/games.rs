@@ -51,6 +51,11 @@ use symbolon_transport::{Error, Result};
 use crate::chance::{BadBuckets, Chance};
 
 /// What the cut-and-choose is for, and how well it catches.
+///
+/// Paper: KNRTT17, App. A, L and α | (L^1, α^1): one good component in each bucket; (L^2, α^2): a
+/// good majority of authenticators
+///
+/// Paper: RR16, Lemma 1 | N̂ and B: a given bucket has a good circuit
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {
     /// Every bucket has a good object; an opened bad object is always noticed.
@@ -183,6 +188,8 @@ impl Game {
 
     /// The fewest objects for buckets of `bucket`; `None` if [`Sizes::MOST`] are not enough.
     ///
+    /// Paper: RR16, Lemma 1
+    ///
     /// # Errors
     /// `InvalidInput` for empty buckets.
     pub fn fewest_objects(&self, bucket: u64) -> Result<Option<Sizes>> {
@@ -194,6 +201,8 @@ impl Game {
 
     /// For each size of buckets the fewest objects, as long as larger buckets save objects: in
     /// ascending order of the former, and descending order of the latter.
+    ///
+    /// Paper: KNRTT17, App. A, L and α
     ///
     /// # Errors
     /// `InvalidInput` if the buckets need more than [`Sizes::MOST`] objects.
@@ -216,6 +225,8 @@ impl Game {
     }
 
     /// The cheapest sizes; of equally cheap ones those with the smallest buckets.
+    ///
+    /// Paper: KNRTT17, App. A, L and α
     ///
     /// # Errors
     /// `InvalidInput` if the buckets need more than [`Sizes::MOST`] objects.

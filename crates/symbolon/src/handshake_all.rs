@@ -63,6 +63,9 @@ impl Agreed {
 /// Agrees with every peer on `hello`; returns the session's id and what was left open. `peers`
 /// ascend.
 ///
+/// Check: session id, n > 2 | everyone's nonce, none our own (`group nonce`), compared pairwise
+/// (`broadcast echo`) | different sessions among honest parties | 2^-128
+///
 /// # Errors
 /// `PeerIncompatible` naming the first difference and, among several peers, the party it is with;
 /// `PeerMisbehaved` when a peer told others another nonce; `Transport` when one is gone.

@@ -25,6 +25,9 @@
 //! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's
 //! name, and is used only by those who name that dealer again: others get nothing but
 //! what the parties made among themselves. [`run`] does not ask the dealer for anything.
+//!
+//! Check: dealer | metadata of dealt material name the dealer | its use where that dealer is not
+//! trusted | –
 
 mod choose;
 mod components;

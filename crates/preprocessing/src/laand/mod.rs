@@ -26,6 +26,8 @@
 //! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as
 //! many as ρ asks for: see [`Width`], which says why that is enough.
 //!
+//! Departure: leaky ANDs | WRK17 Fig. 8 | YWZ20 Fig. 14 | proven there; half the hashes
+//!
 //! # Triples on given shares
 //! A batch's first triples may be made with shares of y that the parties hold already, instead of
 //! fresh ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks:
@@ -338,6 +340,8 @@ impl LeakyAndGenerator {
     }
 
     /// Own bits of x, y, r with their MACs.
+    ///
+    /// Paper: YWZ20, Fig. 14, 1 | random x, y, r
     fn draw_own(
         &mut self,
         channels: &mut [Channel],
@@ -370,6 +374,8 @@ impl LeakyAndGenerator {
     }
 
     /// Keys for the peers' bits of x, y, r.
+    ///
+    /// Paper: YWZ20, Fig. 14, 1
     fn draw_theirs(
         &mut self,
         channels: &mut [Channel],
@@ -385,6 +391,8 @@ impl LeakyAndGenerator {
 
     /// Steps 2 and 3, and all of S_i but the x^i·U_ji; what the buckets will need goes into the
     /// records.
+    ///
+    /// Paper: YWZ20, Fig. 14, 2–3 | Φ, U sent
     fn send_u<W: Word>(
         &mut self,
         channels: &mut [Channel],
@@ -442,6 +450,8 @@ impl LeakyAndGenerator {
     }
 
     /// The rest of S_i, and d_i.
+    ///
+    /// Paper: YWZ20, Fig. 14, 3–4a | U received, S
     fn receive_u<W: Word>(
         &mut self,
         channels: &mut [Channel],
