@@ -19,8 +19,8 @@
 //! | --- | --- | --- | --- |
 //! | [`OneGood`](Goal::OneGood): every bucket has a good object | α | n | always |
 //! | [`OneGoodInGivenBucket`](Goal::OneGoodInGivenBucket) | α | 1 | always |
-//! | [`MajorityGood`](Goal::MajorityGood): in every bucket more are good than bad | ⌈α/2⌉ | n | always |
-//! | [`MajorityGoodHalfCaught`](Goal::MajorityGoodHalfCaught): the same | ⌈α/2⌉ | n | each with 1/2 |
+//! | [`MajorityGood`](Goal::MajorityGood): more good than bad in each | ⌈α/2⌉ | n | always |
+//! | [`MajorityGoodHalfCaught`](Goal::MajorityGoodHalfCaught): the same | ⌈α/2⌉ | n | with 1/2 |
 //!
 //! If opened bad objects are always noticed, none of the t may be opened. If each is noticed with
 //! probability 1/2, any number k = t − v of them may be, at a price of 2^-k:

@@ -4,8 +4,8 @@
 //! session's id from that. More than two make one that all share:
 //!
 //! ```text
-//! i → all j   nonce_i                                session = H(what was said, nonce_0 … nonce_n-1)
-//! i → j       H(session, id of the handshake i–j)    compared
+//! i → all j   nonce_i                              session = H(what was said, nonce_0 … nonce_n-1)
+//! i → j       H(session, id of the handshake i–j)  compared
 //! ```
 //!
 //! The nonces go out after the handshakes' own messages, before anything is waited for. They, and

@@ -457,7 +457,8 @@ impl Pools {
     }
 
     /// Takes parts of a pool that is locked, for as many circuits as there is enough for, until
-    /// there are `count` in all. `next` is what nobody has used, and the number of the next circuit.
+    /// there are `count` in all. `next` is what nobody has used, and the number of the next
+    /// circuit.
     fn take(
         &mut self,
         item: &AvailableItem,

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! 2.  Φ_i = y^i·Δ_i ⊕ Σ_j (K_i[y^j] ⊕ M_j[y^i])
-//! 3.  U_ij = H(K_i[x^j], ij‖t) ⊕ H(K_i[x^j] ⊕ Δ_i, ij‖t) ⊕ Φ_i                           sent to P_j
-//!     M_i[x^j]_Φ = x^j·U_ij ⊕ H(M_i[x^j], ij‖t)                                          at P_j
+//! 3.  U_ij = H(K_i[x^j], ij‖t) ⊕ H(K_i[x^j] ⊕ Δ_i, ij‖t) ⊕ Φ_i                         sent to P_j
+//!     M_i[x^j]_Φ = x^j·U_ij ⊕ H(M_i[x^j], ij‖t)                                        at P_j
 //! 4.  S_i = x^i·Φ_i ⊕ Σ_j (H(K_i[x^j], ij‖t) ⊕ M_j[x^i]_Φ) ⊕ r^i·Δ_i ⊕ Σ_j (K_i[r^j] ⊕ M_j[r^i])
 //!     d_i = lsb(S_i), committed, opened; d = Σ d_i;  ⟨z⟩ = ⟨r⟩ ⊕ d
 //! 5.  T_i = S_i ⊕ d·Δ_i, and Σ T_i must be zero

@@ -217,7 +217,8 @@ impl LabelHashes {
     }
 }
 
-/// Sends what the output labels of a bucket are compared with, and the translations of its circuits.
+/// Sends what the output labels of a bucket are compared with, and the translations of its
+/// circuits.
 ///
 /// Paper: RR16, Fig. 15, Bucketing, Bucket Labels
 fn send_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {

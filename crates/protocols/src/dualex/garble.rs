@@ -18,8 +18,8 @@
 //! of 256 bits of the label, keyed by session, garbler, circuit, kind and wire ([`LeafHash`]); the
 //! circuit's one commitment is to the digest of the table and to digests of all leaves. The
 //! evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs no nonce of its
-//! own: what it hides is a label of which 127 bits are random to the peer even if it knows the other
-//! label of the wire, as Δ is unknown. `docs/proofs/dual-execution.md` has the argument.
+//! own: what it hides is a label of which 127 bits are random to the peer even if it knows the
+//! other label of the wire, as Δ is unknown. `docs/proofs/dual-execution.md` has the argument.
 //!
 //! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
 //! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler
@@ -347,8 +347,8 @@ impl<'a> Garbler<'a> {
         }
     }
 
-    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this order,
-    /// and commits to it. Keeps nothing.
+    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this
+    /// order, and commits to it. Keeps nothing.
     pub fn commit(&self, number: u64, seed: &Seed, order: &BitVec) -> Commitment {
         let mut digest = ComponentDigest::default();
         let garbled = self.garble(number, seed, order, |gates| digest.update(gates));

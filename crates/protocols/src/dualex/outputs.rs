@@ -4,8 +4,9 @@
 //! A garbler that translates one of an output's labels wrongly would see from the intersection
 //! which value the output has. So, after both parties are committed to their sets and before either
 //! opens anything of the intersection, each opens the output labels of its bucket's circuits, the
-//! first one's of which are the bucket's, and the peer checks that every translation fits. From then on any
-//! reconciliation value can be computed by anybody, which is why the sets are committed to first.
+//! first one's of which are the bucket's, and the peer checks that every translation fits. From
+//! then on any reconciliation value can be computed by anybody, which is why the sets are committed
+//! to first.
 
 use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
 use symbolon_transport::{Channel, Error, PartyId, Result};

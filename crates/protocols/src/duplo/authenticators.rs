@@ -1,9 +1,9 @@
 //! Authenticators of keys: GenInKeyAuth, VerInKeyAuth and EvKAs of Appendix A.
 //!
 //! An authenticator has a Δ and a key of its own for each wire of a *bundle*, all committed to, and
-//! accepts the two keys of each of its wires by their hashes. Every bundle has a bucket of them; the
-//! first one's keys, those of the *head*, are the keys of the wires, and its Δ is theirs. A key is
-//! accepted when more than half of the bucket accept it.
+//! accepts the two keys of each of its wires by their hashes. Every bundle has a bucket of them;
+//! the first one's keys, those of the *head*, are the keys of the wires, and its Δ is theirs. A key
+//! is accepted when more than half of the bucket accept it.
 //!
 //! In the paper a bundle is a wire. An authenticator is good if it is for all of its wires, so the
 //! game is the same, with fewer and larger buckets. The Δ is committed to, opened and soldered once
@@ -177,9 +177,9 @@ pub(super) fn receive_accepted(
     Ok(accepted)
 }
 
-/// VerInKeyAuth of the evaluator, for some opened authenticators whose Δ are `offsets`, with at most
-/// [`HASHED`] keys: what must be committed to as their keys, one authenticator's after the other's.
-/// Nothing if a Δ does not end in 1, or one accepts other keys.
+/// VerInKeyAuth of the evaluator, for some opened authenticators whose Δ are `offsets`, with at
+/// most [`HASHED`] keys: what must be committed to as their keys, one authenticator's after the
+/// other's. Nothing if a Δ does not end in 1, or one accepts other keys.
 ///
 /// Paper: KNRTT17, GenInKeyAuth, VerInKeyAuth
 pub(super) fn verify(
