@@ -4,6 +4,9 @@
 //!
 //! The rules for callers are at the head of that file (`cbindgen.toml` has them).
 //!
+//! Unsafe: raw pointers from C | C promises what they point to; values are handed over, and nothing
+//! is computed with them
+//!
 //! # Why there is unsafe code here
 //! Elsewhere in this workspace only `primitives` has any. A border to C cannot be without: C hands
 //! over raw pointers, and no type can vouch for them. So [`border`] has the few functions that read

@@ -272,10 +272,10 @@ impl Circuit {
     /// # Errors
     /// [`CircuitError::Invalid`] when a wire is read before it is written, written twice or out of
     /// range, a call or a repeat names a component that is not earlier or passes a wrong number of
-    /// wires, a look-up names no table or has other numbers of wires than its table, the widths of inputs or
-    /// outputs do not add up to the main component's, two ports share a name, a component has more
-    /// than 2^30 wires or a list of more than 2^31 entries, or the flattened program would have
-    /// more than 2^48 gates and calls, look-ups counted as the gates that could stand in their
+    /// wires, a look-up names no table or has other numbers of wires than its table, the widths of
+    /// inputs or outputs do not add up to the main component's, two ports share a name, a component
+    /// has more than 2^30 wires or a list of more than 2^31 entries, or the flattened program would
+    /// have more than 2^48 gates and calls, look-ups counted as the gates that could stand in their
     /// place.
     pub fn new(
         name: impl Into<String>,

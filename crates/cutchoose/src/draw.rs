@@ -11,6 +11,8 @@ use symbolon_transport::{Error, Result};
 use crate::games::Sizes;
 
 /// A uniform subset of fixed size: the objects that are opened.
+///
+/// Paper: KNRTT17, App. A, V; RR16, Fig. 15 | which objects are opened, and the buckets
 #[derive(Clone, Debug)]
 pub struct CheckSet {
     opened: BitVec,
@@ -61,6 +63,8 @@ impl CheckSet {
 }
 
 /// The objects of each bucket.
+///
+/// Paper: KNRTT17, App. A, V; RR16, Fig. 15
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buckets {
     bucket: usize,

@@ -19,8 +19,8 @@
 //! | --- | --- | --- | --- |
 //! | [`OneGood`](Goal::OneGood): every bucket has a good object | α | n | always |
 //! | [`OneGoodInGivenBucket`](Goal::OneGoodInGivenBucket) | α | 1 | always |
-//! | [`MajorityGood`](Goal::MajorityGood): in every bucket more are good than bad | ⌈α/2⌉ | n | always |
-//! | [`MajorityGoodHalfCaught`](Goal::MajorityGoodHalfCaught): the same | ⌈α/2⌉ | n | each with 1/2 |
+//! | [`MajorityGood`](Goal::MajorityGood): more good than bad in each | ⌈α/2⌉ | n | always |
+//! | [`MajorityGoodHalfCaught`](Goal::MajorityGoodHalfCaught): the same | ⌈α/2⌉ | n | with 1/2 |
 //!
 //! If opened bad objects are always noticed, none of the t may be opened. If each is noticed with
 //! probability 1/2, any number k = t − v of them may be, at a price of 2^-k:
@@ -51,6 +51,11 @@ use symbolon_transport::{Error, Result};
 use crate::chance::{BadBuckets, Chance};
 
 /// What the cut-and-choose is for, and how well it catches.
+///
+/// Paper: KNRTT17, App. A, L and α | (L^1, α^1): one good component in each bucket; (L^2, α^2): a
+/// good majority of authenticators
+///
+/// Paper: RR16, Lemma 1 | N̂ and B: a given bucket has a good circuit
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {
     /// Every bucket has a good object; an opened bad object is always noticed.
@@ -183,6 +188,8 @@ impl Game {
 
     /// The fewest objects for buckets of `bucket`; `None` if [`Sizes::MOST`] are not enough.
     ///
+    /// Paper: RR16, Lemma 1
+    ///
     /// # Errors
     /// `InvalidInput` for empty buckets.
     pub fn fewest_objects(&self, bucket: u64) -> Result<Option<Sizes>> {
@@ -194,6 +201,8 @@ impl Game {
 
     /// For each size of buckets the fewest objects, as long as larger buckets save objects: in
     /// ascending order of the former, and descending order of the latter.
+    ///
+    /// Paper: KNRTT17, App. A, L and α
     ///
     /// # Errors
     /// `InvalidInput` if the buckets need more than [`Sizes::MOST`] objects.
@@ -216,6 +225,8 @@ impl Game {
     }
 
     /// The cheapest sizes; of equally cheap ones those with the smallest buckets.
+    ///
+    /// Paper: KNRTT17, App. A, L and α
     ///
     /// # Errors
     /// `InvalidInput` if the buckets need more than [`Sizes::MOST`] objects.

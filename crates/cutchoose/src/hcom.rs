@@ -15,6 +15,11 @@
 //!
 //! The committer only sends, and the receiver only receives.
 //!
+//! Departure: commitments: openings | random combinations under a coin | a hash of all rows | at d
+//! places a wrong row depends on Δ (`docs/proofs/commitments.md#openings`)
+//!
+//! Timing: strings, rows, Δ | the caller says in public which commitments are opened
+//!
 //! # Openings
 //! The receiver can compute the rows of claimed strings itself, V = W ⊕ (u*·G)∗Δ, so the proof of
 //! an opening is a hash of all rows, in order, without a challenge. A wrong string passes with
@@ -132,6 +137,8 @@ impl Committer {
 
     /// Commits to `n` random strings.
     ///
+    /// Paper: KNRTT17, App. A, COMMIT and OPEN | XOR-homomorphic commitments
+    ///
     /// # Errors
     /// `Transport` when the peer is gone.
     pub fn commit_random(&mut self, channel: &mut Channel, n: usize) -> Result<Committed> {
@@ -145,6 +152,8 @@ impl Committer {
     }
 
     /// Commits to these strings.
+    ///
+    /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -161,6 +170,8 @@ impl Committer {
 
     /// Opens these commitments.
     ///
+    /// Paper: KNRTT17, App. A, COMMIT and OPEN
+    ///
     /// # Errors
     /// `Transport` when the peer is gone.
     pub fn open(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
@@ -170,6 +181,8 @@ impl Committer {
     }
 
     /// Proves what these commitments are to, to a receiver that knows it already.
+    ///
+    /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -270,6 +283,8 @@ impl Receiver {
 
     /// Receives commitments to `n` random strings.
     ///
+    /// Paper: KNRTT17, App. A, COMMIT and OPEN
+    ///
     /// # Errors
     /// `PeerMisbehaved` when they are not consistent, or a check under this Δ has failed before;
     /// `Transport` when the peer is gone.
@@ -283,6 +298,8 @@ impl Receiver {
     }
 
     /// Receives commitments to `n` strings of the committer's choice.
+    ///
+    /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
     /// # Errors
     /// As [`Receiver::commit_random`].
@@ -300,6 +317,8 @@ impl Receiver {
     }
 
     /// Receives and checks the strings of these commitments.
+    ///
+    /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
     /// # Errors
     /// `PeerMisbehaved` when one of them is not what was committed to, or a check under this Δ has
@@ -390,6 +409,9 @@ impl TheirOpening {
     }
 
     /// Receives the proof and checks it.
+    ///
+    /// Check: openings of commitments | `commitment opening`: a hash of all rows | another string
+    /// or XOR | 2^(−k·d) ≤ 2^-ρ
     ///
     /// # Errors
     /// `PeerMisbehaved` when a string is not what was committed to, or a check under this Δ has

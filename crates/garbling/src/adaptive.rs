@@ -1,6 +1,10 @@
 //! Garbled circuits that are sent before the inputs are chosen: the transformation of Rindal and
 //! Rosulek 2016 (USENIX Security), Fig. 9.
 //!
+//! Departure: adaptive garbling (RR16, Fig. 9) | a random oracle masks the table; an output label
+//! shows its value | AES in counter mode under a hashed key; colours, whose meaning is masked with
+//! the table | up to n²/2^129 for n blocks (`docs/proofs/adaptive-garbling.md`)
+//!
 //! # What is sent
 //! With a table F, labels d_i^b of output i for value b, and labels d̂_i^b that the caller wants
 //! instead:
@@ -68,6 +72,8 @@ pub struct AdaptiveComponent {
 }
 
 /// The mask of an instance, and the hash of its outputs.
+///
+/// Paper: RR16, Fig. 9, Gb
 pub struct Mask {
     prg: Prg,
     outputs: Seed,
@@ -112,6 +118,8 @@ impl Mask {
 
     /// The ending after a table that has all been masked: for the outputs' labels for 0 in `keys`,
     /// which becomes the labels `wanted`.
+    ///
+    /// Paper: RR16, Fig. 9, Gb
     fn seal(mut self, keys: &ComponentKeys, wanted: &[[Block; 2]]) -> Ending {
         let mut decoding = blocks_of(&instance::decoding(&keys.outputs)).to_vec();
         self.apply_blocks(&mut decoding);
@@ -127,6 +135,8 @@ impl Mask {
 
     /// The values of outputs and their labels d̂, from the labels of the static garbling, whose
     /// table has all been unmasked.
+    ///
+    /// Paper: RR16, Fig. 9, Ev
     fn open(mut self, labels: &[Block], ending: &Ending) -> (BitVec, Labels) {
         let mut colours = Zeroizing::new(ending.decoding.clone());
         self.apply_blocks(&mut colours);
@@ -159,6 +169,8 @@ impl Instance<'_> {
     /// to `sink` as [`Instance::garble`] has it. Returns the outputs' labels for 0 in the static
     /// garbling, and the ending.
     ///
+    /// Paper: RR16, Fig. 9, Gb | the adaptive transformation
+    ///
     /// # Errors
     /// The sink's.
     ///
@@ -186,6 +198,8 @@ impl Instance<'_> {
     ///
     /// If the garbler cheated or a label is wrong, the values are arbitrary, and the labels look
     /// random or are what the garbler made them: compare them with what they have to be.
+    ///
+    /// Paper: RR16, Fig. 9, Ev | evaluation after it
     ///
     /// # Errors
     /// The source's.

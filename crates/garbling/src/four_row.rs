@@ -11,6 +11,9 @@
 //!
 //! In authenticated garbling each row also holds a MAC under another hash of the same input, cut to
 //! ρ bits ([`TruncatedMac`]).
+//!
+//! Departure: row hash | H(L_α, L_β, γ, i) | AES keyed by the gate on 2·L_α ⊕ 4·L_β; other keys for
+//! label and MAC | no offset between the four inputs vanishes (`docs/security.md#the-row-hash`)
 
 use std::ops::BitXor;
 
@@ -38,6 +41,8 @@ pub fn row_inputs(alpha: Block, beta: Block, delta: Block) -> [Block; ROWS] {
 
 /// Of each row 2u + v of a gate its part of λ_αβ ⊕ λ_γ ⊕ v·λ_α ⊕ u·λ_β, from what there is of row
 /// 0, λ_α and λ_β: bits, MACs or keys. The public constant 1 that row 3 holds is not in it.
+///
+/// Paper: WRK17, Fig. 2, 4(b)–(c) | row i from rows of α, β and 0
 #[inline]
 pub fn rows<T: Copy + BitXor<Output = T>>(row0: T, alpha: T, beta: T) -> [T; ROWS] {
     let row1 = row0 ^ alpha;
@@ -90,6 +95,8 @@ impl FourRows {
     /// Garbles gates: reads the labels for 0 of their inputs from `slots`, and puts those of their
     /// outputs there. Writes rows 1 to 3 of each gate to `table`. Returns the hashes for the rows'
     /// MACs.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(b) | the garbler's rows: labels
     ///
     /// # Panics
     /// If there are more than [`RUN`] gates, or `table` has not one place for each.

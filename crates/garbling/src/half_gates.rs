@@ -53,6 +53,8 @@ pub trait Offsets {
 }
 
 /// The offsets of plain garbling, which are the colours of the labels for 0.
+///
+/// Paper: ZRE15, Fig. 2, GbAnd
 #[derive(Clone, Copy, Debug)]
 pub struct Colours;
 
@@ -91,6 +93,10 @@ impl Default for HalfGates {
 impl HalfGates {
     /// Garbles gates: reads the labels for 0 of their inputs from `slots`, and puts those of their
     /// outputs there. Writes two half-gates for each gate to `table`. Returns the outputs' labels.
+    ///
+    /// Paper: ZRE15, Fig. 2, GbAnd | half-gates
+    ///
+    /// Paper: YWZ20, Fig. 6, 8 | half-gates
     ///
     /// # Panics
     /// If there are more than [`RUN`] gates, or `table` has not one place for each.

@@ -87,6 +87,9 @@ impl<'a> Instance<'a> {
     /// Garbles. The table goes to `sink` in order, in pieces of [`CHUNK`] gates and a shorter last
     /// one; the sink may change what it is given. Returns the outputs' labels for 0.
     ///
+    /// Paper: ZRE15, Fig. 2, Gb, En, De | a garbled circuit, its inputs' labels, its outputs'
+    /// values
+    ///
     /// # Errors
     /// The sink's, which end the garbling.
     ///
@@ -166,6 +169,8 @@ impl<'a> Instance<'a> {
     /// A table or a label that is wrong gives labels that look random: the caller has to check the
     /// outputs' labels.
     ///
+    /// Paper: ZRE15, Fig. 2, Ev | evaluation
+    ///
     /// # Errors
     /// The source's, which end the evaluation.
     ///
@@ -236,6 +241,8 @@ pub(crate) fn always<T>(result: Result<T, Infallible>) -> T {
 
 /// The labels for these bits, from the labels for 0.
 ///
+/// Paper: ZRE15, Fig. 2, Gb, En, De
+///
 /// # Panics
 /// If there are more labels than bits.
 pub fn choose(zero: &[Block], bits: &BitVec, delta: &Delta) -> Labels {
@@ -253,6 +260,8 @@ pub fn decoding(zero: &[Block]) -> BitVec {
 
 /// The values of outputs, from their labels and the [`decoding`]. Authenticates nothing: see
 /// [`value_of`].
+///
+/// Paper: ZRE15, Fig. 2, Gb, En, De
 ///
 /// # Panics
 /// If the lengths differ.

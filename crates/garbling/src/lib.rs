@@ -18,6 +18,8 @@
 //! - [`four_row`] is the kernel of four rows, for authenticated garbling that checks each row.
 //! - [`wires`] is what free gates do to labels.
 //!
+//! Timing: labels, Δ, colours | a garbler's colours become masks; an evaluator's are uniform
+//!
 //! # What the labels rely on
 //! The hash is [`TweakedHash`](symbolon_primitives::TweakedHash), a tweakable circular
 //! correlation-robust hash on the ideal cipher, with a start of its own for every instance and two

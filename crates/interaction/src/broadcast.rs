@@ -45,6 +45,12 @@ impl BroadcastLog {
 
 /// Compares the `digest` of a log with every peer.
 ///
+/// Paper: YWZ20, Fig. 4, 6 | Π_aBit: the broadcasts are compared
+///
+/// Check: broadcasts, n > 2 | `broadcast echo`, before anything that relies on them is sent (U of
+/// leaky ANDs relies on none: `docs/proofs/leaky-ands.md#u-before-the-echo`) | different values to
+/// different parties | 2^-128
+///
 /// # Errors
 /// `PeerMisbehaved` when a peer's digest differs. That peer may be honest, and a third party may
 /// have told the two different things, so the error names nobody.

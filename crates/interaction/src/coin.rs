@@ -12,6 +12,8 @@ use crate::messages::{COIN_COMMITMENT, COIN_SEED};
 ///
 /// Two tosses of a session need different `index` values.
 ///
+/// Paper: YWZ20, Fig. 11 | F_Rand: a coin toss
+///
 /// # Errors
 /// As [`commit_and_open`].
 pub fn toss_coin(

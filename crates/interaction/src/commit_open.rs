@@ -23,6 +23,12 @@ pub struct CommitOpenLabels {
 /// is refused before anything is opened. With more than two parties the commitments are
 /// broadcasts: the parties compare their digests pairwise before anything is opened.
 ///
+/// Paper: YWZ20, Fig. 10 | F_Com: commit to a value, open it
+///
+/// Check: coins and commitments | `coin toss commitment`, `aShare z commitment`, `leaky AND d
+/// commitment`, `leaky AND V commitment`: each names its party | another value than committed to,
+/// an echo of ours | 2^-128
+///
 /// # Errors
 /// `PeerMisbehaved` when a peer echoes our commitment, sends others a different commitment, or
 /// opens something else than it committed to; `Transport` when a peer is gone.

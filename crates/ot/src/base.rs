@@ -21,6 +21,13 @@
 //! which a proof puts a point X of which it wants the product with A. One A serves all OTs: every
 //! oracle call and every KDF call carries the index of its OT.
 //!
+//! Departure: base OT: oracles | oracles without names; any oracle into the group | bound to
+//! session and parties; twice a hash to the group | relayed messages are useless; doubling permutes
+//! a group of odd order
+//!
+//! Timing: scalars, choice bits | constant-time products; the choice is hashed as a byte; `decode`
+//! branches on the peer's points
+//!
 //! # Security
 //! A cheating receiver needs gap Diffie–Hellman; the proof against a cheating sender needs no
 //! assumption. `docs/proofs/base-ot.md` has both, and what the oracles are bound to.
@@ -63,6 +70,8 @@ const REPLY: usize = POINT + size_of::<Shift>();
 
 /// Runs `n` base OTs as the sender: returns the pairs of keys.
 ///
+/// Paper: MRR21 | base OT
+///
 /// # Errors
 /// `PeerMisbehaved` when the receiver sends a malformed point or the identity; `Transport` when it
 /// is gone.
@@ -76,6 +85,8 @@ pub fn send(
 }
 
 /// Runs `choices.len()` base OTs as the receiver: returns the key of each chosen slot.
+///
+/// Paper: MRR21
 ///
 /// # Errors
 /// `PeerMisbehaved` when the sender's point is malformed or the identity; `Transport` when it is
@@ -302,6 +313,7 @@ where
     all
 }
 
+/// Check: base OT | `base OT point decoding` | malformed and low-order points | –
 fn decode(party: PartyId, bytes: &[u8]) -> Result<RistrettoPoint> {
     CompressedRistretto::from_slice(bytes)
         .ok()

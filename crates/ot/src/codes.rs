@@ -61,6 +61,8 @@ impl Code {
 
     /// The shortest of the codes above with a distance of at least `distance`; `None` for 0 and
     /// beyond [`Code::MAX_DISTANCE`].
+    ///
+    /// Paper: Roy22, Figs. 8, 9, C | the code: BCH codes and construction X
     pub fn with_distance(distance: usize) -> Option<Code> {
         if distance == 0 || distance > Code::MAX_DISTANCE {
             return None;
@@ -230,6 +232,8 @@ fn parity(bits: &[bool]) -> bool {
 }
 
 /// The parity bits of all messages of weight 1, or nothing if the dimension is below 128.
+///
+/// Paper: Roy22, Figs. 8, 9, C
 fn bch(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {
     let g = field.generator(distance);
     let degree = g.len() - 1;
@@ -246,6 +250,8 @@ fn bch(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {
 }
 
 /// The same by construction X.
+///
+/// Paper: Roy22, Figs. 8, 9, C
 fn construction_x(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {
     if distance < 4 {
         return None;

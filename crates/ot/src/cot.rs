@@ -5,6 +5,10 @@
 //! Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Extensions differ in
 //! how the columns come about and in what the receiver sends for them.
 //!
+//! Departure: OT extension check | one row combination (KOS15) | the hash of each of 128 columns
+//! (SoftSpokenOT) | the row check's lemma is false as stated (Roy, CRYPTO 2022); this one is proven
+//! (`docs/proofs/ot-extension.md`)
+//!
 //! # The check
 //! A cheating receiver uses another x in some columns. The lemma of KOS15 (and so Lemma 2 of
 //! Yang–Wang–Zhang 2020) by which one combination over the rows detects that was shown false as
@@ -13,8 +17,8 @@
 //! random, χ_m = 1,
 //!
 //! ```text
-//! receiver sends  x̃ = Σ χ_k·x_k  and  t̃^i = Σ χ_k·t^i_k  for every column i    (2 KiB + 16 bytes)
-//! sender checks   q̃^i = t̃^i ⊕ Δ_i·x̃                                            for every column i
+//! receiver sends  x̃ = Σ χ_k·x_k  and  t̃^i = Σ χ_k·t^i_k  for every column i  (2 KiB + 16 bytes)
+//! sender checks   q̃^i = t̃^i ⊕ Δ_i·x̃                          for every column i
 //! ```
 //!
 //! A receiver that used another x in column i passes only if it guessed Δ_i:
@@ -66,6 +70,10 @@ pub fn padded(choices: &BitVec, random: &mut Prg) -> Zeroizing<Vec<u8>> {
 }
 
 /// The coefficients χ for columns of `stride` bytes; the last one is 1.
+///
+/// Paper: Roy22, consistency | consistency check, for both extensions
+///
+/// Paper: YWZ20, Fig. 4, 5–7 | Π_aBit: coefficients, the check of MACs and keys
 pub fn coefficients(challenge: Challenge, stride: usize) -> Vec<Block> {
     let mut chi = vec![Block::ZERO; stride / 16];
     challenge.into_prg().fill_blocks(&mut chi);
@@ -86,6 +94,8 @@ pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
 /// [`verify`](CotSender::verify), after which the columns' [rows](Columns::rows) are the keys; or
 /// all in one: [`extend`](CotSender::extend). A session stays open across draws. The memory for
 /// them is the caller's, who needs one for many sessions.
+///
+/// Paper: YWZ20, Fig. 2 | F_COTe
 pub trait CotSender: Send {
     /// The global key Δ.
     fn delta(&self) -> &Delta;
@@ -104,6 +114,8 @@ pub trait CotSender: Send {
     ) -> Result<[u8; 32]>;
 
     /// Compares the peer's hashes x̃, t̃ with those of this party's columns `q`.
+    ///
+    /// Paper: YWZ20, Fig. 4, 5–7
     ///
     /// # Errors
     /// `PeerMisbehaved` (by `peer`) when they do not fit, after which the session must be dropped.
@@ -146,6 +158,8 @@ pub trait CotSender: Send {
 }
 
 /// The side that holds the choice bits and gets MACs. Only sends, so it never waits for the peer.
+///
+/// Paper: YWZ20, Fig. 2
 pub trait CotReceiver: Send {
     /// Computes the columns `t` for the padded choices `x` and sends the correction; returns its
     /// digest. The [rows](Columns::rows) of `t` are the MACs.
@@ -204,6 +218,13 @@ pub(crate) fn check_draw(choices: usize, outputs: usize) -> Result<()> {
 }
 
 /// Compares hashes of columns: q̃^i with t̃^i ⊕ Δ_i·x̃, all of them, in constant time.
+///
+/// Paper: Roy22, consistency
+///
+/// Check: OT extension | `OT extension consistency`: x̃ and 128 column hashes | different choice
+/// bits in columns or towards verifiers | 2^-k for k guessed bits of Δ; 2^-128
+///
+/// Timing: Δ, columns | all columns are combined before one comparison
 fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
     let mut difference = Block::ZERO;
     for (i, (q, t)) in q.iter().zip(t).enumerate() {

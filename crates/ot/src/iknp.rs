@@ -54,6 +54,7 @@ impl Receiver {
 }
 
 impl CotReceiver for Receiver {
+    /// Paper: IKNP03 | columns, correlated OT
     fn send_columns(
         &mut self,
         channel: &mut Channel,
@@ -114,6 +115,9 @@ impl CotSender for Sender {
         &self.delta
     }
 
+    /// Paper: IKNP03
+    ///
+    /// Timing: Δ | a masked XOR for each bit of Δ
     fn receive_columns(
         &mut self,
         channel: &mut Channel,

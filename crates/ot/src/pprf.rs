@@ -179,6 +179,8 @@ pub struct PuncturedTrees(pub(crate) Leaves, pub(crate) Delta);
 
 /// Builds the trees: returns the leaves and the message that lets the peer have all but one of
 /// each.
+///
+/// Paper: Roy22, punctured PRF | GGM trees, punctured
 pub fn build_trees(
     tree_params: TreeParams<'_>,
     pairs: &[[Block; 2]; COLUMNS],
@@ -219,6 +221,14 @@ pub(crate) fn build_any(tree_params: TreeParams<'_>, pairs: &[[Block; 2]]) -> (L
 
 /// Punctures the trees at `delta`'s blocks, with the seeds `chosen` by Δ's bits from the base OTs'
 /// pairs and the tree sender's message.
+///
+/// Paper: Roy22, punctured PRF
+///
+/// Check: trees of SoftSpoken OT and commitments | `punctured tree consistency`: a hash of all
+/// leaves | a tree that fits only some values of Δ | 2^-k for k guessed bits of Δ; 2^-128
+///
+/// Timing: Δ: which leaf is missing | nodes are stored by number ⊕ Δ's bits; Δ enters by XOR,
+/// `select` and `swap_if`
 ///
 /// # Errors
 /// `PeerMisbehaved` (by the tree sender) when the check fails, or one under this Δ did before;

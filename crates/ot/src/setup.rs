@@ -14,6 +14,9 @@
 //!
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
+//!
+//! Departure: base OT: directions | both | one; the other from the first extension | that extension
+//! passes its check before its seeds are used
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Secret};
 use symbolon_transport::{Channel, PartyId, Result};

@@ -112,6 +112,7 @@ impl Receiver {
 }
 
 impl CotReceiver for Receiver {
+    /// Paper: Roy22, Fig. 7 | small-field VOLE from the trees
     fn send_columns(
         &mut self,
         channel: &mut Channel,
@@ -167,6 +168,9 @@ impl CotSender for Sender {
         &self.delta
     }
 
+    /// Paper: Roy22, Fig. 7
+    ///
+    /// Timing: Δ | a masked XOR for each bit of Δ
     fn receive_columns(
         &mut self,
         channel: &mut Channel,

@@ -16,6 +16,12 @@
 //! chosen, and all hashes of columns, which other parties verify too. Its messages and its inner
 //! loop stay as they are.
 //!
+//! Departure: commitments: new ones | SoftSpokenOT: hashes of all columns | hashes of the strings'
+//! columns, a digest of the others; two or three rows of coefficients | the receiver computes the
+//! others; the rows make up for the choice of guessed places (`docs/proofs/commitments.md`)
+//!
+//! Timing: strings, rows, Δ | entries are chosen by the public code and by opened strings
+//!
 //! # The columns
 //! Each place has a tree of q leaves, or for k = 1 a pair of seeds. As in [`crate::softspoken`],
 //! with r_y the stream of leaf y:
@@ -276,6 +282,8 @@ impl Prover {
     /// Draws as many strings as there is room for in `values`, with their rows of V in `rows`, of
     /// [`Params::row_words`] each.
     ///
+    /// Paper: Roy22, Figs. 8, 9 | subspace VOLE over a code, and its check
+    ///
     /// # Errors
     /// `Transport` when the peer is gone; `InvalidInput` when the lengths do not fit or there are
     /// more than [`MAX_DRAW`].
@@ -350,6 +358,8 @@ impl Verifier {
 
     /// Draws `n` rows of W, which are to be used only if this returns.
     ///
+    /// Paper: Roy22, Figs. 8, 9
+    ///
     /// # Errors
     /// `PeerMisbehaved` when the check fails, or another one under this Δ did before; `Transport`
     /// when the peer is gone; `InvalidInput` as [`Prover::draw`].
@@ -382,6 +392,11 @@ impl Verifier {
     }
 
     /// Whether the digest is that of w̃ ⊕ Δ∗(ũ·G).
+    ///
+    /// Paper: Roy22, Figs. 8, 9
+    ///
+    /// Check: new commitments | `commitment consistency` | rows that are no codewords | 2^(−k·w)
+    /// for guesses at w places; binding needs d places: 2^-ρ
     fn agrees(&self, check: &[u8], chi: &[Vec<Block>]) -> bool {
         let params = self.params();
         let (sent, digest) = check.split_at(check.len() - DIGEST);

@@ -8,8 +8,8 @@
 //! same for all verifiers.
 //!
 //! ```text
-//! i → j   correction u_j                                  to each j its own
-//! i → all digests of all corrections                      χ = H(session, i, earlier draws, digests)
+//! i → j   correction u_j                                 to each j its own
+//! i → all digests of all corrections                     χ = H(session, i, earlier draws, digests)
 //! i → j   x̃ (the same for all), t̃_j^1 … t̃_j^128
 //! ```
 //!
@@ -19,6 +19,9 @@
 //! and comes before.) If the logs agree, honest verifiers used the same χ and x̃, and by the
 //! universality of the hash a party whose bits differ between two of them passes with probability
 //! 2^-128 only, besides guessing bits of their Δ.
+//!
+//! Departure: `ywz`: χ of authenticated bits | coin toss, or transcript hash | hash of the
+//! broadcast digests of all corrections | fixed after every correction, echoed before use
 
 use symbolon_interaction::BroadcastLog;
 use symbolon_ot::{Columns, Correction, cot, setup::Lane};
@@ -131,6 +134,8 @@ impl AuthBitGenerator {
     /// Authenticates `bits` towards all peers: `macs[p]` gets the MACs under the Δ of the peer in
     /// index p. Only sends, and leaves the end of it to be flushed with what comes next.
     ///
+    /// Paper: YWZ20, Fig. 4, 3–4 | Π_aBit: own bits, MACs and keys by correlated OT
+    ///
     /// # Errors
     /// `Transport` when a peer is gone; `InvalidInput` when there are more than
     /// [`cot::MAX_DRAW`] bits.
@@ -169,6 +174,8 @@ impl AuthBitGenerator {
     /// The other side of [`draw_own`](AuthBitGenerator::draw_own): `keys[p]` gets one key per bit
     /// that the peer with index p draws; its length says how many.
     ///
+    /// Paper: YWZ20, Fig. 4, 3–4
+    ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
     pub fn draw_theirs(
@@ -185,6 +192,7 @@ impl AuthBitGenerator {
         Ok(())
     }
 
+    /// Paper: YWZ20, Fig. 4, 6 | Π_aBit: the same bits towards all peers
     fn draw_from(
         &mut self,
         index: PeerIndex,

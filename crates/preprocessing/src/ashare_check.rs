@@ -31,6 +31,12 @@ const Z: CommitOpenLabels =
     CommitOpenLabels { commit: ASHARE_Z_COMMITMENT, open: ASHARE_Z, check: GLOBAL_KEY_Z };
 
 /// Runs steps 4 to 8 on [`SHARES`] fresh shares.
+///
+/// Paper: YWZ20, Fig. 5, 4–8 | Π_aShare: one Δ towards everybody
+///
+/// Check: Δ, n > 2 | `global key consistency` | another Δ towards some peers | 2^-128
+///
+/// Timing: z, Δ | all z are opened before one comparison
 pub(crate) fn check(
     channels: &mut [Channel],
     shares: &AuthShares,

@@ -17,6 +17,11 @@
 //! Where the first triple of each bucket (its anchor) is made for that bucket, only the other
 //! n(B − 1) are shuffled, and w becomes w'(t₁, t₂) = t₁·C(t₂, B−1)/C(n(B−1), B−1).
 //! The proof of both bounds is in `docs/proofs/bucketing.md`.
+//!
+//! Departure: buckets | all triples are shuffled, in one batch | the first of each bucket is not,
+//! in large batches; several batches under one Δ | exact formulas for anchored triples
+//! (`docs/proofs/bucketing.md#anchored-triples`) and several batches
+//! (`docs/proofs/bucketing.md#several-batches`)
 
 /// One batch of triples: how many come out, and how many leaky ones go into each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +68,8 @@ const MAX_RECORDS: usize = 4_220_000;
 const LEAST_LEAKY: usize = 1 << 18;
 
 /// log2 P(n, B): how often the best attempts succeed in any number of batches.
+///
+/// Paper: WRK17, §6; YWZ20, App. D | bucketing bound
 pub fn log2_failure(n: usize, bucket: usize) -> f64 {
     let total = n * bucket;
     let t = (2 * bucket - 1).min(total);
@@ -70,6 +77,8 @@ pub fn log2_failure(n: usize, bucket: usize) -> f64 {
 }
 
 /// log2 P'(n, B), of anchored batches.
+///
+/// Paper: WRK17, §6; YWZ20, App. D
 pub fn log2_failure_anchored(n: usize, bucket: usize) -> f64 {
     let others = bucket - 1;
     let free = n * others;
@@ -117,6 +126,9 @@ fn smallest(bucket: usize, rho: u32, log2_failure: fn(usize, usize) -> f64) -> O
 /// Small numbers round n up or take a larger bucket, whichever costs less; so do many peers, whose
 /// records would not fit. No batch ever uses a bucket size that its own number of triples does not
 /// allow.
+///
+/// Check: bucketing | permutation by coin toss; exact bucket sizes, with a formula of their own for
+/// anchored triples | what leaky ANDs leaked | 2^-ρ
 pub fn plan(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
     batches(n, rho, peers, false)
 }

@@ -39,6 +39,8 @@ pub struct Config {
 /// Channels are passed in as `lanes[l][p]`: lane l's channel to the peer with index p, peers in
 /// ascending order. Every method is run by all parties at the same time with the same numbers.
 /// After an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
+///
+/// Paper: WRK17, Fig. 1 | F_Pre, which F_prep is for two parties
 pub struct Preprocessor {
     session: SessionId,
     delta: Delta,
@@ -58,6 +60,8 @@ impl Preprocessor {
     ///
     /// lsb(Δ) is 1 for every party but the evaluator, whose is n mod 2: leaky ANDs need the sum of
     /// all to be 1, garbling needs the garblers' to be 1.
+    ///
+    /// Paper: WRK17, Fig. 1, init | Δ
     ///
     /// # Errors
     /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when a
@@ -119,6 +123,10 @@ impl Preprocessor {
     /// Random bits known to one party each and authenticated towards all others: `counts[i]` of
     /// party i. Returns this party's bits, and the keys for each peer's.
     ///
+    /// Paper: WRK17, Fig. 1, random | authenticated bits of one party, shares of both
+    ///
+    /// Paper: YWZ20, Fig. 1 | F_prep: aBit, aShare, aAND
+    ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
     pub fn bits(
@@ -165,6 +173,10 @@ impl Preprocessor {
 
     /// `n` authenticated shares of random bits that nobody knows.
     ///
+    /// Paper: WRK17, Fig. 1, random
+    ///
+    /// Paper: YWZ20, Fig. 1
+    ///
     /// # Errors
     /// As [`bits`](Preprocessor::bits).
     pub fn shares(&mut self, lanes: &mut [Vec<Channel>], n: usize) -> Result<AuthShares> {
@@ -192,6 +204,10 @@ impl Preprocessor {
 
     /// Makes one batch of triples, on all lanes.
     ///
+    /// Paper: WRK17, Fig. 1, AND | triples on fresh shares, or on a given factor
+    ///
+    /// Paper: YWZ20, Fig. 1
+    ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when a peer is gone.
     pub fn triples(
@@ -211,6 +227,8 @@ impl Preprocessor {
     /// the shares `b`, as many as the batch has triples; they come back as part of them. Shares
     /// of zero fill a batch up. The products are added to the shares `onto`, if there are such, as
     /// many again: c ⊕ `onto` comes back in their memory.
+    ///
+    /// Paper: WRK17, Fig. 1, AND
     ///
     /// # Errors
     /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` or `onto` does not fit the

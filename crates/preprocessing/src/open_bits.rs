@@ -180,6 +180,8 @@ pub struct AwaitedOpening {
 impl AwaitedOpening {
     /// Receives the peers' bits, checks them, and returns the opened values ⊕_i λ^i.
     ///
+    /// Check: products | `Beaver MAC` over every opened bit | lies in openings | 2^-127
+    ///
     /// # Errors
     /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it
     /// is gone.

@@ -66,6 +66,8 @@ pub(crate) struct LeakyAnd {
 }
 
 /// Π_LaAND, Yang–Wang–Zhang 2020, Fig. 14, of one triple; `hash(i, j, k)` is H(k, ij‖t).
+///
+/// Paper: YWZ20, Fig. 14 | Π_LaAND in plain lines
 pub(crate) fn laand(
     [x, y, r]: [&Shared; 3],
     deltas: &[Block],
@@ -99,6 +101,8 @@ pub(crate) fn laand(
 
 /// Π_aAND, Yang–Wang–Zhang 2020, Fig. 16: combines one bucket of leaky triples ⟨x⟩, ⟨y⟩, ⟨z⟩ into
 /// one triple.
+///
+/// Paper: YWZ20, Fig. 16 | Π_aAND in plain lines
 pub(crate) fn aand(bucket: &[[Shared; 3]], deltas: &[Block]) -> [Shared; 3] {
     let (first, others) = bucket.split_first().expect("a bucket has a triple");
     let [mut x, y, mut z] = first.clone();

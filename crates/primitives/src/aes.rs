@@ -1,4 +1,7 @@
 //! AES-128 with a fixed key.
+//!
+//! Timing: keys, blocks, tweaks | AES instructions, or the bit-sliced crate `aes`; so in `Prg`,
+//! `TweakedHash` and `Leaves`
 
 use std::fmt;
 

@@ -71,6 +71,9 @@ impl Block {
     }
 
     /// Equality in time that does not depend on the bits.
+    ///
+    /// Timing: both sides | `subtle` reads all bits, here and in `same_digest`, `commit::verify`
+    /// and `Delta::ct_eq`; `==` is for public values only
     #[inline]
     pub fn ct_eq(&self, other: &Block) -> bool {
         ConstantTimeEq::ct_eq(&self.0, &other.0).into()

@@ -10,6 +10,9 @@
 //!
 //! Sums of products are formed as 255-bit polynomials and reduced once at the end. All functions
 //! run in time that depends on lengths alone.
+//!
+//! Timing: blocks, tags, Δ | carry-less multiplication, or integer products in the portable
+//! version; opened bits select
 
 use std::fmt;
 

@@ -7,8 +7,8 @@
 //! total = ⊕_z r_z        sums[j] = ⊕_{z: bit j of z is 1} r_z
 //! ```
 //!
-//! Computed one after the other these would be k·2^(k−1) + 2^k additions. Here the leaves are added up
-//! as a binary tree: a node is the sum of its two children, and the right child alone also goes
+//! Computed one after the other these would be k·2^(k−1) + 2^k additions. Here the leaves are added
+//! up as a binary tree: a node is the sum of its two children, and the right child alone also goes
 //! into the sum of its level's bit. That makes two additions a node, 2·(2^k − 1) in all, and a node
 //! waits only for its sibling: strips short enough for the L1 cache need room for k of
 //! them.

@@ -1,4 +1,6 @@
 //! Asking for memory before it is needed.
+//!
+//! Unsafe: the prefetch instructions | they read nothing and cannot fault
 
 /// The bytes of a cache line, as far as asking for memory goes.
 #[cfg(target_arch = "x86_64")]

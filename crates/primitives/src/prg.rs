@@ -116,6 +116,9 @@ impl Prg {
 
     /// A uniform number below `n`, without bias. How long it takes may depend on the number drawn.
     ///
+    /// Timing: none | **depends** on the draw, as do `permutation` and `shuffle`: they are for
+    /// challenges that all know, and for tests
+    ///
     /// # Panics
     /// If `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {

@@ -1,5 +1,7 @@
 //! Additions that bits choose, and halves of blocks: the arithmetic of MACs and keys, many at a
 //! time.
+//!
+//! Timing: bits, blocks | masks by register comparison, PDEP with a constant mask, or masked XOR
 
 use crate::{Backend, BitVec, Block};
 

@@ -101,8 +101,8 @@ impl Protocol {
 
     /// The function-dependent phase on a part of a pool, so much of each count, that
     /// [`Engine::fill_components`](crate::Engine::fill_components) made. The caller sees to it that
-    /// no part is ever opened twice, that all parties open the same, and that nothing of the pool is
-    /// used after a failed check.
+    /// no part is ever opened twice, that all parties open the same, and that nothing of the pool
+    /// is used after a failed check.
     ///
     /// # Errors
     /// `Store` when the pool cannot be read; `InvalidInput` when the part is not what the plan

@@ -46,6 +46,8 @@ pub(crate) fn receive_bits(channel: &mut Channel, kind: Message, n: usize) -> Re
 }
 
 /// Decodes `n` packed bits that the peer sent.
+///
+/// Check: every message | `padding of packed bits` | bits that mean nothing | –
 pub(crate) fn decode_bits(channel: &Channel, n: usize, bytes: &[u8]) -> Result<BitVec> {
     BitVec::from_bytes(n, bytes).ok_or_else(|| Error::misbehaved(channel.peer(), checks::PADDING))
 }
@@ -143,6 +145,9 @@ impl<'a> OutputDecoder<'a> {
     }
 
     /// Checks and adds the shares of the peer in place `peer`.
+    ///
+    /// Check: outputs | `output mask MAC` | a lie about an output | 2^-127; `tinytable` as its
+    /// tables
     pub fn add(
         &mut self,
         channel: &Channel,
@@ -178,6 +183,8 @@ pub(crate) struct Verified {
 
 impl Verified {
     /// The outputs of the party that `wires` belongs to.
+    ///
+    /// Paper: YWZ20, Fig. 7, 13 | outputs
     pub fn release(self, circuit: &Circuit, wires: &OutputWires) -> OutputBits {
         let mut bits = self.bits.to_bools().into_iter();
         let release = |output: &symbolon_circuit::Output| {

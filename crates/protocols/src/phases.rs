@@ -181,8 +181,8 @@ pub trait Engine: Send {
     }
 
     /// The same into a pool: hands it to `sink` as it comes. The pool may be used once this
-    /// returned: what is written before is not checked yet. Only for an engine that has made nothing
-    /// yet and will make nothing more.
+    /// returned: what is written before is not checked yet. Only for an engine that has made
+    /// nothing yet and will make nothing more.
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.

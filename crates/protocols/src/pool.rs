@@ -4,11 +4,12 @@
 //! A pool has *sections*, each a sequence of bytes in which any range of records can be found. With
 //! p peers:
 //!
-//! | section | holds |
-//! | --- | --- |
-//! | 0 | Δ (16 bytes), the evaluator's party number (2 bytes, little-endian) |
-//! | 1 | gates, in chunks of [`GATES_PER_CHUNK`]; of the mask and of a, b, c of the triple one after the other: own bits, packed; then for each peer the MACs, and the keys, 16 bytes each. The last chunk is filled up with zeros |
-//! | 2 + i | masks for input bits of party i: one byte and p MACs each for this party's, one key each for a peer's |
+//! * 0: Δ (16 bytes), the evaluator's party number (2 bytes, little-endian);
+//! * 1: gates, in chunks of [`GATES_PER_CHUNK`], the last one filled up with zeros. The mask comes
+//!   first, then a, b and c of the triple; of each the own bits, packed, and for each peer the MACs
+//!   and the keys, 16 bytes each;
+//! * 2 + i: masks for input bits of party i: a byte and p MACs for each of this party's, a key for
+//!   each of a peer's.
 //!
 //! Gates and input bits are taken from the front, each once: the caller that keeps a pool sees to
 //! that, and to the pool's integrity. A gate's number in the pool is the tweak of its hashes, so

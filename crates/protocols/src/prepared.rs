@@ -1,13 +1,17 @@
 //! A circuit made ready for one evaluation, outside of the process that prepared it.
 //!
 //! ```text
-//! magic, protocol, form, party, parties, ρ, circuit's digest, batch    compared with what is expected
-//! the protocol's own                                            lengths follow from the above
+//! magic, protocol, form, party, parties, ρ,
+//! circuit's digest, batch                    compared with what is expected
+//! the protocol's own                         lengths follow from the above
 //! ```
 //!
 //! The hashes of a garbled circuit are keyed by the id of the session that prepared it, so the
 //! evaluator keeps that id. Everything else that a session id enters (commitments, coins, echoes)
 //! takes the id of the session in which the circuit is evaluated, which is fresh.
+//!
+//! Timing: material | lengths and stamps decide, here and in `pool` and `codec`; an input mask's
+//! byte above 1 is refused
 
 use std::io::{Read, Write};
 

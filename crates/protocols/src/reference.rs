@@ -30,11 +30,15 @@ fn hash(chi: Block, ts: impl Iterator<Item = Block>) -> Block {
 }
 
 /// Yang–Wang–Zhang 2020, Fig. 7, steps 12(a) and (c): the garbler's z.
+///
+/// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication in plain lines
 pub(crate) fn garblers_z(gates: &[(Masked, Part)], chi: Block) -> Block {
     hash(chi, gates.iter().map(|(masked, part)| combine(part.macs, *masked)))
 }
 
 /// Steps 12(b) and (d) between two parties: what z has to be.
+///
+/// Paper: YWZ20, Fig. 7, 12; §2.6
 pub(crate) fn evaluators_z(gates: &[(Masked, Part)], delta: Block, chi: Block) -> Block {
     let mac = |(masked, part): &(Masked, Part)| {
         let [a, b, c] = *masked;
@@ -55,12 +59,16 @@ pub(crate) struct GateShares {
 
 /// Damgård et al. 2017, Fig. 8, step 3: one party's shares of all t_cd = (r_u ⊕ c)·(r_v ⊕ d) ⊕ r_o.
 /// The `first` party adds constants.
+///
+/// Paper: DNNR17, Figs. 5, 8 | an AND gate's table and its use in plain lines
 pub(crate) fn table(shares: GateShares, first: bool) -> [[bool; 2]; 2] {
     let GateShares { r_u, r_v, row0 } = shares;
     [false, true].map(|c| [false, true].map(|d| row0 ^ (c & r_v) ^ (d & r_u) ^ (c & d & first)))
 }
 
 /// Fig. 5, step 4: e_o from both tables and the masked inputs.
+///
+/// Paper: DNNR17, Figs. 5, 8
 pub(crate) fn look_up(tables: [[[bool; 2]; 2]; 2], e_u: bool, e_v: bool) -> bool {
     let [a, b] = tables.map(|table| table[usize::from(e_u)][usize::from(e_v)]);
     a ^ b

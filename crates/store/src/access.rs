@@ -5,6 +5,9 @@
 //! or a device. A link would lead reads, overwrites and wipes to another file; opening a FIFO would
 //! wait for ever; reading a device may never end. So every file is opened without following a link
 //! in its last component and without blocking, and what was opened is looked at before it is used.
+//!
+//! Check: store | owner, mode and type of every file and directory | other users; links, FIFOs,
+//! devices | –
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;

@@ -105,6 +105,9 @@ impl CommitPointer {
 
     /// Whether a head that was found in `file` was written there, and nothing was written to the
     /// database file since.
+    ///
+    /// Check: store | the head names its own file, by inode and birth | a store, or its head and
+    /// index, restored in place | –
     pub(crate) fn is_latest(&self, file: Identity, database: &Metadata) -> bool {
         if file.inode.is_none() {
             // This operating system says nothing of a file that could be compared.

@@ -2,7 +2,8 @@
 //! released.
 //!
 //! ```text
-//! header   magic 8 · format 4 · sealing 4 · store 16 · item 16 · section 4 · frame size 4 · salt 32 · tag 32
+//! header   magic 8 · format 4 · sealing 4 · store 16 · item 16 · section 4 · frame size 4 ·
+//!          salt 32 · tag 32
 //! frame    frame-size bytes (the last one fewer, and at least one frame) · tag
 //! ```
 //! Numbers are little-endian. The keys of a file are derived from the store's root key and all

@@ -9,8 +9,10 @@
 //!
 //! ```text
 //! cargo run --release -p symbolon --example two_machines -- key me.pem
-//! cargo run --release -p symbolon --example two_machines -- listen 0.0.0.0:7000 me.pem FINGERPRINT 120
-//! cargo run --release -p symbolon --example two_machines -- dial alice.example:7000 me.pem FINGERPRINT 95
+//! cargo run --release -p symbolon --example two_machines -- \
+//!     listen 0.0.0.0:7000 me.pem FINGERPRINT 120
+//! cargo run --release -p symbolon --example two_machines -- \
+//!     dial alice.example:7000 me.pem FINGERPRINT 95
 //! ```
 
 #![allow(clippy::print_stdout)]

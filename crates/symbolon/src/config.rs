@@ -155,7 +155,8 @@ impl Config {
     /// let (for_zero, for_one) = Transport::memory(1, None)?;
     /// let party = |number: u16, transport| {
     ///     let place = usize::from(number);
-    ///     let inputs = Inputs::builder(&circuit, number).uint(place, 20 + u128::from(number))?.finish()?;
+    ///     let value = 20 + u128::from(number);
+    ///     let inputs = Inputs::builder(&circuit, number).uint(place, value)?.finish()?;
     ///     let config = Config::new(number, transport).on_progress(move |progress| {
     ///         if let Progress::Work(work) = progress {
     ///             println!("{number}: {} of {} {}", work.done, work.total, work.step.name());

@@ -230,6 +230,8 @@ impl Transport {
     }
 
     /// Two parties that would prove the same key, one of which may be `party` itself.
+    ///
+    /// Check: connection | all parties' keys differ | one party in two roles | –
     fn one_key_twice(&self, party: PartyId) -> Option<(PartyId, PartyId)> {
         let own = self.identity()?.fingerprint();
         let mut keys: Vec<Option<Fingerprint>> = self.pins(party);

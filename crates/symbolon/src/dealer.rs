@@ -87,6 +87,9 @@ impl Dealer {
 
     /// What the parties compare, and what is stamped on all that was made with what it dealt: the
     /// fingerprint of its key, in hexadecimal; `unauthenticated` for one that proves none.
+    ///
+    /// Check: dealer | the handshake compares the dealer's name, which enters the session id |
+    /// parties that trust different dealers, or none | –
     pub fn name(&self) -> String {
         match &self.0 {
             Reach::Tls { fingerprint, .. } => fingerprint.to_string(),
@@ -176,6 +179,8 @@ fn is_name(name: &str) -> bool {
 }
 
 /// All parties' keys, by party number.
+///
+/// Check: dealer | the dealer's key differs from the parties' | a party that deals | –
 fn keys(transport: &Transport, party: PartyId, own: Fingerprint) -> Result<Vec<Fingerprint>> {
     let pins = (0..).zip(transport.pins(party));
     let key = |(number, pin)| if number == party { Some(own) } else { pin };

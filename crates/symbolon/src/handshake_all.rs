@@ -4,8 +4,8 @@
 //! session's id from that. More than two make one that all share:
 //!
 //! ```text
-//! i → all j   nonce_i                                session = H(what was said, nonce_0 … nonce_n-1)
-//! i → j       H(session, id of the handshake i–j)    compared
+//! i → all j   nonce_i                              session = H(what was said, nonce_0 … nonce_n-1)
+//! i → j       H(session, id of the handshake i–j)  compared
 //! ```
 //!
 //! The nonces go out after the handshakes' own messages, before anything is waited for. They, and
@@ -62,6 +62,9 @@ impl Agreed {
 
 /// Agrees with every peer on `hello`; returns the session's id and what was left open. `peers`
 /// ascend.
+///
+/// Check: session id, n > 2 | everyone's nonce, none our own (`group nonce`), compared pairwise
+/// (`broadcast echo`) | different sessions among honest parties | 2^-128
 ///
 /// # Errors
 /// `PeerIncompatible` naming the first difference and, among several peers, the party it is with;

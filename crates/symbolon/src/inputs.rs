@@ -75,6 +75,9 @@ impl std::fmt::Debug for Inputs {
 ///
 /// Every method refuses an input that the circuit does not have, that another party owns, or that
 /// was set before, and a value that does not fit; no error ever holds a value.
+///
+/// Timing: values | `uint`, `integers` and `bits` shift; a value out of range is refused before
+/// anything is sent
 #[derive(Debug)]
 pub struct InputsBuilder<'c> {
     circuit: &'c Circuit,

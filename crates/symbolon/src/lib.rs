@@ -39,9 +39,11 @@
 //! # Where to look
 //! | for | see |
 //! | --- | --- |
-//! | a circuit by its name, from a file, or built gate by gate | [`circuit::builtin`], [`circuit::read_circuit`], [`circuit::builder`] |
-//! | a circuit from a program | the crate `symbolon-lang`, or `symbolon circuit convert` and `read_circuit` |
-//! | inputs from numbers, text, bits, or with the feature `serde` any Rust value | [`InputsBuilder`] |
+//! | a circuit by its name | [`circuit::builtin`] |
+//! | a circuit from a file | [`circuit::read_circuit`] |
+//! | a circuit built gate by gate | [`circuit::builder`] |
+//! | a circuit from a program | the crate `symbolon-lang`, or `symbolon circuit convert` |
+//! | inputs from numbers, text, bits, or with `serde` any Rust value | [`InputsBuilder`] |
 //! | what a party learnt | [`Outputs`], [`OutputValue`] |
 //! | keys, and who is who | [`Identity`], [`Fingerprint`], [`Transport`] |
 //! | protocol, security parameter, threads, time-outs | [`Config`] |

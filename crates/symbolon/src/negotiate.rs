@@ -38,6 +38,9 @@ const OT: &str = OPEN[1];
 /// Settles everything; returns it with the session's id, which binds it. `unasked` is taken where
 /// nobody asks for anything; the link decides about the rest.
 ///
+/// Check: what the link decides | measurements and choice are compared pairwise (`broadcast
+/// echo`) | different choices | 2^-128
+///
 /// # Errors
 /// `PeerIncompatible` when two parties ask for different things, or come to different conclusions;
 /// `PeerMisbehaved` when one told others of another link; `Transport` when one is gone.

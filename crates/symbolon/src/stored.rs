@@ -25,6 +25,9 @@
 //! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's
 //! name, and is used only by those who name that dealer again: others get nothing but
 //! what the parties made among themselves. [`run`] does not ask the dealer for anything.
+//!
+//! Check: dealer | metadata of dealt material name the dealer | its use where that dealer is not
+//! trusted | –
 
 mod choose;
 mod components;
@@ -454,7 +457,8 @@ impl Pools {
     }
 
     /// Takes parts of a pool that is locked, for as many circuits as there is enough for, until
-    /// there are `count` in all. `next` is what nobody has used, and the number of the next circuit.
+    /// there are `count` in all. `next` is what nobody has used, and the number of the next
+    /// circuit.
     fn take(
         &mut self,
         item: &AvailableItem,

@@ -294,8 +294,8 @@ fn a_part_of_a_pool_is_taken_once() {
 }
 
 /// A garbler that cheats when a circuit is prepared: the pool is void with all that was made of it.
-/// Cheat: G | AssembleSubs, from a stored pool | a wrong soldering | `commitment opening`; the pool and
-/// what was prepared from it are void | always
+/// Cheat: G | AssembleSubs, from a stored pool | a wrong soldering | `commitment opening`; the pool
+/// and what was prepared from it are void | always
 #[test]
 fn a_failed_check_makes_the_pool_void() {
     let town = Town::new();

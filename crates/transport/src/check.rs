@@ -57,7 +57,8 @@ impl From<&'static str> for Check {
 /// ```
 /// mod checks {
 ///     symbolon_transport::checks! {
-///         pub OUTPUT_MASK = "output-mask-mac", "output mask MAC": "a wrong share of an output mask";
+///         pub OUTPUT_MASK = "output-mask-mac", "output mask MAC":
+///             "a wrong share of an output mask";
 ///     }
 /// }
 /// assert_eq!(checks::OUTPUT_MASK.code(), "output-mask-mac");

@@ -272,6 +272,11 @@ impl<'a> Handshake<'a> {
 
     /// Receives the peer's message on the same channel, and compares.
     ///
+    /// Check: handshake | `handshake`: a well-formed hello of its sender, not our own nonce; all
+    /// parameters, from one list (`symbolon/src/params.rs`), and the circuit's digest are equal |
+    /// an echo; another circuit or parameter, which would make an honest party look like a cheat |
+    /// 2^-128
+    ///
     /// # Errors
     /// As [`handshake_open`].
     pub fn finish(self, channel: &mut Channel) -> Result<Agreed> {

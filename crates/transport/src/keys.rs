@@ -211,6 +211,8 @@ pub(crate) fn impostor(shown: &Identity, own: &Identity) -> Identity {
 }
 
 /// The base-64 digit of a number below 64, computed: a table would be indexed by the private key.
+///
+/// Timing: private keys | digits are computed, no table is indexed by the key
 fn base64_digit(number: u8) -> char {
     // What is added from one number on, so that each range begins with its own digit.
     let from = |first: u8, more: u8| ((first - 1).wrapping_sub(number) >> 7).wrapping_neg() & more;

@@ -179,6 +179,8 @@ fn lead(channel: &mut Channel) -> Result<Pinged> {
     }
 }
 
+/// Check: what the link decides | `link ping` | pings without end, or that announce nothing known |
+/// –
 fn follow(channel: &mut Channel) -> Result<Pinged> {
     let mut samples = Vec::with_capacity(PINGS);
     let mut answered: Option<Instant> = None;

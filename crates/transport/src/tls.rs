@@ -45,6 +45,8 @@ struct NotPinned {
 
 /// Accepts the pinned keys and no other; without pins, any peer that proves to have the key it
 /// shows.
+///
+/// Check: connection | TLS with both keys pinned, preamble | a stranger, another version | –
 #[derive(Debug)]
 struct Pins {
     pins: Option<Vec<Fingerprint>>,

@@ -8,8 +8,8 @@ use super::subcircuit::Subcircuit;
 use super::sweep::{WireSet, mark, written};
 use crate::{Component, RepeatArg, Step, Wire, WireRange};
 
-/// Which wires make a component deep, and which make it wide, as it is written: rewriting may change
-/// both.
+/// Which wires make a component deep, and which make it wide, as it is written: rewriting may
+/// change both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The first wires that the steps of one longest path write, with the depth of each step: 1 for

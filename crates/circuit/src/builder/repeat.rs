@@ -37,9 +37,9 @@ impl Argument<'_> {
 }
 
 impl Gates {
-    /// Calls a component in `count` rounds. The arguments, joined, are its inputs. Its first outputs
-    /// are what a round hands on to the next, in the order of the carried arguments; the last
-    /// round's are given, and then the other outputs of every round, joined.
+    /// Calls a component in `count` rounds. The arguments, joined, are its inputs. Its first
+    /// outputs are what a round hands on to the next, in the order of the carried arguments; the
+    /// last round's are given, and then the other outputs of every round, joined.
     ///
     /// It takes the memory of one call. No rounds hand on what they were given.
     ///

@@ -8,8 +8,8 @@
 //! input     = name type owner
 //! output    = name type receivers        0: all; n + 1, then n parties: these parties
 //! failure   = text file line
-//! type      = 0 width | 1 width | 2 length type | 3 | 4 int frac     (Uint, Int, Array, Bool, Fixed)
-//!           | 5 types | 6 name fields | 7 name variants | 8 | 9      (Tuple, Struct, Enum, F32, F64)
+//! type      = 0 width | 1 width | 2 length type | 3 | 4 int frac   (Uint, Int, Array, Bool, Fixed)
+//!           | 5 types | 6 name fields | 7 name variants | 8 | 9    (Tuple, Struct, Enum, F32, F64)
 //! table     = inputs outputs entry … entry                           2^inputs entries
 //! component = name inputs wires steps calls arguments repeats passed lookups reads outputs
 //! call      = component first_arg* arg_count first_output*
@@ -26,17 +26,17 @@
 //! list, 0 at first), in zigzag form.
 //!
 //! A step begins with a byte: its kind (bits 0 to 2), a short distance (3 to 6), and whether the
-//! result, call, look-up or repeat is not the next one (7); then a difference in zigzag form follows.
-//! An operand is the distance from it to the result, modulo 2^32. The first one is in bits 3 to 6
-//! if it is 1 to 15. Most gates take two to four bytes.
+//! result, call, look-up or repeat is not the next one (7); then a difference in zigzag form
+//! follows. An operand is the distance from it to the result, modulo 2^32. The first one is in bits
+//! 3 to 6 if it is 1 to 15. Most gates take two to four bytes.
 //!
 //! Version 1 is the same without repeats and what they pass.
 //!
 //! # Limits
 //! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
 //! limits: all components of a file together have at most 2^26 inputs, 2^26 outputs and 2^30 wires,
-//! types are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer refuses
-//! other circuits.
+//! types are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer
+//! refuses other circuits.
 
 mod read;
 #[cfg(test)]

@@ -14,8 +14,8 @@ type Result<T> = std::result::Result<T, CircuitError>;
 ///
 /// # Errors
 /// [`CircuitError::Invalid`], with the place in the file, when the bytes are not a file of a
-/// version that is read, are beyond the limits of the [format](super), go on after the circuit, or are not a valid
-/// circuit.
+/// version that is read, are beyond the limits of the [format](super), go on after the circuit, or
+/// are not a valid circuit.
 pub fn read(bytes: &[u8]) -> Result<Circuit> {
     if !is_native(bytes) {
         return Err(CircuitError::invalid("the file does not begin as an .sbc file does"));

@@ -244,8 +244,8 @@ impl<'a> Cursor<'a> {
         !self.copies.is_empty()
     }
 
-    /// Makes copies of results, which lie from slot `base` of the caller on. Both lists have as many
-    /// slots; a copy ends where a run of either does.
+    /// Makes copies of results, which lie from slot `base` of the caller on. Both lists have as
+    /// many slots; a copy ends where a run of either does.
     fn copy_runs(&mut self, base: u32, sources: &[Run], targets: impl Iterator<Item = Run>) {
         let mut sources = sources.iter();
         let mut source = Run { first: 0, len: 0 };

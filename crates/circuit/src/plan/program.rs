@@ -12,8 +12,8 @@ use crate::{Component, Repeat, Step};
 /// Of this many calls at most one is made: by then batches are wide, and frames only grow.
 const MAX_JOINED: u64 = 64;
 
-/// The entries that hold several copies of another one, by that one and their number, and for rounds
-/// of a repeat by the shape of the arguments.
+/// The entries that hold several copies of another one, by that one and their number, and for
+/// rounds of a repeat by the shape of the arguments.
 type Joined = HashMap<(usize, usize, Vec<(Passed, u32)>), usize>;
 
 /// A component of the program that is planned.

@@ -265,8 +265,8 @@ impl<'a> Rewriter<'a> {
 
     /// Takes over all steps, sorted by how many calls lie on the deepest path to them, within
     /// windows in which about `room` wires are written. Hands the calls to `join`, always as many
-    /// as are independent and of one component, and the repeats, one by one. `outputs` says how many
-    /// outputs each component has.
+    /// as are independent and of one component, and the repeats, one by one. `outputs` says how
+    /// many outputs each component has.
     pub(super) fn by_level(
         &mut self,
         room: usize,

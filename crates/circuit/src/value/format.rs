@@ -53,6 +53,9 @@ impl std::fmt::Display for Value {
 
 /// Gives bits (index = wire) the shape of their type.
 ///
+/// Timing: outputs | **depends**: after the last message of an evaluation; in a batch of several
+/// windows this delays the next
+///
 /// # Panics
 /// When there are more or fewer bits than the type's width.
 pub fn format_value(ty: &Type, bits: &[bool]) -> Value {

@@ -4,14 +4,14 @@
 //!
 //! | form | for | meaning |
 //! | --- | --- | --- |
-//! | `hex:01ff` | every type | the whole value as one big-endian integer; wire 0 is its least significant bit |
-//! | `bits:0110` | every type | the first character is the first wire; exactly as many as there are wires |
+//! | `hex:01ff` | every type | one big-endian integer; wire 0 is its least significant bit |
+//! | `bits:0110` | every type | one character for each wire, the first one first |
 //! | `1234`, `-5` | integers | decimal |
 //! | `0x4d2` | integers | the bits as an unsigned number, also for signed types |
-//! | `1,2,3`, `[1, 2, 0x3]` | arrays | one value per element, or one bracketed list per inner array |
+//! | `1,2,3`, `[1, 2, 0x3]` | arrays | a value per element, or a bracketed list per inner array |
 //! | `true`, `false`, `1`, `0` | truth values | |
 //! | `1.25`, `-3` | fixed-point numbers | the nearest one, ties to the even one |
-//! | `1.25`, `-3e-5`, `inf`, `NaN` | floating-point numbers | the nearest one, ties to the even one |
+//! | `1.25`, `-3e-5`, `inf`, `NaN` | floating-point | the nearest one, ties to the even one |
 //! | `[1, true]` | tuples | one value per part |
 //! | `{"at": [1, 2], "class": 3}` | structures | one value per field, in any order |
 //! | `null`, or a value | optional values | |

@@ -18,6 +18,7 @@ pub fn parse_value(input: &Input, text: &str) -> Result<Vec<bool>, CircuitError>
     })
 }
 
+/// Timing: values as `bits:`, `hex:`, `0x` | every digit is treated alike
 pub(super) fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
     let width = ty.width();
     if width > u64::from(MAX_WIRES) {
@@ -148,6 +149,8 @@ pub(super) fn elements(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Adds the bits of an integer in decimal, or after `0x` in hexadecimal.
+///
+/// Timing: decimal values | **depends** on length, sign and size
 fn integer(text: &str, width: u32, signed: bool, bits: &mut Vec<bool>) -> Result<(), String> {
     if let Some(digits) = text.strip_prefix("0x") {
         return hex(digits, width as usize, bits);

@@ -3,8 +3,8 @@
 //! What the body reads is the same in every round, what it changes is carried from one to the next,
 //! and the element or the counter is each round's own. A counter is a constant where rounds are
 //! written out, so a body that computes with it may take more gates as a component; it is then
-//! written out after all. `a[i]`, where `i` is the counter and the body leaves `a` as it is, is each
-//! round's own, too.
+//! written out after all. `a[i]`, where `i` is the counter and the body leaves `a` as it is, is
+//! each round's own, too.
 //!
 //! [`Gates::repeat`]: symbolon_circuit::builder::Gates::repeat
 

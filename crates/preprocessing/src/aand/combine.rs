@@ -119,6 +119,9 @@ impl Combine<'_> {
     }
 
     /// The same with the buckets that `coin` draws.
+    ///
+    /// Check: bucketing | `bucketing MAC`: a random sum of the MACs of opened bits | lies in
+    /// openings | 2^-63; 2^-127 at ρ = 64 and 80, and in batches without anchored triples
     pub(crate) fn run_with(mut self, channels: &mut [Channel], coin: Challenge) -> Result<Triples> {
         let mut triples = self.leaky.take_output();
         let batch = self.leaky.batch();
@@ -203,6 +206,8 @@ impl Combine<'_> {
     }
 
     /// Gathers all bits, and adds up this party's bits of all sums but the products with d.
+    ///
+    /// Paper: YWZ20, Fig. 16, 2b | the buckets' sums
     fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<BucketBits> {
         let (n, words, others) = (self.leaky.batch().triples, self.words(), self.others());
         let mut bits = BucketBits {
@@ -236,6 +241,8 @@ impl Combine<'_> {
     }
 
     /// Adds up MACs and keys.
+    ///
+    /// Paper: YWZ20, Fig. 16, 2b
     fn sum(
         &self,
         order: &[u32],
@@ -352,6 +359,8 @@ struct OpenedBits {
 }
 
 /// Sends this party's d to all peers, and receives theirs.
+///
+/// Paper: YWZ20, Fig. 16, 2a | d opened
 fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<OpenedBits> {
     let own = d.to_bytes();
     for channel in channels.iter_mut() {

@@ -15,6 +15,11 @@
 //! `docs/proofs/leaky-ands.md` shows that a wrong d passes with 2^-128, or 2^-63 when MACs are
 //! taken modulo 2^64, and why χ depends on the bits and on the coin.
 //!
+//! Departure: MACs of opened d | a digest of all | a random sum, modulo 2^64 in batches of anchored
+//! triples up to ρ = 63 | coefficients depend on these d and on the coin of the buckets
+//! (`docs/proofs/leaky-ands.md#the-sum-of-macs-of-opened-d`). No coin follows Beaver openings,
+//! which keep the digest
+//!
 //! # Order
 //! d_t = y_1 ⊕ y_t for the triple t of a bucket whose first one is number 1, so that
 //!
@@ -79,6 +84,8 @@ const BUCKETS: usize = 512;
 
 impl MacCheck<'_> {
     /// The sums, for each peer, added up on this many threads.
+    ///
+    /// Paper: YWZ20, Fig. 16, 2a | MACs of d checked
     pub fn mac_sums(&self, threads: usize) -> Result<Vec<MacSums>> {
         let cut = |n: usize, piece: usize| {
             let size = n.div_ceil(threads).next_multiple_of(piece).max(piece);

@@ -5,6 +5,9 @@
 //! * `mac_check` checks the MACs of all opened d at once.
 //!
 //! [`crate::bucketing`] says how large batches and buckets must be.
+//!
+//! Timing: shares, MACs, keys, Δ | places follow from a public permutation; opened bits select, as
+//! in `open_bits`
 
 pub mod combine;
 pub(crate) mod mac_check;

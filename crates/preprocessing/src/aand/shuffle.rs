@@ -21,6 +21,8 @@ const PARTS: usize = 16;
 
 /// The triples of bucket 0, of bucket 1, ..., as a seed assigns them. Number 0 is the first triple
 /// that is not an anchor.
+///
+/// Paper: YWZ20, Fig. 16, 1 | a random permutation, buckets
 pub(crate) fn shuffled(batch: Batch, seed: Block, threads: usize) -> Result<Vec<u32>> {
     permutation(batch.leaky() - batch.anchors(), seed, threads)
 }

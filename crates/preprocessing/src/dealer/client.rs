@@ -102,6 +102,8 @@ impl Gates {
     ///
     /// The dealer waits for a party that does not come for more, for as long as its time-out.
     ///
+    /// Check: dealer | exact lengths, `dealt bits` | malformed dealings | –
+    ///
     /// # Errors
     /// `Transport` when the dealer is gone, with its words when it gave up; `PeerMisbehaved` when
     /// it sends something else.

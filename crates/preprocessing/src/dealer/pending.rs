@@ -117,6 +117,9 @@ impl<G: PendingClient> PendingSessions<G> {
 
     /// Gives a client its slot. That the slot is its own by the request's own words was checked
     /// before.
+    ///
+    /// Check: dealer | a session id is dealt to once; every dealing has its own Δ | replayed
+    /// requests | –
     pub fn arrive(&mut self, client: G, request: Request, now: Instant) -> JoinOutcome<G> {
         let refused = |client, words| Rejection::refused(client, &request, words).into();
         if self.ended.contains(&request.session) {

@@ -190,6 +190,9 @@ impl Request {
 
     /// Hears what a client asks for, and whether the slot is its own.
     ///
+    /// Check: dealer | `dealer request`, with limits before allocation | malformed requests,
+    /// another's slot | –
+    ///
     /// # Errors
     /// `PeerMisbehaved` when it is no request, or the client's number or key is not the slot's;
     /// `PeerIncompatible` for another version or more than the limits allow; `Transport`.
@@ -232,6 +235,9 @@ impl Request {
     }
 
     /// The first difference between two parties' requests, if there is one.
+    ///
+    /// Check: dealer | all requests are equal, and name one key for each party | one party in two
+    /// roles; different counts | –
     pub(super) fn difference(&self, other: &Request) -> Option<Difference> {
         let first = |what: String, ours: String, theirs: String| {
             let values = [(self.party, ours), (other.party, theirs)];

@@ -3,6 +3,9 @@
 //! Every client is heard in a thread of its own, for a few seconds at most; the thread of the
 //! client that completes a session deals to all of it. So nobody who is slow, silent or rude holds
 //! up anybody else.
+//!
+//! Check: dealer | 5 s for a request, 16 places per key; when full, the network with the most
+//! sessions gives way | silent, slow and greedy clients | –
 
 use std::fmt;
 use std::net::IpAddr;

@@ -32,6 +32,8 @@ pub(crate) struct BatchInputs {
 
 /// After steps 1 to 4b: x, y, r and S of all triples, and this party's d. Other parties may have
 /// seen other broadcasts.
+///
+/// Paper: YWZ20, Fig. 14, 7 | z; the states of a batch
 pub(crate) struct Sampled<'a> {
     memory: &'a mut LaAndWorkspace,
     of: LaAndBatch,
@@ -84,6 +86,8 @@ impl<'a> Sampled<'a> {
 }
 
 /// A sampled batch of which all parties saw the same broadcasts: d may be committed to.
+///
+/// Paper: YWZ20, Fig. 14, 7
 pub(crate) struct Confirmed<'a>(Sampled<'a>);
 
 impl<'a> Confirmed<'a> {
@@ -105,6 +109,8 @@ impl<'a> Confirmed<'a> {
 
 /// A batch that passed step 5: z = x ∧ y in every triple. Only now may the coin be tossed that
 /// assigns the triples to buckets.
+///
+/// Paper: YWZ20, Fig. 14, 7
 pub(crate) struct Checked<'a> {
     memory: &'a LaAndWorkspace,
     batch: Batch,

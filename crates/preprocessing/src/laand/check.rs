@@ -17,6 +17,8 @@ const V: CommitOpenLabels =
     CommitOpenLabels { commit: LEAKY_V_COMMITMENT, open: LEAKY_V, check: LEAKY_AND_V };
 
 /// What the check of a batch needs besides the triples.
+///
+/// Paper: YWZ20, Fig. 14, 4b–6 | d; T of all triples summed up and compared
 pub(crate) struct LaAndCheck<'a> {
     pub session: &'a SessionId,
     pub delta: &'a Delta,
@@ -30,6 +32,11 @@ pub(crate) struct LaAndCheck<'a> {
 impl LaAndCheck<'_> {
     /// Opens d, of which these are this party's bits, and checks all triples with these S, which
     /// have `width` bits each; returns d.
+    ///
+    /// Check: leaky AND | `leaky AND`, after commitments to d and V | wrong U, d, S | 1/2 for a
+    /// guess of an x share; else 2^-63, at ρ = 64 and 80 2^-127
+    ///
+    /// Timing: S, Δ | all S are combined, and the sums opened, before one comparison
     pub(super) fn run(
         &mut self,
         channels: &mut [Channel],
@@ -75,6 +82,8 @@ fn words<W: Word>(memory: &[Block], n: usize) -> &[W] {
 const SUMMED: usize = 2048;
 
 /// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
+///
+/// Paper: YWZ20, Fig. 14, 4b–6
 fn combination<W: Word>(
     s: &[W],
     d: &BitVec,

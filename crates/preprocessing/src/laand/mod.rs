@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! 2.  Φ_i = y^i·Δ_i ⊕ Σ_j (K_i[y^j] ⊕ M_j[y^i])
-//! 3.  U_ij = H(K_i[x^j], ij‖t) ⊕ H(K_i[x^j] ⊕ Δ_i, ij‖t) ⊕ Φ_i                           sent to P_j
-//!     M_i[x^j]_Φ = x^j·U_ij ⊕ H(M_i[x^j], ij‖t)                                          at P_j
+//! 3.  U_ij = H(K_i[x^j], ij‖t) ⊕ H(K_i[x^j] ⊕ Δ_i, ij‖t) ⊕ Φ_i                         sent to P_j
+//!     M_i[x^j]_Φ = x^j·U_ij ⊕ H(M_i[x^j], ij‖t)                                        at P_j
 //! 4.  S_i = x^i·Φ_i ⊕ Σ_j (H(K_i[x^j], ij‖t) ⊕ M_j[x^i]_Φ) ⊕ r^i·Δ_i ⊕ Σ_j (K_i[r^j] ⊕ M_j[r^i])
 //!     d_i = lsb(S_i), committed, opened; d = Σ d_i;  ⟨z⟩ = ⟨r⟩ ⊕ d
 //! 5.  T_i = S_i ⊕ d·Δ_i, and Σ T_i must be zero
@@ -25,6 +25,8 @@
 //!
 //! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as
 //! many as ρ asks for: see [`Width`], which says why that is enough.
+//!
+//! Departure: leaky ANDs | WRK17 Fig. 8 | YWZ20 Fig. 14 | proven there; half the hashes
 //!
 //! # Triples on given shares
 //! A batch's first triples may be made with shares of y that the parties hold already, instead of
@@ -338,6 +340,8 @@ impl LeakyAndGenerator {
     }
 
     /// Own bits of x, y, r with their MACs.
+    ///
+    /// Paper: YWZ20, Fig. 14, 1 | random x, y, r
     fn draw_own(
         &mut self,
         channels: &mut [Channel],
@@ -370,6 +374,8 @@ impl LeakyAndGenerator {
     }
 
     /// Keys for the peers' bits of x, y, r.
+    ///
+    /// Paper: YWZ20, Fig. 14, 1
     fn draw_theirs(
         &mut self,
         channels: &mut [Channel],
@@ -385,6 +391,8 @@ impl LeakyAndGenerator {
 
     /// Steps 2 and 3, and all of S_i but the x^i·U_ji; what the buckets will need goes into the
     /// records.
+    ///
+    /// Paper: YWZ20, Fig. 14, 2–3 | Φ, U sent
     fn send_u<W: Word>(
         &mut self,
         channels: &mut [Channel],
@@ -442,6 +450,8 @@ impl LeakyAndGenerator {
     }
 
     /// The rest of S_i, and d_i.
+    ///
+    /// Paper: YWZ20, Fig. 14, 3–4a | U received, S
     fn receive_u<W: Word>(
         &mut self,
         channels: &mut [Channel],

@@ -9,6 +9,9 @@
 //!
 //! So w − 1 must be at least ρ: 64 bits up to ρ = 63, and 128 above. With buckets of three this is
 //! 48 bytes less for an AND gate between two parties.
+//!
+//! Departure: leaky ANDs: Φ, U, S, T | κ bits | their 64 lowest bits up to ρ = 63, else 128 | only
+//! a linear check and the bit d use them (`docs/proofs/leaky-ands.md#messages-of-w-bits`)
 
 use bytemuck::Pod;
 use symbolon_primitives::{BitVec, Block, gf128, lsbs, truncate_u64, xor_masked, xor_words_masked};

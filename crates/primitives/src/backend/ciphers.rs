@@ -1,4 +1,7 @@
 //! Expanded AES keys, each in the form that one backend wants.
+//!
+//! Unsafe: calls to functions that need processor features | this file alone makes keys of SIMD
+//! form, for the backend it names, and `Backend::usable` returns no more than what detection found
 
 use zeroize::Zeroize;
 

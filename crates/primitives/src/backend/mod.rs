@@ -5,6 +5,9 @@
 //! `portable`, `aesni`, `vaes256` or `vaes512` to go below that, for tests and measurements; it
 //! cannot go above, and any other value means the best, as if it were not set. On AArch64 there is
 //! one above `portable`, `neon`.
+//!
+//! Unsafe: calls to functions that need processor features | `Backend::usable` returns no more than
+//! what detection found
 
 mod ciphers;
 #[cfg(target_arch = "x86_64")]

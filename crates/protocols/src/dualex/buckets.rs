@@ -54,6 +54,8 @@ impl Bucket {
 
 /// Sends the circuits and labels of own bucket `i`, and receives the peer's.
 ///
+/// Paper: RR16, Fig. 15, Bucketing, Bucket Labels | circuits that stay, translations
+///
 /// # Errors
 /// `PeerMisbehaved` when a circuit is not the one that was committed to, or the labels of this
 /// party's encoding are not; `Transport`.
@@ -128,6 +130,9 @@ fn send_circuits(
 
 /// Receives circuit `j` of the peer and compares it with its commitment; returns it with the
 /// commitments to the labels of this party's encoding.
+///
+/// Check: `dualex`: circuits | `garbled circuit commitment` | another circuit than could have been
+/// opened | 2^-128
 fn receive_circuit(
     offline: &mut Offline<'_>,
     committed: &Committed,
@@ -212,7 +217,10 @@ impl LabelHashes {
     }
 }
 
-/// Sends what the output labels of a bucket are compared with, and the translations of its circuits.
+/// Sends what the output labels of a bucket are compared with, and the translations of its
+/// circuits.
+///
+/// Paper: RR16, Fig. 15, Bucketing, Bucket Labels
 fn send_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
     #[cfg(test)]
     reseed(offline, bucket);

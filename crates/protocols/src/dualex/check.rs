@@ -8,6 +8,9 @@
 //! An opened circuit costs its garbler a seed and the choice bits of its OTs, which one digest
 //! proves for all of them. The other party garbles it again and compares the commitment, which
 //! covers table, labels, the order of M·c, R and the outputs' labels.
+//!
+//! Departure: `dualex`: opening | buckets in order (prototype) | one coin for both after everything
+//! is fixed; random buckets | Lemma 1 needs random buckets (`docs/proofs/dual-execution.md`)
 
 use symbolon_cutchoose::draw::CheckSet;
 use symbolon_primitives::{BitVec, Block, Commitment, Seed, same_digest, watch};
@@ -29,6 +32,10 @@ pub(super) struct Committed {
 }
 
 /// Garbles N̂ circuits, and exchanges the commitments to them.
+///
+/// Paper: RR16, Fig. 15, Cut-and-Choose Commit | all circuits are committed to
+///
+/// Check: `dualex`: circuits | `circuit commitment` | an echo of our commitments | –
 ///
 /// # Errors
 /// `PeerMisbehaved` when the peer echoes this party's commitments; `Transport`.
@@ -65,6 +72,12 @@ pub(super) fn commit(offline: &mut Offline<'_>, ots: &Ots) -> Result<Committed> 
 }
 
 /// Opens the circuits of `[own, peer's]` check sets, and checks the peer's.
+///
+/// Paper: RR16, Fig. 15, Cut-and-Choose | circuits are opened and garbled again
+///
+/// Check: `dualex`: circuits | `opened circuit`, `opened OT choices`: after all commitments a coin
+/// opens some and puts the rest into buckets | wrong circuits; labels in another order than that of
+/// the OT choices | 2^-ρ that a given bucket has no good circuit, and then one bit leaks
 ///
 /// # Errors
 /// `PeerMisbehaved` when an opened circuit is not what was committed to, or the choices of its OTs

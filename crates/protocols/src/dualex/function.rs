@@ -14,6 +14,8 @@ use zeroize::Zeroizing;
 use crate::{InputBits, OutputBits, phases::small};
 
 /// A circuit in the form in which it is garbled.
+///
+/// Paper: RR16, §6.1 | f of x̂ ⊕ M·r, with masked outputs
 #[derive(Clone)]
 pub(super) struct Function {
     /// The plan of the circuit with masked outputs.
@@ -75,6 +77,8 @@ impl Function {
 
     /// What `party` learns of one execution, from the values of the masked outputs and its inputs
     /// with their masks; adds it to `outputs`.
+    ///
+    /// Paper: RR16, §6.1
     pub fn release(&self, party: PartyId, values: &[bool], own: &[bool], outputs: &mut OutputBits) {
         let mut masks = own[own.len() - self.masks[usize::from(party)]..].iter();
         let mut values = values.iter();

@@ -9,13 +9,17 @@
 //! * labels d̂ of the outputs, from a seed of their own, which is opened after the intersection is
 //!   committed to.
 //!
+//! Departure: `dualex`: commitments | one for each label | one for each circuit, to digests of its
+//! table and label hashes | hashes hide labels of 127 unknown bits
+//! (`docs/proofs/dual-execution.md`)
+//!
 //! # Commitments
 //! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a hash
 //! of 256 bits of the label, keyed by session, garbler, circuit, kind and wire ([`LeafHash`]); the
 //! circuit's one commitment is to the digest of the table and to digests of all leaves. The
 //! evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs no nonce of its
-//! own: what it hides is a label of which 127 bits are random to the peer even if it knows the other
-//! label of the wire, as Δ is unknown. `docs/proofs/dual-execution.md` has the argument.
+//! own: what it hides is a label of which 127 bits are random to the peer even if it knows the
+//! other label of the wire, as Δ is unknown. `docs/proofs/dual-execution.md` has the argument.
 //!
 //! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
 //! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler
@@ -44,6 +48,9 @@ pub(super) type Digest = [u8; 32];
 pub(super) type Pairs = Zeroizing<Vec<[Block; 2]>>;
 
 /// What is common to all circuits of a garbler.
+///
+/// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit | a garbled circuit and its
+/// commitment
 #[derive(Clone, Copy)]
 pub(super) struct Garbler<'a> {
     /// The session that prepares.
@@ -118,6 +125,8 @@ pub(super) struct Contents {
 /// pair follows from the XOR of both, and the digest of all pairs says whether they are the ones
 /// committed to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a
 /// wrong one is found before any label is there, whatever the evaluator's choices are.
+///
+/// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
 #[derive(Clone)]
 pub(super) struct Leaves {
     /// The XOR of both leaves of each of the garbler's inputs.
@@ -167,6 +176,8 @@ impl Leaves {
 }
 
 /// The digest of pairs of leaves.
+///
+/// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
 pub(super) struct PairDigest(blake3::Hasher);
 
 impl PairDigest {
@@ -336,8 +347,8 @@ impl<'a> Garbler<'a> {
         }
     }
 
-    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this order,
-    /// and commits to it. Keeps nothing.
+    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this
+    /// order, and commits to it. Keeps nothing.
     pub fn commit(&self, number: u64, seed: &Seed, order: &BitVec) -> Commitment {
         let mut digest = ComponentDigest::default();
         let garbled = self.garble(number, seed, order, |gates| digest.update(gates));
@@ -347,6 +358,8 @@ impl<'a> Garbler<'a> {
     }
 
     /// Garbles circuit `number` again, to send it; the masked table goes to `sink` in pieces.
+    ///
+    /// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
     pub fn garble(
         &self,
         number: u64,

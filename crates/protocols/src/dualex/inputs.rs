@@ -48,6 +48,8 @@ pub(super) struct Inputs<'a> {
 
 /// Exchanges the differences for all buckets, `[own, peer's]` of them.
 ///
+/// Paper: RR16, §5.2, §6.1; Fig. 15, Offline Inputs | aggregated OTs, labels of the encoding
+///
 /// # Errors
 /// `PeerMisbehaved` when the peer's are malformed; `Transport`.
 pub(super) fn announce<'a>(
@@ -135,6 +137,8 @@ impl Inputs<'_> {
 }
 
 /// The masks' strings of aggregated OTs, as their sender has them.
+///
+/// Paper: RR16, §5.2, §6.1; Fig. 15, Offline Inputs
 fn sent_strings(
     ots: &Ots,
     runs: &[Range<usize>],
@@ -218,6 +222,11 @@ impl Mask {
 }
 
 /// Compares the labels of this party's encoding with the commitments, and decodes them.
+///
+/// Paper: RR16, §5.2, §6.1; Fig. 15, Offline Inputs
+///
+/// Check: `dualex`: OT of inputs | `encoded input label`, on a random encoding that resists ρ
+/// probes | wrong labels for one value of an input bit | 2^-ρ
 fn receive_labels(
     offline: &Offline<'_>,
     bucket: &mut Bucket,

@@ -119,6 +119,8 @@ impl Offline<'_> {
 
     /// Tosses a coin, and draws from it which circuits of this party and of the peer are opened and
     /// which go where.
+    ///
+    /// Paper: RR16, Fig. 15, Cut-and-Choose | the coin, and the check
     fn toss(&mut self) -> Result<[Draw; 2]> {
         let (session, index) = (self.net.session, 2 * self.first + 1);
         let coin = toss_coin(self.net.peers(), &SessionId(session), index, self.prg)?;

@@ -140,6 +140,8 @@ impl Online<'_> {
     }
 
     /// Sends the masked inputs, and returns them.
+    ///
+    /// Paper: RR16, Fig. 15, Receiver's and Sender's Inputs | masked inputs and labels
     pub fn announce(&mut self, own: &[Zeroizing<Vec<bool>>]) -> Result<BitVec> {
         let mut announced = BitVec::zeros(0);
         for (bits, execution) in own.iter().zip(&self.prepared.executions) {
@@ -159,6 +161,8 @@ impl Online<'_> {
 
     /// Sends the labels of this party's inputs and of the peer's masked ones in all own circuits.
     /// The peer's input is fixed, so R may go, too.
+    ///
+    /// Paper: RR16, Fig. 15, Receiver's and Sender's Inputs
     pub fn send_labels(&mut self, own: &[Zeroizing<Vec<bool>>], theirs: &BitVec) -> Result<()> {
         for (i, (bits, execution)) in own.iter().zip(&self.prepared.executions).enumerate() {
             let theirs = self.part(theirs, i, 1);
@@ -187,6 +191,9 @@ impl Online<'_> {
     }
 
     /// The same for one execution.
+    ///
+    /// Check: `dualex`: inputs | `input label`: commitments in the order of the OT choices |
+    /// different inputs in circuits or directions | 2^-128
     fn evaluate(
         &mut self,
         execution: &Execution,
@@ -229,6 +236,8 @@ impl Online<'_> {
 
     /// Whether labels of a circuit are those that were committed to: for the peer's inputs, those
     /// that its masked inputs and the order of this circuit demand.
+    ///
+    /// Paper: RR16, Fig. 15, Receiver's and Sender's Inputs
     fn labels_fit(
         &self,
         circuit: &PeerCircuit,
@@ -250,6 +259,8 @@ impl Online<'_> {
     }
 
     /// Evaluates a circuit: the values of its outputs, and what should be the labels of the bucket.
+    ///
+    /// Paper: RR16, Fig. 15, Evaluate | a circuit of the bucket
     fn evaluate_circuit(
         &self,
         circuit: &PeerCircuit,
@@ -303,6 +314,8 @@ impl Online<'_> {
     }
 
     /// Sends the items of all sets, and returns them.
+    ///
+    /// Paper: RR16, Fig. 14 | the asynchronous intersection
     pub fn send_items(&mut self, sets: &[Sets]) -> Result<[BitVec; 2]> {
         let items = [self.receiver_items(sets), self.sender_items(sets)?];
         let [receiver, sender] = items.each_ref().map(BitVec::to_bytes);
@@ -322,6 +335,8 @@ impl Online<'_> {
     }
 
     /// Commits to the sums of a synchronous intersection, as `context` says.
+    ///
+    /// Paper: RR16, Fig. 13 | the synchronous intersection
     pub fn commit_sums(
         &mut self,
         sets: &[Sets],
@@ -350,12 +365,16 @@ impl Online<'_> {
     }
 
     /// Opens the committed sums to the peer, whose translations were checked.
+    ///
+    /// Paper: RR16, Fig. 13
     pub fn open_sums(&mut self, _: &TranslationsChecked, own: &CommittedSums) -> Result<()> {
         let parts = [&own.opening.nonce, Block::as_bytes(&own.sums)];
         self.channel.send_parts(messages::PSI_OPENING, &parts)
     }
 
     /// Receives the peer's sums for each execution, which it committed to as `context` says.
+    ///
+    /// Paper: RR16, Fig. 13
     pub fn hear_sums(
         &mut self,
         theirs: &Commitment,
@@ -374,6 +393,8 @@ impl Online<'_> {
 
     /// Opens the terms of an asynchronous intersection to the peer, whose translations were
     /// checked.
+    ///
+    /// Paper: RR16, Fig. 14
     pub fn open_terms(&mut self, _: &TranslationsChecked, items: &Items) -> Result<()> {
         let me = self.channel.me();
         for (i, execution) in self.prepared.executions.iter().enumerate() {
@@ -391,6 +412,8 @@ impl Online<'_> {
     }
 
     /// Receives the peer's terms, and makes its sums for each execution of them.
+    ///
+    /// Paper: RR16, Fig. 14
     pub fn hear_terms(&mut self, items: &Items) -> Result<Vec<Vec<Block>>> {
         let peer = self.channel.peer();
         let mut sums = Vec::with_capacity(self.prepared.executions.len());

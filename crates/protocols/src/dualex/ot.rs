@@ -75,6 +75,8 @@ impl OtSession {
 
     /// Receives random OTs with these choices, and sends `theirs` to the peer.
     ///
+    /// Paper: RR16, Fig. 10 | random OTs
+    ///
     /// # Errors
     /// `PeerMisbehaved` when the peer's choices are inconsistent; `Transport`.
     pub fn draw(
@@ -112,6 +114,8 @@ impl OtSession {
 
 impl ReceivedOts {
     /// The chosen strings of some of the OTs.
+    ///
+    /// Paper: RR16, Fig. 10
     pub fn messages(&self, range: Range<usize>) -> Blocks {
         let first = u128::from(self.first) + range.start as u128;
         let mut messages = Blocks::new(self.macs[range].to_vec());
@@ -128,6 +132,8 @@ impl ReceivedOts {
 
 impl SentOts {
     /// Both strings of some of the OTs.
+    ///
+    /// Paper: RR16, Fig. 10
     pub fn pairs(&self, range: Range<usize>) -> Zeroizing<Vec<[Block; 2]>> {
         let first = u128::from(self.first) + range.start as u128;
         let mut zeros = Blocks::new(self.keys[range].to_vec());

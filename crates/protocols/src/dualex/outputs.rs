@@ -4,8 +4,9 @@
 //! A garbler that translates one of an output's labels wrongly would see from the intersection
 //! which value the output has. So, after both parties are committed to their sets and before either
 //! opens anything of the intersection, each opens the output labels of its bucket's circuits, the
-//! first one's of which are the bucket's, and the peer checks that every translation fits. From then on any
-//! reconciliation value can be computed by anybody, which is why the sets are committed to first.
+//! first one's of which are the bucket's, and the peer checks that every translation fits. From
+//! then on any reconciliation value can be computed by anybody, which is why the sets are committed
+//! to first.
 
 use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
 use symbolon_transport::{Channel, Error, PartyId, Result};
@@ -25,6 +26,8 @@ pub(super) struct TranslationsChecked(());
 
 /// Opens the output labels of all own buckets.
 ///
+/// Paper: RR16, Fig. 15, Output Decommit | translations
+///
 /// # Errors
 /// `Transport`.
 pub(super) fn send_seeds(channel: &mut Channel, executions: &[Execution]) -> Result<()> {
@@ -35,6 +38,11 @@ pub(super) fn send_seeds(channel: &mut Channel, executions: &[Execution]) -> Res
 }
 
 /// Checks the output labels that the peer opens.
+///
+/// Paper: RR16, Fig. 15, Output Decommit
+///
+/// Check: `dualex`: outputs | `output translation`, after both sets are committed to and before an
+/// intersection is opened | a wrong translation of one value | 2^-128
 ///
 /// # Errors
 /// `PeerMisbehaved` when labels are not those that were committed to, or do not fit a translation;
@@ -62,6 +70,8 @@ pub(super) fn check_seeds(
 }
 
 /// Whether opened seeds are those of a bucket's circuits, and hashes and translations are right.
+///
+/// Paper: RR16, Fig. 15, Output Decommit
 fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block]) -> bool {
     let outputs = execution.output_hashes.sums.len();
     let labels = output_labels(&Seed::new(seeds[0]), outputs);
@@ -85,6 +95,11 @@ fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block
 
 /// The outputs of an execution, confirmed by the peer's circuits and this party's: the only thing
 /// from which outputs are released.
+///
+/// Paper: RR16, Fig. 15, PSI Decommit | the output
+///
+/// Check: `dualex`: outputs | `intersection opening`; `reconciliation`: exactly one common value,
+/// of an evaluated circuit | a wrong output | 2^-ρ
 pub(super) struct Reconciled {
     values: BitVec,
 }

@@ -29,6 +29,8 @@ const COSTS: Costs = Costs { made: 1, bucketed: 3 };
 pub(super) const MAX_EXECUTIONS: usize = 1 << 15;
 
 /// The numbers of a batch of executions.
+///
+/// Paper: RR16, Lemma 1 | N̂ and B
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Params {
     /// N, B and N̂.
@@ -70,6 +72,8 @@ impl Params {
     }
 
     /// ℓ, the bits of a reconciliation value; at most 128.
+    ///
+    /// Paper: RR16, Lemma 1
     pub fn item_bits(&self) -> usize {
         item_bits(self.bucket(), self.kappa_s)
     }

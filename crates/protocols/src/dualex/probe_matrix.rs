@@ -18,11 +18,16 @@
 //!
 //! and E is the smallest length for which this holds. It is also shorter than the published one:
 //! 339, 489 and 771 bits for n = 128, 256 and 512, s = 40.
+//!
+//! Departure: `dualex`: probe matrix | Lindell and Riva 2015 | random and systematic, from a coin |
+//! the published one resists about 6 probes
 
 use symbolon_primitives::{BitVec, Block, Prg};
 use zeroize::Zeroizing;
 
 /// A probe-resistant matrix in systematic form.
+///
+/// Paper: RR16, §6, Definition 2 | the encoding of inputs
 #[derive(Clone)]
 pub(super) struct ProbeMatrix {
     /// The rows of A, one per input bit.
@@ -59,6 +64,8 @@ impl ProbeMatrix {
 
     /// M·r.
     ///
+    /// Paper: RR16, §6, Definition 2
+    ///
     /// # Panics
     /// If `r` does not have E bits.
     pub fn decode(&self, r: &BitVec) -> BitVec {
@@ -75,6 +82,8 @@ impl ProbeMatrix {
     }
 
     /// The labels of M·r, from a label of each bit of r: XOR is free.
+    ///
+    /// Paper: RR16, §6, Definition 2
     ///
     /// # Panics
     /// If there are not E labels.
@@ -98,6 +107,8 @@ impl ProbeMatrix {
 }
 
 /// The smallest E for n input bits and resistance s; none are needed for no bits.
+///
+/// Paper: RR16, §6, Definition 2
 pub(super) fn encoded_bits(n: usize, s: u32) -> usize {
     if n == 0 {
         return 0;

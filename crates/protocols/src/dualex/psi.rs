@@ -30,6 +30,9 @@
 //! * The pads z and all terms have 128 bits, not ℓ (as they are XORed with outputs of F they must).
 //! * ℓ is longer than κ_s, see `params`.
 //! * A term's commitment is a keyed hash without a nonce, as the term is masked by a random pad.
+//!
+//! Timing: choices, items, labels | `select` and `mask64`, as in `inputs` and `garble::PairDigest`;
+//! places of opened terms are public
 
 use symbolon_primitives::{BitVec, Block, Prg, Seed, TweakedHash, derive_block};
 use symbolon_transport::PartyId;
@@ -151,6 +154,8 @@ impl Shape<'_> {
     }
 
     /// The sender's S_ij, B for each i, from the receiver's d.
+    ///
+    /// Paper: RR16, Figs. 13, 14 | sums and terms
     pub fn sums(&self, me: PartyId, sender: &Sender, values: &[u128], d: &BitVec) -> Blocks {
         let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
         for i in 0..self.values {
@@ -169,6 +174,8 @@ impl Shape<'_> {
     }
 
     /// What the receiver's sums have to be where the values are the same.
+    ///
+    /// Paper: RR16, Figs. 13, 14
     pub fn expected(&self, peer: PartyId, receiver: &Receiver) -> Blocks {
         let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
         for i in 0..self.values {
@@ -194,6 +201,8 @@ impl Shape<'_> {
 
     /// Every term of a sender that commits beforehand: for each i, j and t, the padded terms in the
     /// order of π.
+    ///
+    /// Paper: RR16, Figs. 13, 14
     pub fn padded_terms(
         &self,
         me: PartyId,
@@ -248,6 +257,8 @@ impl Shape<'_> {
     }
 
     /// The sums of opened terms, if each is the one committed to.
+    ///
+    /// Paper: RR16, Figs. 13, 14
     pub fn open(
         &self,
         sender: PartyId,

@@ -7,6 +7,12 @@
 //!
 //! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no
 //! linear relations, and are bound to execution and session.
+//!
+//! Departure: `dualex`: reconciliation | XOR of labels, ℓ ≥ κ_s bits | its hash, ℓ = κ_s + 2⌈log₂
+//! B⌉ bits | B² pairs may match by chance (`docs/proofs/dual-execution.md`)
+//!
+//! Timing: which circuits gave the same value | a set is sorted by random keys in fixed steps; in
+//! `outputs`, values are gathered from all candidates by masks
 
 use symbolon_primitives::{BitVec, Block, Prg, same_digest};
 use zeroize::Zeroizing;
@@ -42,8 +48,10 @@ impl Reconciliation<'_> {
     /// The candidate of a circuit that gave these values, and these labels of the peer's bucket.
     ///
     /// If any label is not the one whose hash is in the peer's digest, the item is random. An item
-    /// made of wrong labels would tell whoever chose them whether the values are those that it hopes
-    /// for.
+    /// made of wrong labels would tell whoever chose them whether the values are those that it
+    /// hopes for.
+    ///
+    /// Paper: RR16, Fig. 15, PSI Commit | reconciliation values
     pub fn candidate(&self, values: BitVec, labels: &[Block], prg: &mut Prg) -> Candidate {
         let (session, peer, number) = self.bucket;
         let hash = LeafHash::new(session, peer, number);
@@ -81,6 +89,8 @@ impl Reconciliation<'_> {
 
     /// The set for the intersection: each value once, as many random ones as are missing, in random
     /// order.
+    ///
+    /// Paper: RR16, Fig. 15, PSI Commit
     pub fn set(&self, candidates: &[Candidate], prg: &mut Prg) -> Vec<u128> {
         let mut set: Vec<u128> = Vec::with_capacity(candidates.len());
         for candidate in candidates {

@@ -1,12 +1,12 @@
 //! Tables of the peer's circuits that wait for their evaluation: in memory, or in a file.
 //!
-//! A batch that is not stored has N·B circuits when its offline phase ends. The first [`HELD`] bytes
-//! of their tables stay in memory. The others go to a file of the system's folder for such files
-//! that has no name, and are read back piece by piece when they are evaluated.
+//! A batch that is not stored has N·B circuits when its offline phase ends. The first [`HELD`]
+//! bytes of their tables stay in memory. The others go to a file of the system's folder for such
+//! files that has no name, and are read back piece by piece when they are evaluated.
 //!
 //! A table is no secret: the peer made it, and it is masked with what the peer sends online. If
-//! somebody changes the file, the circuit's output labels fit no hash, as those of a circuit that was
-//! garbled wrongly.
+//! somebody changes the file, the circuit's output labels fit no hash, as those of a circuit that
+//! was garbled wrongly.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -34,6 +34,8 @@ fn connections<'a>(wired: Wired<'a>) -> impl Iterator<Item = (Vec<Id>, Target, b
 }
 
 /// The garbler opens all connections.
+///
+/// Paper: KNRTT17, AssembleSubs | connections between slots
 pub(super) fn open(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -49,6 +51,8 @@ pub(super) fn open(
 
 /// The evaluator gets them, in the order of the graph's sums; those of the garbler's outputs
 /// follow.
+///
+/// Paper: KNRTT17, AssembleSubs
 pub(super) fn claim(
     channel: &mut Channel,
     claims: &mut Claims<'_>,

@@ -1,9 +1,9 @@
 //! Authenticators of keys: GenInKeyAuth, VerInKeyAuth and EvKAs of Appendix A.
 //!
 //! An authenticator has a Δ and a key of its own for each wire of a *bundle*, all committed to, and
-//! accepts the two keys of each of its wires by their hashes. Every bundle has a bucket of them; the
-//! first one's keys, those of the *head*, are the keys of the wires, and its Δ is theirs. A key is
-//! accepted when more than half of the bucket accept it.
+//! accepts the two keys of each of its wires by their hashes. Every bundle has a bucket of them;
+//! the first one's keys, those of the *head*, are the keys of the wires, and its Δ is theirs. A key
+//! is accepted when more than half of the bucket accept it.
 //!
 //! In the paper a bundle is a wire. An authenticator is good if it is for all of its wires, so the
 //! game is the same, with fewer and larger buckets. The Δ is committed to, opened and soldered once
@@ -16,6 +16,12 @@
 //! as well. The paper has another kind there, with which the evaluator, once it knows Δ, knows both
 //! keys of a wire but not which is which; so it could not answer for the garbler's outputs after a
 //! recovery. One kind for all means one game with more buckets, which are smaller.
+//!
+//! Departure: `duplo`: authenticators | one for each wire; K^0 = H(Δ) on inputs only; outputs share
+//! a Δ; any hash | one for each bundle of wires, with K^0 = H(Δ) for each wire and a Δ of its own;
+//! none on inputs of the evaluator, whose keys are opened; the hash of garbling, started by a coin
+//! after all keys | the evaluator can tell both keys of any wire apart; a third key is found with
+//! 2^-127 for each call of the cipher
 
 use std::sync::Arc;
 
@@ -73,6 +79,8 @@ fn runs(
 }
 
 /// The garbler makes all authenticators, but for the hashes.
+///
+/// Paper: KNRTT17, GenInKeyAuth, VerInKeyAuth | authenticators
 pub(super) fn commit_all(
     channel: &mut Channel,
     committed: &mut Committed,
@@ -127,6 +135,8 @@ pub(super) fn receive_all(
 
 /// The garbler sends what each authenticator accepts, by a hash whose key was drawn after all keys
 /// were fixed.
+///
+/// Paper: KNRTT17, GenInKeyAuth, VerInKeyAuth
 pub(super) fn send_accepted(
     channel: &mut Channel,
     committed: &Committed,
@@ -167,9 +177,11 @@ pub(super) fn receive_accepted(
     Ok(accepted)
 }
 
-/// VerInKeyAuth of the evaluator, for some opened authenticators whose Δ are `offsets`, with at most
-/// [`HASHED`] keys: what must be committed to as their keys, one authenticator's after the other's.
-/// Nothing if a Δ does not end in 1, or one accepts other keys.
+/// VerInKeyAuth of the evaluator, for some opened authenticators whose Δ are `offsets`, with at
+/// most [`HASHED`] keys: what must be committed to as their keys, one authenticator's after the
+/// other's. Nothing if a Δ does not end in 1, or one accepts other keys.
+///
+/// Paper: KNRTT17, GenInKeyAuth, VerInKeyAuth
 pub(super) fn verify(
     (own, hash): (&SelfHash, &KeyHash),
     (objects, keys): (&Objects, usize),
@@ -272,6 +284,8 @@ impl Authenticators {
 
     /// EvKAs for some keys of one wire, at most [`AT_A_TIME`]: of each, whether more than half
     /// accept it. The time depends on how many keys there are, not on the keys.
+    ///
+    /// Paper: KNRTT17, EvKAs | whether a key is accepted
     pub fn accept(&self, wire: usize, keys: &[Block]) -> [bool; AT_A_TIME] {
         #[cfg(test)]
         LOOKED_AT.set(LOOKED_AT.get() + keys.len());
@@ -302,6 +316,8 @@ impl Authenticators {
     }
 
     /// RecoverInputBit: the value of an accepted key of a wire, once Δ_ot is known.
+    ///
+    /// Paper: KNRTT17, RecoverInputBit | the value of a key
     pub fn value(&self, wire: usize, key: Block, common_offset: Block) -> bool {
         let hash = SelfHash::new(&self.session);
         let is_zero = |(authenticator, key): &(&Authenticator, Block)| {

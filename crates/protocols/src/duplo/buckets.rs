@@ -5,6 +5,9 @@
 //! the inputs of the first copy are soldered to those of the others, and the outputs of every copy
 //! to the heads of the slot's output wires. The garbler sends the tables of these copies now, and
 //! the evaluator compares them with the digests that it got before the coin.
+//!
+//! Departure: `duplo`: tables sent early | an adaptively secure scheme | half-gates; the outputs'
+//! meaning is opened after the inputs are fixed | tables and labels are simulated without inputs
 
 use std::ops::Range;
 
@@ -134,6 +137,8 @@ pub(super) struct GarbledCopy {
 }
 
 /// The garbler solders the authenticators of all wires.
+///
+/// Paper: KNRTT17, PreProcessInKA | buckets of authenticators
 pub(super) fn solder_authenticators(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -170,6 +175,8 @@ pub(super) fn solder_authenticators(
 }
 
 /// The evaluator gets them.
+///
+/// Paper: KNRTT17, PreProcessInKA
 pub(super) fn receive_authenticators(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
@@ -219,6 +226,8 @@ pub(super) fn receive_authenticators(
 }
 
 /// How the garbler sends the copies of slots.
+///
+/// Paper: KNRTT17, PreProcessSub, GenSoldSub | buckets of components
 pub(super) struct Sending<'a> {
     session: &'a [u8; 32],
     threads: usize,
@@ -286,6 +295,11 @@ fn solder_copy(
 }
 
 /// The evaluator gets them.
+///
+/// Paper: KNRTT17, PreProcessSub, GenSoldSub
+///
+/// Check: `duplo`: tables | `component table`: the digest sent before the coin | another table than
+/// could have been opened | 2^-128
 pub(super) fn receive_slot(
     channel: &mut Channel,
     claims: &mut Claims<'_>,

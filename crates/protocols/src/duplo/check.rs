@@ -20,6 +20,8 @@ use super::layout::Objects;
 use super::messages;
 
 /// What becomes of the objects of one game.
+///
+/// Paper: KNRTT17, App. A, V | what is opened
 pub(super) struct Draw {
     /// The numbers of the objects that are opened.
     pub opened: Vec<usize>,
@@ -59,6 +61,8 @@ pub(super) fn next(coin: &mut Prg) -> Challenge {
 }
 
 /// The garbler opens the copies of a kind.
+///
+/// Paper: KNRTT17, App. A, V
 pub(super) fn open_components(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -84,6 +88,12 @@ pub(super) struct Work<'a> {
 }
 
 /// The evaluator garbles them again, several at a time.
+///
+/// Paper: KNRTT17, App. A, V
+///
+/// Check: `duplo`: components | `opened component`, `commitment opening`: a random subset is
+/// garbled again, by a coin after all digests and commitments | a bad copy in every place of a
+/// bucket | 2^-ρ for all games together
 pub(super) fn check_components(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
@@ -130,6 +140,9 @@ pub(super) fn open_authenticators(
 }
 
 /// The evaluator makes them again.
+///
+/// Check: `duplo`: authenticators | `opened authenticator` | authenticators that accept wrong keys
+/// or refuse right ones | 2^-ρ, with the copies
 pub(super) fn check_authenticators(
     channel: &mut Channel,
     claims: &mut Claims<'_>,

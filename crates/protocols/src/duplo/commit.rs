@@ -4,6 +4,9 @@
 //! All are to random strings. A commitment to a chosen one takes a correction besides, which both
 //! parties add to whatever they open. Openings are collected, and one proof ends them. What was
 //! opened may be used only then.
+//!
+//! Timing: strings, rows, Δ | which commitments are opened, here and in `solder`, `oblivious` and
+//! `indicators`, follows from the circuit, the coins, and bits that are sent
 
 use std::ops::RangeInclusive;
 

@@ -96,6 +96,8 @@ impl GarbledProgram {
     /// Evaluates everything from the keys of the inputs, which the wires of `evaluated` start with;
     /// Δ_ot may be known already.
     ///
+    /// Paper: KNRTT17, EvSubs | evaluation
+    ///
     /// # Errors
     /// `PeerMisbehaved` (by `peer`) when no key of a wire is accepted, or more than two are: which
     /// a garbler brings about with probability 2^-ρ at most.
@@ -207,6 +209,14 @@ impl GarbledProgram {
     }
 
     /// EvKAs: puts the key that is accepted on a wire.
+    ///
+    /// Paper: KNRTT17, EvKAs | one key, or two
+    ///
+    /// Check: `duplo`: authenticators | the majority of a bucket; `wire key`: one key is accepted,
+    /// or two | wrong keys accepted, right ones refused | 2^-ρ, with the copies
+    ///
+    /// Timing: keys, colours, which copies agree | a bad copy may give the right key for some
+    /// inputs only: the keys of all copies are hashed, and the accepted ones taken by masks
     fn settle(
         &self,
         evaluated: &mut Evaluated,

@@ -8,6 +8,9 @@
 //! The paper garbles from a seed. Garbling from committed keys needs none: opening a copy costs the
 //! keys of its inputs instead of a seed, but not opening it, which is what most copies are there
 //! for, saves the corrections of all of them.
+//!
+//! Departure: `duplo`: copies | garbled from a seed | from committed keys | unopened copies need no
+//! corrections
 
 use symbolon_garbling::component::ComponentDigest;
 use symbolon_garbling::{InputKeys, Instance, Labels, garble_side_by_side};
@@ -177,6 +180,8 @@ impl<'a> Garbling<'a> {
 
     /// Garbles all copies of a kind, corrects the commitments and sends the digests. Returns the
     /// tables that it keeps.
+    ///
+    /// Paper: KNRTT17, GenSub, VerSub | garbling, garbling again
     pub fn garble_all(
         &mut self,
         channel: &mut Channel,
@@ -311,6 +316,8 @@ pub(super) fn receive_offsets(
 /// VerSub of the evaluator: garbles copies again, into room that is used again, from what was
 /// `opened` of each: Δ, then what is committed to of its inputs. Compares the tables with the
 /// digests that were sent. Returns what must be committed to of the outputs.
+///
+/// Paper: KNRTT17, GenSub, VerSub
 pub(super) fn garble_opened(
     threads: usize,
     peer: PartyId,

@@ -15,6 +15,8 @@ use super::messages;
 use crate::io_wires::receive_bits;
 
 /// The garbler makes `n` masks, the sacrificed ones among them.
+///
+/// Paper: KNRTT17, §5.1 | indicator bits, opened alone
 pub(super) fn commit(
     channel: &mut Channel,
     committed: &mut Committed,
@@ -56,6 +58,8 @@ fn subsets(challenge: Challenge, first: Id, n: usize, checks: usize) -> Vec<Vec<
 }
 
 /// The garbler opens the sums.
+///
+/// Paper: KNRTT17, §5.1
 pub(super) fn open(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -68,6 +72,11 @@ pub(super) fn open(
 }
 
 /// The evaluator checks that they end in 0.
+///
+/// Paper: KNRTT17, §5.1
+///
+/// Check: `duplo`: evaluator's outputs | `indicator mask`: ρ random sums; `commitment opening` |
+/// flipped outputs | 2^-ρ
 pub(super) fn claim(
     channel: &mut Channel,
     claims: &mut Claims<'_>,

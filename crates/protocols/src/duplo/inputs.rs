@@ -32,6 +32,8 @@ use crate::io_wires::receive_bits;
 const FIRST: Id = COMMON_OFFSET + 1;
 
 /// The evaluator says its inputs, masked by the choices of its transfers.
+///
+/// Paper: KNRTT17, InputG, InputE | keys of inputs
 pub(super) fn mask(channel: &mut Channel, transfers: &Transfers, bits: &[bool]) -> Result<()> {
     let mut turned = BitVec::zeros(bits.len());
     for (i, &bit) in bits.iter().enumerate() {
@@ -42,6 +44,8 @@ pub(super) fn mask(channel: &mut Channel, transfers: &Transfers, bits: &[bool]) 
 }
 
 /// The garbler sends the keys of its inputs `bits`, and opens the evaluator's.
+///
+/// Paper: KNRTT17, InputG, InputE
 pub(super) fn give(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -71,6 +75,8 @@ pub(super) struct InputKeys {
 }
 
 /// The evaluator gets the keys, and notes what was opened.
+///
+/// Paper: KNRTT17, InputG, InputE
 pub(super) fn get(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
@@ -103,6 +109,11 @@ impl InputKeys {
 }
 
 /// Puts keys on their wires, if authenticators accept all of those that have some.
+///
+/// Paper: KNRTT17, InputG, InputE
+///
+/// Check: `duplo`: inputs | garbler's: `input key`: authenticators; evaluator's: `commitment
+/// opening` | a key of no value, or of another one | 2^-ρ
 pub(super) fn accept(
     channel: &Channel,
     authenticators: &Authenticators,

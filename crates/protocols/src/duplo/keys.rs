@@ -8,12 +8,16 @@
 use symbolon_primitives::{Block, Challenge, TweakedHash, derive_block};
 
 /// What is committed to of a wire: the base key, with the indicator bit in the last place.
+///
+/// Paper: KNRTT17, GenWire, VerWire | what is committed to of a wire
 pub(super) fn committed(zero: Block, delta: Block) -> Block {
     let indicator = zero.lsb();
     (zero ^ delta.select(indicator)).with_lsb(indicator)
 }
 
 /// The key for 0, from what is committed to.
+///
+/// Paper: KNRTT17, GenWire, VerWire
 pub(super) fn zero_key(committed: Block, delta: Block) -> Block {
     committed.with_lsb(false) ^ delta.select(committed.lsb())
 }

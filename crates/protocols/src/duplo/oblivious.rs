@@ -19,6 +19,9 @@
 //!
 //! The evaluator says c and T first: only who knows T is told R ⊕ c·Δ_ot, or it could ask for
 //! Δ_ot with a wrong c. Both are hidden by the sacrificed transfer.
+//!
+//! Departure: `duplo`: check of transfers | sacrificed ones are opened | random sums of all | the
+//! sacrificed ones mask the sums
 
 use symbolon_ot::{CotReceiver, CotSender, Workspace};
 use symbolon_primitives::{BitVec, Block, Challenge, Prg};
@@ -31,6 +34,8 @@ use super::messages;
 use crate::io_wires::receive_bits;
 
 /// The garbler's part of `n` transfers: commits to Δ_ot and all R_i.
+///
+/// Paper: KNRTT17, PreProcessOTInit | oblivious transfers, tied to commitments
 pub(super) fn send(
     channel: &mut Channel,
     cot: &mut dyn CotSender,
@@ -69,6 +74,8 @@ impl Transfers {
 }
 
 /// The evaluator's part of `n` transfers, with random choices.
+///
+/// Paper: KNRTT17, PreProcessOTInit
 pub(super) fn receive(
     channel: &mut Channel,
     cot: &mut dyn CotReceiver,
@@ -98,6 +105,11 @@ fn subsets(challenge: Challenge, n: usize, checks: usize) -> Vec<Vec<usize>> {
 }
 
 /// The garbler's part of the check.
+///
+/// Paper: KNRTT17, PreProcessOTInit
+///
+/// Check: `duplo`: OT of inputs | `oblivious transfer sum`, at the garbler: ρ random sums | a
+/// request for Δ_ot | 2^-128
 pub(super) fn open(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -128,6 +140,11 @@ pub(super) fn open(
 }
 
 /// The evaluator's part of the check: says its sums, and notes them as what has to be opened.
+///
+/// Paper: KNRTT17, PreProcessOTInit
+///
+/// Check: `duplo`: OT of inputs | `commitment opening`, at the evaluator: the same sums | failures
+/// for one value of an input | 2^-ρ
 pub(super) fn claim(
     channel: &mut Channel,
     claims: &mut Claims<'_>,

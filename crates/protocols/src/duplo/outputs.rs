@@ -23,6 +23,8 @@ fn ids(program: &Program) -> impl Iterator<Item = Id> {
 }
 
 /// The garbler opens the indicator bits of the evaluator's outputs.
+///
+/// Paper: KNRTT17, OutputE, OutputG | outputs
 pub(super) fn open_indicators(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -46,6 +48,8 @@ pub(super) fn get_indicators(
 
 /// The evaluator's output bits, from the keys of all wires and the indicator bits; those of a
 /// recovery if there was one.
+///
+/// Paper: KNRTT17, OutputE, OutputG
 pub(super) fn values(
     program: &Program,
     wires: &[Block],
@@ -62,6 +66,8 @@ pub(super) fn values(
 }
 
 /// The evaluator returns the keys of the garbler's outputs.
+///
+/// Paper: KNRTT17, OutputE, OutputG
 pub(super) fn give_back(channel: &mut Channel, recovered: &mut Recovered) -> Result<()> {
     let keys = &mut recovered.returned;
     channel.tamper_state("duplo: returned keys", Block::as_bytes_mut(keys));
@@ -70,6 +76,10 @@ pub(super) fn give_back(channel: &mut Channel, recovered: &mut Recovered) -> Res
 }
 
 /// The garbler's output bits, if every key that comes back is one of its wire's.
+///
+/// Paper: KNRTT17, OutputE, OutputG
+///
+/// Check: `duplo`: garbler's outputs | `returned key` | a lie about an output | 2^-127
 pub(super) fn take_back(
     channel: &mut Channel,
     program: &Program,

@@ -85,6 +85,7 @@ impl Games {
         &BUNDLES
     }
 
+    /// Paper: KNRTT17, App. A, L and α
     fn best(&self, goal: Goal, buckets: usize, games: usize, costs: Costs) -> Result<Sizes> {
         let buckets = buckets as u64;
         if buckets == 0 {
@@ -103,6 +104,8 @@ impl Games {
 }
 
 /// The sizes of all games of a run.
+///
+/// Paper: KNRTT17, App. A, L and α | sizes of games
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Params {
     /// For each kind of component.

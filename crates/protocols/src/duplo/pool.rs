@@ -3,21 +3,23 @@
 //! The function-independent phase makes so many buckets of each kind of component. The outputs of a
 //! bucket have wires, with authenticators, that belong to it; more wires, transfers and masks are
 //! there for what programs have besides: inputs, and outputs that are sums. All of it is checked
-//! when it is made: which copies are in a bucket is drawn by a coin after all copies are fixed, over
-//! the whole pool, and every soldering inside of a bucket is proved. So every bucket of a pool is
-//! good but for a probability of 2^-ρ for the pool, whichever are taken for whatever program.
+//! when it is made: which copies are in a bucket is drawn by a coin after all copies are fixed,
+//! over the whole pool, and every soldering inside of a bucket is proved. So every bucket of a pool
+//! is good but for a probability of 2^-ρ for the pool, whichever are taken for whatever program.
 //!
 //! A program takes buckets from the front of each kind, and its function-dependent phase connects
 //! them. Nothing goes from one pool to another: Δ_ot and the key of the commitments are the pool's.
 //!
 //! # Records
-//! | section | a record |
-//! | --- | --- |
-//! | 0 | the session of the set-up, what openings are numbered by, sizes of buckets, the commitment to Δ_ot; at the evaluator, the start of the authenticators' hash |
-//! | 1 | a wire: commitments to its key and Δ; at the evaluator, its authenticators |
-//! | 2 | an input of the evaluator: commitments to R of a transfer and to the key of the wire; at the evaluator, choice and result |
-//! | 3 | a mask: the commitment to it |
-//! | 4 + k | a bucket of kind k: commitments to Δ and input keys of its first copy; the wires of its outputs; at the evaluator, all copies |
+//! By section:
+//! * 0: the session of the set-up, what openings are numbered by, sizes of buckets, the commitment
+//!   to Δ_ot; at the evaluator, the start of the authenticators' hash;
+//! * 1: a wire: commitments to its key and Δ; at the evaluator, its authenticators;
+//! * 2: an input of the evaluator: commitments to R of a transfer and to the key of the wire; at
+//!   the evaluator, choice and result;
+//! * 3: a mask: the commitment to it;
+//! * 4 + k: a bucket of kind k: commitments to Δ and input keys of its first copy; the wires of its
+//!   outputs; at the evaluator, all copies.
 //!
 //! # Openings
 //! Every opening has a start of its own. Those for a part of a pool hash the pool's start and where
@@ -326,6 +328,11 @@ impl Plan {
     }
 
     /// Prepares the program from a part of the pool.
+    ///
+    /// Check: `duplo`: pools of components | as above when the pool is filled: coin, buckets and
+    /// sizes are the whole pool's; `commitment opening` when a program is connected | another
+    /// bucket, wire, transfer or mask than was agreed on; parts of another pool | 2^-ρ for the
+    /// pool; 2^-ρ
     ///
     /// # Errors
     /// `Store` when it is not there; others as the function-dependent phase has them.

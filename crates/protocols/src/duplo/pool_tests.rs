@@ -296,8 +296,8 @@ fn a_wrong_soldering_to_a_program_is_caught() {
 }
 
 /// A garbler that takes other buckets, wires, transfers or masks of the pool than were agreed on.
-/// Cheat: G | AssembleSubs, from a pool | another bucket, wire, transfer or mask than was agreed on |
-/// `commitment opening` | always
+/// Cheat: G | AssembleSubs, from a pool | another bucket, wire, transfer or mask than was agreed on
+/// | `commitment opening` | always
 #[test]
 fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
     let scene = Scene::new(Some(TINY), 1, 2);
@@ -313,7 +313,8 @@ fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
 }
 
 /// Nothing of one pool goes with another one: each has a Δ and a key of commitments of its own.
-/// Cheat: G | AssembleSubs, from a pool | components of another pool | `commitment opening` | always
+/// Cheat: G | AssembleSubs, from a pool | components of another pool | `commitment opening` |
+/// always
 #[test]
 fn parts_of_another_pool_are_caught() {
     let scene = Scene::new(Some(TINY), 1, 2);
@@ -327,8 +328,8 @@ fn parts_of_another_pool_are_caught() {
 
 /// Bad copies in buckets of a pool: where they are not opened, good ones and recovery make up for
 /// them, and the garbler sees no difference.
-/// Cheat: G | GenSub, for a pool | a wrong row in a copy | `opened component` if it is opened; otherwise
-/// the outputs are right | always
+/// Cheat: G | GenSub, for a pool | a wrong row in a copy | `opened component` if it is opened;
+/// otherwise the outputs are right | always
 #[test]
 fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
     let (mut caught, mut survived) = (0, 0);
@@ -353,7 +354,8 @@ fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
     assert!(caught > 0 && survived > 0, "{caught} caught, {survived} not opened");
 }
 
-/// What was prepared from a pool says the kinds and the sizes of its buckets: other ones are damage.
+/// What was prepared from a pool says the kinds and the sizes of its buckets: other ones are
+/// damage.
 #[test]
 fn what_is_said_of_the_pool_is_checked_when_it_is_loaded() {
     let scene = Scene::new(Some(TINY), 1, 2);

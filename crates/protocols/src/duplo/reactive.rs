@@ -77,6 +77,8 @@ struct LinkedBit {
 
 /// Evaluates a part.
 ///
+/// Paper: KNRTT17, §1.1 | continuation with outputs that are not opened
+///
 /// # Errors
 /// `InvalidInput` when the links do not fit, before anything is sent; others as all phases have
 /// them.
@@ -299,6 +301,8 @@ impl Duplo {
 
     /// EvSold for the linked inputs: the keys on their wires, of the right values where they were
     /// recovered.
+    ///
+    /// Paper: KNRTT17, §1.1
     fn linked_keys(
         &self,
         garbled: &GarbledProgram,

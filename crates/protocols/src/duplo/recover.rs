@@ -32,6 +32,11 @@ pub(super) struct Recovered {
 
 /// Takes the garbler's inputs from the keys of the input wires, if Δ_ot is known; `own` are the
 /// evaluator's, and `plan` is the circuit's.
+///
+/// Paper: KNRTT17, Recover | recovery
+///
+/// Timing: whether Δ was learnt, inputs | the same steps with and without it, on a circuit in the
+/// clear without indices (`eval_lanes`); masks choose the result
 pub(super) fn recover(
     (program, plan): (&Program, &Plan),
     authenticators: &Authenticators,

@@ -28,6 +28,12 @@
 //! openings and those to Δ_rco of PreProcessRecovery say together, Δ_ot being Δ_rco: who learns
 //! one Δ learns all, and only a garbler that cheated lets the evaluator learn one. Their last bit
 //! must be 0: since there is a good object in every bucket, all Δ then end in 1.
+//!
+//! Departure: `duplo`: XOR between components | gates | sums are soldered like one wire | what a
+//! sum is soldered to is soldered once
+//!
+//! Departure: `duplo`: differences of Δ | pairwise, and towards Δ_rco | towards Δ_ot | the same
+//! differences
 
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Error, Result};
@@ -43,6 +49,8 @@ pub(super) struct Target {
 }
 
 /// GenSold of the garbler: opens the soldering of a sum of wires and a constant. Returns S.
+///
+/// Paper: KNRTT17, GenSold, EvSold | soldering
 pub(super) fn solder(
     opening: &mut Opening<'_>,
     sources: impl Iterator<Item = Id> + Clone,
@@ -55,6 +63,8 @@ pub(super) fn solder(
 }
 
 /// GenSold of the evaluator: notes what a soldering says about the commitments.
+///
+/// Paper: KNRTT17, GenSold, EvSold
 pub(super) fn claim(
     claims: &mut Claims<'_>,
     sources: impl Iterator<Item = Id> + Clone,
@@ -67,11 +77,18 @@ pub(super) fn claim(
 }
 
 /// Opens Δ ⊕ Δ_ot.
+///
+/// Paper: KNRTT17, PreProcessRecovery | differences of Δ
 pub(super) fn difference(opening: &mut Opening<'_>, offset: Id) -> Block {
     opening.open([offset, COMMON_OFFSET])
 }
 
 /// Notes what an opened difference says, whose last bit must be 0.
+///
+/// Paper: KNRTT17, PreProcessRecovery
+///
+/// Check: `duplo`: solderings, also to later circuits | `commitment opening`; `offset difference`:
+/// last bits | a key taken to that of another value | 2^-ρ
 pub(super) fn claim_difference(
     channel: &Channel,
     claims: &mut Claims<'_>,
@@ -94,6 +111,8 @@ pub(super) struct Held {
 
 /// EvSold: the key on the wire that the sum of some wires is soldered to, whose Δ ⊕ Δ_ot is
 /// `difference`.
+///
+/// Paper: KNRTT17, GenSold, EvSold
 pub(super) fn transfer(
     sources: impl Iterator<Item = Held>,
     soldering: Block,

@@ -20,8 +20,8 @@ const MOST_KINDS: usize = 1 << 10;
 const MOST: u64 = 1 << 30;
 
 /// Kinds of garbled components and how many of each, with the wires, transfers and masks that
-/// connect them to inputs and outputs: all that a [pool](crate::Engine::fill_components) says of the
-/// programs that it is for.
+/// connect them to inputs and outputs: all that a [pool](crate::Engine::fill_components) says of
+/// the programs that it is for.
 #[derive(Clone, Debug)]
 pub struct Components {
     pub(super) kinds: Vec<(Kind, u64)>,

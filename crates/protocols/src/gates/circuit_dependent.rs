@@ -9,8 +9,9 @@
 //! d = λ_a ⊕ a,   λ_a·λ_b = a·λ_b ⊕ d·λ_b = c ⊕ d·b
 //! ```
 //!
-//! Katz, Ranellucci, Rosulek and Wang (CRYPTO 2018, §5.2) also put λ_a into the first leaky triple.
-//! That is not sound with the leaky triples used here: `docs/proofs/leaky-ands.md`.
+//! Departure: triples of a known circuit | Katz, Ranellucci, Rosulek, Wang, CRYPTO 2018, §5.2: the
+//! first triple of a bucket is on λ_α and λ_β | on λ_β alone | λ_α would leak with probability 1/2
+//! (`docs/proofs/leaky-ands.md#only-the-right-factor-is-a-mask`)
 
 use std::collections::VecDeque;
 use std::{thread, vec};
@@ -79,6 +80,8 @@ impl<'p> CircuitTriples<'p> {
 
     /// The next gates' triples, in the memory of a batch that is used up if there is one; `None`
     /// after the last.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(a)
     pub fn next_solved(
         &mut self,
         open: &mut Preprocessor,
@@ -113,6 +116,8 @@ impl<'p> CircuitTriples<'p> {
     /// So a batch's masks are drawn before the triples of the batch before it, which are on other
     /// masks, and no message of either depends on the other. All that the order decides is which of
     /// their checks comes first; one that fails is the last under its Δ either way.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(a) | the same with triples on the gates' own masks
     pub fn beta_triples(
         self,
         open: &mut Preprocessor,

@@ -101,6 +101,10 @@ impl<T> Correlations<T> {
 
 impl Correlations<()> {
     /// Makes the masks of the inputs with the peers, for gates whose tweaks start at `first_tweak`.
+    ///
+    /// Paper: WRK17, Fig. 2, 2 | masks of inputs and AND outputs, triples
+    ///
+    /// Paper: YWZ20, Fig. 6, 2–4 | input masks, masks of AND outputs, triples
     pub fn for_inputs(
         open: &mut Preprocessor,
         net: &mut Network,
@@ -120,6 +124,10 @@ impl Correlations<()> {
 
 impl RandomCorrelations {
     /// Makes enough for `demand` with the peers, for gates whose tweaks start at `first_tweak`.
+    ///
+    /// Paper: WRK17, Fig. 2, 2
+    ///
+    /// Paper: YWZ20, Fig. 6, 2–4
     pub fn make(
         open: &mut Preprocessor,
         net: &mut Network,

@@ -31,6 +31,10 @@ pub(crate) struct PeerEngine {
 
 impl PeerEngine {
     /// Runs the set-up.
+    ///
+    /// Paper: WRK17, Fig. 2, 1 | Δ
+    ///
+    /// Paper: YWZ20, Fig. 6, 1 | Δ
     pub fn set_up(net: &mut Network, role: Role) -> Result<Box<dyn Engine>> {
         let (session, evaluator) = (net.session, role.spec.evaluator);
         let config = Config { rho: net.rho.bits(), evaluator, ot_extension: net.ot };

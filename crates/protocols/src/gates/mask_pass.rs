@@ -38,9 +38,17 @@ pub(crate) trait BeaverTriples: TripleBatch {
 
     /// Adds to an opening what the triples in `range` differ by from the masks λ_a and λ_b of gates
     /// from `first` on.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(a) | shares of λ_α·λ_β by Beaver's trick
+    ///
+    /// Paper: YWZ20, Fig. 6, 7 | products by Beaver's trick
     fn open(&self, range: Range<usize>, gates: &Products, first: usize, opening: &mut ShareOpening);
 
     /// λ_a·λ_b ⊕ λ_c, from what was opened.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(a)
+    ///
+    /// Paper: YWZ20, Fig. 6, 7
     fn multiply(gates: Products, opened: &BitVec, position: Position, delta: Block) -> MaskedGates;
 }
 

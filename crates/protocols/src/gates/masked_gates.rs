@@ -41,6 +41,7 @@ impl MaskedGates {
 
 /// What a garbler's own shares add to labels: the sums of their keys, ⊕ Δ where the bit is 1.
 impl Offsets for MaskedGates {
+    /// Paper: YWZ20, Fig. 6, 8 | what a party's shares add to them
     #[inline]
     fn fill(
         &self,

@@ -6,6 +6,9 @@
 //! and its openings go by the second lane. What can be made of a chunk without the first lane's
 //! messages is made by its thread, too.
 //!
+//! Departure: order, with threads | masks, triples, openings, garbling | masks of one batch before
+//! the triples of the last; openings ahead of garbling | each is checked before its use
+//!
 //! # Why that is safe
 //! A chunk is garbled, or its table taken in, after its own d and e were opened and their MACs
 //! found right, as on one thread. The difference is that the openings of later chunks may be on

@@ -5,6 +5,10 @@
 //! [`Network::segment_gates`] bounds it. Memory follows the wires that are alive and one segment;
 //! the phases one after another keep 96 bytes an AND gate and peer, then the whole garbled circuit.
 //!
+//! Departure: large circuits | all is garbled before inputs are used | inputs are masked first;
+//! then material, garbling, evaluation and check by segment | masked values are uniform
+//! (`docs/proofs/streaming.md`)
+//!
 //! # What happens when
 //! The masks of the inputs are made first, then the inputs are masked and the labels of their wires
 //! sent. Then, for every segment: masks and triples, on the gates' own masks

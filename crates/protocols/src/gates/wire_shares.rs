@@ -266,6 +266,9 @@ impl WireShares {
 
 /// The masks of wires. NOT keeps a wire's mask, constants have none.
 impl WireStore for WireShares {
+    /// Paper: WRK17, Fig. 2, 3 | masks of XOR outputs
+    ///
+    /// Paper: YWZ20, Fig. 6, 6 | masks of XOR outputs
     fn xor(&mut self, a: usize, b: usize, out: usize) {
         self.bits[out] = self.bits[a] ^ self.bits[b];
         let peers = self.peers;

@@ -18,6 +18,9 @@
 //!
 //! The receiver of H(M) can compute it from its keys and the bits it was sent, so it learns
 //! nothing.
+//!
+//! Departure: `tinytable`: MACs | ⊕ F(M_i), F a random oracle | a universal hash of 128 bits, keyed
+//! by the transcript | as strong, no oracle on secrets (`docs/proofs/tinytable-macs.md`)
 
 use symbolon_circuit::PartyId;
 use symbolon_primitives::{BitVec, Block, Challenge, Transcript};
@@ -38,6 +41,10 @@ use crate::io_wires::{OutputWires, decode_bits};
 pub(super) struct Checked(());
 
 /// Proves this party's bits to the peer, and checks the peer's.
+///
+/// Check: `tinytable` | `table MAC`: one hash over the MACs of everything opened, before any
+/// output | wrong bits, entries, MACs | 2^-64 at ρ = 40, else 2^-127, plus the hash's loss
+/// (`docs/proofs/tinytable-macs.md`)
 ///
 /// # Errors
 /// `PeerMisbehaved` when it sent a wrong bit, or a wrong MAC.

@@ -117,6 +117,7 @@ impl MaskSlices {
 
 /// A flipped wire keeps its mask, a constant has none.
 impl WireStore for MaskSlices {
+    /// Paper: DNNR17, Fig. 8, 3, NOT and XOR
     fn xor(&mut self, a: usize, b: usize, out: usize) {
         let executions = self.bits.executions();
         self.bits.xor(a, b, out);
@@ -127,6 +128,7 @@ impl WireStore for MaskSlices {
         }
     }
 
+    /// Paper: DNNR17, Fig. 8, 3, NOT and XOR | masks of outputs
     fn not(&mut self, a: usize, out: usize) {
         self.copy(a..a + 1, out);
     }

@@ -11,17 +11,14 @@
 //! # Figures 5 and 8, step by step
 //! | step | where |
 //! | --- | --- |
-//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::gates`, as for `ywz` between two parties |
-//! | Fig. 8, 3: masks of XOR and NOT outputs, r_u·r_v by Beaver's trick, table entries | `scramble`, `products` |
+//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::gates`, as for `ywz` |
+//! | Fig. 8, 3: masks of XOR and NOT outputs, products, table entries | `scramble`, `products` |
 //! | §4, tables of look-ups | `one_hot`, `entries` |
 //! | Fig. 5, 3–4: masked inputs, table bits | `online` |
 //! | Fig. 5, 5: MACs | `check`, `sums` |
 //! | Fig. 5, 6–7: outputs | `online` |
 //!
 //! # Where this departs from the paper
-//! * **Output masks are opened after the check**, and not in the preprocessing as Fig. 8, step 4
-//!   has it: with free XOR an output need not come out of a table, and its masked value is known
-//!   before any cheating is found.
 //! * **Tables of AND gates are not stored.** t_cd = r_u·r_v ⊕ r_o ⊕ c·r_v ⊕ d·r_u ⊕ c·d is linear,
 //!   so that three authenticated shares a gate are enough: 6k bits of MACs and keys (k bits each)
 //!   where the four entries of the lookup-style MAC take 12k.
@@ -31,13 +28,15 @@
 //!   linear one takes 2k (0.7 MiB). For AND gates it takes twice the memory, too; what it spares,
 //!   two XORs and a product a bit, is not what the time goes to once the material is read from
 //!   memory.
-//! * **The check** hashes MACs with keys drawn after all bits are sent; see `check` for why.
 //! * **MACs are cut to k bits** of 128, k = 64 or 128 as ρ demands (`check` says why), or 32 for
 //!   comparisons: the highest bits of M, K and Δ, which keeps M = K ⊕ x·Δ. Only the openings of
 //!   products in the preprocessing keep all 128 bits. Output masks are opened with k bits, too, in
 //!   one message of bits and the hash of their MACs, its keys drawn from these bits and all that
 //!   was said before.
-//! * **Look-ups** take 2^k − k − 1 triples (one-hot vectors), not 7 products an entry.
+//!
+//! Departure: `tinytable`: output masks | opened in the preprocessing (Fig. 8, step 4) | after the
+//! check of all table bits | with free XOR an output need not come out of a table, and would be
+//! known before a cheat is caught
 
 mod check;
 pub mod checks;

@@ -6,6 +6,9 @@
 //! the S-box of AES). A vector for k bits is the outer product of those of its parts. One row and
 //! one column of that follow from the others, since the bits of a vector add up to 1, which leaves
 //! 2^k − k − 1 products in all, in ⌈log2 k⌉ rounds.
+//!
+//! Departure: `tinytable`: look-ups | 7 products per entry | one-hot vectors of the masks, by 2^k −
+//! k − 1 products, then linear | the same authenticated values
 
 use symbolon_preprocessing::{AuthShares, Triples};
 use symbolon_transport::{Channel, Result};
@@ -49,6 +52,8 @@ pub(crate) fn one_hot(
 }
 
 /// The outer products of pairs of vectors, all in one round.
+///
+/// Paper: DNNR17, §4 | tables of look-ups
 fn merge(
     channels: &mut [Channel],
     pairs: Vec<(Vec<AuthShares>, Vec<AuthShares>)>,

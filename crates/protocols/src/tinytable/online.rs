@@ -1,5 +1,8 @@
 //! Phase 3 (Fig. 5): the masked inputs, one message each way for every layer, the check of all that
 //! was opened, and only then the masks of the outputs.
+//!
+//! Timing: shares, MACs, keys in tables, multiples of Δ | **indices** are masked values and opened
+//! entries, which both parties know; so in `entries` and `sums`
 
 use std::io::Write;
 
@@ -156,6 +159,7 @@ impl<T: Tag> Run<'_, T> {
         Ok(theirs)
     }
 
+    /// Paper: DNNR17, Fig. 5, 3 | masked inputs
     fn inputs(&mut self, channel: &mut Channel, bits: &BitVec) -> Result<()> {
         let ScrambledCircuit { me, executions, ref program, ref own_masks, .. } = *self.ready;
         let mut own = spread(own_masks, self.ready.stock(), executions);
@@ -175,6 +179,7 @@ impl<T: Tag> Run<'_, T> {
         Ok(())
     }
 
+    /// Paper: DNNR17, Fig. 5, 4 | table bits, layer by layer
     fn layer(&mut self, channel: &mut Channel, layer: Layer<'_>) -> Result<()> {
         self.values.free_gates(0, layer.linear);
         if layer.ands.is_empty() && layer.lookups.is_empty() {
@@ -208,6 +213,8 @@ impl<T: Tag> Run<'_, T> {
     }
 
     /// This party's shares of the entries (c, d) of a layer's AND gates.
+    ///
+    /// Paper: DNNR17, Fig. 5, 4
     fn table_bits(&self, layer: Layer<'_>, c: &BitVec, d: &BitVec) -> BitVec {
         let ScrambledCircuit { me, executions, ref gates, shared, .. } = *self.ready;
         let (first, n) = (layer.first_and as usize, layer.ands.len());
@@ -234,6 +241,8 @@ impl<T: Tag> Run<'_, T> {
     }
 
     /// Appends this party's shares of the entries that the look-ups of a layer read to the message.
+    ///
+    /// Paper: DNNR17, Fig. 5, 4
     fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) {
         let (ready, executions) = (self.ready, self.ready.executions);
         let zeros = vec![0; executions.div_ceil(64)];
@@ -313,6 +322,8 @@ fn spread(rows: &BitVec, stock: usize, executions: usize) -> BitVec {
 }
 
 /// Opens the masks of the outputs, each to those who learn it, after the check.
+///
+/// Paper: DNNR17, Fig. 5, 6–7 | outputs
 fn outputs<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,

@@ -17,6 +17,8 @@ pub(crate) struct Products {
 
 impl Products {
     /// Opens d = x ⊕ a and e = y ⊕ b for the triples (a, b, c), one for each pair of factors.
+    ///
+    /// Paper: DNNR17, Fig. 8, 3, AND | r_u·r_v by Beaver's trick
     pub fn open(
         channels: &mut [Channel],
         x: &AuthShares,
@@ -30,6 +32,8 @@ impl Products {
     }
 
     /// Checks the peer's openings and returns x·y = c ⊕ d·b ⊕ e·a ⊕ d·e.
+    ///
+    /// Paper: DNNR17, Fig. 8, 3, AND
     pub fn receive(self, channels: &mut [Channel], side: &Side) -> Result<AuthShares> {
         let opened = self.awaited.receive(channels, &BEAVER, *side.delta)?;
         let Triples { a, b, mut c } = self.triples;

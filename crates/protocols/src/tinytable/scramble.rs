@@ -3,6 +3,8 @@
 //!
 //! AND gates are worked off in chunks whose openings run ahead of what is done with them; look-ups
 //! of one table are collected, and worked off a thousand at a time.
+//!
+//! Timing: one-hot vectors, masks | tables are public; so in `one_hot`, `products` and `flat`
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -86,6 +88,8 @@ pub(super) fn prepare<T: Tag>(
 }
 
 /// The masks of the input wires, in the slots of these.
+///
+/// Paper: DNNR17, Fig. 8, 1–2 | triples, masks
 fn input_masks(
     program: &Program,
     correlations: &RandomCorrelations,
@@ -163,6 +167,7 @@ fn no_triples(room: usize) -> Triples {
 }
 
 impl<T: Tag> Walk<'_, T> {
+    /// Paper: DNNR17, Fig. 8, 3, AND | what the table's entries are made of
     fn layer(&mut self, layer: Layer<'_>) -> Result<()> {
         self.masks.free_gates(0, layer.linear);
         for and in layer.ands {
@@ -257,6 +262,8 @@ impl<T: Tag> Walk<'_, T> {
     }
 
     /// Finishes all that is left; returns what it made, and the masks of the output wires.
+    ///
+    /// Paper: DNNR17, Fig. 8, 3, AND
     fn finish(mut self) -> Result<(Gates<T>, Tables<T>, Rows<T>)> {
         if !self.ands.out.is_empty() {
             self.open()?;

@@ -66,6 +66,8 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
     }
 
     /// The hashes.
+    ///
+    /// Paper: DNNR17, Fig. 5, 5
     pub fn finish(mut self) -> [Block; LISTS] {
         self.flush();
         self.buffers.iter_mut().for_each(Zeroize::zeroize);
@@ -80,6 +82,8 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
 impl<T: Tag> Sums<T, 2> {
     /// Adds the tags of the entries of AND gates that were opened, by position; the peer's ⊕ delta
     /// where its bit of `theirs` is set. They come before those of look-ups.
+    ///
+    /// Paper: DNNR17, Fig. 5, 5 | MACs of all opened bits
     pub fn gates(
         &mut self,
         ready: &ScrambledCircuit<T>,
@@ -114,6 +118,8 @@ impl<T: Tag> Sums<T, 2> {
 
     /// Adds the tags of the entries of look-ups that were opened, the peer's ⊕ the product of Δ
     /// with its entry.
+    ///
+    /// Paper: DNNR17, Fig. 5, 5
     pub fn entries(&mut self, ready: &ScrambledCircuit<T>, opened: &OpenedEntries, delta: T) {
         let program = &ready.program;
         let widest = (0..program.lookups()).map(|number| ready.records(number).width).max();

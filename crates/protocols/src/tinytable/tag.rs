@@ -115,6 +115,8 @@ pub(crate) trait Tag:
 
     /// The product with Σ bit_i(factor)·X^i. The factor is public: an entry of a table, or a
     /// number.
+    ///
+    /// Timing: tags | **branches** on a table entry or a constant, which are public
     fn times(self, factor: u64) -> Self {
         let mut product = Self::default();
         for i in (0..u64::BITS - factor.leading_zeros()).rev() {

@@ -1,4 +1,7 @@
 //! The evaluator, party 1 (P_B).
+//!
+//! Timing: labels, own shares, Δ | **indices** are masked values, which are uniform and independent
+//! of inputs; errors of all rows are collected before a verdict
 
 use std::io::Write;
 use std::ops::Range;
@@ -154,6 +157,8 @@ impl GarbledTable for Table {
 impl Table {
     /// This party's MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's
     /// part is added and it is hashed, is the label itself, and r times the cut Δ_B.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(c) | the evaluator's rows
     fn begin_with<M: TruncatedMac>(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
             // No closure here: it would be a call for every gate.
@@ -318,6 +323,8 @@ impl InputLabels {
 }
 
 /// The garbler's one online message, when all tables are here.
+///
+/// Paper: WRK17, Fig. 2, 5–6 | inputs, at the evaluator
 fn receive_garbler_message(
     channel: &mut Channel,
     circuit: &Circuit,
@@ -374,6 +381,7 @@ struct Wire {
 struct Wires(Vec<Wire>);
 
 impl WireStore for Wires {
+    /// Paper: WRK17, Fig. 2, 7(a) | XOR gates
     fn xor(&mut self, a: usize, b: usize, out: usize) {
         let (a, b) = (self.0[a], self.0[b]);
         self.0[out] = Wire { label: a.label ^ b.label, masked: a.masked ^ b.masked };
@@ -419,6 +427,8 @@ impl<'p> EvalPass<'p> {
     }
 
     /// Whether the MAC of every row that was opened until now was right.
+    ///
+    /// Check: `wrk` | `garbled table MAC`: every opened row | wrong rows and labels | 2^-ρ
     fn check(&self, channel: &Channel) -> Result<()> {
         if self.evaluation.wrong != 0 {
             return Err(Error::misbehaved(channel.peer(), checks::GARBLED_TABLE));
@@ -465,6 +475,8 @@ impl Evaluation {
     }
 
     /// Evaluates at most `RUN` gates, from gate `g` of the table on; the first has number `first`.
+    ///
+    /// Paper: WRK17, Fig. 2, 7(b) | AND gates
     fn open_rows<M: TruncatedMac>(
         &mut self,
         base: usize,
@@ -532,6 +544,8 @@ impl MaskedOutputs {
     }
 
     /// This party's outputs, once the garbler's shares of their masks have passed their check.
+    ///
+    /// Paper: WRK17, Fig. 2, 8 | outputs
     fn unmask(
         &self,
         channel: &Channel,

@@ -90,6 +90,8 @@ pub(super) fn stream(
 }
 
 /// Step 5: the evaluator's masked inputs, put together with the `own`.
+///
+/// Paper: WRK17, Fig. 2, 5–6 | inputs, at the garbler
 fn receive_masked_inputs(channel: &mut Channel, circuit: &Circuit, own: &BitVec) -> Result<BitVec> {
     let n = io_wires::input_bits(circuit, channel.peer());
     let theirs = io_wires::receive_bits(channel, MASKED_INPUTS, n)?;
@@ -175,6 +177,8 @@ struct GarblerSecrets {
 impl Prepared for GarblerSecrets {
     /// Steps 5, 6 and 8: one message to the evaluator, after its masked inputs are here; one back
     /// if the garbler learns any output.
+    ///
+    /// Paper: WRK17, Fig. 2, 5–6
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,

@@ -15,7 +15,7 @@
 //! # Figure 2, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::gates::engine`, `crate::gates::correlations` |
+//! | 1, 2 Δ, masks of inputs and AND outputs, triples | `crate::gates`: `engine`, `correlations` |
 //! | 3 masks of XOR outputs | `crate::gates::mask_pass` |
 //! | 4a products λ_α·λ_β by Beaver's trick | `crate::gates::mask_pass` |
 //! | 4b–d the four rows | `garbler`, `rows`, `evaluator`; `symbolon_garbling::four_row` |
@@ -32,17 +32,20 @@
 //!   bits does not weaken it below 2^-ρ although a cheater may guess bits of Δ_B during OT
 //!   extension: c guessed bits cost it 2^-c, and the remaining ρ − c must still be guessed. The
 //!   fixed bit lsb(Δ) is not among the ρ bits.
-//! * **Input masks** need no opening at all. The mask of an input wire is an authenticated bit of
-//!   the wire's owner; the other party's share is zero (Bit2Share, Yang–Wang–Zhang 2020 §2.7). The
-//!   owner may choose its mask, as it may choose its input.
-//! * The masks of the evaluator's output wires are opened in the garbler's one online message,
-//!   after the evaluator's masked inputs are fixed: earlier, an evaluator could choose its input by
-//!   them.
-//! * **Outputs for the garbler** (not in the paper; YWZ20 step 11): the evaluator returns the
-//!   masked bits with a digest of their labels as proof, and opens its shares of their masks.
 //! * Rows are hashed as H(2·L_α ⊕ 4·L_β) with doubling in GF(2^128) and AES re-keyed per gate,
 //!   label and MAC under different keys. A key serves the four rows of one gate.
 //! * AND gates of a batch are independent ([`symbolon_circuit::Plan`]), and garbled together.
+//!
+//! Departure: input masks | shares opened to the owner (WRK17) | authenticated bits of the owner,
+//! the other party's share is zero (Bit2Share, YWZ20 §2.7) | the owner may choose its mask, as it
+//! may choose its input
+//!
+//! Departure: evaluator's output masks | opened in step 8 | opened in the garbler's one online
+//! message | the evaluator's inputs are fixed by then, so it cannot choose them by the masks, and
+//! the simulator knows the output
+//!
+//! Departure: garbler's outputs | – | as in YWZ20, step 11: masked bits with a digest of their
+//! labels, shares of the masks with a digest of MACs | a cheat must forge a label or a MAC
 //!
 //! # Free gates
 //! XOR: labels and masks are XORed. NOT: the garbler sets L_γ,0 = L_α,0 ⊕ Δ_A, the evaluator flips

@@ -12,6 +12,9 @@ use crate::{
 
 /// The garbler's side of its own outputs (YWZ20 step 11): the labels prove the masked bits, the
 /// MACs the evaluator's shares of the masks.
+///
+/// Check: `wrk`: garbler's outputs | `returned output label and MAC` | a lie about an output |
+/// 2^-127
 pub(super) fn receive_garbler_outputs(
     channel: &mut Channel,
     wires: &OutputWires,

@@ -54,6 +54,8 @@ impl Rows {
     }
 
     /// Sends all that fills messages, and at the `end` of a chunk the rest.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(d)
     pub fn send(&mut self, channel: &mut Channel, end: bool) -> Result<()> {
         let gates = self.labels.len() / (ROWS - 1);
         let (of_labels, of_macs) = (ROWS - 1, ROWS * self.mac_bytes);
@@ -79,6 +81,8 @@ impl Rows {
 
     /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first
     /// has number `first`.
+    ///
+    /// Paper: WRK17, Fig. 2, 4(d) | the garbled table
     pub fn garble(
         &mut self,
         slots: &mut [Block],
@@ -109,6 +113,8 @@ impl Rows {
 }
 
 /// Appends the truncated MACs of rows 0 to 3 of these gates.
+///
+/// Paper: WRK17, Fig. 2, 4(b) | the garbler's rows: MACs
 fn put_macs<M: TruncatedMac>(
     hashes: &[[Block; ROWS]],
     gates: &MaskedGates,

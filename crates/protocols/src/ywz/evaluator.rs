@@ -1,4 +1,7 @@
 //! The evaluator (the paper's P_1).
+//!
+//! Timing: labels, own shares, Δ | **indices** are masked values, which are uniform and independent
+//! of inputs
 
 use std::io::Write;
 use std::ops::Range;
@@ -332,6 +335,7 @@ struct Wires {
 }
 
 impl WireStore for Wires {
+    /// Paper: YWZ20, Fig. 7, 10
     fn xor(&mut self, a: usize, b: usize, out: usize) {
         let n = self.garblers;
         self.masked[out] = self.masked[a] ^ self.masked[b];
@@ -403,6 +407,11 @@ impl Values {
 /// Step 12: has the garblers prove their gates. These are z_1 of each run of gates that they were
 /// told the masked values of; z of each run has to be zero by itself, whatever that of another one
 /// is.
+///
+/// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication, at the evaluator
+///
+/// Check: `ywz`: gates | `circuit authentication`, at the evaluator: a polynomial hash over all
+/// gates, or over each streamed chunk | wrong gates and masked values | (ANDs)·2^-128 + 2^-127
 fn authenticate(channels: &mut [Channel], zs: &mut [Block]) -> Result<()> {
     let mut theirs = vec![Block::ZERO; zs.len()];
     for channel in channels.iter_mut() {
@@ -460,6 +469,8 @@ impl Evaluation {
     }
 
     /// Step 9b, receiving.
+    ///
+    /// Paper: YWZ20, Fig. 7, 9 | masked inputs, labels
     fn receive_labels(
         &mut self,
         plan: &Plan,
@@ -575,6 +586,8 @@ impl Evaluation {
     }
 
     /// Step 10c for gate `g` of the table, number `k` of its run: every garbler's label.
+    ///
+    /// Paper: YWZ20, Fig. 7, 10 | evaluation
     fn gate(&mut self, table: &Table, g: usize, k: usize, [a, b, out]: [usize; 3]) {
         let n = self.wires.garblers;
         let (u, v) = (self.wires.masked[a], self.wires.masked[b]);

@@ -187,6 +187,8 @@ impl<'p> GarblePass<'p> {
 
     /// The rows that hold the MACs of this party's shares under the Δ of another garbler; the first
     /// of these gates has number `first`.
+    ///
+    /// Paper: YWZ20, Fig. 6, 8 | rows with MACs for the other garblers
     fn seal(&mut self, chunk: &MaskedGates, gates: Range<usize>, first: u64, other: usize) {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);

@@ -9,10 +9,11 @@
 //! # Figures 6 and 7, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::gates::engine`, `crate::gates::correlations` |
-//! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | `crate::gates::mask_pass`, `garbler` |
+//! | 1–4 Δ, input masks, masks of AND outputs, triples | `crate::gates`: `engine`, `correlations` |
+//! | 5–7 input labels, masks of XOR outputs, products | `crate::gates::mask_pass`, `garbler` |
 //! | 8 partial half-gates | `garbler`, `half_gates` |
-//! | 9–13 inputs, evaluation, circuit authentication, outputs | `online`, `evaluator`, `proof`, `garbler` |
+//! | 9–10 inputs, evaluation | `online`, `evaluator` |
+//! | 11–13 circuit authentication, outputs | `proof`, `evaluator`, `garbler` |
 //!
 //! # Correction to the printed figure
 //! Step 8: the first ciphertext is H(L_α,0) ⊕ H(L_α,**1**) ⊕ …, as in half-gates.

@@ -31,6 +31,8 @@ struct MaskedValues {
 
 impl MaskedValues {
     /// Step 11, of `n` gates.
+    ///
+    /// Paper: YWZ20, Fig. 7, 11; §2.6 | masked values, proven by their labels
     fn receive(channel: &mut Channel, n: usize) -> Result<MaskedValues> {
         let bytes = channel.recv(messages::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
         let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
@@ -41,6 +43,8 @@ impl MaskedValues {
     }
 
     /// What the digest has to be.
+    ///
+    /// Paper: YWZ20, Fig. 7, 11; §2.6
     fn expected(&self, labels: &[Block], delta: Block) -> [u8; 32] {
         let mut hasher = BlockHasher::new("symbolon ywz labels 1");
         let mut chosen = Zeroizing::new([Block::ZERO; 1024]);
@@ -84,6 +88,11 @@ impl<'a> Proof<'a> {
     /// if its own proof is right.
     ///
     /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
+    ///
+    /// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication, at a garbler
+    ///
+    /// Check: `ywz`: masked values | `masked value label`, at each garbler | flipped masked
+    /// values | 2^-127
     pub fn prove<'m>(
         &mut self,
         channels: &mut [Channel],
@@ -117,6 +126,8 @@ impl<'a> Proof<'a> {
 
     /// z of the next `n` gates, of which these are the rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ,
     /// piece by piece.
+    ///
+    /// Paper: YWZ20, Fig. 7, 12; §2.6
     fn sum<'m>(
         &mut self,
         values: &MaskedValues,

@@ -2,8 +2,8 @@
 //! same components.
 //!
 //! A pool says which kinds of components it has, and from that each party finds for itself how a
-//! circuit is made of them. So parties first tell each other which pools they hold, and then, of one
-//! pool after the other that serves the circuit, how much they have used.
+//! circuit is made of them. So parties first tell each other which pools they hold, and then, of
+//! one pool after the other that serves the circuit, how much they have used.
 
 use std::rc::Rc;
 
@@ -54,10 +54,10 @@ pub struct FilledComponents {
     pub report: Report,
 }
 
-/// Fills up the pools of components that all parties hold, in this party's `store` and theirs, until
-/// they are enough for `runs` runs of `circuit`: makes new pools of what is missing, of at most
-/// [`Config::pool_gates`] AND gates each, but for one run at least. Tells of every pool when it is
-/// closed.
+/// Fills up the pools of components that all parties hold, in this party's `store` and theirs,
+/// until they are enough for `runs` runs of `circuit`: makes new pools of what is missing, of at
+/// most [`Config::pool_gates`] AND gates each, but for one run at least. Tells of every pool when
+/// it is closed.
 ///
 /// The larger a pool is, the fewer copies of each component it takes. Any circuit can be
 /// [prepared](super::prepare) from it that is made of the same components.
@@ -127,7 +127,8 @@ pub fn fill_components(
     Ok(FilledComponents { items, made, had, agreement, report: Report::of(&network.meter) })
 }
 
-/// For how many runs each new pool is to be: as equal as can be, since a small one takes more copies.
+/// For how many runs each new pool is to be: as equal as can be, since a small one takes more
+/// copies.
 fn parts(missing: u64, most: u64) -> Vec<u64> {
     let pools = missing.div_ceil(most);
     (0..pools).map(|pool| missing / pools + u64::from(pool < missing % pools)).collect()

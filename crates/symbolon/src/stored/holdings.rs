@@ -75,6 +75,9 @@ impl Question {
 }
 
 /// Tells all peers what this party holds and hears what they hold, all the same from each.
+///
+/// Check: what the stores hold | each list (`stored items`) names its round and is broadcast
+/// (`broadcast echo`) | a party that sends others to different items | 2^-128
 pub(super) fn tell(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -157,6 +160,9 @@ pub(super) fn common(
 }
 
 /// Whether every party says yes to the same question; all learn the same.
+///
+/// Check: what the stores hold | each answer (`stored items: yes or no`) names its item and round
+/// and is broadcast (`broadcast echo`) | a party that answers others differently | 2^-128
 pub(super) fn all_say(
     network: &mut Network,
     rounds: &mut Rounds,

@@ -94,6 +94,8 @@ impl Channel {
         })
     }
 
+    /// Check: every message | `message framing`: kind and exact length | short, long, reordered,
+    /// replayed messages | –
     fn receive_message<'b>(
         &mut self,
         kind: Kind,

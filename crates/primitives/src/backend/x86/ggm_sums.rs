@@ -1,4 +1,6 @@
 //! Sums of many leaves' streams by AES-NI.
+//!
+//! Unsafe: stores to bytes | 16 bytes of a chunk
 
 use std::arch::x86_64::{
     __m128i, _mm_aesenc_si128 as encrypt, _mm_aesenclast_si128 as encrypt_last,

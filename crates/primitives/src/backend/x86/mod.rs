@@ -3,6 +3,9 @@
 //!
 //! Every function names the instructions it needs; the compiler lets it be called safely only from
 //! one that has them, and [`Backend`](super::Backend) sees to it that the processor has them all.
+//!
+//! Unsafe: loads and stores of 16 and 32 bytes | they go through references to that many bytes, in
+//! unaligned forms
 
 mod aes;
 mod block_xor;

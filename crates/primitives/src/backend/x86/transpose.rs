@@ -5,6 +5,9 @@
 //! transposes them all, so that register s has at byte c, bit t. Then the bytes of each s are
 //! transposed, 16 by 16 in each lane: first the registers of r and r + 8 interleaved, the lower
 //! halves for c below 8 and the upper ones for the others, then three rounds among eight registers.
+//!
+//! Unsafe: rows at a stride | `Tile::new` checks once that the last row is within the slice; `row`
+//! checks the number
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,6 @@
 //! Sums of many leaves' streams by VAES on registers of 256 bits.
+//!
+//! Unsafe: stores to bytes | 16 or 32 bytes of a chunk
 
 use std::arch::x86_64::{
     __m256i, _mm_storeu_si128, _mm256_aesenc_epi128 as encrypt,

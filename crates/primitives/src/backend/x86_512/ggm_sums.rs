@@ -1,5 +1,8 @@
 //! Sums of many leaves' streams by VAES on registers of 512 bits. The streams of two leaves, the
 //! counters and a group's sums are thirty registers, and their keys are the other two.
+//!
+//! Unsafe: stores to bytes, and of a part of a register | the bytes of a chunk; the mask comes from
+//! its length
 
 use std::arch::x86_64::{
     __m512i, _mm512_aesenc_epi128 as encrypt, _mm512_aesenclast_epi128 as encrypt_last,

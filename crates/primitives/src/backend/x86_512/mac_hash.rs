@@ -1,4 +1,6 @@
 //! Sums of products of tags by VPCLMULQDQ, eight tags at a time.
+//!
+//! Unsafe: loads of a part of a register | the mask comes from the slice's length
 
 use std::arch::x86_64::*;
 

@@ -1,6 +1,9 @@
 //! Kernels for VAES, VPCLMULQDQ, GFNI and AVX-512: four blocks to a register.
 //!
 //! As in the 128-bit kernels, every function names the instructions it needs.
+//!
+//! Unsafe: loads and stores of 64 bytes, and of parts by mask | they go through references to 64
+//! bytes, in unaligned forms; the mask comes from the slice's length
 
 mod aes;
 mod block_xor;

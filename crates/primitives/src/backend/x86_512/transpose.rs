@@ -5,6 +5,9 @@
 //! of interleaving over t make 8×8 bit squares of fixed r and c; GF2P8AFFINEQB transposes a square,
 //! since multiplying a matrix with the eight unit vectors lists its columns; and two rounds over ρ
 //! bring the bytes r = 0 … 15 of a column together.
+//!
+//! Unsafe: rows at a stride; stores of 64 bytes | `Tile::new` checks once that the last row is
+//! within the slice, and `row` checks the number; a reference to 64 bytes
 
 use std::arch::x86_64::*;
 

@@ -54,8 +54,8 @@ impl Sizes {
         }
     }
 
-    /// What party 0 or 1 sends in the set-up: the base OTs of one direction, from which those of the
-    /// other are extended. IKNP needs nothing else.
+    /// What party 0 or 1 sends in the set-up: the base OTs of one direction, from which those of
+    /// the other are extended. IKNP needs nothing else.
     fn set_up(&self, party: usize) -> u64 {
         assert_eq!(self.ot, OtExtension::Iknp);
         match party {

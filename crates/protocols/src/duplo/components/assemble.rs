@@ -208,6 +208,8 @@ impl<'a> TopLevel<'a> {
     }
 
     /// The wires (nodes) and the constant that a node is the sum of.
+    ///
+    /// Paper: KNRTT17, slots, Par
     fn sum(&self, id: NodeId) -> (Vec<NodeId>, bool) {
         let (mut terms, mut constant) = (Vec::new(), false);
         let mut waiting = vec![id];
@@ -276,6 +278,8 @@ impl<'a> TopLevel<'a> {
 
     /// The component of some grouped nodes of one level: itself, the nodes that go into it, and
     /// those that come out.
+    ///
+    /// Paper: KNRTT17, slots, Par
     fn group(&self, ids: &[NodeId], exported: &[bool]) -> (Component, Vec<NodeId>, Vec<NodeId>) {
         let level = self.nodes[ids[0] as usize].level;
         let mut wires: HashMap<NodeId, Wire> = HashMap::new();
@@ -444,6 +448,8 @@ pub(super) fn alone(components: &[Component], index: usize) -> Result<Circuit, C
 
 /// Makes the graph of a circuit without look-ups in which the `selected` components are kinds; the
 /// caller has made sure that at most [`MAX_NODES`] nodes are left.
+///
+/// Paper: KNRTT17, slots, Par | components and their connections
 ///
 /// # Errors
 /// [`CircuitError::Invalid`] when a component alone is no valid circuit.

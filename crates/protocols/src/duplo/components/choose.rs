@@ -40,6 +40,8 @@ pub(in crate::duplo) struct Choice<'a> {
 
 /// The components of a circuit without look-ups.
 ///
+/// Paper: KNRTT17, §1.1 | the choice of components
+///
 /// # Errors
 /// `InvalidInput` when no selection gives a program of a size that can be run, or a named component
 /// does not occur or has no AND gates.
