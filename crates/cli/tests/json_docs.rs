@@ -277,7 +277,8 @@ fn every_format_is_on_the_page() {
 
 #[test]
 fn comments_attributes_and_types_are_read() {
-    let lines = ["    /// Its", "    /// name.", "    #[serde(rename = \"type\")]", "    pub ty: String,"];
+    let lines =
+        ["    /// Its", "    /// name.", "    #[serde(rename = \"type\")]", "    pub ty: String,"];
     let lines = lines.map(str::to_string);
     let found = fields(&lines, "    ");
     assert_eq!(row(&found[0]), "`type` | text | Its name. |\n");

@@ -510,7 +510,7 @@ fn compare(seed: u64) -> bool {
         return false;
     };
     let Ok(repeated) = lower_entry_as_repeats(&checked.tir, &entry, &mut errors) else {
-        panic!("{seed}: not as repeats\n{text}")
+        panic!("{seed}: not as repeats: {}\n{text}", errors.render(&checked.sources, false))
     };
     REPEATS.fetch_add(
         repeated.components().iter().map(|component| component.repeats.len()).sum(),

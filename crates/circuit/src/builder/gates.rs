@@ -210,6 +210,10 @@ impl Gates {
         let adjoining = self.inputs.last().is_some_and(|r| r.first + r.len + 1 == self.next_wire);
         if adjoining {
             self.next_wire -= 1;
+        } else if self.next_wire > 0 {
+            // A gap before it as well: no range of wires goes from a gate's output into the run,
+            // which is renumbered.
+            self.allocate(1);
         }
         // One more for the gap after it.
         let Some(first) = width.checked_add(1).and_then(|n| self.allocate(n)) else {
@@ -317,12 +321,47 @@ mod tests {
 
     use super::*;
     use crate::builder::{Builder, ComponentBuilder};
-    use crate::{Receivers, Type, reference};
+    use crate::{Receivers, Type, eval_bits, reference};
 
     fn gates() -> (Gates, Bit, Bit, Bit) {
         let mut g = Gates::new();
         let w = g.input_wires(3);
         (g, w[0], w[1], w[2])
+    }
+
+    #[test]
+    fn inputs_after_gates_are_told_from_the_gates_outputs() {
+        let mut join = ComponentBuilder::new("join");
+        let (a, b) = (join.input(4), join.input(4));
+        let sum = join.add(&a, &b);
+        join.output(&sum);
+        let join = join.finish().unwrap();
+
+        // The outer component's gates and its further inputs are neighbours in the call.
+        let mut outer = ComponentBuilder::new("outer");
+        let (a, b) = (outer.input(4), outer.input(4));
+        let both: Word = a.iter().zip(&b[..]).map(|(&a, &b)| outer.and_bit(a, b)).collect();
+        let further = outer.further_input(4);
+        let sum = outer.call_flat(&join, &Word::join([&both, &further]));
+        outer.output(&sum);
+        let outer = outer.finish().unwrap();
+
+        let mut b = Builder::new("inputs after gates");
+        let x = b.input("x", Type::Uint(8), 0);
+        let further: Word = x[..4].iter().zip(&x[4..]).map(|(&a, &c)| b.xor_bit(a, c)).collect();
+        let sum = b.call_flat(&outer, &Word::join([&x, &further]));
+        let y = b.input("y", Type::Uint(4), 1);
+        let sum = b.call_flat(&join, &Word::join([&sum, &y]));
+        b.output("sum", &sum, Type::Uint(4), Receivers::All);
+        let circuit = b.finish().unwrap();
+        for value in 0..1u32 << 12 {
+            let bits: Vec<bool> = (0..12).map(|i| value >> i & 1 == 1).collect();
+            let (low, high, y) = (value & 15, value >> 4 & 15, value >> 8);
+            let expected = (low & high) + (low ^ high) + y;
+            let sum = eval_bits(&circuit, &bits);
+            let sum = sum.iter().rev().fold(0, |n, &bit| n << 1 | u32::from(bit));
+            assert_eq!(sum, expected & 15, "{value:03x}");
+        }
     }
 
     #[test]
