@@ -70,6 +70,19 @@ pub unsafe fn give<T>(out: *mut *mut T, value: T) -> Result<()> {
     unsafe { put(out, Box::into_raw(Box::new(value))) }
 }
 
+/// Hands new handles over to C, one in each place of an array, as [`give`] does.
+///
+/// # Safety
+/// `out` is null, or points to places for all of `values`.
+pub unsafe fn give_all<T>(out: *mut *mut T, values: Vec<T>) -> Result<()> {
+    place(out)?;
+    for (number, value) in values.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { out.add(number).write(Box::into_raw(Box::new(value))) };
+    }
+    Ok(())
+}
+
 /// Takes a handle back and drops it.
 ///
 /// # Safety

@@ -1,13 +1,15 @@
 //! What is computed.
 
 use std::ffi::c_char;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use symbolon::circuit::{Circuit, builtin, read_circuit};
 use symbolon::{Error, Result, files};
+use symbolon_lang::source::{Folder, read_source};
+use symbolon_lang::{Options, compile};
 
-use crate::border::{call, free, give, text};
+use crate::border::{array, call, free, give, optional_text, text};
 use crate::failure::{Failure, Status};
 
 /// No circuit file is longer.
@@ -34,8 +36,17 @@ pub unsafe extern "C" fn symbolon_circuit_builtin(
     unsafe { call(error, work) }
 }
 
-/// Reads a circuit file: native, Bristol, BLIF or JSON of Yosys. `symbolon circuit convert` makes a
-/// native file of a program.
+/// A `pub const` of a program, and the value it is to have, as text.
+#[repr(C)]
+pub struct Constant {
+    /// Its name.
+    pub name: *const c_char,
+    /// Its value, as the program would have it: `32`, `true`.
+    pub value: *const c_char,
+}
+
+/// Reads a circuit file: native, Bristol, BLIF or JSON of Yosys; a `.sym` program is compiled with
+/// its own constants, and for as many parties as it names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_circuit_read(
     path: *const c_char,
@@ -52,7 +63,59 @@ pub unsafe extern "C" fn symbolon_circuit_read(
     unsafe { call(error, work) }
 }
 
+/// Compiles the function `entry` (`main`, if that is null) of the `.sym` program in `path`, with
+/// `count` of its constants set. If `parties` is 0, the program says how many parties there are,
+/// or there are two.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_circuit_compile(
+    path: *const c_char,
+    entry: *const c_char,
+    constants: *const Constant,
+    count: usize,
+    parties: u16,
+    circuit: *mut *mut CircuitHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (path, entry, constants) = unsafe {
+            let path = text(path, "the path of the program")?;
+            let entry = optional_text(entry, "the name of the function")?;
+            (path, entry, array(constants, count, "constants")?)
+        };
+        let constants = constants.iter().map(|constant| {
+            // SAFETY: the same.
+            let (name, value) = unsafe {
+                let name = text(constant.name, "the name of a constant")?;
+                (name, text(constant.value, "the value of a constant")?)
+            };
+            Ok((name.to_string(), value.to_string()))
+        });
+        let options = Options {
+            entry: entry.map(str::to_string),
+            constants: constants.collect::<Result<_>>()?,
+            parties: (parties > 0).then_some(parties),
+        };
+        let compiled = program(Path::new(path), &options)?;
+        // SAFETY: the same.
+        Ok(unsafe { give(circuit, CircuitHandle(Arc::new(compiled))) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+fn program(path: &Path, options: &Options) -> Result<Circuit> {
+    let source = read_source(path).map_err(Error::invalid_input)?;
+    let folder = Folder(path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
+    let shown = path.display();
+    compile(&shown.to_string(), &source, &folder, options)
+        .map_err(|errors| Error::invalid_input(format!("{shown} has errors\n\n{errors}")))
+}
+
 fn read(path: &Path) -> Result<Circuit> {
+    if path.extension().is_some_and(|extension| extension == "sym") {
+        return program(path, &Options::default());
+    }
     let shown = path.display();
     let bytes = files::read(path, MAX_FILE)
         .map_err(|error| Error::invalid_input(format!("cannot read {shown}: {error}")))?;

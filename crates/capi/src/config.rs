@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use symbolon::{
-    CancelHandle, Config, DEFAULT_TIMEOUT, Error, Identity, Listener, PeerInfo, Progress, Protocol,
+    CancelHandle, Config, DEFAULT_TIMEOUT, Dealer, Error, Fingerprint, Identity, Listener, PeerInfo, Progress, Protocol,
     Result, SessionParams, Transport, Work,
 };
 
@@ -16,12 +16,13 @@ use crate::failure::{Failure, Status};
 
 /// Parameters that [`symbolon_config_set`] sets in what all parties must share, and their names
 /// there.
-const PARAMS: [(&str, &str); 9] = [
+const PARAMS: [(&str, &str); 10] = [
     ("protocol", "protocol"),
     ("rho", "rho"),
     ("form", "form"),
     ("ot", "ot"),
     ("threads", "threads"),
+    ("batch", "batch"),
     ("psi", "psi"),
     ("mac_bits", "mac-bits"),
     ("segment_gates", "segment_gates"),
@@ -76,6 +77,8 @@ pub struct ConfigHandle {
     listen: Option<String>,
     peers: Vec<PeerInfo>,
     params: SessionParams,
+    /// The address and the key of the dealer, if there is one.
+    dealer: Option<(String, Fingerprint)>,
     timeout: Duration,
     cancel: CancelHandle,
     hear: Hear,
@@ -93,8 +96,10 @@ impl ConfigHandle {
             _ => None,
         };
         let transport = Transport::tls_mesh(door, identity, self.peers.clone());
+        let dealer = self.dealer.clone().map(|(address, key)| Dealer::tls(address, key));
         let mut config = Config::new(self.party, transport)
             .params(self.params.clone())
+            .dealer(dealer)
             .timeout(self.timeout)
             .cancelled_by(&self.cancel);
         let (hear, data) = (self.hear, self.data);
@@ -102,6 +107,11 @@ impl ConfigHandle {
             config = config.on_progress(move |progress| tell(progress, hear, data));
         }
         Ok(config)
+    }
+
+    /// How many evaluations a batch has.
+    pub(crate) fn executions(&self) -> u64 {
+        self.params.executions
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
@@ -204,6 +214,7 @@ pub unsafe extern "C" fn symbolon_config_new(
             listen: listen.map(str::to_string),
             params: SessionParams::new(Protocol::for_parties(peers.len())),
             peers,
+            dealer: None,
             timeout: DEFAULT_TIMEOUT,
             cancel: CancelHandle::new(),
             hear: None,
@@ -217,8 +228,8 @@ pub unsafe extern "C" fn symbolon_config_new(
 }
 
 /// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-/// `psi`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All parties must set
-/// the same, but for `timeout`.
+/// `batch`, `psi`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All parties
+/// must set the same, but for `timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_config_set(
     config: *mut ConfigHandle,
@@ -233,6 +244,30 @@ pub unsafe extern "C" fn symbolon_config_set(
             (config, text(key, "the name of a parameter")?, text(value, "the value")?)
         };
         Ok(config.set(key, value)?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Has the dealer at `address`, `HOST:PORT`, deal what the parties would otherwise make among
+/// themselves; `fingerprint` is that of its key. All parties must name the same dealer. It learns
+/// all inputs if it works together with any party.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_config_dealer(
+    config: *mut ConfigHandle,
+    address: *const c_char,
+    fingerprint: *const c_char,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, address, fingerprint) = unsafe {
+            let config = handle_mut(config, "config")?;
+            let address = text(address, "the address of the dealer")?;
+            (config, address, text(fingerprint, "the fingerprint of the dealer")?)
+        };
+        config.dealer = Some((address.to_string(), fingerprint.parse()?));
+        Ok(())
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

@@ -54,6 +54,26 @@ impl InputsHandle {
     }
 }
 
+/// This party's inputs of each evaluation of a batch of `expected`, from an array of C.
+///
+/// # Safety
+/// `inputs` is null, or points to `count` handles that the rules for callers allow.
+pub(crate) unsafe fn finish_all(
+    inputs: *const *const InputsHandle,
+    count: usize,
+    expected: u64,
+) -> Result<Vec<Inputs>> {
+    if count as u64 != expected {
+        let text = format!("there are {count} inputs, and `batch` says {expected} evaluations");
+        return Err(Error::invalid_input(text));
+    }
+    // SAFETY: the caller's promise.
+    let inputs = unsafe { array(inputs, count, "inputs") }?;
+    // SAFETY: the same.
+    let one = |inputs: &*const InputsHandle| unsafe { handle(*inputs, "inputs") }?.finish();
+    inputs.iter().map(one).collect()
+}
+
 /// Begins to collect the inputs that `party` has in `circuit`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_inputs_new(

@@ -3,13 +3,18 @@
 use std::ffi::{CString, c_char};
 
 use symbolon::circuit::Circuit;
-use symbolon::{Error, Outputs, Result};
+use symbolon::{Error, Outputs};
 
-use crate::border::{c_string, call, free, handle, put, text};
+use crate::border::{c_string, call, free, handle, place, put, text};
 use crate::failure::{Ended, Failure, Status};
 
 /// The outputs of a run.
-pub struct OutputsHandle(Vec<Output>);
+pub struct OutputsHandle {
+    outputs: Vec<Output>,
+    /// What an assert of the program said that did not hold: then all outputs are zero, and none is
+    /// handed out.
+    failed: Option<String>,
+}
 
 struct Output {
     name: CString,
@@ -23,7 +28,15 @@ struct Learnt {
 }
 
 impl OutputsHandle {
-    pub(crate) fn new(outputs: &Outputs) -> OutputsHandle {
+    /// The outputs of a run alone.
+    pub(crate) fn checked(circuit: &Circuit, outputs: &Outputs) -> Result<Self, Box<Failure>> {
+        let outputs = OutputsHandle::new(circuit, outputs);
+        outputs.check()?;
+        Ok(outputs)
+    }
+
+    /// The outputs of one run of several, of which the others are of use where this one failed.
+    pub(crate) fn new(circuit: &Circuit, outputs: &Outputs) -> Self {
         let output = |output: &symbolon::OutputValue| {
             let learnt = output.bits.as_ref().map(|bits| Learnt {
                 text: c_string(&output.value().map_or(String::new(), |value| value.to_string())),
@@ -31,35 +44,34 @@ impl OutputsHandle {
             });
             Output { name: c_string(&output.name), learnt }
         };
-        OutputsHandle(outputs.iter().map(output).collect())
+        let mut asserts = circuit.outputs().iter().zip(outputs);
+        let failed = asserts.find_map(|(declared, learnt)| {
+            let failure = circuit.failure(declared, learnt.bits.as_ref()?)?;
+            Some(format!("{} ({}, line {})", failure.text, failure.file, failure.line))
+        });
+        OutputsHandle { outputs: outputs.iter().map(output).collect(), failed }
     }
 
-    fn learnt(&self, name: &str) -> Result<&Learnt> {
-        let found = self.0.iter().find(|output| output.name.as_bytes() == name.as_bytes());
+    fn check(&self) -> Ended {
+        self.failed.as_deref().map_or(Ok(()), |text| Err(Failure::assert(text)))
+    }
+
+    fn learnt(&self, name: &str) -> Result<&Learnt, Box<Failure>> {
+        self.check()?;
+        let found = self.outputs.iter().find(|output| output.name.as_bytes() == name.as_bytes());
         let found = found
             .ok_or_else(|| Error::invalid_input(format!("the circuit has no output `{name}`")))?;
         let learnt = found.learnt.as_ref();
-        learnt.ok_or_else(|| Error::invalid_input(format!("this party does not learn `{name}`")))
+        let hidden = || Error::invalid_input(format!("this party does not learn `{name}`"));
+        Ok(learnt.ok_or_else(hidden)?)
     }
-}
-
-/// Fails if the outputs tell of an assert of the program that did not hold.
-pub(crate) fn check_asserts(circuit: &Circuit, outputs: &Outputs) -> Ended {
-    for (output, learnt) in circuit.outputs().iter().zip(outputs) {
-        let failure = learnt.bits.as_ref().and_then(|bits| circuit.failure(output, bits));
-        if let Some(failure) = failure {
-            let text = format!("{} ({}, line {})", failure.text, failure.file, failure.line);
-            return Err(Failure::assert(&text));
-        }
-    }
-    Ok(())
 }
 
 /// How many outputs there are, learnt or not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_outputs_count(outputs: *const OutputsHandle) -> usize {
     // SAFETY: the rules for callers.
-    unsafe { outputs.as_ref() }.map_or(0, |outputs| outputs.0.len())
+    unsafe { outputs.as_ref() }.map_or(0, |outputs| outputs.outputs.len())
 }
 
 /// The name of the output at a place, from 0; null if there is none.
@@ -70,7 +82,7 @@ pub unsafe extern "C" fn symbolon_outputs_name(
 ) -> *const c_char {
     // SAFETY: the rules for callers.
     let outputs = unsafe { outputs.as_ref() };
-    let output = outputs.and_then(|outputs| outputs.0.get(place));
+    let output = outputs.and_then(|outputs| outputs.outputs.get(place));
     output.map_or(std::ptr::null(), |output| output.name.as_ptr())
 }
 
@@ -132,12 +144,12 @@ pub unsafe extern "C" fn symbolon_outputs_bits(
         let (outputs, name) =
             unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
         let learnt = &outputs.learnt(name)?.bits;
+        place(count)?;
         // SAFETY: the same.
         unsafe {
-            put(count, learnt.len())?;
             put(bits, learnt.as_ptr())?;
+            Ok(put(count, learnt.len())?)
         }
-        Ok(())
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

@@ -2,12 +2,12 @@
 
 use symbolon::{Error, Session};
 
-use crate::border::{call, free, give, handle, handle_mut, place};
+use crate::border::{call, free, give, give_all, handle, handle_mut, place};
 use crate::circuit::CircuitHandle;
 use crate::config::ConfigHandle;
 use crate::failure::{Failure, Status};
-use crate::inputs::InputsHandle;
-use crate::outputs::{OutputsHandle, check_asserts};
+use crate::inputs::{InputsHandle, finish_all};
+use crate::outputs::OutputsHandle;
 
 /// A session with all peers.
 pub struct SessionHandle {
@@ -17,8 +17,12 @@ pub struct SessionHandle {
 
 impl SessionHandle {
     fn take(&mut self) -> Result<Session, Error> {
-        self.session.take().ok_or_else(|| Error::internal("the session ended in a panic"))
+        self.session.take().ok_or_else(gone)
     }
+}
+
+fn gone() -> Error {
+    Error::internal("the session ended in a panic")
 }
 
 /// Meets all peers, agrees with them on `circuit` and the parameters, and does the set-up.
@@ -79,10 +83,43 @@ pub unsafe extern "C" fn symbolon_evaluate(
         let mut session = owner.take()?;
         let learnt = session.evaluate(&inputs);
         let session = owner.session.insert(session);
-        let learnt = learnt?;
-        check_asserts(session.circuit(), &learnt)?;
+        let learnt = OutputsHandle::checked(session.circuit(), &learnt?)?;
         // SAFETY: the same.
-        Ok(unsafe { give(outputs, OutputsHandle::new(&learnt)) }?)
+        Ok(unsafe { give(outputs, learnt) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Computes the session's circuit on this party's inputs for each evaluation of a batch: on
+/// `count` of them, which is what `batch` was set to. `outputs` has a place for each. A failed
+/// assert concerns its evaluation alone: only reading those outputs has the status ASSERT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_evaluate_batch(
+    session: *mut SessionHandle,
+    inputs: *const *const InputsHandle,
+    count: usize,
+    outputs: *mut *mut OutputsHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let owner = unsafe { handle_mut(session, "session") }?;
+        place(outputs)?;
+        let executions = owner.session.as_ref().ok_or_else(gone)?.executions();
+        // SAFETY: the same.
+        let inputs = unsafe { finish_all(inputs, count, executions) }?;
+        let mut session = owner.take()?;
+        let circuit = session.circuit().clone();
+        let mut all = Vec::with_capacity(count);
+        let done = session.evaluate_batch(inputs.into_iter().map(Ok), |learnt| {
+            all.push(OutputsHandle::new(&circuit, &learnt));
+            Ok(())
+        });
+        owner.session = Some(session);
+        done?;
+        // SAFETY: the same.
+        Ok(unsafe { give_all(outputs, all) }?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

@@ -5,12 +5,12 @@ use std::ffi::c_char;
 use symbolon::store::{Protection, Store};
 use symbolon::{Error, stored};
 
-use crate::border::{call, free, give, handle, optional_text, place, text};
+use crate::border::{call, free, give, give_all, handle, optional_text, place, text};
 use crate::circuit::CircuitHandle;
 use crate::config::ConfigHandle;
 use crate::failure::{Failure, Status};
-use crate::inputs::InputsHandle;
-use crate::outputs::{OutputsHandle, check_asserts};
+use crate::inputs::{InputsHandle, finish_all};
+use crate::outputs::OutputsHandle;
 
 /// A directory with material of one party, of which nothing is used twice.
 pub struct StoreHandle(Store);
@@ -60,8 +60,8 @@ pub unsafe extern "C" fn symbolon_preprocess(
     unsafe { call(error, work) }
 }
 
-/// Prepares `circuit` in all parties' stores, together with them, for `count` runs: from pools
-/// where there are any, from new material otherwise.
+/// Prepares `circuit` in all parties' stores, together with them, for `count` runs, each of as many
+/// evaluations as `batch` says: from pools where there are any, from new material otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_prepare(
     config: *const ConfigHandle,
@@ -102,9 +102,40 @@ pub unsafe extern "C" fn symbolon_run_prepared(
         place(outputs)?;
         let inputs = inputs.finish()?;
         let ran = stored::run(config.build()?, &store.0, &circuit.0, &inputs)?;
-        check_asserts(&circuit.0, &ran.outputs)?;
+        let learnt = OutputsHandle::checked(&circuit.0, &ran.outputs)?;
         // SAFETY: the same.
-        Ok(unsafe { give(outputs, OutputsHandle::new(&ran.outputs)) }?)
+        Ok(unsafe { give(outputs, learnt) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// Runs a circuit that was prepared for a batch, and that all parties hold, as
+/// symbolon_evaluate_batch does. It is used up, whatever comes of the run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_run_prepared_batch(
+    config: *const ConfigHandle,
+    store: *const StoreHandle,
+    circuit: *const CircuitHandle,
+    inputs: *const *const InputsHandle,
+    count: usize,
+    outputs: *mut *mut OutputsHandle,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (config, store, circuit) = unsafe {
+            let store = handle(store, "store")?;
+            (handle(config, "config")?, store, handle(circuit, "circuit")?)
+        };
+        place(outputs)?;
+        // SAFETY: the same.
+        let inputs = unsafe { finish_all(inputs, count, config.executions()) }?;
+        let inputs = inputs.into_iter().map(Ok);
+        let ran = stored::run_batch(config.build()?, &store.0, &circuit.0, inputs)?;
+        let learnt = ran.outputs.iter().map(|learnt| OutputsHandle::new(&circuit.0, learnt));
+        // SAFETY: the same.
+        Ok(unsafe { give_all(outputs, learnt.collect()) }?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

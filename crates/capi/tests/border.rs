@@ -1,29 +1,14 @@
 //! What C may do wrong, and what it gets for it.
 
+mod common;
+
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use common::{call, free_address};
 use symbolon_c::*;
-
-/// Calls, and returns the status with what the error says.
-fn call(work: impl FnOnce(*mut *mut Failure) -> Status) -> (Status, String) {
-    let mut error = null_mut();
-    let status = work(&mut error);
-    assert_eq!(status == Status::Ok, error.is_null());
-    if error.is_null() {
-        return (status, String::new());
-    }
-    // SAFETY: an error that was just given.
-    unsafe {
-        let text = CStr::from_ptr(symbolon_error_text(error)).to_str().unwrap().to_string();
-        let code = CStr::from_ptr(symbolon_error_code(error)).to_str().unwrap().to_string();
-        assert!(symbolon_error_check(error).is_null());
-        symbolon_error_free(error);
-        (status, format!("{code}: {text}"))
-    }
-}
 
 fn circuit(name: &CStr) -> *mut CircuitHandle {
     let mut circuit = null_mut();
@@ -199,11 +184,6 @@ fn adds(config: Sent<ConfigHandle>, party: u16) -> Vec<String> {
     learnt
 }
 
-fn free_address() -> CString {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    CString::new(free.local_addr().unwrap().to_string()).unwrap()
-}
-
 #[test]
 fn two_circuits_in_one_session() {
     let folder = tempfile::tempdir().unwrap();
@@ -225,7 +205,7 @@ fn two_circuits_in_one_session() {
         for (key, value) in [(c"rho", c"64"), (c"protocol", c"ywz"), (c"timeout", c"60.5")] {
             assert_eq!(set(key, value).0, Status::Ok);
         }
-        for (key, value) in [(c"rho", c"41"), (c"batch", c"3"), (c"timeout", c"0")] {
+        for (key, value) in [(c"rho", c"41"), (c"dealer", c"none"), (c"timeout", c"0")] {
             assert_eq!(set(key, value).0, Status::Usage);
         }
     }

@@ -244,13 +244,9 @@ pub struct RunArgs {
     /// The value of one of this party's inputs; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
-    /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
-    #[arg(long)]
-    pub pad: bool,
-    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
-    /// an element a line
-    #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
-    pub saves: Vec<(String, String)>,
+    /// How values are read and written.
+    #[command(flatten)]
+    pub values: ValueArgs,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -263,6 +259,18 @@ pub struct RunArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// How values are read and written.
+#[derive(Args, Debug, Default, Clone)]
+pub struct ValueArgs {
+    /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
+    #[arg(long)]
+    pub pad: bool,
+    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
+    /// an element a line
+    #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
+    pub saves: Vec<(String, String)>,
 }
 
 /// Who this is, where the others are, and what all must agree on.
@@ -499,13 +507,9 @@ pub struct LocalArgs {
     /// The value of an input; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
-    /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
-    #[arg(long)]
-    pub pad: bool,
-    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
-    /// an element a line
-    #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
-    pub saves: Vec<(String, String)>,
+    /// How values are read and written.
+    #[command(flatten)]
+    pub values: ValueArgs,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -607,13 +611,9 @@ pub struct EvalArgs {
     /// The value of an input; INPUT is a name or a position from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
-    /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
-    #[arg(long)]
-    pub pad: bool,
-    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
-    /// an element a line
-    #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
-    pub saves: Vec<(String, String)>,
+    /// How values are read and written.
+    #[command(flatten)]
+    pub values: ValueArgs,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,

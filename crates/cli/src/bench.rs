@@ -7,7 +7,7 @@ pub mod page;
 mod plan;
 pub mod plots;
 mod raw;
-mod remote;
+pub mod remote;
 mod report;
 pub mod result;
 pub mod spread;
@@ -17,6 +17,7 @@ use crate::output::{print, print_json};
 use crate::progress;
 use args::BenchArgs;
 use machine::Machine;
+use remote::Remote;
 use report::{announce, report};
 use result::{BenchJson, Measured};
 
@@ -30,8 +31,9 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
     settings.iter().for_each(|setting| setting.tuning.warn());
     announce(args)?;
     let here = Machine::here();
-    let (measurements, both) = measure::measure(args, &settings)?;
-    let (machine, other_machine) = match both {
+    let mut remote = Remote::begin(args, &settings)?;
+    let measurements = measure::measure(args, &settings, remote.as_mut())?;
+    let (machine, other_machine) = match remote.map(|remote| remote.machines()) {
         Some([zero, one]) => (zero, Some(one)),
         None => (here, None),
     };
@@ -48,12 +50,13 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
     if args.json { print_json(&result) } else { print(&result.text()) }
 }
 
-/// Measures as [`command`] does, triples and circuits, and prints nothing but what it leaves out.
+/// Measures as [`command`] does, triples and circuits, with the other machine if there is one, and
+/// prints nothing but what it leaves out.
 ///
 /// # Errors
 /// As [`command`].
-pub fn measurements(args: &BenchArgs) -> CliResult<Vec<Measured>> {
-    let (mut measurements, _) = measure::measure(args, &plan::settings(args)?)?;
+pub fn measurements(args: &BenchArgs, remote: Option<&mut Remote>) -> CliResult<Vec<Measured>> {
+    let mut measurements = measure::measure(args, &plan::settings(args)?, remote)?;
     measurements.iter_mut().for_each(|measured| measured.raw.clear());
     Ok(measurements)
 }

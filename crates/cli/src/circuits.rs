@@ -366,8 +366,8 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let (loaded, parties) = spec.load_for_all()?;
     let circuit = loaded.circuit;
-    let saves = Saves::new(&circuit, paths(&args.saves))?;
-    let how = Reading { pad: args.pad, by_line: false };
+    let saves = Saves::new(&circuit, paths(&args.values.saves))?;
+    let how = Reading { pad: args.values.pad, by_line: false };
     let values = resolve(&circuit, &given(&args.inputs)?, None, how)?;
     let mut bits = Vec::with_capacity(circuit.inputs().len());
     for (place, input) in circuit.inputs().iter().enumerate() {

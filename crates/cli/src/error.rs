@@ -336,6 +336,10 @@ fn incompatible_hint(what: &Subject) -> String {
         "form" | "ot" => {
             return format!("give both sides the same --{key}, or only one of them");
         }
+        "phase" => {
+            "all parties must run the same command: `run`, `run --prepared`, `parts`, `prepare`, \
+             `preprocess` and `bench` are sessions of their own kinds"
+        }
         "rho" | "threads" | "protocol" => {
             return format!("give both sides the same --{key}");
         }

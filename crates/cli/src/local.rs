@@ -55,16 +55,16 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
         (args.split_phases, "--split-phases"),
         (args.repeat > 1, "--repeat"),
         (loaded.shared.contains(&true), "--owner INPUT=share"),
-        (!args.saves.is_empty(), "--save"),
+        (!args.values.saves.is_empty(), "--save"),
     ] {
         if given {
             tuning.one_at_a_time(option)?;
         }
     }
-    let how = Reading { pad: args.pad, by_line: args.tuning.batch.is_some_and(|n| n > 1) };
+    let how = Reading { pad: args.values.pad, by_line: args.tuning.batch.is_some_and(|n| n > 1) };
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
-    let saves = Saves::new(&circuit, paths(&args.saves))?;
+    let saves = Saves::new(&circuit, paths(&args.values.saves))?;
     let RunOptions { one_by_one, .. } = RunOptions::ONCE;
     let course = RunOptions { repeat: args.repeat, split_phases: args.split_phases, one_by_one };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };

@@ -55,10 +55,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     let input_bits = args.input_bits.or(settings.ahead.input_bits);
     let input_bits = input_bits.unwrap_or(and_gates.div_ceil(GATES_PER_INPUT_BIT));
     let target = Amount { and_gates, input_bits };
-    let config = tuning.apply_with_link(Config::new(party, connect::transport(&settings, party)?));
-    let dealer = dealer::named(&settings)?;
-    let dealt = dealer.is_some();
-    let config = config.dealer(dealer);
+    let (config, dealt) = reach(&settings, (&tuning, party))?;
     let filled = fill(config, &store, target).map_err(|e| dealer::suspect(e, dealt))?;
     tell_agreement(&filled.agreement);
     if filled.items.is_empty() {
@@ -66,6 +63,14 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     }
     tell_costs(&tuning, &[(party, &filled.report)]);
     Ok(())
+}
+
+/// How the others are reached, and whether a dealer is.
+fn reach(settings: &Settings, (tuning, party): (&Tuning, PartyId)) -> CliResult<(Config, bool)> {
+    let config = tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?));
+    let dealer = dealer::named(settings)?;
+    let dealt = dealer.is_some();
+    Ok((config.dealer(dealer), dealt))
 }
 
 fn in_words(Amount { and_gates, input_bits }: Amount) -> String {
@@ -114,8 +119,7 @@ fn preprocess_components(
     let circuit = settings.spec.load(connect::count(settings)?)?.circuit;
     let runs = u64::from(args.count.or(settings.ahead.count).unwrap_or(1));
     let store = open_or_create(&settings.store)?;
-    let config = tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?));
-    let config = config.dealer(dealer::named(settings)?);
+    let (config, _) = reach(settings, (tuning, party))?;
     let of = |runs: u64| format!("components for {runs} runs of {}", circuit.name());
     let (mut closed, mut printed) = (0, Ok(()));
     let filled = {
@@ -166,10 +170,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
     let count = args.count.or(settings.ahead.count).unwrap_or(1);
     let store = open_or_create(&settings.store)?;
-    let config = tuning.apply_with_link(Config::new(party, connect::transport(&settings, party)?));
-    let dealer = dealer::named(&settings)?;
-    let dealt = dealer.is_some();
-    let config = config.dealer(dealer);
+    let (config, dealt) = reach(&settings, (&tuning, party))?;
     let made = {
         let progress = Progress::begin();
         let config = progress.sink(party).attach(config);

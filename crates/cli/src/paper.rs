@@ -1,36 +1,39 @@
 //! `symbolon paper`: what the papers' tables measured, run here, with our figures beside theirs.
 //!
 //! The tables are data (`paper/tables/*.toml`). A row names the `symbolon bench` command that
-//! measures the same thing, or says why there is none.
+//! measures the same thing, or says why there is none. All parties are on this machine, or each of
+//! two on its own.
 
 pub mod args;
 mod figure;
 mod fit;
 mod run;
 mod show;
+mod site;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::bench::machine::Machine;
 use crate::error::{CliError, CliResult};
 use crate::output::{print, print_json};
 use args::PaperArgs;
 use run::{Pace, PaperResult};
 use show::PapersJson;
+use site::Site;
 
 /// Measures the tables and prints them.
 ///
 /// # Errors
-/// A usage failure when a paper has no such table or the report cannot be written; `Interrupted`.
+/// A usage failure when a paper has no such table or the report cannot be written; between two
+/// machines as `bench` when they do not meet; `Interrupted`.
 pub fn command(args: &PaperArgs) -> CliResult<()> {
     let papers = tables::chosen(&args.papers, &args.table)?;
     write_report(args, "")?;
-    let machine = Machine::here();
     let pace = Pace { quick: args.quick, repeat: args.repeat };
-    let papers = papers.iter().map(|paper| run::paper(paper, &machine, pace));
+    let mut site = Site::new(args, &papers, pace)?;
+    let papers = papers.iter().map(|paper| run::paper(paper, &mut site, pace));
     let papers: Vec<PaperResult> = papers.collect::<CliResult<_>>()?;
-    let result = PapersJson { format: "symbolon-paper-1", machine, quick: args.quick, papers };
+    let result = PapersJson::new(site.machines(), args.quick, papers);
     if let Some(path) = &args.report {
         let markdown = path.extension().is_some_and(|extension| extension == "md");
         let page = if markdown { show::markdown(&result) } else { show::html(&result) };

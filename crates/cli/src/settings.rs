@@ -324,7 +324,7 @@ impl Settings {
                     .or(file.store_passphrase.map(in_folder)),
             },
             json: args.json || file.json.unwrap_or(false),
-            pad: args.pad || file.pad.unwrap_or(false),
+            pad: args.values.pad || file.pad.unwrap_or(false),
             prepared: args.prepared || file.prepared.unwrap_or(false),
             ahead: Ahead {
                 gates: file.gates,
@@ -348,9 +348,9 @@ impl Settings {
             saves: file
                 .save
                 .into_iter()
-                .filter(|(name, _)| !args.saves.iter().any(|(flag, _)| flag == name))
+                .filter(|(name, _)| !args.values.saves.iter().any(|(flag, _)| flag == name))
                 .map(|(name, path)| (name, in_folder(path)))
-                .chain(paths(&args.saves))
+                .chain(paths(&args.values.saves))
                 .collect(),
         };
         settings.check_addresses()?;

@@ -40,8 +40,8 @@ fn last() -> Circuit {
 /// The rounds that were played, and the balance after them.
 fn party(number: u16, transport: Transport) -> Result<(usize, Option<u128>)> {
     let (round, last) = (round(), last());
-    let mut session =
-        Session::connect(Config::new(number, transport).protocol(Protocol::Duplo), &round)?;
+    let config = Config::new(number, transport).protocol(Protocol::Duplo);
+    let mut session = Session::connect_in_parts(config, &round)?;
     let own = 1 + usize::from(number);
     let mut first = Inputs::builder(&round, number);
     if number == 0 {

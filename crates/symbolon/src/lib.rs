@@ -49,6 +49,7 @@
 //! | protocol, security parameter, threads, time-outs | [`Config`] |
 //! | progress of long work, and cancelling it | [`Config::on_progress`], [`Config::cancelled_by`] |
 //! | several circuits or phases in one session | [`Session::next_circuit`], [`Session::prepare`] |
+//! | circuits that go on with outputs nobody has seen | [`Session::connect_in_parts`] |
 //! | many evaluations of one circuit | [`Session::evaluate_batch`] |
 //! | work ahead of time | [`stored`], [`store`] |
 //! | a dealer that all parties trust | [`dealer`] |

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use symbolon_protocols::{
     Compiled, GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES,
 };
-use symbolon_transport::{AUTO, Error, Hello, PartyId, Result};
+use symbolon_transport::{AUTO, Error, Hello, PartyId, Result, SESSION_KIND};
 
 use crate::describe;
 use crate::stored::Amount;
@@ -390,7 +390,7 @@ impl Job<'_> {
 /// what it is about.
 pub(crate) fn hello(params: &SessionParams, parties: usize, job: Job<'_>) -> Hello {
     let (kind, about) = job.values();
-    let hello = Hello::new(PartyId::all(parties)).term("phase", kind);
+    let hello = Hello::new(PartyId::all(parties)).term(SESSION_KIND, kind);
     let hello = match job.circuit() {
         Some(circuit) => hello.note("circuit", circuit.circuit().name()),
         None => hello,

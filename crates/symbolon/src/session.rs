@@ -36,10 +36,16 @@ use crate::{Inputs, Outputs};
 /// time with fresh material, and [`Session::next_circuit`] goes on to another circuit. Another
 /// thread can end all of it: [`Session::cancel_handle`].
 ///
+/// A computation in parts is another kind of session, which [`Session::connect_in_parts`] begins
+/// and the handshake compares: its calls are [`Session::evaluate_part`] and
+/// [`Session::continue_with`]. Each kind refuses the other's calls, and such a refusal does no
+/// harm.
+///
 /// After any error the session is dead: its keys and everything made with them are wiped, the peers
 /// are told that this side gave up, and every further call returns the same error.
 pub struct Session {
     id: SessionId,
+    kind: Kind,
     /// The circuit that the phases are about, and how many there were with it.
     circuit: Compiled,
     circuits: u64,
@@ -53,6 +59,16 @@ pub struct Session {
     network: Network,
     engine: Option<Box<dyn Engine>>,
     dead: Option<Error>,
+}
+
+/// What a session is for. Peers read the messages of one kind as garbage of the other, so the
+/// handshake compares the kind, and no call of the other one is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Evaluating whole circuits.
+    Run,
+    /// A computation in parts.
+    Parts,
 }
 
 /// Material for one circuit of one session, good for one [`Session::prepare`].
@@ -79,20 +95,20 @@ impl Session {
     /// `PeerIncompatible` when one was asked for something else; `PeerMisbehaved` when the set-up's
     /// checks fail.
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
-        Session::connect_for(config, circuit, false)
+        Session::connect_for(config, circuit, Kind::Run)
     }
 
     /// As [`connect`](Session::connect), for a computation in parts of which this circuit is the
-    /// first: a peer that only runs the circuit, whose messages are others, is told apart in the
-    /// handshake. Go on with [`evaluate_part`](Session::evaluate_part).
+    /// first. A peer that [`connect`](Session::connect)s to run it whole is refused. Go on with
+    /// [`evaluate_part`](Session::evaluate_part).
     ///
     /// # Errors
     /// As [`connect`](Session::connect).
     pub fn connect_in_parts(config: Config, circuit: &Circuit) -> Result<Session> {
-        Session::connect_for(config, circuit, true)
+        Session::connect_for(config, circuit, Kind::Parts)
     }
 
-    fn connect_for(config: Config, circuit: &Circuit, in_parts: bool) -> Result<Session> {
+    fn connect_for(config: Config, circuit: &Circuit, kind: Kind) -> Result<Session> {
         config.check(circuit)?;
         let circuit = Compiled::new(circuit);
         let SessionParams { protocol, executions, in_flight, dealer, .. } =
@@ -100,13 +116,17 @@ impl Session {
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
         let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
-        let job = if in_parts { Job::Parts(&circuit) } else { Job::Run(&circuit) };
+        let job = match kind {
+            Kind::Run => Job::Run(&circuit),
+            Kind::Parts => Job::Parts(&circuit),
+        };
         let begun = begin(config, job, work, |network, dealer| engine(protocol, network, dealer))?;
         let Begun { network, choice, made } = begun;
         let engine = Some(made);
         let id = SessionId(network.session);
         Ok(Session {
             id,
+            kind,
             circuit,
             circuits: 1,
             cancel,
@@ -142,6 +162,12 @@ impl Session {
         self.protocol
     }
 
+    /// How many evaluations [`evaluate_batch`](Session::evaluate_batch) does:
+    /// [`Config::executions`].
+    pub fn executions(&self) -> u64 {
+        self.executions
+    }
+
     /// The form of garbling and the OT extension, the same for all parties, and
     /// whether the link decided.
     pub fn choice(&self) -> Choice {
@@ -174,6 +200,7 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Correlations> {
+        self.only(Kind::Run)?;
         let job = self.network.session;
         if self.protocol.has_components() {
             let terms = ComponentTerms::of(&self.network);
@@ -201,6 +228,7 @@ impl Session {
         if self.dealer.is_some() {
             return self.preprocess();
         }
+        self.only(Kind::Run)?;
         let job = self.network.session;
         self.phase(DEPENDENT, |parts| {
             let Parts { engine, network, circuit } = parts;
@@ -237,6 +265,7 @@ impl Session {
 
     /// The same for a number of evaluations.
     fn prepare_apart(&mut self, count: usize) -> Result<Vec<PreparedCircuit>> {
+        self.only(Kind::Run)?;
         let job = self.network.session;
         self.phase(DEPENDENT, |parts| {
             let mut all = Vec::new();
@@ -293,10 +322,26 @@ impl Session {
     }
 
     fn stream(&mut self, inputs: &InputBits) -> Result<OutputBits> {
+        self.only(Kind::Run)?;
         self.phase(STREAMED, |parts| {
             let Parts { engine, network, circuit } = parts;
             engine.stream(network, circuit, inputs)
         })
+    }
+
+    /// Refuses a call for another kind of session, before anything is sent.
+    fn only(&self, kind: Kind) -> Result<()> {
+        match (self.kind, kind) {
+            (Kind::Run, Kind::Parts) => Err(Error::invalid_input(
+                "this session runs whole circuits; a computation in parts begins with \
+                 Session::connect_in_parts",
+            )),
+            (Kind::Parts, Kind::Run) => Err(Error::invalid_input(
+                "this session is for a computation in parts: it takes Session::evaluate_part and \
+                 Session::continue_with alone",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses what was made for another circuit or in another session.

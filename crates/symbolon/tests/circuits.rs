@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::{
-    CancelHandle, Config, Endpoint, Error, GateForm, Identity, Inputs, Protocol, Result, Session,
+    CancelHandle, Config, Endpoint, Error, ErrorClass, GateForm, Identity, Inputs, Protocol, Result, Session,
     Transport, TransportReason,
 };
 
@@ -207,4 +207,62 @@ fn a_handle_that_was_cancelled_cancels_what_comes_later() {
     let (zero, _one) = Transport::memory(1, None).unwrap();
     let connected = Session::connect(Config::new(0, zero).cancelled_by(&cancel), &circuit);
     assert_eq!(connected.map(drop), Err(Error::Cancelled));
+}
+
+/// A session that runs the circuit whole, and one in parts, by what they are called.
+fn connect(kind: &str, config: Config, circuit: &Circuit) -> Result<Session> {
+    match kind {
+        "run" => Session::connect(config, circuit),
+        _ => Session::connect_in_parts(config, circuit),
+    }
+}
+
+#[test]
+fn another_kind_of_session_is_named_on_both_sides() {
+    let circuit = circuit("add:8");
+    let ends = all(2, |me, transport| {
+        let config = Config::new(me, transport).protocol(Protocol::Duplo);
+        let kind = ["run", "parts"][usize::from(me)];
+        connect(kind, config, &circuit).map(drop).unwrap_err()
+    });
+    for (error, [own, other]) in ends.iter().zip([["run", "parts"], ["parts", "run"]]) {
+        let expected = format!("the kind of session: ours {own}, theirs {other}");
+        assert_eq!(error.class(), ErrorClass::Incompatible);
+        assert_eq!(error.to_string(), format!("the parties disagree on {expected}"));
+    }
+}
+
+#[test]
+fn calls_of_the_other_kind_of_session_are_refused_without_harm() {
+    let circuit = circuit("add:8");
+    for kind in ["run", "parts"] {
+        all(2, |me, transport| {
+            let config = Config::new(me, transport).protocol(Protocol::Duplo);
+            let mut session = connect(kind, config, &circuit).unwrap();
+            let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), 20).unwrap();
+            let inputs = inputs.finish().unwrap();
+            let refused = match kind {
+                "run" => vec![
+                    session.evaluate_part(&inputs).map(drop),
+                    session.continue_with(&circuit, &[], &inputs).map(drop),
+                ],
+                _ => vec![
+                    session.evaluate(&inputs).map(drop),
+                    session.preprocess().map(drop),
+                    session.preprocess_circuit().map(drop),
+                    session.prepare_each().map(drop),
+                    session.next_circuit(&circuit),
+                ],
+            };
+            for refused in refused {
+                let Err(Error::InvalidInput(text)) = refused else { panic!("{refused:?}") };
+                assert!(text.contains("in parts"), "{text}");
+            }
+            let learnt = match kind {
+                "run" => session.evaluate(&inputs),
+                _ => session.evaluate_part(&inputs),
+            };
+            assert_eq!(learnt.unwrap().get(0).and_then(|sum| sum.uint()), Some(40));
+        });
+    }
 }

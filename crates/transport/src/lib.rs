@@ -91,7 +91,7 @@ pub use memory::{memory_lanes, memory_pair};
 pub use message::{Kind, Message};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use progress::{Observer, Progress, Step, Stranger, Work};
-pub use reason::{AttemptCause, LastAttempt, Refusal, Subject, TransportReason};
+pub use reason::{AttemptCause, LastAttempt, Refusal, SESSION_KIND, Subject, TransportReason};
 pub use symbolon_errors::{Classified, ErrorClass, PartyId, Shortage, shortage};
 pub use wire::tag;
 

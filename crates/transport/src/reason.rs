@@ -132,6 +132,10 @@ pub enum Subject {
     Request(String),
 }
 
+/// The key of the term that says what a session is for: parties that run different commands differ
+/// in it.
+pub const SESSION_KIND: &str = "phase";
+
 impl Subject {
     /// A stable name for programs: the key of a parameter, or one of "version", "parties", "lanes",
     /// "circuit" and "dealer-request".
@@ -152,6 +156,7 @@ impl fmt::Display for Subject {
         match self {
             Subject::Version(text) | Subject::Parties(text) => f.write_str(text),
             Subject::Lanes => f.write_str("the number of lanes"),
+            Subject::Term(key) if key == SESSION_KIND => f.write_str("the kind of session"),
             Subject::Term(text) | Subject::Request(text) | Subject::Circuit(text) => {
                 Printable(text, SHOWN).fmt(f)
             }

@@ -84,6 +84,14 @@ impl Machine {
     }
 }
 
+/// A line for each party's machine, or one for the machine of all.
+pub fn lines(machine: &Machine, other: Option<&Machine>) -> String {
+    match other {
+        None => machine.line(),
+        Some(other) => format!("party 0: {}\nparty 1: {}", machine.line(), other.line()),
+    }
+}
+
 /// What follows the first `name` and a colon in a file of the system's.
 fn field(file: &str, name: &str) -> Option<String> {
     let text = read_to_string(file).ok()?;

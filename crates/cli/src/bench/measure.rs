@@ -1,7 +1,6 @@
 //! Running the settings, and what comes of it.
 
 use super::args::{BenchArgs, TRIPLES};
-use super::machine::Machine;
 use super::plan::{Setting, Workload};
 use super::raw;
 use super::remote::Remote;
@@ -24,15 +23,15 @@ use crate::timeline::Span;
 pub type Session = Vec<PartyResult>;
 
 /// Runs every setting as often as was asked for; those whose runs are sessions of their own take
-/// turns. Between two machines, returns both of them, too.
+/// turns.
 ///
 /// # Errors
 /// As `local`.
 pub fn measure(
     args: &BenchArgs,
     settings: &[Setting],
-) -> CliResult<(Vec<Measured>, Option<[Machine; 2]>)> {
-    let mut remote = Remote::begin(args, settings)?;
+    mut remote: Option<&mut Remote>,
+) -> CliResult<Vec<Measured>> {
     let mut sessions: Vec<Vec<Session>> = settings.iter().map(|_| Vec::new()).collect();
     let rounds = settings.iter().filter(|s| s.fresh_session).map(|s| s.repeat).max().unwrap_or(1);
     for round in 0..rounds {
@@ -47,8 +46,7 @@ pub fn measure(
         }
     }
     let summed_up = |(setting, all): (&Setting, &Vec<Session>)| summed_up(args, setting, all);
-    let measured: CliResult<_> = settings.iter().zip(&sessions).map(summed_up).collect();
-    Ok((measured?, remote.map(Remote::machines)))
+    settings.iter().zip(&sessions).map(summed_up).collect()
 }
 
 fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {

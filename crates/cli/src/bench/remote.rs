@@ -5,12 +5,14 @@
 //! What the peer tells is its word: it is held to forms and bounds in which it can do no harm, and
 //! nothing is computed from it but means and plots.
 
+use std::time::Duration;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use symbolon::{Config, DEPENDENT, Exchange, INDEPENDENT, ONLINE, PhaseReport, SETUP, STREAMED};
 
-use super::args::BenchArgs;
+use super::args::{BenchArgs, RemoteArgs};
 use super::machine::Machine;
 use super::measure::{Session, course};
 use super::plan::{Setting, Workload};
@@ -58,7 +60,7 @@ impl Remote {
     /// # Errors
     /// A usage failure before anybody is waited for; otherwise as `run`.
     pub fn begin(args: &BenchArgs, settings: &[Setting]) -> CliResult<Option<Remote>> {
-        let Some(party) = args.remote.party.map(PartyId::new) else { return Ok(None) };
+        let Some(party) = args.remote.party else { return Ok(None) };
         if args.dealer {
             return Err(CliError::usage("--dealer starts a dealer on this machine alone")
                 .with_hint("between two machines, `run --dealer` names one that both reach"));
@@ -66,18 +68,34 @@ impl Remote {
         if settings.iter().any(|setting| setting.parties != 2) {
             return Err(CliError::usage("between two machines two parties are measured"));
         }
-        let mut known = reach(args, party)?;
+        let timeout = settings.iter().map(|setting| setting.tuning.timeout).max();
+        let timeout = timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT);
+        let way = (&args.remote, args.transport());
+        Remote::meet(party, way, timeout, &about(args, settings)).map(Some)
+    }
+
+    /// Meets the other machine as this party, if it is about the same.
+    ///
+    /// # Errors
+    /// As [`begin`](Remote::begin).
+    pub fn meet(
+        party: u16,
+        (args, transport): (&RemoteArgs, LocalTransport),
+        timeout: Duration,
+        about: &[(&'static str, String)],
+    ) -> CliResult<Remote> {
+        let party = PartyId::new(party);
+        let mut known = reach(args, transport, party)?;
         let transport = connect::transport(&known, party)?;
         if let Some(address) = transport.local_address() {
             // With port 0 all later sessions are there, too.
             known.listen = Some(address.to_string());
         }
-        let timeout = settings.iter().map(|setting| setting.tuning.timeout).max();
         let config = Config::new(party, transport).cancelled_by(interrupt::handle());
-        let config = config.timeout(timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT));
+        let config = config.timeout(timeout);
         let progress = Progress::begin();
         let config = progress.sink(party).attach(config);
-        let mut exchange = Exchange::begin(config, &about(args, settings))?;
+        let mut exchange = Exchange::begin(config, about)?;
         drop(progress);
         let own = Machine::here();
         let theirs: Machine = read(&exchange.swap(&written(&own)?, MOST)?)?;
@@ -85,12 +103,12 @@ impl Remote {
         if party == 1 {
             machines.swap(0, 1);
         }
-        Ok(Some(Remote { settings: known, party, exchange, machines }))
+        Ok(Remote { settings: known, party, exchange, machines })
     }
 
     /// Both machines, by party.
-    pub fn machines(self) -> [Machine; 2] {
-        self.machines
+    pub fn machines(&self) -> [Machine; 2] {
+        self.machines.clone()
     }
 
     /// Has this side of a session, and hears what the other side cost.
@@ -129,9 +147,9 @@ impl Remote {
 }
 
 /// How the other machine is reached.
-fn reach(args: &BenchArgs, party: PartyId) -> CliResult<Settings> {
-    let remote = args.remote.clone();
-    let transport = match args.transport() {
+fn reach(args: &RemoteArgs, transport: LocalTransport, party: PartyId) -> CliResult<Settings> {
+    let remote = args.clone();
+    let transport = match transport {
         LocalTransport::Tls => RemoteTransport::Tls,
         LocalTransport::Tcp => RemoteTransport::Tcp,
         LocalTransport::Memory => {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use symbolon::circuit::PartyId;
 
 use super::args::TRIPLES;
-use super::machine::Machine;
+use super::machine::{Machine, lines};
 use super::raw::Raw;
 use super::spread::Spread;
 use crate::cost_table::{align, bytes, time};
@@ -248,10 +248,7 @@ pub fn rate(count: f64) -> String {
 impl BenchJson {
     /// For people: in full, when there is one measurement, or else as a table.
     pub fn text(&self) -> String {
-        let machine = match &self.other_machine {
-            None => self.machine.line(),
-            Some(other) => format!("party 0: {}\nparty 1: {}", self.machine.line(), other.line()),
-        };
+        let machine = lines(&self.machine, self.other_machine.as_ref());
         match &self.measurements[..] {
             [one] => format!("{machine}\n{}", one.text()),
             many => {

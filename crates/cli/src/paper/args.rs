@@ -4,14 +4,19 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::bench::args::RemoteArgs;
+use crate::options::{LocalTransport, RemoteTransport};
+
 const PAPER_HELP: &str = "\
 Each row of a table is a `symbolon bench` command, which is shown with it. A row that has no counterpart here, or that
-this machine cannot run, says why.
+this machine cannot run, says why. With --party the rows of two parties are run between two machines, where the same
+command is given with the other number.
 
 EXAMPLES
     symbolon paper rr16 --table 6
     symbolon paper wrk17 ywz20 --quick --report papers.html
-    symbolon paper all --quick --report papers.md";
+    symbolon paper all --quick --report papers.md
+    symbolon paper wrk17 --table 6 --party 0 --listen 0.0.0.0:7000 --key a.key --peer-fingerprint 90ac…";
 
 /// The papers, by the names that this project uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -46,10 +51,27 @@ pub struct PaperArgs {
     /// Measure this many runs of each row [default: 5, or fewer for slow rows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,
+    /// Where the other machine is.
+    #[command(flatten)]
+    pub remote: RemoteArgs,
+    /// How to reach it [default: tls]
+    #[arg(long, requires = "party", help_heading = "Between two machines")]
+    pub transport: Option<RemoteTransport>,
     /// Print as JSON; docs/json.md describes it
     #[arg(long)]
     pub json: bool,
     /// Write a page to this file, too: HTML, or Markdown if its name ends in `.md`
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+}
+
+impl PaperArgs {
+    /// How the other machine is reached, if there is one: as which party, where, and by what.
+    pub fn other_machine(&self) -> Option<(u16, &RemoteArgs, LocalTransport)> {
+        let transport = match self.transport {
+            Some(RemoteTransport::Tcp) => LocalTransport::Tcp,
+            Some(RemoteTransport::Tls) | None => LocalTransport::Tls,
+        };
+        self.remote.party.map(|party| (party, &self.remote, transport))
+    }
 }

@@ -6,8 +6,12 @@ use crate::bench::machine::Machine;
 /// The most parties for each core: beyond that, a run measures the scheduler.
 const PARTIES_PER_CORE: usize = 8;
 
-/// Why the machine cannot run the row; nothing if it can.
-pub fn obstacle(row: &Row, machine: &Machine) -> Option<String> {
+/// Why one of the machines cannot run the row; nothing if all can.
+pub fn obstacle(row: &Row, machines: &[Machine]) -> Option<String> {
+    machines.iter().find_map(|machine| obstacle_of(row, machine))
+}
+
+fn obstacle_of(row: &Row, machine: &Machine) -> Option<String> {
     let cores = machine.cores;
     if row.threads > cores {
         return Some(format!("{} threads for each party, on {cores} cores.", row.threads));
@@ -17,7 +21,7 @@ pub fn obstacle(row: &Row, machine: &Machine) -> Option<String> {
     }
     let memory = machine.memory.map_or(f64::INFINITY, |bytes| bytes as f64 / 1e9);
     (row.memory > memory).then(|| {
-        format!("It takes about {:.0} GB of memory; this machine has {memory:.0}.", row.memory)
+        format!("It takes about {:.0} GB of memory; there are {memory:.0}.", row.memory)
     })
 }
 
@@ -33,7 +37,7 @@ mod tests {
         let large = Machine { cores: 64, memory: Some(400_000_000_000), ..Machine::here() };
         let reasons = |machine: &Machine| {
             let rows = papers[0].tables.table.iter().flat_map(|table| &table.row);
-            rows.filter_map(|row| obstacle(row, machine)).collect::<Vec<_>>()
+            rows.filter_map(|row| obstacle(row, std::slice::from_ref(machine))).collect::<Vec<_>>()
         };
         let told = reasons(&small).join("\n");
         for reason in

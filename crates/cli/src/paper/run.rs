@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use super::figure::Column;
 use super::fit::obstacle;
+use super::site::Site;
 use super::tables::{Chosen, Row, Table};
-use crate::bench;
 use crate::bench::args::BenchArgs;
-use crate::bench::machine::Machine;
 use crate::bench::result::Measured;
 use crate::bench::spread::Spread;
 use crate::error::{CliError, CliResult, ExitKind};
@@ -100,24 +99,29 @@ pub fn bench(words: &str) -> CliResult<BenchArgs> {
 /// A place in the tables: by table and row.
 type Place = (usize, usize);
 
+/// What is said of a paper's tables where the parties do not share a machine.
+const BETWEEN: &str = "Each party is on a machine of its own. A link that a row names is simulated on top of the one \
+     between them.";
+
 /// Measures a paper's rows.
 ///
 /// # Errors
 /// `Interrupted`; a row that fails for another reason tells it in its place.
-pub fn paper(chosen: &Chosen, machine: &Machine, pace: Pace) -> CliResult<PaperResult> {
+pub fn paper(chosen: &Chosen, site: &mut Site, pace: Pace) -> CliResult<PaperResult> {
     let tables = &chosen.tables;
     let mut results: Vec<TableResult> = tables.table.iter().map(without_figures).collect();
-    let begun = Instant::now();
-    let mut bench = Bench { pace, known: Vec::new() };
+    let shared = if site.is_between() { BETWEEN } else { tables.here.as_str() };
+    let differs = [shared.to_string()].into_iter().chain(tables.differs.clone()).collect();
+    let machines = site.machines();
+    let mut bench = Bench { pace, known: Vec::new(), begun: Instant::now(), expected: 0.0, site };
     for (at, place) in order(&tables.table, pace).into_iter().enumerate() {
         let (table, row) = (&tables.table[place.0], &tables.table[place.0].row[place.1]);
         let result = &mut results[place.0].rows[place.1];
-        if let Some(reason) = row.left_out.clone().or_else(|| obstacle(row, machine)) {
+        if let Some(reason) = row.left_out.clone().or_else(|| obstacle(row, &machines)) {
             result.note = Some(reason);
             continue;
         }
-        let left = QUICK - begun.elapsed().as_secs_f64();
-        if pace.quick && at > 0 && row.seconds > left {
+        if pace.quick && at > 0 && row.seconds > QUICK - bench.spent() {
             result.note = Some(format!(
                 "Left out by --quick: it takes about {} more seconds a run.",
                 row.seconds.ceil()
@@ -131,7 +135,7 @@ pub fn paper(chosen: &Chosen, machine: &Machine, pace: Pace) -> CliResult<PaperR
         paper: chosen.name,
         title: tables.title.clone(),
         their_machine: tables.machine.clone(),
-        differs: tables.differs.clone(),
+        differs,
         tables: results,
     })
 }
@@ -168,19 +172,34 @@ fn without_figures(table: &Table) -> TableResult {
 }
 
 /// What runs commands; each once, as several tables ask for the same.
-struct Bench {
+struct Bench<'s> {
     pace: Pace,
     known: Vec<(String, Vec<Measured>)>,
+    begun: Instant,
+    /// How many seconds the rows that were run should have taken.
+    expected: f64,
+    site: &'s mut Site,
 }
 
-impl Bench {
+impl Bench<'_> {
+    /// Seconds that are gone. Two machines go by what rows should take, so that both leave out the
+    /// same ones.
+    fn spent(&self) -> f64 {
+        if self.site.is_between() { self.expected } else { self.begun.elapsed().as_secs_f64() }
+    }
+
     /// Fills in our figures.
     fn row(&mut self, table: &Table, row: &Row, result: &mut RowResult) -> CliResult<()> {
         let quick = row.quick.as_ref().filter(|_| self.pace.quick);
         let mut runs = Vec::new();
         for words in quick.unwrap_or(&row.run) {
             let (command, args) = self.arguments(words, row.seconds)?;
-            let measured = match self.measure(&command, &args) {
+            if let Some(reason) = self.site.obstacle(&args) {
+                result.note = Some(reason.to_string());
+                return Ok(());
+            }
+            self.expected += row.seconds * f64::from(args.repeat.unwrap_or(1));
+            let measured = match self.measure(&command, args) {
                 Ok(measured) => measured,
                 Err(failure) if failure.class == ExitKind::Interrupted => return Err(failure),
                 Err(failure) => {
@@ -213,12 +232,12 @@ impl Bench {
         Ok((command, args))
     }
 
-    fn measure(&mut self, command: &str, args: &BenchArgs) -> CliResult<&[Measured]> {
+    fn measure(&mut self, command: &str, args: BenchArgs) -> CliResult<&[Measured]> {
         let known = self.known.iter().position(|(known, _)| known == command);
         let at = match known {
             Some(at) => at,
             None => {
-                self.known.push((command.to_string(), bench::measurements(args)?));
+                self.known.push((command.to_string(), self.site.measure(args)?));
                 self.known.len() - 1
             }
         };

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::run::{PaperResult, RowResult, TableResult};
-use crate::bench::machine::Machine;
+use crate::bench::machine::{Machine, lines};
 use crate::bench::page::{STYLE, machine, overview};
 use crate::bench::result::Table;
 use crate::bench::spread::Spread;
@@ -18,6 +18,9 @@ pub struct PapersJson {
     pub format: &'static str,
     /// On what ours were measured.
     pub machine: Machine,
+    /// Party 1's machine, as it says of itself; absent where all parties are on one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_machine: Option<Machine>,
     /// Whether about a minute was given to each paper.
     pub quick: bool,
     /// The papers.
@@ -28,6 +31,14 @@ const SPREADS: &str = "Ours are medians, with the least and the most in brackets
      phases has the sums of these. Figures of several evaluations are for one.";
 
 impl PapersJson {
+    /// Of papers that were run on these machines.
+    pub fn new(machines: Vec<Machine>, quick: bool, papers: Vec<PaperResult>) -> PapersJson {
+        let mut machines = machines.into_iter();
+        let machine = machines.next().unwrap_or_else(Machine::here);
+        let other_machine = machines.next();
+        PapersJson { format: "symbolon-paper-1", machine, other_machine, quick, papers }
+    }
+
     /// Under which conditions all of it was measured.
     fn conditions(&self) -> String {
         let quick = "Quick: about a minute for each paper, the cheapest rows first, few runs of each. \
@@ -102,7 +113,8 @@ fn commands(table: &TableResult) -> Vec<[String; 2]> {
 
 /// For a terminal.
 pub fn text(result: &PapersJson) -> String {
-    let mut text = format!("{}\n{}\n", result.machine.line(), result.conditions());
+    let machines = lines(&result.machine, result.other_machine.as_ref());
+    let mut text = format!("{machines}\n{}\n", result.conditions());
     for paper in &result.papers {
         text.push_str(&format!("\n{}: {}\n", paper.paper, paper.title));
         text.push_str(&format!("Their machine: {}.\n", paper.their_machine));
@@ -127,6 +139,7 @@ pub fn html(result: &PapersJson) -> String {
     let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
     let body = html! {
         (machine(&result.machine))
+        @if let Some(other) = &result.other_machine { (machine(other)) }
         p { (result.conditions()) }
         @for paper in &result.papers { (section(paper)) }
     };
@@ -158,7 +171,7 @@ pub fn markdown(result: &PapersJson) -> String {
     let mut text = format!(
         "# The papers' tables\n\nMade by `symbolon paper {}{flags} --report papers.md`.\n\n{}\n\n{}\n",
         names.join(" "),
-        result.machine.line(),
+        lines(&result.machine, result.other_machine.as_ref()).replace('\n', "\n\n"),
         result.conditions()
     );
     for paper in &result.papers {

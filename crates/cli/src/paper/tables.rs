@@ -14,6 +14,8 @@ pub struct Tables {
     pub title: String,
     /// On what the paper measured.
     pub machine: String,
+    /// How the parties share this machine, where they do.
+    pub here: String,
     /// What differs here, in all tables.
     pub differs: Vec<String>,
     /// Its tables, and figures with figures in them.

@@ -17,7 +17,7 @@ use symbolon_transport::{Channel, Error, Result};
 
 use symbolon_protocols::Link;
 
-use super::{Parts, Session};
+use super::{Kind, Parts, Session};
 use crate::report::{DEPENDENT, SETUP};
 use crate::{Inputs, Outputs, config::check_parties, messages::NEXT_CIRCUIT};
 
@@ -113,6 +113,7 @@ impl Session {
     /// none of the parties, or the protocol cannot run this circuit. `PeerIncompatible` when a peer
     /// goes on to another circuit; `Transport` when one is gone.
     pub fn next_circuit(&mut self, circuit: &Circuit) -> Result<()> {
+        self.only(Kind::Run)?;
         self.announce(circuit, circuit.digest())
     }
 
@@ -137,7 +138,8 @@ impl Session {
 
     /// All phases of the session's circuit as the first part of a reactive computation: later parts
     /// can go on with its outputs, also with those that nobody learns. Counted as
-    /// function-dependent. Only [`Duplo`](crate::Protocol::Duplo) can.
+    /// function-dependent. Only [`Duplo`](crate::Protocol::Duplo) can, and only after
+    /// [`connect_in_parts`](Session::connect_in_parts).
     ///
     /// ```
     /// use symbolon::{Config, Inputs, Link, Protocol, Result, Session, Transport};
@@ -151,7 +153,7 @@ impl Session {
     /// let party = |number: u16, transport| -> Result<_> {
     ///     let config = Config::new(number, transport).protocol(Protocol::Duplo);
     ///     let inputs = Inputs::builder(&hidden, number).uint(usize::from(number), 20)?.finish()?;
-    ///     let mut session = Session::connect(config, &hidden)?;
+    ///     let mut session = Session::connect_in_parts(config, &hidden)?;
     ///     session.evaluate_part(&inputs)?;
     ///     // Both add the sum to itself.
     ///     let links = [0, 1].map(|input| Link { input, part: 0, output: 0 });
@@ -171,8 +173,10 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::evaluate`], and `InvalidInput` when the protocol keeps no outputs.
+    /// As [`Session::evaluate`], and `InvalidInput` when the protocol keeps no outputs or the
+    /// session is of the other kind.
     pub fn evaluate_part(&mut self, inputs: &Inputs) -> Result<Outputs> {
+        self.only(Kind::Parts)?;
         inputs.check(self.circuit.circuit(), self.network.me)?;
         self.part(&[], inputs)
     }
@@ -192,6 +196,7 @@ impl Session {
         links: &[Link],
         inputs: &Inputs,
     ) -> Result<Outputs> {
+        self.only(Kind::Parts)?;
         self.announce(circuit, linked_digest(circuit, links))?;
         self.part(links, inputs)
     }

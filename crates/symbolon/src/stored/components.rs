@@ -18,12 +18,12 @@ use symbolon_transport::{Error, Result};
 
 use super::holdings::{Holdings, Rounds, available_items, common, lock, tell};
 use super::maker::{Maker, Origin};
-use super::pools::{Engines, MOST_POOLS, ToItemWriter, set_up_next};
-use super::{Agreement, Pools, Preparing, failed, fits, lowest_latency, or_give_up};
+use super::pools::{Engines, MOST_POOLS, ToItemWriter};
+use super::{Agreement, Pools, Preparing, failed, fits, lowest_latency};
 use crate::config::Config;
 use crate::params::Job;
-use crate::report::{INDEPENDENT, Report, SETUP};
-use crate::session::{Begun, begin, counted};
+use crate::report::Report;
+use crate::session::{Begun, begin};
 
 /// A pool of components that [`fill_components`] closed: it is on disk, and stays whatever becomes
 /// of those after it.
@@ -97,32 +97,21 @@ pub fn fill_components(
         let candidates = Candidates::find(network, &mut rounds, store, (&maker, circuit))?;
         let had = candidates.runs();
         let parts = parts(runs.saturating_sub(had), most);
-        let mut engines = Engines::new(protocol, dealer);
-        let first = if parts.is_empty() { None } else { Some(engines.next(network)?) };
-        Ok((had, candidates.agreement, parts, engines, first))
+        let engines = Engines::begin(network, (protocol, dealer), parts.len())?;
+        Ok((had, candidates.agreement, parts, engines))
     })?;
-    let Begun { mut network, made, .. } = begun;
-    let (had, agreement, parts, mut engines, mut ready) = made;
-    let mut items = Vec::new();
-    for (number, &runs) in (1..).zip(&parts) {
-        let mut engine = match ready.take() {
-            Some(engine) => engine,
-            None => {
-                let set_up = counted(&mut network, SETUP, |network| {
-                    set_up_next(network, &mut rounds, &mut engines, items.last())
-                });
-                or_give_up(set_up, &mut network)?
-            }
-        };
-        let done = counted(&mut network, INDEPENDENT, |network| {
+    let Begun { mut network, made: (had, agreement, parts, engines), .. } = begun;
+    let of = parts.len() as u64;
+    let items = engines.make_each(
+        (&mut network, &mut rounds),
+        &parts,
+        |network, engine, runs| {
             let terms = ComponentTerms::of(network);
             let components = protocol.components(circuit, terms, runs)?;
-            make_pool(network, engine.as_mut(), (store, &maker), &components)
-        });
-        let item = or_give_up(done, &mut network)?;
-        items.push(item);
-        closed(&NewComponents { item, runs, number, of: parts.len() as u64 });
-    }
+            make_pool(network, engine, (store, &maker), &components)
+        },
+        |item, runs, number| closed(&NewComponents { item, runs, number, of }),
+    )?;
     let made = parts.iter().sum();
     Ok(FilledComponents { items, made, had, agreement, report: Report::of(&network.meter) })
 }

@@ -107,31 +107,19 @@ pub fn fill_each(
     let begun = begin(config, Job::Preprocess(target), work, |network, dealer| {
         let (had, agreement) = left_in_pools(network, &mut rounds, store, &maker)?;
         let parts = parts(target, had, pool_gates);
-        let mut engines = Engines::new(protocol, dealer);
-        let first = if parts.is_empty() { None } else { Some(engines.next(network)?) };
-        Ok((had, agreement, parts, engines, first))
+        let engines = Engines::begin(network, (protocol, dealer), parts.len())?;
+        Ok((had, agreement, parts, engines))
     })?;
-    let Begun { mut network, made, .. } = begun;
-    let (had, agreement, parts, mut engines, mut ready) = made;
-    let (mut items, mut made) = (Vec::new(), Amount::NOTHING);
-    for (number, part) in (1..).zip(&parts) {
-        let mut engine = match ready.take() {
-            Some(engine) => engine,
-            None => {
-                let set_up = counted(&mut network, SETUP, |network| {
-                    set_up_next(network, &mut rounds, &mut engines, items.last())
-                });
-                or_give_up(set_up, &mut network)?
-            }
-        };
-        let done = counted(&mut network, INDEPENDENT, |network| {
-            make_pool(network, engine.as_mut(), (store, &maker), *part)
-        });
-        let item = or_give_up(done, &mut network)?;
-        items.push(item);
-        made.add(*part);
-        closed(&NewPool { item, holds: *part, number, of: parts.len() as u64 });
-    }
+    let Begun { mut network, made: (had, agreement, parts, engines), .. } = begun;
+    let of = parts.len() as u64;
+    let items = engines.make_each(
+        (&mut network, &mut rounds),
+        &parts,
+        |network, engine, part| make_pool(network, engine, (store, &maker), part),
+        |item, holds, number| closed(&NewPool { item, holds, number, of }),
+    )?;
+    let mut made = Amount::NOTHING;
+    parts.iter().for_each(|part| made.add(*part));
     Ok(Filled { items, made, had, agreement, report: Report::of(&network.meter) })
 }
 
@@ -185,15 +173,70 @@ fn parts(target: Amount, had: Amount, pool_gates: u64) -> Vec<Amount> {
 pub(super) struct Engines {
     protocol: Protocol,
     dealer: Option<Shared>,
+    /// The first pool's, which the session began with.
+    first: Option<Box<dyn Engine>>,
 }
 
 impl Engines {
-    pub(super) fn new(protocol: Protocol, dealer: Option<Dealer>) -> Engines {
-        Engines { protocol, dealer: dealer.map(Shared::new) }
+    /// Does the set-up for the first of so many pools, if there are any.
+    pub(super) fn begin(
+        network: &mut Network,
+        (protocol, dealer): (Protocol, Option<Dealer>),
+        pools: usize,
+    ) -> Result<Engines> {
+        let mut engines = Engines { protocol, dealer: dealer.map(Shared::new), first: None };
+        if pools > 0 {
+            engines.first = Some(engines.next(network)?);
+        }
+        Ok(engines)
     }
 
-    pub(super) fn next(&mut self, network: &mut Network) -> Result<Box<dyn Engine>> {
+    fn next(&mut self, network: &mut Network) -> Result<Box<dyn Engine>> {
         engine(self.protocol, network, self.dealer.as_ref().map(Shared::once))
+    }
+
+    /// Makes a pool of each part, one after the other, and tells of each when it is closed; returns
+    /// their names.
+    pub(super) fn make_each<P: Copy>(
+        mut self,
+        (network, rounds): (&mut Network, &mut Rounds),
+        parts: &[P],
+        mut make: impl FnMut(&mut Network, &mut dyn Engine, P) -> Result<ItemId>,
+        mut closed: impl FnMut(ItemId, P, u64),
+    ) -> Result<Vec<ItemId>> {
+        let mut items = Vec::with_capacity(parts.len());
+        for (number, &part) in (1..).zip(parts) {
+            let mut engine = match self.first.take() {
+                Some(engine) => engine,
+                None => {
+                    let set_up = counted(network, SETUP, |network| {
+                        self.after(network, rounds, items.last())
+                    });
+                    or_give_up(set_up, network)?
+                }
+            };
+            let made =
+                counted(network, INDEPENDENT, |network| make(network, engine.as_mut(), part));
+            let item = or_give_up(made, network)?;
+            items.push(item);
+            closed(item, part, number);
+        }
+        Ok(items)
+    }
+
+    /// All say that they closed the pool before, which gives the session another id; then the
+    /// set-up for the next one.
+    fn after(
+        &mut self,
+        network: &mut Network,
+        rounds: &mut Rounds,
+        before: Option<&ItemId>,
+    ) -> Result<Box<dyn Engine>> {
+        let before = before.ok_or_else(|| Error::internal("a next pool without one before"))?;
+        if !all_say(network, rounds, Question::Closed(*before), true)? {
+            return Err(Error::store("another party could not close its pool"));
+        }
+        self.next(network)
     }
 }
 
@@ -214,21 +257,6 @@ impl Shared {
         };
         Dealer { keys, dial: Box::new(dial) }
     }
-}
-
-/// All say that they closed the pool before, which gives the session another id; then the set-up
-/// for the next one.
-pub(super) fn set_up_next(
-    network: &mut Network,
-    rounds: &mut Rounds,
-    engines: &mut Engines,
-    before: Option<&ItemId>,
-) -> Result<Box<dyn Engine>> {
-    let before = before.ok_or_else(|| Error::internal("a next pool without one before"))?;
-    if !all_say(network, rounds, Question::Closed(*before), true)? {
-        return Err(Error::store("another party could not close its pool"));
-    }
-    engines.next(network)
 }
 
 fn make_pool(

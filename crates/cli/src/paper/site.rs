@@ -1,0 +1,97 @@
+//! Where rows are run: on this machine, or between it and another one.
+
+use super::Pace;
+use super::args::PaperArgs;
+use super::tables::Chosen;
+use crate::bench;
+use crate::bench::args::BenchArgs;
+use crate::bench::machine::Machine;
+use crate::bench::remote::Remote;
+use crate::bench::result::Measured;
+use crate::error::CliResult;
+use crate::options::LocalTransport;
+
+/// Where rows are run.
+pub enum Site {
+    /// All parties on this machine.
+    Here(Machine),
+    /// A party on this machine, the other one on another.
+    Between(Box<Between>),
+}
+
+/// This machine and another one. Both decide alike which row is next, so a row that fails is the
+/// last: afterwards they may disagree on where they are.
+pub struct Between {
+    remote: Remote,
+    transport: LocalTransport,
+    over: bool,
+}
+
+impl Site {
+    /// This machine, or both when the command line names another one, which is met.
+    ///
+    /// # Errors
+    /// As `bench` when the other machine is not reached, or is about other rows.
+    pub fn new(args: &PaperArgs, papers: &[Chosen], pace: Pace) -> CliResult<Site> {
+        let Some((party, reach, transport)) = args.other_machine() else {
+            return Ok(Site::Here(Machine::here()));
+        };
+        let tables = |paper: &Chosen| {
+            let names: Vec<&str> = paper.tables.table.iter().map(|t| t.name.as_str()).collect();
+            format!("{}: {}", paper.name, names.join(", "))
+        };
+        let papers: Vec<String> = papers.iter().map(tables).collect();
+        let repeat = pace.repeat.map_or("as it fits".to_string(), |repeat| repeat.to_string());
+        let about = [
+            ("papers", papers.join("; ")),
+            ("quick", pace.quick.to_string()),
+            ("repeat", repeat),
+        ];
+        let way = (reach, transport);
+        let remote = Remote::meet(party, way, symbolon::DEFAULT_TIMEOUT, &about)?;
+        Ok(Site::Between(Box::new(Between { remote, transport, over: false })))
+    }
+
+    /// The machines, by party.
+    pub fn machines(&self) -> Vec<Machine> {
+        match self {
+            Site::Here(machine) => vec![machine.clone()],
+            Site::Between(between) => between.remote.machines().to_vec(),
+        }
+    }
+
+    /// Whether each party has a machine of its own.
+    pub fn is_between(&self) -> bool {
+        matches!(self, Site::Between(_))
+    }
+
+    /// Why a command cannot be run here; nothing if it can.
+    pub fn obstacle(&self, args: &BenchArgs) -> Option<&'static str> {
+        match self {
+            Site::Here(_) => None,
+            Site::Between(between) if between.over => {
+                Some("Left out: an earlier row failed, and the two machines stopped there.")
+            }
+            Site::Between(_) if args.dealer || args.parties.iter().any(|n| *n != 2) => {
+                Some("Between two machines two parties are measured.")
+            }
+            Site::Between(_) => None,
+        }
+    }
+
+    /// Runs a command.
+    ///
+    /// # Errors
+    /// As `bench`.
+    pub fn measure(&mut self, mut args: BenchArgs) -> CliResult<Vec<Measured>> {
+        match self {
+            Site::Here(_) => bench::measurements(&args, None),
+            Site::Between(between) => {
+                args.transport = Some(between.transport);
+                let measured = bench::measurements(&args, Some(&mut between.remote));
+                between.over |= measured.is_err();
+                measured
+            }
+        }
+    }
+}
