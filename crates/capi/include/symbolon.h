@@ -71,6 +71,14 @@ typedef struct symbolon_session symbolon_session;
 // A directory with material of one party, of which nothing is used twice.
 typedef struct symbolon_store symbolon_store;
 
+// A `pub const` of a program, and the value it is to have, as text.
+typedef struct {
+    // Its name.
+    const char *name;
+    // Its value, as the program would have it: `32`, `true`.
+    const char *value;
+} symbolon_constant;
+
 // A party, as the others know it.
 typedef struct {
     // `HOST:PORT`, where parties with higher numbers dial it. The last party needs none: null.
@@ -132,11 +140,22 @@ symbolon_status symbolon_circuit_builtin(const char *name,
                                          symbolon_circuit **circuit,
                                          symbolon_error **error);
 
-// Reads a circuit file: native, Bristol, BLIF or JSON of Yosys. `symbolon circuit convert` makes a
-// native file of a program.
+// Reads a circuit file: native, Bristol, BLIF or JSON of Yosys; a `.sym` program is compiled with
+// its own constants, and for as many parties as it names.
 symbolon_status symbolon_circuit_read(const char *path,
                                       symbolon_circuit **circuit,
                                       symbolon_error **error);
+
+// Compiles the function `entry` (`main`, if that is null) of the `.sym` program in `path`, with
+// `count` of its constants set. If `parties` is 0, the program says how many parties there are,
+// or there are two.
+symbolon_status symbolon_circuit_compile(const char *path,
+                                         const char *entry,
+                                         const symbolon_constant *constants,
+                                         size_t count,
+                                         uint16_t parties,
+                                         symbolon_circuit **circuit,
+                                         symbolon_error **error);
 
 // Frees a circuit.
 void symbolon_circuit_free(symbolon_circuit *circuit);
@@ -163,12 +182,20 @@ symbolon_status symbolon_config_new(uint16_t party,
                                     symbolon_error **error);
 
 // Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-// `psi`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All parties must set
-// the same, but for `timeout`.
+// `batch`, `psi`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All parties
+// must set the same, but for `timeout`.
 symbolon_status symbolon_config_set(symbolon_config *config,
                                     const char *key,
                                     const char *value,
                                     symbolon_error **error);
+
+// Has the dealer at `address`, `HOST:PORT`, deal what the parties would otherwise make among
+// themselves; `fingerprint` is that of its key. All parties must name the same dealer. It learns
+// all inputs if it works together with any party.
+symbolon_status symbolon_config_dealer(symbolon_config *config,
+                                       const char *address,
+                                       const char *fingerprint,
+                                       symbolon_error **error);
 
 // Has `hear` called with what sessions of this configuration do, and with `data`, which must be
 // usable from any thread until they end. A null `hear` ends that for sessions to come.
@@ -271,6 +298,15 @@ symbolon_status symbolon_evaluate(symbolon_session *session,
                                   symbolon_outputs **outputs,
                                   symbolon_error **error);
 
+// Computes the session's circuit on this party's inputs for each evaluation of a batch: on
+// `count` of them, which is what `batch` was set to. `outputs` has a place for each. A failed
+// assert concerns its evaluation alone: only reading those outputs has the status ASSERT.
+symbolon_status symbolon_evaluate_batch(symbolon_session *session,
+                                        const symbolon_inputs *const *inputs,
+                                        size_t count,
+                                        symbolon_outputs **outputs,
+                                        symbolon_error **error);
+
 // Ends a session: its connections are closed and its keys are wiped.
 void symbolon_session_free(symbolon_session *session);
 
@@ -289,8 +325,8 @@ symbolon_status symbolon_preprocess(const symbolon_config *config,
                                     uint64_t input_bits,
                                     symbolon_error **error);
 
-// Prepares `circuit` in all parties' stores, together with them, for `count` runs: from pools
-// where there are any, from new material otherwise.
+// Prepares `circuit` in all parties' stores, together with them, for `count` runs, each of as many
+// evaluations as `batch` says: from pools where there are any, from new material otherwise.
 symbolon_status symbolon_prepare(const symbolon_config *config,
                                  const symbolon_store *store,
                                  const symbolon_circuit *circuit,
@@ -304,6 +340,16 @@ symbolon_status symbolon_run_prepared(const symbolon_config *config,
                                       const symbolon_inputs *inputs,
                                       symbolon_outputs **outputs,
                                       symbolon_error **error);
+
+// Runs a circuit that was prepared for a batch, and that all parties hold, as
+// symbolon_evaluate_batch does. It is used up, whatever comes of the run.
+symbolon_status symbolon_run_prepared_batch(const symbolon_config *config,
+                                            const symbolon_store *store,
+                                            const symbolon_circuit *circuit,
+                                            const symbolon_inputs *const *inputs,
+                                            size_t count,
+                                            symbolon_outputs **outputs,
+                                            symbolon_error **error);
 
 // Closes a store.
 void symbolon_store_free(symbolon_store *store);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use symbolon::{
-    CancelHandle, Config, DEFAULT_TIMEOUT, Dealer, Error, Fingerprint, Identity, Listener, PeerInfo, Progress, Protocol,
-    Result, SessionParams, Transport, Work,
+    CancelHandle, Config, DEFAULT_TIMEOUT, Dealer, Error, Fingerprint, Identity, Listener,
+    PeerInfo, Progress, Protocol, Result, SessionParams, Transport, Work,
 };
 
 use crate::border::{

@@ -129,7 +129,10 @@ fn check_quotients(outputs: &[*mut OutputsHandle]) {
     let all: Vec<_> = outputs.iter().map(|&outputs| learnt(outputs, c"quotient")).collect();
     assert_eq!((&all[0], &all[2]), (&Ok(33), &Ok(11)));
     let Err((Status::Assert, said)) = &all[1] else { panic!("{all:?}") };
-    assert!(said.starts_with("assert: nothing to divide by (") && said.ends_with(", line 3)"), "{said}");
+    assert!(
+        said.starts_with("assert: nothing to divide by (") && said.ends_with(", line 3)"),
+        "{said}"
+    );
 }
 
 const VALUES: [[u64; 3]; 2] = [[100, 100, 99], [3, 0, 9]];
@@ -143,9 +146,8 @@ fn free(inputs: Vec<*const InputsHandle>) {
 fn programs_are_compiled() {
     let town = Town::new();
     let file = path(town.file("divide.sym"));
-    let constant = |name: &CStr, value: &CStr| {
-        [Constant { name: name.as_ptr(), value: value.as_ptr() }]
-    };
+    let constant =
+        |name: &CStr, value: &CStr| [Constant { name: name.as_ptr(), value: value.as_ptr() }];
     let compile = |entry: Option<&CStr>, constants: &[Constant], parties| {
         let mut circuit = null_mut();
         let entry = entry.map_or(null(), CStr::as_ptr);
@@ -286,12 +288,10 @@ fn a_dealer_deals() {
     let door = Listener::bind("127.0.0.1:0").unwrap();
     let address = text(door.local_addr().to_string());
     let limits = ServerLimits::default();
-    let dealing =
-        Dealing { identity: Some(identity), admit: AdmissionPolicy::Anybody, limits };
+    let dealing = Dealing { identity: Some(identity), admit: AdmissionPolicy::Anybody, limits };
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        let serves =
-            scope.spawn(|| symbolon::dealer::serve(door, &dealing, &stop, |_| ()));
+        let serves = scope.spawn(|| symbolon::dealer::serve(door, &dealing, &stop, |_| ()));
         town.both(|party| {
             let circuit = town.program();
             let config = town.config(party, &[]);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::{
-    CancelHandle, Config, Endpoint, Error, ErrorClass, GateForm, Identity, Inputs, Protocol, Result, Session,
-    Transport, TransportReason,
+    CancelHandle, Config, Endpoint, Error, ErrorClass, GateForm, Identity, Inputs, Protocol,
+    Result, Session, Transport, TransportReason,
 };
 
 fn circuit(name: &str) -> Circuit {

@@ -20,9 +20,8 @@ fn obstacle_of(row: &Row, machine: &Machine) -> Option<String> {
         return Some(format!("{} parties, on {cores} cores.", row.parties));
     }
     let memory = machine.memory.map_or(f64::INFINITY, |bytes| bytes as f64 / 1e9);
-    (row.memory > memory).then(|| {
-        format!("It takes about {:.0} GB of memory; there are {memory:.0}.", row.memory)
-    })
+    (row.memory > memory)
+        .then(|| format!("It takes about {:.0} GB of memory; there are {memory:.0}.", row.memory))
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ fn two_machines_fill_one_table() {
     }
     // Another number of runs is another table.
     for ended in both([PACE, Pace { repeat: Some(3), ..PACE }]) {
-        let failure = ended.err().expect("they differ");
+        let failure = ended.expect_err("they differ");
         assert_eq!(failure.class, ExitKind::Incompatible, "{failure}");
         assert!(failure.message.contains("repeat"), "{failure}");
     }
