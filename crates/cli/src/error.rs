@@ -344,6 +344,7 @@ fn incompatible_hint(what: &Subject) -> String {
             return format!("give both sides the same --{key}");
         }
         "dealer" => "all parties must name the same --dealer-fingerprint, or none",
+        _ if key.starts_with("plan") => "both sides must give the same parts",
         _ => COMPARE,
     };
     text.to_string()

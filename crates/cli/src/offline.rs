@@ -224,13 +224,18 @@ pub fn tell_agreement(agreement: &Agreement) {
     ));
 }
 
-/// Says what it cost the parties, where that is shown.
-pub fn tell_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) {
+/// What it cost the parties.
+pub fn party_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) -> Vec<PartyJson> {
     let one = |&(party, report): &(PartyId, &Report)| {
         let role = tuning.params.protocol.role(party).to_string();
         PartyJson { party, role, phases: report.phases.clone() }
     };
-    let parties: Vec<PartyJson> = reports.iter().map(one).collect();
+    reports.iter().map(one).collect()
+}
+
+/// Says what it cost the parties, where that is shown.
+pub fn tell_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) {
+    let parties = party_costs(tuning, reports);
     progress::live::report(&parties, "");
     if progress::shows_costs() {
         tell(&format!("\n{}", costs(&parties)));

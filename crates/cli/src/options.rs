@@ -87,6 +87,16 @@ pub enum RemoteTransport {
     Tcp,
 }
 
+impl RemoteTransport {
+    /// The name in the JSON result.
+    pub fn name(self) -> &'static str {
+        match self {
+            RemoteTransport::Tls => "tls",
+            RemoteTransport::Tcp => "tcp",
+        }
+    }
+}
+
 /// How parties of `local` talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

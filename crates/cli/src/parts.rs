@@ -13,11 +13,11 @@ use symbolon::{Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
 use crate::args::RunArgs;
 use crate::connect;
 use crate::error::{CliError, CliResult};
-use crate::offline::{tell_costs, who};
-use crate::output::print;
+use crate::offline::{party_costs, tell_costs, who};
+use crate::output::{print, print_json, want_json};
 use crate::progress::{self, Progress, Sink};
 use crate::reading::{CIRCUIT, read_text};
-use crate::results::OutputJson;
+use crate::results::{ChoiceJson, OutputJson, PartJson, PartsJson};
 use crate::settings::Settings;
 use crate::source::{Audience, CircuitSpec, Owner, from_folder, place};
 use crate::tuning::Tuning;
@@ -62,6 +62,8 @@ struct Source {
 /// A part.
 struct Part {
     name: String,
+    /// The circuit as the file names it.
+    given: String,
     circuit: Circuit,
     /// Inputs by their place, and what they are.
     links: Vec<(usize, Source)>,
@@ -72,14 +74,31 @@ struct Part {
 /// All parts, in order.
 struct Plan(Vec<Part>);
 
+/// What was learnt of each part, in order; nothing of parts that were left out.
+type Learnt = Vec<Option<Vec<OutputJson>>>;
+
+/// What a party has in the end.
+struct Played {
+    learnt: Learnt,
+    choice: ChoiceJson,
+    report: Report,
+}
+
 /// Runs the parts of a file, all here or as one party.
 ///
 /// # Errors
 /// A usage failure before anything is started; otherwise as the library has them.
 pub fn command(args: &PartsArgs) -> CliResult<()> {
-    let run =
-        RunArgs { meet: args.meet.clone(), inputs: args.inputs.clone(), ..RunArgs::default() };
+    let run = RunArgs {
+        meet: args.meet.clone(),
+        inputs: args.inputs.clone(),
+        json: args.json,
+        ..RunArgs::default()
+    };
     let settings = Settings::of(&run)?;
+    if settings.json {
+        want_json();
+    }
     progress::set_up(&settings.show, "parts")?;
     let (tuning, party) = if args.local {
         (Tuning::new(&settings.tuning, PARTIES)?, None)
@@ -100,38 +119,68 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     for &party in &parties {
         plan.inputs(party, &values)?;
     }
-    match party {
-        None => run_here(&tuning, &plan, &values),
+    let (played, transport) = match party {
+        None => (run_here(&tuning, &plan, &values)?, "memory"),
         Some(party) => {
             let config = Config::new(party, connect::transport(&settings, party)?);
             let progress = Progress::begin();
             let config = tuning.apply_with_link(config);
-            let report =
-                play(config, &plan, &values, &progress.sink(party), &mut |part, outputs| {
-                    print(&lines(part, outputs))
-                })?;
-            drop(progress);
-            tell_costs(&tuning, &[(party, &report)]);
-            Ok(())
+            // Each part's outputs are shown when they are there, unless a document is to come.
+            let mut show = |part: &Part, outputs: &[OutputJson]| match settings.json {
+                true => Ok(()),
+                false => print(&lines(part, outputs)),
+            };
+            let played = play(config, &plan, &values, &progress.sink(party), &mut show)?;
+            (vec![(party, played)], settings.transport.name())
         }
+    };
+    let learnt = agreed(&played)?;
+    let costs: Vec<(PartyId, &Report)> =
+        played.iter().map(|(party, played)| (*party, &played.report)).collect();
+    if !settings.json {
+        if party.is_none() {
+            let parts = plan.0.iter().zip(&learnt);
+            let text = parts.filter_map(|(part, outputs)| Some(lines(part, outputs.as_ref()?)));
+            print(&text.collect::<String>())?;
+        }
+        tell_costs(&tuning, &costs);
+        return Ok(());
     }
+    let choice = played.first().map(|(_, played)| played.choice.clone()).unwrap_or_default();
+    let of_part = |(part, outputs): (&Part, Option<Vec<OutputJson>>)| PartJson {
+        name: part.name.clone(),
+        circuit: part.given.clone(),
+        digest: hex::encode(part.circuit.digest()),
+        ran: outputs.is_some(),
+        outputs: outputs.unwrap_or_default(),
+    };
+    let parties = party_costs(&tuning, &costs);
+    progress::live::report(&parties, "");
+    print_json(&PartsJson {
+        format: "symbolon-parts-1",
+        protocol: protocol.name().to_string(),
+        rho: tuning.params.rho.bits(),
+        choice,
+        threads: tuning.params.threads,
+        transport,
+        link: tuning.link.as_ref().map(|(text, _)| text.clone()),
+        parts: plan.0.iter().zip(learnt).map(of_part).collect(),
+        parties,
+    })
 }
 
 /// Both parties as threads of this process.
-fn run_here(tuning: &Tuning, plan: &Plan, values: &[Resolved]) -> CliResult<()> {
+fn run_here(
+    tuning: &Tuning,
+    plan: &Plan,
+    values: &[Resolved],
+) -> CliResult<Vec<(PartyId, Played)>> {
     let link = tuning.link.as_ref().map(|(_, link)| *link);
     let (zero, one) = Transport::memory(tuning.params.threads, link)?;
     let progress = Progress::begin();
     let perform = |party: PartyId, transport: Transport| {
         let config = tuning.apply(Config::new(party, transport));
-        let mut learnt: Vec<(usize, Vec<OutputJson>)> = Vec::new();
-        let names = &plan.0;
-        let report = play(config, plan, values, &progress.sink(party), &mut |part, outputs| {
-            let number = names.iter().position(|known| known.name == part.name);
-            learnt.extend(number.map(|number| (number, outputs.to_vec())));
-            Ok(())
-        })?;
-        Ok::<_, CliError>((learnt, report))
+        play(config, plan, values, &progress.sink(party), &mut |_, _| Ok(()))
     };
     let perform = &perform;
     let (zero, one) = std::thread::scope(|scope| {
@@ -140,22 +189,30 @@ fn run_here(tuning: &Tuning, plan: &Plan, values: &[Resolved]) -> CliResult<()> 
         let panicked = |_| Err(CliError::internal("a party's thread panicked"));
         (zero.join().unwrap_or_else(panicked), one.join().unwrap_or_else(panicked))
     });
-    let ((zero, of_zero), (one, of_one)) = (zero?, one?);
-    for ((part, zero), (_, one)) in zero.iter().zip(&one) {
-        let learnt = |(zero, one): (&OutputJson, &OutputJson)| match (&zero.bits, &one.bits) {
-            (Some(a), Some(b)) if a != b => {
-                Err(CliError::internal("the parties learnt different values of one output"))
+    Ok(vec![(0.into(), zero?), (1.into(), one?)])
+}
+
+/// What anybody learnt.
+fn agreed(played: &[(PartyId, Played)]) -> CliResult<Learnt> {
+    let [(_, first), others @ ..] = played else {
+        return Err(CliError::internal("there are no parties"));
+    };
+    let mut learnt = first.learnt.clone();
+    for (_, other) in others {
+        for (known, new) in learnt.iter_mut().flatten().zip(other.learnt.iter().flatten()) {
+            for (known, new) in known.iter_mut().zip(new) {
+                match (&known.bits, &new.bits) {
+                    (Some(a), Some(b)) if a != b => {
+                        let text = "the parties learnt different values of one output";
+                        return Err(CliError::internal(text));
+                    }
+                    (None, _) => known.clone_from(new),
+                    _ => {}
+                }
             }
-            (None, _) => Ok(one.clone()),
-            _ => Ok(zero.clone()),
-        };
-        let outputs: Vec<OutputJson> =
-            zero.iter().zip(one).map(learnt).collect::<CliResult<_>>()?;
-        print(&lines(&plan.0[*part], &outputs))?;
+        }
     }
-    drop(progress);
-    tell_costs(tuning, &[(0.into(), &of_zero), (1.into(), &of_one)]);
-    Ok(())
+    Ok(learnt)
 }
 
 /// `PART.OUTPUT = VALUE` for all that was learnt.
@@ -174,16 +231,20 @@ fn play(
     values: &[Resolved],
     sink: &Sink,
     each: &mut dyn FnMut(&Part, &[OutputJson]) -> CliResult<()>,
-) -> CliResult<Report> {
+) -> CliResult<Played> {
     let inputs = plan.inputs(config.party(), values)?;
     let [first, ..] = &plan.0[..] else { return Err(CliError::internal("a plan without parts")) };
-    let mut session = Session::connect_in_parts(sink.attach(config), &first.circuit)?;
+    let mut session =
+        Session::connect_in_parts(sink.attach(config), &first.circuit, &plan.terms())?;
+    let choice = ChoiceJson::of_session(&session);
+    let mut learnt = Learnt::new();
     // What was learnt of each part, and its number among those that were run.
     let mut ran: Vec<Option<(Outputs, usize)>> = Vec::new();
     let mut number = 0;
     for (part, inputs) in plan.0.iter().zip(&inputs) {
         if !part.is_wanted(&ran) {
             ran.push(None);
+            learnt.push(None);
             continue;
         }
         let outputs = if number == 0 {
@@ -191,11 +252,13 @@ fn play(
         } else {
             session.continue_with(&part.circuit, &part.links_to(plan, &ran)?, inputs)?
         };
-        each(part, &OutputJson::all(part.circuit.outputs(), &outputs, PARTIES))?;
+        let shown = OutputJson::all(part.circuit.outputs(), &outputs, PARTIES);
+        each(part, &shown)?;
+        learnt.push(Some(shown));
         ran.push(Some((outputs, number)));
         number += 1;
     }
-    Ok(session.report())
+    Ok(Played { learnt, choice, report: session.report() })
 }
 
 impl Part {
@@ -242,6 +305,39 @@ impl Plan {
         Ok(plan)
     }
 
+    /// What both parties must have alike: compared before the first part is run, since what depends
+    /// on an opened output shows only later.
+    fn terms(&self) -> Vec<(String, String)> {
+        let mut terms = vec![("parts".to_string(), self.0.len().to_string())];
+        for (number, part) in (1..).zip(&self.0) {
+            let mut links = part.links.clone();
+            links.sort_unstable_by_key(|&(input, _)| input);
+            let link = |&(input, source): &(usize, Source)| {
+                format!("{} = {}", part.circuit.inputs()[input].name, self.name_of(source))
+            };
+            let links = links.iter().map(link).collect::<Vec<_>>().join(", ");
+            let when = part.when.as_ref().map_or("always".to_string(), |(source, bits)| {
+                let output = &self.0[source.part].circuit.outputs()[source.output];
+                let value = OutputJson::new(output, Some(bits), PARTIES).text();
+                format!("{} = {}", self.name_of(*source), value.unwrap_or_default())
+            });
+            let of_part = [
+                ("name", part.name.clone()),
+                ("circuit", hex::encode(part.circuit.digest())),
+                ("links", if links.is_empty() { "none".to_string() } else { links }),
+                ("when", when),
+            ];
+            terms.extend(of_part.map(|(what, value)| (format!("part {number}: {what}"), value)));
+        }
+        terms
+    }
+
+    /// `PART.OUTPUT`.
+    fn name_of(&self, Source { part, output }: Source) -> String {
+        let part = &self.0[part];
+        format!("{}.{}", part.name, part.circuit.outputs()[output].name)
+    }
+
     fn part(&self, entry: PartEntry, folder: Option<&Path>) -> CliResult<Part> {
         let PartEntry { name, circuit, owners, outputs, links, when } = entry;
         if name.is_empty() || name.contains('.') || self.0.iter().any(|part| part.name == name) {
@@ -256,6 +352,7 @@ impl Plan {
             let audience: Audience = parties.parse().map_err(CliError::usage)?;
             Ok((output, audience))
         });
+        let given = circuit.clone();
         let spec = CircuitSpec {
             circuit,
             owners: owners.into_iter().map(|(input, party)| (input, Owner::Party(party))).collect(),
@@ -277,7 +374,7 @@ impl Plan {
         };
         let links = links.into_iter().map(link).collect::<CliResult<_>>()?;
         let when = when.map(|when| self.condition(&when)).transpose()?;
-        Ok(Part { name, circuit, links, when })
+        Ok(Part { name, given, circuit, links, when })
     }
 
     /// `PART.OUTPUT` of an earlier part.

@@ -311,6 +311,45 @@ pub struct RemoteJson {
     pub party: PartyJson,
 }
 
+/// The result of `parts --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartsJson {
+    /// `symbolon-parts-1`.
+    pub format: &'static str,
+    /// The protocol.
+    pub protocol: String,
+    /// Statistical security in bits.
+    pub rho: u32,
+    /// How gates were garbled and what made correlated OTs.
+    #[serde(flatten)]
+    pub choice: ChoiceJson,
+    /// Lanes.
+    pub threads: usize,
+    /// `tls`, `tcp` or `memory`.
+    pub transport: &'static str,
+    /// The simulated link as it was given, or null.
+    pub link: Option<String>,
+    /// The parts, in order.
+    pub parts: Vec<PartJson>,
+    /// What it cost this party; with `--local`, both.
+    pub parties: Vec<PartyJson>,
+}
+
+/// A part of a computation.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartJson {
+    /// Its name.
+    pub name: String,
+    /// Its circuit as it was named.
+    pub circuit: String,
+    /// The circuit's digest, in hexadecimal.
+    pub digest: String,
+    /// Whether it was run, or left out because of its `when`.
+    pub ran: bool,
+    /// Its outputs, as for `run`; none if it was left out.
+    pub outputs: Vec<OutputJson>,
+}
+
 /// Prints every learnt output as `name = value`, one a line.
 ///
 /// # Errors

@@ -11,7 +11,6 @@ use crate::error::{CliError, CliResult};
 use crate::execute::{PartyRun, RunOptions};
 use crate::lang::check_failure;
 use crate::offline::{tell_agreement, who};
-use crate::options::RemoteTransport;
 use crate::output::{print, print_json, tell, want_json};
 use crate::party_result::PartyResult;
 use crate::progress::{self, Progress};
@@ -126,10 +125,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
             mac_bits: tuning.mac_bits(),
             psi: tuning.psi_name(),
             threads: tuning.params.threads,
-            transport: match settings.transport {
-                RemoteTransport::Tls => "tls",
-                RemoteTransport::Tcp => "tcp",
-            },
+            transport: settings.transport.name(),
             link: settings.tuning.link,
         },
         outputs: played.outputs,

@@ -24,9 +24,11 @@ enum Entry {
 use Entry::{Heading, Type};
 
 const DOCUMENTS: &[Entry] = &[
-    Heading("`local` and `run`"),
+    Heading("`local`, `run` and `parts`"),
     Type("result of local", "cli/src/results.rs", "LocalJson"),
     Type("result of run", "cli/src/results.rs", "RemoteJson"),
+    Type("result of parts", "cli/src/results.rs", "PartsJson"),
+    Type("part", "cli/src/results.rs", "PartJson"),
     Type("request", "cli/src/results.rs", "AskedJson"),
     Type("choice", "cli/src/results.rs", "ChoiceJson"),
     Type("output", "cli/src/results.rs", "OutputJson"),

@@ -63,6 +63,56 @@ fn two_parties_meet_and_each_learns_what_is_for_it() {
     assert_eq!(one.expect(0).out, "double.sum = 14\nagain.sum = 23\nlast.sum = 21\n");
 }
 
+/// A difference in what only shows after parts were run is named before anything is.
+#[test]
+fn plans_that_differ_are_refused_in_the_handshake() {
+    for (from, to, says) in [
+        ("\"double.sum = 14\"", "\"double.sum = 16\"", ["part 3: when", "= 14", "= 16"]),
+        ("when = \"double.sum = 14\"\n", "", ["part 3: when", "= 14", "always"]),
+        (
+            "y = \"sum.sum\" }\noutputs",
+            "y = \"double.sum\" }\noutputs",
+            ["part 4: links", "y = sum", "y = double"],
+        ),
+        (
+            "outputs = { sum = \"1\" }",
+            "outputs = { sum = \"0\" }",
+            ["part 4: circuit", "ours", "theirs"],
+        ),
+    ] {
+        let pair = Pair::unlocked();
+        let paths = [("zero.parts", PLAN.to_string()), ("one.parts", PLAN.replace(from, to))];
+        let paths = paths.map(|(name, text)| {
+            std::fs::write(pair.path(name), text).unwrap();
+            pair.path(name)
+        });
+        let own = [&["--input", "sum.x=3"][..], &["--input", "sum.y=4", "--input", "again.y=9"]];
+        let own = [0, 1].map(|me| [&[&paths[me][..]], own[me]].concat());
+        let ended = pair.both(&["parts", "--protocol", "duplo"], [&own[0], &own[1]]);
+        for ended in ended {
+            assert!(ended.expect(4).says(&says).out.is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_result_is_one_document() {
+    let (_folder, path) = plan(PLAN);
+    let words = ["parts", &path, "--local", "--protocol", "duplo", "--json"];
+    let own = ["--input", "sum.x=3", "--input", "sum.y=5", "--input", "again.y=1"];
+    let ended = symbolon(&[&words[..], &own].concat()).expect(0);
+    let result: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(result["format"], "symbolon-parts-1");
+    let learnt = |part: usize| &result["parts"][part]["outputs"][0]["value"];
+    assert_eq!(
+        [learnt(0), learnt(1), learnt(3)].map(|value| value.as_str()),
+        [None, Some("16"), Some("24")]
+    );
+    let ran: Vec<bool> = (0..4).map(|part| result["parts"][part]["ran"] == true).collect();
+    assert_eq!(ran, [true, true, false, true]);
+    assert_eq!(result["parties"].as_array().unwrap().len(), 2);
+}
+
 #[test]
 fn plans_that_cannot_be_are_refused_before_anything_starts() {
     let base = "[[part]]\nname = \"a\"\ncircuit = \"add:8\"\n";

@@ -219,7 +219,7 @@ impl OwnOpening {
     /// # Panics
     /// If there is no such commitment.
     pub fn add_sum(&mut self, committed: &Committed, which: impl Iterator<Item = usize>) {
-        committed.xor_into(which, self.hasher.row(committed.words()));
+        committed.sum_to(which, self.hasher.row(committed.words()));
         self.hasher.flush();
     }
 
@@ -385,7 +385,7 @@ impl TheirOpening {
         value: Block,
     ) {
         let row = self.hasher.row(commitments.words());
-        commitments.xor_into(which, row);
+        commitments.sum_to(which, row);
         self.key.add_public(value, row);
         self.hasher.flush();
     }

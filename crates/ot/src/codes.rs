@@ -136,9 +136,13 @@ impl Code {
 
     fn sum_entries<const WORDS: usize>(&self, message: Block, out: &mut [u64]) {
         let mut sum = [0; WORDS];
-        for (nibble, entries) in self.table.as_chunks::<WORDS>().0.chunks_exact(16).enumerate() {
-            let entry = &entries[(message.0 >> (4 * nibble)) as usize & 15];
-            sum.iter_mut().zip(entry).for_each(|(sum, entry)| *sum ^= entry);
+        let nibbles = self.table.as_chunks::<WORDS>().0.as_chunks::<16>().0;
+        let halves = [message.0 as u64, (message.0 >> 64) as u64];
+        for (half, nibbles) in halves.into_iter().zip(nibbles.chunks_exact(16)) {
+            for (nibble, entries) in nibbles.iter().enumerate() {
+                let entry = &entries[(half >> (4 * nibble)) as usize & 15];
+                sum.iter_mut().zip(entry).for_each(|(sum, entry)| *sum ^= entry);
+            }
         }
         out.copy_from_slice(&sum);
     }

@@ -182,14 +182,19 @@ impl Params {
         (word[0], word[1]) = (value.0 as u64, (value.0 >> 64) as u64);
         let words = code.length().div_ceil(64);
         code.parity_of_public(value, &mut word[2..words]);
-        let k = self.k.bits();
-        for (at, row) in row.iter_mut().enumerate() {
-            let from = word[at / k] >> (at % k * (64 / k));
-            *row = match self.k {
-                FieldBits::One => from,
-                FieldBits::Two => 3 * apart2(from),
-                FieldBits::Four => 15 * apart4(from),
-            };
+        match self.k {
+            FieldBits::One => row.copy_from_slice(&word[..row.len()]),
+            FieldBits::Two => spread_by::<2>(&word, row, |from| 3 * apart2(from)),
+            FieldBits::Four => spread_by::<4>(&word, row, |from| 15 * apart4(from)),
+        }
+    }
+}
+
+/// Each bit of a word `K` times, by what makes 64 of the lowest `64 / K`.
+fn spread_by<const K: usize>(word: &[u64], row: &mut [u64], apart: impl Fn(u64) -> u64) {
+    for (&word, row) in word.iter().zip(row.chunks_mut(K)) {
+        for (part, row) in row.iter_mut().enumerate() {
+            *row = apart(word >> (part * (64 / K)));
         }
     }
 }

@@ -41,7 +41,7 @@ fn last() -> Circuit {
 fn party(number: u16, transport: Transport) -> Result<(usize, Option<u128>)> {
     let (round, last) = (round(), last());
     let config = Config::new(number, transport).protocol(Protocol::Duplo);
-    let mut session = Session::connect_in_parts(config, &round)?;
+    let mut session = Session::connect_in_parts(config, &round, &[])?;
     let own = 1 + usize::from(number);
     let mut first = Inputs::builder(&round, number);
     if number == 0 {

@@ -35,6 +35,10 @@ pub const POOL_GATES: u64 = 1 << 24;
 /// Bytes of all names of components together.
 const MAX_NAMES: usize = 1024;
 
+/// Names and values of a plan of more bytes than this are compared by their digest: a hello has
+/// room for no more than 16 KiB.
+const MAX_PLAN: usize = 6000;
+
 /// Follows the length of MACs that are too short for ρ, so that nobody has them by mistake.
 const COMPARISON_ONLY: &str = " for comparisons only";
 
@@ -317,8 +321,9 @@ fn mac_choice(value: &str) -> Option<MacChoice> {
 pub(crate) enum Job<'a> {
     /// Evaluating a circuit in one go.
     Run(&'a Compiled),
-    /// Evaluating this circuit as the first part of a computation.
-    Parts(&'a Compiled),
+    /// Evaluating this circuit as the first part of a computation, of whose other parts this is
+    /// known.
+    Parts(&'a Compiled, &'a [(String, String)]),
     /// Filling a pool up to this.
     Preprocess(Amount),
     /// Filling pools of components, until they are enough for so many runs of a circuit.
@@ -346,7 +351,7 @@ impl Job<'_> {
     fn circuit(&self) -> Option<&Compiled> {
         match *self {
             Job::Run(circuit)
-            | Job::Parts(circuit)
+            | Job::Parts(circuit, _)
             | Job::PreprocessFor(circuit, _)
             | Job::Prepare(circuit, ..)
             | Job::RunPrepared(circuit) => Some(circuit),
@@ -363,7 +368,7 @@ impl Job<'_> {
         };
         match *self {
             Job::Run(circuit) => ("run", all(circuit, Vec::new())),
-            Job::Parts(circuit) => ("parts", all(circuit, Vec::new())),
+            Job::Parts(circuit, _) => ("parts", all(circuit, Vec::new())),
             Job::Preprocess(Amount { and_gates, input_bits }) => (
                 "preprocess",
                 vec![("gates", and_gates.to_string()), ("input bits", input_bits.to_string())],
@@ -384,6 +389,22 @@ impl Job<'_> {
             Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
         }
     }
+
+    /// What is known of later parts, under names of its own.
+    fn plan(&self) -> Vec<(String, String)> {
+        let Job::Parts(_, plan) = *self else { return Vec::new() };
+        let bytes: usize = plan.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if bytes <= MAX_PLAN {
+            let of_plan =
+                |(name, value): &(String, String)| (format!("plan, {name}"), value.clone());
+            return plan.iter().map(of_plan).collect();
+        }
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 plan of parts v1");
+        for text in plan.iter().flat_map(|(name, value)| [name, value]) {
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        vec![("plan".to_string(), format!("digest {}", hasher.finalize().to_hex()))]
+    }
 }
 
 /// What a party tells the others in the handshake of any session: its kind, all parameters, and
@@ -399,7 +420,8 @@ pub(crate) fn hello(params: &SessionParams, parties: usize, job: Job<'_>) -> Hel
         true => hello.negotiable(key, Some(value).filter(|value| value != AUTO)),
         false => hello.term(key, value),
     };
-    params.values().into_iter().chain(about).fold(hello, add)
+    let hello = params.values().into_iter().chain(about).fold(hello, add);
+    job.plan().into_iter().fold(hello, |hello, (key, value)| hello.term(key, value))
 }
 
 #[cfg(test)]

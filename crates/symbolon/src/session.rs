@@ -95,20 +95,32 @@ impl Session {
     /// `PeerIncompatible` when one was asked for something else; `PeerMisbehaved` when the set-up's
     /// checks fail.
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
-        Session::connect_for(config, circuit, Kind::Run)
+        Session::connect_for(config, circuit, None)
     }
 
     /// As [`connect`](Session::connect), for a computation in parts of which this circuit is the
     /// first. A peer that [`connect`](Session::connect)s to run it whole is refused. Go on with
     /// [`evaluate_part`](Session::evaluate_part).
     ///
+    /// `plan` is what is known of the later parts, as names and values, which the handshake
+    /// compares too: a party with another plan is refused, and the difference named. Without a plan
+    /// the parties compare each later part when they come to it, but not on what it depends.
+    ///
     /// # Errors
     /// As [`connect`](Session::connect).
-    pub fn connect_in_parts(config: Config, circuit: &Circuit) -> Result<Session> {
-        Session::connect_for(config, circuit, Kind::Parts)
+    pub fn connect_in_parts(
+        config: Config,
+        circuit: &Circuit,
+        plan: &[(String, String)],
+    ) -> Result<Session> {
+        Session::connect_for(config, circuit, Some(plan))
     }
 
-    fn connect_for(config: Config, circuit: &Circuit, kind: Kind) -> Result<Session> {
+    fn connect_for(
+        config: Config,
+        circuit: &Circuit,
+        plan: Option<&[(String, String)]>,
+    ) -> Result<Session> {
         config.check(circuit)?;
         let circuit = Compiled::new(circuit);
         let SessionParams { protocol, executions, in_flight, dealer, .. } =
@@ -116,10 +128,8 @@ impl Session {
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
         let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
-        let job = match kind {
-            Kind::Run => Job::Run(&circuit),
-            Kind::Parts => Job::Parts(&circuit),
-        };
+        let kind = if plan.is_some() { Kind::Parts } else { Kind::Run };
+        let job = plan.map_or(Job::Run(&circuit), |plan| Job::Parts(&circuit, plan));
         let begun = begin(config, job, work, |network, dealer| engine(protocol, network, dealer))?;
         let Begun { network, choice, made } = begun;
         let engine = Some(made);

@@ -213,7 +213,7 @@ fn a_handle_that_was_cancelled_cancels_what_comes_later() {
 fn connect(kind: &str, config: Config, circuit: &Circuit) -> Result<Session> {
     match kind {
         "run" => Session::connect(config, circuit),
-        _ => Session::connect_in_parts(config, circuit),
+        _ => Session::connect_in_parts(config, circuit, &[]),
     }
 }
 

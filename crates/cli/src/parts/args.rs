@@ -55,6 +55,9 @@ pub struct PartsArgs {
     /// An own input, PART.INPUT=VALUE; with --local, any party's
     #[arg(long = "input", value_name = "PART.INPUT=VALUE")]
     pub inputs: Vec<InputText>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,

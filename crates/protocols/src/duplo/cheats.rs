@@ -289,6 +289,45 @@ fn one_bad_authenticator_is_outvoted() {
     }
 }
 
+/// An authenticator that accepts no key, alone in its bucket. The wires are in four bundles, of
+/// which the first has the garbler's inputs: there it is noticed when the inputs come, in the others
+/// when the keys of the bundle's wires are looked at.
+/// Cheat: G | EvKAs | an authenticator that accepts no key, alone in its bucket | `wire key` for an
+/// output of a component, `input key` for an input | always; 3/4 of them `wire key`, at these sizes
+#[test]
+fn an_authenticator_that_accepts_nothing_is_noticed() {
+    let small = Small { components: [2, 2], authenticators: [1, 0] };
+    let mut of_wires = Rate::default();
+    for seed in 0..200 {
+        let scene = Scene::new(Some(small), 1, seed);
+        // The hashes that the first of the authenticators accepts, two for each of its four wires.
+        let adversary =
+            state("duplo: accepted", None, |data| data[..4 * 32].iter_mut().for_each(|b| *b ^= 1));
+        let [_, evaluator] = cheat(&scene, GARBLER, adversary);
+        let of_wire = matches!(
+            evaluator,
+            Err(Error::PeerMisbehaved { check, .. }) if check == super::checks::WIRE_KEY
+        );
+        let check = if of_wire { super::checks::WIRE_KEY } else { super::checks::INPUT_KEY };
+        assert_noticed(&evaluator, GARBLER, check);
+        of_wires.note(of_wire);
+    }
+    of_wires.assert_predicted(0.75, "duplo: authenticators of outputs that accept nothing");
+}
+
+/// No copy in a bucket is good, and all give garbage: there is no right key to go on with.
+/// Cheat: G | EvSubs | wrong tables in all copies of all buckets, none of which is opened | `wire
+/// key` | always
+#[test]
+fn buckets_without_a_good_copy_are_noticed_when_they_give_garbage() {
+    let small = Small { components: [2, 0], authenticators: [3, 3] };
+    for seed in 0..4 {
+        let scene = Scene::new(Some(small), 1, seed);
+        let ended = cheat(&scene, GARBLER, state("duplo: table", None, |table| table.fill(7)));
+        assert_noticed(&ended[1], GARBLER, super::checks::WIRE_KEY);
+    }
+}
+
 /// GenSold: solderings of components, of authenticators and of slots are not what was committed to.
 /// Cheat: G | GenSold | inconsistent solderings in buckets and between slots | `commitment opening`
 /// | always

@@ -33,7 +33,7 @@ fn inputs(circuit: &Circuit, party: u16) -> Result<Inputs> {
 fn part(kind: &str) -> Part {
     match kind {
         "run" => |config, _, _| Session::connect(config, &circuit()).map(drop),
-        "parts" => |config, _, _| Session::connect_in_parts(config, &circuit()).map(drop),
+        "parts" => |config, _, _| Session::connect_in_parts(config, &circuit(), &[]).map(drop),
         "preprocess" => |config, me, folder| {
             let amount = Amount { and_gates: 128, input_bits: 8 };
             stored::fill(config, &store(folder, me), amount).map(drop)
@@ -61,8 +61,8 @@ fn kinds() -> Vec<&'static str> {
     let circuit = Compiled::new(&circuit());
     // Without a wildcard, so that a new kind comes here.
     let next = |job: &Job<'_>| match job {
-        Job::Run(_) => Some(Job::Parts(&circuit)),
-        Job::Parts(_) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
+        Job::Run(_) => Some(Job::Parts(&circuit, &[])),
+        Job::Parts(..) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
         Job::Preprocess(_) => Some(Job::PreprocessFor(&circuit, 1)),
         Job::PreprocessFor(..) => Some(Job::Prepare(&circuit, 1, Material::Any)),
         Job::Prepare(..) => Some(Job::RunPrepared(&circuit)),
@@ -245,6 +245,44 @@ fn another_kind_of_session_is_named_on_both_sides() {
         for (me, ended) in (0usize..).zip(ended) {
             let expected = Error::incompatible("phase", two[me], two[1 - me]);
             assert_eq!(ended, Err(expected));
+        }
+    }
+}
+
+/// A plan of a few parts is compared term by term, a long one by its digest.
+/// Cheat: 2 | handshake | nobody cheats: plans of later parts differ | named by both | always
+#[test]
+fn a_plan_that_differs_is_named_on_both_sides() {
+    let plan = |parts: usize, value: &str| -> Vec<(String, String)> {
+        let mut plan: Vec<_> =
+            (2..2 + parts).map(|n| (format!("part {n}: when"), "always".to_string())).collect();
+        plan.push(("last".to_string(), value.to_string()));
+        plan
+    };
+    for parts in [1, 1000] {
+        let plans = [plan(parts, "a.sum = 3"), plan(parts, "a.sum = 4")];
+        let (zero, one) = Transport::memory(1, None).unwrap();
+        let ended: Vec<Result<()>> =
+            thread::scope(|scope| {
+                let mut parties = Vec::new();
+                for ((me, transport), plan) in (0u16..).zip([zero, one]).zip(&plans) {
+                    let config = Config::new(me, transport).protocol(Protocol::Duplo);
+                    parties.push(scope.spawn(move || {
+                        Session::connect_in_parts(config, &circuit(), plan).map(drop)
+                    }));
+                }
+                parties.into_iter().map(|party| party.join().unwrap()).collect()
+            });
+        for (me, ended) in ended.into_iter().enumerate() {
+            let Err(Error::PeerIncompatible { what, ours, theirs }) = ended else {
+                panic!("party {me} ended in {ended:?}");
+            };
+            if parts == 1 {
+                let values = [me, 1 - me].map(|party| plans[party][parts].1.clone());
+                assert_eq!((what.code(), [ours, theirs]), ("plan, last", values));
+            } else {
+                assert_eq!((what.code(), ours != theirs), ("plan", true));
+            }
         }
     }
 }

@@ -153,7 +153,7 @@ impl Session {
     /// let party = |number: u16, transport| -> Result<_> {
     ///     let config = Config::new(number, transport).protocol(Protocol::Duplo);
     ///     let inputs = Inputs::builder(&hidden, number).uint(usize::from(number), 20)?.finish()?;
-    ///     let mut session = Session::connect_in_parts(config, &hidden)?;
+    ///     let mut session = Session::connect_in_parts(config, &hidden, &[])?;
     ///     session.evaluate_part(&inputs)?;
     ///     // Both add the sum to itself.
     ///     let links = [0, 1].map(|input| Link { input, part: 0, output: 0 });
