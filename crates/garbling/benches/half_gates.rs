@@ -9,7 +9,8 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Plan, Receivers, Type, builtin};
-use symbolon_garbling::{Coverage, Instance};
+use symbolon_garbling::component::ComponentDigest;
+use symbolon_garbling::{Coverage, Instance, adaptive};
 use symbolon_primitives::{Block, Seed};
 
 fn main() {
@@ -75,5 +76,27 @@ fn garble_with_digest(bencher: Bencher<'_, '_>, name: &str) {
 fn garble_adaptively_with_digest(bencher: Bencher<'_, '_>, name: &str) {
     measure(bencher, name, |instance, seed| {
         let _ = black_box(instance.garble_adaptively_from_seed(seed, forget));
+    });
+}
+
+/// The same for several circuits in one walk.
+#[divan::bench(args = CIRCUITS, consts = [1, 2, 3, 4, 5, 6, 8])]
+fn garble_adaptively_side_by_side<const W: usize>(bencher: Bencher<'_, '_>, name: &str) {
+    let plan = Plan::new(&circuit(name));
+    let instances: [Instance<'_>; W] =
+        std::array::from_fn(|k| Instance::new(&plan, &[7; 32], k as u64));
+    let seed = Seed::new(Block(5));
+    let keys: [_; W] = std::array::from_fn(|k| instances[k].keys_from_seed(&seed));
+    let wanted = vec![[Block::ZERO; 2]; plan.output_slots().len()];
+    let each = [(); W].map(|()| (&seed, &wanted[..]));
+    bencher.counter(ItemsCount::new(W as u64 * plan.and_count())).bench_local(|| {
+        let mut digests = [(); W].map(|()| ComponentDigest::default());
+        let sink = |pieces: [&mut [[Block; 2]]; W]| {
+            digests.iter_mut().zip(pieces).for_each(|(digest, gates)| digest.update(gates));
+            Ok::<_, Infallible>(())
+        };
+        let ended =
+            adaptive::garble_adaptively_side_by_side(instances, keys.each_ref(), each, sink);
+        black_box((ended.is_ok(), digests.map(ComponentDigest::finish)));
     });
 }

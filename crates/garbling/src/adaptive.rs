@@ -25,11 +25,16 @@
 
 use std::convert::Infallible;
 
-use symbolon_primitives::{BitVec, Block, Prg, Seed, TweakedHash, same_digest};
+use symbolon_primitives::block_xor::xor_blocks;
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash, same_digest};
 use zeroize::Zeroizing;
 
 use crate::component::{ComponentDigest, ComponentKeys, blocks_of, forget};
 use crate::instance::{self, InputKeys, Instance, Labels, always};
+use crate::{evaluate_pieces_side_by_side, garble_pieces_side_by_side};
+
+/// Blocks of a mask that are made at a time: they stay in the L1 cache.
+const AT_A_TIME: usize = 256;
 
 /// A pair of blocks for each output, the one for value 0 first.
 pub type Pairs = Zeroizing<Vec<[Block; 2]>>;
@@ -47,6 +52,13 @@ impl Ending {
     /// How many blocks the decoding of this many outputs takes.
     pub const fn decoding_blocks(outputs: usize) -> usize {
         outputs.div_ceil(128)
+    }
+
+    /// # Panics
+    /// If it is not as long as this many outputs require.
+    fn fits(&self, outputs: usize) {
+        assert_eq!(self.translations.len(), outputs, "a translation for each output");
+        assert_eq!(self.decoding.len(), Ending::decoding_blocks(outputs), "a bit for each output");
     }
 }
 
@@ -86,7 +98,7 @@ impl Mask {
         Mask {
             prg: instance.generator("symbolon 2026 adaptive garbling mask", nonce),
             outputs: instance.subkey("symbolon 2026 adaptive garbling outputs 2", nonce),
-            buffer: Labels::default(),
+            buffer: Labels::new(vec![Block::ZERO; AT_A_TIME]),
         }
     }
 
@@ -96,12 +108,11 @@ impl Mask {
     }
 
     fn apply_blocks(&mut self, blocks: &mut [Block]) {
-        if self.buffer.len() < blocks.len() {
-            self.buffer = Labels::new(vec![Block::ZERO; blocks.len()]);
+        for blocks in blocks.chunks_mut(AT_A_TIME) {
+            let mask = &mut self.buffer[..blocks.len()];
+            self.prg.fill_blocks(mask);
+            xor_blocks(blocks, mask);
         }
-        let mask = &mut self.buffer[..blocks.len()];
-        self.prg.fill_blocks(mask);
-        blocks.iter_mut().zip(mask).for_each(|(block, mask)| *block ^= *mask);
     }
 
     /// H(R, out, i, 0, d) and H(R, out, i, 1, d') for the pairs d, d' of all outputs, in place.
@@ -116,15 +127,15 @@ impl Mask {
         TweakedHash::new(*self.outputs).hash_with(&tweaks, 1, labels);
     }
 
-    /// The ending after a table that has all been masked: for the outputs' labels for 0 in `keys`,
-    /// which becomes the labels `wanted`.
+    /// The ending after a table that has all been masked, for the outputs' labels for 0 in the
+    /// static garbling, which become the labels `wanted`.
     ///
     /// Paper: RR16, Fig. 9, Gb
-    fn seal(mut self, keys: &ComponentKeys, wanted: &[[Block; 2]]) -> Ending {
-        let mut decoding = blocks_of(&instance::decoding(&keys.outputs)).to_vec();
+    fn seal(mut self, outputs: &[Block], delta: &Delta, wanted: &[[Block; 2]]) -> Ending {
+        let mut decoding = blocks_of(&instance::decoding(outputs)).to_vec();
         self.apply_blocks(&mut decoding);
-        assert_eq!(keys.outputs.len(), wanted.len(), "two labels for each output");
-        let both = keys.outputs.iter().map(|zero| [*zero, *zero ^ *keys.delta]);
+        assert_eq!(outputs.len(), wanted.len(), "two labels for each output");
+        let both = outputs.iter().map(|zero| [*zero, *zero ^ **delta]);
         let mut hashes = Pairs::new(both.collect());
         self.hash_pairs(&mut hashes);
         let translate =
@@ -188,9 +199,8 @@ impl Instance<'_> {
             sink(gates)
         })?;
         let InputKeys { delta, inputs } = keys.clone();
-        let keys = ComponentKeys { delta, inputs, outputs };
-        let ending = mask.seal(&keys, wanted);
-        Ok((keys, ending))
+        let ending = mask.seal(&outputs, &delta, wanted);
+        Ok((ComponentKeys { delta, inputs, outputs }, ending))
     }
 
     /// Evaluates with R and one label for each input bit; `source` fills in the masked table as in
@@ -213,13 +223,7 @@ impl Instance<'_> {
         ending: &Ending,
         mut source: impl FnMut(&mut [[Block; 2]]) -> Result<(), E>,
     ) -> Result<(BitVec, Labels), E> {
-        let outputs = self.plan.output_slots().len();
-        assert_eq!(ending.translations.len(), outputs, "a translation for each output");
-        assert_eq!(
-            ending.decoding.len(),
-            Ending::decoding_blocks(outputs),
-            "a bit for each output"
-        );
+        ending.fits(self.plan.output_slots().len());
         let mut mask = Mask::new(self, nonce);
         let labels = self.evaluate(inputs, |gates| {
             source(gates)?;
@@ -270,4 +274,61 @@ impl Instance<'_> {
         let (keys, _, made) = always(self.garble_adaptively_from_seed(seed, forget));
         same_digest(&made, digest).then_some(keys)
     }
+}
+
+/// [`Instance::garble_adaptively`] for several instances of one plan: `sink` gets the next gates of
+/// all masked tables at a time. Returns the endings.
+///
+/// # Errors
+/// The sink's.
+///
+/// # Panics
+/// As [`Instance::garble_adaptively`], and if the instances are not of one plan.
+pub fn garble_adaptively_side_by_side<const W: usize, E>(
+    instances: [Instance<'_>; W],
+    keys: [&InputKeys; W],
+    wanted: [(&Seed, &[[Block; 2]]); W],
+    mut sink: impl FnMut([&mut [[Block; 2]]; W]) -> Result<(), E>,
+) -> Result<[Ending; W], E> {
+    let mut masks: [Mask; W] =
+        std::array::from_fn(|lane| Mask::new(&instances[lane], wanted[lane].0));
+    let outputs = garble_pieces_side_by_side(instances, keys, |mut pieces| {
+        masks.iter_mut().zip(&mut pieces).for_each(|(mask, gates)| mask.apply(gates));
+        sink(pieces)
+    })?;
+    let mut masks = masks.into_iter();
+    Ok(std::array::from_fn(|lane| {
+        let mask = masks.next().expect("a mask for each");
+        mask.seal(&outputs[lane], &keys[lane].delta, wanted[lane].1)
+    }))
+}
+
+/// [`Instance::evaluate_adaptively`] for several instances of one plan: `source` fills in the next
+/// gates of all masked tables at a time.
+///
+/// # Errors
+/// The source's.
+///
+/// # Panics
+/// As [`Instance::evaluate_adaptively`], and if the instances are not of one plan.
+pub fn evaluate_adaptively_side_by_side<const W: usize, E>(
+    instances: [Instance<'_>; W],
+    nonces: [&Seed; W],
+    inputs: [&[Block]; W],
+    endings: [&Ending; W],
+    mut source: impl FnMut([&mut [[Block; 2]]; W]) -> Result<(), E>,
+) -> Result<[(BitVec, Labels); W], E> {
+    let outputs = instances[0].plan.output_slots().len();
+    endings.iter().for_each(|ending| ending.fits(outputs));
+    let mut masks: [Mask; W] =
+        std::array::from_fn(|lane| Mask::new(&instances[lane], nonces[lane]));
+    let labels = evaluate_pieces_side_by_side(instances, inputs, |mut pieces| {
+        source(pieces.each_mut().map(|piece| &mut **piece))?;
+        masks.iter_mut().zip(&mut pieces).for_each(|(mask, gates)| mask.apply(gates));
+        Ok::<_, E>(())
+    })?;
+    let mut masks = masks.into_iter();
+    Ok(std::array::from_fn(|lane| {
+        masks.next().expect("a mask for each").open(&labels[lane], endings[lane])
+    }))
 }

@@ -9,7 +9,8 @@
 //!   memory that follows the live wires. Δ and the labels of the inputs are the caller's, or come
 //!   from a seed.
 //! - [`garble_side_by_side`] and [`evaluate_side_by_side`] do the same for several garblings of one
-//!   plan in one walk.
+//!   plan in one walk; [`garble_pieces_side_by_side`] and [`evaluate_pieces_side_by_side`] with the
+//!   tables in pieces.
 //! - [`component`] garbles from a seed with a digest, and checks an opened seed against the digest
 //!   without keeping a table: the garbling of cut-and-choose protocols.
 //! - [`adaptive`] masks a garbled circuit so that it may be sent before the inputs are chosen.
@@ -36,4 +37,7 @@ pub mod wires;
 
 pub use component::{ComponentKeys, Coverage, GarbledComponent};
 pub use instance::{CHUNK, InputKeys, Instance, Labels, choose, decode, decoding, value_of};
-pub use side_by_side::{evaluate_side_by_side, garble_side_by_side};
+pub use side_by_side::{
+    evaluate_pieces_side_by_side, evaluate_side_by_side, garble_pieces_side_by_side,
+    garble_side_by_side,
+};

@@ -7,6 +7,9 @@ use std::convert::Infallible;
 use common::{SESSION, active, random_circuit, random_inputs, seeds};
 use proptest::prelude::*;
 use symbolon_circuit::{Plan, builtin, eval_bits};
+use symbolon_garbling::adaptive::{
+    evaluate_adaptively_side_by_side, garble_adaptively_side_by_side,
+};
 use symbolon_garbling::component::ComponentDigest;
 use symbolon_garbling::{Coverage, InputKeys, Instance, decoding};
 use symbolon_primitives::{Block, Seed};
@@ -131,6 +134,53 @@ proptest! {
         prop_assert_eq!(values.to_bools(), &expected[..]);
         for ((label, pair), value) in labels.iter().zip(&*keys.outputs).zip(expected) {
             prop_assert_eq!(*label, pair[usize::from(value)]);
+        }
+    }
+}
+
+/// Side by side, all circuits are garbled, and evaluated, as they are alone.
+#[test]
+fn the_adaptive_form_is_the_same_side_by_side() {
+    let circuit = builtin::by_name("mult-schoolbook:32").unwrap();
+    let plan = Plan::new(&circuit);
+    let instances: [Instance<'_>; 3] =
+        std::array::from_fn(|i| Instance::new(&plan, &SESSION, 5 + i as u64));
+    let seeds = [1, 2, 3].map(|seed| Seed::new(Block(seed)));
+    let alone: [_; 3] = std::array::from_fn(|i| instances[i].garble_adaptive_component(&seeds[i]));
+    let keys = alone.each_ref().map(|(_, keys)| InputKeys {
+        delta: keys.component.delta.clone(),
+        inputs: keys.component.inputs.clone(),
+    });
+    let wanted = alone.each_ref().map(|(_, keys)| (&keys.nonce, &keys.outputs[..]));
+    let mut tables: [Vec<[Block; 2]>; 3] = Default::default();
+    let endings = garble_adaptively_side_by_side(instances, keys.each_ref(), wanted, |pieces| {
+        tables.iter_mut().zip(pieces).for_each(|(table, gates)| table.extend_from_slice(gates));
+        Ok::<_, Infallible>(())
+    });
+    for ((table, ending), (made, _)) in tables.iter().zip(endings.unwrap()).zip(&alone) {
+        assert_eq!((table, &ending), (&made.table, &made.ending));
+    }
+    let bits: [_; 3] = std::array::from_fn(|i| random_inputs(&plan, i as u128));
+    let inputs: [_; 3] = std::array::from_fn(|i| active(&keys[i], &bits[i]));
+    let mut read = [0; 3];
+    let evaluated = evaluate_adaptively_side_by_side(
+        instances,
+        wanted.map(|(nonce, _)| nonce),
+        inputs.each_ref().map(|inputs| &inputs[..]),
+        alone.each_ref().map(|(made, _)| &made.ending),
+        |mut pieces| {
+            for ((piece, table), read) in pieces.iter_mut().zip(&tables).zip(&mut read) {
+                piece.copy_from_slice(&table[*read..][..piece.len()]);
+                *read += piece.len();
+            }
+            Ok::<_, Infallible>(())
+        },
+    );
+    for (((values, labels), bits), (_, keys)) in evaluated.unwrap().iter().zip(&bits).zip(&alone) {
+        let expected = eval_bits(&circuit, &bits.to_bools());
+        assert_eq!(values.to_bools(), expected);
+        for ((label, pair), value) in labels.iter().zip(&*keys.outputs).zip(expected) {
+            assert_eq!(*label, pair[usize::from(value)]);
         }
     }
 }

@@ -11,7 +11,8 @@ use symbolon_circuit::{And, Plan, builtin, eval_bits};
 use symbolon_garbling::four_row::{FourRows, RowHash, row_input};
 use symbolon_garbling::half_gates::{Colours, Gates, HalfGates, RUN};
 use symbolon_garbling::{
-    CHUNK, Instance, decode, decoding, evaluate_side_by_side, garble_side_by_side, value_of,
+    CHUNK, Instance, decode, decoding, evaluate_pieces_side_by_side, evaluate_side_by_side,
+    garble_pieces_side_by_side, garble_side_by_side, value_of,
 };
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash};
 
@@ -49,6 +50,15 @@ fn side_by_side_is_as_alone<const W: usize>(plan: &Plan, seed: u128) {
     for ((table, zero), alone) in tables.iter().zip(&zero).zip(&alone) {
         assert_eq!((table, &**zero), (&alone.0, &*alone.1));
     }
+    let mut joined: [Vec<[Block; 2]>; W] = std::array::from_fn(|_| Vec::new());
+    let outputs = garble_pieces_side_by_side(instances, keys.each_ref(), |pieces| {
+        assert!(pieces[0].len() == CHUNK || pieces[0].len() + joined[0].len() == tables[0].len());
+        for (joined, piece) in joined.iter_mut().zip(pieces) {
+            joined.extend_from_slice(piece);
+        }
+        Ok::<_, Infallible>(())
+    });
+    assert_eq!((outputs.unwrap(), &joined), (zero, &tables));
     let inputs: [_; W] =
         std::array::from_fn(|i| active(&keys[i], &random_inputs(plan, seed + i as u128)));
     let labels = evaluate_side_by_side(
@@ -59,6 +69,20 @@ fn side_by_side_is_as_alone<const W: usize>(plan: &Plan, seed: u128) {
     for i in 0..W {
         assert_eq!(labels[i], instances[i].evaluate_table(&inputs[i], &tables[i]), "{i} of {W}");
     }
+    let mut read = 0;
+    let of_pieces = evaluate_pieces_side_by_side(
+        instances,
+        inputs.each_ref().map(|inputs| &inputs[..]),
+        |mut pieces| {
+            let range = read..read + pieces[0].len();
+            read = range.end;
+            for (piece, table) in pieces.iter_mut().zip(&tables) {
+                piece.copy_from_slice(&table[range.clone()]);
+            }
+            Ok::<_, Infallible>(())
+        },
+    );
+    assert_eq!((of_pieces.unwrap(), read), (labels, tables[0].len()));
 }
 
 proptest! {
@@ -68,6 +92,14 @@ proptest! {
         side_by_side_is_as_alone::<1>(&plan, seed);
         side_by_side_is_as_alone::<2>(&plan, seed);
         side_by_side_is_as_alone::<4>(&plan, seed);
+    }
+}
+
+/// Several pieces, and runs of gates that go over the end of one.
+#[test]
+fn pieces_side_by_side_end_within_runs() {
+    for name in ["aes128", "mult-schoolbook:16"] {
+        side_by_side_is_as_alone::<3>(&Plan::new(&builtin::by_name(name).unwrap()), 5);
     }
 }
 
