@@ -1,16 +1,7 @@
 //! Work on threads that hold secrets.
 
-/// Computes `work` of 0 .. n with `threads` threads; the results are in order.
-pub(crate) fn in_parallel<T: Send>(
-    threads: usize,
-    n: usize,
-    work: impl Fn(usize) -> T + Sync,
-) -> Vec<T> {
-    in_parallel_on(threads, (0..n).collect(), work)
-}
-
 /// Computes `work` of these with `threads` threads; the results are in order.
-pub(crate) fn in_parallel_on<I: Send, T: Send>(
+pub(crate) fn in_parallel<I: Send, T: Send>(
     threads: usize,
     items: Vec<I>,
     work: impl Fn(I) -> T + Sync,

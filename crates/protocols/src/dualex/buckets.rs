@@ -15,7 +15,9 @@ use super::{
     check::Committed,
     checks,
     execution::{Execution, PeerCircuit},
-    garble::{Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, PairDigest, output_labels},
+    garble::{
+        Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, PairDigest, Source, output_labels,
+    },
     inputs::Inputs,
     messages,
     offline::Offline,
@@ -96,21 +98,24 @@ fn send_circuits(
 ) -> Result<Vec<OwnCircuit>> {
     let (me, threads) = (offline.me(), offline.threads());
     let mut kept = Vec::with_capacity(circuits.len());
-    for part in circuits.chunks(threads) {
+    let side = offline.garbler(me).side_by_side().min(circuits.len().div_ceil(threads));
+    for part in circuits.chunks(side * threads) {
         let garbler = offline.garbler(me);
         let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);
         let meter = &offline.net.meter;
-        let garbled = in_parallel(threads, part.len(), |k| {
-            let j = part[k] as usize;
-            let mut table: Vec<[Block; 2]> = Vec::with_capacity(gates);
-            let (seed, order) = (&committed.seeds[j], &committed.orders[j]);
-            let number = first + j as u64;
-            let garbled =
-                garbler.garble(number, seed, order, |gates| table.extend_from_slice(gates));
-            meter.advance(Step::Gates, gates as u64);
-            (table, garbled)
+        let garbled = in_parallel(threads, part.chunks(side).collect(), |group| {
+            let source = |&j: &u32| {
+                let (seed, order) = (&committed.seeds[j as usize], &committed.orders[j as usize]);
+                Source { number: first + u64::from(j), seed, order }
+            };
+            let sources: Vec<Source<'_>> = group.iter().map(source).collect();
+            let mut tables: Vec<Vec<[Block; 2]>> =
+                group.iter().map(|_| Vec::with_capacity(gates)).collect();
+            let garbled = garbler.garble(&sources, |k, gates| tables[k].extend_from_slice(gates));
+            meter.advance(Step::Gates, (gates * group.len()) as u64);
+            tables.into_iter().zip(garbled).collect::<Vec<_>>()
         });
-        for (table, garbled) in garbled {
+        for (table, garbled) in garbled.into_iter().flatten() {
             let channel = offline.channel();
             for piece in table.chunks(PIECE) {
                 channel.send(messages::TABLE, Block::as_bytes(piece.as_flattened()))?;
@@ -142,13 +147,10 @@ fn receive_circuit(
     let [own_bits, peer_bits] = [me, 1 - me].map(|party| offline.function.inputs[party]);
     let encoded = offline.matrices[me].encoded();
     let (outputs, gates) = (offline.function.outputs, offline.function.plan.and_count() as usize);
+    let mut table = offline.tables.room(gates);
     let channel = offline.channel();
-    let mut table = Vec::new();
     let mut digest = ComponentDigest::default();
-    while table.len() < gates {
-        let start = table.len();
-        table.resize(gates.min(start + PIECE), [Block::ZERO; 2]);
-        let piece = &mut table[start..];
+    for piece in table.chunks_mut(PIECE) {
         channel.recv_into(messages::TABLE, Block::as_bytes_mut(piece.as_flattened_mut()))?;
         digest.update(piece);
     }

@@ -17,6 +17,7 @@ use symbolon_primitives::{BitVec, Block, Commitment, Seed, same_digest, watch};
 use symbolon_transport::{Error, Result, Step};
 use zeroize::Zeroizing;
 
+use super::garble::Source;
 use super::offline::{Offline, Ots};
 use super::{checks, messages};
 use crate::parallel::in_parallel;
@@ -55,12 +56,15 @@ pub(super) fn commit(offline: &mut Offline<'_>, ots: &Ots) -> Result<Committed> 
     let gates = offline.function.plan.and_count();
     // Each circuit is garbled now, and again when it is opened to this party or sent.
     meter.begin_step(Step::Gates, 2 * gates * n as u64);
-    let own = in_parallel(offline.threads(), n, |j| {
-        let commitment = garbler.commit(first + j as u64, &seeds[j], &orders[j]);
-        meter.advance(Step::Gates, gates);
-        commitment
+    let source = |j: usize| Source { number: first + j as u64, seed: &seeds[j], order: &orders[j] };
+    let sources: Vec<Source<'_>> = (0..n).map(source).collect();
+    let groups: Vec<_> = sources.chunks(garbler.side_by_side()).collect();
+    let own = in_parallel(offline.threads(), groups, |group| {
+        let commitments = garbler.commit(group);
+        meter.advance(Step::Gates, gates * group.len() as u64);
+        commitments
     });
-    let message: Vec<u8> = own.iter().flat_map(|commitment| commitment.0).collect();
+    let message: Vec<u8> = own.iter().flatten().flat_map(|commitment| commitment.0).collect();
     let channel = offline.channel();
     channel.send(messages::CIRCUITS, &message)?;
     let theirs = channel.recv(messages::CIRCUITS, 32 * n)?;
@@ -122,12 +126,21 @@ pub(super) fn open(
     let garbler = offline.garbler(1 - me);
     let (first, matrix) = (offline.first, &offline.matrices[1 - me]);
     let (meter, gates) = (&offline.net.meter, offline.function.plan.and_count());
-    let good = in_parallel(offline.threads(), opened, |k| {
-        let choices = choices.slice(k * their_bits..(k + 1) * their_bits);
-        let number = first + numbers[k] as u64;
-        let commitment = garbler.commit(number, &seeds[k], &matrix.decode(&choices));
-        meter.advance(Step::Gates, gates);
-        same_digest(&commitment.0, &committed.theirs[numbers[k]].0)
+    let orders: Vec<BitVec> = (0..opened)
+        .map(|k| matrix.decode(&choices.slice(k * their_bits..(k + 1) * their_bits)))
+        .collect();
+    let circuit = |k: usize| {
+        let (number, seed, order) = (first + numbers[k] as u64, &seeds[k], &orders[k]);
+        (Source { number, seed, order }, &committed.theirs[numbers[k]])
+    };
+    let circuits: Vec<_> = (0..opened).map(circuit).collect();
+    let groups: Vec<_> = circuits.chunks(garbler.side_by_side()).collect();
+    let good = in_parallel(offline.threads(), groups, |group| {
+        let sources: Vec<Source<'_>> = group.iter().map(|(source, _)| *source).collect();
+        let commitments = garbler.commit(&sources);
+        meter.advance(Step::Gates, gates * group.len() as u64);
+        let mut pairs = commitments.iter().zip(group);
+        pairs.all(|(commitment, (_, theirs))| same_digest(&commitment.0, &theirs.0))
     });
     match good.into_iter().all(|good| good) {
         true => Ok(()),

@@ -49,9 +49,11 @@ impl DualEx {
     ) -> Result<PreparedExecutions> {
         let mut executions = Vec::with_capacity(params.executions());
         let mut none = PreparedExecutions::none(net, circuit, &params)?;
+        let gates = none.function.plan.and_count() as usize;
+        let tables = Tables::of_batch(params.executions() * params.bucket(), gates);
         self.prepare_into(
             net,
-            (&none, params, Tables::of_batch()),
+            (&none, params, tables),
             &mut |_, execution| {
                 executions.push(execution);
                 Ok(())
@@ -128,7 +130,7 @@ impl Engine for DualEx {
         let none = PreparedExecutions::none(net, circuit, &params)?;
         self.prepare_into(
             net,
-            (&none, params, Tables::in_memory()),
+            (&none, params, Tables::Alone),
             &mut |net, execution| each(net, Box::new(none.with(execution))),
             #[cfg(test)]
             None,

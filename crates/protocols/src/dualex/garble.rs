@@ -28,7 +28,11 @@
 use std::convert::Infallible;
 
 use symbolon_circuit::Plan;
-use symbolon_garbling::{InputKeys, Instance, adaptive::Ending, component::ComponentDigest};
+use symbolon_garbling::{
+    InputKeys, Instance,
+    adaptive::{Ending, garble_adaptively_side_by_side},
+    component::ComponentDigest,
+};
 use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, TweakedHash, commit_with,
     derive_block, mask64,
@@ -37,6 +41,12 @@ use symbolon_transport::PartyId;
 use zeroize::Zeroizing;
 
 use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
+
+/// How many circuits are garbled or evaluated side by side, if they are not too large for it.
+pub(super) const SIDE: usize = 4;
+
+/// The most labels in the slots of circuits side by side: they are to stay in a core's cache.
+const SLOTS: usize = 1 << 15;
 
 /// The kind of a commitment to a circuit.
 const CIRCUIT: &str = "dualex: circuits";
@@ -109,6 +119,26 @@ pub(super) struct Garbled {
     pub leaves: Leaves,
     /// What opens the commitment.
     pub opening: Opening,
+}
+
+/// What a circuit follows from.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// Its number.
+    pub number: u64,
+    /// Its seed.
+    pub seed: &'a Seed,
+    /// The order of the leaves of its garbler's inputs.
+    pub order: &'a BitVec,
+}
+
+/// What a circuit's seed yields before the circuit is garbled.
+struct Drawn {
+    keys: InputKeys,
+    /// d̂.
+    wanted: Pairs,
+    own: OwnCircuit,
+    opening: Opening,
 }
 
 /// What the commitment to a circuit is to.
@@ -257,18 +287,16 @@ impl LeafHash {
 
     /// The hashes of labels, of which `group` belong to each wire.
     fn hash(&self, kind: Leaf, group: usize, labels: &[Block]) -> Vec<Digest> {
-        let halves = [0, 1].map(|half| {
-            let mut hashes = Blocks::new(labels.to_vec());
-            self.labels.hash((2 * kind as u128 + half) << 40, group, &mut hashes);
-            hashes
-        });
-        let join = |(low, high): (&Block, &Block)| {
-            let mut leaf = [0; 32];
-            leaf[..16].copy_from_slice(&low.to_bytes());
-            leaf[16..].copy_from_slice(&high.to_bytes());
-            leaf
-        };
-        halves[0].iter().zip(halves[1].iter()).map(join).collect()
+        let mut leaves = vec![[0; 32]; labels.len()];
+        let mut hashes = Blocks::new(vec![Block::ZERO; labels.len()]);
+        for half in [0, 1] {
+            hashes.copy_from_slice(labels);
+            self.labels.hash((2 * kind as u128 + half as u128) << 40, group, &mut hashes);
+            for (leaf, hash) in leaves.iter_mut().zip(hashes.iter()) {
+                leaf.as_chunks_mut::<16>().0[half] = hash.to_bytes();
+            }
+        }
+        leaves
     }
 
     /// The leaves of one label of each wire.
@@ -295,6 +323,11 @@ impl LeafHash {
         };
         self.pairs(kind, &Pairs::new(zero.iter().enumerate().map(pair).collect()))
     }
+}
+
+/// How many circuits of this plan are garbled or evaluated side by side.
+pub(super) fn side_by_side(plan: &Plan) -> usize {
+    if SIDE * plan.slots() <= SLOTS { SIDE } else { 1 }
 }
 
 /// The garbling of circuit `number` of party `garbler`.
@@ -347,61 +380,118 @@ impl<'a> Garbler<'a> {
         }
     }
 
-    /// Garbles circuit `number` from its seed, with the leaves of this party's inputs in this
-    /// order, and commits to it. Keeps nothing.
-    pub fn commit(&self, number: u64, seed: &Seed, order: &BitVec) -> Commitment {
-        let mut digest = ComponentDigest::default();
-        let garbled = self.garble(number, seed, order, |gates| digest.update(gates));
-        let table = digest.finish_with_ending(&garbled.ending);
-        let value = Contents { table, leaves: garbled.leaves }.value();
-        commit_with(&self.context(number), &garbled.opening, &value)
+    /// How many circuits are garbled side by side.
+    pub fn side_by_side(&self) -> usize {
+        #[cfg(test)]
+        if self.other.is_some() {
+            // A cheater's circuits differ.
+            return 1;
+        }
+        side_by_side(&self.function.plan)
     }
 
-    /// Garbles circuit `number` again, to send it; the masked table goes to `sink` in pieces.
+    /// Garbles circuits, [`side_by_side`](Garbler::side_by_side) of them at most, and commits to
+    /// them. Keeps nothing.
+    pub fn commit(&self, sources: &[Source<'_>]) -> Vec<Commitment> {
+        let mut digests: Vec<_> = sources.iter().map(|_| ComponentDigest::default()).collect();
+        let garbled = self.garble(sources, |k, gates| digests[k].update(gates));
+        let mut commitments = Vec::with_capacity(sources.len());
+        for (garbled, digest) in garbled.into_iter().zip(digests) {
+            let table = digest.finish_with_ending(&garbled.ending);
+            let value = Contents { table, leaves: garbled.leaves }.value();
+            let context = self.context(garbled.own.number);
+            commitments.push(commit_with(&context, &garbled.opening, &value));
+        }
+        commitments
+    }
+
+    /// Garbles circuits, [`side_by_side`](Garbler::side_by_side) of them at most; the masked table
+    /// of the k-th goes to `sink` in pieces, with k.
     ///
     /// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
     pub fn garble(
         &self,
-        number: u64,
-        seed: &Seed,
-        order: &BitVec,
-        mut sink: impl FnMut(&mut [[Block; 2]]),
-    ) -> Garbled {
-        let mut prg = Prg::from_seed(**seed);
+        sources: &[Source<'_>],
+        mut sink: impl FnMut(usize, &mut [[Block; 2]]),
+    ) -> Vec<Garbled> {
+        let mut garbled = Vec::with_capacity(sources.len());
+        while garbled.len() < sources.len() {
+            let done = garbled.len();
+            let sink = |lane, gates: &mut [[Block; 2]]| sink(done + lane, gates);
+            let rest = &sources[done..];
+            match rest.len() {
+                1 => self.garble_lanes::<1>(rest, sink, &mut garbled),
+                2 | 3 => self.garble_lanes::<2>(rest, sink, &mut garbled),
+                _ => self.garble_lanes::<SIDE>(rest, sink, &mut garbled),
+            }
+        }
+        garbled
+    }
+
+    /// Garbles the first `W` circuits.
+    fn garble_lanes<const W: usize>(
+        &self,
+        sources: &[Source<'_>],
+        mut sink: impl FnMut(usize, &mut [[Block; 2]]),
+        garbled: &mut Vec<Garbled>,
+    ) {
+        let sources: &[Source<'_>; W] = sources.first_chunk().expect("as many as there are");
+        let instances = sources.map(|source| self.instance(source.number));
+        let mut drawn = std::array::from_fn::<_, W, _>(|k| self.draw(&sources[k], &instances[k]));
+        let decoded = self.matrix.decode_labels(&drawn.each_ref().map(|d| &d.own.encoded[..]));
+        for (drawn, decoded) in drawn.iter_mut().zip(decoded) {
+            let announced = drawn.own.announced.iter_mut();
+            announced.zip(decoded.iter()).for_each(|(label, decoded)| *label ^= *decoded);
+        }
+        let keys = drawn.each_ref().map(|drawn| &drawn.keys);
+        let wanted = drawn.each_ref().map(|drawn| (&drawn.own.nonce, &drawn.wanted[..]));
+        let endings = garble_adaptively_side_by_side(instances, keys, wanted, |pieces| {
+            pieces.into_iter().enumerate().for_each(|(lane, gates)| sink(lane, gates));
+            Ok::<_, Infallible>(())
+        });
+        let Ok(endings) = endings;
+        for ((source, drawn), ending) in sources.iter().zip(drawn).zip(endings) {
+            let leaves = self.leaves(&drawn.own, source.order);
+            let Drawn { own, opening, .. } = drawn;
+            garbled.push(Garbled { own, ending, leaves, opening });
+        }
+    }
+
+    /// Everything of a circuit that follows from its seed before it is garbled, but that
+    /// `announced` has the labels of the wires, to which those of M·r must be added.
+    fn draw(&self, source: &Source<'_>, instance: &Instance<'_>) -> Drawn {
+        let mut prg = Prg::from_seed(**source.seed);
         let [labels, nonce, output_seed] = [prg.seed(), prg.seed(), prg.seed()];
         let mut encoded = Blocks::new(vec![Block::ZERO; self.matrix.encoded()]);
         prg.fill_blocks(&mut encoded);
-
-        let instance = self.instance(number);
-        let keys: InputKeys = instance.keys_from_seed(&labels);
+        let opening = Opening::draw(&mut prg);
+        let keys = instance.keys_from_seed(&labels);
         let wanted = output_labels(&output_seed, self.function.outputs);
-        let garbled = instance.garble_adaptively(&keys, (&nonce, &wanted), |gates| {
-            sink(gates);
-            Ok::<_, Infallible>(())
-        });
-        let Ok((_, ending)) = garbled;
-
-        let [own, wires] = self.split(&keys.inputs).map(|labels| Blocks::new(labels.to_vec()));
-        let mut announced = Blocks::new(self.matrix.decode_labels(&encoded));
-        announced.iter_mut().zip(wires.iter()).for_each(|(label, wire)| *label ^= *wire);
-        let hash = LeafHash::new(self.session, self.party, number);
-        let natural = |n| BitVec::zeros(n);
-        let delta = &keys.delta;
-        let pairs = |kind, zero: &[Block], order: &BitVec| hash.ordered(kind, zero, delta, order);
-        let of_encoding = pairs(Leaf::Encoded, &encoded, &natural(encoded.len()));
-        #[cfg(test)]
-        let of_encoding = self.probing(number, of_encoding);
-        let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());
-        let leaves = Leaves {
-            own: inputs.add(&pairs(Leaf::Own, &own, order)),
-            announced: inputs.add(&pairs(Leaf::Announced, &announced, &natural(announced.len()))),
-            encoded: encoding.add(&of_encoding),
-            seeds: [hash.seed(Leaf::Nonce, *nonce), hash.seed(Leaf::Outputs, *output_seed)],
-            pairs: [inputs.finish(), encoding.finish()],
-        };
-        let delta = keys.delta.clone();
+        let [own, announced] = self.split(&keys.inputs).map(|labels| Blocks::new(labels.to_vec()));
+        let (number, delta) = (source.number, keys.delta.clone());
         let own = OwnCircuit { number, delta, own, announced, encoded, nonce, output_seed };
-        Garbled { own, ending, leaves, opening: Opening::draw(&mut prg) }
+        Drawn { keys, wanted, own, opening }
+    }
+
+    /// The leaves of a circuit, those of this party's inputs in this order.
+    fn leaves(&self, circuit: &OwnCircuit, order: &BitVec) -> Leaves {
+        let hash = LeafHash::new(self.session, self.party, circuit.number);
+        let natural = |n| BitVec::zeros(n);
+        let delta = &circuit.delta;
+        let pairs = |kind, zero: &[Block], order: &BitVec| hash.ordered(kind, zero, delta, order);
+        let (announced, encoded) = (&circuit.announced, &circuit.encoded);
+        let of_encoding = pairs(Leaf::Encoded, encoded, &natural(encoded.len()));
+        #[cfg(test)]
+        let of_encoding = self.probing(circuit.number, of_encoding);
+        let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());
+        let (nonce, outputs) = (*circuit.nonce, *circuit.output_seed);
+        Leaves {
+            own: inputs.add(&pairs(Leaf::Own, &circuit.own, order)),
+            announced: inputs.add(&pairs(Leaf::Announced, announced, &natural(announced.len()))),
+            encoded: encoding.add(&of_encoding),
+            seeds: [hash.seed(Leaf::Nonce, nonce), hash.seed(Leaf::Outputs, outputs)],
+            pairs: [inputs.finish(), encoding.finish()],
+        }
     }
 
     /// The leaves of a cheater that probes.

@@ -235,18 +235,20 @@ fn receive_labels(
 ) -> Result<()> {
     let peer = offline.net.me.other_of_two();
     let size = bucket.theirs.len();
+    let of_circuit = |l: usize| Blocks::new(labels.iter().skip(l).step_by(size).copied().collect());
+    let own: Vec<Blocks> = (0..size).map(of_circuit).collect();
+    let each: Vec<&[Block]> = own.iter().map(|labels| &labels[..]).collect();
+    let decoded = offline.matrices[offline.me()].decode_labels(&each);
     let mut good = true;
-    for (l, (circuit, (sums, expected))) in
-        bucket.theirs.iter_mut().zip(&bucket.encoded).enumerate()
+    for (((circuit, (sums, expected)), own), decoded) in
+        bucket.theirs.iter_mut().zip(&bucket.encoded).zip(&own).zip(decoded)
     {
-        let own = labels.iter().skip(l).step_by(size).copied();
-        let own = Blocks::new(own.collect());
         let hash = LeafHash::new(&offline.net.session, peer, circuit.number);
         let mut pairs = PairDigest::new();
         // The choices are secret, and only data here.
-        pairs.add_opened(&hash.leaves(Leaf::Encoded, &own), choices, sums);
+        pairs.add_opened(&hash.leaves(Leaf::Encoded, own), choices, sums);
         good &= symbolon_primitives::same_digest(&pairs.finish(), expected);
-        circuit.mask_labels = Blocks::new(offline.matrices[offline.me()].decode_labels(&own));
+        circuit.mask_labels = decoded;
     }
     bucket.encoded.clear();
     match good {

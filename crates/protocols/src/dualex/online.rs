@@ -3,6 +3,7 @@
 
 use std::io::Write;
 
+use symbolon_garbling::adaptive::evaluate_adaptively_side_by_side;
 use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Opening, Prg, Seed, commit, same_digest, verify,
 };
@@ -13,7 +14,7 @@ use super::{
     checks,
     execution::{Execution, Lengths, PeerCircuit},
     function::Function,
-    garble::{Leaf, LeafHash, PairDigest, instance, output_labels},
+    garble::{Leaf, LeafHash, PairDigest, SIDE, instance, output_labels, side_by_side},
     messages,
     ot::Blocks,
     outputs::{self, Reconciled, TranslationsChecked},
@@ -224,10 +225,7 @@ impl Online<'_> {
             bits: item_bits,
         };
         let mut candidates = Vec::with_capacity(bucket);
-        for (circuit, labels) in
-            execution.theirs.iter().zip(labels.chunks(peer_bits + own_bits + 1))
-        {
-            let (values, labels) = self.evaluate_circuit(circuit, labels)?;
+        for (values, labels) in self.evaluate_circuits(&execution.theirs, &labels)? {
             candidates.push(reconciliation.candidate(values, &labels, self.prg));
         }
         let sets = [(); 2].map(|()| reconciliation.set(&candidates, self.prg));
@@ -258,33 +256,75 @@ impl Online<'_> {
         good & same_digest(&hash.seed(Leaf::Nonce, nonce[0]), &circuit.seeds[0])
     }
 
-    /// Evaluates a circuit: the values of its outputs, and what should be the labels of the bucket.
+    /// Evaluates the circuits of a bucket: for each the values of its outputs, and what should be
+    /// the labels of the bucket.
     ///
     /// Paper: RR16, Fig. 15, Evaluate | a circuit of the bucket
-    fn evaluate_circuit(
+    fn evaluate_circuits(
         &self,
-        circuit: &PeerCircuit,
+        circuits: &[PeerCircuit],
         labels: &[Block],
-    ) -> Result<(BitVec, Blocks)> {
-        let PreparedExecutions { session, function, lengths, .. } = self.prepared;
-        let peer = self.channel.peer();
-        let (inputs, rest) = labels.split_at(lengths.inputs[1]);
-        let (announced, nonce) = rest.split_at(lengths.inputs[0]);
-        let own =
-            announced.iter().zip(circuit.mask_labels.iter()).map(|(label, mask)| *label ^ *mask);
-        let own = Blocks::new(own.collect());
-        let parts = if peer == 0 { [inputs, &own] } else { [&own, inputs] };
-        let inputs = Blocks::new(parts.concat());
-        let instance = instance(&function.plan, session, peer, circuit.number);
-        let nonce = Seed::new(nonce[0]);
-        let pieces = circuit.table.pieces();
-        let (values, mut labels) =
-            instance.evaluate_adaptively(&nonce, &inputs, &circuit.ending, pieces)?;
-        for (wire, (label, [zero, one])) in labels.iter_mut().zip(&circuit.translation).enumerate()
-        {
-            *label ^= *zero ^ (*zero ^ *one).select(values.get(wire));
+    ) -> Result<Vec<(BitVec, Blocks)>> {
+        let [own_bits, peer_bits] = self.prepared.lengths.inputs;
+        let labels: Vec<&[Block]> = labels.chunks(peer_bits + own_bits + 1).collect();
+        let side = side_by_side(&self.prepared.function.plan);
+        let mut evaluated = Vec::with_capacity(circuits.len());
+        for (circuits, labels) in circuits.chunks(side).zip(labels.chunks(side)) {
+            let all: Vec<_> = circuits.iter().zip(labels.iter().copied()).collect();
+            let mut rest = &all[..];
+            while !rest.is_empty() {
+                rest = match rest.len() {
+                    1 => self.evaluate_lanes::<1>(rest, &mut evaluated)?,
+                    2 | 3 => self.evaluate_lanes::<2>(rest, &mut evaluated)?,
+                    _ => self.evaluate_lanes::<SIDE>(rest, &mut evaluated)?,
+                };
+            }
         }
-        Ok((values, labels))
+        Ok(evaluated)
+    }
+
+    /// Evaluates the first `W` circuits, and returns the others.
+    fn evaluate_lanes<'c, const W: usize>(
+        &self,
+        circuits: &'c [(&'c PeerCircuit, &'c [Block])],
+        evaluated: &mut Vec<(BitVec, Blocks)>,
+    ) -> Result<&'c [(&'c PeerCircuit, &'c [Block])]> {
+        let PreparedExecutions { session, function, .. } = self.prepared;
+        let peer = self.channel.peer();
+        let (some, rest) = circuits.split_first_chunk::<W>().expect("as many as there are");
+        let instances =
+            some.map(|(circuit, _)| instance(&function.plan, session, peer, circuit.number));
+        let inputs = some.map(|(circuit, labels)| self.input_labels(circuit, labels));
+        let nonces =
+            some.map(|(_, labels)| Seed::new(*labels.last().expect("R comes with the labels")));
+        let endings = some.map(|(circuit, _)| &circuit.ending);
+        let mut tables = some.map(|(circuit, _)| circuit.table.pieces());
+        let outputs = evaluate_adaptively_side_by_side(
+            instances,
+            nonces.each_ref(),
+            inputs.each_ref().map(|inputs| &inputs[..]),
+            endings,
+            |pieces| tables.iter_mut().zip(pieces).try_for_each(|(table, gates)| table(gates)),
+        )?;
+        for ((values, mut labels), (circuit, _)) in outputs.into_iter().zip(some) {
+            for (wire, (label, [zero, one])) in
+                labels.iter_mut().zip(&circuit.translation).enumerate()
+            {
+                *label ^= *zero ^ (*zero ^ *one).select(values.get(wire));
+            }
+            evaluated.push((values, labels));
+        }
+        Ok(rest)
+    }
+
+    /// The labels of a circuit's inputs, from those that its garbler sent.
+    fn input_labels(&self, circuit: &PeerCircuit, labels: &[Block]) -> Blocks {
+        let [own_bits, peer_bits] = self.prepared.lengths.inputs;
+        let (inputs, rest) = labels.split_at(peer_bits);
+        let announced = rest[..own_bits].iter().zip(circuit.mask_labels.iter());
+        let own = Blocks::new(announced.map(|(label, mask)| *label ^ *mask).collect());
+        let parts = if self.channel.peer() == 0 { [inputs, &own] } else { [&own, inputs] };
+        Blocks::new(parts.concat())
     }
 
     fn shape(&self, execution: &Execution) -> Shape<'_> {

@@ -136,11 +136,10 @@ impl SentOts {
     /// Paper: RR16, Fig. 10
     pub fn pairs(&self, range: Range<usize>) -> Zeroizing<Vec<[Block; 2]>> {
         let first = u128::from(self.first) + range.start as u128;
-        let mut zeros = Blocks::new(self.keys[range].to_vec());
-        let mut ones = Blocks::new(zeros.iter().map(|key| *key ^ *self.delta).collect());
-        self.hash.hash(first, 1, &mut zeros);
-        self.hash.hash(first, 1, &mut ones);
-        Zeroizing::new(zeros.iter().zip(ones.iter()).map(|(zero, one)| [*zero, *one]).collect())
+        let both = self.keys[range].iter().map(|key| [*key, *key ^ *self.delta]);
+        let mut pairs = Zeroizing::new(both.collect::<Vec<_>>());
+        self.hash.hash(first, 2, pairs.as_flattened_mut());
+        pairs
     }
 
     /// The digest with which the receiver opens `choices`, the bits of these runs joined, if they

@@ -25,6 +25,11 @@
 use symbolon_primitives::{BitVec, Block, Prg};
 use zeroize::Zeroizing;
 
+use super::ot::Blocks;
+
+/// The labels of this many circuits are decoded side by side: a cache line of each wire.
+const LANES: usize = 4;
+
 /// A probe-resistant matrix in systematic form.
 ///
 /// Paper: RR16, §6, Definition 2 | the encoding of inputs
@@ -81,29 +86,60 @@ impl ProbeMatrix {
         decoded
     }
 
-    /// The labels of M·r, from a label of each bit of r: XOR is free.
+    /// The labels of M·r for several circuits, from each one's label of every bit of r: XOR is free.
     ///
     /// Paper: RR16, §6, Definition 2
     ///
     /// # Panics
-    /// If there are not E labels.
-    pub fn decode_labels(&self, labels: &[Block]) -> Vec<Block> {
-        assert_eq!(labels.len(), self.encoded(), "an encoding has E labels");
-        let (head, tail) = labels.split_at(self.rows.len());
-        let mut decoded = head.to_vec();
-        // All sums of a group's labels, and for each row the one that it asks for. Rows are public.
-        let mut sums = Zeroizing::new(vec![Block::ZERO; 1 << self.width]);
-        for (labels, bits) in tail.chunks(self.width).zip(&self.groups) {
-            for (k, label) in labels.iter().enumerate() {
-                let (known, new) = sums[..2 << k].split_at_mut(1 << k);
-                new.iter_mut().zip(known).for_each(|(new, known)| *new = *known ^ *label);
-            }
-            for (sum, bits) in decoded.iter_mut().zip(bits) {
-                *sum ^= sums[usize::from(*bits)];
-            }
+    /// If there are not E labels of a circuit.
+    pub fn decode_labels(&self, circuits: &[&[Block]]) -> Vec<Blocks> {
+        let mut decoded = Vec::with_capacity(circuits.len());
+        let mut rest = circuits;
+        while let Some((first, others)) = rest.split_first() {
+            rest = match rest.split_first_chunk::<LANES>() {
+                Some((some, others)) => {
+                    decoded.extend(self.decode_lanes(*some));
+                    others
+                }
+                None => {
+                    decoded.extend(self.decode_lanes([*first]));
+                    others
+                }
+            };
         }
         decoded
     }
+
+    /// The same for circuits side by side.
+    fn decode_lanes<const W: usize>(&self, labels: [&[Block]; W]) -> [Blocks; W] {
+        let all = labels.iter().all(|labels| labels.len() == self.encoded());
+        assert!(all, "an encoding has E labels");
+        let at = |k: usize| labels.map(|labels| labels[k]);
+        let n = self.rows.len();
+        let mut decoded = Zeroizing::new((0..n).map(at).collect::<Vec<[Block; W]>>());
+        // All sums of a group's labels, and for each row the one that it asks for. Rows are public.
+        let mut sums = Zeroizing::new(vec![[Block::ZERO; W]; 1 << self.width]);
+        for (group, bits) in self.groups.iter().enumerate() {
+            let columns = group * self.width..self.tail.min((group + 1) * self.width);
+            for (k, column) in columns.enumerate() {
+                let label = at(n + column);
+                let (known, new) = sums[..2 << k].split_at_mut(1 << k);
+                for (new, known) in new.iter_mut().zip(known) {
+                    *new = *known;
+                    add(new, &label);
+                }
+            }
+            for (sum, bits) in decoded.iter_mut().zip(bits) {
+                add(sum, &sums[usize::from(*bits)]);
+            }
+        }
+        std::array::from_fn(|lane| Blocks::new(decoded.iter().map(|labels| labels[lane]).collect()))
+    }
+}
+
+#[inline]
+fn add<const W: usize>(sum: &mut [Block; W], more: &[Block; W]) {
+    sum.iter_mut().zip(more).for_each(|(sum, more)| *sum ^= *more);
 }
 
 /// The smallest E for n input bits and resistance s; none are needed for no bits.
@@ -209,17 +245,23 @@ mod tests {
     fn labels_are_decoded_as_bits_are() {
         let mut prg = Prg::from_seed(Block(2));
         let matrix = ProbeMatrix::draw(70, 40, &mut prg);
-        let r = BitVec::random(matrix.encoded(), &mut prg);
         let delta = prg.block();
-        let mut zero = vec![Block::ZERO; matrix.encoded()];
-        prg.fill_blocks(&mut zero);
-        let labels: Vec<Block> =
-            zero.iter().enumerate().map(|(k, zero)| *zero ^ delta.select(r.get(k))).collect();
-        let decoded = matrix.decode(&r);
-        for (t, (label, zero)) in
-            matrix.decode_labels(&labels).iter().zip(matrix.decode_labels(&zero)).enumerate()
-        {
-            assert_eq!(*label, zero ^ delta.select(decoded.get(t)));
+        // Side by side, and those that are left.
+        let circuits: [_; LANES + 2] = std::array::from_fn(|_| {
+            let r = BitVec::random(matrix.encoded(), &mut prg);
+            let mut zero = vec![Block::ZERO; matrix.encoded()];
+            prg.fill_blocks(&mut zero);
+            let label = |(k, zero): (usize, &Block)| *zero ^ delta.select(r.get(k));
+            let labels: Vec<Block> = zero.iter().enumerate().map(label).collect();
+            (matrix.decode(&r), zero, labels)
+        });
+        let zeros = matrix.decode_labels(&circuits.each_ref().map(|(_, zero, _)| &zero[..]));
+        let decoded = matrix.decode_labels(&circuits.each_ref().map(|(_, _, labels)| &labels[..]));
+        for (((bits, ..), zeros), labels) in circuits.iter().zip(&zeros).zip(&decoded) {
+            assert_eq!([zeros.len(), labels.len()], [70; 2]);
+            for (t, (zero, label)) in zeros.iter().zip(labels.iter()).enumerate() {
+                assert_eq!(*label, *zero ^ delta.select(bits.get(t)));
+            }
         }
     }
 }

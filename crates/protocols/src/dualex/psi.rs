@@ -124,17 +124,21 @@ impl Shape<'_> {
         self.values * self.values * self.bits
     }
 
-    /// F of the strings of value i's OTs, for the sender's value j.
-    fn prf(&self, sender: PartyId, i: usize, j: usize, strings: &mut [Block]) {
+    /// F of the strings of all OTs: those of the receiver's value i for the sender's value j come j
+    /// by j for each i.
+    fn prf(&self, sender: PartyId, strings: &mut [Block]) {
         let start = derive_block("symbolon dualex psi 1", self.session, sender.into());
-        let place = (i * self.values + j) * self.bits;
-        let tweak = u128::from(self.number) << 64 | place as u128;
-        TweakedHash::new(start).hash(tweak, 1, strings);
+        TweakedHash::new(start).hash(u128::from(self.number) << 64, 1, strings);
     }
 
     /// The bits of value k in a list of values.
     fn place(&self, k: usize) -> std::ops::Range<usize> {
         k * self.bits..(k + 1) * self.bits
+    }
+
+    /// Value k of a list of values.
+    fn number(&self, values: &BitVec, k: usize) -> u128 {
+        self.place(k).rev().fold(0, |number, bit| number << 1 | u128::from(values.get(bit)))
     }
 
     /// Values as a list of bits, ⊕ `mask`.
@@ -157,35 +161,29 @@ impl Shape<'_> {
     ///
     /// Paper: RR16, Figs. 13, 14 | sums and terms
     pub fn sums(&self, me: PartyId, sender: &Sender, values: &[u128], d: &BitVec) -> Blocks {
-        let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
+        let mut terms = Blocks::new(Vec::with_capacity(self.terms()));
         for i in 0..self.values {
             let pairs = &sender.pairs[self.place(i)];
-            let d = d.slice(self.place(i));
-            for (j, value) in values.iter().enumerate() {
-                let mut chosen = d.clone();
-                chosen.xor_assign(&self.value_bits(*value));
-                let choose = |(t, pair): (usize, &[Block; 2])| select(pair, chosen.get(t));
-                let mut terms = Blocks::new(pairs.iter().enumerate().map(choose).collect());
-                self.prf(me, i, j, &mut terms);
-                sums.push(xor(&terms));
+            let d = self.number(d, i);
+            for value in values {
+                choose(pairs, d ^ value, &mut terms);
             }
         }
-        sums
+        self.prf(me, &mut terms);
+        Blocks::new(terms.chunks(self.bits).map(xor).collect())
     }
 
     /// What the receiver's sums have to be where the values are the same.
     ///
     /// Paper: RR16, Figs. 13, 14
     pub fn expected(&self, peer: PartyId, receiver: &Receiver) -> Blocks {
-        let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
+        let mut terms = Blocks::new(Vec::with_capacity(self.terms()));
         for i in 0..self.values {
-            for j in 0..self.values {
-                let mut terms = Blocks::new(receiver.messages[self.place(i)].to_vec());
-                self.prf(peer, i, j, &mut terms);
-                sums.push(xor(&terms));
-            }
+            (0..self.values)
+                .for_each(|_| terms.extend_from_slice(&receiver.messages[self.place(i)]));
         }
-        sums
+        self.prf(peer, &mut terms);
+        Blocks::new(terms.chunks(self.bits).map(xor).collect())
     }
 
     /// The values that the sender has too, by their places among the receiver's.
@@ -209,28 +207,25 @@ impl Shape<'_> {
         sender: &Sender,
         terms: &CommittedTerms,
     ) -> Vec<[Block; 2]> {
-        let mut pads = Prg::from_seed(*terms.pads);
-        let mut padded = Vec::with_capacity(self.terms());
-        for i in 0..self.values {
-            for j in 0..self.values {
-                let mut z = Blocks::new(vec![Block::ZERO; self.bits]);
-                pads.fill_blocks(&mut z);
-                let rest = xor(&z);
-                z[0] ^= rest;
-                let order = terms.order.slice(self.place(j));
-                let pairs = &sender.pairs[self.place(i)];
-                let both = [false, true].map(|place| {
-                    let choose =
-                        |(t, pair): (usize, &[Block; 2])| select(pair, order.get(t) ^ place);
-                    let mut terms = Blocks::new(pairs.iter().enumerate().map(choose).collect());
-                    self.prf(me, i, j, &mut terms);
-                    terms
-                });
-                let pair = |t: usize| [both[0][t] ^ z[t], both[1][t] ^ z[t]];
-                padded.extend((0..self.bits).map(pair));
-            }
+        let mut pads = Blocks::new(vec![Block::ZERO; self.terms()]);
+        Prg::from_seed(*terms.pads).fill_blocks(&mut pads);
+        for z in pads.chunks_mut(self.bits) {
+            let rest = xor(z);
+            z[0] ^= rest;
         }
-        padded
+        let both = [0, u128::MAX].map(|place| {
+            let mut strings = Blocks::new(Vec::with_capacity(self.terms()));
+            for i in 0..self.values {
+                let pairs = &sender.pairs[self.place(i)];
+                for j in 0..self.values {
+                    choose(pairs, self.number(&terms.order, j) ^ place, &mut strings);
+                }
+            }
+            self.prf(me, &mut strings);
+            strings
+        });
+        let pair = |(k, z): (usize, &Block)| [both[0][k] ^ *z, both[1][k] ^ *z];
+        pads.iter().enumerate().map(pair).collect()
     }
 
     /// The commitments to the terms of `sender`.
@@ -291,9 +286,11 @@ fn leaf(key: &Digest, term: usize, place: bool, value: Block) -> Digest {
     *blake3::keyed_hash(key, &message).as_bytes()
 }
 
-/// One of a pair, without a branch on which.
-fn select(pair: &[Block; 2], second: bool) -> Block {
-    pair[0] ^ (pair[0] ^ pair[1]).select(second)
+/// Adds one of each pair to `chosen`, as the bits say, without a branch on which.
+fn choose(pairs: &[[Block; 2]], bits: u128, chosen: &mut Vec<Block>) {
+    let one =
+        |(t, pair): (usize, &[Block; 2])| pair[0] ^ (pair[0] ^ pair[1]).select(bits >> t & 1 == 1);
+    chosen.extend(pairs.iter().enumerate().map(one));
 }
 
 fn xor(blocks: &[Block]) -> Block {

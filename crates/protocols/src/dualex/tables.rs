@@ -10,56 +10,105 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use symbolon_primitives::Block;
+use symbolon_primitives::block_xor::copy_blocks;
+use symbolon_primitives::{Block, HugeBuf};
 use symbolon_transport::{Error, Result};
 
 /// How many bytes of tables a batch has in memory.
 const HELD: usize = 16 << 20;
 
+/// Two half-gates.
+type Gate = [Block; 2];
+
+/// Bytes of a gate.
+const GATE: usize = size_of::<Gate>();
+
 /// The table of a circuit, masked.
 pub(super) struct Table(Place);
 
 enum Place {
-    Memory(Vec<[Block; 2]>),
-    /// So many gates from this byte of the file on.
-    Spilled(Arc<Mutex<File>>, u64, usize),
+    /// By itself.
+    Alone(Vec<Gate>),
+    /// This many gates, from this one on, of those of a batch in memory.
+    Held(Arc<Mutex<HugeBuf<Gate>>>, usize, usize),
+    /// This many gates, from this one on, of a file.
+    Spilled(Arc<Mutex<File>>, usize, usize),
 }
 
-/// Where the tables of a batch go.
-pub(super) struct Tables {
-    /// How many bytes may stay in memory.
-    room: usize,
+/// Where tables go.
+pub(super) enum Tables {
+    /// Each by itself, for executions that are handed over one by one.
+    Alone,
+    /// For a batch that waits to be evaluated.
+    Batch(BatchTables),
+}
+
+/// The tables of a batch.
+pub(super) struct BatchTables {
+    /// Memory for the first ones, and the gates in it.
+    held: Arc<Mutex<HugeBuf<Gate>>>,
+    used: usize,
+    /// The file for the others, and the gates in it.
     file: Option<Arc<Mutex<File>>>,
-    written: u64,
+    written: usize,
+    /// Room that is used again.
+    spare: Vec<Gate>,
 }
 
 impl Tables {
-    /// For a batch that waits to be evaluated.
-    pub fn of_batch() -> Tables {
-        Tables::with_room(HELD)
+    /// For a batch of this many circuits of this many gates.
+    pub fn of_batch(circuits: usize, gates: usize) -> Tables {
+        Tables::with_room(HELD.min(circuits.saturating_mul(gates).saturating_mul(GATE)))
     }
 
-    /// For executions that are handed over one by one.
-    pub fn in_memory() -> Tables {
-        Tables::with_room(usize::MAX)
+    fn with_room(bytes: usize) -> Tables {
+        Tables::Batch(BatchTables {
+            held: Arc::new(Mutex::new(HugeBuf::public(bytes / GATE))),
+            used: 0,
+            file: None,
+            written: 0,
+            spare: Vec::new(),
+        })
     }
 
-    fn with_room(room: usize) -> Tables {
-        Tables { room, file: None, written: 0 }
+    /// Room for a table, with anything in it.
+    pub fn room(&mut self, gates: usize) -> Vec<Gate> {
+        let mut room = match self {
+            Tables::Alone => Vec::new(),
+            Tables::Batch(batch) => std::mem::take(&mut batch.spare),
+        };
+        room.resize(gates, [Block::ZERO; 2]);
+        room
     }
 
     /// Keeps a table.
     ///
     /// # Errors
     /// `Store` when the file cannot be made or written.
-    pub fn keep(&mut self, table: Vec<[Block; 2]>) -> Result<Table> {
-        let bytes = size_of_val(&table[..]);
-        if bytes <= self.room {
-            self.room -= bytes;
-            return Ok(Table(Place::Memory(table)));
+    pub fn keep(&mut self, table: Vec<Gate>) -> Result<Table> {
+        let batch = match self {
+            Tables::Alone => return Ok(Table(Place::Alone(table))),
+            Tables::Batch(batch) => batch,
+        };
+        let kept = batch.keep(&table)?;
+        batch.spare = table;
+        Ok(kept)
+    }
+}
+
+impl BatchTables {
+    fn keep(&mut self, table: &[Gate]) -> Result<Table> {
+        let mut held = lock(&self.held);
+        let (start, n) = (self.used, table.len());
+        if let Some(place) = held.get_mut(start..start + n) {
+            copy_blocks(place.as_flattened_mut(), table.as_flattened());
+            self.used += n;
+            drop(held);
+            return Ok(Table(Place::Held(self.held.clone(), start, n)));
         }
+        drop(held);
         let file = match &self.file {
             Some(file) => file.clone(),
             None => {
@@ -68,34 +117,34 @@ impl Tables {
             }
         };
         let start = self.written;
-        let at = (&*file, start);
-        on(at, |file| file.write_all(Block::as_bytes(table.as_flattened())))?;
-        self.written += bytes as u64;
-        Ok(Table(Place::Spilled(file, start, table.len())))
+        on((&*file, start), |file| file.write_all(Block::as_bytes(table.as_flattened())))?;
+        self.written += n;
+        Ok(Table(Place::Spilled(file, start, n)))
     }
 }
 
 impl Table {
     /// A table in memory.
-    pub fn held(table: Vec<[Block; 2]>) -> Table {
-        Table(Place::Memory(table))
+    pub fn held(table: Vec<Gate>) -> Table {
+        Table(Place::Alone(table))
     }
 
     /// Gives the table in pieces, in order.
     ///
     /// # Panics
     /// What it returns, if all pieces together are longer than the table.
-    pub fn pieces(&self) -> impl FnMut(&mut [[Block; 2]]) -> Result<()> {
+    pub fn pieces(&self) -> impl FnMut(&mut [Gate]) -> Result<()> {
         let mut next = 0;
         move |gates| {
             let from = next;
             next += gates.len();
+            assert!(next <= self.len(), "the table has no more gates");
             match &self.0 {
-                Place::Memory(table) => gates.copy_from_slice(&table[from..next]),
-                Place::Spilled(file, start, len) => {
-                    assert!(next <= *len, "the table has no more gates");
-                    let at = (&**file, start + (size_of::<[Block; 2]>() * from) as u64);
-                    on(at, |file| file.read_exact(Block::as_bytes_mut(gates.as_flattened_mut())))?;
+                Place::Alone(table) => copy(gates, &table[from..next]),
+                Place::Held(held, start, _) => copy(gates, &lock(held)[start + from..start + next]),
+                Place::Spilled(file, start, _) => {
+                    let bytes = Block::as_bytes_mut(gates.as_flattened_mut());
+                    on((&**file, start + from), |file| file.read_exact(bytes))?;
                 }
             }
             Ok(())
@@ -106,7 +155,7 @@ impl Table {
     ///
     /// # Errors
     /// `Store` when the file cannot be read.
-    pub fn to_vec(&self) -> Result<Vec<[Block; 2]>> {
+    pub fn to_vec(&self) -> Result<Vec<Gate>> {
         let mut all = vec![[Block::ZERO; 2]; self.len()];
         self.pieces()(&mut all)?;
         Ok(all)
@@ -114,28 +163,38 @@ impl Table {
 
     fn len(&self) -> usize {
         match &self.0 {
-            Place::Memory(table) => table.len(),
-            Place::Spilled(_, _, len) => *len,
+            Place::Alone(table) => table.len(),
+            Place::Held(.., len) | Place::Spilled(.., len) => *len,
         }
     }
 
-    /// The table, for a cheater that changes it.
+    /// Changes the table, for a cheater.
     #[cfg(test)]
-    pub fn held_mut(&mut self) -> &mut [[Block; 2]] {
+    pub fn change(&mut self, change: impl FnOnce(&mut [Gate])) {
         match &mut self.0 {
-            Place::Memory(table) => table,
+            Place::Alone(table) => change(table),
+            Place::Held(held, start, len) => change(&mut lock(held)[*start..*start + *len]),
             Place::Spilled(..) => panic!("small tables stay in memory"),
         }
     }
 }
 
-/// Does something at a byte of a file.
+fn copy(to: &mut [Gate], from: &[Gate]) {
+    copy_blocks(to.as_flattened_mut(), from.as_flattened());
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does something at a gate of a file.
 fn on(
-    (file, at): (&Mutex<File>, u64),
+    (file, gate): (&Mutex<File>, usize),
     work: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<()> {
-    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-    file.seek(SeekFrom::Start(at)).and_then(|_| work(&mut file)).map_err(failed)
+    let mut file = lock(file);
+    let at = SeekFrom::Start(GATE as u64 * gate as u64);
+    file.seek(at).and_then(|_| work(&mut file)).map_err(failed)
 }
 
 fn failed(error: io::Error) -> Error {
@@ -156,7 +215,13 @@ mod tests {
             (0..100 + n).map(|gate| [Block(n << 64 | gate), Block(!gate)]).collect()
         };
         let mut tables = Tables::with_room(3 * 32 * 100 + 32 * 3);
-        let kept: Vec<Table> = (0..8).map(|n| tables.keep(made(n)).unwrap()).collect();
+        let mut keep = |n| {
+            let made = made(n);
+            let mut room = tables.room(made.len());
+            room.copy_from_slice(&made);
+            tables.keep(room).unwrap()
+        };
+        let kept: Vec<Table> = (0..8).map(&mut keep).collect();
         let spilled = |table: &Table| matches!(table.0, Place::Spilled(..));
         assert_eq!(kept.iter().filter(|table| spilled(table)).count(), 5);
         // In any order, whole and in pieces.

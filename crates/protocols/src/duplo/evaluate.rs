@@ -19,7 +19,7 @@ use super::components::{Kind, Wire};
 use super::garble::{self, HalfGates, SIDE};
 use super::program::Program;
 use super::solder::{Held, transfer};
-use crate::parallel::in_parallel_on;
+use crate::parallel::in_parallel;
 
 /// AND gates of a bucket from which on its copies are evaluated by several threads: fewer take less
 /// time than starting a thread.
@@ -119,7 +119,7 @@ impl GarbledProgram {
             let threads = if kind.ands() * copies.len() < GATES_FOR_THREADS { 1 } else { threads };
             let size = garble::side_by_side(kind).min(copies.len().div_ceil(threads));
             let groups = copies.chunks(size).collect();
-            let outputs = in_parallel_on(threads, groups, |group| {
+            let outputs = in_parallel(threads, groups, |group| {
                 self.evaluate_copies(kind, group, (&copies[0], &first), at.first_output as usize)
             });
             let outputs: Vec<Labels> = outputs.into_iter().flatten().collect();

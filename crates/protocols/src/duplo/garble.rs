@@ -22,7 +22,7 @@ use super::components::Kind;
 use super::keys;
 use super::layout::Objects;
 use super::messages;
-use crate::{io_wires::receive_bits, parallel::in_parallel_on};
+use crate::{io_wires::receive_bits, parallel::in_parallel};
 
 /// Two half-gates, which are no secret.
 pub(super) type HalfGates = [Block; 2];
@@ -110,7 +110,7 @@ fn garble_each(
         let rest = copies.split_off(size.min(copies.len()));
         groups.push(std::mem::replace(&mut copies, rest));
     }
-    let made = in_parallel_on(threads, groups, |mut group| {
+    let made = in_parallel(threads, groups, |mut group| {
         let mut made = Vec::with_capacity(group.len());
         let mut rest = &mut group[..];
         while !rest.is_empty() {
@@ -215,7 +215,7 @@ impl<'a> Garbling<'a> {
                 tamper_outputs(channel, _outputs, **_delta);
             });
             let places = split(tables, gates, n);
-            let made_digests = in_parallel_on(self.threads, places, |table| digest(table));
+            let made_digests = in_parallel(self.threads, places, |table| digest(table));
             digests.extend_from_slice(made_digests.as_flattened());
             for (object, (outputs, delta)) in (first..).zip(made) {
                 for (output, &zero) in outputs.iter().enumerate() {
@@ -344,7 +344,7 @@ pub(super) fn garble_opened(
         opened_keys(&of.expect("one of them").1)
     });
     let tables = split(room, gates, copies.len());
-    let again = in_parallel_on(threads, tables, |table| digest(table));
+    let again = in_parallel(threads, tables, |table| digest(table));
     let mut each = again.iter().zip(copies);
     if !each.all(|(again, (copy, _))| same_digest(again, &digests[copy.object])) {
         return Err(wrong());

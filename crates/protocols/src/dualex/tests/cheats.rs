@@ -353,7 +353,7 @@ fn labels_for_another_announced_input_are_found() {
 fn sets_that_are_not_from_the_circuits_give_no_output() {
     assert_change_caught(RECONCILIATION, |execution| {
         for circuit in &mut execution.theirs {
-            circuit.table.held_mut().iter_mut().for_each(|gate| gate[0].0 ^= 3);
+            circuit.table.change(|gates| gates.iter_mut().for_each(|gate| gate[0].0 ^= 3));
             circuit.ending.translations.iter_mut().for_each(|pair| pair[0].0 ^= 3);
             circuit.ending.translations.iter_mut().for_each(|pair| pair[1].0 ^= 3);
         }

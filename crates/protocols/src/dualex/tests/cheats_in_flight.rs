@@ -198,7 +198,7 @@ fn outputs_wait_for_the_checks_of_their_own_execution() {
         let all = random_inputs(&circuit, EXECUTIONS, &mut prg(4));
         let change = |executions: &mut Vec<Execution>| {
             for circuit in &mut executions[2].theirs {
-                circuit.table.held_mut().iter_mut().for_each(|gate| gate[0].0 ^= 3);
+                circuit.table.change(|gates| gates.iter_mut().for_each(|gate| gate[0].0 ^= 3));
                 let translations = circuit.ending.translations.as_flattened_mut();
                 translations.iter_mut().for_each(|label| label.0 ^= 3);
             }
