@@ -74,6 +74,7 @@ impl DualEx {
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<()> {
         let function = &none.function;
+        params.check_messages(function.inputs, function.outputs)?;
         let first = self.circuits;
         self.circuits = first
             .checked_add(params.circuits() as u64)

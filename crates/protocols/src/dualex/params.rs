@@ -18,12 +18,15 @@
 use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
 
-use super::psi::PsiForm;
+use super::{probe_matrix::encoded_bits, psi::PsiForm};
 use crate::Rho;
 
 /// What garbling and checking a circuit costs, and what a circuit in a bucket costs in addition: it
 /// is garbled again to be sent, sent, kept and evaluated.
 const COSTS: Costs = Costs { made: 1, bucketed: 3 };
+
+/// The longest message in bytes: lengths have 32 bits on the wire.
+const LONGEST: u128 = u32::MAX as u128;
 
 /// The most executions that are prepared together.
 pub(super) const MAX_EXECUTIONS: usize = 1 << 15;
@@ -54,6 +57,63 @@ impl Params {
         }
         let game = Game::new(Goal::OneGoodInGivenBucket, executions as u64, rho.bits())?;
         Ok(Params { sizes: game.best(COSTS)?, kappa_s: rho.bits(), psi })
+    }
+
+    /// Refuses executions for which a message would be longer than messages can be. `inputs` are
+    /// the input bits of both parties, `outputs` the output bits.
+    ///
+    /// # Errors
+    /// `InvalidInput`, which says what to lower.
+    pub fn check_messages(&self, inputs: [usize; 2], outputs: usize) -> Result<()> {
+        let encoded = inputs.map(|bits| encoded_bits(bits, self.kappa_s));
+        for party in [0, 1] {
+            let of = |both: [usize; 2]| [both[party] as u128, both[1 - party] as u128];
+            let [per_batch, per_execution] =
+                self.longest_messages(of(inputs), of(encoded), outputs as u128);
+            let why = if per_execution > LONGEST {
+                format!(
+                    "a message of dualex for this circuit would have {per_execution} bytes, and \
+                     messages have {LONGEST} at most: it has too many input and output bits"
+                )
+            } else if per_batch > LONGEST {
+                format!(
+                    "a message of dualex for {} executions of this circuit would have {per_batch} \
+                     bytes, and messages have {LONGEST} at most: prepare fewer together (--batch, \
+                     --count)",
+                    self.executions()
+                )
+            } else {
+                continue;
+            };
+            return Err(Error::invalid_input(why));
+        }
+        Ok(())
+    }
+
+    /// The bytes of the longest message for all executions together, and of the longest one for a
+    /// single execution: those of `messages` that grow with inputs and outputs, of a party with the
+    /// first number of input bits and encoded bits.
+    fn longest_messages(
+        &self,
+        [own, peer]: [u128; 2],
+        [own_encoded, peer_encoded]: [u128; 2],
+        outputs: u128,
+    ) -> [u128; 2] {
+        let Sizes { buckets, bucket, .. } = self.sizes;
+        let [n, b, opened] = [buckets, bucket, self.sizes.opened()].map(u128::from);
+        let per_batch = [
+            (16 + own_encoded.div_ceil(8)) * opened + 32,
+            (n * (b - 1) * own_encoded).div_ceil(8),
+            (n * own).div_ceil(8),
+        ];
+        let per_execution = [
+            16 * outputs.div_ceil(128) + 32 * (outputs + own + peer + peer_encoded) + 160,
+            32 * outputs * b + 32,
+            32 * b * peer_encoded,
+            16 * b * (own + peer + 1),
+        ];
+        let longest = |messages: &[u128]| messages.iter().copied().max().unwrap_or_default();
+        [longest(&per_batch), longest(&per_execution)]
     }
 
     /// N.
@@ -120,6 +180,34 @@ mod tests {
         let row = format!("| B, N̂ | {} |\n", cells.join(" | "));
         let page = include_str!("../../../../docs/protocols.md");
         assert!(page.contains(&row), "docs/protocols.md should have {row}");
+    }
+
+    /// The limit is met to the byte, and what is refused is refused for the right reason.
+    #[test]
+    fn executions_with_too_long_messages_are_refused() {
+        let params = |n| Params::new(n, Rho::Bits40, PsiForm::Synchronous).unwrap();
+        let refused = |n: usize, inputs, outputs| -> String {
+            params(n).check_messages(inputs, outputs).unwrap_err().to_string()
+        };
+        for (n, inputs, outputs) in [(1, [128, 128], 128), (1024, [512, 256], 256)] {
+            params(n).check_messages(inputs, outputs).unwrap();
+        }
+        let b = params(1).bucket();
+        // Labels of outputs: 32·m·B + 32 bytes.
+        let most = (u32::MAX as usize - 32) / (32 * b);
+        params(1).check_messages([8, 8], most).unwrap();
+        for n in [1, 7] {
+            assert!(refused(n, [8, 8], 16 * most).contains("too many input and output bits"));
+        }
+        let error = refused(1, [8, 8], most + 1);
+        assert!(error.contains(&(32 * (most + 1) * b + 32).to_string()), "{error}");
+        assert!(error.contains("4294967295"), "{error}");
+        // Differences of all executions together, whoever has the long input.
+        for inputs in [[600_000, 8], [8, 600_000]] {
+            let error = refused(MAX_EXECUTIONS, inputs, 8);
+            assert!(error.contains("--batch") && error.contains("4294967295"), "{error}");
+            params(64).check_messages(inputs, 8).unwrap();
+        }
     }
 
     #[test]
