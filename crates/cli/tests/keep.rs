@@ -369,6 +369,52 @@ fn three_kinds_of_components_are_run_on_a_later_day() {
     }
 }
 
+/// What one process on each side prepares in one go, later ones use up: one by one, and several
+/// online at a time.
+#[test]
+fn executions_of_dualex_are_prepared_in_one_go_and_run_on_later_days() {
+    let pair = Pair::unlocked();
+    let dualex = ["mul:16", "--protocol", "dualex"];
+    let prepare = [&["prepare", "--count", "5"][..], &dualex].concat();
+    for ended in pair.both(&prepare, [&[]; 2]) {
+        assert_eq!(ended.expect(0).out.lines().count(), 5);
+    }
+    let clear = |x: &str, y: &str| {
+        symbolon(&["circuit", "eval", "mul:16", "--input", x, "--input", y]).expect(0).out
+    };
+    let run = [&["run", "--prepared"][..], &dualex].concat();
+    for (x, y) in [("x=3", "y=5"), ("x=40503", "y=65535")] {
+        for ended in pair.both(&run, [&["--input", x], &["--input", y]]) {
+            let ended = ended.expect(0);
+            assert_eq!(ended.out, clear(x, y));
+            assert!(!ended.err.contains("dependent"), "nothing is prepared now: {}", ended.err);
+        }
+    }
+    let numbers = [[7, 11], [60_000, 60_001], [0, 9]];
+    for (k, name) in ["x", "y"].into_iter().enumerate() {
+        let lines: String = numbers.iter().map(|pair| format!("{}\n", pair[k])).collect();
+        std::fs::write(pair.path(name), lines).unwrap();
+    }
+    let expected = numbers.map(|[x, y]| {
+        let product = clear(&format!("x={x}"), &format!("y={y}"));
+        product.split(" = ").nth(1).expect("NAME = VALUE").to_string()
+    });
+    let [x, y] = ["x", "y"].map(|name| format!("{name}=@{}", pair.path(name)));
+    let batch = [&run[..], &["--batch", "3", "--in-flight", "2"]].concat();
+    for ended in pair.both(&batch, [&["--input", &x], &["--input", &y]]) {
+        assert_eq!(ended.expect(0).out, expected.concat());
+    }
+    for (words, hint) in [(&run, "prepare it together"), (&batch, "prepare more together")] {
+        for ended in pair.both(words, [&["--input", "x=1"], &["--input", "y=1"]]) {
+            ended.expect(2).says(&[hint]);
+        }
+    }
+    for party in [0, 1] {
+        let listed = pair.look(party, "ls").expect(0).out;
+        assert!(!listed.contains("1 run"), "{listed}");
+    }
+}
+
 /// Pools of gates and of components are asked for in different words.
 #[test]
 fn pools_of_another_sort_are_refused() {
