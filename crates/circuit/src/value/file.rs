@@ -81,11 +81,11 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
             continue;
         }
         if !is_plain(elem) {
-            list.add(number, |elem, bits| row(elem, line, bits))?;
+            list.add(|| number, |elem, bits| row(elem, line, bits))?;
             continue;
         }
         for cell in cells(line) {
-            list.add(number, |elem, bits| leaf(elem, cell, bits))?;
+            list.add(|| number, |elem, bits| leaf(elem, cell, bits))?;
         }
     }
     list.finish(form.pad)
@@ -100,9 +100,10 @@ struct List<'t, 'b> {
 }
 
 impl List<'_, '_> {
+    /// Adds an element; `line` is asked for an error only, since it may have to count lines.
     fn add(
         &mut self,
-        line: usize,
+        line: impl FnOnce() -> usize,
         read: impl FnOnce(&Type, &mut Vec<bool>) -> Result<(), String>,
     ) -> Result<(), String> {
         let number = self.given;
@@ -112,14 +113,14 @@ impl List<'_, '_> {
             return Ok(());
         }
         read(self.elem, self.bits)
-            .map_err(|reason| format!("line {line}, element {number}: {reason}"))
+            .map_err(|reason| format!("line {}, element {number}: {reason}", line()))
     }
 
     /// Adds what stands between the commas of a part of a text.
     fn add_all(&mut self, text: &str, inner: &str) -> Result<(), String> {
         let inner = inner.trim().strip_suffix(',').unwrap_or(inner);
         for element in elements(inner).filter(|_| !inner.trim().is_empty()) {
-            let line = line_of(text, element.trim_start());
+            let line = || line_of(text, element.trim_start());
             self.add(line, |elem, bits| typed(elem, element.trim(), bits))?;
         }
         Ok(())
@@ -148,7 +149,7 @@ fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Resul
         (Chosen::Each(values), Type::Array { len, elem }) => {
             let mut list = List { len: *len, elem, given: 0, bits };
             for value in values {
-                list.add(line_of(text, value), |elem, bits| typed(elem, value, bits))?;
+                list.add(|| line_of(text, value), |elem, bits| typed(elem, value, bits))?;
             }
             list.finish(form.pad)
         }
@@ -283,15 +284,18 @@ fn csv(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(
                 found
             }
         };
-        list.add(line, |_, bits| {
-            columns.iter().zip(places).try_for_each(|((name, ty), &place)| {
-                let cell = row.get(place).ok_or("the row has too few cells")?;
-                leaf(ty, cell, bits).map_err(|reason| match name.is_empty() {
-                    true => reason,
-                    false => format!("{name}: {reason}"),
+        list.add(
+            || line,
+            |_, bits| {
+                columns.iter().zip(places).try_for_each(|((name, ty), &place)| {
+                    let cell = row.get(place).ok_or("the row has too few cells")?;
+                    leaf(ty, cell, bits).map_err(|reason| match name.is_empty() {
+                        true => reason,
+                        false => format!("{name}: {reason}"),
+                    })
                 })
-            })
-        })?;
+            },
+        )?;
     }
     list.finish(form.pad)
 }

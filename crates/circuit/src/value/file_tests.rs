@@ -168,6 +168,20 @@ fn a_key_of_json_is_chosen_as_a_column_of_csv_is() {
     assert!(hidden.ends_with("no column `99`"), "{hidden}");
 }
 
+/// Reading takes a time that follows the length: with the lines counted for each element, this
+/// would take minutes.
+#[test]
+fn long_lists_of_json_are_read() {
+    const LEN: u32 = 300_000;
+    let ty = Type::words(LEN, 8);
+    let plain = format!("[{}7]", "7,\n".repeat(LEN as usize - 1));
+    assert_eq!(read(&ty, &plain, &FileForm::default()).unwrap().len(), 8 * LEN as usize);
+    let object = "{\"who\": \"somebody\", \"pay\": 7}";
+    let objects = format!("[{}{object}]", format!("{object},\n").repeat(LEN as usize - 1));
+    let form = FileForm { columns: vec!["pay".into()], ..FileForm::default() };
+    assert_eq!(read(&ty, &objects, &form).unwrap().len(), 8 * LEN as usize);
+}
+
 #[test]
 fn short_lists_are_padded_when_asked() {
     let form = FileForm { pad: true, ..FileForm::default() };

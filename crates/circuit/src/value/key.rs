@@ -50,10 +50,10 @@ fn within<'t>(text: &'t str, part: &'t str, key: &str) -> Result<Chosen<'t>, Str
 }
 
 fn member<'t>(text: &'t str, object: &'t str, key: &str) -> Result<Chosen<'t>, String> {
-    let line = line_of(text, object);
+    let at = |reason: String| format!("line {}: {reason}", line_of(text, object));
     // What else stands here is not told: it may be a value.
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(object)
-        .map_err(|_| format!("line {line}: no object that could have the key `{key}`"))?;
+        .map_err(|_| at(format!("no object that could have the key `{key}`")))?;
     if let Some(value) = members.get(key) {
         return Ok(Chosen::One(value.get()));
     }
@@ -63,7 +63,7 @@ fn member<'t>(text: &'t str, object: &'t str, key: &str) -> Result<Chosen<'t>, S
         }
     }
     let near = nearest(key, members.keys().map(String::as_str));
-    Err(format!("line {line}: there is no key `{key}`{near}"))
+    Err(at(format!("there is no key `{key}`{near}")))
 }
 
 /// `; did you mean …?` if a known name is like the one that was asked for.
