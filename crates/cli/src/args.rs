@@ -33,7 +33,8 @@ VALUES
                    with spaces between elements; as JSON, several lines too
     @FILE.csv      a list with an element a row; a header may name the parts of elements, and
                    @FILE.csv#COLUMN,… chooses columns by their names
-    -              a text, from standard input (for one input)
+    @FILE.json#KEY the value of a key, or of that key in each object of a list
+    - or @-        a text, from standard input (for one input)
   Wire 0 is the least significant bit of an integer, and element 0 of an array has the lowest wires.
   So hex: writes the last element of an array first, and the usual hexadecimal test strings of AES
   and SHA-2 are used as they are.

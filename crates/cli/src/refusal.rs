@@ -10,6 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::CliError;
 use crate::output::{lacks_json, print_json, report};
+use crate::words::loose_elements;
 
 /// Prints help, or what is wrong with the command line.
 pub fn refuse(error: &clap::Error) -> ExitCode {
@@ -71,9 +72,13 @@ fn unknown(error: &clap::Error) -> CliError {
                 None => suggest(error, failure),
             }
         }
-        None => CliError::usage(format!("unexpected argument{place}")).with_hint(
-            "an input is given as --input NAME=VALUE, in one word: quote values with spaces",
-        ),
+        None => {
+            let failure = CliError::usage(format!("unexpected argument{place}"));
+            failure.with_hint(loose_elements().unwrap_or_else(|| {
+                "an input is given as --input NAME=VALUE, in one word: quote values with spaces"
+                    .to_string()
+            }))
+        }
     }
 }
 

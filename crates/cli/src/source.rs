@@ -9,7 +9,7 @@ use crate::error::{CliError, CliResult};
 use crate::labels::Labels;
 use crate::lang::{self, ProgramArgs};
 use crate::reading::{CIRCUIT, read};
-use crate::words::assignment;
+use crate::words::{assignment, loose_elements};
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs, and
 /// how they are called and written.
@@ -292,10 +292,11 @@ fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> C
 fn open(text: &str) -> CliResult<Circuit> {
     if !is_file(text) {
         return builtin::by_name(text).map_err(|error| {
-            CliError::from(error).with_hint(
+            CliError::from(error).with_hint(loose_elements().unwrap_or_else(|| {
                 "`symbolon circuit list` shows the built-in circuits; a file is named by a path \
-                 with a `/` or an extension; an input's value stands after --input NAME=",
-            )
+                 with a `/` or an extension; an input's value stands after --input NAME="
+                    .to_string()
+            }))
         });
     }
     let path = Path::new(text);

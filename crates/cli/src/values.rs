@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{
-    Circuit, FileForm, Input, PartyId, format_file, format_value, parse_file, parse_value,
+    Circuit, FileForm, Input, PartyId, Type, format_file, format_value, parse_file, parse_value,
 };
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
@@ -15,7 +15,7 @@ use crate::secret::InputText;
 use crate::source::{Loaded, from_folder, place};
 
 /// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
-/// `@file` or `-`. Neither can be printed: the two may have changed places.
+/// `@file`, `@-` or `-`. Neither can be printed: the two may have changed places.
 #[derive(Clone, Debug)]
 pub struct InputSources {
     /// Name or index of the input.
@@ -47,6 +47,12 @@ pub struct Reading {
 }
 
 impl InputSources {
+    /// Whether the value is to be read from standard input. As everywhere, a file that is called
+    /// `-` is named by a path: `@./-`.
+    fn is_standard_input(&self) -> bool {
+        matches!(self.value.expose().trim(), "-" | "@-")
+    }
+
     /// The value in one of the forms that [`Inputs`] takes, read from where it is.
     ///
     /// `base` is the folder from which a relative `@file` is looked up.
@@ -57,7 +63,9 @@ impl InputSources {
         let value = self.value.expose().trim();
         let mut form = FileForm { pad: how.pad, ..FileForm::default() };
         let (name, text) = match value.strip_prefix('@') {
-            _ if value == "-" => ("standard input".to_string(), read_standard_input(VALUE)?),
+            _ if self.is_standard_input() => {
+                ("standard input".to_string(), read_standard_input(VALUE)?)
+            }
             Some(path) => {
                 let path = chosen_columns(base, path, &mut form);
                 form.csv = !how.by_line && path.extension().is_some_and(|kind| kind == "csv");
@@ -67,19 +75,47 @@ impl InputSources {
             None => return Ok(value.into()),
         };
         if how.by_line {
+            if !form.columns.is_empty() {
+                return Err(CliError::usage(format!(
+                    "{name}: with --batch a file has a value a line, and no columns or keys"
+                )));
+            }
             return Ok(text.trim().into());
         }
         let bits = parse_file(input, &text, &form).map_err(|error| {
             let error = CliError::usage(format!("{name}: {error}"));
             let padded = FileForm { pad: true, ..form.clone() };
             let fits = !how.pad && parse_file(input, &text, &padded).map(Zeroizing::new).is_ok();
-            if fits { error.with_hint("`--pad` fills up a list that is too short") } else { error }
+            let is_plain = form.columns.is_empty() && !form.csv && value.starts_with('@');
+            let has_keys = is_plain && !self.is_standard_input() && is_object(&text);
+            match () {
+                () if fits => error.with_hint("`--pad` fills up a list that is too short"),
+                () if has_keys && !has_names(&input.ty) => {
+                    error.with_hint(format!("@{name}#KEY takes the value of one key"))
+                }
+                () => error,
+            }
         })?;
         Ok(bits_text(&Zeroizing::new(bits)))
     }
 }
 
-/// The path of `FILE` or `FILE#COLUMN,…`; the columns go into the form.
+/// Whether a text looks like a JSON object, or a list of them.
+fn is_object(text: &str) -> bool {
+    text.trim_start_matches(|c: char| c.is_whitespace() || c == '[' || c == '\u{feff}')
+        .starts_with('{')
+}
+
+/// Whether values of a type are written as objects.
+fn has_names(ty: &Type) -> bool {
+    match ty {
+        Type::Struct { .. } | Type::Enum { .. } => true,
+        Type::Array { elem, .. } => has_names(elem),
+        _ => false,
+    }
+}
+
+/// The path of `FILE`, `FILE#COLUMN,…` or `FILE#KEY`; what is chosen goes into the form.
 fn chosen_columns(base: Option<&Path>, text: &str, form: &mut FileForm) -> PathBuf {
     let whole = from_folder(base, text);
     match text.rsplit_once('#') {
@@ -156,7 +192,7 @@ pub fn resolve(
     how: Reading,
 ) -> CliResult<Resolved> {
     let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
-    if given.iter().filter(|given| given.value.expose().trim() == "-").count() > 1 {
+    if given.iter().filter(|given| given.is_standard_input()).count() > 1 {
         return Err(CliError::usage("only one input can be read from standard input"));
     }
     let mut resolved: Resolved = Vec::with_capacity(given.len());

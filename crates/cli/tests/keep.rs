@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use common::pair::Pair;
@@ -242,6 +243,77 @@ fn an_interrupted_night_goes_on_where_it_ended() {
     }
     let listed = pair.look(0, "ls").expect(0).out;
     assert!(listed.contains("aes128 ("), "{listed}");
+}
+
+/// AND gates in the pools that a failed command says it made.
+#[cfg(unix)]
+fn gates_told(err: &str) -> u64 {
+    let Some((_, rest)) = err.split_once("what was made stays, pools with ") else { return 0 };
+    rest.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Sends a signal, or several without a pause.
+#[cfg(unix)]
+fn send(child: &Child, signals: &[&str]) {
+    let id = child.id();
+    let kills: Vec<String> = signals.iter().map(|signal| format!("kill {signal} {id}")).collect();
+    // Of the second one on, the process may be gone already.
+    Command::new("sh").args(["-c", &kills.join("; ")]).stderr(Stdio::null()).status().unwrap();
+}
+
+/// The signal comes as a pool gets its place: what is told of is what is in the store.
+#[cfg(unix)]
+#[test]
+fn an_interruption_tells_of_all_that_stays() {
+    for placed in 1..=4 {
+        let pair = Pair::unlocked();
+        let words = ["preprocess", "--gates", "65536", "--pool-gates", "2048"];
+        let [mut zero, one] = pair.start(&words, [&[]; 2]);
+        let items =
+            || std::fs::read_dir(pair.folder().join("a.store/items")).map_or(0, Iterator::count);
+        while items() < placed {
+            assert_eq!(zero.try_wait().unwrap(), None);
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        send(&zero, &["-INT"]);
+        let [zero, one] = [zero, one].map(common::end);
+        let told = [zero.expect(130), one.expect(3)].map(|ended| gates_told(&ended.err));
+        assert_eq!(told, [0, 1].map(|party| gates_left(&pair, party)));
+    }
+}
+
+/// The second signal ends a process within whatever it does: what it was writing is shown, and
+/// nothing else is touched.
+#[cfg(unix)]
+#[test]
+fn a_second_signal_leaves_a_store_that_goes_on() {
+    let pair = Pair::unlocked();
+    let words = ["preprocess", "--gates", "65536", "--pool-gates", "2048"];
+    for round in 0..3 {
+        let [mut zero, one] = pair.start(&words, [&[]; 2]);
+        read_lines(&mut zero, 1);
+        send(&zero, &["-INT", "-INT"]);
+        let [zero, one] = [zero, one].map(common::end);
+        zero.expect(130);
+        // Whether there was time to tell it or not.
+        let said = one.expect(3).err;
+        assert!(said.contains("party 0"), "{said}");
+        pair.look(0, "verify").expect(0);
+        let listed = pair.look_with(0, "ls", &["--json"]).expect(0).json();
+        assert!(listed["items"].as_array().unwrap().len() > round, "{listed}");
+        let writing = listed["writing"].as_array().unwrap();
+        assert!(writing.iter().all(|draft| draft["alive"] == false), "{listed}");
+        let shown = pair.look(0, "ls").expect(0).out.matches("half-written: gc removes it").count();
+        assert_eq!(shown, writing.len());
+    }
+    for ended in pair.both(&words, [&[]; 2]) {
+        ended.expect(0);
+    }
+    pair.look(0, "gc").expect(0);
+    assert_eq!(gates_left(&pair, 0), gates_left(&pair, 1));
+    for ended in pair.both(&["prepare", "aes128"], [&[]; 2]) {
+        ended.expect(0);
+    }
 }
 
 #[test]

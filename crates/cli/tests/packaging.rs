@@ -35,16 +35,20 @@ fn the_auction_of_the_compose_file_runs() {
     for party in 0..5 {
         list = list.replace(&format!("party{party}:7000"), &free_address());
     }
-    std::fs::write(keys.join("auction.toml"), list).unwrap();
+    // What each container has as `/auction`.
+    let mounted = |party: usize| keys.join(party.to_string());
+    (0..5).for_each(|party| std::fs::write(mounted(party).join("auction.toml"), &list).unwrap());
     let compose = std::fs::read_to_string(folder.path().join("compose.yaml")).unwrap();
     let commands = commands(&compose);
     assert_eq!(commands.len(), 5);
-    let here = |word: &String| word.replace("/auction/", &format!("{}/", keys.display()));
-    let start = |words: &Vec<String>| {
-        let words: Vec<String> = words.iter().map(here).collect();
+    let start = |(party, words): (usize, &Vec<String>)| {
+        assert!(compose.contains(&format!("volumes: [\"./keys/{party}:/auction:ro\"]")));
+        let folder = format!("{}/", mounted(party).display());
+        let words: Vec<String> =
+            words.iter().map(|word| word.replace("/auction/", &folder)).collect();
         command(&words.iter().map(String::as_str).collect::<Vec<_>>()).spawn().unwrap()
     };
-    let running: Vec<_> = commands.iter().map(start).collect();
+    let running: Vec<_> = commands.iter().enumerate().map(start).collect();
     // Bids are 100, 137, 174, 110, 147.
     for (party, child) in running.into_iter().enumerate() {
         let price = if party == 2 { 147 } else { 0 };

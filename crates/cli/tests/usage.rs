@@ -97,6 +97,49 @@ fn malformed_addresses_are_refused_at_once() {
     symbolon(&dealer).expect(2).says(&["the port is missing"]);
 }
 
+/// The shell makes words of a list that is written with spaces.
+#[test]
+fn a_list_with_spaces_is_told_how_to_be_written() {
+    let list = ["--input", "x=3000", "5000", "7000"];
+    let says = ["arguments 5 to 6 look like further elements", "argument 4", "'NAME=[1, 2, 3]'"];
+    for words in [["eval", "merge:2x16"], ["local", "median:2x16"]] {
+        let ended = symbolon(&[&words, &list[..]].concat()).expect(2).says(&says);
+        assert!(!ended.err.contains("5000"), "{}", ended.err);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("run.toml"), "circuit = \"add:8\"\nparty = 0\n").unwrap();
+    let words = ["run", "--config", "run.toml", "--input", "x=3000", "5000"];
+    let ended = symbolon_in(folder.path(), "", &words).expect(2);
+    let ended = ended.says(&["argument 6 looks like a further element"]);
+    assert!(!ended.err.contains("5000"), "{}", ended.err);
+    symbolon(&["eval", "merge:2x8", "--input", "0=3 5", "--input", "1=1,2"])
+        .expect(2)
+        .says(&["2 elements expected, 1 given: a list is written with commas"]);
+}
+
+#[test]
+fn values_come_from_keys_of_json_and_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let json =
+        "{\"team\": {\"pay\": [30, 40], \"bonus\": 5}, \"staff\": [{\"pay\": 1}, {\"pay\": 2}]}";
+    std::fs::write(folder.path().join("x.json"), json).unwrap();
+    let eval = |first: &str, input: &str| {
+        let words = ["eval", "merge:2x8", "--input", first, "--input", "1=hex:ffff"];
+        symbolon_in(folder.path(), input, &words)
+    };
+    assert_eq!(eval("0=@x.json#team.pay", "").expect(0).out, "sorted = [30, 40, 255, 255]\n");
+    assert_eq!(eval("0=@x.json#staff.pay", "").expect(0).out, "sorted = [1, 2, 255, 255]\n");
+    for dash in ["0=-", "0=@-"] {
+        assert_eq!(eval(dash, "3\n4\n").expect(0).out, "sorted = [3, 4, 255, 255]\n");
+    }
+    let twice = ["eval", "merge:2x8", "--input", "0=@-", "--input", "1=-"];
+    symbolon(&twice).expect(2).says(&["only one input"]);
+    eval("0=@x.json#taem", "").expect(2).says(&["x.json: ", "no key `taem`; did you mean `team`?"]);
+    eval("0=@x.json", "").expect(2).says(&["hint: @x.json#KEY takes"]);
+    let words = ["local", "add:8", "--batch", "2", "--input", "0=@x.json#team", "--input", "1=1"];
+    symbolon_in(folder.path(), "", &words).expect(2).says(&["no columns or keys"]);
+}
+
 #[test]
 fn values_are_never_repeated() {
     let secret = "c0ffee5ec4e7c0ffee5ec4e7";

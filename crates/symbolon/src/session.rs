@@ -39,7 +39,8 @@ use crate::{Inputs, Outputs};
 /// A computation in parts is another kind of session, which [`Session::connect_in_parts`] begins
 /// and the handshake compares: its calls are [`Session::evaluate_part`] and
 /// [`Session::continue_with`]. Each kind refuses the other's calls, and such a refusal does no
-/// harm.
+/// harm: the session goes on with the next call that fits. A session that is dropped instead tells
+/// the peers why.
 ///
 /// After any error the session is dead: its keys and everything made with them are wiped, the peers
 /// are told that this side gave up, and every further call returns the same error.
@@ -59,6 +60,8 @@ pub struct Session {
     network: Network,
     engine: Option<Box<dyn Engine>>,
     dead: Option<Error>,
+    /// What the peers are told if nothing follows the call that was refused last.
+    refused: Option<String>,
 }
 
 /// What a session is for. Peers read the messages of one kind as garbage of the other, so the
@@ -148,6 +151,7 @@ impl Session {
             network,
             engine,
             dead: None,
+            refused: None,
         })
     }
 
@@ -313,7 +317,8 @@ impl Session {
     /// As the three have them; inputs that do not fit are refused before anything is sent, and do
     /// no harm.
     pub fn evaluate(&mut self, inputs: &Inputs) -> Result<Outputs> {
-        inputs.check(self.circuit(), self.network.me)?;
+        let checked = inputs.check(self.circuit(), self.network.me);
+        self.noted(checked)?;
         if self.streams() {
             let bits = self.stream(inputs.bits())?;
             return Outputs::new(self.circuit(), self.network.me, bits);
@@ -340,26 +345,40 @@ impl Session {
     }
 
     /// Refuses a call for another kind of session, before anything is sent.
-    fn only(&self, kind: Kind) -> Result<()> {
-        match (self.kind, kind) {
-            (Kind::Run, Kind::Parts) => Err(Error::invalid_input(
+    fn only(&mut self, kind: Kind) -> Result<()> {
+        let (ours, theirs) = match (self.kind, kind) {
+            (Kind::Run, Kind::Parts) => (
                 "this session runs whole circuits; a computation in parts begins with \
                  Session::connect_in_parts",
-            )),
-            (Kind::Parts, Kind::Run) => Err(Error::invalid_input(
+                "its caller took this session of whole circuits for a computation in parts",
+            ),
+            (Kind::Parts, Kind::Run) => (
                 "this session is for a computation in parts: it takes Session::evaluate_part and \
                  Session::continue_with alone",
-            )),
-            _ => Ok(()),
-        }
+                "its caller took this computation in parts for a session of whole circuits",
+            ),
+            _ => return Ok(()),
+        };
+        self.refused = Some(theirs.to_string());
+        Err(Error::invalid_input(ours))
     }
 
     /// Refuses what was made for another circuit or in another session.
-    fn own(&self, job: [u8; 32], what: &str) -> Result<[u8; 32]> {
+    fn own(&mut self, job: [u8; 32], what: &str) -> Result<[u8; 32]> {
         if job == self.network.session {
             return Ok(job);
         }
-        Err(Error::invalid_input(format!("the {what} belongs to another session or circuit")))
+        let text = format!("the {what} belongs to another session or circuit");
+        self.noted(Err(Error::InvalidInput(text)))
+    }
+
+    /// Notes that a call was refused before anything was sent. The peers wait for the call that
+    /// fits, and must learn why none will come if the session is dropped.
+    fn noted<T>(&mut self, done: Result<T>) -> Result<T> {
+        if let Err(error) = &done {
+            self.refused = notice(error, self.network.parties() > 2);
+        }
+        done
     }
 
     /// Runs one phase: counted under its name, flushed at its end, and the end of the session when
@@ -375,6 +394,7 @@ impl Session {
         let Some(engine) = self.engine.as_deref_mut() else {
             return Err(Error::internal("a session without an engine is not marked dead"));
         };
+        self.refused = None;
         let (network, circuit) = (&mut self.network, &self.circuit);
         let done = counted(network, name, |network| work(Parts { engine, network, circuit }));
         if let Err(error) = &done {
@@ -383,6 +403,14 @@ impl Session {
             give_up(&mut self.network, error);
         }
         done
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(words) = &self.refused {
+            abort(&mut self.network, words);
+        }
     }
 }
 
@@ -503,14 +531,27 @@ fn tell(network: &Network, progress: &Progress) {
 
 /// Tells all peers that this side ends, in words that give nothing away.
 pub(crate) fn give_up(network: &mut Network, error: &Error) {
-    let several = network.parties() > 2;
+    if let Some(words) = notice(error, network.parties() > 2) {
+        abort(network, &words);
+    }
+}
+
+fn abort(network: &mut Network, words: &str) {
+    for channel in network.lanes.iter_mut().flatten() {
+        channel.abort(words);
+    }
+}
+
+/// What the peers are told of an error, if they do not see it by themselves; `several` if there is
+/// more than one of them.
+fn notice(error: &Error, several: bool) -> Option<String> {
     let whom = match error.culprit() {
         Some(Culprit::Party(_)) if !several => None,
         Some(Culprit::Unknown) | None => None,
         Some(culprit) => Some(culprit.to_string()),
     };
     let with = whom.as_ref().map_or(String::new(), |whom| format!(" with {whom}"));
-    let words = match error {
+    Some(match error {
         Error::PeerMisbehaved { .. } => format!("a check failed here{with}"),
         Error::InvalidInput(_) => "its caller gave it unusable input".to_string(),
         Error::Transport { reason: TransportReason::TimedOut(_), .. } => match whom {
@@ -518,7 +559,7 @@ pub(crate) fn give_up(network: &mut Network, error: &Error) {
             None => "it waited too long".to_string(),
         },
         // Everybody sees a difference by itself, and should say which it is.
-        Error::PeerIncompatible { .. } => return,
+        Error::PeerIncompatible { .. } => return None,
         Error::Transport { reason: TransportReason::Aborted(_), .. }
             if several || whom.is_some() =>
         {
@@ -527,8 +568,5 @@ pub(crate) fn give_up(network: &mut Network, error: &Error) {
         Error::Transport { .. } => format!("it lost the connection{with}"),
         Error::Cancelled => "it was interrupted".to_string(),
         _ => "it failed for a reason of its own".to_string(),
-    };
-    for channel in network.lanes.iter_mut().flatten() {
-        channel.abort(&words);
-    }
+    })
 }

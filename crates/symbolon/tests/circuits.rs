@@ -266,3 +266,43 @@ fn calls_of_the_other_kind_of_session_are_refused_without_harm() {
         });
     }
 }
+
+/// What one of the parties does before it leaves.
+type Refused = fn(&mut Session, &Inputs) -> Result<()>;
+
+/// Party 1 is alone in a call that is refused, and leaves.
+#[test]
+fn a_party_that_leaves_after_a_refused_call_says_why() {
+    let add = &circuit("add:8");
+    let cases: [(&str, Refused, &str); 3] = [
+        ("run", |session, inputs| session.evaluate_part(inputs).map(drop), "computation in parts"),
+        ("parts", |session, inputs| session.evaluate(inputs).map(drop), "session of whole"),
+        ("run", |session, _| session.next_circuit(&circuit("auction:3x8")), "unusable input"),
+    ];
+    for (kind, refused, says) in cases {
+        for (zero, one) in transports() {
+            let begin = |me: u16, transport| {
+                let config = Config::new(me, transport).protocol(Protocol::Duplo);
+                let inputs = Inputs::builder(add, me).uint(usize::from(me), 20).unwrap();
+                (connect(kind, config, add).unwrap(), inputs.finish().unwrap())
+            };
+            let waited = thread::scope(|scope| {
+                scope.spawn(|| {
+                    let (mut session, inputs) = begin(1, one);
+                    let refused = refused(&mut session, &inputs).unwrap_err();
+                    assert!(matches!(&refused, Error::InvalidInput(_)), "{refused}");
+                });
+                let (mut session, inputs) = begin(0, zero);
+                match kind {
+                    "run" => session.evaluate(&inputs).unwrap_err(),
+                    _ => session.evaluate_part(&inputs).unwrap_err(),
+                }
+            });
+            let told = match &waited {
+                Error::Transport { reason: TransportReason::Aborted(text), .. } => text,
+                other => panic!("{kind}: {other}"),
+            };
+            assert!(told.contains(says), "{told}");
+        }
+    }
+}

@@ -23,6 +23,7 @@ mod sort;
 pub(crate) mod testing;
 
 pub use name::Entry;
+pub(crate) use name::distance;
 
 use crate::builder::Word;
 use crate::{Circuit, CircuitError};

@@ -158,7 +158,7 @@ fn shown(text: &str) -> String {
 
 /// How many insertions, removals and replacements of characters turn one name into the other; of
 /// long texts the start alone is looked at.
-fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().collect());
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

@@ -5,7 +5,9 @@
 use csv_core::{ReadRecordResult, ReaderBuilder};
 use zeroize::Zeroizing;
 
+use super::compound::unquoted;
 use super::format::{Value, format_value};
+use super::key::{self, Chosen};
 use super::parse::{elements, parse, typed, without_brackets};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
@@ -18,7 +20,8 @@ const MAX_COLUMNS: usize = 65_536;
 pub struct FileForm {
     /// Whether the file is CSV: rows of cells, the first row possibly a header.
     pub csv: bool,
-    /// The columns to take, by the names in the header; empty: all that the type needs.
+    /// The columns of CSV to take, by the names in the header, or the key of JSON; empty: all that
+    /// the type needs.
     pub columns: Vec<String>,
     /// Whether a list that is shorter than the input is filled up with zero bits.
     pub pad: bool,
@@ -53,7 +56,7 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
         return csv(ty, text, form, bits);
     }
     if !form.columns.is_empty() {
-        return Err("columns are chosen from CSV files only: NAME.csv#COLUMN".into());
+        return by_key(ty, text, form, bits);
     }
     if whole.starts_with("hex:") || whole.starts_with("bits:") {
         bits.extend(Zeroizing::new(parse(ty, whole)?).iter());
@@ -70,11 +73,7 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
     let inner = without_brackets(whole)?;
     let is_one_line = whole.lines().filter(|line| !line.trim().is_empty()).count() <= 1;
     if inner.len() < whole.len() || (is_one_line && whole.contains(['{', '['])) {
-        let inner = inner.trim().strip_suffix(',').unwrap_or(inner);
-        for element in elements(inner).filter(|_| !inner.trim().is_empty()) {
-            let line = line_of(text, element.trim_start());
-            list.add(line, |elem, bits| typed(elem, element.trim(), bits))?;
-        }
+        list.add_all(text, inner)?;
         return list.finish(form.pad);
     }
     for (number, line) in (1..).zip(text.lines()) {
@@ -82,11 +81,11 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
             continue;
         }
         if !is_plain(elem) {
-            list.add(number, |elem, bits| row(elem, line, bits))?;
+            list.add(|| number, |elem, bits| row(elem, line, bits))?;
             continue;
         }
         for cell in cells(line) {
-            list.add(number, |elem, bits| leaf(elem, cell, bits))?;
+            list.add(|| number, |elem, bits| leaf(elem, cell, bits))?;
         }
     }
     list.finish(form.pad)
@@ -101,9 +100,10 @@ struct List<'t, 'b> {
 }
 
 impl List<'_, '_> {
+    /// Adds an element; `line` is asked for an error only, since it may have to count lines.
     fn add(
         &mut self,
-        line: usize,
+        line: impl FnOnce() -> usize,
         read: impl FnOnce(&Type, &mut Vec<bool>) -> Result<(), String>,
     ) -> Result<(), String> {
         let number = self.given;
@@ -113,7 +113,17 @@ impl List<'_, '_> {
             return Ok(());
         }
         read(self.elem, self.bits)
-            .map_err(|reason| format!("line {line}, element {number}: {reason}"))
+            .map_err(|reason| format!("line {}, element {number}: {reason}", line()))
+    }
+
+    /// Adds what stands between the commas of a part of a text.
+    fn add_all(&mut self, text: &str, inner: &str) -> Result<(), String> {
+        let inner = inner.trim().strip_suffix(',').unwrap_or(inner);
+        for element in elements(inner).filter(|_| !inner.trim().is_empty()) {
+            let line = || line_of(text, element.trim_start());
+            self.add(line, |elem, bits| typed(elem, element.trim(), bits))?;
+        }
+        Ok(())
     }
 
     fn finish(self, pad: bool) -> Result<(), String> {
@@ -130,8 +140,39 @@ impl List<'_, '_> {
     }
 }
 
+/// Reads what a JSON file has under a key.
+fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), String> {
+    let [key] = &form.columns[..] else {
+        return Err("one key is chosen from a JSON file: NAME.json#KEY".into());
+    };
+    match (key::chosen(text, key)?, ty) {
+        (Chosen::Each(values), Type::Array { len, elem }) => {
+            let mut list = List { len: *len, elem, given: 0, bits };
+            for value in values {
+                list.add(|| line_of(text, value), |elem, bits| typed(elem, value, bits))?;
+            }
+            list.finish(form.pad)
+        }
+        (Chosen::Each(_), _) => Err("the file has a list of objects, and this is no list".into()),
+        (Chosen::One(value), Type::Array { len, elem }) if value.starts_with('[') => {
+            let mut list = List { len: *len, elem, given: 0, bits };
+            list.add_all(text, without_brackets(value)?)?;
+            list.finish(form.pad)
+        }
+        (Chosen::One(value), _) => {
+            let inner = unquoted(value);
+            let read = if inner.starts_with("hex:") || inner.starts_with("bits:") {
+                parse(ty, inner).map(|all| bits.extend(Zeroizing::new(all).iter()))
+            } else {
+                typed(ty, value, bits)
+            };
+            read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))
+        }
+    }
+}
+
 /// The line, from 1, on which a part of a text begins.
-fn line_of(text: &str, part: &str) -> usize {
+pub(super) fn line_of(text: &str, part: &str) -> usize {
     let start = (part.as_ptr().addr() - text.as_ptr().addr()).min(text.len());
     text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
@@ -243,15 +284,18 @@ fn csv(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(
                 found
             }
         };
-        list.add(line, |_, bits| {
-            columns.iter().zip(places).try_for_each(|((name, ty), &place)| {
-                let cell = row.get(place).ok_or("the row has too few cells")?;
-                leaf(ty, cell, bits).map_err(|reason| match name.is_empty() {
-                    true => reason,
-                    false => format!("{name}: {reason}"),
+        list.add(
+            || line,
+            |_, bits| {
+                columns.iter().zip(places).try_for_each(|((name, ty), &place)| {
+                    let cell = row.get(place).ok_or("the row has too few cells")?;
+                    leaf(ty, cell, bits).map_err(|reason| match name.is_empty() {
+                        true => reason,
+                        false => format!("{name}: {reason}"),
+                    })
                 })
-            })
-        })?;
+            },
+        )?;
     }
     list.finish(form.pad)
 }
@@ -263,13 +307,19 @@ fn header(
     wanted: &[String],
 ) -> Result<(Vec<usize>, bool), String> {
     let find = |name: &String| first.iter().position(|cell| cell.trim() == name);
+    let is_word = |cell: &str| cell.starts_with(|c: char| c.is_alphabetic() || c == '_');
     if !wanted.is_empty() {
         if wanted.len() != columns.len() {
             let named = counted(wanted.len(), "column");
             return Err(format!("{named} chosen, {} needed", columns.len()));
         }
+        // Any other cell may be a value, which is not told.
+        let names = || first.iter().map(|cell| cell.trim()).filter(|cell| is_word(cell));
         let found = wanted.iter().map(|name| {
-            find(name).ok_or_else(|| format!("line 1: the header has no column `{name}`"))
+            find(name).ok_or_else(|| {
+                let near = key::nearest(name, names());
+                format!("line 1: the header has no column `{name}`{near}")
+            })
         });
         return Ok((found.collect::<Result<_, _>>()?, true));
     }
@@ -278,7 +328,6 @@ fn header(
         return Ok((found, true));
     }
     // Words that are no values are names; anything else is a row.
-    let is_word = |cell: &str| cell.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let is_value = |cell: &str| {
         let mut bits = Zeroizing::new(Vec::new());
         columns.iter().any(|(_, ty)| leaf(ty, cell, &mut bits).is_ok())

@@ -115,6 +115,74 @@ fn errors_name_line_and_element_and_not_the_value() {
 }
 
 #[test]
+fn a_key_of_json_is_chosen_as_a_column_of_csv_is() {
+    let form = |keys: &[&str], pad| FileForm {
+        columns: keys.iter().map(|key| key.to_string()).collect(),
+        pad,
+        ..FileForm::default()
+    };
+    let get = |ty: &Type, text: &str, key: &str| {
+        let bits = read(ty, text, &form(&[key], false))?;
+        Ok::<_, String>(format_value(ty, &bits).to_string())
+    };
+    let ty = Type::words(2, 8);
+    let expected = Ok("[30, 40]".to_string());
+    let object =
+        "\u{feff}{\n \"who\": \"x, ]\\\" [\",\n \"pay\": [30,\n 40],\n \"at\": {\"pay\": 5}}\n";
+    assert_eq!(get(&ty, object, "pay"), expected);
+    let list = "[{\"who\": \"a: {\", \"pay\": 30},\n {\"pay\": \"40\", \"who\": null}]";
+    assert_eq!(get(&ty, list, "pay"), expected);
+    assert_eq!(get(&ty, &format!("{{\"staff\": {list}}}"), "staff.pay"), expected);
+    assert_eq!(get(&ty, "{\"a.b\": {\"c\": [30, 40]}}", "a.b.c"), expected);
+    assert_eq!(get(&ty, "{\"k\": \"hex:281e\"}", "k"), expected);
+    assert_eq!(get(&Type::Uint(8), object, "at.pay").as_deref(), Ok("5"));
+    assert_eq!(get(&order(), "{\"o\": {\"at\": [1, 2], \"price\": 7}}", "o").unwrap().len(), 26);
+    assert!(read(&Type::words(3, 8), object, &form(&["pay"], true)).is_ok());
+    assert!(read(&Type::words(3, 8), list, &form(&["pay"], true)).is_ok());
+
+    let says = |text: &str, key: &str, what: &str| {
+        let error = get(&ty, text, key).unwrap_err();
+        assert!(error.contains(what) && !error.contains("999"), "{error}");
+    };
+    says(object, "pya", "line 1: there is no key `pya`; did you mean `pay`?");
+    says(object, "wages", "there is no key `wages`");
+    says(
+        "[{\"pay\": 1},\n {\"pat\": 2}]",
+        "pay",
+        "line 2: there is no key `pay`; did you mean `pat`",
+    );
+    says("{\"pay\": [1,\n 999]}", "pay", "line 2, element 1: does not fit");
+    says("[{\"pay\": 1},\n {\"pay\": 999}]", "pay", "line 2, element 1: does not fit");
+    says("[{\"pay\": 1}]", "pay", "2 elements expected, 1 given");
+    says("{\"pay\": {\"a\": 1}}", "pay.b", "there is no key `b`");
+    says("{\"pay\": 999}", "pay.b", "line 1: no object that could have the key `b`");
+    says("[999,\n {\"pay\": 1}]", "pay", "line 1: no object that could have the key `pay`");
+    says("{\"pay\": 999", "pay", "line 1: this is not JSON");
+    says("999", "pay", "no object");
+    says("pay\n30\n40\n", "pay", "NAME.csv#COLUMN");
+    let two = read(&ty, object, &form(&["pay", "at"], false)).unwrap_err();
+    assert!(two.contains("one key is chosen"), "{two}");
+    let near = csv(&ty, "who,pay\na,1\nb,2\n", &["pax"]).unwrap_err();
+    assert!(near.contains("no column `pax`; did you mean `pay`?"), "{near}");
+    let hidden = csv(&ty, "999,1\na,1\nb,2\n", &["99"]).unwrap_err();
+    assert!(hidden.ends_with("no column `99`"), "{hidden}");
+}
+
+/// Reading takes a time that follows the length: with the lines counted for each element, this
+/// would take minutes.
+#[test]
+fn long_lists_of_json_are_read() {
+    const LEN: u32 = 300_000;
+    let ty = Type::words(LEN, 8);
+    let plain = format!("[{}7]", "7,\n".repeat(LEN as usize - 1));
+    assert_eq!(read(&ty, &plain, &FileForm::default()).unwrap().len(), 8 * LEN as usize);
+    let object = "{\"who\": \"somebody\", \"pay\": 7}";
+    let objects = format!("[{}{object}]", format!("{object},\n").repeat(LEN as usize - 1));
+    let form = FileForm { columns: vec!["pay".into()], ..FileForm::default() };
+    assert_eq!(read(&ty, &objects, &form).unwrap().len(), 8 * LEN as usize);
+}
+
+#[test]
 fn short_lists_are_padded_when_asked() {
     let form = FileForm { pad: true, ..FileForm::default() };
     let padded = |ty: &Type, text: &str| {

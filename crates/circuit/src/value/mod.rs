@@ -24,6 +24,7 @@ mod compound;
 mod decimal;
 mod file;
 mod format;
+mod key;
 mod parse;
 
 pub use file::{FileForm, format_file, parse_file};

@@ -98,7 +98,10 @@ pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), S
             let list = without_brackets(text)?;
             let given = if list.is_empty() && *len == 0 { 0 } else { elements(list).count() };
             if given as u64 != u64::from(*len) {
-                return Err(format!("{len} elements expected, {given} given"));
+                // Files may have spaces between elements, which is easily taken for the rule.
+                let spaced = given == 1 && list.contains(char::is_whitespace);
+                let commas = if spaced { ": a list is written with commas, 1,2,3" } else { "" };
+                return Err(format!("{len} elements expected, {given} given{commas}"));
             }
             elements(list).take(given).enumerate().try_for_each(|(i, element)| {
                 typed(elem, element.trim(), bits).map_err(|reason| format!("element {i}: {reason}"))

@@ -56,6 +56,9 @@ fn arrays_put_element_0_on_the_lowest_wires() {
         assert_eq!(parse(&ty, text).as_ref(), Ok(&expected), "{text}");
     }
     assert_eq!(format_value(&ty, &expected).to_string(), "[1, 2, 3]");
+    let spaced = parse(&ty, "1 2 3").unwrap_err();
+    assert!(spaced.ends_with("3 elements expected, 1 given: a list is written with commas, 1,2,3"));
+    assert!(!parse(&ty, "1, 2").unwrap_err().contains("commas"));
     assert_eq!(parse(&array(2, Type::Int(4)), "-1,-8"), Ok(bits("11110001")));
     assert_eq!(parse(&Type::words(1, 4), "5"), parse(&Type::words(1, 4), "[5]"));
 }

@@ -122,9 +122,11 @@ impl Session {
         if let Some(error) = &self.dead {
             return Err(error.clone());
         }
-        check_parties(circuit, usize::from(self.parties()))?;
+        let fits = check_parties(circuit, usize::from(self.parties()));
+        self.noted(fits)?;
         let circuit = Compiled::new(circuit);
-        self.protocol.demand(&self.network, &circuit)?;
+        let runs = self.protocol.demand(&self.network, &circuit).map(drop);
+        self.noted(runs)?;
         let announcement = Announcement { number: self.circuits, digest };
         self.phase(SETUP, |parts| {
             let peers = parts.network.lanes.first_mut();
@@ -177,7 +179,8 @@ impl Session {
     /// session is of the other kind.
     pub fn evaluate_part(&mut self, inputs: &Inputs) -> Result<Outputs> {
         self.only(Kind::Parts)?;
-        inputs.check(self.circuit.circuit(), self.network.me)?;
+        let checked = inputs.check(self.circuit.circuit(), self.network.me);
+        self.noted(checked)?;
         self.part(&[], inputs)
     }
 

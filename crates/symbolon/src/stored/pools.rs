@@ -215,11 +215,14 @@ impl Engines {
                     or_give_up(set_up, network)?
                 }
             };
-            let made =
-                counted(network, INDEPENDENT, |network| make(network, engine.as_mut(), part));
-            let item = or_give_up(made, network)?;
-            items.push(item);
-            closed(item, part, number);
+            // The end of a phase flushes, which fails after a signal; a pool that is in the store
+            // is told of nevertheless.
+            let made = counted(network, INDEPENDENT, |network| {
+                let item = make(network, engine.as_mut(), part)?;
+                closed(item, part, number);
+                Ok(item)
+            });
+            items.push(or_give_up(made, network)?);
         }
         Ok(items)
     }

@@ -1,0 +1,76 @@
+//! Values under a key of a JSON file, chosen as a column of a CSV file is: `NAME.json#KEY`.
+//!
+//! What is chosen are parts of the file's text, so that errors can name lines and nothing secret is
+//! copied.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::file::line_of;
+use crate::builtin::distance;
+
+/// What a file has under a key.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Chosen<'t> {
+    /// An object's value.
+    One(&'t str),
+    /// The value in each object of a list.
+    Each(Vec<&'t str>),
+}
+
+/// Finds `key` in the object or in the objects of the list that `text` is. A key that is not there
+/// is taken apart at its dots: `staff.salary` is `salary` within `staff`.
+///
+/// # Errors
+/// A sentence that names the line and the key, and no value.
+pub(super) fn chosen<'t>(text: &'t str, key: &str) -> Result<Chosen<'t>, String> {
+    let whole: &RawValue = serde_json::from_str(text).map_err(|error| match text.trim_start() {
+        json if json.starts_with(['{', '[']) => format!("line {}: this is not JSON", error.line()),
+        _ => "columns are chosen from CSV files and keys from JSON files: NAME.csv#COLUMN, \
+              NAME.json#KEY"
+            .to_string(),
+    })?;
+    within(text, whole.get(), key)
+}
+
+/// The same in a part of a text.
+fn within<'t>(text: &'t str, part: &'t str, key: &str) -> Result<Chosen<'t>, String> {
+    let at = |part: &str, reason: &str| format!("line {}: {reason}", line_of(text, part));
+    if !part.starts_with('[') {
+        return member(text, part, key);
+    }
+    let objects: Vec<&RawValue> =
+        serde_json::from_str(part).map_err(|_| at(part, "this is not JSON"))?;
+    let value = |object: &&'t RawValue| match member(text, object.get(), key)? {
+        Chosen::One(value) => Ok(value),
+        Chosen::Each(_) => Err(at(object.get(), "a list within a list of objects")),
+    };
+    objects.iter().map(value).collect::<Result<_, _>>().map(Chosen::Each)
+}
+
+fn member<'t>(text: &'t str, object: &'t str, key: &str) -> Result<Chosen<'t>, String> {
+    let at = |reason: String| format!("line {}: {reason}", line_of(text, object));
+    // What else stands here is not told: it may be a value.
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(object)
+        .map_err(|_| at(format!("no object that could have the key `{key}`")))?;
+    if let Some(value) = members.get(key) {
+        return Ok(Chosen::One(value.get()));
+    }
+    for (dot, _) in key.match_indices('.') {
+        if let Some(outer) = members.get(&key[..dot]) {
+            return within(text, outer.get(), &key[dot + 1..]);
+        }
+    }
+    let near = nearest(key, members.keys().map(String::as_str));
+    Err(at(format!("there is no key `{key}`{near}")))
+}
+
+/// `; did you mean …?` if a known name is like the one that was asked for.
+pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
+    let near = known.map(|known| (distance(name, known), known)).min();
+    match near.filter(|(distance, known)| *distance <= 2 && *distance < known.len()) {
+        Some((_, known)) => format!("; did you mean `{known}`?"),
+        None => String::new(),
+    }
+}
