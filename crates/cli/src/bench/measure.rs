@@ -229,7 +229,7 @@ fn costs(
     PartyId::all(parties).map(party).collect()
 }
 
-/// For each phase, the slowest party's time in each sample, all parties' processor time, and the
+/// For each phase, the time that it took all parties in each sample, their processor time, and the
 /// most that any sent.
 fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAll> {
     let of_all = |name: &&str| {
@@ -237,20 +237,41 @@ fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAl
             (0..costs.len()).map(|party| samples(sessions, party, name).collect()).collect();
         let most = by_party.iter().map(Vec::len).max().unwrap_or(0);
         let at = |sample: usize| by_party.iter().filter_map(move |party| party.get(sample));
-        let slowest = |sample| at(sample).map(|cost| cost.seconds).fold(0.0, f64::max);
         let cpu = |sample| at(sample).map(|cost| cost.cpu_seconds).sum::<Option<f64>>();
         let cpu: Option<Vec<f64>> = (0..most).map(cpu).collect();
+        let elapsed = sessions.iter().flat_map(|session| {
+            let runs = if *name == SETUP { 1 } else { count_runs(session) };
+            (0..runs).filter_map(|run| elapsed(session, run, name))
+        });
         let phases = costs.iter().flat_map(|party| &party.phases);
         let phases = || phases.clone().filter(|phase| phase.phase == **name);
         Some(PhaseOfAll {
             phase: name.to_string(),
-            seconds: Spread::of((0..most).map(slowest))?,
+            seconds: Spread::of(elapsed)?,
             cpu_seconds: cpu.and_then(Spread::of),
             bytes_sent: phases().map(|phase| phase.bytes_sent).max()?,
             rounds: phases().map(|phase| phase.rounds).max()?,
         })
     };
     names(sessions).iter().filter_map(of_all).collect()
+}
+
+/// How long a phase of a run took: from when the last party had ended the phase before, or the
+/// first one had begun, until the last party had ended this one. A party that is done enters the
+/// next phase while its peers still work; its own time there would count their work twice.
+fn elapsed(session: &Session, run: usize, phase: &str) -> Option<f64> {
+    let in_run =
+        |span: &&Span| span.run as usize == run && (span.phase == SETUP) == (phase == SETUP);
+    let spans = || session.iter().flat_map(|played| played.spans.iter().filter(in_run));
+    let last_end = |phase: &str| {
+        let ends = spans().filter(|span| span.phase == phase).map(|span| span.begin + span.seconds);
+        ends.reduce(f64::max)
+    };
+    let end = last_end(phase)?;
+    let ends_before = spans().filter_map(|span| last_end(&span.phase)).filter(|&at| at < end);
+    let begin = ends_before.reduce(f64::max);
+    let begin = begin.or_else(|| spans().map(|span| span.begin).reduce(f64::min))?;
+    Some(end - begin)
 }
 
 /// When the phases of a run were that took about the median, by party, in seconds from the first
@@ -280,4 +301,32 @@ fn timeline(sessions: &[Session], median: f64) -> Vec<Vec<Span>> {
     let first = timeline.iter().flatten().map(|span| span.begin).fold(f64::MAX, f64::min);
     timeline.iter_mut().flatten().for_each(|span| span.begin -= first);
     timeline
+}
+
+#[cfg(test)]
+mod tests {
+    use symbolon::ONLINE;
+
+    use super::*;
+
+    #[test]
+    fn no_time_belongs_to_two_phases() {
+        let span = |(phase, begin, end): (&str, f64, f64)| Span {
+            run: 0,
+            phase: phase.to_string(),
+            begin,
+            seconds: end - begin,
+        };
+        let played = |spans: &[(&str, f64, f64)]| PartyResult {
+            spans: spans.iter().copied().map(span).collect(),
+            ..PartyResult::empty()
+        };
+        // The garbler has sent all it has to at 4, and waits online.
+        let garbler = played(&[(SETUP, 0.0, 1.0), ("dependent", 1.0, 4.0), (ONLINE, 4.0, 10.0)]);
+        let evaluator = played(&[(SETUP, 0.5, 1.5), ("dependent", 1.5, 9.0), (ONLINE, 9.0, 9.75)]);
+        let session = vec![garbler, evaluator];
+        let phases = [SETUP, "dependent", ONLINE, "independent"];
+        let elapsed = phases.map(|phase| elapsed(&session, 0, phase));
+        assert_eq!(elapsed, [Some(1.5), Some(8.0), Some(1.0), None]);
+    }
 }

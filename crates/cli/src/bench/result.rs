@@ -94,7 +94,7 @@ pub struct Measured {
 pub struct PhaseOfAll {
     /// The phase.
     pub phase: String,
-    /// The slowest party's wall time.
+    /// Wall time from when all parties had ended the phase before until all had ended this one.
     pub seconds: Spread,
     /// All parties' processor time; null where it is not known.
     pub cpu_seconds: Option<Spread>,
