@@ -15,7 +15,7 @@ command is given with the other number.
 EXAMPLES
     symbolon paper rr16 --table 6
     symbolon paper wrk17 ywz20 --quick --report papers.html
-    symbolon paper all --quick --report papers.md
+    symbolon paper all --quick=10 --report papers.md
     symbolon paper wrk17 --table 6 --party 0 --listen 0.0.0.0:7000 --key a.key --peer-fingerprint 90ac…";
 
 /// The papers, by the names that this project uses.
@@ -45,9 +45,11 @@ pub struct PaperArgs {
     /// Run the table or figure with this number only; may be given several times
     #[arg(long, value_name = "N")]
     pub table: Vec<u32>,
-    /// Stop measuring each paper after about a minute, cheapest rows first, with few runs of each
-    #[arg(long)]
-    pub quick: bool,
+    /// Stop measuring each paper after about this many minutes, one if there is no number, cheapest
+    /// rows first, with few runs of each
+    #[arg(long, value_name = "MINUTES", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "1", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub quick: Option<u32>,
     /// Measure this many runs of each row [default: 5, or fewer for slow rows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repeat: Option<u32>,

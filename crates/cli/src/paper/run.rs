@@ -15,21 +15,18 @@ use crate::bench::spread::Spread;
 use crate::error::{CliError, CliResult, ExitKind};
 use crate::output::tell;
 
-/// Seconds that `--quick` gives to a paper.
-const QUICK: f64 = 60.0;
-
 /// Runs of a row, unless its command or the user says how many: five, or as many as fit into about
 /// this many seconds.
 const USUAL: (f64, f64) = (5.0, 60.0);
 
-/// The same with `--quick`.
+/// The same with `--quick`, where a row that is slower is run once.
 const FEW: (f64, f64) = (3.0, 5.0);
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Whether it is about a minute's worth.
-    pub quick: bool,
+    /// How many minutes each paper is given, if not all that it takes.
+    pub quick: Option<u32>,
     /// How many runs of each row were asked for.
     pub repeat: Option<u32>,
 }
@@ -121,7 +118,8 @@ pub fn paper(chosen: &Chosen, site: &mut Site, pace: Pace) -> CliResult<PaperRes
             result.note = Some(reason);
             continue;
         }
-        if pace.quick && at > 0 && row.seconds > QUICK - bench.spent() {
+        let room = pace.quick.map(|minutes| 60.0 * f64::from(minutes) - bench.spent());
+        if at > 0 && room.is_some_and(|room| row.seconds > room) {
             result.note = Some(format!(
                 "Left out by --quick: it takes about {} more seconds a run.",
                 row.seconds.ceil()
@@ -145,7 +143,7 @@ fn order(tables: &[Table], pace: Pace) -> Vec<Place> {
     let places = tables.iter().enumerate();
     let mut places: Vec<Place> =
         places.flat_map(|(t, table)| (0..table.row.len()).map(move |r| (t, r))).collect();
-    if pace.quick {
+    if pace.quick.is_some() {
         places.sort_by(|a, b| {
             let seconds = |place: &Place| tables[place.0].row[place.1].seconds;
             seconds(a).total_cmp(&seconds(b))
@@ -190,7 +188,7 @@ impl Bench<'_> {
 
     /// Fills in our figures.
     fn row(&mut self, table: &Table, row: &Row, result: &mut RowResult) -> CliResult<()> {
-        let quick = row.quick.as_ref().filter(|_| self.pace.quick);
+        let quick = row.quick.as_ref().filter(|_| self.pace.quick.is_some());
         let mut runs = Vec::new();
         for words in quick.unwrap_or(&row.run) {
             let (command, args) = self.arguments(words, row.seconds)?;
@@ -223,7 +221,7 @@ impl Bench<'_> {
         let mut args = bench(words)?;
         let mut command = words.to_string();
         if args.repeat.is_none() {
-            let (most, room) = if self.pace.quick { FEW } else { USUAL };
+            let (most, room) = if self.pace.quick.is_some() { FEW } else { USUAL };
             let usual = (room / seconds).floor().clamp(1.0, most) as u32;
             let repeat = self.pace.repeat.unwrap_or(usual);
             args.repeat = Some(repeat);

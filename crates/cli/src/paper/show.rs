@@ -14,15 +14,15 @@ use crate::page::document;
 /// What `paper --json` prints.
 #[derive(Debug, Serialize)]
 pub struct PapersJson {
-    /// `symbolon-paper-1`.
+    /// `symbolon-paper-2`.
     pub format: &'static str,
     /// On what ours were measured.
     pub machine: Machine,
     /// Party 1's machine, as it says of itself; absent where all parties are on one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_machine: Option<Machine>,
-    /// Whether about a minute was given to each paper.
-    pub quick: bool,
+    /// How many minutes were given to each paper; null where each had all that it took.
+    pub quick: Option<u32>,
     /// The papers.
     pub papers: Vec<PaperResult>,
 }
@@ -32,18 +32,22 @@ const SPREADS: &str = "Ours are medians, with the least and the most in brackets
 
 impl PapersJson {
     /// Of papers that were run on these machines.
-    pub fn new(machines: Vec<Machine>, quick: bool, papers: Vec<PaperResult>) -> PapersJson {
+    pub fn new(machines: Vec<Machine>, quick: Option<u32>, papers: Vec<PaperResult>) -> PapersJson {
         let mut machines = machines.into_iter();
         let machine = machines.next().unwrap_or_else(Machine::here);
         let other_machine = machines.next();
-        PapersJson { format: "symbolon-paper-1", machine, other_machine, quick, papers }
+        PapersJson { format: "symbolon-paper-2", machine, other_machine, quick, papers }
     }
 
     /// Under which conditions all of it was measured.
     fn conditions(&self) -> String {
-        let quick = "Quick: about a minute for each paper, the cheapest rows first, few runs of each. \
-             The machine may have had other work; no figure here is a record.";
-        if self.quick { format!("{quick} {SPREADS}") } else { SPREADS.to_string() }
+        let Some(minutes) = self.quick else { return SPREADS.to_string() };
+        let minutes =
+            if minutes == 1 { "a minute".to_string() } else { format!("{minutes} minutes") };
+        format!(
+            "Quick: about {minutes} for each paper, the cheapest rows first, few runs of each. \
+             The machine may have had other work; no figure here is a record. {SPREADS}"
+        )
     }
 }
 
@@ -167,7 +171,11 @@ fn section(paper: &PaperResult) -> Markup {
 /// Markdown, for `docs/papers.md`.
 pub fn markdown(result: &PapersJson) -> String {
     let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
-    let flags = if result.quick { " --quick" } else { "" };
+    let flags = match result.quick {
+        None => String::new(),
+        Some(1) => " --quick".to_string(),
+        Some(minutes) => format!(" --quick={minutes}"),
+    };
     let mut text = format!(
         "# The papers' tables\n\nMade by `symbolon paper {}{flags} --report papers.md`.\n\n{}\n\n{}\n",
         names.join(" "),

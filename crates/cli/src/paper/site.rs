@@ -42,8 +42,8 @@ impl Site {
         };
         let papers: Vec<String> = papers.iter().map(tables).collect();
         let repeat = pace.repeat.map_or("as it fits".to_string(), |repeat| repeat.to_string());
-        let about =
-            [("papers", papers.join("; ")), ("quick", pace.quick.to_string()), ("repeat", repeat)];
+        let quick = pace.quick.map_or("no".to_string(), |minutes| format!("{minutes} minutes"));
+        let about = [("papers", papers.join("; ")), ("quick", quick), ("repeat", repeat)];
         let way = (reach, transport);
         let remote = Remote::meet(party, way, symbolon::DEFAULT_TIMEOUT, &about)?;
         Ok(Site::Between(Box::new(Between { remote, transport, over: false })))

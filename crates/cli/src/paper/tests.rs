@@ -39,7 +39,7 @@ fn chosen(text: &str) -> Chosen {
     Chosen { name: "small", tables: parse("small", text).unwrap() }
 }
 
-const PACE: Pace = Pace { quick: true, repeat: Some(2) };
+const PACE: Pace = Pace { quick: Some(1), repeat: Some(2) };
 
 fn small() -> PaperResult {
     paper(&chosen(SMALL), &mut Site::Here(Machine::here()), PACE).unwrap()
@@ -63,7 +63,7 @@ fn rows_are_measured_or_say_why_not_and_every_page_has_each() {
     }
 
     assert_eq!(result.differs, ["Both parties are here.", "It is small."]);
-    let result = PapersJson::new(vec![Machine::here()], true, vec![result]);
+    let result = PapersJson::new(vec![Machine::here()], Some(1), vec![result]);
     for page in [text(&result), html(&result), markdown(&result)] {
         for row in &result.papers[0].tables[0].rows {
             let name = row.name.replace('\'', "&#39;");
@@ -164,4 +164,16 @@ fn two_machines_fill_one_table() {
         assert_eq!(failure.class, ExitKind::Incompatible, "{failure}");
         assert!(failure.message.contains("repeat"), "{failure}");
     }
+}
+
+#[test]
+fn quick_takes_minutes_after_an_equals_sign_only() {
+    let quick = |words: &[&str]| {
+        let words = ["paper"].iter().chain(words);
+        Words::try_parse_from(words).map(|words| words.args.quick).map_err(|error| error.kind())
+    };
+    assert_eq!(quick(&["wrk17"]), Ok(None));
+    assert_eq!(quick(&["--quick", "wrk17"]), Ok(Some(1)));
+    assert_eq!(quick(&["--quick=7", "wrk17"]), Ok(Some(7)));
+    assert!(quick(&["--quick=0", "wrk17"]).is_err());
 }
