@@ -47,8 +47,7 @@ pub struct Reading {
 }
 
 impl InputSources {
-    /// Whether the value is to be read from standard input. As everywhere, a file that is called
-    /// `-` is named by a path: `@./-`.
+    /// Whether the value is to be read from standard input. A file that is called `-` is `@./-`.
     fn is_standard_input(&self) -> bool {
         matches!(self.value.expose().trim(), "-" | "@-")
     }

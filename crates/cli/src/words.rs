@@ -48,7 +48,7 @@ fn loose_elements_in(words: &[String]) -> Option<String> {
 /// Whether a word can be an element of a list, and hardly anything else.
 fn is_element(word: &str) -> bool {
     let first = word.strip_prefix('-').unwrap_or(word).chars().next();
-    first.is_some_and(|c| c.is_ascii_digit() || matches!(c, '[' | ']' | '{' | '"' | ',' | '.'))
+    first.is_some_and(|c| c.is_ascii_digit() || matches!(c, '[' | ']' | '{' | '"' | ','))
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
         assert!(
             says.starts_with("argument 6 looks like a further element of the list in argument 5")
         );
-        for line in ["eval --input a=1 x.sym y --", "run --party 0 --input", "x 5 6 --input -"] {
+        for line in ["eval --input a=1 ./x.sym y --", "run --party 0 --input", "x 5 6 --input -"] {
             assert_eq!(hint(line), None, "{line}");
         }
     }
