@@ -112,8 +112,10 @@
 //!   removed, and anyone who gets hold of the key *and* the raw disk reads them.
 //! - Work where locks or flushes do not: some network file systems pretend.
 
+mod about;
 mod access;
 mod backend;
+mod body;
 mod commit_pointer;
 mod consumed;
 mod draft;
@@ -125,6 +127,7 @@ pub mod fault;
 mod fault;
 mod files;
 mod frame;
+mod home;
 mod identity;
 mod index;
 mod item_writer;
@@ -154,8 +157,8 @@ pub use store::{AvailableItem, Entry, Store};
 /// The decoders of a store's files, for fuzzing. No part of the interface.
 #[doc(hidden)]
 pub mod fuzzing {
+    pub use crate::about::About;
     pub use crate::commit_pointer::CommitPointer;
-    pub use crate::draft::About;
     pub use crate::frame::{FileKeys, HEADER, Header, Sealing};
     pub use crate::keys::RootKey;
     pub use crate::manifest::Manifest;
