@@ -4,8 +4,9 @@ use symbolon_protocols::{Compiled, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
 use symbolon_transport::PartyId;
 
-use crate::config::{Config, Terms};
+use crate::config::Config;
 use crate::params::SessionParams;
+use crate::terms::Terms;
 
 /// What makes items and looks for them: everything that every item of a session has in common.
 pub(super) struct Maker {
