@@ -17,8 +17,8 @@
 //!     kind: ItemKind::Pool,
 //!     protocol: "wrk".to_string(),
 //!     group: [7; 32],
-//!     party: 0,
-//!     peers: vec![ItemPeer { party: 1, fingerprint: None }],
+//!     party: 0.into(),
+//!     peers: vec![ItemPeer { party: 1.into(), fingerprint: None }],
 //!     dealer: None,
 //!     rho: 40,
 //!     circuit: None,
@@ -153,6 +153,7 @@ pub use meta::{
 };
 pub use record::ItemState;
 pub use store::{AvailableItem, Entry, Store};
+pub use symbolon_errors::PartyId;
 
 /// The decoders of a store's files, for fuzzing. No part of the interface.
 #[doc(hidden)]

@@ -56,7 +56,7 @@ impl Maker {
         let pins = config.pins();
         let peers = PartyId::all(config.parties()).zip(pins).filter(|(peer, _)| *peer != party);
         let peers = peers.map(|(party, pin)| ItemPeer {
-            party: party.number(),
+            party,
             fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
         });
         Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer }
@@ -80,7 +80,7 @@ impl Maker {
             kind,
             protocol: self.label(kind),
             group: origin.group,
-            party: self.party.number(),
+            party: self.party,
             peers: self.peers.clone(),
             dealer: origin.dealer.clone(),
             rho: self.rho,
@@ -100,7 +100,7 @@ impl Maker {
             kind: Some(kind),
             protocol: Some(self.label(kind)),
             group: None,
-            party: Some(self.party.number()),
+            party: Some(self.party),
             peers: Some(self.peers.clone()),
             dealers: Some(dealers),
             rho: Some(self.rho),

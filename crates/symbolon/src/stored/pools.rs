@@ -332,12 +332,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path().join("store"), &Protection::None).unwrap();
         let layout = PoolLayout { me: 3.into(), parties: 256 };
-        let peers = (0..256).filter(|party| *party != layout.me);
+        let peers = PartyId::all(256usize).filter(|party| *party != layout.me);
         let meta = ItemMeta {
             kind: ItemKind::Pool,
             protocol: "ywz".to_string(),
             group: [1; 32],
-            party: layout.me.number(),
+            party: layout.me,
             peers: peers.map(|party| ItemPeer { party, fingerprint: None }).collect(),
             dealer: None,
             rho: 40,
