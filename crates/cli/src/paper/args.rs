@@ -65,6 +65,15 @@ pub struct PaperArgs {
     pub report: Option<PathBuf>,
 }
 
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Whether it is about a minute's worth.
+    pub quick: bool,
+    /// How many runs of each row were asked for.
+    pub repeat: Option<u32>,
+}
+
 impl PaperArgs {
     /// How the other machine is reached, if there is one: as which party, where, and by what.
     pub fn other_machine(&self) -> Option<(u16, &RemoteArgs, LocalTransport)> {
