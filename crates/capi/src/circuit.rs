@@ -9,8 +9,9 @@ use symbolon::{Error, Result, files};
 use symbolon_lang::source::{Folder, read_source};
 use symbolon_lang::{Options, compile};
 
-use crate::border::{array, call, free, give, optional_text, text};
+use crate::border::call;
 use crate::failure::{Failure, Status};
+use crate::pointers::{array, free, give, optional_text, text};
 
 /// No circuit file is longer.
 const MAX_FILE: u64 = 1 << 30;

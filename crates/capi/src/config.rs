@@ -9,10 +9,9 @@ use symbolon::{
     PeerInfo, Progress, Protocol, Result, SessionParams, Transport, Work,
 };
 
-use crate::border::{
-    Data, array, c_string, call, free, give, handle, handle_mut, optional_text, text,
-};
+use crate::border::call;
 use crate::failure::{Failure, Status};
+use crate::pointers::{Data, array, c_string, free, give, handle, handle_mut, optional_text, text};
 
 /// Parameters that [`symbolon_config_set`] sets in what all parties must share, and their names
 /// there.
@@ -165,7 +164,7 @@ pub unsafe extern "C" fn symbolon_key_fingerprint(
             *out = digit as c_char;
         }
         // SAFETY: the same.
-        Ok(unsafe { crate::border::put(fingerprint, out) }?)
+        Ok(unsafe { crate::pointers::put(fingerprint, out) }?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

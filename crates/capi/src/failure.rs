@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 
 use symbolon::{Culprit, Error, ErrorClass};
 
-use crate::border::{c_string, free};
+use crate::pointers::{c_string, free};
 
 /// How a call ended: the exit codes of the command.
 #[repr(C)]

@@ -7,9 +7,10 @@ use symbolon::circuit::Circuit;
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Error, Inputs, InputsBuilder, Result};
 
-use crate::border::{array, call, free, give, handle, handle_mut, text};
+use crate::border::call;
 use crate::circuit::CircuitHandle;
 use crate::failure::{Failure, Status};
+use crate::pointers::{array, free, give, handle, handle_mut, text};
 
 /// A party's inputs for a circuit; wiped when they are freed.
 pub struct InputsHandle {

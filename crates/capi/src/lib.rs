@@ -9,7 +9,7 @@
 //!
 //! # Why there is unsafe code here
 //! Elsewhere in this workspace only `primitives` has any. A border to C cannot be without: C hands
-//! over raw pointers, and no type can vouch for them. So [`border`] has the few functions that read
+//! over raw pointers, and no type can vouch for them. So `pointers` has the few functions that read
 //! strings and arrays and take and give handles, and all other unsafe code here are calls of these.
 //! Each function that C calls does its work inside [`border::call`], which catches panics, so that
 //! none crosses the border. C has to promise those rules and nothing else: the memory behind each
@@ -24,6 +24,7 @@ mod config;
 mod failure;
 mod inputs;
 mod outputs;
+mod pointers;
 mod session;
 mod store;
 

@@ -5,8 +5,9 @@ use std::ffi::{CString, c_char};
 use symbolon::circuit::Circuit;
 use symbolon::{Error, Outputs};
 
-use crate::border::{c_string, call, free, handle, place, put, text};
+use crate::border::call;
 use crate::failure::{Ended, Failure, Status};
+use crate::pointers::{c_string, free, handle, place, put, text};
 
 /// The outputs of a run.
 pub struct OutputsHandle {

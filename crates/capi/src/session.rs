@@ -2,12 +2,13 @@
 
 use symbolon::{Error, Session};
 
-use crate::border::{call, free, give, give_all, handle, handle_mut, place};
+use crate::border::call;
 use crate::circuit::CircuitHandle;
 use crate::config::ConfigHandle;
 use crate::failure::{Failure, Status};
 use crate::inputs::{InputsHandle, finish_all};
 use crate::outputs::OutputsHandle;
+use crate::pointers::{free, give, give_all, handle, handle_mut, place};
 
 /// A session with all peers.
 pub struct SessionHandle {

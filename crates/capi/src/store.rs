@@ -5,12 +5,13 @@ use std::ffi::c_char;
 use symbolon::store::{Protection, Store};
 use symbolon::{Error, stored};
 
-use crate::border::{call, free, give, give_all, handle, optional_text, place, text};
+use crate::border::call;
 use crate::circuit::CircuitHandle;
 use crate::config::ConfigHandle;
 use crate::failure::{Failure, Status};
 use crate::inputs::{InputsHandle, finish_all};
 use crate::outputs::OutputsHandle;
+use crate::pointers::{free, give, give_all, handle, optional_text, place, text};
 
 /// A directory with material of one party, of which nothing is used twice.
 pub struct StoreHandle(Store);

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::args::Cli;
 use crate::error::{CliError, CliResult};
 use crate::output::print;
 
@@ -40,22 +39,21 @@ pub fn version() -> &'static str {
     })
 }
 
-/// Prints a script of completions.
+/// Prints a script of completions for this command line.
 ///
 /// # Errors
 /// As [`print`](fn@print).
-pub fn completions(args: &CompletionsArgs) -> CliResult<()> {
+pub fn completions(args: &CompletionsArgs, command: &mut clap::Command) -> CliResult<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "symbolon", &mut script);
+    clap_complete::generate(args.shell, command, "symbolon", &mut script);
     write_raw(&script)
 }
 
-/// Prints the main manual page, or writes those of all commands.
+/// Prints the main manual page of this command line, or writes those of all commands.
 ///
 /// # Errors
 /// A failure when the pages cannot be written.
-pub fn man(args: &ManArgs) -> CliResult<()> {
-    let mut command = Cli::command();
+pub fn man(args: &ManArgs, mut command: clap::Command) -> CliResult<()> {
     command.build();
     match &args.out {
         Some(folder) => write_pages(&command, "symbolon", folder),

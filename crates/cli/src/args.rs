@@ -1,21 +1,15 @@
-//! The command line.
+//! The arguments of commands, and those that several have in common.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
-use crate::about::{CompletionsArgs, ManArgs, version};
-use crate::bench::args::BenchArgs;
-use crate::cost::CostArgs;
-use crate::dealer::args::DealerArgs;
 use crate::labels::{Labels, port_name, port_type};
-use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
+use crate::lang::ProgramArgs;
 use crate::options::{EXIT_CODES, LocalTransport, RemoteTransport, TuningArgs};
-use crate::paper::args::PaperArgs;
-use crate::parts::PartsArgs;
-use crate::progress::ShowArgs;
+use crate::owners::{Audience, Owner, audience, owner};
+use crate::progress::args::ShowArgs;
 use crate::secret::InputText;
-use crate::source::{Audience, Owner, audience, owner};
 use crate::words::assignment;
 
 /// How values are written, the same for every circuit; shown by `--help`.
@@ -39,89 +33,6 @@ VALUES
   So hex: writes the last element of an array first, and the usual hexadecimal test strings of AES
   and SHA-2 are used as they are.
   Other users of the machine can read a command line: give secrets as @FILE or on standard input.";
-
-const MAIN_HELP: &str = "\
-EXAMPLES
-  Try it, both parties on this machine:
-    symbolon demo
-
-  Two machines. Each side makes a key and tells the other its fingerprint (by telephone, in person):
-    symbolon keygen --out my.key
-  Then, on the first machine and on the second:
-    symbolon run millionaires --party 0 --listen 0.0.0.0:7000 --key my.key \\
-        --peer-fingerprint 90ac… --input 0=@wealth.txt
-    symbolon run millionaires --party 1 --connect first.example:7000 --key my.key \\
-        --peer-fingerprint 5d1f… --input 1=@wealth.txt";
-
-/// Parties who do not trust each other compute a function of their private inputs.
-///
-/// Nothing but the result is learned, even if all other parties cheat together: a cheat is caught
-/// before anything is released, or it has no effect. Results go to standard output, everything else
-/// to standard error.
-#[derive(Parser, Debug)]
-#[command(name = "symbolon", version, long_version = version(), max_term_width = 100)]
-#[command(after_long_help = main_help(), subcommand_required = true, arg_required_else_help = true)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-fn main_help() -> String {
-    format!("{MAIN_HELP}\n\n{EXIT_CODES}")
-}
-
-/// What can be done.
-#[derive(Subcommand, Debug)]
-pub enum Command {
-    /// Try it on this machine: two parties encrypt a block with AES-128 and merge two lists,
-    /// or several hold an auction
-    Demo(DemoArgs),
-    /// Run one party of a computation between machines
-    Run(Box<RunArgs>),
-    /// Prepare material ahead of time for any circuit: fill the pools in the parties' stores
-    Preprocess(Box<PreprocessArgs>),
-    /// Prepare one circuit ahead of time: put prepared circuits into the parties' stores
-    Prepare(Box<PrepareArgs>),
-    /// Run a computation in parts: outputs of one part are inputs of the next without being opened
-    Parts(Box<PartsArgs>),
-    /// List, check, clean and encrypt a store of material
-    Store(StoreCommandArgs),
-    /// Run a dealer: make preprocessing material for parties that trust it. The dealer can learn
-    /// all inputs
-    Dealer(Box<DealerArgs>),
-    /// Run all parties on this machine, as separate processes over loopback
-    Local(Box<LocalArgs>),
-    /// Measure how fast triples and circuits are on this machine
-    Bench(Box<BenchArgs>),
-    /// Run what the tables of a paper measured, and show our figures next to the paper's
-    Paper(PaperArgs),
-    /// List, describe, evaluate and export circuits
-    Circuit(CircuitArgs),
-    /// Check a `.sym` program and show all its errors
-    Check(CheckArgs),
-    /// Format `.sym` programs
-    Fmt(FmtArgs),
-    /// Show what a `.sym` program costs, by function and line
-    Cost(CostArgs),
-    /// Run the tests of a `.sym` program, interpreted and as a circuit
-    Test(TestArgs),
-    /// Evaluate a `.sym` program or a circuit in the clear, as `circuit eval`
-    Eval(EvalArgs),
-    /// Serve an editor: the language server for `.sym` programs
-    Lsp(LspArgs),
-    /// Make an identity file: a private key and a certificate
-    Keygen(KeygenArgs),
-    /// Print the fingerprint of an identity file
-    Fingerprint(FingerprintArgs),
-    /// Print a completion script for a shell
-    Completions(CompletionsArgs),
-    /// Print the manual page, or write those of all commands
-    Man(ManArgs),
-    /// One party of `local`; reads its orders from standard input
-    #[command(hide = true)]
-    Party,
-}
 
 /// Arguments of `demo`.
 #[derive(Args, Debug)]
@@ -681,15 +592,4 @@ pub struct KeygenArgs {
 pub struct FingerprintArgs {
     /// An identity file made by `symbolon keygen`
     pub file: PathBuf,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
-    }
 }

@@ -1,6 +1,7 @@
 //! `symbolon bench`: what triples and circuits cost on this machine, or between two.
 
 pub mod args;
+mod csv;
 pub mod machine;
 mod measure;
 pub mod page;
@@ -10,6 +11,7 @@ mod raw;
 pub mod remote;
 mod report;
 pub mod result;
+mod session;
 pub mod spread;
 
 use crate::error::CliResult;
@@ -37,7 +39,7 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
         Some([zero, one]) => (zero, Some(one)),
         None => (here, None),
     };
-    raw::write(args, &measurements)?;
+    csv::write(args, &measurements)?;
     let format = "symbolon-bench-3";
     let mut result = BenchJson { format, machine, other_machine, measurements };
     if progress::live::is_on() {

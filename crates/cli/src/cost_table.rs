@@ -1,5 +1,7 @@
 //! Tables and figures for people.
 
+use std::time::Duration;
+
 /// Rows in columns, the first `left` of them flush left and the others flush right.
 pub fn align(rows: &[impl AsRef<[String]>], left: usize) -> String {
     let mut widths = Vec::new();
@@ -68,6 +70,16 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
+/// `0:07`, `12:34`, `1:02:03`.
+pub fn clock(elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +100,12 @@ mod tests {
             [0.00082, 0.0123, 4.561].map(time),
             ["820 µs".to_string(), "12.3 ms".into(), "4.56 s".into()]
         );
+    }
+
+    #[test]
+    fn elapsed_time_is_shown_as_a_clock_does() {
+        let shown = [7, 754, 3723].map(|seconds| clock(Duration::from_secs(seconds)));
+        assert_eq!(shown, ["0:07", "12:34", "1:02:03"]);
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod batch;
 mod bench;
 mod child;
 mod circuits;
+mod colours;
+mod command_line;
 mod connect;
 mod cost;
 mod cost_table;
@@ -25,6 +27,7 @@ mod local_runner;
 mod offline;
 mod options;
 mod output;
+mod owners;
 mod page;
 mod paper;
 mod parts;
@@ -47,9 +50,9 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
-use crate::args::{Cli, Command};
+use crate::command_line::{Cli, Command};
 use crate::output::{report, want_json};
 
 /// Does what the command line says; its exit code is the process's.
@@ -82,8 +85,8 @@ pub fn main() -> ExitCode {
         Command::Lsp(args) => lang::lsp(args),
         Command::Keygen(args) => identity::keygen(args),
         Command::Fingerprint(args) => identity::fingerprint(args),
-        Command::Completions(args) => about::completions(args),
-        Command::Man(args) => about::man(args),
+        Command::Completions(args) => about::completions(args, &mut Cli::command()),
+        Command::Man(args) => about::man(args, Cli::command()),
         Command::Party => child::command(),
     };
     match &done {

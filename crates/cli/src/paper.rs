@@ -16,8 +16,8 @@ mod tests;
 
 use crate::error::{CliError, CliResult};
 use crate::output::{print, print_json};
-use args::PaperArgs;
-use run::{Pace, PaperResult};
+use args::{Pace, PaperArgs};
+use run::PaperResult;
 use show::PapersJson;
 use site::Site;
 

@@ -1,7 +1,7 @@
 //! `symbolon parts`: a computation in parts. Outputs of one part are inputs of later ones without
 //! being opened, and which parts are run may depend on outputs that were.
 
-mod args;
+pub mod args;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,15 +15,16 @@ use crate::connect;
 use crate::error::{CliError, CliResult};
 use crate::offline::{party_costs, tell_costs, who};
 use crate::output::{print, print_json, want_json};
+use crate::owners::{Audience, Owner};
 use crate::progress::{self, Progress, Sink};
 use crate::reading::{CIRCUIT, read_text};
 use crate::results::{ChoiceJson, OutputJson, PartJson, PartsJson};
 use crate::settings::Settings;
-use crate::source::{Audience, CircuitSpec, Owner, from_folder, place};
+use crate::source::{CircuitSpec, from_folder, place};
 use crate::tuning::Tuning;
 use crate::values::{InputSources, Reading, Resolved, resolve};
 
-pub use args::PartsArgs;
+use args::PartsArgs;
 
 /// How many parties it has.
 const PARTIES: u16 = 2;

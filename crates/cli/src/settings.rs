@@ -13,12 +13,13 @@ use crate::error::{CliError, CliResult};
 use crate::labels::Labels;
 use crate::lang::ProgramArgs;
 use crate::options::{RemoteTransport, TuningArgs};
-use crate::progress::ShowArgs;
-use crate::progress::live::{LiveAddress, LiveArgs};
+use crate::owners::{Audience, Owner};
+use crate::progress::args::ShowArgs;
+use crate::progress::live::args::{LiveAddress, LiveArgs};
 use crate::reading::{SETTINGS, read_text};
 use crate::refusal::renamed;
 use crate::secret::InputText;
-use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
+use crate::source::{CircuitSpec, looks_like_file};
 use crate::tuning::Tuning;
 use crate::values::{InputSources, given, paths};
 

@@ -211,7 +211,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             item: entry.id.to_string(),
             kind: meta.kind,
             protocol: meta.protocol.clone(),
-            party: meta.party.into(),
+            party: meta.party,
             parties: meta.peers.len() + 1,
             dealer: meta.dealer.clone(),
             rho: meta.rho,

@@ -6,9 +6,10 @@ use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
 
 use crate::ast::{self, Owner, Party, ResultDecl, Who};
 use crate::check::{Cx, UNREACHABLE};
+use crate::cost::Costs;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::facts::Facts;
-use crate::lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, cycle, lower_entry};
+use crate::lower::{Entry, EntryInput, EntryOutput, InputKind, cycle, lower_entry};
 use crate::program::{FnDef, Program};
 use crate::references::References;
 use crate::source::{Loader, NoModules, Sources, Span};

@@ -1,6 +1,6 @@
 //! What a program costs, by function and line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use serde::Serialize;
@@ -9,7 +9,6 @@ use symbolon_circuit::{Circuit, Component, Stats, Step, Wire};
 
 use crate::ast::{FnDecl, ItemKind, TypeKind};
 use crate::diag::Diagnostics;
-use crate::lower::Costs;
 use crate::parse::parse;
 use crate::source::{Sources, Span};
 
@@ -183,6 +182,13 @@ impl Totals {
         }
         totals
     }
+}
+
+/// Gates by the line that asks for them.
+#[derive(Default)]
+pub struct Costs {
+    /// For each component, in the order they were finished: its name, and the gates of each place.
+    pub components: Vec<(String, HashMap<Span, Totals>)>,
 }
 
 /// How often each component is called in all.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use crate::check::Cx;
-use crate::program::{AdtDecl, Def, Program};
+use crate::def::Def;
+use crate::program::{AdtDecl, Program};
 use crate::references::Target;
 use crate::source::{Sources, Span};
 

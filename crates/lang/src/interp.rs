@@ -9,24 +9,11 @@ use num_bigint::{BigInt, Sign};
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::numbers::{self, fraction, whole};
 use crate::tir::{
-    Expr, Instance, Intrinsic, Kind, Over, Pattern, PatternKind, Place, Step, Stmt, Tir, TyRef,
+    Expr, Instance, Intrinsic, Kind, MAX_DEPTH, Over, Pattern, PatternKind, Place, Step, Stmt, Tir,
+    TyRef,
 };
 use crate::ty::{Shape, Shapes, TyId, clog2};
-
-/// A value. Integers are in the range of their type; fixed-point numbers are scaled to integers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// `bool`.
-    Bool(bool),
-    /// A number.
-    Int(BigInt),
-    /// The bits of a floating-point number.
-    Float(u64),
-    /// The parts of a tuple, a structure or an array.
-    List(Vec<Value>),
-    /// A variant and its payload.
-    Variant(usize, Vec<Value>),
-}
+use crate::value::Value;
 
 /// Why a computation ended without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +77,7 @@ impl<'a> Interp<'a> {
             frame.locals[param as usize] = arg;
         }
         self.depth += 1;
-        if self.depth > 4 * crate::check::MAX_DEPTH {
+        if self.depth > 4 * MAX_DEPTH {
             return Err(Stop::Steps);
         }
         let done = self.eval(&mut frame, &instance.body);

@@ -9,6 +9,7 @@ pub mod ast;
 mod check;
 mod compile;
 pub mod cost;
+mod def;
 pub mod diag;
 pub mod facts;
 pub mod fmt;
@@ -26,13 +27,15 @@ pub mod testing;
 pub mod tir;
 pub mod ty;
 mod uses;
+pub mod value;
 
 pub use compile::{
     Checked, Errors, Options, Test, analyse, check, compile, compile_here, compile_text, with_stack,
 };
+pub use cost::Costs;
 pub use library::modules as library_modules;
 pub use lower::{
-    Costs, Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, one_call,
+    Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, one_call,
 };
 
 /// A source file has at most this many bytes.

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use num_bigint::{BigInt, BigUint, Sign};
 
 use crate::ast::BinaryOp;
-use crate::interp::Value;
 use crate::ty::{Precision, Shape, Shapes, TyId};
+use crate::value::Value;
 
 /// The one NaN that operations give.
 fn nan(precision: Precision) -> u64 {

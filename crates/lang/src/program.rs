@@ -4,26 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::ast::*;
+use crate::def::Def;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::references::{References, Target};
 use crate::source::{Loader, Source, Sources, Span};
-
-/// What a name means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Def {
-    /// A module.
-    Module(usize),
-    /// A structure or an enumeration.
-    Adt(usize),
-    /// A variant of an enumeration.
-    Variant(usize, usize),
-    /// A function.
-    Fn(usize),
-    /// A constant.
-    Const(usize),
-    /// Another name of a type.
-    Alias(usize),
-}
 
 /// A file.
 pub struct Module {
@@ -473,5 +457,23 @@ impl<'a> Program<'a> {
     /// Whether a module is part of the library.
     pub fn is_std(&self, module: usize) -> bool {
         self.modules[module].path.first().is_some_and(|first| &**first == "std")
+    }
+
+    /// Where the name of an item is defined; a module begins at its file's first byte.
+    pub fn defined_at(&self, def: Def) -> Option<Span> {
+        match def {
+            Def::Module(module) => {
+                let file = self.modules.get(module)?.file;
+                Some(Span { file, start: 0, end: 0 })
+            }
+            Def::Adt(adt) => Some(self.adts.get(adt)?.name().span),
+            Def::Variant(adt, variant) => match &self.adts.get(adt)?.decl {
+                AdtDecl::Enum(decl) => Some(decl.variants.get(variant)?.0.span),
+                AdtDecl::Struct(_) => None,
+            },
+            Def::Fn(function) => Some(self.fns.get(function)?.decl.name.span),
+            Def::Const(place) => Some(self.consts.get(place)?.decl.name.span),
+            Def::Alias(alias) => Some(self.alias_names.get(alias)?.span),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ast::Name;
-use crate::program::{AdtDecl, Def, Program};
+use crate::def::Def;
 use crate::source::Span;
 use crate::ty::TyId;
 
@@ -44,26 +44,6 @@ impl References {
         let types = self.types.entry(span).or_default();
         if types.len() < MOST_TYPES && !types.contains(&ty) {
             types.push(ty);
-        }
-    }
-}
-
-impl Program<'_> {
-    /// Where the name of an item is defined; a module begins at its file's first byte.
-    pub fn defined_at(&self, def: Def) -> Option<Span> {
-        match def {
-            Def::Module(module) => {
-                let file = self.modules.get(module)?.file;
-                Some(Span { file, start: 0, end: 0 })
-            }
-            Def::Adt(adt) => Some(self.adts.get(adt)?.name().span),
-            Def::Variant(adt, variant) => match &self.adts.get(adt)?.decl {
-                AdtDecl::Enum(decl) => Some(decl.variants.get(variant)?.0.span),
-                AdtDecl::Struct(_) => None,
-            },
-            Def::Fn(function) => Some(self.fns.get(function)?.decl.name.span),
-            Def::Const(place) => Some(self.consts.get(place)?.decl.name.span),
-            Def::Alias(alias) => Some(self.alias_names.get(alias)?.span),
         }
     }
 }

@@ -5,15 +5,18 @@ use std::rc::Rc;
 use num_bigint::BigInt;
 
 use crate::ast::{BinaryOp, Name, UnaryOp};
-use crate::interp::Value;
 use crate::source::Span;
 use crate::ty::{Shapes, TyId};
+use crate::value::Value;
 
 /// A place in [`Instance::types`].
 pub type TyRef = u32;
 
 /// A place in [`Instance::locals`].
 pub type Local = u32;
+
+/// Functions call each other at most this deep.
+pub const MAX_DEPTH: u32 = 256;
 
 /// A function with its types and const arguments.
 #[derive(Debug)]

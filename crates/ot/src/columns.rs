@@ -3,7 +3,8 @@
 use symbolon_primitives::{Block, gf128, mask64, transpose};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::cot::COLUMNS;
+/// Columns of the matrix: the bits of Δ.
+pub const COLUMNS: usize = 128;
 
 /// Memory for the columns of one draw at a time; wiped when dropped.
 #[derive(Default)]

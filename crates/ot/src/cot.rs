@@ -35,11 +35,9 @@ use symbolon_transport::{Channel, Check, Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use crate::checks::EXTENSION;
+pub use crate::columns::COLUMNS;
 use crate::columns::{Columns, Correction, Workspace};
 use crate::messages::COT_CHECK;
-
-/// Columns of the matrix: the bits of Δ.
-pub const COLUMNS: usize = 128;
 
 /// Rows discarded per draw, to hide x̃.
 const SACRIFICE: usize = 128;

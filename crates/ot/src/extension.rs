@@ -5,42 +5,8 @@ use std::str::FromStr;
 
 use symbolon_transport::Error;
 
+use crate::pprf::TreeDepth;
 use crate::{iknp, softspoken};
-
-/// The bits of Δ that one tree of [`softspoken`] covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TreeDepth {
-    /// 64 trees of 4 leaves.
-    Two,
-    /// 32 trees of 16 leaves.
-    Four,
-    /// 16 trees of 256 leaves.
-    Eight,
-}
-
-impl TreeDepth {
-    /// All of them.
-    pub const ALL: [TreeDepth; 3] = [TreeDepth::Two, TreeDepth::Four, TreeDepth::Eight];
-
-    /// k, the number of bits.
-    pub const fn bits(self) -> usize {
-        match self {
-            TreeDepth::Two => 2,
-            TreeDepth::Four => 4,
-            TreeDepth::Eight => 8,
-        }
-    }
-
-    /// Leaves of a tree, 2^k.
-    pub const fn leaves(self) -> usize {
-        1 << self.bits()
-    }
-
-    /// Trees for all of Δ, 128/k.
-    pub const fn trees(self) -> usize {
-        128 / self.bits()
-    }
-}
 
 /// An extension of correlated OTs: the more it computes, the less it sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

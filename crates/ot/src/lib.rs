@@ -30,4 +30,5 @@ pub mod vole;
 pub use codes::Code;
 pub use columns::{Columns, Correction, Workspace};
 pub use cot::{CotReceiver, CotSender};
-pub use extension::{OtExtension, TreeDepth, draw_bytes};
+pub use extension::{OtExtension, draw_bytes};
+pub use pprf::TreeDepth;

@@ -50,7 +50,6 @@ use zeroize::Zeroizing;
 
 use crate::checks::PUNCTURED_TREE;
 use crate::cot::{COLUMNS, SelectiveFailureGuard};
-use crate::extension::TreeDepth;
 use crate::oracle::Oracle;
 
 /// f(v).
@@ -58,6 +57,41 @@ type Value = [Block; 2];
 
 /// Bytes of a [`Value`] and of the hash.
 const VALUE: usize = 32;
+
+/// The bits of Δ that one tree of [`softspoken`](crate::softspoken) covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TreeDepth {
+    /// 64 trees of 4 leaves.
+    Two,
+    /// 32 trees of 16 leaves.
+    Four,
+    /// 16 trees of 256 leaves.
+    Eight,
+}
+
+impl TreeDepth {
+    /// All of them.
+    pub const ALL: [TreeDepth; 3] = [TreeDepth::Two, TreeDepth::Four, TreeDepth::Eight];
+
+    /// k, the number of bits.
+    pub const fn bits(self) -> usize {
+        match self {
+            TreeDepth::Two => 2,
+            TreeDepth::Four => 4,
+            TreeDepth::Eight => 8,
+        }
+    }
+
+    /// Leaves of a tree, 2^k.
+    pub const fn leaves(self) -> usize {
+        1 << self.bits()
+    }
+
+    /// Trees for all of Δ, 128/k.
+    pub const fn trees(self) -> usize {
+        128 / self.bits()
+    }
+}
 
 /// Bytes of the tree sender's message for the trees of one Δ, the same for every k.
 pub const fn message_bytes(k: TreeDepth) -> usize {

@@ -27,10 +27,10 @@ use crate::messages::TREES;
 use crate::{
     CotReceiver, CotSender, Workspace, base,
     cot::{COLUMNS, ExtensionId, GlobalKey},
-    extension::{OtExtension, TreeDepth},
+    extension::OtExtension,
     iknp,
     oracle::Oracle,
-    pprf::{self, SenderTrees, TreeParams},
+    pprf::{self, SenderTrees, TreeDepth, TreeParams},
     softspoken,
 };
 

@@ -44,9 +44,8 @@ use symbolon_transport::{Channel, Result};
 
 use crate::columns::{Columns, Correction, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, ExtensionId, SelectiveFailureGuard, column_bytes};
-use crate::extension::TreeDepth;
 use crate::messages::SOFTSPOKEN_U;
-use crate::pprf::{Leaves, PuncturedTrees, SenderTrees};
+use crate::pprf::{Leaves, PuncturedTrees, SenderTrees, TreeDepth};
 
 /// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
 pub fn draw_bytes(k: TreeDepth, n: usize) -> usize {

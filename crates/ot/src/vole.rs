@@ -63,8 +63,8 @@ use crate::checks::CONSISTENCY;
 use crate::codes::{Code, DIMENSION};
 use crate::columns::xor_if;
 use crate::cot::SelectiveFailureGuard;
-use crate::extension::TreeDepth;
 use crate::messages::{CORRECTION, VOLE_CHECK};
+use crate::pprf::TreeDepth;
 
 mod leaf_streams;
 mod matrix;

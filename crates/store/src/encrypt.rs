@@ -15,36 +15,20 @@
 //! on `open`, and this needs that lock alone. Nor can a failed check meanwhile revoke a group in
 //! the old body only.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use symbolon_primitives::stack;
 
 use crate::access::{self, Mode};
+use crate::body::{discard_body, make_directories};
 use crate::consumed::Opened;
 use crate::files::{self, Flock};
+use crate::home::{at_home, core, find, open_path};
 use crate::index::{Core, Locked};
 use crate::item_writer::SectionWriter;
-use crate::maintenance::directories;
 use crate::record::{ItemState, Record};
-use crate::store::{DIRECTORIES, at_home, body_path, core, find, make_directories, voiding};
 use crate::{ItemId, Protection, Result, Store, StoreError, fault};
-
-/// The file that everyone who has the store open holds a lock on.
-pub(crate) fn open_path(directory: &Path) -> PathBuf {
-    directory.join("open")
-}
-
-/// Says that this process has the store open; nothing where there is no such file.
-pub(crate) fn use_store(directory: &Path) -> Result<Option<Flock>> {
-    let path = open_path(directory);
-    let Some(file) = access::open_if_there(&path, Mode::Read)? else { return Ok(None) };
-    let lock = Flock::try_shared(file, &path)?;
-    let what = "it is being encrypted; try again when that has ended";
-    let in_use = || StoreError::InUse { path: directory.to_path_buf(), what };
-    lock.map(Some).ok_or_else(in_use)
-}
 
 impl Store {
     /// Encrypts a store that nobody has open, under `protection`; it was protected by `before`
@@ -85,7 +69,7 @@ impl Store {
         if !damaged.is_empty() {
             let is_damaged = |record: &Record| damaged.contains(&record.meta.id());
             let reason = "it was damaged when the store was encrypted";
-            let edits = voiding(&locked, is_damaged, reason);
+            let edits = locked.voiding(is_damaged, reason);
             locked.commit(&edits)?;
         }
         new.adopt(&locked)?;
@@ -140,68 +124,4 @@ fn copy_item(old: &Arc<Core>, new: &Core, id: ItemId, record: &Record) -> Result
         writer.close()?;
     }
     files::sync_directory(&directory)
-}
-
-/// Removes bodies that do not count: a crash left them when the store was encrypted. A store that
-/// cannot be written keeps them.
-pub(crate) fn remove_stale(core: &Core, counts: u64) -> Result<()> {
-    let stale = stale(core, counts)?;
-    if stale.is_empty() {
-        return Ok(());
-    }
-    // One at a time; and nobody encrypts the store, which is open here.
-    let _locked = match core.exclusive() {
-        Err(StoreError::ReadOnly { .. }) => return Ok(()),
-        other => other?,
-    };
-    stale.iter().try_for_each(|body| discard_body(body, *body != core.directory))
-}
-
-/// The directories of bodies that do not count.
-fn stale(core: &Core, counts: u64) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    if counts > 0 && fs::symlink_metadata(core.directory.join("items")).is_ok() {
-        found.push(core.directory.clone());
-    }
-    let is_body = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        let number = name.and_then(|name| name.strip_prefix("body-"));
-        number.is_some_and(|number| number.parse::<u64>().is_ok())
-    };
-    let current = body_path(&core.directory, counts);
-    let bodies = directories(&core.directory)?.into_iter();
-    found.extend(bodies.filter(|path| is_body(path) && *path != current));
-    Ok(found)
-}
-
-/// Removes everything that is in a body, overwritten first, and its directory unless it is the
-/// store's own. Directories go last: they tell that something is left.
-fn discard_body(body: &Path, with_directory: bool) -> Result<()> {
-    if fs::symlink_metadata(body).is_err() {
-        return Ok(());
-    }
-    // An old head must not be found under another link.
-    for name in ["head", "head.new", "index-0.redb", "index-1.redb"] {
-        let path = body.join(name);
-        match access::open_if_there(&path, Mode::Write) {
-            Ok(Some(file)) => drop(file.set_len(0)),
-            Ok(None) | Err(StoreError::Unsafe { .. }) => {}
-            Err(other) => return Err(other),
-        }
-        files::remove_if_there(&path)?;
-    }
-    for name in DIRECTORIES.iter().rev() {
-        let path = body.join(name);
-        if fs::symlink_metadata(&path).is_err() {
-            continue;
-        }
-        for inner in directories(&path)? {
-            files::discard(&inner, true)?;
-        }
-        files::discard(&path, true)?;
-    }
-    match with_directory {
-        true => fs::remove_dir(body).map_err(|e| StoreError::io("remove", body, &e)),
-        false => Ok(()),
-    }
 }

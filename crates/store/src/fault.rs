@@ -78,21 +78,6 @@ pub(crate) fn hides_births() -> bool {
     false
 }
 
-/// Writes the head of a store that was put back to an earlier state anew, so that it is
-/// taken for the latest one: as if nobody could tell files from their copies.
-///
-/// # Errors
-/// The manifest or the head is not one of this store.
-#[cfg(any(test, feature = "faults"))]
-pub fn pass_for_latest(
-    directory: &std::path::Path,
-    protection: &crate::Protection,
-) -> crate::Result<()> {
-    let (manifest, root) = crate::manifest::Manifest::load(directory, protection)?;
-    let core = crate::store::core(directory.to_path_buf(), &manifest, root);
-    core.pass_for_latest()
-}
-
 /// A point at which a test may end the process.
 #[cfg(any(test, feature = "faults"))]
 pub(crate) fn point(name: &'static str) {

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::access::Mode;
 use crate::{Result, StoreError, access, fault};
@@ -18,6 +18,19 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
         Err(e) => Err(StoreError::io("create", path, &e)),
         Ok(()) => Ok(()),
     }
+}
+
+/// The directories in a directory.
+pub(crate) fn directories(path: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |e: &std::io::Error| StoreError::io("read", path, e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).map_err(|e| failed(&e))? {
+        let entry = entry.map_err(|e| failed(&e))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
 }
 
 /// Makes the entries of a directory survive a crash of the machine.

@@ -24,7 +24,7 @@ use crate::commit_pointer::CommitPointer;
 use crate::files::Flock;
 use crate::frame::Sealing;
 use crate::keys::{RootKey, same_tag};
-use crate::record::{Content, Edit, Record, shorten};
+use crate::record::{Content, Edit, ItemState, Record, shorten};
 use crate::{GroupId, ItemId, ItemKind, Result, StoreError, access, fault, files};
 
 type Table = TableDefinition<'static, &'static [u8], &'static [u8]>;
@@ -234,7 +234,7 @@ impl Core {
         Ok((content, bytes))
     }
 
-    /// See [`fault::pass_for_latest`].
+    /// See [`Store::pass_for_latest`](crate::Store::pass_for_latest).
     #[cfg(any(test, feature = "faults"))]
     pub fn pass_for_latest(&self) -> Result<()> {
         let (head, _) = CommitPointer::load(&self.body, &self.root)?;
@@ -364,6 +364,18 @@ fn series(key: &[u8]) -> Option<(GroupId, ItemKind)> {
 }
 
 impl Locked<'_> {
+    /// Edits that void what is available and chosen.
+    pub fn voiding(&self, chosen: impl Fn(&Record) -> bool, reason: &str) -> Vec<Edit> {
+        let available = self.content.items.iter().filter(|(_, r)| r.state == ItemState::Available);
+        available
+            .filter(|(_, record)| chosen(record))
+            .map(|(id, record)| {
+                let record = Record { state: ItemState::Void(shorten(reason)), ..record.clone() };
+                Edit::Put(*id, Box::new(record))
+            })
+            .collect()
+    }
+
     /// Carries out edits: on disk when this returns. If it fails, they may be on disk or not.
     pub fn commit(&mut self, edits: &[Edit]) -> Result<()> {
         if edits.is_empty() {

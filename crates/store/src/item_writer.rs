@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use crate::about::About;
 use crate::access::Mode;
-use crate::draft::About;
 use crate::files::Flock;
 use crate::frame::{FileKeys, Header};
 use crate::index::{Core, Locked};

@@ -17,8 +17,8 @@
 //!     kind: ItemKind::Pool,
 //!     protocol: "wrk".to_string(),
 //!     group: [7; 32],
-//!     party: 0,
-//!     peers: vec![ItemPeer { party: 1, fingerprint: None }],
+//!     party: 0.into(),
+//!     peers: vec![ItemPeer { party: 1.into(), fingerprint: None }],
 //!     dealer: None,
 //!     rho: 40,
 //!     circuit: None,
@@ -112,8 +112,10 @@
 //!   removed, and anyone who gets hold of the key *and* the raw disk reads them.
 //! - Work where locks or flushes do not: some network file systems pretend.
 
+mod about;
 mod access;
 mod backend;
+mod body;
 mod commit_pointer;
 mod consumed;
 mod draft;
@@ -125,6 +127,7 @@ pub mod fault;
 mod fault;
 mod files;
 mod frame;
+mod home;
 mod identity;
 mod index;
 mod item_writer;
@@ -150,12 +153,13 @@ pub use meta::{
 };
 pub use record::ItemState;
 pub use store::{AvailableItem, Entry, Store};
+pub use symbolon_errors::PartyId;
 
 /// The decoders of a store's files, for fuzzing. No part of the interface.
 #[doc(hidden)]
 pub mod fuzzing {
+    pub use crate::about::About;
     pub use crate::commit_pointer::CommitPointer;
-    pub use crate::draft::About;
     pub use crate::frame::{FileKeys, HEADER, Header, Sealing};
     pub use crate::keys::RootKey;
     pub use crate::manifest::Manifest;

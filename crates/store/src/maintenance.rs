@@ -1,11 +1,11 @@
 //! Looking after a store: checking what is there, collecting what is not needed, locks on groups.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::access::{self, Mode};
 use crate::consumed::Opened;
-use crate::files::{self, Discarded, Flock};
+use crate::files::{self, Discarded, Flock, directories};
 use crate::record::{Edit, ItemState};
 use crate::{GroupId, ItemId, Result, Store, StoreError};
 
@@ -158,18 +158,6 @@ impl Collected {
             }
         }
     }
-}
-
-pub(crate) fn directories(path: &Path) -> Result<Vec<PathBuf>> {
-    let failed = |e: &std::io::Error| StoreError::io("read", path, e);
-    let mut found = Vec::new();
-    for entry in fs::read_dir(path).map_err(|e| failed(&e))? {
-        let entry = entry.map_err(|e| failed(&e))?;
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.push(entry.path());
-        }
-    }
-    Ok(found)
 }
 
 /// Removes lock files of groups that have no items and are not locked.

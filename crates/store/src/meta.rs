@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use symbolon_errors::PartyId;
 
 use crate::{Result, StoreError, serde_hex};
 
@@ -41,7 +42,7 @@ pub enum ItemKind {
 #[serde(deny_unknown_fields)]
 pub struct ItemPeer {
     /// The peer's number.
-    pub party: u16,
+    pub party: PartyId,
     /// The fingerprint of the key it proved to have; none over an unprotected connection.
     pub fingerprint: Option<String>,
 }
@@ -59,7 +60,7 @@ pub struct ItemMeta {
     #[serde(with = "serde_hex")]
     pub group: GroupId,
     /// The party whose share of the material this is.
-    pub party: u16,
+    pub party: PartyId,
     /// All other parties, ascending by number.
     pub peers: Vec<ItemPeer>,
     /// The dealer whom the parties trusted to deal it, as they named it; none for what they made
@@ -301,7 +302,7 @@ pub struct Filter {
     /// The session it was made in.
     pub group: Option<GroupId>,
     /// The party whose share it is.
-    pub party: Option<u16>,
+    pub party: Option<PartyId>,
     /// All peers, with exactly these keys.
     pub peers: Option<Vec<ItemPeer>>,
     /// Who may have dealt it, any of these; `None` among them stands for what the parties made
@@ -335,13 +336,15 @@ mod tests {
     use super::*;
 
     fn meta() -> ItemMeta {
-        let peer =
-            |party, print: Option<&str>| ItemPeer { party, fingerprint: print.map(Into::into) };
+        let peer = |party: u16, print: Option<&str>| ItemPeer {
+            party: party.into(),
+            fingerprint: print.map(Into::into),
+        };
         ItemMeta {
             kind: ItemKind::Pool,
             protocol: "ywz".to_string(),
             group: [1; 32],
-            party: 1,
+            party: 1.into(),
             peers: vec![peer(0, Some("ab")), peer(2, None)],
             dealer: Some("here".to_string()),
             rho: 40,
@@ -389,9 +392,9 @@ mod tests {
         assert!(is_kept(true, |_| ()));
         assert!(!is_kept(true, |meta| meta.peers.swap(0, 1)));
         assert!(!is_kept(true, |meta| meta.peers[1] = meta.peers[0].clone()));
-        assert!(!is_kept(true, |meta| meta.party = 2));
+        assert!(!is_kept(true, |meta| meta.party = 2.into()));
         let peers = |n: usize| {
-            let peer = |party| ItemPeer { party, fingerprint: None };
+            let peer = |party: u16| ItemPeer { party: party.into(), fingerprint: None };
             move |meta: &mut ItemMeta| meta.peers = (2..).take(n).map(peer).collect()
         };
         assert!(is_kept(true, peers(MAX_PEERS - 1)));
@@ -459,7 +462,7 @@ mod tests {
                 Filter { protocol: Some("wrk".into()), ..any() },
             ),
             (Filter { group: Some([1; 32]), ..any() }, Filter { group: Some([2; 32]), ..any() }),
-            (Filter { party: Some(1), ..any() }, Filter { party: Some(0), ..any() }),
+            (Filter { party: Some(1.into()), ..any() }, Filter { party: Some(0.into()), ..any() }),
             (
                 Filter { peers: Some(meta().peers), ..any() },
                 Filter { peers: Some(vec![]), ..any() },

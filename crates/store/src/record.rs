@@ -170,7 +170,7 @@ mod tests {
                 kind: ItemKind::Prepared,
                 protocol: "wrk".to_string(),
                 group: [1; 32],
-                party: 0,
+                party: 0.into(),
                 peers: Vec::new(),
                 dealer: None,
                 rho: 40,

@@ -1,25 +1,23 @@
 //! A store: made, opened, reset; what it holds; what is void.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use symbolon_primitives::stack;
 
 use crate::access::{self, Mode};
+use crate::body::{make_directories, remove_stale};
 use crate::consumed::ConsumedItem;
 use crate::files::{self, Discarded, Flock};
-use crate::frame::Sealing;
+use crate::home::{at_home, core, find, open_path, use_store};
 use crate::index::{Age, Core, Locked};
 use crate::item_writer::ItemWriter;
-use crate::keys::{Lock, Protection, RootKey};
+use crate::keys::Protection;
 use crate::location::StoreLocation;
 use crate::manifest::Manifest;
 use crate::record::{Edit, ItemState, Record, shorten};
-use crate::{
-    Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, encrypt, fault,
-};
+use crate::{Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, fault};
 
 /// One party's store, open. Clones are the same store; any number of processes may have it open.
 #[derive(Clone)]
@@ -93,8 +91,8 @@ impl Store {
         let (mut manifest, root) = Manifest::new(&directory, protection)?;
         manifest.host = StoreLocation::current(&manifest.store, &lock_path)?;
         let mut core = core(directory.clone(), &manifest, root);
-        drop(access::open(&encrypt::open_path(&directory), Mode::Create)?);
-        core.in_use = encrypt::use_store(&directory)?;
+        drop(access::open(&open_path(&directory), Mode::Create)?);
+        core.in_use = use_store(&directory)?;
         core.create()?;
         // Last: what has no manifest is no store.
         manifest.save(&directory, &core.root)?;
@@ -116,15 +114,15 @@ impl Store {
         let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
         // Before anything is read, so that nobody encrypts the store afterwards.
-        let in_use = encrypt::use_store(&directory)?;
+        let in_use = use_store(&directory)?;
         let (manifest, mut core) = at_home(directory, protection)?;
         if in_use.is_none() {
-            return Err(StoreError::damaged(&encrypt::open_path(&core.directory), "is missing"));
+            return Err(StoreError::damaged(&open_path(&core.directory), "is missing"));
         }
         core.in_use = in_use;
         let store = Store { core: Arc::new(core) };
         store.core.content(false)?;
-        encrypt::remove_stale(&store.core, manifest.body)?;
+        remove_stale(&store.core, manifest.body)?;
         Ok(store)
     }
 
@@ -160,16 +158,16 @@ impl Store {
     pub fn reset_ownership(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
-        let in_use = encrypt::use_store(&directory)?;
+        let in_use = use_store(&directory)?;
         let (mut manifest, root) = Manifest::load(&directory, protection)?;
         drop(access::open(&Core::lock_path(&directory), Mode::Create)?);
-        drop(access::open(&encrypt::open_path(&directory), Mode::Create)?);
+        drop(access::open(&open_path(&directory), Mode::Create)?);
         let mut core = core(directory.clone(), &manifest, root);
         files::make_directory(&core.body)?;
         make_directories(&core.body)?;
         core.in_use = match in_use {
             Some(lock) => Some(lock),
-            None => encrypt::use_store(&directory)?,
+            None => use_store(&directory)?,
         };
         let store = Store { core: Arc::new(core) };
         let core = &store.core;
@@ -177,7 +175,7 @@ impl Store {
             Ok(mut locked) => {
                 let reason =
                     "the store was copied, put back or damaged, and its ownership was reset";
-                let edits = voiding(&locked, |_| true, reason);
+                let edits = locked.voiding(|_| true, reason);
                 // Also where nothing is left to void, so that the head is the latest again.
                 locked.renew(&edits)?;
             }
@@ -190,6 +188,17 @@ impl Store {
         manifest.save(&directory, &core.root)?;
         store.gc()?;
         Ok(store)
+    }
+
+    /// Writes the head of a store that was put back to an earlier state anew, so that it is
+    /// taken for the latest one: as if nobody could tell files from their copies.
+    ///
+    /// # Errors
+    /// The manifest or the head is not one of this store.
+    #[cfg(any(test, feature = "faults"))]
+    pub fn pass_for_latest(directory: &Path, protection: &Protection) -> Result<()> {
+        let (manifest, root) = Manifest::load(directory, protection)?;
+        core(directory.to_path_buf(), &manifest, root).pass_for_latest()
     }
 
     /// The store's directory, absolute.
@@ -266,7 +275,7 @@ impl Store {
         if let Some(item) = ids.iter().find(|id| !locked.content.items.contains_key(id)) {
             return Err(StoreError::Unknown { item: *item });
         }
-        let edits = voiding(&locked, |record| ids.contains(&record.meta.id()), reason);
+        let edits = locked.voiding(|record| ids.contains(&record.meta.id()), reason);
         self.commit_void(locked, edits)
     }
 
@@ -277,7 +286,7 @@ impl Store {
     /// What the disk refuses. The group is revoked then too if the refusal came late; do it again.
     pub fn revoke_group(&self, group: &GroupId, reason: &str) -> Result<()> {
         let locked = self.core.exclusive()?;
-        let mut edits = voiding(&locked, |record| record.meta.group == *group, reason);
+        let mut edits = locked.voiding(|record| record.meta.group == *group, reason);
         if !locked.content.revoked.contains_key(group) {
             edits.push(Edit::Revoke(*group, shorten(reason)));
         }
@@ -347,65 +356,8 @@ impl Store {
     }
 }
 
-pub(crate) fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Core {
-    let sealing = match manifest.protection {
-        Lock::Nothing => Sealing::Checksum,
-        _ => Sealing::Encryption,
-    };
-    let body = body_path(&directory, manifest.body);
-    Core { directory, body, in_use: None, store: manifest.store, root, sealing }
-}
-
-/// The directory of a body of the store in `directory`.
-pub(crate) fn body_path(directory: &Path, body: u64) -> PathBuf {
-    match body {
-        0 => directory.to_path_buf(),
-        number => directory.join(format!("body-{number}")),
-    }
-}
-
-/// The store in `directory`, which is where it was made.
-pub(crate) fn at_home(directory: PathBuf, protection: &Protection) -> Result<(Manifest, Core)> {
-    let (manifest, root) = Manifest::load(&directory, protection)?;
-    let lock = Core::lock_path(&directory);
-    if fs::symlink_metadata(&lock).is_err() {
-        return Err(StoreError::damaged(&lock, "is missing"));
-    }
-    let core = core(directory, &manifest, root);
-    access::check_directory(&core.body)?;
-    check_directories(&core.body)?;
-    if let Some(what) = manifest.host.differs(&StoreLocation::current(&manifest.store, &lock)?) {
-        return Err(StoreError::Moved { path: core.directory, what });
-    }
-    Ok((manifest, core))
-}
-
 fn absolute(directory: &Path) -> Result<PathBuf> {
     directory.canonicalize().map_err(|e| StoreError::io("find", directory, &e))
-}
-
-pub(crate) const DIRECTORIES: [&str; 3] = ["items", "drafts", "groups"];
-
-/// The directory of a store that is there, absolute; it must not be open to others.
-pub(crate) fn find(directory: &Path) -> Result<PathBuf> {
-    match directory.canonicalize() {
-        Ok(found) => access::check_directory(&found).map(|()| found),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            Err(StoreError::NotAStore { path: directory.to_path_buf() })
-        }
-        Err(e) => Err(StoreError::io("find", directory, &e)),
-    }
-}
-
-pub(crate) fn make_directories(directory: &Path) -> Result<()> {
-    for name in DIRECTORIES {
-        files::make_directory(&directory.join(name))?;
-    }
-    check_directories(directory)
-}
-
-fn check_directories(directory: &Path) -> Result<()> {
-    DIRECTORIES.iter().try_for_each(|name| access::check_directory(&directory.join(name)))
 }
 
 /// A directory with anything in it that no store puts there is not made a store.
@@ -443,22 +395,6 @@ fn refuse_strangers(directory: &Path) -> Result<()> {
         });
     }
     Ok(())
-}
-
-/// Edits that void what is available and chosen.
-pub(crate) fn voiding(
-    locked: &Locked<'_>,
-    chosen: impl Fn(&Record) -> bool,
-    reason: &str,
-) -> Vec<Edit> {
-    let available = locked.content.items.iter().filter(|(_, r)| r.state == ItemState::Available);
-    available
-        .filter(|(_, record)| chosen(record))
-        .map(|(id, record)| {
-            let record = Record { state: ItemState::Void(shorten(reason)), ..record.clone() };
-            Edit::Put(*id, Box::new(record))
-        })
-        .collect()
 }
 
 fn entry(id: ItemId, record: Record) -> Entry {

@@ -236,7 +236,7 @@ impl Snapshot {
         for name in ["index-0.redb", "index-1.redb", "head"] {
             fs::copy(saved.join(name), store.join(name)).unwrap();
         }
-        fault::pass_for_latest(&store, &Protection::None).unwrap();
+        Store::pass_for_latest(&store, &Protection::None).unwrap();
         fs::copy(self.folder.path().join("saved-used"), self.folder.path().join("used")).unwrap();
         store
     }

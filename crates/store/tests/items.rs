@@ -126,7 +126,7 @@ fn what_does_not_fit_together_is_refused() {
     assert!(refused(begin(&|s| s.counts = vec![1], &[records], FRAME)));
     assert!(refused(begin(&|s| s.protocol = "a\nb".to_string(), &[records], FRAME)));
     assert!(refused(begin(&|s| s.protocol = "a".repeat(200), &[records], FRAME)));
-    assert!(refused(begin(&|s| s.peers[0].party = 0, &[records], FRAME)));
+    assert!(refused(begin(&|s| s.peers[0].party = 0.into(), &[records], FRAME)));
     assert!(refused(begin(&|s| s.peers.push(s.peers[0].clone()), &[records], FRAME)));
     assert!(refused(begin(&|_| {}, &[], FRAME)));
     assert!(refused(begin(&|_| {}, &[Section::Whole; MAX_SECTIONS + 1], FRAME)));
@@ -176,11 +176,11 @@ fn offers_are_what_the_filter_wants() {
     assert_eq!(ids(Filter { circuit: Some(all.circuit), ..any() }), [c]);
     assert_eq!(ids(Filter { circuit: Some(None), ..any() }), [b, a]);
     assert_eq!(ids(Filter { peers: Some(all.peers.clone()), ..any() }).len(), 3);
-    let stranger = vec![ItemPeer { party: 1, fingerprint: Some("cd".repeat(32)) }];
+    let stranger = vec![ItemPeer { party: 1.into(), fingerprint: Some("cd".repeat(32)) }];
     assert!(ids(Filter { peers: Some(stranger), ..any() }).is_empty());
     assert!(ids(Filter { peers: Some(Vec::new()), ..any() }).is_empty());
     assert!(ids(Filter { rho: Some(64), ..any() }).is_empty());
-    assert!(ids(Filter { party: Some(1), ..any() }).is_empty());
+    assert!(ids(Filter { party: Some(1.into()), ..any() }).is_empty());
     assert!(ids(Filter { protocol: Some("ywz".to_string()), ..any() }).is_empty());
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Receivers};
-use symbolon_protocols::{Batch, Compiled, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
+use symbolon_protocols::{Compiled, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Observer, Progress, Result, SimulatedLink,
 };
@@ -11,9 +11,7 @@ use symbolon_transport::{
 use crate::connect::{Transport, TransportKind};
 use crate::dealer::Dealer;
 use crate::params::{MacChoice, SessionParams};
-
-/// The most lanes that a session may have.
-pub const MAX_THREADS: usize = 64;
+use crate::terms::{Terms, check_threads};
 
 /// What a session is asked to do: who this party is, how it reaches the others, and the parameters
 /// on which all must agree.
@@ -22,36 +20,6 @@ pub struct Config {
     transport: Transport,
     terms: Terms,
     dealer: Option<Dealer>,
-}
-
-/// What a session is asked to do, but for how the others are reached.
-#[derive(Clone, Debug)]
-pub(crate) struct Terms {
-    pub(crate) party: PartyId,
-    /// What all parties must share.
-    pub(crate) params: SessionParams,
-    pub(crate) timeout: Duration,
-    pub(crate) link: Option<SimulatedLink>,
-    pub(crate) cancel: CancelHandle,
-    pub(crate) observer: Observer,
-}
-
-impl Terms {
-    /// This many executions side by side, with the MACs that were chosen.
-    pub(crate) fn batch(&self, executions: usize) -> Batch {
-        let usual = Batch::default();
-        let mac = self.params.mac_length().unwrap_or(usual.mac);
-        Batch { executions, mac, psi: self.params.psi }
-    }
-
-    /// All executions of a batch side by side, or one where they are online each by itself.
-    pub(crate) fn whole_batch(&self) -> Result<Batch> {
-        let SessionParams { executions, in_flight, .. } = self.params;
-        let executions = usize::try_from(if in_flight.is_some() { 1 } else { executions });
-        let executions = executions
-            .map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))?;
-        Ok(self.batch(executions))
-    }
 }
 
 impl Config {
@@ -111,7 +79,7 @@ impl Config {
         self
     }
 
-    /// Makes correlated OTs and triples with this many threads, 1 to [`MAX_THREADS`], each with a
+    /// Makes correlated OTs and triples with this many threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS), each with a
     /// connection of its own to each peer. From two on, one more of both garbles and evaluates
     /// meanwhile. Ready-made channels fix the number; setting another is refused by
     /// [`Config::check`].
@@ -330,18 +298,6 @@ impl Config {
     pub(crate) fn into_parts(self) -> (Transport, Terms) {
         (self.transport, self.terms)
     }
-}
-
-/// How many connections to each peer a session with this many threads has.
-pub(crate) fn connections(threads: usize) -> usize {
-    if threads > 1 { threads + 1 } else { threads }
-}
-
-pub(crate) fn check_threads(threads: usize) -> Result<()> {
-    if (1..=MAX_THREADS).contains(&threads) {
-        return Ok(());
-    }
-    Err(Error::invalid_input(format!("threads must be 1 to {MAX_THREADS}, not {threads}")))
 }
 
 /// Refuses a circuit with an owner or a receiver who is not among the parties.

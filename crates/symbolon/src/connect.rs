@@ -9,8 +9,8 @@ use symbolon_transport::{
     check_address, connect_lanes, memory_lanes,
 };
 
-use crate::config::{Terms, check_threads, connections};
 use crate::report::IDLE;
+use crate::terms::{Terms, check_threads, connections};
 
 /// Where the two sides of a two-party session meet: one listens, the other dials; either may start
 /// first.

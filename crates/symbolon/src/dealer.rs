@@ -12,8 +12,8 @@ use symbolon_transport::{
     Peer, Result, check_address, connect_lanes, descriptor_limit, memory_lanes,
 };
 
-use crate::config::Terms;
 use crate::connect::Transport;
+use crate::terms::Terms;
 
 /// A dealer: a process that deals what the parties would otherwise make among themselves with
 /// oblivious transfer. That saves them nearly all of the computing and most of the bytes, and costs

@@ -80,10 +80,11 @@ pub mod registry;
 mod report;
 mod session;
 pub mod stored;
+mod terms;
 mod triples;
 
 pub use autotune::Choice;
-pub use config::{Config, MAX_THREADS};
+pub use config::Config;
 pub use connect::{Endpoint, PeerInfo, Transport};
 pub use dealer::Dealer;
 pub use exchange::Exchange;
@@ -93,6 +94,7 @@ pub use params::{MacChoice, POOL_GATES, SessionParams};
 pub use port::Port;
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 pub use session::{Correlations, PreparedCircuit, Session};
+pub use terms::MAX_THREADS;
 pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
 /// What is computed: circuits, their formats, the builder and the built-in circuits.

@@ -14,7 +14,6 @@ use symbolon_protocols::{
 use symbolon_transport::{AUTO, Error, Hello, PartyId, Result, SESSION_KIND};
 
 use crate::describe;
-use crate::stored::Amount;
 
 /// The parameters that a party may leave open, in the order in which the handshake has them.
 pub(crate) const OPEN: [&str; 2] = ["form", "ot"];
@@ -313,6 +312,24 @@ fn mac_choice(value: &str) -> Option<MacChoice> {
         _ if value == NONE => Some(MacChoice::ByRho),
         Some(bits) => bits.parse().ok().map(MacChoice::ComparisonOnly),
         None => value.parse().ok().map(MacChoice::Length),
+    }
+}
+
+/// How much is to be in all pools together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// AND gates; rounded up to whole chunks of 128.
+    pub and_gates: u64,
+    /// Input bits of each party.
+    pub input_bits: u64,
+}
+
+impl Amount {
+    pub(crate) const NOTHING: Amount = Amount { and_gates: 0, input_bits: 0 };
+
+    pub(crate) fn add(&mut self, more: Amount) {
+        self.and_gates += more.and_gates;
+        self.input_bits += more.input_bits;
     }
 }
 

@@ -14,11 +14,12 @@ use symbolon_transport::{
 };
 
 use crate::autotune::{Choice, Preferences, Work};
-use crate::config::{Config, Terms};
+use crate::config::Config;
 use crate::handshake_all::agree;
 use crate::negotiate::negotiate;
 use crate::params::{Job, SessionParams, hello};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
+use crate::terms::Terms;
 use crate::{Inputs, Outputs};
 
 /// A party's side of a computation.

@@ -54,6 +54,7 @@ use symbolon_transport::{Error, Result};
 
 use crate::autotune::Preferences;
 use crate::config::Config;
+pub use crate::params::Amount;
 use crate::params::{Job, Material};
 use crate::report::{DEPENDENT, ONLINE, Report};
 use crate::session::batch::{Joined, split};
@@ -66,7 +67,7 @@ use choose::{Chosen, Opened, choose_prepared};
 pub use components::{FilledComponents, NewComponents, fill_components};
 use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 use maker::{Maker, Origin};
-pub use pools::{Amount, Filled, NewPool, fill, fill_each};
+pub use pools::{Filled, NewPool, fill, fill_each};
 
 /// How far the parties' stores agree on what could have been used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,9 @@ use std::fmt;
 
 use symbolon_errors::PartyId;
 
-use crate::{Channel, DEALER};
+/// The number of the dealer, a third process that deals correlations to the parties and is none of
+/// them, where a channel or its preamble needs one.
+pub const DEALER: PartyId = PartyId::new(u16::MAX - 1);
 
 /// A check of a peer's behaviour, named in [`Error::PeerMisbehaved`](crate::Error::PeerMisbehaved).
 ///
@@ -88,11 +90,6 @@ pub enum Culprit {
 }
 
 impl Culprit {
-    /// The only peer, if there is one alone; otherwise a check on all of them cannot tell.
-    pub fn among(peers: &[Channel]) -> Self {
-        if let [peer] = peers { peer.peer().into() } else { Culprit::Unknown }
-    }
-
     /// The number of the party, if it is one and is known.
     pub const fn party(self) -> Option<PartyId> {
         match self {

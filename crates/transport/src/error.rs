@@ -1,19 +1,18 @@
 //! What can go wrong between parties, and whose fault it is.
 
 use std::fmt;
+use std::io;
 
 use crate::reason::Sentence;
 use crate::text::{Printable, SHOWN};
-use symbolon_errors::{Classified, ErrorClass, PartyId};
+use symbolon_errors::{Classified, ErrorClass, PartyId, Shortage, shortage, shortage_below};
 
-use crate::{Check, Culprit, Fault, Refusal, Subject, TransportReason};
+use crate::check::{Check, Culprit};
+use crate::fault::Fault;
+use crate::reason::{Refusal, Subject, TransportReason};
 
 /// The result of everything that involves a peer.
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// The number of the dealer, a third process that deals correlations to the parties and is none of
-/// them, where a channel or its preamble needs one.
-pub const DEALER: PartyId = PartyId::new(u16::MAX - 1);
 
 /// An error of a computation between parties; says whose fault it is.
 ///
@@ -41,7 +40,7 @@ pub enum Error {
     },
     /// The connection failed; nobody is accused.
     Transport {
-        /// The party at the other end, or [`DEALER`], where it is known.
+        /// The party at the other end, or [`DEALER`](crate::DEALER), where it is known.
         party: Option<PartyId>,
         /// What happened.
         reason: TransportReason,
@@ -119,6 +118,31 @@ impl Error {
     /// A resource of the operating system has run out.
     pub fn system(text: impl Into<String>) -> Self {
         Error::System(Fault::new("system", text))
+    }
+
+    /// A failure to read or write stored material: [`Error::System`] or [`Error::Full`] if a
+    /// resource has run out, otherwise [`Error::Store`].
+    pub fn stored_io(text: impl Into<String>, cause: io::Error) -> Self {
+        match shortage_below(&cause) {
+            Some(Shortage::System) => Error::System(Fault::new("system", text).caused_by(cause)),
+            Some(Shortage::Disk) => Error::Full(Fault::new("disk-full", text).caused_by(cause)),
+            None => Error::Store(Fault::new("store-io", text).caused_by(cause)),
+        }
+    }
+
+    /// A failure of the operating system: [`Error::System`] or [`Error::Full`] if a resource has
+    /// run out, otherwise `otherwise`.
+    pub(crate) fn of_system(
+        error: &io::Error,
+        text: String,
+        otherwise: impl FnOnce(Fault) -> Self,
+    ) -> Self {
+        let fault = |code| Fault::new(code, &text).caused_by_io(error);
+        match shortage(error) {
+            Some(Shortage::System) => Error::System(fault("system")),
+            Some(Shortage::Disk) => Error::Full(fault("disk-full")),
+            None => otherwise(fault("io")),
+        }
     }
 
     /// A defect of this program.
@@ -216,6 +240,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::DEALER;
     use crate::checks::FRAMING;
 
     #[test]

@@ -4,10 +4,6 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use symbolon_errors::{Shortage, shortage, shortage_below};
-
-use crate::Error;
-
 /// Why a file, a disk or the operating system failed us: a sentence, a code, and the error below
 /// it.
 ///
@@ -75,30 +71,3 @@ impl PartialEq for Fault {
 }
 
 impl Eq for Fault {}
-
-impl Error {
-    /// A failure to read or write stored material: [`Error::System`] or [`Error::Full`] if a
-    /// resource has run out, otherwise [`Error::Store`].
-    pub fn stored_io(text: impl Into<String>, cause: io::Error) -> Self {
-        match shortage_below(&cause) {
-            Some(Shortage::System) => Error::System(Fault::new("system", text).caused_by(cause)),
-            Some(Shortage::Disk) => Error::Full(Fault::new("disk-full", text).caused_by(cause)),
-            None => Error::Store(Fault::new("store-io", text).caused_by(cause)),
-        }
-    }
-
-    /// A failure of the operating system: [`Error::System`] or [`Error::Full`] if a resource has
-    /// run out, otherwise `otherwise`.
-    pub(crate) fn of_system(
-        error: &io::Error,
-        text: String,
-        otherwise: impl FnOnce(Fault) -> Self,
-    ) -> Self {
-        let fault = |code| Fault::new(code, &text).caused_by_io(error);
-        match shortage(error) {
-            Some(Shortage::System) => Error::System(fault("system")),
-            Some(Shortage::Disk) => Error::Full(fault("disk-full")),
-            None => otherwise(fault("io")),
-        }
-    }
-}

@@ -71,12 +71,12 @@ mod wire;
 
 pub use address::{check_address, check_listening};
 pub use cancel::CancelHandle;
-pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT, MIN_RATE};
-pub use check::{Check, Culprit};
+pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT};
+pub use check::{Check, Culprit, DEALER};
 pub use descriptors::descriptor_limit;
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
-pub use error::{DEALER, Error, Result};
+pub use error::{Error, Result};
 pub use fault::Fault;
 pub use handshake::{
     AUTO, Agreed, Handshake, Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
@@ -90,6 +90,7 @@ pub use measure::{LinkSpeed, measure};
 pub use memory::{memory_lanes, memory_pair};
 pub use message::{Kind, Message};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};
+pub use pipe::MIN_RATE;
 pub use progress::{Observer, Progress, Step, Stranger, Work};
 pub use reason::{AttemptCause, LastAttempt, Refusal, SESSION_KIND, Subject, TransportReason};
 pub use symbolon_errors::{Classified, ErrorClass, PartyId, Shortage, shortage};

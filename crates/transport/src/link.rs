@@ -128,7 +128,7 @@ impl Direction {
     /// About 0.1 ms worth of bytes: a chunk arrives whole, so a large one would delay its
     /// beginning.
     pub(crate) fn chunk_bytes(&self) -> usize {
-        ((self.bytes_per_second * 1e-4) as usize).clamp(16 << 10, crate::channel::CHUNK)
+        ((self.bytes_per_second * 1e-4) as usize).clamp(16 << 10, crate::pipe::CHUNK)
     }
 }
 

@@ -58,7 +58,7 @@ impl Outlet {
 
     /// The size from which a buffer is handed over in the midst of a message.
     pub(crate) fn chunk_bytes(&self) -> usize {
-        self.link.as_ref().map_or(crate::channel::CHUNK, Direction::chunk_bytes)
+        self.link.as_ref().map_or(crate::pipe::CHUNK, Direction::chunk_bytes)
     }
 
     /// Sends a buffer and leaves an empty one in its place. Never blocks on the peer.

@@ -9,8 +9,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::TransportReason;
-use crate::channel::MIN_RATE;
 use crate::raw::{Sink, Source};
+
+/// The slowest a message may come, in bytes a second, in the sense of [`Channel::recv_into`](crate::Channel::recv_into).
+pub const MIN_RATE: u64 = 64 << 10;
+
+/// Large messages are handed over in pieces of this size, which fits the L2 cache.
+pub(crate) const CHUNK: usize = 256 << 10;
 
 /// Buffers kept for re-use; memory touched for the first time is ten times slower than memory that
 /// was used before, so it pays to keep some, but not all that a burst needed.

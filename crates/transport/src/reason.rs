@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use symbolon_errors::PartyId;
 
+use crate::check::DEALER;
+use crate::fault::Fault;
 use crate::text::{Printable, SHOWN};
-use crate::{DEALER, Fault};
 
 /// Why a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use super::bit::{Bit, Word};
-use super::lookup::Lookups;
-use super::multiply::Products;
+use super::products::Products;
 use super::subcircuit::Subcircuit;
-use super::table::{GateTable, Key};
+use super::table::{GateTable, Key, Lookups};
 use crate::{Call, CircuitError, Repeat, RepeatArg, Step, Wire, WireRange};
 
 /// More wires than this do not fit a [`Bit`].
@@ -313,6 +312,12 @@ impl Gates {
         self.run_step = self.steps.len();
         self.run_wire = self.next_wire;
     }
+}
+
+/// A width as a number of wires.
+pub(super) fn input_width(width: u64) -> u32 {
+    assert!(width < 1 << 31, "an input of {width} bits is too wide for a circuit");
+    width as u32
 }
 
 #[cfg(test)]

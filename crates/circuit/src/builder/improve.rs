@@ -4,7 +4,7 @@ use super::gates::Gates;
 use super::subcircuit::all_ands;
 use super::sweep::{Swept, sweep};
 use crate::CircuitError;
-use crate::optimise::Rewriter;
+use crate::optimise::rewrite::Rewriter;
 
 /// Components with more steps stay as they are: rewriting takes some microseconds for each step.
 const MAX_STEPS: usize = 1 << 18;

@@ -1,37 +1,8 @@
 //! Look-ups in public tables.
 
-use std::collections::HashMap;
-
 use super::bit::{Bit, Word};
 use super::gates::Gates;
 use crate::{Lookup, Step, Table, Wire};
-
-/// The look-ups made so far, and what finds equal ones.
-#[derive(Default)]
-pub(super) struct Lookups {
-    /// `table` is an index in `tables`.
-    pub(super) gates: Vec<Lookup>,
-    inputs: Vec<Wire>,
-    pub(super) tables: Vec<Table>,
-    table_places: HashMap<Table, u32>,
-    /// The first output of every look-up, by its table and inputs.
-    made: HashMap<(u32, Box<[Wire]>), Wire>,
-}
-
-impl Lookups {
-    /// The wires that a look-up reads.
-    pub(super) fn inputs_of(&self, lookup: Lookup) -> &[Wire] {
-        &self.inputs[lookup.first_input as usize..][..lookup.input_count as usize]
-    }
-
-    fn place_of(&mut self, table: &Table) -> u32 {
-        let tables = &mut self.tables;
-        *self.table_places.entry(table.clone()).or_insert_with(|| {
-            tables.push(table.clone());
-            tables.len() as u32 - 1
-        })
-    }
-}
 
 impl Gates {
     /// The entry of `table` whose index the inputs are, least significant bit first: one look-up,

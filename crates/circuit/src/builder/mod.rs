@@ -21,19 +21,23 @@
 
 mod arith;
 mod array;
-mod bit;
+pub(crate) mod bit;
+mod call;
 mod compare;
+mod component;
 mod divide;
 mod float;
-mod gates;
+pub(crate) mod gates;
 mod improve;
+mod link;
 mod lookup;
 mod multiply;
 mod network;
+mod products;
 mod profile;
-mod repeat;
+pub(crate) mod repeat;
 mod shift;
-mod subcircuit;
+pub(crate) mod subcircuit;
 mod sweep;
 mod table;
 mod widths;
@@ -41,16 +45,19 @@ mod widths;
 use std::ops::{Deref, DerefMut};
 
 pub use bit::{Bit, Word};
+pub use component::ComponentBuilder;
 pub use float::{F32, F64, Format};
 pub use gates::Gates;
 pub use network::sorting_network;
 pub use profile::Profile;
 pub use repeat::Argument;
-pub use subcircuit::{ComponentBuilder, Subcircuit};
+pub use subcircuit::Subcircuit;
 
 use symbolon_errors::PartyId;
 
-use crate::{Circuit, CircuitError, Component, Input, Output, Receivers, Step, Type};
+use crate::{Circuit, CircuitError, Input, Output, Receivers, Type};
+use gates::input_width;
+use subcircuit::own_ands;
 
 /// Builds a circuit: declare inputs, combine them, declare outputs, finish.
 ///
@@ -81,7 +88,7 @@ impl Builder {
     /// # Panics
     /// When the type has 2^31 bits or more.
     pub fn input(&mut self, name: impl Into<String>, ty: Type, owner: impl Into<PartyId>) -> Word {
-        let word = self.gates.input_wires(subcircuit::input_width(ty.width()));
+        let word = self.gates.input_wires(input_width(ty.width()));
         self.inputs.push(Input { name: name.into(), ty, owner: owner.into() });
         word
     }
@@ -125,7 +132,7 @@ impl Builder {
         change: impl FnOnce(sweep::Swept) -> Result<sweep::Swept, CircuitError>,
     ) -> Result<Circuit, CircuitError> {
         let main = change(sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?)?;
-        Circuit::new(self.name, self.inputs, self.outputs, subcircuit::link(main))
+        Circuit::new(self.name, self.inputs, self.outputs, link::link(main))
     }
 }
 
@@ -153,11 +160,6 @@ pub fn and_count(circuit: &Circuit) -> u64 {
         counts.push(used.fold(own_ands(component), u64::saturating_add));
     }
     counts.last().copied().unwrap_or(0)
-}
-
-/// The AND gates of the component itself.
-fn own_ands(component: &Component) -> u64 {
-    component.steps.iter().filter(|step| matches!(step, Step::And { .. })).count() as u64
 }
 
 #[cfg(test)]

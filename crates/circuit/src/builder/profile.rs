@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use super::bit::Bit;
 use super::gates::Gates;
-use super::subcircuit::Subcircuit;
 use super::sweep::{WireSet, mark, written};
-use crate::{Component, RepeatArg, Step, Wire, WireRange};
+use crate::{RepeatArg, Step, Wire, WireRange};
 
 /// Which wires make a component deep, and which make it wide, as it is written: rewriting may
 /// change both.
@@ -178,50 +177,6 @@ impl Gates {
         let written = written.filter(|wire| is_live(wire) || newest.contains(wire));
         inputs().filter(is_input_live).chain(written).collect()
     }
-}
-
-/// The most AND gates and look-ups on any path through a component that calls these.
-pub(super) fn depth(component: &Component, callees: &[Subcircuit]) -> u32 {
-    let mut depths = vec![0u32; component.wires as usize];
-    let mut deepest = 0;
-    for step in &component.steps {
-        let of = |wire: Wire| depths[wire as usize];
-        let (before, own, writes) = match *step {
-            Step::Xor { a, b, out } => (of(a).max(of(b)), 0, out..out + 1),
-            Step::And { a, b, out } => (of(a).max(of(b)), 1, out..out + 1),
-            Step::Inv { a, out } => (of(a), 0, out..out + 1),
-            Step::Const { out, .. } => (0, 0, out..out + 1),
-            Step::Call(call) => {
-                let call = component.calls[call as usize];
-                let ranges = &component.call_args[call.first_arg as usize..];
-                let wires = ranges[..call.arg_count as usize]
-                    .iter()
-                    .flat_map(|range| range.first..range.first + range.len);
-                let callee = &callees[call.component as usize];
-                let writes = call.first_output..call.first_output + callee.output_bits();
-                (wires.map(of).max().unwrap_or(0), callee.depth(), writes)
-            }
-            Step::Repeat(repeat) => {
-                let repeat = component.repeats[repeat as usize];
-                let callee = &callees[repeat.component as usize];
-                // Rounds that hand nothing on do not wait for each other.
-                let rounds = if component.carried_by(repeat) > 0 { repeat.count } else { 1 };
-                let first = repeat.first_output;
-                let writes = first..first + component.written_by(repeat, callee.output_bits());
-                let before = component.read_by(repeat).map(of).max().unwrap_or(0);
-                (before, callee.depth().saturating_mul(rounds), writes)
-            }
-            Step::Lookup(lookup) => {
-                let lookup = component.lookups[lookup as usize];
-                let inputs = component.inputs_of(lookup).iter();
-                (inputs.map(|&wire| of(wire)).max().unwrap_or(0), 1, lookup.outputs())
-            }
-        };
-        let depth = before.saturating_add(own);
-        depths[writes.start as usize..writes.end as usize].fill(depth);
-        deepest = deepest.max(depth);
-    }
-    deepest
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
-//! The table by which equal gates are found.
+//! The tables by which equal gates and look-ups are found.
 
-use crate::Step;
+use std::collections::HashMap;
+
+use crate::{Lookup, Step, Table, Wire};
 
 /// How many gates are noted with the newer of their operands.
 const NEAR: usize = 2;
@@ -138,6 +140,34 @@ impl Key {
         let packed = (u64::from(a) << 32 | u64::from(b)).wrapping_add(kind.rotate_right(1));
         let mixed = packed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32) as u32
+    }
+}
+
+/// The look-ups made so far, and what finds equal ones.
+#[derive(Default)]
+pub(super) struct Lookups {
+    /// `table` is an index in `tables`.
+    pub(super) gates: Vec<Lookup>,
+    pub(super) inputs: Vec<Wire>,
+    pub(super) tables: Vec<Table>,
+    table_places: HashMap<Table, u32>,
+    /// The first output of every look-up, by its table and inputs.
+    pub(super) made: HashMap<(u32, Box<[Wire]>), Wire>,
+}
+
+impl Lookups {
+    /// The wires that a look-up reads.
+    pub(super) fn inputs_of(&self, lookup: Lookup) -> &[Wire] {
+        &self.inputs[lookup.first_input as usize..][..lookup.input_count as usize]
+    }
+
+    /// Where `table` is in `tables`, to which it is added if it is not there yet.
+    pub(super) fn place_of(&mut self, table: &Table) -> u32 {
+        let tables = &mut self.tables;
+        *self.table_places.entry(table.clone()).or_insert_with(|| {
+            tables.push(table.clone());
+            tables.len() as u32 - 1
+        })
     }
 }
 

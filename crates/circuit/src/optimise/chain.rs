@@ -1,6 +1,7 @@
 //! Straight lines of ANDs between linear forms: how a small function is written.
 
-use crate::builder::{Bit, Gates};
+use crate::builder::bit::Bit;
+use crate::builder::gates::Gates;
 
 use super::tables::{AFFINE, PROJECTIONS, VARIABLES, normal_form};
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Replacement;
 use super::affine::Base;
+use super::chain::Chain;
 use super::tables::{PROJECTIONS, VARIABLES, exchanged};
 use crate::{Component, Step, Wire};
 
@@ -13,6 +13,13 @@ const CUTS: usize = 8;
 /// Cuts are enumerated for windows of this many gates, which bounds the memory. No cone crosses a
 /// window's border.
 const WINDOW: usize = 1 << 16;
+
+/// What replaces a wire's gate: a function of other wires, its leaves.
+pub(super) struct Replacement {
+    pub(super) wire: Wire,
+    pub(super) leaves: Vec<Wire>,
+    pub(super) chain: Chain,
+}
 
 /// A wire as a function of others.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::builder::{Bit, Gates};
 use crate::builtin::by_name;
 use crate::{Receivers, Type, reference};
 

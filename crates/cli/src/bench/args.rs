@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::lang::ProgramArgs;
 use crate::options::{LocalTransport, TuningArgs};
-use crate::progress::ShowArgs;
+use crate::progress::args::ShowArgs;
 
 /// The name of the workload that is not a circuit.
 pub const TRIPLES: &str = "triples";

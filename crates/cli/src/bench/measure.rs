@@ -5,22 +5,17 @@ use super::plan::{Setting, Workload};
 use super::raw;
 use super::remote::Remote;
 use super::result::{Measured, PartyMeasured, PhaseMeasured, PhaseOfAll};
+use super::session::{Session, session};
 use super::spread::Spread;
 use symbolon::PhaseReport;
 use symbolon::SETUP;
 use symbolon::circuit::PartyId;
 
 use crate::error::{CliError, CliResult};
-use crate::execute::RunOptions;
-use crate::local_runner::{LocalRun, Work};
-use crate::options::LocalTransport;
-use crate::party_result::{PartyResult, forget_peak_memory};
+use crate::party_result::PartyResult;
 use crate::progress;
 use crate::results::ChoiceJson;
 use crate::timeline::Span;
-
-/// What all parties had at the end of one session, by party.
-pub type Session = Vec<PartyResult>;
 
 /// Runs every setting as often as was asked for; those whose runs are sessions of their own take
 /// turns.
@@ -47,35 +42,6 @@ pub fn measure(
     }
     let summed_up = |(setting, all): (&Setting, &Vec<Session>)| summed_up(args, setting, all);
     settings.iter().zip(&sessions).map(summed_up).collect()
-}
-
-fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
-    let course = course(args, setting);
-    let work = match &setting.workload {
-        Workload::Triples(count) => Work::Triples(*count),
-        Workload::Circuit(loaded) => Work::Circuit {
-            spec: &loaded.spec,
-            circuit: &loaded.circuit,
-            inputs: &loaded.inputs,
-            course,
-        },
-    };
-    let Setting { parties, tuning, .. } = setting;
-    let (parties, transport, dealer) = (*parties, args.transport(), args.dealer);
-    // In one process, what an earlier session needed is forgotten, or else nothing is known.
-    let known = transport != LocalTransport::Memory || forget_peak_memory();
-    let mut played = LocalRun { work, parties, tuning, transport, dealer }.run()?;
-    if !known {
-        played.iter_mut().for_each(|party| party.peak_memory = None);
-    }
-    Ok(played)
-}
-
-/// How the runs of one session go.
-pub fn course(args: &BenchArgs, setting: &Setting) -> RunOptions {
-    let repeat = if setting.fresh_session { 1 } else { setting.repeat };
-    let BenchArgs { split_phases, one_by_one, .. } = *args;
-    RunOptions { repeat, split_phases, one_by_one }
 }
 
 /// What one party's phase cost, in each sample that there is: each session's set-up, or each run's

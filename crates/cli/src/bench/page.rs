@@ -3,10 +3,9 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::machine::Machine;
-use super::plots::{
-    Axis, Drawn, Quantity, Series, css, phase_colour, series_colour, timeline, traffic,
-};
+use super::plots::{Axis, Drawn, Quantity, Series, timeline, traffic};
 use super::result::{BenchJson, Measured, Table, table};
+use crate::colours::{css, phase_colour, series_colour};
 use crate::cost_table::{bytes, time};
 use crate::error::{CliError, CliResult};
 use crate::page::document;

@@ -269,7 +269,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::args::{Cli, Command};
+    use crate::command_line::{Cli, Command};
 
     fn plan(words: &str) -> CliResult<Vec<String>> {
         let words = ["symbolon", "bench"].into_iter().chain(words.split(' '));

@@ -9,52 +9,14 @@ use plotters::prelude::*;
 use super::args::TRIPLES;
 use super::result::{self, Measured, link_name, rate};
 use super::spread::Spread;
+use crate::colours::{phase_colour, series_colour};
 use crate::cost_table::{bytes, time};
 
 /// What a plot ends in: drawing in memory does not fail.
 pub type Drawn = Result<String, Box<dyn Error>>;
 
-/// The colours of phases by name, and of series by number.
-const PHASES: [(&str, RGBColor); 5] = [
-    ("setup", RGBColor(140, 140, 140)),
-    ("independent", RGBColor(31, 119, 180)),
-    ("dependent", RGBColor(255, 127, 14)),
-    ("online", RGBColor(44, 160, 44)),
-    ("streamed", RGBColor(148, 103, 189)),
-];
-const SERIES: [RGBColor; 8] = [
-    RGBColor(31, 119, 180),
-    RGBColor(214, 39, 40),
-    RGBColor(44, 160, 44),
-    RGBColor(255, 127, 14),
-    RGBColor(148, 103, 189),
-    RGBColor(140, 86, 75),
-    RGBColor(227, 119, 194),
-    RGBColor(23, 190, 207),
-];
-
 const WIDTH: u32 = 760;
 const FONT: (&str, i32) = ("sans-serif", 13);
-
-/// A colour as style sheets have it.
-pub fn css(RGBColor(red, green, blue): RGBColor) -> String {
-    format!("rgb({red},{green},{blue})")
-}
-
-/// A phase's colour.
-pub fn phase_colour(name: &str) -> RGBColor {
-    PHASES.iter().find(|(known, _)| *known == name).map_or(BLACK, |(_, colour)| *colour)
-}
-
-/// The colour of a series; no two have the same.
-pub fn series_colour(number: usize) -> RGBColor {
-    SERIES.get(number).copied().unwrap_or_else(|| {
-        // Turned by the golden ratio, hues stay apart however many there are.
-        let hue = number as f64 * 0.618_033_988_75 % 1.0;
-        let (red, green, blue) = HSLColor(hue, 0.6, 0.45).to_backend_color().rgb;
-        RGBColor(red, green, blue)
-    })
-}
 
 /// A piece of a bar: where it begins and ends, and its colour.
 pub type Piece = (f64, f64, RGBColor);
@@ -314,19 +276,4 @@ fn drawn(height: u32, draw: impl FnOnce(&Canvas<'_>) -> Result<(), Box<dyn Error
         root.present()?;
     }
     Ok(svg)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_series_look_alike() {
-        let colours: Vec<RGBColor> = (0..100).map(series_colour).collect();
-        for (number, RGBColor(red, green, blue)) in colours.iter().enumerate() {
-            assert!(!colours[..number].contains(&colours[number]), "{number}");
-            // None is as light as the paper.
-            assert!([red, green, blue].into_iter().any(|part| *part < 160), "{number}");
-        }
-    }
 }

@@ -1,12 +1,9 @@
-//! Every phase of every run, as it was measured: in the JSON, and as rows of a CSV file.
+//! Every phase of every run, as it was measured.
 
 use serde::Serialize;
 use symbolon::{PhaseReport, SETUP};
 
-use super::args::BenchArgs;
-use super::measure::Session;
-use super::result::{Measured, link_name};
-use crate::error::{CliError, CliResult};
+use super::session::Session;
 
 /// What one phase of one run cost one party.
 #[derive(Clone, Debug, Serialize)]
@@ -36,74 +33,4 @@ pub fn rows(sessions: &[Session]) -> Vec<Raw> {
         }
     }
     rows
-}
-
-const HEAD: &str = "workload,protocol,parties,threads,link,rho,form,ot,transport,batch,session,run,\
-                    party,phase,seconds,cpu_seconds,bytes_sent,bytes_received,messages_sent,\
-                    messages_received,rounds\n";
-
-/// Writes the file that `--csv` names, if it was asked for.
-///
-/// # Errors
-/// A failure when it cannot be written.
-pub fn write(args: &BenchArgs, measurements: &[Measured]) -> CliResult<()> {
-    let Some(path) = &args.csv else { return Ok(()) };
-    std::fs::write(path, csv(measurements))
-        .map_err(|error| CliError::io(format!("--csv: cannot write {}", path.display()), &error))
-}
-
-fn csv(measurements: &[Measured]) -> String {
-    let mut text = HEAD.to_string();
-    for measured in measurements {
-        let what: String = [
-            measured.workload.clone(),
-            measured.protocol.unwrap_or_default().to_string(),
-            measured.parties.to_string(),
-            measured.threads.to_string(),
-            link_name(measured.link.as_deref()),
-            measured.rho.to_string(),
-            measured.choice.form.clone().unwrap_or_default(),
-            measured.choice.ot.clone(),
-            measured.transport.to_string(),
-            measured.batch.to_string(),
-        ]
-        .iter()
-        .map(|text| cell(text) + ",")
-        .collect();
-        for Raw { session, run, party, cost } in &measured.raw {
-            let run = run.map_or(String::new(), |run| run.to_string());
-            let cpu = cost.cpu_seconds.map_or(String::new(), |cpu| cpu.to_string());
-            text.push_str(&format!(
-                "{what}{session},{run},{party},{},{},{cpu},{},{},{},{},{}\n",
-                cell(&cost.phase),
-                cost.seconds,
-                cost.bytes_sent,
-                cost.bytes_received,
-                cost.messages_sent,
-                cost.messages_received,
-                cost.rounds
-            ));
-        }
-    }
-    text
-}
-
-/// A cell of a CSV file: in quotes where it has anything that ends one.
-fn cell(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_hold_whatever_they_are_given() {
-        assert_eq!(cell("add:8"), "add:8");
-        assert_eq!(cell("20ms,100mbit"), "\"20ms,100mbit\"");
-        assert_eq!(cell("a \"b\"\n"), "\"a \"\"b\"\"\n\"");
-    }
 }

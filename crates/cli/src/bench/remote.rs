@@ -14,8 +14,8 @@ use symbolon::{Config, DEPENDENT, Exchange, INDEPENDENT, ONLINE, PhaseReport, SE
 
 use super::args::{BenchArgs, RemoteArgs};
 use super::machine::Machine;
-use super::measure::{Session, course};
 use super::plan::{Setting, Workload};
+use super::session::{Session, course};
 use crate::args::{MeetArgs, RunArgs};
 use crate::connect;
 use crate::error::{CliError, CliResult, ExitKind};

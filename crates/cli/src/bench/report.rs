@@ -1,12 +1,12 @@
 //! The file that `--report` names.
 
 use super::args::BenchArgs;
-use super::raw;
+use super::csv;
 use crate::error::{CliError, CliResult};
 
 /// Tells whether the files can be written before the work, not after it.
 pub fn announce(args: &BenchArgs) -> CliResult<()> {
-    raw::write(args, &[])?;
+    csv::write(args, &[])?;
     report(args, || Ok(String::new()))
 }
 

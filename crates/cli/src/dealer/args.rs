@@ -6,7 +6,7 @@ use clap::Args;
 use symbolon::dealer::{Limits, ServerLimits};
 
 use crate::options::{EXIT_CODES, RemoteTransport};
-use crate::progress::live::LiveArgs;
+use crate::progress::live::args::LiveArgs;
 
 const HELP: &str = "\
 WHAT IT IS TRUSTED WITH

@@ -67,6 +67,15 @@ pub struct PaperArgs {
     pub report: Option<PathBuf>,
 }
 
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// How many minutes each paper is given, if not all that it takes.
+    pub quick: Option<u32>,
+    /// How many runs of each row were asked for.
+    pub repeat: Option<u32>,
+}
+
 impl PaperArgs {
     /// How the other machine is reached, if there is one: as which party, where, and by what.
     pub fn other_machine(&self) -> Option<(u16, &RemoteArgs, LocalTransport)> {

@@ -5,6 +5,7 @@ use std::time::Instant;
 use clap::Parser;
 use serde::Serialize;
 
+use super::args::Pace;
 use super::figure::Column;
 use super::fit::obstacle;
 use super::site::Site;
@@ -21,15 +22,6 @@ const USUAL: (f64, f64) = (5.0, 60.0);
 
 /// The same with `--quick`, where a row that is slower is run once.
 const FEW: (f64, f64) = (3.0, 5.0);
-
-/// How much is measured.
-#[derive(Clone, Copy, Debug)]
-pub struct Pace {
-    /// How many minutes each paper is given, if not all that it takes.
-    pub quick: Option<u32>,
-    /// How many runs of each row were asked for.
-    pub repeat: Option<u32>,
-}
 
 /// A paper's tables with our figures.
 #[derive(Debug, Serialize)]

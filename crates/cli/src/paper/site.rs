@@ -1,7 +1,6 @@
 //! Where rows are run: on this machine, or between it and another one.
 
-use super::Pace;
-use super::args::PaperArgs;
+use super::args::{Pace, PaperArgs};
 use super::tables::Chosen;
 use crate::bench;
 use crate::bench::args::BenchArgs;

@@ -4,8 +4,7 @@ use std::thread;
 
 use clap::Parser;
 
-use super::Pace;
-use super::args::PaperArgs;
+use super::args::{Pace, PaperArgs};
 use super::run::{PaperResult, paper};
 use super::show::{PapersJson, html, markdown, text};
 use super::site::Site;

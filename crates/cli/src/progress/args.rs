@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::live::LiveArgs;
+use super::live::args::LiveArgs;
 use crate::error::{CliError, CliResult};
 
 /// Seconds between two lines of progress.

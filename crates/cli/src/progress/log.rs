@@ -6,7 +6,7 @@ use symbolon::circuit::PartyId;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::ShowArgs;
+use super::args::ShowArgs;
 use crate::error::{CliError, CliResult};
 use crate::escape::printable;
 use crate::screen;

@@ -1,6 +1,6 @@
 //! What is going on: bars on a terminal, a line every so often elsewhere, events for programs.
 
-mod args;
+pub mod args;
 mod board;
 mod event;
 pub mod live;
@@ -13,7 +13,6 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-pub use args::ShowArgs;
 pub use event::{Event, Sink};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 pub use log::log_as_party;
@@ -21,10 +20,12 @@ use serde::Serialize;
 
 use symbolon::circuit::PartyId;
 
+use crate::cost_table::clock;
 use crate::error::{CliError, CliResult};
 use crate::escape::one_line;
 use crate::output::tell;
 use crate::screen;
+use args::ShowArgs;
 use board::Board;
 
 /// The most parties that have a bar each; more share a line.
@@ -291,25 +292,4 @@ fn new_bar(party: PartyId) -> ProgressBar {
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
-}
-
-/// `0:07`, `12:34`, `1:02:03`.
-fn clock(elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs();
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match hours {
-        0 => format!("{minutes}:{seconds:02}"),
-        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn elapsed_time_is_shown_as_a_clock_does() {
-        let shown = [7, 754, 3723].map(|seconds| clock(Duration::from_secs(seconds)));
-        assert_eq!(shown, ["0:07", "12:34", "1:02:03"]);
-    }
 }

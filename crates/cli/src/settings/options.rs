@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use clap::{CommandFactory, Parser};
 
 use super::*;
-use crate::args::{Cli, Command};
+use crate::command_line::{Cli, Command};
 
 /// Options that are no settings: the file itself, and help.
 const NO_SETTINGS: [&str; 2] = ["config", "help"];

@@ -3,7 +3,7 @@
 use clap::Parser;
 
 use super::*;
-use crate::args::{Cli, Command};
+use crate::command_line::{Cli, Command};
 
 fn settings(file: &str, flags: &[&str]) -> CliResult<Settings> {
     let folder = tempfile::tempdir().unwrap();

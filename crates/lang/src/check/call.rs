@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::FnCx;
-use super::types::Env;
+use super::unknown::Env;
 use crate::ast::{self, BinaryOp, ExprKind, Ident};
+use crate::def::Def;
 use crate::diag::Code;
-use crate::program::Def;
 use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Expr, Intrinsic, Kind};

@@ -2,12 +2,14 @@
 
 use std::rc::Rc;
 
-use super::{Binding, ConstState, Cx, FnCx, MAX_DEPTH};
+use super::{Binding, ConstState, Cx, FnCx};
 use crate::ast::{self, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::interp::{Interp, Stop, Value};
+use crate::interp::{Interp, Stop};
 use crate::source::Span;
+use crate::tir::MAX_DEPTH;
 use crate::ty::{Arg, Len, Ty};
+use crate::value::Value;
 
 impl Cx<'_> {
     /// The value of a constant; none after an error, which is reported.

@@ -2,17 +2,18 @@
 
 use std::rc::Rc;
 
-use super::infer::{Check, VarKind};
 use super::types::Mini;
+use super::unknown::{Check, VarKind};
 use super::{Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, Ident, UnaryOp};
+use crate::def::Def;
 use crate::diag::Code;
-use crate::interp::Value;
-use crate::program::{AdtDecl, Def};
+use crate::program::AdtDecl;
 use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Expr, Kind};
 use crate::ty::{Arg, Len, Ty};
+use crate::value::Value;
 
 impl FnCx<'_, '_> {
     pub(super) fn node(&mut self, kind: Kind, ty: &Ty, constant: bool, span: Span) -> Expr {

@@ -1,12 +1,12 @@
 //! Unknown types and constants, and what makes them known.
 
 use super::FnCx;
-use crate::ast;
 use crate::diag::Code;
 use crate::source::Span;
 use crate::ty::{Arg, Len, Precision, Ty};
 
-use super::types::{Env, Mini};
+use super::types::Mini;
+use super::unknown::{Check, Pending, VarKind};
 
 /// Working with the types of one function takes at most this many steps.
 pub(super) const MAX_WORK: u64 = 20_000_000;
@@ -32,46 +32,6 @@ pub(super) fn too_large(ty: &Ty) -> bool {
         }
     }
     !count(ty, &mut MAX_SIZE.clone())
-}
-
-/// What an unknown type may become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum VarKind {
-    /// Anything.
-    Any,
-    /// The type of an untyped integer: a number; `usize` if nothing says which.
-    Int,
-    /// The type of an untyped fraction.
-    Fraction,
-}
-
-/// What is to be found out later.
-#[derive(Clone)]
-pub(super) enum Pending {
-    /// The constant is what the expression gives.
-    Len(ast::Expr, Env, u32),
-    /// The type is the unsigned integer as wide as another.
-    Unsigned(Ty, u32),
-}
-
-/// What must hold at the end.
-pub(super) enum Check {
-    /// A number.
-    Num,
-    /// A number that has remainders.
-    Remainder,
-    /// An integer.
-    Int,
-    /// A signed number.
-    Signed,
-    /// `bool`, an integer, or an array of these.
-    Bits,
-    /// A cast from the first to the second.
-    Cast(Ty),
-    /// A literal fraction of these digits.
-    Fraction(String),
-    /// A literal of this value.
-    Literal(num_bigint::BigInt),
 }
 
 impl FnCx<'_, '_> {

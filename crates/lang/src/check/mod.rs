@@ -12,6 +12,7 @@ mod pattern;
 mod stmt;
 mod types;
 mod uncalled;
+mod unknown;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -19,23 +20,20 @@ use std::rc::Rc;
 
 use crate::ast::{self, GenericKind, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::interp::Value;
 use crate::program::{AdtDecl, Program};
 use crate::references::Target;
 use crate::source::Span;
-use crate::tir::{Expr, Instance, Local, Tir, TyRef};
+use crate::tir::{Expr, Instance, Local, MAX_DEPTH, Tir, TyRef};
 use crate::ty::{Arg, Len, Shape, Ty, TyId};
+use crate::value::Value;
 
-use infer::{Check, Pending, VarKind};
+use unknown::{Check, Env, Pending, VarKind};
 
 /// A program has at most this many instances of functions.
 pub const MAX_INSTANCES: usize = 65_536;
 
 /// The lint about cases that nothing reaches, as `#[allow(…)]` names it.
 pub const UNREACHABLE: &str = "unreachable";
-
-/// Functions call each other at most this deep.
-pub const MAX_DEPTH: u32 = 256;
 
 /// Loops that are checked round by round have at most this many rounds in one program.
 const MAX_ROUNDS: u64 = 1 << 20;
@@ -429,7 +427,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             self.cx.program.adts[adt].generics().iter().map(|g| g.name.name.clone()).collect();
         let module = self.cx.program.adts[adt].module;
         let args = Rc::new(names.into_iter().zip(args.iter().cloned()).collect());
-        let env = types::Env { module, args, own: false };
+        let env = Env { module, args, own: false };
         match &self.cx.program.adts[adt].decl {
             AdtDecl::Struct(decl) => {
                 let decl = decl.clone();
@@ -539,7 +537,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         }
     }
 
-    fn result_type(&mut self, result: &ast::ResultDecl, env: &types::Env) -> Ty {
+    fn result_type(&mut self, result: &ast::ResultDecl, env: &Env) -> Ty {
         match result {
             ast::ResultDecl::Unit => Ty::unit(),
             ast::ResultDecl::Type(ty) => self.convert(ty, env),

@@ -2,15 +2,16 @@
 
 use num_bigint::BigInt;
 
-use super::infer::Check;
+use super::unknown::Check;
 use super::{Binding, Coverage, FnCx};
 use crate::ast::{self, ExprKind, PatternKind as Written, UnaryOp};
+use crate::def::Def;
 use crate::diag::Code;
-use crate::interp::Value;
-use crate::program::{AdtDecl, Def};
+use crate::program::AdtDecl;
 use crate::source::Span;
 use crate::tir::{Pattern, PatternKind, TyRef};
 use crate::ty::Ty;
+use crate::value::Value;
 
 impl FnCx<'_, '_> {
     /// Checks a pattern for values of a type and brings its names into scope.

@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use super::infer::Check;
+use super::unknown::Check;
 use super::{Binding, FnCx, MAX_ROUNDS};
 use crate::ast::{self, BinaryOp, ExprKind};
 use crate::diag::Code;
-use crate::interp::Value;
 use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Arm, Expr, Kind, Over, Pattern, PatternKind, Place, Step, Stmt};
 use crate::ty::{Len, Ty};
 use crate::uses;
+use crate::value::Value;
 
 impl FnCx<'_, '_> {
     pub(super) fn block(&mut self, block: &ast::Block, hint: Option<&Ty>) -> Expr {

@@ -2,31 +2,14 @@
 
 use std::rc::Rc;
 
-use super::infer::{Pending, VarKind};
+use super::unknown::{Env, Pending, VarKind};
 use super::{Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, GenericKind, Name, TypeKind, UnaryOp};
+use crate::def::Def;
 use crate::diag::Code;
-use crate::interp::Value;
-use crate::program::Def;
 use crate::source::Span;
 use crate::ty::{Arg, Len, MAX_WIDTH, Precision, Ty};
-
-/// Where names of types and constants are looked up.
-#[derive(Clone)]
-pub(super) struct Env {
-    /// The module.
-    pub module: usize,
-    /// Generic parameters and what they are.
-    pub args: Rc<Vec<(Name, Arg)>>,
-    /// Whether it is the function's own: then it sees the constants in scope, too.
-    pub own: bool,
-}
-
-impl Env {
-    pub(super) fn get(&self, name: &str) -> Option<&Arg> {
-        self.args.iter().find(|(known, _)| &**known == name).map(|(_, arg)| arg)
-    }
-}
+use crate::value::Value;
 
 /// What the quick evaluator says.
 pub(super) enum Mini {

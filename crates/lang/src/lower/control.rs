@@ -6,12 +6,14 @@ use num_bigint::Sign;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::pace::Pace;
+use super::places::collect;
 use super::repeat::{Body, Most, Rounds};
 use super::{Done, Failed, Frame, Machine};
-use crate::interp::{Value, decode};
+use crate::interp::decode;
 use crate::source::Span;
 use crate::tir::{Arm, Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
 use crate::ty::{Shape, TyId};
+use crate::value::Value;
 
 /// A loop whose rounds together make more gates than this stays a loop if it can.
 const MANY: u64 = 1 << 20;
@@ -438,15 +440,5 @@ impl Machine<'_, '_, '_> {
                 word.slice(start..start + width)
             }
         }
-    }
-}
-
-pub(super) fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
-    match &pattern.kind {
-        PatternKind::Bind(local) => names.push(*local),
-        PatternKind::Tuple(parts) | PatternKind::Variant(_, parts) | PatternKind::Or(parts) => {
-            parts.iter().for_each(|part| collect(part, names));
-        }
-        PatternKind::Any | PatternKind::Range(..) => {}
     }
 }

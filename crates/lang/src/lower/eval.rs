@@ -8,12 +8,12 @@ use super::{Done, Failed, Frame, Machine};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::diag::Code;
-use crate::interp::Value;
 use crate::interp::{Interp, Stop, decode, encode};
 use crate::numbers::{fraction, whole};
 use crate::source::Span;
 use crate::tir::{Expr, Intrinsic, Kind};
 use crate::ty::{Shape, TyId};
+use crate::value::Value;
 
 impl Machine<'_, '_, '_> {
     pub(super) fn constant_word(&self, ty: TyId, value: &Value) -> Word {

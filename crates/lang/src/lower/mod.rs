@@ -20,10 +20,10 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Profile, Subcircuit, Word};
 
-use crate::cost::Totals;
+use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::source::Span;
-use crate::tir::{Expr, Instance, Local, Tir};
+use crate::tir::{Expr, Instance, Local, MAX_DEPTH, Tir};
 use crate::ty::TyId;
 
 use repeat::Outer;
@@ -71,13 +71,6 @@ pub struct Lower<'a> {
     steps: u64,
     /// AND gates by place, if asked for.
     pub costs: Option<Costs>,
-}
-
-/// Gates by the line that asks for them.
-#[derive(Default)]
-pub struct Costs {
-    /// For each component, in the order they were finished: its name, and the gates of each place.
-    pub components: Vec<(String, HashMap<Span, Totals>)>,
 }
 
 /// What is booked for a component under construction.
@@ -335,7 +328,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
     /// Calls a function by writing it out here.
     fn function(&mut self, instance: Rc<Instance>, args: Vec<Word>) -> Done<Word> {
         self.depth += 1;
-        if self.depth > crate::check::MAX_DEPTH {
+        if self.depth > MAX_DEPTH {
             let message = "functions call each other more than 256 deep";
             return self.lower.error(Code::Limit, instance.span, message);
         }

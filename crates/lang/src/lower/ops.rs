@@ -7,9 +7,9 @@ use super::Machine;
 use super::float::format;
 use super::places::constant;
 use crate::ast::{BinaryOp, UnaryOp};
-use crate::interp::Value;
 use crate::tir::Intrinsic;
 use crate::ty::{Shape, TyId};
+use crate::value::Value;
 
 impl Machine<'_, '_, '_> {
     pub(super) fn shape(&self, ty: TyId) -> Shape {

@@ -103,6 +103,17 @@ pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
     changed.difference(&bound(expr)).copied().collect()
 }
 
+/// The variables that a pattern brings.
+pub(super) fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
+    match &pattern.kind {
+        PatternKind::Bind(local) => names.push(*local),
+        PatternKind::Tuple(parts) | PatternKind::Variant(_, parts) | PatternKind::Or(parts) => {
+            parts.iter().for_each(|part| collect(part, names));
+        }
+        PatternKind::Any | PatternKind::Range(..) => {}
+    }
+}
+
 /// The variables that an expression brings.
 pub(super) fn bound(expr: &Expr) -> BTreeSet<Local> {
     let mut bound = BTreeSet::new();

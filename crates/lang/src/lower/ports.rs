@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use symbolon_circuit::builder::{Bit, Builder, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type};
 
-use super::{Costs, Done, Failed, Lower, Machine, calls};
-use crate::cost::Totals;
+use super::{Done, Failed, Lower, Machine, calls};
+use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostics};
 use crate::source::Span;
 use crate::tir::Tir;

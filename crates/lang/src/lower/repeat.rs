@@ -18,10 +18,10 @@ use super::places::{self, constant};
 use super::{Done, Failed, Frame, Machine, calls};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
-use crate::interp::Value;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Local, Pattern, PatternKind};
 use crate::ty::{Shape, TyId};
+use crate::value::Value;
 
 /// A body is written at most so often, to find the bits that stay constants.
 const TRIALS: u32 = 4;
@@ -340,7 +340,7 @@ impl Machine<'_, '_, '_> {
     /// The variables that a body changes, and their values before. What it reads is made ready.
     fn carried(&mut self, frame: &mut Frame, body: Body<'_>) -> Vec<(Local, Rc<Word>)> {
         let mut own = Vec::new();
-        super::control::collect(body.pattern, &mut own);
+        places::collect(body.pattern, &mut own);
         let mut read = Vec::new();
         places::walk(body.expr, 1, &mut |expr, _| {
             if let Kind::Local(local) = expr.kind {
@@ -572,7 +572,7 @@ fn fate(bit: Bit) -> Fate {
 fn inner_frame(frame: &Frame, body: Body<'_>, carried: &[(Local, Rc<Word>)]) -> Frame {
     let mut pending = vec![true; frame.locals.len()];
     let mut own = Vec::new();
-    super::control::collect(body.pattern, &mut own);
+    places::collect(body.pattern, &mut own);
     own.extend(places::bound(body.expr));
     own.extend(carried.iter().map(|(local, _)| *local));
     own.into_iter().for_each(|local| pending[local as usize] = false);

@@ -158,7 +158,7 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
         let TransportKind::Channels { mut lanes, meter } = transport.0 else {
             panic!("memory is channels")
         };
-        lanes.truncate(crate::config::connections(params.threads));
+        lanes.truncate(crate::terms::connections(params.threads));
         Transport::mesh_channels(lanes, meter)
     });
     thread::scope(|scope| {

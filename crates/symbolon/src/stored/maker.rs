@@ -4,8 +4,9 @@ use symbolon_protocols::{Compiled, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
 use symbolon_transport::PartyId;
 
-use crate::config::{Config, Terms};
+use crate::config::Config;
 use crate::params::SessionParams;
+use crate::terms::Terms;
 
 /// What makes items and looks for them: everything that every item of a session has in common.
 pub(super) struct Maker {
@@ -55,7 +56,7 @@ impl Maker {
         let pins = config.pins();
         let peers = PartyId::all(config.parties()).zip(pins).filter(|(peer, _)| *peer != party);
         let peers = peers.map(|(party, pin)| ItemPeer {
-            party: party.number(),
+            party,
             fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
         });
         Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer }
@@ -79,7 +80,7 @@ impl Maker {
             kind,
             protocol: self.label(kind),
             group: origin.group,
-            party: self.party.number(),
+            party: self.party,
             peers: self.peers.clone(),
             dealer: origin.dealer.clone(),
             rho: self.rho,
@@ -99,7 +100,7 @@ impl Maker {
             kind: Some(kind),
             protocol: Some(self.label(kind)),
             group: None,
-            party: Some(self.party.number()),
+            party: Some(self.party),
             peers: Some(self.peers.clone()),
             dealers: Some(dealers),
             rho: Some(self.rho),

@@ -19,30 +19,12 @@ use super::holdings::{Question, Rounds, all_say};
 use super::maker::{Maker, Origin};
 use super::{Agreement, agree, failed, lowest_latency, or_give_up};
 use crate::config::Config;
-use crate::params::Job;
+use crate::params::{Amount, Job};
 use crate::report::{INDEPENDENT, Report, SETUP};
 use crate::session::{Begun, begin, counted, engine};
 
 /// [`fill`] makes no more pools than this at a time: parties tell each other of all they hold.
 pub(super) const MOST_POOLS: u64 = 512;
-
-/// How much is to be in all pools together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Amount {
-    /// AND gates; rounded up to whole chunks of 128.
-    pub and_gates: u64,
-    /// Input bits of each party.
-    pub input_bits: u64,
-}
-
-impl Amount {
-    const NOTHING: Amount = Amount { and_gates: 0, input_bits: 0 };
-
-    fn add(&mut self, more: Amount) {
-        self.and_gates += more.and_gates;
-        self.input_bits += more.input_bits;
-    }
-}
 
 /// A pool that [`fill_each`] closed: it is on disk, and stays whatever becomes of those after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -353,12 +335,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::create(folder.path().join("store"), &Protection::None).unwrap();
         let layout = PoolLayout { me: 3.into(), parties: 256 };
-        let peers = (0..256).filter(|party| *party != layout.me);
+        let peers = PartyId::all(256usize).filter(|party| *party != layout.me);
         let meta = ItemMeta {
             kind: ItemKind::Pool,
             protocol: "ywz".to_string(),
             group: [1; 32],
-            party: layout.me.number(),
+            party: layout.me,
             peers: peers.map(|party| ItemPeer { party, fingerprint: None }).collect(),
             dealer: None,
             rho: 40,

@@ -18,7 +18,7 @@ use crate::outlet::Outlet;
 use crate::raw::Source;
 use crate::text::Printable;
 use crate::wire::{ABORT_MAX, HEADER, Header};
-use crate::{Error, Kind, Meter, Result, TransportReason};
+use crate::{Culprit, Error, Kind, Meter, Result, TransportReason};
 
 /// How long a peer may be silent unless [`Channel::set_timeout`] says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -29,17 +29,11 @@ pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
 /// How long a closing channel tries to get an abort notice out.
 const LAST_NOTICE: Duration = Duration::from_secs(5);
 
-/// The slowest a message may come, in bytes a second, in the sense of [`Channel::recv_into`].
-pub const MIN_RATE: u64 = 64 << 10;
-
 /// Small messages are gathered up to this many bytes before they are handed over.
 const GATHER: usize = 64 << 10;
 
 /// What is at least as long is sent from where it lies, if the transport can do that at once.
 const DIRECT: usize = 16 << 10;
-
-/// Large messages are handed over in pieces of this size, which fits the L2 cache.
-pub(crate) const CHUNK: usize = 256 << 10;
 
 /// One blocking, ordered, duplex lane to one peer, over any transport.
 ///
@@ -386,5 +380,12 @@ impl Channel {
 impl Drop for Channel {
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+impl Culprit {
+    /// The only peer, if there is one alone; otherwise a check on all of them cannot tell.
+    pub fn among(peers: &[Channel]) -> Self {
+        if let [peer] = peers { peer.peer().into() } else { Culprit::Unknown }
     }
 }

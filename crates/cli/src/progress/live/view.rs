@@ -4,13 +4,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use symbolon::circuit::PartyId;
 
-use super::super::{board::Place, clock};
-use super::{Event, Instant, Live, Party, Phase, live};
-use crate::bench::plots::{css, phase_colour};
-use crate::cost_table::{bytes, time};
+use super::super::board::Place;
+use super::state::{Live, Party, Phase, live};
+use crate::colours::{css, phase_colour};
+use crate::cost_table::{bytes, clock, time};
 use crate::page::STYLE;
 use crate::results::PartyJson;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LOOKS: &str = "
 body { max-width: 60em } .state { font-weight: bold } .failed { color: #a00 }
@@ -165,27 +165,6 @@ fn party(
 /// Bytes, where steps of the phase told how many.
 fn counted(count: u64) -> String {
     if count == 0 { "–".to_string() } else { bytes(count) }
-}
-
-/// A line of the log, for what is worth one.
-pub fn line(event: &Event) -> Option<String> {
-    Some(match event {
-        Event::Listening { address, .. } => format!("listens on {address}"),
-        Event::Connecting { peer, address } => format!("connects to party {peer} at {address}"),
-        Event::Retrying { peer, reason } => format!("cannot reach party {peer} yet: {reason}"),
-        Event::Rejected { from, reason, .. } => {
-            format!("rejected a connection from {from}: {reason}")
-        }
-        Event::Connected { peer } => format!("connected to party {peer}"),
-        Event::Run { run, of } => format!("run {run} of {of}"),
-        Event::Pool { pool, of, .. } => format!("pool {pool} of {of} is closed"),
-        Event::PhaseBegan { phase } => format!("{phase} began"),
-        Event::PhaseEnded { phase } => format!("{phase} ended"),
-        Event::Work { .. }
-        | Event::Measurement { .. }
-        | Event::Started { .. }
-        | Event::Finished { .. } => return None,
-    })
 }
 
 /// What phases cost.

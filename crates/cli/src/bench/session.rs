@@ -1,0 +1,45 @@
+//! One session of a measurement, on this machine.
+
+use super::args::BenchArgs;
+use super::plan::{Setting, Workload};
+use crate::error::CliResult;
+use crate::execute::RunOptions;
+use crate::local_runner::{LocalRun, Work};
+use crate::options::LocalTransport;
+use crate::party_result::{PartyResult, forget_peak_memory};
+
+/// What all parties had at the end of one session, by party.
+pub type Session = Vec<PartyResult>;
+
+/// Has a session of all parties here.
+///
+/// # Errors
+/// As `local`.
+pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
+    let course = course(args, setting);
+    let work = match &setting.workload {
+        Workload::Triples(count) => Work::Triples(*count),
+        Workload::Circuit(loaded) => Work::Circuit {
+            spec: &loaded.spec,
+            circuit: &loaded.circuit,
+            inputs: &loaded.inputs,
+            course,
+        },
+    };
+    let Setting { parties, tuning, .. } = setting;
+    let (parties, transport, dealer) = (*parties, args.transport(), args.dealer);
+    // In one process, what an earlier session needed is forgotten, or else nothing is known.
+    let known = transport != LocalTransport::Memory || forget_peak_memory();
+    let mut played = LocalRun { work, parties, tuning, transport, dealer }.run()?;
+    if !known {
+        played.iter_mut().for_each(|party| party.peak_memory = None);
+    }
+    Ok(played)
+}
+
+/// How the runs of one session go.
+pub fn course(args: &BenchArgs, setting: &Setting) -> RunOptions {
+    let repeat = if setting.fresh_session { 1 } else { setting.repeat };
+    let BenchArgs { split_phases, one_by_one, .. } = *args;
+    RunOptions { repeat, split_phases, one_by_one }
+}

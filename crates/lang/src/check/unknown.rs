@@ -1,0 +1,63 @@
+//! What the check of a function does not know yet, and what it must make sure of in the end.
+
+use std::rc::Rc;
+
+use crate::ast::{self, Name};
+use crate::ty::{Arg, Ty};
+
+/// What an unknown type may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VarKind {
+    /// Anything.
+    Any,
+    /// The type of an untyped integer: a number; `usize` if nothing says which.
+    Int,
+    /// The type of an untyped fraction.
+    Fraction,
+}
+
+/// Where names of types and constants are looked up.
+#[derive(Clone)]
+pub(super) struct Env {
+    /// The module.
+    pub module: usize,
+    /// Generic parameters and what they are.
+    pub args: Rc<Vec<(Name, Arg)>>,
+    /// Whether it is the function's own: then it sees the constants in scope, too.
+    pub own: bool,
+}
+
+impl Env {
+    pub(super) fn get(&self, name: &str) -> Option<&Arg> {
+        self.args.iter().find(|(known, _)| &**known == name).map(|(_, arg)| arg)
+    }
+}
+
+/// What is to be found out later.
+#[derive(Clone)]
+pub(super) enum Pending {
+    /// The constant is what the expression gives.
+    Len(ast::Expr, Env, u32),
+    /// The type is the unsigned integer as wide as another.
+    Unsigned(Ty, u32),
+}
+
+/// What must hold at the end.
+pub(super) enum Check {
+    /// A number.
+    Num,
+    /// A number that has remainders.
+    Remainder,
+    /// An integer.
+    Int,
+    /// A signed number.
+    Signed,
+    /// `bool`, an integer, or an array of these.
+    Bits,
+    /// A cast from the first to the second.
+    Cast(Ty),
+    /// A literal fraction of these digits.
+    Fraction(String),
+    /// A literal of this value.
+    Literal(num_bigint::BigInt),
+}

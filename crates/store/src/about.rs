@@ -1,0 +1,53 @@
+//! The file in the directory of every unfinished item that says what the item will be.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::access::{self, Mode};
+use crate::{ItemMeta, Result, StoreError, fault};
+
+/// No file about an unfinished item is longer, in bytes: enough for 256 parties with fingerprints.
+pub(crate) const MAX_ABOUT: u64 = 64 << 10;
+
+/// What the file about an unfinished item says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct About {
+    /// What the item will be.
+    pub meta: ItemMeta,
+    /// When it was begun, in seconds since 1970.
+    pub begun: u64,
+}
+
+impl About {
+    pub(crate) fn of(meta: &ItemMeta) -> About {
+        About { meta: meta.clone(), begun: crate::now() }
+    }
+
+    pub(crate) fn path(directory: &Path) -> PathBuf {
+        directory.join("about")
+    }
+
+    pub(crate) fn save(&self, directory: &Path) -> Result<()> {
+        let path = Self::path(directory);
+        let text = serde_json::to_vec(self)
+            .map_err(|e| StoreError::Invalid(format!("cannot write JSON: {e}")))?;
+        let mut file = access::open(&path, Mode::New)?;
+        fault::write("begin.files")
+            .and_then(|()| file.write_all(&text))
+            .map_err(|e| StoreError::io("write", &path, &e))
+    }
+
+    /// Reads what a file about an unfinished item says.
+    ///
+    /// # Errors
+    /// It says something else.
+    pub fn decode(bytes: &[u8]) -> std::result::Result<About, String> {
+        let about: About =
+            serde_json::from_slice(bytes).map_err(|_| "does not say what it must".to_string())?;
+        about.meta.check(false)?;
+        Ok(about)
+    }
+}
