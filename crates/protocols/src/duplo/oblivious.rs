@@ -28,6 +28,7 @@ use symbolon_primitives::{BitVec, Block, Challenge, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
+use super::check;
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
 use super::layout::COMMON_OFFSET;
 use super::messages;
@@ -93,17 +94,6 @@ pub(super) fn receive(
     Ok(Transfers { choices, results })
 }
 
-/// The subsets of `n` transfers that are checked, one for each of the sacrificed ones, which come
-/// after them.
-fn subsets(challenge: Challenge, n: usize, checks: usize) -> Vec<Vec<usize>> {
-    let mut prg = challenge.into_prg();
-    let subset = |check: usize| {
-        let drawn = BitVec::random(n, &mut prg);
-        (0..n).filter(|&i| drawn.get(i)).chain([n + check]).collect()
-    };
-    (0..checks).map(subset).collect()
-}
-
 /// The garbler's part of the check.
 ///
 /// Paper: KNRTT17, PreProcessOTInit
@@ -119,7 +109,7 @@ pub(super) fn open(
     let choices = receive_bits(channel, messages::CHOICES, checks)?;
     let sums = receive_blocks(channel, messages::TRANSFER_SUMS, checks)?;
     let mut values = Vec::with_capacity(checks);
-    for (check, subset) in subsets(challenge, n, checks).into_iter().enumerate() {
+    for (check, subset) in check::subsets(challenge, n, checks).enumerate() {
         let mut ids: Vec<Id> = subset.into_iter().map(|i| first + i as Id).collect();
         if choices.get(check) {
             ids.push(COMMON_OFFSET);
@@ -154,7 +144,7 @@ pub(super) fn claim(
 ) -> Result<()> {
     let mut choices = BitVec::zeros(checks);
     let mut sums = Vec::with_capacity(checks);
-    for (check, subset) in subsets(challenge, n, checks).into_iter().enumerate() {
+    for (check, subset) in check::subsets(challenge, n, checks).enumerate() {
         let choice = subset.iter().fold(false, |sum, &i| sum ^ transfers.choices.get(i));
         let sum = subset.iter().fold(Block::ZERO, |sum, &i| sum ^ transfers.results[i]);
         let mut ids: Vec<Id> = subset.into_iter().map(|i| first + i as Id).collect();
