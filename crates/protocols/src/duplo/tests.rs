@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type, builtin, reference};
-use symbolon_transport::adversary::Stage;
+use symbolon_transport::adversary::{FnAdversary, Stage};
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
 use super::engine::Duplo;
@@ -256,6 +256,22 @@ impl Scene {
         net.meter.set_phase("online");
         ready.evaluate(net, compiled, &inputs)
     }
+}
+
+/// Changes the table of one copy, and does so again when the copy is garbled again.
+pub(super) fn table_of(copy: usize, change: impl Fn(&mut [u8]) + Send + 'static) -> FnAdversary {
+    let (mut times, mut honest) = (0, None);
+    FnAdversary::new().on_state(move |at, data| {
+        if at == "duplo: table" {
+            if times == copy {
+                honest = Some(data.to_vec());
+            }
+            if honest.as_deref() == Some(&*data) {
+                change(data);
+            }
+            times += 1;
+        }
+    })
 }
 
 /// Sizes at which runs take little.
