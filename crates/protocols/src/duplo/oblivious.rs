@@ -23,6 +23,7 @@
 //! Departure: `duplo`: check of transfers | sacrificed ones are opened | random sums of all | the
 //! sacrificed ones mask the sums
 
+use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::{CotReceiver, CotSender, Workspace};
 use symbolon_primitives::{BitVec, Block, Challenge, Prg};
 use symbolon_transport::{Channel, Error, Result};
@@ -43,8 +44,10 @@ pub(super) fn send(
     committed: &mut Committed,
     (first, n): (Id, usize),
 ) -> Result<()> {
-    let mut keys = Zeroizing::new(vec![Block::ZERO; n]);
-    cot.extend(channel, &mut keys, &mut Workspace::default())?;
+    let (mut keys, mut work) = (Zeroizing::new(vec![Block::ZERO; n]), Workspace::default());
+    for keys in keys.chunks_mut(MAX_DRAW) {
+        cot.extend(channel, keys, &mut work)?;
+    }
     channel.tamper_state("duplo: transfer keys", Block::as_bytes_mut(&mut keys));
     let mut offset = [**cot.delta()];
     channel.tamper_state("duplo: common offset", Block::as_bytes_mut(&mut offset));
@@ -85,8 +88,11 @@ pub(super) fn receive(
     prg: &mut Prg,
 ) -> Result<Transfers> {
     let choices = Zeroizing::new(BitVec::random(n, prg));
-    let mut results = Zeroizing::new(vec![Block::ZERO; n]);
-    cot.extend(channel, &choices, &mut results, &mut Workspace::default())?;
+    let (mut results, mut work) = (Zeroizing::new(vec![Block::ZERO; n]), Workspace::default());
+    for (first, results) in (0..).step_by(MAX_DRAW).zip(results.chunks_mut(MAX_DRAW)) {
+        let choices = choices.slice(first..first + results.len());
+        cot.extend(channel, &choices, results, &mut work)?;
+    }
     channel.flush()?;
     let corrections = receive_blocks(channel, messages::TRANSFER_KEYS, n + 1)?;
     received.correct(COMMON_OFFSET, corrections[0]);

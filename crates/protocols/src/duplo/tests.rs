@@ -294,6 +294,16 @@ fn several_executions_are_run_together() {
     }
 }
 
+/// More inputs of the evaluator than there are transfers in a draw.
+#[test]
+fn transfers_take_as_many_draws_as_they_need() {
+    let executions = symbolon_ot::cot::MAX_DRAW / 4 + 1;
+    let scene = Scene::new(Some(TINY), executions, 3);
+    for (party, ended) in (0..).zip(scene.run(|_| ())) {
+        assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");
+    }
+}
+
 #[test]
 fn parts_go_on_with_outputs_that_nobody_learnt() {
     for (small, seed) in [(Some(TINY), 0), (Some(TINY), 1), (Some(TINY), 2), (None, 3)] {
