@@ -59,7 +59,9 @@ impl Float {
     /// The divisor must not be 0.
     fn div(self, other: Float, round: Round) -> Float {
         let wide = u128::from(self.m) << 64;
-        let (quotient, rest) = (wide / u128::from(other.m), wide % u128::from(other.m));
+        // The rest by a product: a second division would take as long as the first.
+        let quotient = wide / u128::from(other.m);
+        let rest = wide - quotient * u128::from(other.m);
         Float::rounded(quotient, self.e - other.e - 64, rest != 0, round)
     }
 

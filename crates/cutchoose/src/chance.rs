@@ -151,7 +151,13 @@ impl Chance<'_> {
         if t >= self.most() {
             return false;
         }
-        let (here, next) = (self.bounds(t), self.bounds(t + 1));
+        let (here, next) = if self.half {
+            (self.bounds(t), self.bounds(t + 1))
+        } else {
+            // P(t + 1)/P(t) = (U − t)/(L − t) · g(t + 1)/g(t): no need for the products over all t.
+            let (kept, objects) = (self.buckets.kept, self.objects);
+            (self.buckets.win(t), self.buckets.win(t + 1).times(kept - t, objects - t))
+        };
         let order = next.compare(&here).unwrap_or_else(|| {
             let ((a, b), (c, d)) = (self.exact(t), self.exact(t + 1));
             (c * b).cmp(&(a * d))

@@ -29,6 +29,8 @@
 //! Those that a call returns have passed the consistency check. Opened values may be used when
 //! [`Receiver::open`] returns; with [`Receiver::opening`], in pieces, only after its `finish`.
 
+use std::ops::Range;
+
 use blake3::Hasher;
 use symbolon_ot::vole::{self, Prover, Verifier, VerifierKey};
 use symbolon_ot::{CotReceiver, CotSender};
@@ -47,6 +49,7 @@ mod wiped;
 pub use later::{OwnLater, TheirLater};
 pub use rows::{Commitments, Committed};
 pub use symbolon_ot::vole::{FieldBits, Params, VoleParties};
+pub use wiped::WipedVec;
 
 /// Bytes of the proof that ends an opening of any number of commitments.
 pub const PROOF_BYTES: usize = 32;
@@ -207,11 +210,16 @@ pub struct OwnOpening {
 impl OwnOpening {
     /// Commitments whose strings the receiver knows.
     pub fn add(&mut self, committed: &Committed) {
+        self.add_range(committed, 0..committed.len());
+    }
+
+    /// Some of a list, one after the other, whose strings the receiver knows.
+    ///
+    /// # Panics
+    /// If there are no such commitments.
+    pub fn add_range(&mut self, committed: &Committed, range: Range<usize>) {
         let words = committed.words();
-        committed.rows().chunks(words).for_each(|row| {
-            self.hasher.row(words).copy_from_slice(row);
-            self.hasher.flush();
-        });
+        self.hasher.rows(&committed.rows()[words * range.start..words * range.end]);
     }
 
     /// The XOR of some commitments of a list, whose string the receiver knows.

@@ -63,7 +63,7 @@ pub struct Workspace {
 /// The first `out.len()` rows of a matrix of 128 columns, each of `stride` bytes.
 ///
 /// Whole groups of 128 rows go straight to `out`: a copy would be one more pass over memory.
-fn transposed(columns: &[u8], stride: usize, out: &mut [Block]) {
+pub(crate) fn transposed(columns: &[u8], stride: usize, out: &mut [Block]) {
     let (whole, rest) = out.split_at_mut(out.len() / 128 * 128);
     transpose::transpose_128(columns, stride, whole);
     if !rest.is_empty() {

@@ -305,9 +305,11 @@ impl Prover {
         strings.reset(params.code.length(), stride);
         v.reset(params.columns(), stride);
         leaf_streams.draw_all(strings.columns_mut(), v.columns_mut(), stride);
-        let (own, correction) = strings.columns_mut().split_at_mut(DIMENSION * stride);
-        let correction = &mut correction[..params.code.parity_bits() * stride];
-        add_parity(&params.code, own, correction, stride);
+        let blocks = stride / size_of::<Block>();
+        let (own, correction) = strings.blocks_mut().split_at_mut(DIMENSION * blocks);
+        let correction = &mut correction[..params.code.parity_bits() * blocks];
+        add_parity(&params.code, own, correction, blocks);
+        let correction = Block::as_bytes_mut(correction);
         channel.tamper_state("commitments: correction", correction);
         channel.send(CORRECTION, correction)?;
 
@@ -322,7 +324,7 @@ impl Prover {
         transcript.absorb("check", &check);
         channel.send(VOLE_CHECK, &check)?;
 
-        strings.rows(2, values.len(), bytemuck::cast_slice_mut(values));
+        strings.strings(values);
         v.rows(params.row_words(), values.len(), rows);
         Ok(())
     }

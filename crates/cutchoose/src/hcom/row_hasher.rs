@@ -41,6 +41,17 @@ impl RowHasher {
         &mut self.waiting[first..self.filled]
     }
 
+    /// Adds any number of rows.
+    pub fn rows(&mut self, mut rows: &[u64]) {
+        while !rows.is_empty() {
+            // After a flush there is room for the longest row at least.
+            let (now, later) = rows.split_at(rows.len().min(ROOM - self.filled));
+            self.row(now.len()).copy_from_slice(now);
+            self.flush();
+            rows = later;
+        }
+    }
+
     /// Hashes rows if there are enough of them.
     pub fn flush(&mut self) {
         if 8 * self.filled - self.hashed < self.missing {
@@ -88,6 +99,13 @@ mod tests {
                         all.extend_from_slice(bytemuck::cast_slice(place));
                         hasher.flush();
                     }
+                    assert_eq!(hasher.finish(), blake3::hash(&all), "{start} {words} {rows}");
+                    let mut hasher = RowHasher::new(Hasher::new());
+                    hasher.start(&prefix);
+                    let together: Vec<u64> = bytemuck::pod_collect_to_vec(&all[start..]);
+                    let (first, others) = together.split_at(together.len() / 3);
+                    hasher.rows(first);
+                    hasher.rows(others);
                     assert_eq!(hasher.finish(), blake3::hash(&all), "{start} {words} {rows}");
                 }
             }

@@ -88,6 +88,22 @@ impl Committed {
         self.values[i] = value;
     }
 
+    /// Commitments to sums of these, by their numbers.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    #[must_use]
+    pub fn sums(&self, sums: &[Vec<u32>]) -> Committed {
+        let (values, rows) = Default::default();
+        let mut new = Committed { words: self.words, values, rows };
+        let (values, rows) = new.room(sums.len());
+        for ((which, value), row) in sums.iter().zip(values).zip(rows.chunks_mut(self.words)) {
+            *value = which.iter().fold(Block::ZERO, |sum, &i| sum ^ self.values[i as usize]);
+            sum_to(&self.rows, which.iter().map(|&i| i as usize), row);
+        }
+        new
+    }
+
     /// Appends the XOR of these commitments; of none, a commitment to 0 that both sides know.
     ///
     /// # Panics
@@ -201,6 +217,20 @@ impl Commitments {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// Commitments to sums of these, by their numbers.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    #[must_use]
+    pub fn sums(&self, sums: &[Vec<u32>]) -> Commitments {
+        let mut new = Commitments { words: self.words, rows: WipedVec::default() };
+        let rows = new.room(sums.len()).chunks_mut(self.words);
+        for (which, row) in sums.iter().zip(rows) {
+            sum_to(&self.rows, which.iter().map(|&i| i as usize), row);
+        }
+        new
     }
 
     /// Appends the XOR of these commitments; of none, a commitment to 0 that both sides know.

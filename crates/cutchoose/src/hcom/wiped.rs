@@ -9,7 +9,7 @@ use symbolon_primitives::HugeBuf;
 const LEAST: usize = 64;
 
 /// A vector that is wiped when it is dropped, and where it was before it grew.
-pub(super) struct WipedVec<T> {
+pub struct WipedVec<T> {
     /// As long as there ever was need for; zeros from `used` on.
     room: HugeBuf<T>,
     len: usize,

@@ -18,7 +18,7 @@ use super::authenticators::{self, Authenticator, Authenticators};
 use super::check::Draw;
 use super::commit::{Claims, Id, Opening, receive_blocks, receive_blocks_into, send_blocks};
 use super::components::{Kind, Slot};
-use super::garble::{self, Copy, HalfGates, KeptTables};
+use super::garble::{self, Copy, HalfGates};
 use super::keys::KeyHash;
 use super::layout::{COMMON_OFFSET, Layout, Objects};
 use super::messages;
@@ -30,6 +30,10 @@ const AHEAD: usize = 8;
 
 /// Bundles whose authenticators go into one message.
 const BUNDLES: usize = 1 << 9;
+
+/// Bytes of tables that may wait for the evaluator to take them: what it needs to go on meanwhile,
+/// in memory that the channel uses again.
+const BACKLOG: usize = 6 << 20;
 
 /// Which objects are where, which both parties know.
 pub(super) struct Places {
@@ -185,39 +189,47 @@ pub(super) fn receive_authenticators(
 ) -> Result<Authenticators> {
     let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.places.layout;
     let bucket = view.places.authenticators.size();
-    let mut all = vec![Authenticator::default(); view.program.authenticated() * bucket];
+    let mut all = Vec::with_capacity(view.program.authenticated() * bucket);
     let mut ahead = view.authenticators().skip(AHEAD);
     for first in (0..bundles).step_by(BUNDLES) {
         let part = first..bundles.min(first + BUNDLES);
         let blocks = |bundle: usize| bucket + (bucket - 1) * view.wires(bundle);
         let n = part.clone().map(blocks).sum();
         let values = receive_blocks(channel, messages::AUTHENTICATOR_SOLDERINGS, n)?;
-        let mut values = values.into_iter();
-        let mut next = || values.next().expect("as many as were asked for");
+        let mut rest = &values[..];
         for bundle in part {
+            let (values, later) = rest.split_at(blocks(bundle));
+            rest = later;
             let objects_of_bundle = view.bundle(bundle);
-            let head = objects_of_bundle[0] as usize;
+            let (head, wires) = (objects_of_bundle[0] as usize, view.wires(bundle));
+            // Of the head the difference, of each of the others the solderings as well.
+            let of_object = |place: usize| match place {
+                0 => &values[..1],
+                _ => &values[1 + (place - 1) * (1 + wires)..][..1 + wires],
+            };
             for (place, &object) in objects_of_bundle.iter().enumerate() {
                 if let Some(next) = ahead.next() {
                     claims.received().prefetch(objects.offset(next)..=objects.key(next, most - 1));
                     accepted[most * next..most * (next + 1)].iter().for_each(prefetch);
                 }
-                let (object, difference) = (object as usize, next());
-                solder::claim_difference(channel, claims, objects.offset(object), difference)?;
-                for key in 0..view.wires(bundle) {
-                    let soldering = if place == 0 { Block::ZERO } else { next() };
-                    if place > 0 {
-                        let source = [objects.key(head, key)].into_iter();
-                        let target = objects.target(object, key);
-                        solder::claim(claims, source, target, false, soldering);
-                    }
-                    all[(bundle * most + key) * bucket + place] = Authenticator {
+                let (object, of_object) = (object as usize, of_object(place));
+                solder::claim_difference(channel, claims, objects.offset(object), of_object[0])?;
+                for (key, &soldering) in of_object[1..].iter().enumerate() {
+                    let source = [objects.key(head, key)].into_iter();
+                    let target = objects.target(object, key);
+                    solder::claim(claims, source, target, false, soldering);
+                }
+            }
+            for key in 0..wires {
+                all.extend(objects_of_bundle.iter().enumerate().map(|(place, &object)| {
+                    let (object, of_object) = (object as usize, of_object(place));
+                    Authenticator {
                         number: authenticators::number(objects, object, key),
                         accepted: accepted[most * object + key],
-                        difference,
-                        soldering,
-                    };
-                }
+                        difference: of_object[0],
+                        soldering: of_object.get(1 + key).copied().unwrap_or_default(),
+                    }
+                }));
             }
         }
     }
@@ -231,7 +243,7 @@ pub(super) fn receive_authenticators(
 pub(super) struct Sending<'a> {
     session: &'a [u8; 32],
     threads: usize,
-    /// Tables that are garbled again.
+    /// Tables, which are garbled again.
     room: HugeBuf<HalfGates>,
 }
 
@@ -246,24 +258,23 @@ impl<'a> Sending<'a> {
         channel: &mut Channel,
         opening: &mut Opening<'_>,
         (view, slot): (View<'_>, usize),
-        tables: &KeptTables,
     ) -> Result<()> {
         let (_, kind, objects) = view.slot(slot);
         let session = self.session;
         let mut place = 0;
         for some in view.copies(slot).chunks(garble::copies_at_a_time(kind, self.threads)) {
             let copy = |&object: &u32| Copy { kind, objects, session, object: object as usize };
-            let missing = |copy: &Copy<'_>| tables.get(copy.object).is_none();
-            let others: Vec<Copy<'_>> = some.iter().map(copy).filter(missing).collect();
+            let copies: Vec<Copy<'_>> = some.iter().map(copy).collect();
             let committed = opening.committed();
-            let again = garble::again(channel, committed, self.threads, &others, &mut self.room);
-            let mut again = again.into_iter();
-            for &object in some {
-                let object = object as usize;
-                let table = tables.get(object).or_else(|| again.next()).unwrap_or_default();
+            let tables = garble::again(channel, committed, self.threads, &copies, &mut self.room);
+            for (table, copy) in tables.into_iter().zip(&copies) {
                 send_blocks(channel, messages::TABLE, table.as_flattened())?;
-                solder_copy(channel, opening, (view, slot), (place, object))?;
+                solder_copy(channel, opening, (view, slot), (place, copy.object))?;
                 place += 1;
+                // All that the evaluator does now is to take them.
+                if channel.backlog() > BACKLOG {
+                    channel.throttle(BACKLOG / 2)?;
+                }
             }
         }
         Ok(())

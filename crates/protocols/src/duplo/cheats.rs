@@ -9,7 +9,7 @@ use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
 use super::authenticators::LOOKED_AT;
 use super::params::Small;
-use super::tests::{Scene, TINY};
+use super::tests::{Scene, TINY, table_of};
 use crate::{Compiled, OutputBits};
 
 const GARBLER: PartyId = super::program::GARBLER;
@@ -167,7 +167,7 @@ fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
     };
     let honest = looked_at(0, None);
     for seed in 0..8 {
-        let garbage = state("duplo: table", Some(1), |table| table.fill(7));
+        let garbage = table_of(1, |table| table.fill(7));
         for adversary in [None, Some(swapped(&[1, 4])), Some(garbage)] {
             assert_eq!(looked_at(seed, adversary), honest);
         }
@@ -194,8 +194,7 @@ fn a_wrong_row_does_no_harm() {
     let small = Small { components: [2, 0], authenticators: [3, 3] };
     for seed in 0..16 {
         let scene = Scene::new(Some(small), 1, seed);
-        let adversary =
-            state("duplo: table", Some(1), |table| table.iter_mut().for_each(|b| *b ^= 1));
+        let adversary = table_of(1, |table| table.iter_mut().for_each(|b| *b ^= 1));
         assert_unaffected(&scene, &cheat(&scene, GARBLER, adversary));
     }
 }

@@ -8,7 +8,7 @@
 //! One proof is for all that was opened.
 
 use symbolon_cutchoose::{Buckets, CheckSet, Sizes};
-use symbolon_primitives::{Block, Challenge, HugeBuf, Prg};
+use symbolon_primitives::{BitVec, Block, Challenge, HugeBuf, Prg};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators;
@@ -60,6 +60,28 @@ pub(super) fn next(coin: &mut Prg) -> Challenge {
     Challenge::from_seed32(seed)
 }
 
+/// Random subsets of `n` things, one for each of some checks, whose own number (`n` and on) ends it.
+pub(super) fn subsets(
+    challenge: Challenge,
+    n: usize,
+    checks: usize,
+) -> impl Iterator<Item = Vec<usize>> {
+    let mut prg = challenge.into_prg();
+    (0..checks).map(move |check| {
+        let drawn = BitVec::random(n, &mut prg);
+        let mut subset = Vec::with_capacity(n + 1);
+        for (first, &word) in (0..).step_by(64).zip(drawn.words()) {
+            let mut rest = word;
+            while rest != 0 {
+                subset.push(first + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+            }
+        }
+        subset.push(n + check);
+        subset
+    })
+}
+
 /// The garbler opens the copies of a kind.
 ///
 /// Paper: KNRTT17, App. A, V
@@ -70,12 +92,9 @@ pub(super) fn open_components(
     draw: &Draw,
 ) -> Result<()> {
     for &object in &draw.opened {
-        let mut values = vec![opening.open([objects.offset(object)])];
-        values.extend((0..kind.inputs()).map(|i| opening.open([objects.key(object, i)])));
-        for output in 0..kind.outputs() {
-            opening.open([objects.key(object, kind.inputs() + output)]);
-        }
-        send_blocks(channel, messages::OPENED_COMPONENT, &values)?;
+        let ports = kind.inputs() + kind.outputs();
+        let values = opening.open_all(objects.offset(object)..objects.key(object, ports));
+        send_blocks(channel, messages::OPENED_COMPONENT, &values[..1 + kind.inputs()])?;
     }
     Ok(())
 }
@@ -128,13 +147,8 @@ pub(super) fn open_authenticators(
     (objects, keys): (&Objects, usize),
     draw: &Draw,
 ) -> Result<()> {
-    let open = |&object: &usize| {
-        let offset = opening.open([objects.offset(object)]);
-        for key in 0..keys {
-            opening.open([objects.key(object, key)]);
-        }
-        offset
-    };
+    let open =
+        |&object: &usize| opening.open_all(objects.offset(object)..objects.key(object, keys))[0];
     let offsets: Vec<Block> = draw.opened.iter().map(open).collect();
     send_blocks(channel, messages::OPENED_AUTHENTICATORS, &offsets)
 }

@@ -8,9 +8,9 @@
 //! Timing: strings, rows, Δ | which commitments are opened, here and in `solder`, `oblivious` and
 //! `indicators`, follows from the circuit, the coins, and bits that are sent
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
-use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, TheirOpening};
+use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, TheirOpening, WipedVec};
 use symbolon_primitives::{Block, prefetch};
 use symbolon_transport::{Channel, Message, Result};
 use zeroize::Zeroizing;
@@ -97,9 +97,7 @@ impl Committed {
 
     /// Commitments to sums of these.
     pub fn sums(&self, sums: &[Vec<Id>]) -> Committed {
-        let mut rows = hcom::Committed::new(&self.params);
-        sums.iter().for_each(|ids| push(&mut rows, &self.rows, ids));
-        Committed { params: self.params.clone(), rows }
+        Committed { params: self.params.clone(), rows: self.rows.sums(sums) }
     }
 
     /// The first `at` of them, and the others.
@@ -178,11 +176,6 @@ impl List for Committed {
     }
 }
 
-fn push(to: &mut hcom::Committed, from: &hcom::Committed, ids: &[Id]) {
-    let parts: Vec<_> = ids.iter().map(|&id| (from, id as usize)).collect();
-    to.push_xor(&parts);
-}
-
 /// Openings that are proved together.
 pub(super) struct Opening<'a> {
     committed: &'a Committed,
@@ -206,6 +199,14 @@ impl<'a> Opening<'a> {
         sum
     }
 
+    /// Opens each of some commitments that follow one another: returns what they are to.
+    pub fn open_all(&mut self, ids: Range<Id>) -> &'a [Block] {
+        let ids = ids.start as usize..ids.end as usize;
+        let rows = &self.committed.rows;
+        self.proof.add_range(rows, ids.clone());
+        &rows.values()[ids]
+    }
+
     /// Proves all that was opened.
     ///
     /// # Errors
@@ -219,13 +220,14 @@ impl<'a> Opening<'a> {
 pub(super) struct Received {
     params: hcom::Params,
     rows: Commitments,
-    corrections: Vec<Block>,
+    /// On huge pages, as the rows are: they are looked at in a random order.
+    corrections: WipedVec<Block>,
 }
 
 impl Received {
     /// None yet.
     pub fn none(params: &hcom::Params) -> Received {
-        let (rows, corrections) = (Commitments::new(params), Vec::new());
+        let (rows, corrections) = (Commitments::new(params), WipedVec::default());
         Received { params: params.clone(), rows, corrections }
     }
 
@@ -245,7 +247,9 @@ impl Received {
     ) -> Result<Received> {
         let rows = receiver.commit_random(channel, n)?;
         let params = receiver.params().clone();
-        Ok(Received { params, rows, corrections: vec![Block::ZERO; n] })
+        let mut corrections = WipedVec::default();
+        corrections.grow(n);
+        Ok(Received { params, rows, corrections })
     }
 
     /// As the garbler's.
@@ -264,9 +268,10 @@ impl Received {
 
     /// Commitments to sums of these.
     pub fn sums(&self, sums: &[Vec<Id>]) -> Received {
-        let mut rows = Commitments::new(&self.params);
-        sums.iter().for_each(|ids| push_received(&mut rows, &self.rows, ids));
-        let corrections = sums.iter().map(|ids| self.correction(ids)).collect();
+        let rows = self.rows.sums(sums);
+        let mut corrections = WipedVec::default();
+        let places = corrections.grow(sums.len()).iter_mut().zip(sums);
+        places.for_each(|(place, ids)| *place = self.correction(ids));
         Received { params: self.params.clone(), rows, corrections }
     }
 
@@ -282,10 +287,11 @@ impl Received {
     pub fn behind(&self, others: &[(&Received, usize)]) -> Received {
         let own = (0..self.corrections.len()).map(|id| (self, id));
         let mut rows = Commitments::new(&self.params);
-        let mut corrections = Vec::with_capacity(others.len() + self.corrections.len());
-        for (list, id) in others.iter().copied().chain(own) {
+        let mut corrections = WipedVec::default();
+        let places = corrections.grow(others.len() + self.corrections.len());
+        for (place, (list, id)) in places.iter_mut().zip(others.iter().copied().chain(own)) {
             rows.push_xor(&[(&list.rows, id)]);
-            corrections.push(list.corrections[id]);
+            *place = list.corrections[id];
         }
         Received { params: self.params.clone(), rows, corrections }
     }
@@ -323,7 +329,7 @@ impl Received {
             let record = from.bytes(Commitments::record_bytes(&params))?;
             rows.push_record(&Zeroizing::new(record));
         }
-        let corrections = from.blocks(n)?;
+        let corrections = WipedVec::from_slice(&from.blocks(n)?);
         Ok(Received { params, rows, corrections })
     }
 }
@@ -351,14 +357,9 @@ impl List for Received {
         from.fill(&mut record)?;
         self.rows.push_record(&record);
         let id = self.next();
-        self.corrections.push(from.block()?);
+        self.corrections.grow(1)[0] = from.block()?;
         Ok(id)
     }
-}
-
-fn push_received(to: &mut Commitments, from: &Commitments, ids: &[Id]) {
-    let parts: Vec<_> = ids.iter().map(|&id| (from, id as usize)).collect();
-    to.push_xor(&parts);
 }
 
 /// What the garbler claims to have opened.

@@ -176,7 +176,8 @@ impl GarbledProgram {
             let what = (&copies[rest.clone()], &own[rest]);
             match what.0.len() {
                 1 => self.evaluate_lanes::<1>(kind, what, &mut outputs),
-                2 | 3 => self.evaluate_lanes::<2>(kind, what, &mut outputs),
+                2 => self.evaluate_lanes::<2>(kind, what, &mut outputs),
+                3 => self.evaluate_lanes::<3>(kind, what, &mut outputs),
                 _ => self.evaluate_lanes::<SIDE>(kind, what, &mut outputs),
             }
         }

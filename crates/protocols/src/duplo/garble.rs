@@ -9,6 +9,9 @@
 //! keys of its inputs instead of a seed, but not opening it, which is what most copies are there
 //! for, saves the corrections of all of them.
 //!
+//! The garbler keeps no table: it garbles what stays a second time. That takes no longer than to keep
+//! tables in fresh memory, beyond the caches, until it is known which are opened.
+//!
 //! Departure: `duplo`: copies | garbled from a seed | from committed keys | unopened copies need no
 //! corrections
 
@@ -26,11 +29,6 @@ use crate::{io_wires::receive_bits, parallel::in_parallel};
 
 /// Two half-gates, which are no secret.
 pub(super) type HalfGates = [Block; 2];
-
-/// The number of bytes of tables that the garbler keeps until it knows which copies are opened;
-/// others are garbled again. Half of the copies are opened: to garble the others again takes no
-/// longer than to keep all in fresh memory, beyond the caches.
-const KEPT: usize = 1 << 25;
 
 /// How many copies are garbled or evaluated side by side: so many that what is done once for all of
 /// them takes little, so few that their labels and tables stay in a core's cache.
@@ -116,7 +114,8 @@ fn garble_each(
         while !rest.is_empty() {
             rest = match rest.len() {
                 1 => garble_lanes::<1>(rest, &keys, &mut made),
-                2 | 3 => garble_lanes::<2>(rest, &keys, &mut made),
+                2 => garble_lanes::<2>(rest, &keys, &mut made),
+                3 => garble_lanes::<3>(rest, &keys, &mut made),
                 _ => garble_lanes::<SIDE>(rest, &keys, &mut made),
             };
         }
@@ -165,92 +164,46 @@ pub(super) fn digest(table: &[HalfGates]) -> [u8; 32] {
     digest.finish()
 }
 
-/// How the garbler makes copies.
-pub(super) struct Garbling<'a> {
-    session: &'a [u8; 32],
-    threads: usize,
-    /// Bytes of tables that may still be kept.
-    room: usize,
-}
-
-impl<'a> Garbling<'a> {
-    pub fn new(session: &'a [u8; 32], threads: usize) -> Garbling<'a> {
-        Garbling { session, threads, room: KEPT }
-    }
-
-    /// Garbles all copies of a kind, corrects the commitments and sends the digests. Returns the
-    /// tables that it keeps.
-    ///
-    /// Paper: KNRTT17, GenSub, VerSub | garbling, garbling again
-    pub fn garble_all(
-        &mut self,
-        channel: &mut Channel,
-        committed: &mut Committed,
-        (kind, objects): (&Kind, &Objects),
-    ) -> Result<KeptTables> {
-        send_offsets(channel, committed, objects)?;
-        let (session, gates) = (self.session, kind.ands());
-        let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
-        let mut digests = Vec::with_capacity(32 * objects.count);
-        let (mut kept, mut others) = (self.keep(kind, objects), HugeBuf::public(0));
-        let (mut first, step) = (0, copies_at_a_time(kind, self.threads));
-        while first < objects.count {
-            let end = if first < kept.copies { kept.copies } else { objects.count };
-            let n = step.min(end - first);
-            let tables = if first < kept.copies {
-                &mut kept.tables[first * gates..][..n * gates]
-            } else {
-                others.reset(n * gates);
-                &mut others[..]
-            };
-            let fixed: &Committed = committed;
-            let places = split(tables, gates, n).into_iter().zip(first..);
-            let copy = |(table, object)| (Copy { kind, objects, session, object }, table);
-            let all = places.map(copy).collect();
-            let mut made = garble_each(self.threads, all, |copy| copy.keys(fixed));
-            let places = split(tables, gates, n).into_iter().zip(&mut made);
-            places.for_each(|(table, (_outputs, _delta))| {
-                adversary(channel, table);
-                #[cfg(test)]
-                tamper_outputs(channel, _outputs, **_delta);
-            });
-            let places = split(tables, gates, n);
-            let made_digests = in_parallel(self.threads, places, |table| digest(table));
-            digests.extend_from_slice(made_digests.as_flattened());
-            for (object, (outputs, delta)) in (first..).zip(made) {
-                for (output, &zero) in outputs.iter().enumerate() {
-                    let id = objects.key(object, kind.inputs() + output);
-                    corrections.push(committed.correct(id, keys::committed(zero, *delta)));
-                }
+/// Garbles all copies of a kind, corrects the commitments and sends the digests.
+///
+/// Paper: KNRTT17, GenSub, VerSub | garbling, garbling again
+pub(super) fn garble_all(
+    channel: &mut Channel,
+    committed: &mut Committed,
+    (session, threads): (&[u8; 32], usize),
+    (kind, objects): (&Kind, &Objects),
+) -> Result<()> {
+    send_offsets(channel, committed, objects)?;
+    let gates = kind.ands();
+    let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
+    let mut digests = Vec::with_capacity(32 * objects.count);
+    let (step, mut room) = (copies_at_a_time(kind, threads), HugeBuf::public(0));
+    for first in (0..objects.count).step_by(step) {
+        let n = step.min(objects.count - first);
+        room.reset(n * gates);
+        let fixed: &Committed = committed;
+        let places = split(&mut room, gates, n).into_iter().zip(first..);
+        let copy = |(table, object)| (Copy { kind, objects, session, object }, table);
+        let all = places.map(copy).collect();
+        let mut made = garble_each(threads, all, |copy| copy.keys(fixed));
+        let places = split(&mut room, gates, n).into_iter().zip(&mut made);
+        places.for_each(|(table, (_outputs, _delta))| {
+            adversary(channel, table);
+            #[cfg(test)]
+            tamper_outputs(channel, _outputs, **_delta);
+        });
+        let places = split(&mut room, gates, n);
+        let made_digests = in_parallel(threads, places, |table| digest(table));
+        digests.extend_from_slice(made_digests.as_flattened());
+        for (object, (outputs, delta)) in (first..).zip(made) {
+            for (output, &zero) in outputs.iter().enumerate() {
+                let id = objects.key(object, kind.inputs() + output);
+                corrections.push(committed.correct(id, keys::committed(zero, *delta)));
             }
-            first += n;
         }
-        send_blocks(channel, messages::OUTPUT_KEYS, &corrections)?;
-        channel.send(messages::DIGESTS, &digests)?;
-        Ok(kept)
     }
-
-    /// Room for the tables that are kept.
-    fn keep(&mut self, kind: &Kind, objects: &Objects) -> KeptTables {
-        let bytes = size_of::<HalfGates>() * kind.ands();
-        let copies = self.room.checked_div(bytes).map_or(objects.count, |n| n.min(objects.count));
-        self.room -= bytes * copies;
-        KeptTables { copies, gates: kind.ands(), tables: HugeBuf::public(kind.ands() * copies) }
-    }
-}
-
-/// The tables of the first copies of a kind.
-pub(super) struct KeptTables {
-    copies: usize,
-    gates: usize,
-    tables: HugeBuf<HalfGates>,
-}
-
-impl KeptTables {
-    /// That of one copy, if it was kept.
-    pub fn get(&self, object: usize) -> Option<&[HalfGates]> {
-        (object < self.copies).then(|| &self.tables[object * self.gates..][..self.gates])
-    }
+    send_blocks(channel, messages::OUTPUT_KEYS, &corrections)?;
+    channel.send(messages::DIGESTS, &digests)
 }
 
 /// The tables of `n` copies, of `gates` gates each.

@@ -10,6 +10,7 @@
 use symbolon_primitives::{BitVec, Block, Challenge};
 use symbolon_transport::{Channel, Error, Result};
 
+use super::check;
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
 use super::messages;
 use crate::io_wires::receive_bits;
@@ -47,14 +48,14 @@ pub(super) fn receive(
 }
 
 /// What each check adds up: a subset of `n` masks, and one of the sacrificed ones after them.
-fn subsets(challenge: Challenge, first: Id, n: usize, checks: usize) -> Vec<Vec<Id>> {
-    let mut prg = challenge.into_prg();
-    let subset = |check: usize| {
-        let drawn = BitVec::random(n, &mut prg);
-        let chosen = (0..n).filter(|&i| drawn.get(i)).chain([n + check]);
-        chosen.map(|i| first + i as Id).collect()
-    };
-    (0..checks).map(subset).collect()
+fn subsets(
+    challenge: Challenge,
+    first: Id,
+    n: usize,
+    checks: usize,
+) -> impl Iterator<Item = Vec<Id>> {
+    let all = check::subsets(challenge, n, checks);
+    all.map(move |subset| subset.into_iter().map(|i| first + i as Id).collect())
 }
 
 /// The garbler opens the sums.
@@ -67,7 +68,7 @@ pub(super) fn open(
     (first, n, checks): (Id, usize, usize),
 ) -> Result<()> {
     let subsets = subsets(challenge, first, n, checks);
-    let sums: Vec<Block> = subsets.iter().map(|ids| opening.open(ids.iter().copied())).collect();
+    let sums: Vec<Block> = subsets.map(|ids| opening.open(ids)).collect();
     send_blocks(channel, messages::MASK_SUMS, &sums)
 }
 
@@ -84,11 +85,11 @@ pub(super) fn claim(
     (first, n, checks): (Id, usize, usize),
 ) -> Result<()> {
     let sums = receive_blocks(channel, messages::MASK_SUMS, checks)?;
-    for (ids, &sum) in subsets(challenge, first, n, checks).iter().zip(&sums) {
+    for (ids, &sum) in subsets(challenge, first, n, checks).zip(&sums) {
         if sum.lsb() {
             return Err(Error::misbehaved(channel.peer(), super::checks::MASK));
         }
-        claims.claim(ids.iter().copied(), sum);
+        claims.claim(ids, sum);
     }
     Ok(())
 }

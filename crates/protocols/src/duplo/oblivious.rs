@@ -23,11 +23,13 @@
 //! Departure: `duplo`: check of transfers | sacrificed ones are opened | random sums of all | the
 //! sacrificed ones mask the sums
 
+use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::{CotReceiver, CotSender, Workspace};
 use symbolon_primitives::{BitVec, Block, Challenge, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
+use super::check;
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
 use super::layout::COMMON_OFFSET;
 use super::messages;
@@ -42,8 +44,10 @@ pub(super) fn send(
     committed: &mut Committed,
     (first, n): (Id, usize),
 ) -> Result<()> {
-    let mut keys = Zeroizing::new(vec![Block::ZERO; n]);
-    cot.extend(channel, &mut keys, &mut Workspace::default())?;
+    let (mut keys, mut work) = (Zeroizing::new(vec![Block::ZERO; n]), Workspace::default());
+    for keys in keys.chunks_mut(MAX_DRAW) {
+        cot.extend(channel, keys, &mut work)?;
+    }
     channel.tamper_state("duplo: transfer keys", Block::as_bytes_mut(&mut keys));
     let mut offset = [**cot.delta()];
     channel.tamper_state("duplo: common offset", Block::as_bytes_mut(&mut offset));
@@ -84,24 +88,16 @@ pub(super) fn receive(
     prg: &mut Prg,
 ) -> Result<Transfers> {
     let choices = Zeroizing::new(BitVec::random(n, prg));
-    let mut results = Zeroizing::new(vec![Block::ZERO; n]);
-    cot.extend(channel, &choices, &mut results, &mut Workspace::default())?;
+    let (mut results, mut work) = (Zeroizing::new(vec![Block::ZERO; n]), Workspace::default());
+    for (first, results) in (0..).step_by(MAX_DRAW).zip(results.chunks_mut(MAX_DRAW)) {
+        let choices = choices.slice(first..first + results.len());
+        cot.extend(channel, &choices, results, &mut work)?;
+    }
     channel.flush()?;
     let corrections = receive_blocks(channel, messages::TRANSFER_KEYS, n + 1)?;
     received.correct(COMMON_OFFSET, corrections[0]);
     (first..).zip(&corrections[1..]).for_each(|(id, &correction)| received.correct(id, correction));
     Ok(Transfers { choices, results })
-}
-
-/// The subsets of `n` transfers that are checked, one for each of the sacrificed ones, which come
-/// after them.
-fn subsets(challenge: Challenge, n: usize, checks: usize) -> Vec<Vec<usize>> {
-    let mut prg = challenge.into_prg();
-    let subset = |check: usize| {
-        let drawn = BitVec::random(n, &mut prg);
-        (0..n).filter(|&i| drawn.get(i)).chain([n + check]).collect()
-    };
-    (0..checks).map(subset).collect()
 }
 
 /// The garbler's part of the check.
@@ -119,7 +115,7 @@ pub(super) fn open(
     let choices = receive_bits(channel, messages::CHOICES, checks)?;
     let sums = receive_blocks(channel, messages::TRANSFER_SUMS, checks)?;
     let mut values = Vec::with_capacity(checks);
-    for (check, subset) in subsets(challenge, n, checks).into_iter().enumerate() {
+    for (check, subset) in check::subsets(challenge, n, checks).enumerate() {
         let mut ids: Vec<Id> = subset.into_iter().map(|i| first + i as Id).collect();
         if choices.get(check) {
             ids.push(COMMON_OFFSET);
@@ -154,7 +150,7 @@ pub(super) fn claim(
 ) -> Result<()> {
     let mut choices = BitVec::zeros(checks);
     let mut sums = Vec::with_capacity(checks);
-    for (check, subset) in subsets(challenge, n, checks).into_iter().enumerate() {
+    for (check, subset) in check::subsets(challenge, n, checks).enumerate() {
         let choice = subset.iter().fold(false, |sum, &i| sum ^ transfers.choices.get(i));
         let sum = subset.iter().fold(Block::ZERO, |sum, &i| sum ^ transfers.results[i]);
         let mut ids: Vec<Id> = subset.into_iter().map(|i| first + i as Id).collect();

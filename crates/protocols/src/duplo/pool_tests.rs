@@ -13,7 +13,7 @@ use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 use super::engine::Duplo;
 use super::params::Games;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
-use super::tests::{Scene, TINY, circuit, continuation};
+use super::tests::{Scene, TINY, circuit, continuation, table_of};
 use super::{Components, Plan, checks};
 use crate::{Compiled, Engine, InputBits, Network, OutputBits, PoolSink, PoolSource, Protocol};
 
@@ -335,7 +335,8 @@ fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
     let (mut caught, mut survived) = (0, 0);
     for seed in 0..12 {
         let scene = Scene::new(Some(TINY), 1, seed);
-        let adversary = cheats(GARBLER, state("duplo: table", seed as usize % 6, 5));
+        let wrong_row = table_of(seed as usize % 6, |table| table[5] ^= 2);
+        let adversary = cheats(GARBLER, wrong_row);
         let [garbler, evaluator] = fill(&scene, 1, adversary);
         let Ok(own) = evaluator else {
             assert_noticed(&evaluator, GARBLER, checks::OPENED_COMPONENT);

@@ -31,7 +31,7 @@ use super::buckets::{self, GarbledCopy, Places, View};
 use super::check::{self, Draw};
 use super::commit::{Committed, Received};
 use super::engine::{Duplo, Side};
-use super::garble::{self, HalfGates, KeptTables};
+use super::garble::{self, HalfGates};
 use super::indicators;
 use super::keys::{KeyHash, SelfHash};
 use super::layout::Layout;
@@ -49,8 +49,6 @@ pub(super) struct GarblerCopies {
     pub committed: Committed,
     session: [u8; 32],
     threads: usize,
-    /// Of each kind, the tables that it kept.
-    tables: Vec<KeptTables>,
     buckets: BucketSizes,
 }
 
@@ -155,10 +153,8 @@ pub(super) fn garbler(
     indicators::commit(channel, &mut committed, (masks, run.masks + run.checks))?;
     let (objects, bundle) = (run.layout.authenticators, run.layout.bundle);
     authenticators::commit_all(channel, &mut committed, &session, (&objects, bundle))?;
-    let mut garbling = garble::Garbling::new(&session, threads);
-    let mut tables = Vec::new();
     for kind in program.graph.kinds.iter().zip(&run.layout.kinds) {
-        tables.push(garbling.garble_all(channel, &mut committed, kind)?);
+        garble::garble_all(channel, &mut committed, (&session, threads), kind)?;
     }
     let hash = KeyHash::new(engine.coin(channel)?);
     authenticators::send_accepted(channel, &committed, &hash, (&objects, bundle))?;
@@ -179,7 +175,7 @@ pub(super) fn garbler(
     check::open_authenticators(channel, &mut opening, what, &places.authenticators)?;
     opening.prove(channel)?;
     let program = Arc::new(program);
-    Ok(GarblerCopies { digest, program, places, committed, session, threads, tables, buckets })
+    Ok(GarblerCopies { digest, program, places, committed, session, threads, buckets })
 }
 
 impl GarblerCopies {
@@ -201,14 +197,13 @@ impl GarblerCopies {
     /// # Errors
     /// `Transport` when the peer is gone.
     pub fn fill(&self, channel: &mut Channel, proof: OwnOpening, part: usize) -> Result<()> {
-        let GarblerCopies { program, places, committed, session, threads, tables, .. } = self;
+        let GarblerCopies { program, places, committed, session, threads, .. } = self;
         let mut sending = buckets::Sending::new(session, *threads);
         let view = View { program, places, part };
         let mut opening = committed.opening(proof);
         buckets::solder_authenticators(channel, &mut opening, view)?;
         for slot in 0..program.graph.slots.len() {
-            let tables = &tables[program.graph.slots[slot].kind];
-            sending.slot(channel, &mut opening, (view, slot), tables)?;
+            sending.slot(channel, &mut opening, (view, slot))?;
         }
         opening.prove(channel)?;
         channel.flush()

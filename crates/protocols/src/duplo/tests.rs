@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type, builtin, reference};
-use symbolon_transport::adversary::Stage;
+use symbolon_transport::adversary::{FnAdversary, Stage};
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
 use super::engine::Duplo;
@@ -258,6 +258,22 @@ impl Scene {
     }
 }
 
+/// Changes the table of one copy, and does so again when the copy is garbled again.
+pub(super) fn table_of(copy: usize, change: impl Fn(&mut [u8]) + Send + 'static) -> FnAdversary {
+    let (mut times, mut honest) = (0, None);
+    FnAdversary::new().on_state(move |at, data| {
+        if at == "duplo: table" {
+            if times == copy {
+                honest = Some(data.to_vec());
+            }
+            if honest.as_deref() == Some(&*data) {
+                change(data);
+            }
+            times += 1;
+        }
+    })
+}
+
 /// Sizes at which runs take little.
 pub(super) const TINY: Small = Small { components: [2, 2], authenticators: [3, 3] };
 
@@ -275,6 +291,16 @@ fn several_executions_are_run_together() {
                 );
             }
         }
+    }
+}
+
+/// More inputs of the evaluator than there are transfers in a draw.
+#[test]
+fn transfers_take_as_many_draws_as_they_need() {
+    let executions = symbolon_ot::cot::MAX_DRAW / 4 + 1;
+    let scene = Scene::new(Some(TINY), executions, 3);
+    for (party, ended) in (0..).zip(scene.run(|_| ())) {
+        assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");
     }
 }
 
