@@ -37,7 +37,13 @@ fuzz_target!(|data: &[u8]| {
     let [a, b, c, d, how, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
     let input = Input { name: "x".into(), ty: ty(&[*a, *b, *c, *d]), owner: 0.into() };
-    let columns = if how & 4 == 0 { Vec::new() } else { vec!["a".into(), "b".into()] };
+    let columns: &[&str] = match how >> 2 & 3 {
+        0 => &[],
+        1 => &["a", "b"],
+        2 => &["a"],
+        _ => &["a.b"],
+    };
+    let columns = columns.iter().map(|name| name.to_string()).collect();
     let form = FileForm { csv: how & 1 == 1, pad: how & 2 == 2, columns };
     let Ok(bits) = parse_file(&input, text, &form) else { return };
     assert_eq!(bits.len() as u64, input.ty.width());
