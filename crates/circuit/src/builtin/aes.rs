@@ -6,7 +6,8 @@
 //!
 //! The S-box comes as gates or as a look-up in its table, for protocols that have look-ups.
 
-use super::{big_endian, from_big_endian, sbox};
+use super::byte_order::{big_endian, from_big_endian};
+use super::sbox;
 use crate::builder::{Bit, Builder, ComponentBuilder, Gates, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 

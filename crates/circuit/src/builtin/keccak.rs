@@ -1,6 +1,6 @@
 //! Keccak-f\[1600\] (FIPS 202).
 
-use super::{big_endian, from_big_endian};
+use super::byte_order::{big_endian, from_big_endian};
 use crate::builder::{Builder, Gates, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 

@@ -9,6 +9,7 @@
 mod aes;
 mod arith;
 mod auction;
+mod byte_order;
 mod entries;
 mod hamming;
 mod keccak;
@@ -25,7 +26,6 @@ pub(crate) mod testing;
 pub use name::Entry;
 pub(crate) use name::distance;
 
-use crate::builder::Word;
 use crate::{Circuit, CircuitError};
 
 /// All built-in circuits, for listing.
@@ -43,16 +43,4 @@ pub fn catalogue() -> &'static [Entry] {
 /// malformed or out of range; the message says what would do.
 pub fn by_name(name: &str) -> Result<Circuit, CircuitError> {
     name::build(entries::ENTRIES, name)
-}
-
-/// The word cut into words of `unit` bits, the most significant first.
-fn big_endian(word: &Word, unit: usize) -> Vec<Word> {
-    let mut units = word.split(unit);
-    units.reverse();
-    units
-}
-
-/// The inverse of [`big_endian`].
-fn from_big_endian(units: &[Word]) -> Word {
-    Word::join(units.iter().rev())
 }

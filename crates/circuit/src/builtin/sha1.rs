@@ -1,6 +1,6 @@
 //! SHA-1's compression function (FIPS 180-4).
 
-use super::{big_endian, from_big_endian};
+use super::byte_order::{big_endian, from_big_endian};
 use crate::builder::{Builder, Gates, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 

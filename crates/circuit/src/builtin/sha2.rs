@@ -1,6 +1,6 @@
 //! The compression functions of SHA-256 and SHA-512 (FIPS 180-4).
 
-use super::{big_endian, from_big_endian};
+use super::byte_order::{big_endian, from_big_endian};
 use crate::builder::{Builder, Gates, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::compound::unquoted;
 use super::format::{Value, format_value};
 use super::key::{self, Chosen};
-use super::parse::{elements, parse, typed, without_brackets};
+use super::parse::{elements, line_of, parse, typed, without_brackets};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
 
@@ -169,12 +169,6 @@ fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Resul
             read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))
         }
     }
-}
-
-/// The line, from 1, on which a part of a text begins.
-pub(super) fn line_of(text: &str, part: &str) -> usize {
-    let start = (part.as_ptr().addr() - text.as_ptr().addr()).min(text.len());
-    text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
 /// Whether values of a type take several cells.

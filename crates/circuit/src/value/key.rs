@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::file::line_of;
+use super::parse::line_of;
 use crate::builtin::distance;
 
 /// What a file has under a key.

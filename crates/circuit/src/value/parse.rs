@@ -111,6 +111,12 @@ pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), S
     }
 }
 
+/// The line, from 1, on which a part of a text begins.
+pub(super) fn line_of(text: &str, part: &str) -> usize {
+    let start = (part.as_ptr().addr() - text.as_ptr().addr()).min(text.len());
+    text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
 /// What is between the brackets, when the first and the last character are a pair of them; checks
 /// that all brackets are paired.
 pub(super) fn without_brackets(text: &str) -> Result<&str, String> {

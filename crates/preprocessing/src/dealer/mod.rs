@@ -62,8 +62,9 @@ use symbolon_transport::PartyId;
 
 pub use client::{DealerClient, Gates};
 pub use deal::{Summary, serve};
+pub use pending::ServerLimits;
 pub use request::{Limits, MAX_PARTIES, REQUEST_HEAD, Request};
-pub use server::{DealerServer, Event, ServerLimits};
+pub use server::{DealerServer, Event};
 
 /// The party whose shares of c are sent and not expanded.
 const CLOSING: PartyId = PartyId::new(0);

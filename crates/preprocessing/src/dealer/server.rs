@@ -20,9 +20,9 @@ use symbolon_transport::{
 };
 
 use super::{
-    Limits, Request, Summary,
+    Request, Summary,
     deal::{channels, deal, dismiss, refusal},
-    pending::{PendingSessions, Rejection},
+    pending::{PendingSessions, Rejection, ServerLimits},
 };
 
 /// How long a client may take to say what it wants.
@@ -41,38 +41,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How often rejected connections are reported.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
-
-/// What a dealer admits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServerLimits {
-    /// How much is dealt to one session.
-    pub per_session: Limits,
-    /// How long a session waits for its last party.
-    pub join_timeout: Duration,
-    /// How many sessions may wait for parties; when there are more, the oldest gives way.
-    pub waiting: usize,
-    /// How many sessions are dealt to at a time, each in a thread.
-    pub running: usize,
-    /// How many slots one key may hold at a time, in sessions that wait or run.
-    pub per_key: usize,
-    /// How many slots there are, in sessions that wait or run. When all are taken, a session that
-    /// waits gives way, of the address with the most. A slot takes a file descriptor, see
-    /// [`DealerServer::DESCRIPTORS`].
-    pub slots: usize,
-    /// How many slots one address may hold in sessions that wait, before one of them gives way to
-    /// the next. More only for the parties of one session.
-    pub per_address: usize,
-}
-
-impl Default for ServerLimits {
-    /// The limits' default, 30 s, 256 waiting, 64 running, 16 slots a key, 1 024 slots, 256 an
-    /// address.
-    fn default() -> Self {
-        let (per_session, join_timeout) = (Limits::default(), Duration::from_secs(30));
-        let (waiting, running, per_key, slots, per_address) = (256, 64, 16, 1024, 256);
-        ServerLimits { per_session, join_timeout, waiting, running, per_key, slots, per_address }
-    }
-}
 
 /// What happened at a dealer.
 #[derive(Clone, Debug, PartialEq, Eq)]
