@@ -55,7 +55,7 @@ fn send(table: &[[Block; 2]], copies: usize) {
 fn times_beside_the_garbling_that_cannot_be_avoided() {
     let circuit = builtin::by_name("aes128").unwrap();
     let plan = Plan::new(&circuit);
-    for executions in [1, 32, 128] {
+    for executions in [1, 32, 128, 1024] {
         let plans = Plans { executions, ..Plans::default() };
         let sizes = Forecast::new(&circuit, plans).unwrap().components[0].sizes;
         let kept = sizes.bucket * sizes.buckets;
