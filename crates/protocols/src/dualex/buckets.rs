@@ -7,52 +7,25 @@
 //! this is right is checked online, when the seeds of d̂ are opened (`outputs`).
 
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
-use symbolon_primitives::{BitVec, Block, Opening, same_digest};
-use symbolon_transport::{Error, PartyId, Result, Step};
+use symbolon_primitives::{BitVec, Block, Opening};
+use symbolon_transport::{Error, Result, Step};
 use zeroize::Zeroizing;
 
 use super::{
     check::Committed,
     checks,
-    execution::{Execution, PeerCircuit},
-    garble::{
-        Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, PairDigest, Source, output_labels,
-    },
+    execution::{Bucket, PeerCircuit},
+    garble::{Contents, Digest, Leaves, OwnCircuit, Source, output_labels},
     inputs::Inputs,
+    label_hashes::LabelHashes,
     messages,
-    offline::Offline,
     ot::Blocks,
-    psi,
+    preparation::Preparation,
 };
 use crate::parallel::in_parallel;
 
 /// Gates of a table in one message.
 const PIECE: usize = 1 << 15;
-
-/// A bucket in each direction.
-pub(super) struct Bucket {
-    /// Its number among those of the session.
-    pub number: u64,
-    /// This party's circuits.
-    pub own: Vec<OwnCircuit>,
-    /// The peer's circuits.
-    pub theirs: Vec<PeerCircuit>,
-    /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the
-    /// peer's circuits.
-    pub encoded: Vec<(Vec<Digest>, Digest)>,
-    /// What the output labels of the peer's bucket are compared with.
-    pub output_hashes: LabelHashes,
-    /// M·c of the bucket's first OT.
-    pub input_mask: Zeroizing<BitVec>,
-}
-
-impl Bucket {
-    /// The bucket with the OTs for its intersection.
-    pub fn into_execution(self, psi: (psi::Sender, psi::Receiver)) -> Execution {
-        let Bucket { number, own, theirs, output_hashes, input_mask, .. } = self;
-        Execution { number, own, input_mask, theirs, output_hashes, psi }
-    }
-}
 
 /// Sends the circuits and labels of own bucket `i`, and receives the peer's.
 ///
@@ -62,7 +35,7 @@ impl Bucket {
 /// `PeerMisbehaved` when a circuit is not the one that was committed to, or the labels of this
 /// party's encoding are not; `Transport`.
 pub(super) fn exchange(
-    offline: &mut Offline<'_>,
+    offline: &mut Preparation<'_>,
     committed: &Committed,
     inputs: &Inputs<'_>,
     i: usize,
@@ -92,7 +65,7 @@ pub(super) fn exchange(
 
 /// Garbles circuits again, and sends them.
 fn send_circuits(
-    offline: &mut Offline<'_>,
+    offline: &mut Preparation<'_>,
     committed: &Committed,
     circuits: &[u32],
 ) -> Result<Vec<OwnCircuit>> {
@@ -139,7 +112,7 @@ fn send_circuits(
 /// Check: `dualex`: circuits | `garbled circuit commitment` | another circuit than could have been
 /// opened | 2^-128
 fn receive_circuit(
-    offline: &mut Offline<'_>,
+    offline: &mut Preparation<'_>,
     committed: &Committed,
     j: usize,
 ) -> Result<(PeerCircuit, (Vec<Digest>, Digest))> {
@@ -189,41 +162,11 @@ fn receive_circuit(
     Ok((circuit, (encoded, pairs[1])))
 }
 
-/// What the output labels of a bucket are compared with.
-pub(super) struct LabelHashes {
-    /// The XOR of both hashes of each output.
-    pub sums: Vec<Digest>,
-    /// The digest of all pairs of hashes.
-    pub pairs: Digest,
-}
-
-impl LabelHashes {
-    /// Those of these labels, of bucket `number` of party `garbler`.
-    pub fn of(
-        (session, garbler, number): (&[u8; 32], PartyId, u64),
-        labels: &[[Block; 2]],
-    ) -> LabelHashes {
-        let hash = LeafHash::new(session, garbler, number);
-        let hashes = hash.pairs(Leaf::Bucket, labels);
-        let mut pairs = PairDigest::new();
-        LabelHashes { sums: pairs.add(&hashes), pairs: pairs.finish() }
-    }
-
-    /// Whether both are the same.
-    pub fn same(&self, other: &LabelHashes) -> bool {
-        let mut same = self.sums.len() == other.sums.len();
-        for (own, other) in self.sums.iter().zip(&other.sums) {
-            same &= same_digest(own, other);
-        }
-        same & same_digest(&self.pairs, &other.pairs)
-    }
-}
-
 /// Sends what the output labels of a bucket are compared with, and the translations of its
 /// circuits.
 ///
 /// Paper: RR16, Fig. 15, Bucketing, Bucket Labels
-fn send_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
+fn send_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<()> {
     #[cfg(test)]
     reseed(offline, bucket);
     let outputs = offline.function.outputs;
@@ -244,7 +187,7 @@ fn send_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
 }
 
 /// Receives the peer's.
-fn receive_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
+fn receive_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<()> {
     let outputs = offline.function.outputs;
     let (_, others) = bucket.theirs.split_first_mut().expect("no bucket is empty");
     let length = 32 * outputs + 32 + 32 * outputs * others.len();
@@ -267,7 +210,7 @@ fn receive_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> 
 
 /// A cheater's other seeds.
 #[cfg(test)]
-fn reseed(offline: &mut Offline<'_>, bucket: &mut Bucket) {
+fn reseed(offline: &mut Preparation<'_>, bucket: &mut Bucket) {
     let Some(cheat) = offline.cheat.filter(|cheat| cheat.reseeded) else { return };
     for circuit in bucket.own.iter_mut().filter(|circuit| !(cheat.garbled)(circuit.number)) {
         circuit.output_seed = offline.prg.seed();

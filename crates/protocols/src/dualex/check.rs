@@ -18,7 +18,7 @@ use symbolon_transport::{Error, Result, Step};
 use zeroize::Zeroizing;
 
 use super::garble::Source;
-use super::offline::{Offline, Ots};
+use super::preparation::{Ots, Preparation};
 use super::{checks, messages};
 use crate::parallel::in_parallel;
 
@@ -40,7 +40,7 @@ pub(super) struct Committed {
 ///
 /// # Errors
 /// `PeerMisbehaved` when the peer echoes this party's commitments; `Transport`.
-pub(super) fn commit(offline: &mut Offline<'_>, ots: &Ots) -> Result<Committed> {
+pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committed> {
     let (n, me) = (offline.params.circuits(), offline.me());
     let encoded = offline.matrices[me].encoded();
     let seeds: Vec<Seed> = (0..n).map(|_| offline.prg.seed()).collect();
@@ -87,7 +87,7 @@ pub(super) fn commit(offline: &mut Offline<'_>, ots: &Ots) -> Result<Committed> 
 /// `PeerMisbehaved` when an opened circuit is not what was committed to, or the choices of its OTs
 /// are others; `Transport`.
 pub(super) fn open(
-    offline: &mut Offline<'_>,
+    offline: &mut Preparation<'_>,
     committed: &Committed,
     ots: &Ots,
     [own, theirs]: [&CheckSet; 2],
@@ -155,7 +155,7 @@ fn seed(bytes: [u8; 16]) -> Seed {
 /// The orders of a cheater that swaps leaves.
 #[cfg(test)]
 fn bent_orders(
-    offline: &Offline<'_>,
+    offline: &Preparation<'_>,
     mut orders: Vec<Zeroizing<BitVec>>,
 ) -> Vec<Zeroizing<BitVec>> {
     let Some(cheat) = offline.cheat else { return orders };

@@ -5,12 +5,8 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Error, Result, SessionId};
 
 use super::{
-    offline::{EachExecution, Offline},
-    online::PreparedExecutions,
-    ot::OtSession,
-    params::Params,
-    probe_matrix::ProbeMatrix,
-    tables::Tables,
+    offline::EachExecution, online::PreparedExecutions, ot::OtSession, params::Params,
+    preparation::Preparation, probe_matrix::ProbeMatrix, tables::Tables,
 };
 use crate::{
     Compiled, Engine, Network, Prepared, Preprocessed,
@@ -85,7 +81,7 @@ impl DualEx {
         let mut coin = coin.into_prg();
         let matrices =
             function.inputs.map(|bits| ProbeMatrix::draw(bits, params.kappa_s, &mut coin));
-        let offline = Offline {
+        let offline = Preparation {
             net,
             function,
             params,

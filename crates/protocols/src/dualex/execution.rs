@@ -6,15 +6,40 @@ use symbolon_transport::{PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::{
-    buckets::LabelHashes,
     function::Function,
     garble::{Digest, OwnCircuit},
+    label_hashes::LabelHashes,
     ot::Blocks,
     params::{Params, item_bits},
     psi::{CommittedTerms, PsiForm, Receiver, Sender, Shape},
     tables::Table,
 };
 use crate::codec::{Reader, Writer, damaged};
+
+/// A bucket in each direction, from which an execution is made.
+pub(super) struct Bucket {
+    /// Its number among those of the session.
+    pub number: u64,
+    /// This party's circuits.
+    pub own: Vec<OwnCircuit>,
+    /// The peer's circuits.
+    pub theirs: Vec<PeerCircuit>,
+    /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the
+    /// peer's circuits.
+    pub encoded: Vec<(Vec<Digest>, Digest)>,
+    /// What the output labels of the peer's bucket are compared with.
+    pub output_hashes: LabelHashes,
+    /// M·c of the bucket's first OT.
+    pub input_mask: Zeroizing<BitVec>,
+}
+
+impl Bucket {
+    /// The bucket with the OTs for its intersection.
+    pub fn into_execution(self, psi: (Sender, Receiver)) -> Execution {
+        let Bucket { number, own, theirs, output_hashes, input_mask, .. } = self;
+        Execution { number, own, input_mask, theirs, output_hashes, psi }
+    }
+}
 
 /// A bucket of circuits in each direction, ready for one evaluation.
 pub(super) struct Execution {

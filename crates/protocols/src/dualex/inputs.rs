@@ -25,12 +25,12 @@ use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::{
-    buckets::Bucket,
     checks,
+    execution::Bucket,
     garble::{Leaf, LeafHash, PairDigest},
     messages,
-    offline::{Offline, Ots},
     ot::Blocks,
+    preparation::{Ots, Preparation},
 };
 
 /// What all buckets' labels of encodings are fetched with.
@@ -53,7 +53,7 @@ pub(super) struct Inputs<'a> {
 /// # Errors
 /// `PeerMisbehaved` when the peer's are malformed; `Transport`.
 pub(super) fn announce<'a>(
-    offline: &mut Offline<'_>,
+    offline: &mut Preparation<'_>,
     ots: &'a Ots,
     buckets: [&'a Buckets; 2],
 ) -> Result<Inputs<'a>> {
@@ -107,14 +107,14 @@ impl Inputs<'_> {
         (0..self.size - 1).map(|b| self.differences.slice(start(b)..start(b) + bits)).collect()
     }
 
-    fn mask(&self, offline: &Offline<'_>, sender: usize, bucket: u64) -> Mask {
+    fn mask(&self, offline: &Preparation<'_>, sender: usize, bucket: u64) -> Mask {
         let session = &offline.net.session;
         let start = derive_block("symbolon dualex encoded 1", session, sender as u64);
         Mask { hash: TweakedHash::new(start), bucket, size: self.size }
     }
 
     /// Sends the masked labels of the peer's encoding in own bucket `i`.
-    pub fn send(&self, offline: &mut Offline<'_>, bucket: &mut Bucket, i: usize) -> Result<()> {
+    pub fn send(&self, offline: &mut Preparation<'_>, bucket: &mut Bucket, i: usize) -> Result<()> {
         let strings = sent_strings(self.ots, &self.runs(i, 1), &self.differences(i));
         let message = self.mask(offline, offline.me(), bucket.number).labels(&strings, bucket);
         bucket.own.iter_mut().for_each(|circuit| circuit.encoded = Blocks::default());
@@ -122,7 +122,12 @@ impl Inputs<'_> {
     }
 
     /// Receives the labels of this party's encoding in the peer's bucket `i`.
-    pub fn receive(&self, offline: &mut Offline<'_>, bucket: &mut Bucket, i: usize) -> Result<()> {
+    pub fn receive(
+        &self,
+        offline: &mut Preparation<'_>,
+        bucket: &mut Bucket,
+        i: usize,
+    ) -> Result<()> {
         let peer = 1 - offline.me();
         for (circuit, difference) in bucket.theirs.iter_mut().skip(1).zip(&self.differences(i)) {
             circuit.shift = offline.matrices[peer].decode(difference);
@@ -228,7 +233,7 @@ impl Mask {
 /// Check: `dualex`: OT of inputs | `encoded input label`, on a random encoding that resists ρ
 /// probes | wrong labels for one value of an input bit | 2^-ρ
 fn receive_labels(
-    offline: &Offline<'_>,
+    offline: &Preparation<'_>,
     bucket: &mut Bucket,
     choices: &BitVec,
     labels: &[Block],

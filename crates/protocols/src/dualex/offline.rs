@@ -9,84 +9,24 @@
 
 use symbolon_cutchoose::draw::{Buckets, CheckSet};
 use symbolon_interaction::toss_coin;
-use symbolon_primitives::{BitVec, Challenge, Prg};
-use symbolon_transport::{Channel, PartyId, Result, SessionId};
+use symbolon_primitives::{BitVec, Challenge};
+use symbolon_transport::{PartyId, Result, SessionId};
 use zeroize::Zeroizing;
 
 use super::{
     buckets, check,
     execution::{Execution, Lengths},
-    function::Function,
-    garble::Garbler,
     inputs, messages,
-    ot::{OtSession, ReceivedOts, SentOts},
-    params::Params,
-    probe_matrix::ProbeMatrix,
+    ot::OtSession,
+    preparation::{Draw, Ots, Preparation},
     psi::{CommittedTerms, PsiForm, Receiver, Sender},
-    tables::Tables,
 };
 use crate::Network;
 
 /// What is done with an execution as soon as it is ready.
 pub(super) type EachExecution<'a> = dyn FnMut(&mut Network, Execution) -> Result<()> + 'a;
 
-/// What the steps of the offline phase share.
-pub(super) struct Offline<'a> {
-    pub net: &'a mut Network,
-    pub function: &'a Function,
-    pub params: Params,
-    /// The number of the first circuit, and of the first bucket, among those of the session.
-    pub first: u64,
-    /// The encodings of the inputs of party 0 and of party 1.
-    pub matrices: [ProbeMatrix; 2],
-    pub prg: &'a mut Prg,
-    /// Where the tables of the peer's circuits go.
-    pub tables: Tables,
-    #[cfg(test)]
-    pub cheat: Option<&'a super::garble::OtherFunction>,
-}
-
-/// The OTs of an offline phase: for each circuit those of the receiver's encoding, then those of
-/// the intersections.
-pub(super) struct Ots {
-    pub received: ReceivedOts,
-    pub sent: SentOts,
-}
-
-/// Which circuits of a party are opened, and which go to which bucket.
-pub(super) struct Draw {
-    pub opened: CheckSet,
-    pub buckets: Buckets,
-}
-
-impl Offline<'_> {
-    /// This party's number.
-    pub fn me(&self) -> usize {
-        usize::from(self.net.me)
-    }
-
-    /// The channel to the peer.
-    pub fn channel(&mut self) -> &mut Channel {
-        &mut self.net.peers()[0]
-    }
-
-    /// How many circuits are garbled at a time.
-    pub fn threads(&self) -> usize {
-        self.net.lanes.len()
-    }
-
-    /// The garbler of party `party`'s circuits.
-    pub fn garbler(&self, party: usize) -> Garbler<'_> {
-        Garbler {
-            session: &self.net.session,
-            party: PartyId::new(party as u16),
-            function: self.function,
-            matrix: &self.matrices[1 - party],
-            #[cfg(test)]
-            other: self.cheat.filter(|_| party == self.me()),
-        }
-    }
-
+impl Preparation<'_> {
     /// Prepares as many executions as `params` says, and hands over each.
     ///
     /// # Errors

@@ -1,8 +1,6 @@
 //! The steps of the online phase (Fig. 15, execution stage), each for one or more executions whose
 //! messages go together. [`steps`](super::steps) has their order.
 
-use std::io::Write;
-
 use symbolon_garbling::adaptive::evaluate_adaptively_side_by_side;
 use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Opening, Prg, Seed, commit, same_digest, verify,
@@ -21,13 +19,10 @@ use super::{
     params::Params,
     psi::{CommittedTerms, PsiForm, Shape},
     reconcile::{Candidate, Reconciliation},
-    steps::Run,
 };
 use crate::{
-    Compiled, InputBits, Network, OutputBits, Prepared,
-    codec::Writer,
+    Compiled, Network, OutputBits,
     io_wires::{decode_bits, receive_bits},
-    phases::{self, Online as _},
 };
 
 /// Executions that are prepared.
@@ -65,43 +60,10 @@ impl PreparedExecutions {
 
     /// Each by itself.
     #[cfg(test)]
-    pub fn apart(mut self) -> Vec<Box<dyn Prepared>> {
+    pub fn apart(mut self) -> Vec<Box<dyn crate::Prepared>> {
         let executions = std::mem::take(&mut self.executions);
-        let alone = |execution| -> Box<dyn Prepared> { Box::new(self.with(execution)) };
+        let alone = |execution| -> Box<dyn crate::Prepared> { Box::new(self.with(execution)) };
         executions.into_iter().map(alone).collect()
-    }
-}
-
-impl Prepared for PreparedExecutions {
-    fn evaluate(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Compiled,
-        inputs: &InputBits,
-    ) -> Result<OutputBits> {
-        let mut run = Run::start(*self, net, circuit, inputs)?;
-        loop {
-            if let Some(outputs) = run.step(net)? {
-                return Ok(outputs);
-            }
-        }
-    }
-
-    fn start(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Compiled,
-        inputs: &InputBits,
-    ) -> Result<Box<dyn phases::Online>> {
-        Ok(Box::new(Run::start(*self, net, circuit, inputs)?))
-    }
-
-    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
-        let mut out = Writer(out);
-        out.bytes(&self.session)?;
-        out.u64(self.lengths.bucket as u64)?;
-        out.bytes(&[self.lengths.psi as u8])?;
-        self.executions.iter().try_for_each(|execution| execution.save(&mut out))
     }
 }
 

@@ -12,10 +12,10 @@ use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
 use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::{
-    buckets::LabelHashes,
     checks,
     execution::Execution,
     garble::{Leaf, LeafHash, output_labels},
+    label_hashes::LabelHashes,
     messages,
     reconcile::Candidate,
 };

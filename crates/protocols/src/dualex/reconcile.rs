@@ -20,8 +20,8 @@ use zeroize::Zeroizing;
 use symbolon_transport::PartyId;
 
 use super::{
-    buckets::LabelHashes,
     garble::{Leaf, LeafHash, PairDigest},
+    label_hashes::LabelHashes,
 };
 
 /// What a party got from evaluating a circuit of a bucket.

@@ -19,6 +19,8 @@
 //! names the number of the circuit, bucket or intersection and the session that prepared it; the
 //! commitments to sums name the session that runs it as well (`context`).
 
+use std::io::Write;
+
 use symbolon_primitives::{BitVec, CommitContext, Commitment, Prg};
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
@@ -28,7 +30,11 @@ use super::{
     online::{CommittedSums, Items, Online, PreparedExecutions, Sets},
     psi::PsiForm,
 };
-use crate::{Compiled, InputBits, Network, OutputBits, phases};
+use crate::{
+    Compiled, InputBits, Network, OutputBits, Prepared,
+    codec::Writer,
+    phases::{self, Online as _},
+};
 
 /// Executions that are online, whose messages go together.
 pub(super) struct Run {
@@ -58,6 +64,39 @@ enum State {
 enum Fixed {
     Synchronous(CommittedSums, Commitment),
     Asynchronous(Items),
+}
+
+impl Prepared for PreparedExecutions {
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Compiled,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        let mut run = Run::start(*self, net, circuit, inputs)?;
+        loop {
+            if let Some(outputs) = run.step(net)? {
+                return Ok(outputs);
+            }
+        }
+    }
+
+    fn start(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Compiled,
+        inputs: &InputBits,
+    ) -> Result<Box<dyn phases::Online>> {
+        Ok(Box::new(Run::start(*self, net, circuit, inputs)?))
+    }
+
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+        let mut out = Writer(out);
+        out.bytes(&self.session)?;
+        out.u64(self.lengths.bucket as u64)?;
+        out.bytes(&[self.lengths.psi as u8])?;
+        self.executions.iter().try_for_each(|execution| execution.save(&mut out))
+    }
 }
 
 impl Run {

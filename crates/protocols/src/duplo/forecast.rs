@@ -107,7 +107,7 @@ impl Forecast {
         let games = Games::new(rho.bits());
         let program =
             Program::new(circuit, Task { executions, parts, games, components, linked: &[] })?;
-        let params = Params::new(&program, games)?;
+        let params = program.params(games)?;
         Forecast::of(&program, &params, games.rho)
     }
 

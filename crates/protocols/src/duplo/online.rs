@@ -27,7 +27,7 @@ use super::evaluate::{CommonOffset, Evaluated, GarbledProgram};
 use super::inputs;
 use super::oblivious::Transfers;
 use super::outputs;
-use super::params::{BucketSizes, Games, Params};
+use super::params::{BucketSizes, Games};
 use super::pool;
 use super::preprocess::{EvaluatorCopies, GarblerCopies, PartBuckets};
 use super::program::{EVALUATOR, GARBLER, Program, Task, ToGarbler};
@@ -331,7 +331,7 @@ fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, Buc
     let sized = |parts| {
         let task = Task { executions, parts, games, components, linked: &[] };
         let program = Program::new(circuit.circuit(), task)?;
-        let buckets = Params::new(&program, games)?.buckets();
+        let buckets = program.params(games)?.buckets();
         Ok((program, buckets))
     };
     match sized(parts) {

@@ -15,7 +15,6 @@ use symbolon_cutchoose::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
 
 use super::components::{ComponentGraph, Kind};
-use super::program::Program;
 
 /// Nanoseconds for a byte on the wire.
 const BYTE: u64 = 8;
@@ -134,13 +133,18 @@ impl Params {
         }
     }
 
-    /// The cheapest safe sizes for a program and all that are prepared with it.
+    /// The cheapest safe sizes for so many executions of a graph that are prepared together, each
+    /// of which has this number of wires with authenticators.
     ///
     /// # Errors
     /// `InvalidInput` when that takes too many copies.
-    pub fn new(program: &Program, games: Games) -> Result<Params> {
-        let wires = program.authenticated();
-        Params::of(&program.graph, program.parts, (wires, games.bundles()), games)
+    pub fn new(
+        graph: &ComponentGraph,
+        executions: usize,
+        wires: usize,
+        games: Games,
+    ) -> Result<Params> {
+        Params::of(graph, executions, (wires, games.bundles()), games)
     }
 
     /// About the same for so many executions of a graph, as if all inputs were the garbler's.

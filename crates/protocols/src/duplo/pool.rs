@@ -45,7 +45,7 @@ use super::keys::KeyHash;
 use super::layout::COMMON_OFFSET;
 use super::oblivious::Transfers;
 use super::online::{EvaluatorParts, GarblerParts, Origin};
-use super::params::{BucketSizes, Games, Params};
+use super::params::{BucketSizes, Games};
 use super::preprocess::PartBuckets;
 use super::program::{Carrier, GARBLER, Program, Task};
 use super::solder::Target;
@@ -107,7 +107,7 @@ pub(super) fn sections(
     me: PartyId,
     games: Games,
 ) -> Result<Vec<ComponentSection>> {
-    let buckets = Params::new(&Program::of_pool(components)?, games)?.buckets();
+    let buckets = Program::of_pool(components)?.params(games)?.buckets();
     let shape = Shape::new(me, games.rho, buckets)?;
     let mut records = vec![shape.wire(), shape.transfer(), shape.commitment];
     let kinds = components.kinds.iter().enumerate();

@@ -95,7 +95,7 @@ struct Run {
 impl Run {
     fn new(engine: &mut Duplo, program: &Program) -> Result<Run> {
         let checks = engine.games.rho as usize;
-        let params = Params::new(program, engine.games)?;
+        let params = program.params(engine.games)?;
         let layout = Layout::new(program, &params, engine.games.rho, engine.objects);
         if u32::try_from(layout.total).is_err() {
             return Err(Error::invalid_input("too many wires of too many components at a time"));

@@ -1,0 +1,36 @@
+//! What the garbler gives of a bucket's output labels before they are opened.
+
+use symbolon_primitives::{Block, same_digest};
+use symbolon_transport::PartyId;
+
+use super::garble::{Digest, Leaf, LeafHash, PairDigest};
+
+/// What the output labels of a bucket are compared with.
+pub(super) struct LabelHashes {
+    /// The XOR of both hashes of each output.
+    pub sums: Vec<Digest>,
+    /// The digest of all pairs of hashes.
+    pub pairs: Digest,
+}
+
+impl LabelHashes {
+    /// Those of these labels, of bucket `number` of party `garbler`.
+    pub fn of(
+        (session, garbler, number): (&[u8; 32], PartyId, u64),
+        labels: &[[Block; 2]],
+    ) -> LabelHashes {
+        let hash = LeafHash::new(session, garbler, number);
+        let hashes = hash.pairs(Leaf::Bucket, labels);
+        let mut pairs = PairDigest::new();
+        LabelHashes { sums: pairs.add(&hashes), pairs: pairs.finish() }
+    }
+
+    /// Whether both are the same.
+    pub fn same(&self, other: &LabelHashes) -> bool {
+        let mut same = self.sums.len() == other.sums.len();
+        for (own, other) in self.sums.iter().zip(&other.sums) {
+            same &= same_digest(own, other);
+        }
+        same & same_digest(&self.pairs, &other.pairs)
+    }
+}
