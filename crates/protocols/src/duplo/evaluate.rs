@@ -25,6 +25,14 @@ use crate::parallel::in_parallel;
 /// time than starting a thread.
 const GATES_FOR_THREADS: usize = 1 << 13;
 
+/// The buckets of one part, as the evaluator has them.
+pub(super) struct PartBuckets {
+    pub authenticators: Authenticators,
+    pub slots: Vec<Vec<GarbledCopy>>,
+    /// The tables of all copies.
+    pub tables: HugeBuf<HalfGates>,
+}
+
 /// What the evaluator evaluates.
 pub(super) struct GarbledProgram {
     /// The copies in each slot.

@@ -7,10 +7,10 @@ use symbolon_transport::Result;
 
 use super::assemble::returned;
 use super::components::Kind;
-use super::engine;
 use super::layout::Layout;
 use super::params::{Games, Params};
 use super::program::{Program, Task};
+use super::state;
 use crate::Rho;
 
 /// What is to be run.
@@ -113,7 +113,7 @@ impl Forecast {
 
     pub(super) fn of(program: &Program, params: &Params, rho: u32) -> Result<Forecast> {
         let (graph, parts) = (&program.graph, program.parts as u64);
-        let commitments = engine::commitments(rho)?;
+        let commitments = state::commitments(rho)?;
         let all = Layout::new(program, params, rho, 0).total;
         let committed = hcom::random_bytes(&commitments, all) as u64;
         // Of a commitment, so that the components' bytes can be told apart.

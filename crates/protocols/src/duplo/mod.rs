@@ -63,10 +63,12 @@ mod engine;
 mod evaluate;
 pub mod forecast;
 mod garble;
+mod held;
 mod indicators;
 mod inputs;
 mod keys;
 mod layout;
+mod load;
 pub mod messages;
 mod oblivious;
 mod online;
@@ -80,6 +82,7 @@ mod program;
 mod reactive;
 mod recover;
 mod solder;
+mod state;
 mod stock;
 mod store;
 #[cfg(test)]
@@ -120,5 +123,5 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     engine: EngineSource::Own(engine::set_up),
     messages: messages::ALL,
     checks: checks::ALL,
-    load: |net, _, circuit, from| online::load(net, circuit, from),
+    load: |net, _, circuit, from| load::load(net, circuit, from),
 };

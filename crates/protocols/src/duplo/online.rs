@@ -14,95 +14,42 @@ use std::sync::Arc;
 use symbolon_circuit::Plan;
 use symbolon_cutchoose::hcom::{OwnLater, OwnOpening, TheirLater, TheirOpening};
 use symbolon_primitives::Block;
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Result};
 use zeroize::Zeroizing;
 
 use super::assemble::{self, GarblerKeys};
-use super::buckets::View;
 use super::commit::{Committed, Received};
 use super::components::Wire;
 use super::ends::{Ends, Wired};
-use super::engine::{commitments, peer, threads};
-use super::evaluate::{CommonOffset, Evaluated, GarbledProgram};
+use super::evaluate::{CommonOffset, Evaluated, GarbledProgram, PartBuckets};
 use super::inputs;
 use super::oblivious::Transfers;
 use super::outputs;
-use super::params::{BucketSizes, Games};
-use super::pool;
-use super::preprocess::{EvaluatorCopies, GarblerCopies, PartBuckets};
-use super::program::{EVALUATOR, GARBLER, Program, Task, ToGarbler};
+use super::program::{EVALUATOR, GARBLER, Origin, Program, ToGarbler};
 use super::recover::{self, Recovered};
+use super::state::{peer, threads};
 use super::store;
-use crate::codec::{Reader, Writer};
+use crate::codec::Writer;
 use crate::{Compiled, InputBits, Network, OutputBits, Prepared, phases::check_inputs};
 
 /// The garbler before the inputs are known.
 pub(super) struct GarblerReady {
-    digest: [u8; 32],
-    program: Arc<Program>,
-    origin: Origin,
-    keys: GarblerKeys,
-    online: OwnLater,
+    pub digest: [u8; 32],
+    pub program: Arc<Program>,
+    pub origin: Origin,
+    pub keys: GarblerKeys,
+    pub online: OwnLater,
 }
 
 /// The evaluator before the inputs are known.
 pub(super) struct EvaluatorReady {
-    digest: [u8; 32],
-    program: Arc<Program>,
-    origin: Origin,
+    pub digest: [u8; 32],
+    pub program: Arc<Program>,
+    pub origin: Origin,
     pub garbled: GarbledProgram,
-    transfers: Transfers,
-    received: Received,
-    online: TheirLater,
-}
-
-impl GarblerCopies {
-    /// The function-dependent phase of a part.
-    ///
-    /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn connect(
-        &self,
-        channel: &mut Channel,
-        proof: OwnOpening,
-        part: usize,
-        online: OwnLater,
-    ) -> Result<GarblerReady> {
-        let GarblerCopies { program, places, committed, .. } = self;
-        let parts = GarblerParts {
-            digest: self.digest,
-            program: program.clone(),
-            origin: Origin::Made(program.parts),
-            ends: Ends::of(View { program, places, part }),
-        };
-        parts.connect(channel, committed, proof, online)
-    }
-}
-
-impl EvaluatorCopies {
-    /// The function-dependent phase of a part, whose buckets are filled.
-    ///
-    /// # Errors
-    /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
-    pub fn connect(
-        &self,
-        channel: &mut Channel,
-        proof: TheirOpening,
-        (part, buckets): (usize, PartBuckets),
-        online: TheirLater,
-    ) -> Result<EvaluatorReady> {
-        let EvaluatorCopies { program, places, received, .. } = self;
-        let view = View { program, places, part };
-        let parts = EvaluatorParts {
-            digest: self.digest,
-            program: program.clone(),
-            origin: Origin::Made(program.parts),
-            ends: Ends::of(view),
-            buckets,
-            transfers: self.transfers.part(view.transfers()),
-        };
-        parts.connect(channel, received, proof, online)
-    }
+    pub transfers: Transfers,
+    pub received: Received,
+    pub online: TheirLater,
 }
 
 /// What the garbler connects to a circuit.
@@ -285,68 +232,4 @@ impl Prepared for EvaluatorReady {
         self.received.save(&mut to)?;
         to.bytes(&self.online.to_bytes())
     }
-}
-
-/// Reads back what a party saved.
-pub(super) fn load(
-    net: &Network,
-    circuit: &Compiled,
-    mut from: Reader<'_>,
-) -> Result<Box<dyn Prepared>> {
-    let origin = store::read_origin(&mut from)?;
-    let (program, buckets) = match &origin {
-        Origin::Made(parts) => made(net, circuit, *parts)?,
-        Origin::Pool(kinds, buckets) => {
-            let program = pool::program(net, circuit, kinds).map_err(|_| store::other_program())?;
-            (program, buckets.clone())
-        }
-    };
-    store::check_program(&mut from, &program)?;
-    let program = Arc::new(program);
-    let digest = circuit.digest();
-    let params = commitments(net.rho.bits())?;
-    let sums = 1 + program.inputs[1].len() + program.to_evaluator.len();
-    if net.me == GARBLER {
-        let (inputs, indicators, outputs) = store::read_keys(&mut from, &program)?;
-        let online = Committed::load(&mut from, params, sums)?;
-        let keys = GarblerKeys { inputs, indicators, outputs, online };
-        let online = OwnLater::from_bytes(from.array()?);
-        Ok(Box::new(GarblerReady { digest, program, origin, keys, online }))
-    } else {
-        let (garbled, transfers) = store::read_garbled(&mut from, &program, &buckets)?;
-        let received = Received::load(&mut from, params.clone(), sums)?;
-        let online = Zeroizing::new(from.bytes(TheirLater::bytes(&params))?);
-        let online = TheirLater::from_bytes(&params, &online)
-            .ok_or_else(|| Error::internal("a record of another length than was read"))?;
-        let ready =
-            EvaluatorReady { digest, program, origin, garbled, transfers, received, online };
-        Ok(Box::new(ready))
-    }
-}
-
-/// The program of one of so many parts that were prepared together, and the sizes of its buckets.
-fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
-    let games = Games::new(net.rho.bits());
-    let (executions, components) = (net.batch.executions, &net.components[..]);
-    let sized = |parts| {
-        let task = Task { executions, parts, games, components, linked: &[] };
-        let program = Program::new(circuit.circuit(), task)?;
-        let buckets = program.params(games)?.buckets();
-        Ok((program, buckets))
-    };
-    match sized(parts) {
-        // `prepare` refuses such a number, so nobody wrote it.
-        Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
-            Err(store::impossible_parts())
-        }
-        sized => sized,
-    }
-}
-
-/// What a prepared circuit was made of: what has to be known to find its program again.
-pub(super) enum Origin {
-    /// A cut-and-choose for so many parts, which share it.
-    Made(usize),
-    /// Components of a pool: the kinds of the program, and the sizes of the buckets.
-    Pool(Vec<[u8; 32]>, BucketSizes),
 }

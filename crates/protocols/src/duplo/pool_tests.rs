@@ -10,9 +10,9 @@ use symbolon_cutchoose::checks::OPENING;
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
-use super::engine::Duplo;
 use super::params::Games;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
+use super::state::Duplo;
 use super::tests::{Scene, TINY, circuit, continuation, table_of};
 use super::{Components, Plan, checks};
 use crate::{Compiled, Engine, InputBits, Network, OutputBits, PoolSink, PoolSource, Protocol};

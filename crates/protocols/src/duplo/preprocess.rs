@@ -26,12 +26,12 @@ use symbolon_primitives::{HugeBuf, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
-use super::authenticators::{self, Accepted, Authenticators};
-use super::buckets::{self, GarbledCopy, Places, View};
+use super::authenticators::{self, Accepted};
+use super::buckets::{self, Places, View};
 use super::check::{self, Draw};
 use super::commit::{Committed, Received};
-use super::engine::{Duplo, Side};
-use super::garble::{self, HalfGates};
+use super::evaluate::PartBuckets;
+use super::garble;
 use super::indicators;
 use super::keys::{KeyHash, SelfHash};
 use super::layout::Layout;
@@ -39,6 +39,7 @@ use super::oblivious::{self, Transfers};
 use super::params::{BucketSizes, Params};
 use super::pool::{EvaluatorBuckets, Filling};
 use super::program::Program;
+use super::state::{Duplo, Side};
 
 /// What the garbler has after the cut-and-choose.
 pub(super) struct GarblerCopies {
@@ -72,14 +73,6 @@ struct Sent {
     hash: KeyHash,
     /// What each authenticator accepts.
     accepted: Accepted,
-}
-
-/// The buckets of one part, as the evaluator has them.
-pub(super) struct PartBuckets {
-    pub authenticators: Authenticators,
-    pub slots: Vec<Vec<GarbledCopy>>,
-    /// The tables of all copies.
-    pub tables: HugeBuf<HalfGates>,
 }
 
 /// The sizes and the numbers of everything that all parts of a program take.

@@ -7,7 +7,7 @@ use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::components::{self, Choice, ComponentGraph, Wire};
-use super::params::{Games, Params};
+use super::params::{BucketSizes, Games, Params};
 use crate::{InputBits, OutputBits};
 
 /// The party that garbles: the paper's G.
@@ -279,4 +279,12 @@ impl Program {
 
 fn learns(to: &Receivers, party: PartyId) -> bool {
     to.contains(party)
+}
+
+/// What a prepared circuit was made of: what has to be known to find its program again.
+pub(super) enum Origin {
+    /// A cut-and-choose for so many parts, which share it.
+    Made(usize),
+    /// Components of a pool: the kinds of the program, and the sizes of the buckets.
+    Pool(Vec<[u8; 32]>, BucketSizes),
 }

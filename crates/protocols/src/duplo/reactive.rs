@@ -29,44 +29,18 @@ use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::buckets::View;
-use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
+use super::commit::{Claims, Id, Opening, receive_blocks, send_blocks};
 use super::components::Wire;
-use super::engine::{Duplo, peer, threads};
 use super::evaluate::GarbledProgram;
+use super::held::{Held, HeldKeys, Keys};
 use super::messages;
 use super::online::{Linked, Played};
 use super::preprocess::{self, garblers};
 use super::program::{GARBLER, Program, Task};
-use super::recover::Recovered;
 use super::solder::{self, Target};
+use super::state::{Duplo, peer, threads};
 use crate::phases::check_inputs;
 use crate::{Compiled, InputBits, Link, Network, OutputBits};
-
-/// The outputs of a part, which later parts can be linked to.
-pub(super) struct Held {
-    /// Where the bits of each output start and end.
-    ranges: Vec<std::ops::Range<usize>>,
-    /// What is added to the sum of wires that each output bit is.
-    constants: Vec<bool>,
-    keys: Keys,
-}
-
-enum Keys {
-    /// Commitments to the sum of wires that each output bit is.
-    Garbler(Committed),
-    Evaluator(HeldKeys),
-}
-
-/// What the evaluator holds of output bits.
-struct HeldKeys {
-    /// As the garbler's commitments.
-    sums: Received,
-    /// Of each bit, the sum of the keys of its wires, and the sum of their Δ ⊕ Δ_ot where the key
-    /// has colour 1.
-    bits: Zeroizing<Vec<[Block; 2]>>,
-    /// The values of the bits, if they were recovered: the keys may be of others.
-    right: Recovered,
-}
 
 /// A linked bit: the wire that it goes to, and the output bit that it is.
 struct LinkedBit {

@@ -18,9 +18,8 @@ use super::evaluate::GarbledProgram;
 use super::garble::HalfGates;
 use super::keys::KeyHash;
 use super::oblivious::Transfers;
-use super::online::Origin;
 use super::params::BucketSizes;
-use super::program::Program;
+use super::program::{Origin, Program};
 use crate::codec::{Reader, Writer, damaged};
 
 /// Stands where the number of parts is, for what is made of a pool.

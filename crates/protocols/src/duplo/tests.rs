@@ -8,10 +8,10 @@ use symbolon_circuit::{Circuit, PartyId, Receivers, Type, builtin, reference};
 use symbolon_transport::adversary::{FnAdversary, Stage};
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
-use super::engine::Duplo;
 use super::forecast::{Forecast, Plans};
 use super::params::{Games, Small};
 use super::program::{Program, Task};
+use super::state::Duplo;
 use crate::{
     Batch, Compiled, Engine, GateForm, InputBits, Link, Network, OtExtension, OutputBits, Rho,
     SEGMENT_GATES,

@@ -113,7 +113,7 @@ fn sizes_by_the_number_of_executions() {
         let commitments = one.sizes.made * (1 + one.inputs + one.outputs)
             + all.made * (1 + forecast.bundle)
             + 3 * 128 * executions as u64;
-        let row = 8 * super::engine::commitments(40).unwrap().row_words() as u64;
+        let row = 8 * super::state::commitments(40).unwrap().row_words() as u64;
         eprintln!(
             "N = {executions}: components {:?}; authenticators of {} wires {all:?}; {:.2} MB for \
              each; {commitments} commitments, {} MB",

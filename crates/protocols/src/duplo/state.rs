@@ -1,0 +1,89 @@
+//! What a party has from the set-up on.
+
+use symbolon_cutchoose::hcom::{self, Committer, Receiver};
+use symbolon_interaction::toss_coin;
+use symbolon_ot::cot::GlobalKey;
+use symbolon_ot::setup::{self, Lane};
+use symbolon_ot::{CotReceiver, CotSender};
+use symbolon_primitives::{Challenge, Delta, Prg};
+use symbolon_transport::{Channel, Error, Result, SessionId};
+
+use super::evaluate::CommonOffset;
+use super::held::Held;
+use super::params::Games;
+use super::program::GARBLER;
+use crate::Network;
+
+/// A party after the set-up.
+pub(super) struct Duplo {
+    /// The session of the set-up: everything made under its keys is numbered in it.
+    pub session: [u8; 32],
+    pub games: Games,
+    pub side: Side,
+    pub prg: Prg,
+    /// Objects made so far.
+    pub objects: u64,
+    /// Outputs of the parts of a reactive computation.
+    pub held: Vec<Held>,
+    /// Δ_ot, once the evaluator learnt it in one of these parts.
+    pub recovered: CommonOffset,
+    coins: u64,
+}
+
+/// Correlated OT of which the garbler is the sender, and commitments of which it is the committer.
+pub(super) enum Side {
+    Garbler(Box<dyn CotSender>, Committer),
+    Evaluator(Box<dyn CotReceiver>, Receiver),
+}
+
+/// The parameters of the commitments for this ρ.
+pub(super) fn commitments(rho: u32) -> Result<hcom::Params> {
+    hcom::Params::new(hcom::DEFAULT_K, rho)
+}
+
+/// How many threads garble and evaluate: as many as make correlated OTs in other protocols. All
+/// messages go over the first connection.
+pub(super) fn threads(net: &Network) -> usize {
+    net.lanes.len().saturating_sub(1).max(1)
+}
+
+/// The only peer's channel.
+pub(super) fn peer(net: &mut Network) -> Result<&mut Channel> {
+    match net.peers() {
+        [channel] => Ok(channel),
+        _ => Err(Error::invalid_input("duplo runs between two parties")),
+    }
+}
+
+impl Duplo {
+    /// The same with other sizes of games.
+    pub fn set_up(net: &mut Network, games: Games) -> Result<Duplo> {
+        let (session, ot) = (net.session, net.ot);
+        let channel = peer(net)?;
+        let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
+        // The garbler's is the offset that all others are soldered to, and ends in 1 as they do.
+        let key = GlobalKey::new(Delta::new(prg.block().with_lsb(true)));
+        let lanes = setup::both_directions(channel, &session, &key, 1, ot, &mut prg)?;
+        let Lane { mut sender, mut receiver } =
+            lanes.into_iter().next().ok_or_else(|| Error::internal("no lane"))?;
+        let params = commitments(games.rho)?;
+        let none = || Error::internal("no lane of commitments");
+        let side = if channel.me() == GARBLER {
+            let made = Committer::set_up(channel, &session, &params, sender.as_mut(), 1)?;
+            Side::Garbler(sender, made.into_iter().next().ok_or_else(none)?)
+        } else {
+            let cot = receiver.as_mut();
+            let made = Receiver::set_up(channel, &session, &params, cot, 1, &mut prg)?;
+            Side::Evaluator(receiver, made.into_iter().next().ok_or_else(none)?)
+        };
+        let (held, recovered) = (Vec::new(), CommonOffset::default());
+        Ok(Duplo { session, games, side, prg, objects: 0, held, recovered, coins: 0 })
+    }
+
+    /// Tosses the next coin.
+    pub fn coin(&mut self, channel: &mut Channel) -> Result<Challenge> {
+        let index = self.coins;
+        self.coins += 1;
+        toss_coin(std::slice::from_mut(channel), &SessionId(self.session), index, &mut self.prg)
+    }
+}
