@@ -275,8 +275,8 @@ impl Circuit {
     /// wires, a look-up names no table or has other numbers of wires than its table, the widths of
     /// inputs or outputs do not add up to the main component's, two ports share a name, a component
     /// has more than 2^30 wires or a list of more than 2^31 entries, or the flattened program would
-    /// have more than 2^48 gates and calls, look-ups counted as the gates that could stand in their
-    /// place.
+    /// have more than 2^48 gates and calls, where a look-up counts as the gates that would replace
+    /// it.
     pub fn new(
         name: impl Into<String>,
         inputs: Vec<Input>,

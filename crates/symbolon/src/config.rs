@@ -79,9 +79,9 @@ impl Config {
         self
     }
 
-    /// Makes correlated OTs and triples with this many threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS), each with a
-    /// connection of its own to each peer. From two on, one more of both garbles and evaluates
-    /// meanwhile. Ready-made channels fix the number; setting another is refused by
+    /// Makes correlated OTs and triples with this many threads, 1 to
+    /// [`MAX_THREADS`](crate::MAX_THREADS), each with a connection of its own to each peer. From two
+    /// on, one more of both garbles and evaluates meanwhile. Ready-made channels fix the number; setting another is refused by
     /// [`Config::check`].
     pub fn threads(mut self, threads: usize) -> Self {
         self.terms.params.threads = threads;

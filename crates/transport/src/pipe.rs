@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use crate::TransportReason;
 use crate::raw::{Sink, Source};
 
-/// The slowest a message may come, in bytes a second, in the sense of [`Channel::recv_into`](crate::Channel::recv_into).
+/// The slowest a message may come, in bytes a second: see
+/// [`Channel::recv_into`](crate::Channel::recv_into).
 pub const MIN_RATE: u64 = 64 << 10;
 
 /// Large messages are handed over in pieces of this size, which fits the L2 cache.

@@ -1,4 +1,4 @@
-//! Writes a component once more, with replacements for some of its gates.
+//! Rewrites a component with some of its gates replaced.
 
 use super::affine::Base;
 use super::cuts::{self, Replacement};

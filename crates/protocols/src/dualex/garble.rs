@@ -435,7 +435,7 @@ impl<'a> Garbler<'a> {
         mut sink: impl FnMut(usize, &mut [[Block; 2]]),
         garbled: &mut Vec<Garbled>,
     ) {
-        let sources: &[Source<'_>; W] = sources.first_chunk().expect("as many as there are");
+        let sources: &[Source<'_>; W] = sources.first_chunk().expect("at least W circuits");
         let instances = sources.map(|source| self.instance(source.number));
         let mut drawn = std::array::from_fn::<_, W, _>(|k| self.draw(&sources[k], &instances[k]));
         let decoded = self.matrix.decode_labels(&drawn.each_ref().map(|d| &d.own.encoded[..]));

@@ -253,7 +253,7 @@ impl Online<'_> {
     ) -> Result<&'c [(&'c PeerCircuit, &'c [Block])]> {
         let PreparedExecutions { session, function, .. } = self.prepared;
         let peer = self.channel.peer();
-        let (some, rest) = circuits.split_first_chunk::<W>().expect("as many as there are");
+        let (some, rest) = circuits.split_first_chunk::<W>().expect("at least W circuits");
         let instances =
             some.map(|(circuit, _)| instance(&function.plan, session, peer, circuit.number));
         let inputs = some.map(|(circuit, labels)| self.input_labels(circuit, labels));

@@ -202,7 +202,7 @@ mod tests {
         let error = refused(1, [8, 8], most + 1);
         assert!(error.contains(&(32 * (most + 1) * b + 32).to_string()), "{error}");
         assert!(error.contains("4294967295"), "{error}");
-        // Differences of all executions together, whoever has the long input.
+        // The differences for all executions, with the long input on either side.
         for inputs in [[600_000, 8], [8, 600_000]] {
             let error = refused(MAX_EXECUTIONS, inputs, 8);
             assert!(error.contains("--batch") && error.contains("4294967295"), "{error}");

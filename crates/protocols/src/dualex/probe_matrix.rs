@@ -86,7 +86,7 @@ impl ProbeMatrix {
         decoded
     }
 
-    /// The labels of M·r for several circuits, from each one's label of every bit of r: XOR is free.
+    /// The labels of M·r for several circuits, from their labels of the bits of r: XOR is free.
     ///
     /// Paper: RR16, §6, Definition 2
     ///

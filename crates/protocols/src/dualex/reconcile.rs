@@ -48,8 +48,8 @@ impl Reconciliation<'_> {
     /// The candidate of a circuit that gave these values, and these labels of the peer's bucket.
     ///
     /// If any label is not the one whose hash is in the peer's digest, the item is random. An item
-    /// made of wrong labels would tell whoever chose them whether the values are those that it
-    /// hopes for.
+    /// made of wrong labels would tell the cheater who chose them whether its guess of the values
+    /// is right.
     ///
     /// Paper: RR16, Fig. 15, PSI Commit | reconciliation values
     pub fn candidate(&self, values: BitVec, labels: &[Block], prg: &mut Prg) -> Candidate {

@@ -288,9 +288,9 @@ fn one_bad_authenticator_is_outvoted() {
     }
 }
 
-/// An authenticator that accepts no key, alone in its bucket. The wires are in four bundles, of
-/// which the first has the garbler's inputs: there it is noticed when the inputs come, in the others
-/// when the keys of the bundle's wires are looked at.
+/// An authenticator that accepts no key, alone in its bucket. The wires are in four bundles. The
+/// first has the garbler's inputs: there it is noticed when the inputs come. In the others it is
+/// noticed when the keys of the bundle's wires are looked at.
 /// Cheat: G | EvKAs | an authenticator that accepts no key, alone in its bucket | `wire key` for an
 /// output of a component, `input key` for an input | always; 3/4 of them `wire key`, at these sizes
 #[test]

@@ -60,7 +60,7 @@ pub(super) fn next(coin: &mut Prg) -> Challenge {
     Challenge::from_seed32(seed)
 }
 
-/// Random subsets of `n` things, one for each of some checks, whose own number (`n` and on) ends it.
+/// Random subsets of 0 .. n, one for each check; check `k` ends its own with n + k.
 pub(super) fn subsets(
     challenge: Challenge,
     n: usize,

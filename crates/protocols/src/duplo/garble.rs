@@ -9,8 +9,8 @@
 //! keys of its inputs instead of a seed, but not opening it, which is what most copies are there
 //! for, saves the corrections of all of them.
 //!
-//! The garbler keeps no table: it garbles what stays a second time. That takes no longer than to keep
-//! tables in fresh memory, beyond the caches, until it is known which are opened.
+//! The garbler keeps no table, and garbles what stays a second time. To keep tables in fresh memory
+//! until the coin would take as long.
 //!
 //! Departure: `duplo`: copies | garbled from a seed | from committed keys | unopened copies need no
 //! corrections

@@ -54,7 +54,7 @@ pub(super) fn load(
     }
 }
 
-/// The program of one of so many parts that were prepared together, and the sizes of its buckets.
+/// The program of one of `parts` parts that were prepared together, and its buckets' sizes.
 fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
     let games = Games::new(net.rho.bits());
     let (executions, components) = (net.batch.executions, &net.components[..]);

@@ -133,8 +133,8 @@ impl Params {
         }
     }
 
-    /// The cheapest safe sizes for so many executions of a graph that are prepared together, each
-    /// of which has this number of wires with authenticators.
+    /// The cheapest safe sizes for `executions` executions of a graph, prepared together, each with
+    /// `wires` wires that have authenticators.
     ///
     /// # Errors
     /// `InvalidInput` when that takes too many copies.
@@ -147,7 +147,7 @@ impl Params {
         Params::of(graph, executions, (wires, games.bundles()), games)
     }
 
-    /// About the same for so many executions of a graph, as if all inputs were the garbler's.
+    /// About the same for `executions` executions, as if all inputs were the garbler's.
     ///
     /// # Errors
     /// As [`new`](Params::new).

@@ -283,7 +283,7 @@ fn learns(to: &Receivers, party: PartyId) -> bool {
 
 /// What a prepared circuit was made of: what has to be known to find its program again.
 pub(super) enum Origin {
-    /// A cut-and-choose for so many parts, which share it.
+    /// A cut-and-choose that this number of parts share.
     Made(usize),
     /// Components of a pool: the kinds of the program, and the sizes of the buckets.
     Pool(Vec<[u8; 32]>, BucketSizes),

@@ -41,7 +41,7 @@ pub(super) fn commitments(rho: u32) -> Result<hcom::Params> {
     hcom::Params::new(hcom::DEFAULT_K, rho)
 }
 
-/// How many threads garble and evaluate: as many as make correlated OTs in other protocols. All
+/// How many threads garble and evaluate: the number that makes correlated OTs elsewhere. All
 /// messages go over the first connection.
 pub(super) fn threads(net: &Network) -> usize {
     net.lanes.len().saturating_sub(1).max(1)
