@@ -372,8 +372,9 @@ fn tell(progress: &Progress, hear: Hear, data: Data) {
             phase = Some(*name);
             "phase-began"
         }
-        Progress::PhaseEnded { phase: name } => {
+        Progress::PhaseEnded { phase: name, bytes_sent, bytes_received } => {
             phase = Some(*name);
+            counts = [0, 0, *bytes_sent, *bytes_received];
             "phase-ended"
         }
         Progress::Work(work) => {

@@ -34,7 +34,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
         ..RunArgs::default()
     };
     let settings = Settings::of(&run)?;
-    progress::set_up(&settings.show, "preprocess")?;
+    progress::set_up(&settings.show, "preprocess", &settings.spec.circuit)?;
     let (mut tuning, party) = who(&settings)?;
     if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
         tuning.params.pool_gates = gates;
@@ -163,7 +163,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
         ..RunArgs::default()
     };
     let settings = Settings::of(&run)?;
-    progress::set_up(&settings.show, "prepare")?;
+    progress::set_up(&settings.show, "prepare", &settings.spec.circuit)?;
     let (tuning, party) = who(&settings)?;
     tuning.runs_nothing("prepare")?;
     tuning.warn();

@@ -100,7 +100,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     if settings.json {
         want_json();
     }
-    progress::set_up(&settings.show, "parts")?;
+    progress::set_up(&settings.show, "parts", &settings.spec.circuit)?;
     let (tuning, party) = if args.local {
         (Tuning::new(&settings.tuning, PARTIES)?, None)
     } else {

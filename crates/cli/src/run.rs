@@ -30,7 +30,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     if settings.json {
         want_json();
     }
-    progress::set_up(&settings.show, "run")?;
+    progress::set_up(&settings.show, "run", &settings.spec.circuit)?;
     let (tuning, party) = who(&settings)?;
     let parties = connect::count(&settings)?;
     if settings.spec.circuit.is_empty() {

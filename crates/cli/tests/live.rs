@@ -80,7 +80,7 @@ fn the_page_shows_phases_and_costs_and_nothing_secret() {
     let shown = sum("0");
     assert!(shown.address.ip().is_loopback());
     let page = shown.get(&shown.query, "localhost");
-    assert!(page.starts_with("HTTP/1.1 200") && page.contains("symbolon local"), "{page}");
+    assert!(page.starts_with("HTTP/1.1 200") && page.contains("symbolon local add:32"), "{page}");
     for header in ["default-src 'none'", "Cache-Control: no-store", "nosniff"] {
         assert!(page.contains(header), "no `{header}` in {page}");
     }
@@ -88,6 +88,7 @@ fn the_page_shows_phases_and_costs_and_nothing_secret() {
     for part in ["Finished", "Party 0", "Party 1", "dependent", "online", "Report", "Log"] {
         assert!(end.contains(part), "no `{part}` in {end}");
     }
+    assert!(!end.contains('–'), "every phase has ended and told its bytes: {end}");
     // Input, output, and both in hexadecimal.
     for secret in [SECRET, "3735928560", "deadbeef", "deadbef0"] {
         assert!(!page.contains(secret) && !end.contains(secret), "{secret}");

@@ -49,6 +49,11 @@ fn events_follow_every_party_through_its_phases() {
             assert_eq!(names("phase-ended"), expected);
             let runs: Vec<_> = of_kind(&own, "run").iter().map(|run| run["run"].clone()).collect();
             assert_eq!(runs, [1, 2]);
+            let sent: Vec<u64> = of_kind(&own, "phase-ended")
+                .iter()
+                .map(|event| event["bytes_sent"].as_u64().unwrap())
+                .collect();
+            assert!(sent[0] > 0 && sent[1] < sent[2] && sent[2] < sent[4], "{sent:?}");
             let work = of_kind(&own, "work");
             for event in &work {
                 assert!(event["done"].as_u64() <= event["total"].as_u64(), "{event}");

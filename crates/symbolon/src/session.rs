@@ -515,9 +515,10 @@ pub(crate) fn counted<T>(
         network.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
         Ok(value)
     });
+    let [bytes_sent, bytes_received] = network.meter.bytes();
     network.meter.set_phase(IDLE);
     if done.is_ok() {
-        tell(network, &Progress::PhaseEnded { phase });
+        tell(network, &Progress::PhaseEnded { phase, bytes_sent, bytes_received });
     }
     done
 }

@@ -259,9 +259,7 @@ impl Meter {
             return;
         }
         count.reported.store(now, Relaxed);
-        let bytes = &self.counts[self.current.load(Relaxed)];
-        let (bytes_sent, bytes_received) =
-            (bytes.bytes_sent.load(Relaxed), bytes.bytes_received.load(Relaxed));
+        let [bytes_sent, bytes_received] = self.bytes();
         observer.tell(&Progress::Work(Work {
             phase,
             step,
@@ -270,6 +268,12 @@ impl Meter {
             bytes_sent,
             bytes_received,
         }));
+    }
+
+    /// Bytes sent and received in the current phase and those of the same name before it.
+    pub fn bytes(&self) -> [u64; 2] {
+        let count = &self.counts[self.current.load(Relaxed)];
+        [count.bytes_sent.load(Relaxed), count.bytes_received.load(Relaxed)]
     }
 
     fn clock(&self) -> MutexGuard<'_, Clock> {

@@ -57,6 +57,10 @@ pub enum Progress {
     PhaseEnded {
         /// Its name.
         phase: &'static str,
+        /// Bytes sent in all phases of this name.
+        bytes_sent: u64,
+        /// Bytes received in all phases of this name.
+        bytes_received: u64,
     },
 }
 
@@ -201,8 +205,10 @@ fn trace(progress: &Progress) {
         Progress::Phase { phase } => {
             tracing::info!(target: "symbolon::phase", phase, "began");
         }
-        Progress::PhaseEnded { phase } => {
-            tracing::info!(target: "symbolon::phase", phase, "ended");
+        Progress::PhaseEnded { phase, bytes_sent, bytes_received } => {
+            tracing::info!(
+                target: "symbolon::phase", phase, bytes_sent, bytes_received, "ended"
+            );
         }
         Progress::Work(Work { phase, step, done, total, bytes_sent, bytes_received }) => {
             let step = step.name();

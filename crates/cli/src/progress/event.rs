@@ -100,15 +100,19 @@ pub enum Event {
         done: u64,
         /// How many there are.
         total: u64,
-        /// Bytes sent in this phase.
+        /// Bytes sent so far in all phases of this name.
         bytes_sent: u64,
-        /// Bytes received in this phase.
+        /// Bytes received so far in all phases of this name.
         bytes_received: u64,
     },
     /// A phase ended.
     PhaseEnded {
         /// Its name.
         phase: String,
+        /// Bytes sent in all phases of this name.
+        bytes_sent: u64,
+        /// Bytes received in all phases of this name.
+        bytes_received: u64,
     },
     /// The command ended; always the last.
     Finished {
@@ -146,7 +150,11 @@ impl Event {
             },
             Progress::Connected { party } => Event::Connected { peer: *party },
             Progress::Phase { phase } => Event::PhaseBegan { phase: (*phase).to_string() },
-            Progress::PhaseEnded { phase } => Event::PhaseEnded { phase: (*phase).to_string() },
+            Progress::PhaseEnded { phase, bytes_sent, bytes_received } => Event::PhaseEnded {
+                phase: (*phase).to_string(),
+                bytes_sent: *bytes_sent,
+                bytes_received: *bytes_received,
+            },
             Progress::Work(Work { phase, step, done, total, bytes_sent, bytes_received }) => {
                 Event::Work {
                     phase: (*phase).to_string(),

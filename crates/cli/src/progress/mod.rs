@@ -72,14 +72,15 @@ pub fn log_filter() -> Option<String> {
     SHOW.get().and_then(ShowArgs::log_filter)
 }
 
-/// Sets up what `show` asks for, for a command of this name: the log, the file of events, costs.
+/// Sets up what `show` asks for, for a command of this name: the log, the file of events, costs,
+/// the live page. The page's title has the circuit, if it is not empty.
 ///
 /// # Errors
 /// A usage failure when the log's filter or the interval is none, or the file cannot be written.
-pub fn set_up(show: &ShowArgs, command: &str) -> CliResult<()> {
+pub fn set_up(show: &ShowArgs, command: &str, circuit: &str) -> CliResult<()> {
     log::set_up(show)?;
     show.interval()?;
-    live::set_up(&show.live, command)?;
+    live::set_up(&show.live, one_line(&format!("{command} {circuit}")).trim_end())?;
     let _ = SHOW.set(show.clone());
     let Some(path) = &show.events else { return Ok(()) };
     let mut file = create(path)?;

@@ -38,7 +38,7 @@ pub fn is_on() -> bool {
 ///
 /// # Errors
 /// A usage failure when the address is taken or not of this machine.
-pub fn set_up(args: &LiveArgs, command: &str) -> CliResult<()> {
+pub fn set_up(args: &LiveArgs, title: &str) -> CliResult<()> {
     let linger = args.linger()?;
     let Some(LiveAddress(address)) = args.live else { return Ok(()) };
     let failed = |error| CliError::io(format!("--live: cannot listen on {address}"), &error);
@@ -47,7 +47,7 @@ pub fn set_up(args: &LiveArgs, command: &str) -> CliResult<()> {
     let access = Access::new(is_loopback(address.ip()))?;
     let url = access.url(address);
     let state = Live {
-        command: command.to_string(),
+        name: title.to_string(),
         begin: Instant::now(),
         title: None,
         board: Board::default(),

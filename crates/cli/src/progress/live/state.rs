@@ -15,7 +15,8 @@ const PHASES: usize = 12;
 
 /// What the page shows.
 pub struct Live {
-    pub command: String,
+    /// Of the command, and of the circuit if there is one.
+    pub name: String,
     pub begin: Instant,
     pub title: Option<String>,
     pub board: Board,
@@ -43,8 +44,19 @@ pub struct Phase {
     pub name: String,
     pub begin: f64,
     pub end: Option<f64>,
-    pub sent: u64,
-    pub received: u64,
+    /// Bytes in all phases of this name, this one included, as far as they are told.
+    sent: u64,
+    received: u64,
+    /// The same when this one began.
+    before: [u64; 2],
+}
+
+impl Phase {
+    /// Bytes sent and received in this phase, as far as they are told.
+    pub fn bytes(&self) -> [u64; 2] {
+        let [sent, received] = self.before;
+        [self.sent.saturating_sub(sent), self.received.saturating_sub(received)]
+    }
 }
 
 /// The state of the page; empty when there is no page.
@@ -91,15 +103,19 @@ impl Live {
                     phases.pop_front();
                 }
                 let name = phase.clone();
-                phases.push_back(Phase { name, begin: now, end: None, sent: 0, received: 0 });
+                let before = phases.iter().rev().find(|known| known.name == name);
+                let [sent, received] = before.map_or([0; 2], |last| [last.sent, last.received]);
+                let before = [sent, received];
+                phases.push_back(Phase { name, begin: now, end: None, sent, received, before });
             }
             Event::Work { phase, bytes_sent, bytes_received, .. } => {
                 if let Some(known) = phases.iter_mut().rev().find(|known| known.name == *phase) {
                     (known.sent, known.received) = (*bytes_sent, *bytes_received);
                 }
             }
-            Event::PhaseEnded { phase } => {
+            Event::PhaseEnded { phase, bytes_sent, bytes_received } => {
                 if let Some(known) = phases.iter_mut().rev().find(|known| known.name == *phase) {
+                    (known.sent, known.received) = (*bytes_sent, *bytes_received);
                     known.end = Some(now);
                 }
             }
@@ -121,7 +137,7 @@ fn line(event: &Event) -> Option<String> {
         Event::Run { run, of } => format!("run {run} of {of}"),
         Event::Pool { pool, of, .. } => format!("pool {pool} of {of} is closed"),
         Event::PhaseBegan { phase } => format!("{phase} began"),
-        Event::PhaseEnded { phase } => format!("{phase} ended"),
+        Event::PhaseEnded { phase, .. } => format!("{phase} ended"),
         Event::Work { .. }
         | Event::Measurement { .. }
         | Event::Started { .. }

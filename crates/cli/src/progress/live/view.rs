@@ -40,8 +40,8 @@ setTimeout(look, 1000);
 
 /// The whole page, with a script of this nonce.
 pub fn page(nonce: &str) -> String {
-    let command = live().map_or(String::new(), |live| live.command.clone());
-    let title = format!("symbolon {command}");
+    let name = live().map_or(String::new(), |live| live.name.clone());
+    let title = format!("symbolon {name}");
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -153,8 +153,7 @@ fn party(
                     tr {
                         td { (phase.name) }
                         td { (time(phase.end.unwrap_or(now) - phase.begin)) }
-                        td { (counted(phase.sent)) }
-                        td { (counted(phase.received)) }
+                        @for count in phase.bytes() { td { (counted(phase, count)) } }
                     }
                 }
             } }
@@ -162,9 +161,9 @@ fn party(
     }
 }
 
-/// Bytes, where steps of the phase told how many.
-fn counted(count: u64) -> String {
-    if count == 0 { "–".to_string() } else { bytes(count) }
+/// Bytes. Of a phase that has not ended, they are known only where its steps told how many.
+fn counted(phase: &Phase, count: u64) -> String {
+    if count == 0 && phase.end.is_none() { "–".to_string() } else { bytes(count) }
 }
 
 /// What phases cost.
