@@ -18,7 +18,9 @@ use crate::results::{AskedJson, ChoiceJson, PartyJson, RemoteJson, costs, print_
 use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::stores::open_or_create;
-use crate::values::{InputSources, Reading, Resolved, Saves, only_own, resolve};
+use crate::values::{
+    InputSources, Reading, Resolved, Saves, one_from_standard_input, only_own, resolve,
+};
 
 /// Checks everything that can be checked alone, then connects, runs and prints what this party
 /// learnt.
@@ -139,6 +141,7 @@ fn own_values(settings: &Settings, loaded: &Loaded, party: PartyId) -> CliResult
     let mut values: Resolved = Vec::new();
     let by_line = settings.tuning.batch.is_some_and(|n| n > 1);
     let how = Reading { pad: settings.pad, by_line };
+    one_from_standard_input(settings.inputs.iter().map(|(given, _)| given))?;
     // Values from the settings file and from flags have different folders.
     let mut folders: Vec<_> = settings.inputs.iter().map(|(_, folder)| folder).collect();
     folders.dedup();

@@ -191,9 +191,7 @@ pub fn resolve(
     how: Reading,
 ) -> CliResult<Resolved> {
     let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
-    if given.iter().filter(|given| given.is_standard_input()).count() > 1 {
-        return Err(CliError::usage("only one input can be read from standard input"));
-    }
+    one_from_standard_input(given)?;
     let mut resolved: Resolved = Vec::with_capacity(given.len());
     for value in given {
         let index = place("input", value.input.expose(), &names)?;
@@ -203,6 +201,19 @@ pub fn resolve(
         resolved.push((index, value.read(&circuit.inputs()[index], base, how)?));
     }
     Ok(resolved)
+}
+
+/// Refuses to read standard input more than once.
+///
+/// # Errors
+/// A usage failure when two inputs are to be read from there.
+pub fn one_from_standard_input<'g>(
+    given: impl IntoIterator<Item = &'g InputSources>,
+) -> CliResult<()> {
+    if given.into_iter().filter(|given| given.is_standard_input()).count() > 1 {
+        return Err(CliError::usage("only one input can be read from standard input"));
+    }
+    Ok(())
 }
 
 /// The inputs of `party`, from those values that belong to it.

@@ -134,6 +134,11 @@ fn values_come_from_keys_of_json_and_from_standard_input() {
     }
     let twice = ["eval", "merge:2x8", "--input", "0=@-", "--input", "1=-"];
     symbolon(&twice).expect(2).says(&["only one input"]);
+    // From settings and from flags alike.
+    let toml = "circuit = \"merge:2x8\"\nparty = 0\ntransport = \"tcp\"\n[inputs]\nlist0 = \"-\"\n";
+    std::fs::write(folder.path().join("run.toml"), toml).unwrap();
+    let words = ["run", "--config", "run.toml", "--connect", "127.0.0.1:9", "--input", "list1=-"];
+    symbolon_in(folder.path(), "1\n2\n", &words).expect(2).says(&["only one input"]);
     eval("0=@x.json#taem", "").expect(2).says(&["x.json: ", "no key `taem`; did you mean `team`?"]);
     eval("0=@x.json", "").expect(2).says(&["hint: @x.json#KEY takes"]);
     let words = ["local", "add:8", "--batch", "2", "--input", "0=@x.json#team", "--input", "1=1"];
