@@ -306,6 +306,31 @@ fn other_components_than_were_prepared_are_refused() {
     }
 }
 
+/// A million garbled components, each an AND gate, one after the other.
+#[test]
+#[ignore = "takes two minutes and 8 GB"]
+fn a_million_components_run() {
+    let mut c = ComponentBuilder::new("step");
+    let (x, y) = (c.input(1), c.input(1));
+    let both = c.and(&x, &y);
+    c.output(&both);
+    let step = c.finish().unwrap();
+    let mut b = Builder::new("steps");
+    let [x, y] = [("x", 0), ("y", 1)].map(|(name, owner)| b.input(name, Type::Uint(1), owner));
+    let mut last = x;
+    for _ in 0..1_000_000 {
+        let opposite = b.xor(&last, &Word::constant(1, 1));
+        last = b.call_one(&step, &[&opposite, &y]);
+    }
+    b.output("last", &last, Type::Uint(1), Receivers::All);
+    let circuit = b.finish().unwrap();
+    let setting = Setting { components: &["step"], ..setting() };
+    let names = ["step".to_string()];
+    let forecast = Forecast::new(&circuit, Plans { components: &names, ..Plans::default() });
+    assert_eq!(forecast.unwrap().components[0].sizes.buckets, 1_000_000);
+    assert_runs(setting, &circuit, &[vec![true], vec![true]]);
+}
+
 /// What has nothing to do with a circuit is refused before anything is sent.
 #[test]
 fn pools_and_dealers_are_refused() {

@@ -20,8 +20,8 @@ use super::{ComponentGraph, Kind, Slot, Sums, Wire};
 /// The most terms of a sum, counted as often as they come up.
 const MAX_TERMS: u32 = 64;
 
-/// The most nodes at the top level; a selection that leaves more is no use.
-pub(super) const MAX_NODES: u64 = 1 << 22;
+/// The most nodes at the top level, of 24 bytes each.
+pub(super) const MAX_NODES: u64 = 1 << 26;
 
 /// What components of leftover gates are called.
 pub(super) const LEFTOVER: &str = "leftover gates";
