@@ -11,6 +11,7 @@ use super::layout::Layout;
 use super::params::{Games, Params};
 use super::program::{Program, Task};
 use super::state;
+use super::stock::Components;
 use crate::Rho;
 
 /// What is to be run.
@@ -156,6 +157,18 @@ impl Forecast {
                 evaluator: bits(theirs) + 16 * back,
             },
         })
+    }
+
+    /// Bytes of the function-independent phase that fills a pool. What connects a circuit later is
+    /// [`connected`](Forecast::connected) of that circuit.
+    ///
+    /// # Errors
+    /// `InvalidInput` when there can be no such pool.
+    pub fn of_pool(components: &Components, rho: Rho) -> Result<PhaseBytes> {
+        let games = Games::new(rho.bits());
+        let program = Program::of_pool(components)?;
+        let params = program.params(games)?;
+        Ok(Forecast::of(&program, &params, games.rho)?.made)
     }
 
     /// Bytes that both parties send, the set-up left out.

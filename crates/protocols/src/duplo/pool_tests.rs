@@ -10,6 +10,7 @@ use symbolon_cutchoose::checks::OPENING;
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
+use super::forecast::{Forecast, Plans};
 use super::params::Games;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
 use super::state::Duplo;
@@ -180,6 +181,39 @@ fn a_pool_serves_programs_one_after_the_other() {
             };
             let plan = Protocol::Duplo.component_plan(&compiled, terms, &filled.kinds).unwrap();
             from.iter_mut().zip(plan.takes()).for_each(|(from, take)| *from += take);
+        }
+    }
+}
+
+#[test]
+fn bytes_of_pools_are_as_documented() {
+    let scene = Scene::new(None, 1, 0);
+    let (components, circuit) = (components(&scene, 16), Compiled::new(&scene.circuit));
+    let kinds: Vec<_> = components.kinds().map(|(kind, _)| kind).collect();
+    let meters = [Meter::new(), Meter::new()];
+    let ended = scene.play(meters.clone(), NOBODY, |net| {
+        let (mut engine, mut pool) = (Duplo::set_up(net, games(&scene))?, Pool::default());
+        net.meter.set_phase("filling");
+        engine.fill_components(net, &components, &mut pool)?;
+        net.peers()[0].flush()?;
+        net.meter.set_phase("connecting");
+        let plan = Plan::of(net, &circuit, &kinds)?;
+        let range = Filled::range(&plan, &vec![0; plan.takes().len()]);
+        Protocol::Duplo.prepare_components(net, &plan, &range, &mut pool)?;
+        net.peers()[0].flush()
+    });
+    ended.into_iter().for_each(|ended| ended.unwrap());
+    let plans = Plans { components: &scene.components, ..Plans::default() };
+    let connected = Forecast::new(&scene.circuit, plans).unwrap().connected;
+    let filling = Forecast::of_pool(&components, crate::Rho::Bits40).unwrap();
+    for (party, meter) in meters.iter().enumerate() {
+        for (phase, predicted) in [("filling", filling), ("connecting", connected)] {
+            let predicted = [predicted.garbler, predicted.evaluator][party];
+            let report = meter.report().into_iter().find(|report| report.phase == phase);
+            let sent = report.unwrap().bytes_sent;
+            // Headers of messages, proofs and coins.
+            let most = predicted + predicted / 20 + 500;
+            assert!((predicted..=most).contains(&sent), "{phase}: {sent}, {predicted}");
         }
     }
 }
