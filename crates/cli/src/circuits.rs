@@ -13,7 +13,7 @@ use symbolon::{Protocol, Rho};
 use symbolon_lang::cost::{ComponentCost, component_costs};
 
 use crate::args::{CircuitCommand, DuploInfoArgs, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
-use crate::cost_table::align;
+use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
 use crate::lang::check_failure;
 use crate::output::{print, print_json, tell};
@@ -97,6 +97,8 @@ struct DuploJson {
     bytes: u64,
     /// Those of them that are sent online.
     online_bytes: u64,
+    /// Bytes of memory that party 1 holds at its peak, to about a fifth; party 0 holds less.
+    memory_bytes: u64,
 }
 
 /// A component that is garbled.
@@ -304,7 +306,7 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
     };
     let forecast = Forecast::new(circuit, plans)?;
     let bytes = forecast.bytes();
-    let Forecast { components, authenticators, bundle, solderings, online, .. } = forecast;
+    let Forecast { components, authenticators, bundle, solderings, online, memory, .. } = forecast;
     let garbled = components.into_iter().map(|component| GarbledJson {
         name: component.name,
         and: component.and_gates,
@@ -320,6 +322,7 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
         solderings,
         bytes,
         online_bytes: online.garbler + online.evaluator,
+        memory_bytes: memory,
     }))
 }
 
@@ -341,6 +344,7 @@ fn duplo_text(duplo: &DuploJson) -> String {
         ["solderings".to_string(), duplo.solderings.to_string()],
         ["bytes, set-up left out".to_string(), duplo.bytes.to_string()],
         ["of them online".to_string(), duplo.online_bytes.to_string()],
+        ["memory of party 1, about".to_string(), bytes(duplo.memory_bytes)],
     ];
     format!("{}\n{}", align(&rows, 1), align(&facts, 2))
 }

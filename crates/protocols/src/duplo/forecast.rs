@@ -3,9 +3,12 @@
 
 use symbolon_circuit::Circuit;
 use symbolon_cutchoose::{Sizes, hcom};
+use symbolon_primitives::Block;
 use symbolon_transport::Result;
 
 use super::assemble::returned;
+use super::authenticators::Authenticator;
+use super::buckets::GarbledCopy;
 use super::components::Kind;
 use super::layout::Layout;
 use super::params::{Games, Params};
@@ -95,6 +98,8 @@ pub struct Forecast {
     pub connected: PhaseBytes,
     /// The online phase.
     pub online: PhaseBytes,
+    /// Bytes of memory that party 1 holds at its peak, to about a fifth; party 0 holds less.
+    pub memory: u64,
 }
 
 impl Forecast {
@@ -156,6 +161,7 @@ impl Forecast {
                 garbler: 16 * (own + theirs + outputs),
                 evaluator: bits(theirs) + 16 * back,
             },
+            memory: memory(program, params, 8 * commitments.row_words() as u64 * all as u64),
         })
     }
 
@@ -176,6 +182,23 @@ impl Forecast {
         let both = |phase: &PhaseBytes| phase.garbler + phase.evaluator;
         both(&self.made) + both(&self.connected) + both(&self.online)
     }
+}
+
+/// What the evaluator holds: commitments, whose rows take so many bytes, with their corrections and
+/// what all authenticators accept; of one part, the tables and solderings of its copies and the
+/// authenticators of its wires.
+fn memory(program: &Program, params: &Params, rows: u64) -> u64 {
+    let (graph, accepted) = (&program.graph, params.bundle as u64 * params.authenticators.objects);
+    let all = Layout::new(program, params, 0, 0).total as u64;
+    let mut part = 0;
+    for ((kind, sizes), count) in graph.kinds.iter().zip(&params.kinds).zip(graph.counts()) {
+        let blocks = 2 * kind.ands() + kind.inputs() + kind.outputs();
+        let copy = size_of::<GarbledCopy>() + 16 * blocks;
+        part += count as u64 * sizes.bucket * copy as u64;
+    }
+    let authenticators = program.authenticated() as u64 * params.authenticators.bucket;
+    let part = part + size_of::<Authenticator>() as u64 * authenticators;
+    rows + 16 * all + size_of::<[Block; 2]>() as u64 * accepted + part
 }
 
 fn bits(n: u64) -> u64 {
