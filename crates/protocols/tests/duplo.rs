@@ -67,6 +67,7 @@ fn built_in_circuits() {
         "cbcmac:2",
         "sort:4x5",
         "matmul:2x4",
+        "matmul:4x2/2",
         "random:300/30",
         "sha1",
     ];

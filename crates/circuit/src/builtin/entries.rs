@@ -147,10 +147,17 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "matmul",
-        parameters: ":NxW with N rows, 1 to 128, of words of W bits, 1 to 256, N*W up to 8192",
+        parameters: ":NxW with N rows, 1 to 128, of words of W bits, 1 to 256, N*W up to 8192, \
+                     or matmul:NxW/M by blocks of M rows, M dividing N",
         description: "The product modulo 2^W of two N by N matrices",
         example: "matmul:4x32",
-        form: Form::Grid { number: 1..=128, width: 1..=256, most: 8192, build: matmul::matmul },
+        form: Form::Blocks {
+            number: 1..=128,
+            width: 1..=256,
+            most: 8192,
+            whole: matmul::matmul,
+            in_blocks: matmul::matmul_in_blocks,
+        },
     },
     Entry {
         name: "auction",

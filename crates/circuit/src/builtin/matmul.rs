@@ -14,17 +14,81 @@ pub(super) fn matmul(size: u32, width: u32) -> Result<Circuit, CircuitError> {
     let right = b.input("right", ty.clone(), 1).split(width as usize);
     let (size, width) = (size as usize, width as usize);
     let dot = dot_product(size, width)?;
+    let product = by_elements(&left, &right, size, |row, column| b.call_one(&dot, &[row, column]));
+    b.output("product", &Word::join(&product), ty, Receivers::All);
+    b.finish()
+}
+
+/// [`matmul`] by blocks of `block` by `block` words, as in the experiments of KNRTT17.
+///
+/// One component multiplies two blocks, `block-product-MxW`, and one adds two, `block-sum-MxW`.
+pub(super) fn matmul_in_blocks(size: u32, width: u32, block: u32) -> Result<Circuit, CircuitError> {
+    let ty = Type::Array { len: size, elem: Box::new(Type::words(size, width)) };
+    let mut b = Builder::new(format!("matmul:{size}x{width}/{block}"));
+    let left = b.input("left", ty.clone(), 0).split(width as usize);
+    let right = b.input("right", ty.clone(), 1).split(width as usize);
+    let (size, width, block) = (size as usize, width as usize, block as usize);
+    let (multiply, add) = (block_product(block, width)?, block_sum(block, width)?);
+    let blocks = size / block;
+    let part = |matrix: &[Word], row: usize, column: usize| {
+        let rows = matrix.chunks(size).skip(row * block).take(block);
+        Word::join(rows.flat_map(|row| &row[column * block..][..block]))
+    };
+    let mut product = vec![Word::zero(width); size * size];
+    for (row, column) in (0..blocks * blocks).map(|at| (at / blocks, at % blocks)) {
+        let mut sum: Option<Word> = None;
+        for k in 0..blocks {
+            let args = [part(&left, row, k), part(&right, k, column)];
+            let next = b.call_one(&multiply, &[&args[0], &args[1]]);
+            sum = Some(match sum {
+                Some(sum) => b.call_one(&add, &[&sum, &next]),
+                None => next,
+            });
+        }
+        let words = sum.map_or(Vec::new(), |sum| sum.split(width));
+        for (at, word) in words.into_iter().enumerate() {
+            let (i, j) = (row * block + at / block, column * block + at % block);
+            product[i * size + j] = word;
+        }
+    }
+    b.output("product", &Word::join(&product), ty, Receivers::All);
+    b.finish()
+}
+
+/// The product of two matrices, in order, if `dot` gives each element from a row and a column.
+fn by_elements(
+    left: &[Word],
+    right: &[Word],
+    size: usize,
+    mut dot: impl FnMut(&Word, &Word) -> Word,
+) -> Vec<Word> {
     let columns: Vec<Word> =
         (0..size).map(|column| Word::join(right.iter().skip(column).step_by(size))).collect();
     let mut product = Vec::with_capacity(size * size);
     for row in left.chunks(size) {
         let row = Word::join(row);
-        for column in &columns {
-            product.push(b.call_one(&dot, &[&row, column]));
-        }
+        product.extend(columns.iter().map(|column| dot(&row, column)));
     }
-    b.output("product", &Word::join(&product), ty, Receivers::All);
-    b.finish()
+    product
+}
+
+/// The product of two blocks.
+fn block_product(size: usize, width: usize) -> Result<Subcircuit, CircuitError> {
+    let dot = dot_product(size, width)?;
+    let mut c = ComponentBuilder::new(format!("block-product-{size}x{width}"));
+    let [left, right] = [(); 2].map(|()| c.input(size * size * width).split(width));
+    let product = by_elements(&left, &right, size, |row, column| c.call_one(&dot, &[row, column]));
+    c.output(&Word::join(&product));
+    c.finish()
+}
+
+/// The sum of two blocks.
+fn block_sum(size: usize, width: usize) -> Result<Subcircuit, CircuitError> {
+    let mut c = ComponentBuilder::new(format!("block-sum-{size}x{width}"));
+    let [left, right] = [(); 2].map(|()| c.input(size * size * width).split(width));
+    let sums: Vec<Word> = left.iter().zip(&right).map(|(x, y)| c.add(x, y)).collect();
+    c.output(&Word::join(&sums));
+    c.finish()
 }
 
 /// The sum of the products of `size` pairs of words.
@@ -74,8 +138,14 @@ mod tests {
             });
             let product: Vec<u64> = product.collect();
             let circuit = matmul(size as u32, width).unwrap();
-            let out = run(&circuit, &[array(&left, width), array(&right, width)]);
-            prop_assert_eq!(words(&out[0], size * size, width), product);
+            let inputs = [array(&left, width), array(&right, width)];
+            let out = run(&circuit, &inputs);
+            prop_assert_eq!(&words(&out[0], size * size, width), &product);
+            for block in (1..=size as u32).filter(|block| (size as u32).is_multiple_of(*block)) {
+                let circuit = matmul_in_blocks(size as u32, width, block).unwrap();
+                let out = run(&circuit, &inputs);
+                prop_assert_eq!(&words(&out[0], size * size, width), &product, "{}", block);
+            }
         }
     }
 
@@ -84,5 +154,18 @@ mod tests {
         let circuit = matmul(16, 32).unwrap();
         assert!(and_count(&circuit) <= 16 * 16 * 16 * 32 * 32);
         assert_eq!(circuit.components().len(), 3);
+    }
+
+    #[test]
+    fn blocks_are_multiplied_and_added_by_components() {
+        let circuit = matmul_in_blocks(4, 8, 2).unwrap();
+        let calls = |name: &str| {
+            let main = circuit.components().last().unwrap();
+            let named =
+                |call: &&crate::Call| circuit.components()[call.component as usize].name == name;
+            main.calls.iter().filter(named).count()
+        };
+        assert_eq!((calls("block-product-2x8"), calls("block-sum-2x8")), (8, 4));
+        assert_eq!(circuit.name(), "matmul:4x8/2");
     }
 }

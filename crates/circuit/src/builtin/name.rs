@@ -41,6 +41,14 @@ pub(super) enum Form {
         most: u64,
         build: fn(u32, u32) -> Result<Circuit, CircuitError>,
     },
+    /// `name:NxW`, or `name:NxW/M` in blocks of M rows, which divides N.
+    Blocks {
+        number: RangeInclusive<u32>,
+        width: RangeInclusive<u32>,
+        most: u64,
+        whole: fn(u32, u32) -> Result<Circuit, CircuitError>,
+        in_blocks: fn(u32, u32, u32) -> Result<Circuit, CircuitError>,
+    },
     /// `name:N` or `name:N/T`: a number, perhaps made of `most` parts or fewer of size T that
     /// divides it.
     Parts {
@@ -83,13 +91,22 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
         (Form::Size { range, build, .. }, Some(text)) => {
             build(number(text, range).map_err(refuse)?)
         }
-        (Form::Grid { number: numbers, width: widths, most, build }, Some(text)) => {
-            let (n, w) = text.split_once('x').ok_or_else(|| refuse("needs two numbers".into()))?;
-            let (n, w) = (number(n, numbers).map_err(refuse)?, number(w, widths).map_err(refuse)?);
-            if u64::from(n) * u64::from(w) > *most {
-                return Err(refuse(format!("{n} times {w} is more than {most}")));
-            }
+        (Form::Grid { number, width, most, build }, Some(text)) => {
+            let [n, w] = grid(text, [number, width], *most).map_err(refuse)?;
             build(n, w)
+        }
+        (Form::Blocks { number: numbers, width, most, whole, in_blocks }, Some(text)) => {
+            let (text, block) = match text.split_once('/') {
+                Some((text, block)) => (text, Some(block)),
+                None => (text, None),
+            };
+            let [n, w] = grid(text, [numbers, width], *most).map_err(refuse)?;
+            let Some(block) = block else { return whole(n, w) };
+            let block = number(block, &(1..=n)).map_err(refuse)?;
+            if n % block != 0 {
+                return Err(refuse(format!("{block} does not divide {n}")));
+            }
+            in_blocks(n, w, block)
         }
         (Form::Parts { range, whole, parts, most, in_parts }, Some(text)) => {
             match text.split_once('/') {
@@ -108,6 +125,20 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
             }
         }
     }
+}
+
+/// `NxW`, whose product is limited.
+fn grid(
+    text: &str,
+    [numbers, widths]: [&RangeInclusive<u32>; 2],
+    most: u64,
+) -> Result<[u32; 2], String> {
+    let (n, w) = text.split_once('x').ok_or("needs two numbers")?;
+    let (n, w) = (number(n, numbers)?, number(w, widths)?);
+    if u64::from(n) * u64::from(w) > most {
+        return Err(format!("{n} times {w} is more than {most}"));
+    }
+    Ok([n, w])
 }
 
 /// A decimal number in the range, or two of them as in `2^20`.
@@ -221,6 +252,9 @@ mod tests {
         }
         assert!(refusal("random:10/3").contains("3 does not divide 10"));
         assert!(refusal("random:10/0").contains("0 is not within 1 to"));
+        assert!(refusal("matmul:4x8/3").contains("3 does not divide 4"));
+        assert!(refusal("matmul:4x8/8").contains("8 is not within 1 to 4"));
+        assert!(refusal("matmul:4/2").contains("needs two numbers"));
         assert!(refusal("random:0/1").contains("1 does not divide 0"));
         assert!(refusal("random:4000000000/1").contains("more than 1048576 parts of 1"));
     }
@@ -263,7 +297,8 @@ mod tests {
                     others.iter().map(|(variant, _)| format!("{}:{variant}", entry.name)).collect()
                 }
                 Form::Size { range, .. } => vec![format!("{}:{}", entry.name, range.end())],
-                Form::Grid { number, width, most, .. } => {
+                Form::Grid { number, width, most, .. }
+                | Form::Blocks { number, width, most, .. } => {
                     let fits = |other: u32| (most / u64::from(other)) as u32;
                     vec![
                         format!("{}:{}x{}", entry.name, number.end(), fits(*number.end())),
