@@ -48,8 +48,8 @@ fn send(table: &[[Block; 2]], copies: usize) {
 }
 
 /// Processor time of both parties for N blocks of AES-128, by phase, against garbling L copies,
-/// sending those that stay and garbling the opened ones again; and against evaluating those that
-/// stay.
+/// sending those that stay and garbling the opened ones again, without and with the digests of both
+/// parties and garbling those that stay again; and against evaluating those that stay.
 #[test]
 #[ignore = "measures: prints processor times, in hundredths of a second"]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
@@ -60,15 +60,25 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
         let sizes = Forecast::new(&circuit, plans).unwrap().components[0].sizes;
         let kept = sizes.bucket * sizes.buckets;
         let (mut garbling, mut sending, mut evaluating) = (0, 0, 0);
+        let (mut again, mut digests) = (0, 0);
         let mut phases = [0; 4];
         for _ in 0..ROUNDS {
             let instance = Instance::new(&plan, &[3; 32], 1);
             let keys = instance.keys_from_seed(&Seed::new(Block(7)));
             let (mut table, _) = instance.garble_table(&keys);
-            garbling += taken(|| {
-                for number in 0..sizes.made + (sizes.made - kept) {
-                    let instance = Instance::new(&plan, &[3; 32], number);
-                    std::hint::black_box(instance.garble_into(&keys, &mut table));
+            let mut garble = |copies| {
+                taken(|| {
+                    for number in 0..copies {
+                        let instance = Instance::new(&plan, &[3; 32], number);
+                        std::hint::black_box(instance.garble_into(&keys, &mut table));
+                    }
+                })
+            };
+            garbling += garble(sizes.made + (sizes.made - kept));
+            again += garble(kept);
+            digests += taken(|| {
+                for _ in 0..2 * sizes.made {
+                    std::hint::black_box(super::garble::digest(&table));
                 }
             });
             sending += taken(|| send(&table, kept as usize));
@@ -89,12 +99,13 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
         let ratio = |all: u64, least: u64| all as f64 / least as f64;
         eprintln!(
             "N = {executions}, α = {}, L = {}, {ROUNDS} rounds: garbling {garbling}, sending \
-             {sending}, evaluating {evaluating}; set-up {set_up}, components {components}, \
-             solderings {connected}, online {online}; before online {:.2} times, online {:.2} \
-             times what cannot be avoided",
+             {sending}, evaluating {evaluating}, garbling again {again}, digests {digests}; set-up {set_up}, components {components}, \
+             solderings {connected}, online {online}; before online {:.2} times, with \
+             garbling again and digests {:.2}, online {:.2} times what cannot be avoided",
             sizes.bucket,
             sizes.made,
             ratio(components + connected, garbling + sending),
+            ratio(components + connected, garbling + sending + again + digests),
             ratio(online, evaluating),
         );
     }
