@@ -104,9 +104,9 @@ typedef struct {
     uint64_t done;
     // How many there are to do.
     uint64_t total;
-    // Bytes sent in this phase.
+    // Bytes sent so far in all phases of this name.
     uint64_t bytes_sent;
-    // Bytes received in this phase.
+    // Bytes received so far in all phases of this name.
     uint64_t bytes_received;
 } symbolon_event;
 

@@ -55,9 +55,9 @@ pub struct Event {
     pub done: u64,
     /// How many there are to do.
     pub total: u64,
-    /// Bytes sent in this phase.
+    /// Bytes sent so far in all phases of this name.
     pub bytes_sent: u64,
-    /// Bytes received in this phase.
+    /// Bytes received so far in all phases of this name.
     pub bytes_received: u64,
 }
 
