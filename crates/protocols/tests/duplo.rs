@@ -341,6 +341,21 @@ fn a_million_components_run() {
     }
 }
 
+/// What whole processes took at their peak, in KiB.
+#[test]
+fn memory_is_as_was_measured() {
+    for (name, components, measured) in [
+        ("matmul:16x32/4", &["block-product-4x32", "block-sum-4x32"][..], 1_123_040),
+        ("matmul:16x32/16", &["block-product-16x32"], 1_740_572),
+    ] {
+        let circuit = builtin::by_name(name).unwrap();
+        let components: Vec<String> = components.iter().map(|name| name.to_string()).collect();
+        let plans = Plans { components: &components, ..Plans::default() };
+        let told = Forecast::new(&circuit, plans).unwrap().memory / 1024;
+        assert!((measured * 4 / 5..=measured * 6 / 5).contains(&told), "{name}: {told}");
+    }
+}
+
 /// What has nothing to do with a circuit is refused before anything is sent.
 #[test]
 fn pools_and_dealers_are_refused() {

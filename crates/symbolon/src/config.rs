@@ -80,9 +80,9 @@ impl Config {
     }
 
     /// Makes correlated OTs and triples with this many threads, 1 to
-    /// [`MAX_THREADS`](crate::MAX_THREADS), each with a connection of its own to each peer. From two
-    /// on, one more of both garbles and evaluates meanwhile. Ready-made channels fix the number; setting another is refused by
-    /// [`Config::check`].
+    /// [`MAX_THREADS`](crate::MAX_THREADS), each with a connection of its own to each peer. From
+    /// two on, one more of both garbles and evaluates meanwhile. Ready-made channels fix the number;
+    /// [`Config::check`] refuses another.
     pub fn threads(mut self, threads: usize) -> Self {
         self.terms.params.threads = threads;
         self

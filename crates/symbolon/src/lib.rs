@@ -105,7 +105,6 @@ pub use symbolon_protocols::{
 };
 /// What a run with [`Protocol::Duplo`] garbles and sends, before there is a session.
 pub mod duplo {
-    pub use symbolon_protocols::duplo::Components;
     pub use symbolon_protocols::duplo::forecast::{
         ComponentForecast, Forecast, GameSizes, PhaseBytes, Plans,
     };

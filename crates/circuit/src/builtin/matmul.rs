@@ -36,17 +36,15 @@ pub(super) fn matmul_in_blocks(size: u32, width: u32, block: u32) -> Result<Circ
     };
     let mut product = vec![Word::zero(width); size * size];
     for (row, column) in (0..blocks * blocks).map(|at| (at / blocks, at % blocks)) {
-        let mut sum: Option<Word> = None;
-        for k in 0..blocks {
-            let args = [part(&left, row, k), part(&right, k, column)];
-            let next = b.call_one(&multiply, &[&args[0], &args[1]]);
-            sum = Some(match sum {
-                Some(sum) => b.call_one(&add, &[&sum, &next]),
-                None => next,
-            });
+        let term = |b: &mut Builder, k| {
+            b.call_one(&multiply, &[&part(&left, row, k), &part(&right, k, column)])
+        };
+        let mut sum = term(&mut b, 0);
+        for k in 1..blocks {
+            let next = term(&mut b, k);
+            sum = b.call_one(&add, &[&sum, &next]);
         }
-        let words = sum.map_or(Vec::new(), |sum| sum.split(width));
-        for (at, word) in words.into_iter().enumerate() {
+        for (at, word) in sum.split(width).into_iter().enumerate() {
             let (i, j) = (row * block + at / block, column * block + at % block);
             product[i * size + j] = word;
         }

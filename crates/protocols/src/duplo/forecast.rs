@@ -165,16 +165,18 @@ impl Forecast {
         })
     }
 
-    /// Bytes of the function-independent phase that fills a pool. What connects a circuit later is
-    /// [`connected`](Forecast::connected) of that circuit.
+    /// Bytes of the function-independent phase that fills a pool for `plans.count` runs of
+    /// `circuit`. Connecting a run later sends what [`connected`](Forecast::connected) says.
     ///
     /// # Errors
-    /// `InvalidInput` when there can be no such pool.
-    pub fn of_pool(components: &Components, rho: Rho) -> Result<PhaseBytes> {
+    /// As [`new`](Forecast::new), and when the pool would be too large.
+    pub fn of_pool(circuit: &Circuit, plans: Plans<'_>) -> Result<PhaseBytes> {
+        let Plans { executions, count: parts, rho, components } = plans;
         let games = Games::new(rho.bits());
-        let program = Program::of_pool(components)?;
-        let params = program.params(games)?;
-        Ok(Forecast::of(&program, &params, games.rho)?.made)
+        let task = Task { executions, parts, games, components, linked: &[] };
+        let components = Components::of(&Program::new(circuit, task)?, parts as u64)?;
+        let pool = Program::of_pool(&components)?;
+        Ok(Forecast::of(&pool, &pool.params(games)?, games.rho)?.made)
     }
 
     /// Bytes that both parties send, the set-up left out.
@@ -184,8 +186,8 @@ impl Forecast {
     }
 }
 
-/// What the evaluator holds: commitments, whose rows take so many bytes, with their corrections and
-/// what all authenticators accept; of one part, the tables and solderings of its copies and the
+/// Bytes that the evaluator holds. For all parts: the commitments' rows (`rows` bytes), their
+/// corrections, and what the authenticators accept. For one part: tables, solderings and the
 /// authenticators of its wires.
 fn memory(program: &Program, params: &Params, rows: u64) -> u64 {
     let (graph, accepted) = (&program.graph, params.bundle as u64 * params.authenticators.objects);

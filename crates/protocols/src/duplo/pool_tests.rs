@@ -205,7 +205,7 @@ fn bytes_of_pools_are_as_documented() {
     ended.into_iter().for_each(|ended| ended.unwrap());
     let plans = Plans { components: &scene.components, ..Plans::default() };
     let connected = Forecast::new(&scene.circuit, plans).unwrap().connected;
-    let filling = Forecast::of_pool(&components, crate::Rho::Bits40).unwrap();
+    let filling = Forecast::of_pool(&scene.circuit, Plans { count: 16, ..plans }).unwrap();
     for (party, meter) in meters.iter().enumerate() {
         for (phase, predicted) in [("filling", filling), ("connecting", connected)] {
             let predicted = [predicted.garbler, predicted.evaluator][party];

@@ -99,9 +99,10 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
         let ratio = |all: u64, least: u64| all as f64 / least as f64;
         eprintln!(
             "N = {executions}, α = {}, L = {}, {ROUNDS} rounds: garbling {garbling}, sending \
-             {sending}, evaluating {evaluating}, garbling again {again}, digests {digests}; set-up {set_up}, components {components}, \
-             solderings {connected}, online {online}; before online {:.2} times, with \
-             garbling again and digests {:.2}, online {:.2} times what cannot be avoided",
+             {sending}, evaluating {evaluating}, garbling again {again}, digests {digests}; \
+             set-up {set_up}, components {components}, solderings {connected}, online {online}; \
+             before online {:.2} times, with garbling again and digests {:.2}, online {:.2} times \
+             what cannot be avoided",
             sizes.bucket,
             sizes.made,
             ratio(components + connected, garbling + sending),

@@ -103,9 +103,9 @@ impl Live {
                     phases.pop_front();
                 }
                 let name = phase.clone();
-                let before = phases.iter().rev().find(|known| known.name == name);
-                let [sent, received] = before.map_or([0; 2], |last| [last.sent, last.received]);
-                let before = [sent, received];
+                let last = phases.iter().rev().find(|known| known.name == name);
+                let before = last.map_or([0; 2], |last| [last.sent, last.received]);
+                let [sent, received] = before;
                 phases.push_back(Phase { name, begin: now, end: None, sent, received, before });
             }
             Event::Work { phase, bytes_sent, bytes_received, .. } => {

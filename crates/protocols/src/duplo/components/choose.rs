@@ -16,7 +16,7 @@ use super::assemble::{LEFTOVER, MAX_NODES, alone, assemble};
 use super::{ComponentGraph, Kind};
 use crate::duplo::params::{Games, Params};
 
-/// Selections that leave more nodes at the top level are not tried if there are others.
+/// The search tries no selection that leaves more nodes at the top level.
 const MAX_NODES_OF_SEARCH: u64 = 1 << 22;
 
 /// The most bounds that are tried, those with the largest components first.
@@ -55,9 +55,6 @@ pub(in crate::duplo) fn choose(circuit: &Circuit, choice: Choice<'_>) -> Result<
     let mut search = Search { circuit, choice, best: None };
     if choice.named.is_empty() {
         search.by_size(&reached, &ands)?;
-        if search.best.is_none() {
-            search.by_fewest_nodes(&reached, &ands)?;
-        }
         search.by_single_changes(&reached, &ands)?;
     } else {
         search.consider(named(components, &reached, &ands, choice.named)?)?;
@@ -199,22 +196,15 @@ impl Search<'_> {
 
     /// Tries all components up to a number of AND gates, for every such number.
     fn by_size(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
-        for selected in up_to_bounds(reached, ands) {
+        let sizes = reached.iter().zip(ands);
+        let mut bounds: Vec<u64> =
+            sizes.filter_map(|(&reached, &ands)| reached.then_some(ands)).collect();
+        bounds.sort_unstable_by(|a, b| b.cmp(a));
+        bounds.dedup();
+        for bound in bounds.into_iter().take(MAX_BOUNDS) {
+            let selected: Vec<bool> = ands.iter().map(|&n| n > 0 && n <= bound).collect();
             if nodes_left(self.circuit.components(), &selected) <= MAX_NODES_OF_SEARCH {
                 self.consider(selected)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes that one of these selections that leaves the fewest nodes and can be run.
-    fn by_fewest_nodes(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
-        let components = self.circuit.components();
-        let mut selections: Vec<Vec<bool>> = up_to_bounds(reached, ands).collect();
-        selections.sort_by_cached_key(|selected| nodes_left(components, selected));
-        for selected in selections {
-            if self.consider(selected)? {
-                break;
             }
         }
         Ok(())
@@ -246,20 +236,6 @@ impl Search<'_> {
         }
         Ok(())
     }
-}
-
-/// For the largest numbers of AND gates that a component has, all components of up to as many.
-fn up_to_bounds<'a>(
-    reached: &[bool],
-    ands: &'a [u64],
-) -> impl Iterator<Item = Vec<bool>> + use<'a> {
-    let sizes = reached.iter().zip(ands);
-    let mut bounds: Vec<u64> =
-        sizes.filter_map(|(&reached, &ands)| reached.then_some(ands)).collect();
-    bounds.sort_unstable_by(|a, b| b.cmp(a));
-    bounds.dedup();
-    let bounds = bounds.into_iter().take(MAX_BOUNDS);
-    bounds.map(|bound| ands.iter().map(|&n| n > 0 && n <= bound).collect())
 }
 
 /// What a number of executions costs; none if they cannot be run.
