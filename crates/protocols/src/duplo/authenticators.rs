@@ -245,10 +245,10 @@ thread_local! {
 pub(super) struct Authenticators {
     /// The session in which they were made.
     pub session: [u8; 32],
-    /// The hash of the keys that they accept.
-    pub hash: KeyHash,
     /// In each bucket.
     pub bucket: usize,
+    /// The hash of the keys that each wire's accept.
+    pub hashes: Vec<KeyHash>,
     /// One wire's after the other's.
     pub all: Vec<Authenticator>,
     /// Of the wires of the program.
@@ -263,6 +263,14 @@ impl Authenticators {
                 &self.all[number as usize * self.bucket..][..self.bucket]
             }
             Carrier::OwnInput(_) => &[],
+        }
+    }
+
+    /// The hash of the keys that a wire's authenticators accept, if it has some.
+    pub fn hash(&self, wire: usize) -> Option<&KeyHash> {
+        match self.carriers[wire] {
+            Carrier::Authenticated(number) => Some(&self.hashes[number as usize]),
+            Carrier::OwnInput(_) => None,
         }
     }
 
@@ -291,6 +299,7 @@ impl Authenticators {
         LOOKED_AT.set(LOOKED_AT.get() + keys.len());
         let group = keys.len().next_power_of_two();
         let mut accept = [0; AT_A_TIME];
+        let Some(key_hash) = self.hash(wire) else { return [false; AT_A_TIME] };
         let mut hashes = Zeroizing::new([Block::ZERO; HASHED]);
         for bucket in self.of(wire).chunks(HASHED / group) {
             let hashes = &mut hashes[..bucket.len() * group];
@@ -303,7 +312,7 @@ impl Authenticators {
                 }
             }
             let numbers = bucket.iter().map(|authenticator| authenticator.number);
-            self.hash.hash_groups(numbers, group, hashes);
+            key_hash.hash_groups(numbers, group, hashes);
             for (hashes, accepted) in hashes.chunks(group).zip(accepted.chunks(group)) {
                 for ((count, hash), accepted) in accept.iter_mut().zip(hashes).zip(accepted) {
                     *count += usize::from(hash.ct_eq(accepted));

@@ -234,7 +234,8 @@ pub(super) fn receive_authenticators(
         }
     }
     let carriers = view.program.carriers.clone();
-    Ok(Authenticators { session: *session, hash, bucket, all, carriers })
+    let hashes = vec![hash; view.program.authenticated()];
+    Ok(Authenticators { session: *session, bucket, hashes, all, carriers })
 }
 
 /// How the garbler sends the copies of slots.

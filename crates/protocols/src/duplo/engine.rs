@@ -1,5 +1,7 @@
 //! The phases of `duplo` on the seam that all protocols have.
 
+use std::sync::Arc;
+
 use symbolon_cutchoose::hcom::{OwnLater, OwnOpening, TheirLater, TheirOpening};
 use symbolon_transport::{Channel, Error, Result};
 
@@ -7,12 +9,13 @@ use super::buckets::View;
 use super::ends::Ends;
 use super::evaluate::PartBuckets;
 use super::online::{EvaluatorParts, EvaluatorReady, GarblerParts, GarblerReady};
-use super::params::Games;
+use super::params::{Games, Params};
 use super::pool::{self, Filling};
-use super::preprocess::{self, EvaluatorCopies, GarblerCopies};
+use super::preprocess::{self, EvaluatorCopies, GarblerCopies, Window};
 use super::program::{Origin, Program, Task};
 use super::reactive;
 use super::state::{Duplo, Side, peer, threads};
+use super::windows::Windows;
 use crate::component_pool::MemoryPool;
 use crate::{
     Compiled, Components, Engine, InputBits, Link, Network, OutputBits, PoolSink, Prepared,
@@ -31,7 +34,9 @@ impl Engine for Duplo {
         net: &mut Network,
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        let mut copies = self.cut_and_choose(net, circuit, 1)?;
+        let program = Arc::new(self.program(net, circuit, 1)?);
+        let window = (1, Windows::of_parts(&program, self.games)?.largest().clone());
+        let mut copies = self.cut_and_choose(net, (circuit, &program), window)?;
         let channel = peer(net)?;
         let buckets = copies.fill(self, channel, 0)?;
         let proofs = self.proofs();
@@ -45,12 +50,16 @@ impl Engine for Duplo {
         count: usize,
         each: &mut EachPrepared<'_>,
     ) -> Result<()> {
-        let mut copies = self.cut_and_choose(net, circuit, count)?;
-        for part in 0..count {
-            let channel = peer(net)?;
-            let buckets = copies.fill(self, channel, part)?;
-            let ready = copies.connect(channel, part, buckets, self.proofs())?;
-            each(net, ready)?;
+        let program = Arc::new(self.program(net, circuit, count)?);
+        for window in Windows::of_parts(&program, self.games)?.parts(&program) {
+            let (parts, params) = window?;
+            let mut copies = self.cut_and_choose(net, (circuit, &program), (parts, params))?;
+            for part in 0..parts {
+                let channel = peer(net)?;
+                let buckets = copies.fill(self, channel, part)?;
+                let ready = copies.connect(channel, part, buckets, self.proofs())?;
+                each(net, ready)?;
+            }
         }
         Ok(())
     }
@@ -72,21 +81,34 @@ impl Engine for Duplo {
         components: &Components,
         sink: &mut dyn PoolSink,
     ) -> Result<()> {
-        let program = Program::of_pool(components)?;
         let mut pool = Filling::new(sink);
-        match self.cut_and_choose_of(net, ([0; 32], program))? {
-            Copies::Garbler(copies) => {
-                let committer = preprocess::garblers(self)?.1;
-                let (proof, start) = (committer.opening(), committer.later());
-                copies.fill(peer(net)?, proof, 0)?;
-                copies.keep(&mut pool, &start)
+        let mut started = false;
+        for window in Windows::of_pool(components, self.games)?.programs(components) {
+            let (program, params) = window?;
+            let program = Arc::new(program);
+            let window = Window { digest: [0; 32], program: &program, parts: 1, params };
+            match self.cut_and_choose_in(net, window)? {
+                Copies::Garbler(copies) => {
+                    let committer = preprocess::garblers(self)?.1;
+                    let proof = committer.opening();
+                    if !started {
+                        copies.begin(&mut pool, &committer.later())?;
+                    }
+                    copies.fill(peer(net)?, proof, 0)?;
+                    copies.keep(&mut pool)?;
+                }
+                Copies::Evaluator(copies) => {
+                    let receiver = preprocess::evaluators(self)?.1;
+                    let proof = receiver.opening();
+                    if !started {
+                        copies.begin(&mut pool, &receiver.later())?;
+                    }
+                    copies.fill_pool(peer(net)?, proof, &mut pool)?;
+                }
             }
-            Copies::Evaluator(copies) => {
-                let receiver = preprocess::evaluators(self)?.1;
-                let (proof, start) = (receiver.opening(), receiver.later());
-                copies.fill_pool(peer(net)?, proof, &mut pool, &start)
-            }
+            started = true;
         }
+        Ok(())
     }
 
     fn evaluate_part(
@@ -118,35 +140,33 @@ enum Proofs {
 }
 
 impl Duplo {
-    /// Garbles and checks the components of a number of preparations of a circuit.
+    /// The program of a number of preparations of a circuit.
+    fn program(&self, net: &Network, circuit: &Compiled, parts: usize) -> Result<Program> {
+        let (executions, games) = (net.batch.executions, self.games);
+        let task = Task { executions, parts, games, components: &net.components, linked: &[] };
+        Program::new(circuit.circuit(), task)
+    }
+
+    /// Garbles and checks the components of a window: so many parts of a program.
     fn cut_and_choose(
         &mut self,
         net: &mut Network,
-        circuit: &Compiled,
-        parts: usize,
+        (circuit, program): (&Compiled, &Arc<Program>),
+        (parts, params): (usize, Params),
     ) -> Result<Copies> {
-        let (executions, games) = (net.batch.executions, self.games);
-        let components = &net.components[..];
-        let task = Task { executions, parts, games, components, linked: &[] };
-        let program = (circuit.digest(), Program::new(circuit.circuit(), task)?);
-        self.cut_and_choose_of(net, program)
+        self.cut_and_choose_in(net, Window { digest: circuit.digest(), program, parts, params })
     }
 
-    /// The same for a program.
-    fn cut_and_choose_of(
-        &mut self,
-        net: &mut Network,
-        program: ([u8; 32], Program),
-    ) -> Result<Copies> {
+    fn cut_and_choose_in(&mut self, net: &mut Network, window: Window<'_>) -> Result<Copies> {
         let threads = threads(net);
         let channel = peer(net)?;
         Ok(match self.side {
             Side::Garbler(..) => {
-                let copies = preprocess::garbler(self, channel, threads, program)?;
+                let copies = preprocess::garbler(self, channel, threads, window)?;
                 Copies::Garbler(Box::new(copies))
             }
             Side::Evaluator(..) => {
-                let copies = preprocess::evaluator(self, channel, threads, program)?;
+                let copies = preprocess::evaluator(self, channel, threads, window)?;
                 Copies::Evaluator(Box::new(copies))
             }
         })

@@ -15,6 +15,7 @@ use super::params::{Games, Params};
 use super::program::{Program, Task};
 use super::state;
 use super::stock::Components;
+use super::windows::Windows;
 use crate::Rho;
 
 /// What is to be run.
@@ -38,7 +39,7 @@ impl Default for Plans<'_> {
 }
 
 /// One game of cut-and-choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GameSizes {
     /// Buckets: places to fill, in all executions together.
     pub buckets: u64,
@@ -113,55 +114,30 @@ impl Forecast {
         let games = Games::new(rho.bits());
         let program =
             Program::new(circuit, Task { executions, parts, games, components, linked: &[] })?;
-        let params = program.params(games)?;
-        Forecast::of(&program, &params, games.rho)
-    }
-
-    pub(super) fn of(program: &Program, params: &Params, rho: u32) -> Result<Forecast> {
-        let (graph, parts) = (&program.graph, program.parts as u64);
-        let commitments = state::commitments(rho)?;
-        let all = Layout::new(program, params, rho, 0).total;
-        let committed = hcom::random_bytes(&commitments, all) as u64;
-        // Of a commitment, so that the components' bytes can be told apart.
-        let share = |n: u64| (committed as u128 * u128::from(n) / all.max(1) as u128) as u64;
+        let windows = Windows::of_parts(&program, games)?;
+        let mut made = Made::default();
+        for window in windows.parts(&program) {
+            let (parts, params) = window?;
+            made.add(&program, parts, &params, games.rho)?;
+        }
+        let parts = parts as u64;
         let [own, theirs] =
             [&program.inputs[0], &program.inputs[1]].map(|wires| wires.len() as u64 * parts);
         let outputs = program.to_evaluator.len() as u64 * parts;
-        let rho = u64::from(rho);
-        let transfers = 16 * (theirs + rho + 1);
-        let masks = bits(outputs + rho) + 16 * rho;
-        let mut components = Vec::new();
-        let mut made = committed + transfers + masks + authenticators(program, params);
-        for (kind, sizes) in graph.kinds.iter().zip(&params.kinds) {
-            let bytes = component(kind, sizes);
-            made += bytes;
-            let ports = (kind.inputs() + kind.outputs()) as u64;
-            components.push(ComponentForecast {
-                name: kind.name.clone(),
-                and_gates: kind.ands() as u64,
-                inputs: kind.inputs() as u64,
-                outputs: kind.outputs() as u64,
-                sizes: sizes.into(),
-                bytes: bytes + share((1 + ports) * sizes.objects),
-            });
-        }
-        let solderings = (graph.sums.len() + program.out_gates.len()) as u64 * parts;
-        let back = returned(program).count() as u64 * parts;
+        let solderings = (program.graph.sums.len() + program.out_gates.len()) as u64 * parts;
+        let back = returned(&program).count() as u64 * parts;
         Ok(Forecast {
-            components,
-            authenticators: (&params.authenticators).into(),
-            bundle: params.bundle as u64,
+            components: made.components,
+            authenticators: made.authenticators,
+            bundle: windows.largest().bundle as u64,
             solderings,
-            made: PhaseBytes {
-                garbler: made,
-                evaluator: bits(rho) + 16 * rho + iknp(theirs + rho),
-            },
+            made: made.bytes,
             connected: PhaseBytes { garbler: 16 * solderings, evaluator: 0 },
             online: PhaseBytes {
                 garbler: 16 * (own + theirs + outputs),
                 evaluator: bits(theirs) + 16 * back,
             },
-            memory: memory(program, params, 8 * commitments.row_words() as u64 * all as u64),
+            memory: memory(&program, &windows, games.rho)?,
         })
     }
 
@@ -175,8 +151,7 @@ impl Forecast {
         let games = Games::new(rho.bits());
         let task = Task { executions, parts, games, components, linked: &[] };
         let components = Components::of(&Program::new(circuit, task)?, parts as u64)?;
-        let pool = Program::of_pool(&components)?;
-        Ok(Forecast::of(&pool, &pool.params(games)?, games.rho)?.made)
+        Ok(Made::pool(&components, games)?.bytes)
     }
 
     /// Bytes that both parties send, the set-up left out.
@@ -186,12 +161,78 @@ impl Forecast {
     }
 }
 
-/// Bytes that the evaluator holds. For all parts: the commitments' rows (`rows` bytes), their
-/// corrections, and what the authenticators accept. For one part: tables, solderings and the
-/// authenticators of its wires.
-fn memory(program: &Program, params: &Params, rows: u64) -> u64 {
-    let (graph, accepted) = (&program.graph, params.bundle as u64 * params.authenticators.objects);
-    let all = Layout::new(program, params, 0, 0).total as u64;
+/// What windows are made of and send before the slots are connected.
+#[derive(Default)]
+pub(super) struct Made {
+    components: Vec<ComponentForecast>,
+    authenticators: GameSizes,
+    pub bytes: PhaseBytes,
+}
+
+impl Made {
+    /// A pool.
+    pub fn pool(components: &Components, games: Games) -> Result<Made> {
+        let mut made = Made::default();
+        for window in Windows::of_pool(components, games)?.programs(components) {
+            let (program, params) = window?;
+            made.add(&program, 1, &params, games.rho)?;
+        }
+        Ok(made)
+    }
+
+    /// Adds a window of so many parts.
+    fn add(&mut self, program: &Program, parts: usize, params: &Params, rho: u32) -> Result<()> {
+        let commitments = state::commitments(rho)?;
+        let all = Layout::new((program, parts), params, rho, 0).total;
+        let committed = hcom::random_bytes(&commitments, all) as u64;
+        // Of a commitment, so that the components' bytes can be told apart.
+        let share = |n: u64| (committed as u128 * u128::from(n) / all.max(1) as u128) as u64;
+        let rho = u64::from(rho);
+        let transfers = (program.inputs[1].len() * parts) as u64 + rho;
+        let masks = (program.to_evaluator.len() * parts) as u64 + rho;
+        let mut made = committed + 16 * (transfers + 1) + bits(masks) + 16 * rho;
+        made += authenticators((program, parts), params);
+        for (number, (kind, sizes)) in program.graph.kinds.iter().zip(&params.kinds).enumerate() {
+            let (bytes, ports) = (component(kind, sizes), (kind.inputs() + kind.outputs()) as u64);
+            made += bytes;
+            let bytes = bytes + share((1 + ports) * sizes.objects);
+            match self.components.get_mut(number) {
+                Some(known) => {
+                    known.sizes.add(sizes);
+                    known.bytes += bytes;
+                }
+                None => self.components.push(ComponentForecast {
+                    name: kind.name.clone(),
+                    and_gates: kind.ands() as u64,
+                    inputs: kind.inputs() as u64,
+                    outputs: kind.outputs() as u64,
+                    sizes: sizes.into(),
+                    bytes,
+                }),
+            }
+        }
+        self.authenticators.add(&params.authenticators);
+        self.bytes.garbler += made;
+        self.bytes.evaluator += bits(rho) + 16 * rho + iknp(transfers);
+        Ok(())
+    }
+}
+
+impl GameSizes {
+    /// Adds those of a later window, whose buckets are no larger.
+    fn add(&mut self, sizes: &Sizes) {
+        self.buckets += sizes.buckets;
+        self.bucket = self.bucket.max(sizes.bucket);
+        self.made += sizes.objects;
+    }
+}
+
+/// Bytes that the evaluator holds. For a window: the commitments' rows, their corrections, and what
+/// the authenticators accept. For one part: tables, solderings and the authenticators of its wires.
+fn memory(program: &Program, windows: &Windows, rho: u32) -> Result<u64> {
+    let (graph, params) = (&program.graph, windows.largest());
+    let accepted = params.bundle as u64 * params.authenticators.objects;
+    let commitment = 8 * state::commitments(rho)?.row_words() as u64 + 16;
     let mut part = 0;
     for ((kind, sizes), count) in graph.kinds.iter().zip(&params.kinds).zip(graph.counts()) {
         let blocks = 2 * kind.ands() + kind.inputs() + kind.outputs();
@@ -200,7 +241,8 @@ fn memory(program: &Program, params: &Params, rows: u64) -> u64 {
     }
     let authenticators = program.authenticated() as u64 * params.authenticators.bucket;
     let part = part + size_of::<Authenticator>() as u64 * authenticators;
-    rows + 16 * all + size_of::<[Block; 2]>() as u64 * accepted + part
+    let window = commitment * windows.commitments as u64;
+    Ok(window + size_of::<[Block; 2]>() as u64 * accepted + part)
 }
 
 fn bits(n: u64) -> u64 {
@@ -214,10 +256,10 @@ fn iknp(n: u64) -> u64 {
 }
 
 /// Bytes for authenticators, but for their commitments.
-fn authenticators(program: &Program, params: &Params) -> u64 {
+fn authenticators((program, parts): (&Program, usize), params: &Params) -> u64 {
     let (sizes, keys) =
         (&params.authenticators, params.bundle as u64 * params.authenticators.objects);
-    let wires = (program.authenticated() * program.parts) as u64;
+    let wires = (program.authenticated() * parts) as u64;
     bits(sizes.objects)
         + 48 * keys
         + 16 * (sizes.opened() + sizes.bucketed() + (sizes.bucket - 1) * wires)

@@ -67,8 +67,13 @@ pub(super) struct Layout {
 pub(super) const COMMON_OFFSET: Id = 0;
 
 impl Layout {
-    /// The commitments for all parts of a program; numbers of objects start at `number`.
-    pub fn new(program: &Program, params: &Params, rho: u32, number: u64) -> Layout {
+    /// The commitments for so many parts of a program; numbers of objects start at `number`.
+    pub fn new(
+        (program, parts): (&Program, usize),
+        params: &Params,
+        rho: u32,
+        number: u64,
+    ) -> Layout {
         let (mut next, mut objects) = (COMMON_OFFSET as usize + 1, number);
         let mut take = |keys: usize, count: usize| {
             let taken =
@@ -82,12 +87,12 @@ impl Layout {
             .map(|(kind, sizes)| take(kind.inputs() + kind.outputs(), sizes.objects as usize))
             .collect();
         let bundle = params.bundle;
-        let bundles = params.authenticators.buckets as usize / program.parts;
+        let bundles = params.authenticators.buckets as usize / parts;
         let authenticators = take(bundle, params.authenticators.objects as usize);
         let transfers = next;
-        let own = program.inputs[1].len() * program.parts;
+        let own = program.inputs[1].len() * parts;
         let masks = transfers + own + rho as usize;
-        let own_inputs = masks + program.to_evaluator.len() * program.parts + rho as usize;
+        let own_inputs = masks + program.to_evaluator.len() * parts + rho as usize;
         let total = own_inputs + own;
         Layout {
             kinds,

@@ -14,6 +14,7 @@ use super::pool;
 use super::program::{GARBLER, Origin, Program, Task};
 use super::state::commitments;
 use super::store;
+use super::windows::Windows;
 use crate::codec::Reader;
 use crate::{Compiled, Network, Prepared};
 
@@ -61,7 +62,7 @@ fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, Buc
     let sized = |parts| {
         let task = Task { executions, parts, games, components, linked: &[] };
         let program = Program::new(circuit.circuit(), task)?;
-        let buckets = program.params(games)?.buckets();
+        let buckets = Windows::of_parts(&program, games)?.buckets();
         Ok((program, buckets))
     };
     match sized(parts) {

@@ -89,6 +89,7 @@ mod store;
 mod tests;
 #[cfg(test)]
 mod times;
+mod windows;
 
 pub use pool::Plan;
 pub use stock::Components;

@@ -44,11 +44,19 @@ const ROUGH: [usize; 1] = [4];
 /// The most wires of a bundle.
 pub(super) const MOST_WIRES: usize = 8;
 
+/// Commitments that are made at a time. At ρ = 40 each takes 72 bytes at both parties, 302 MB in
+/// all. Fewer would save memory, but smaller games need larger buckets.
+const MOST_COMMITMENTS: usize = 1 << 22;
+
 /// What the sizes are computed from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Games {
     /// ρ.
     pub rho: u32,
+    /// How many cut-and-chooses share 2^-ρ.
+    pub windows: u32,
+    /// How many commitments may be made at a time ([`Windows`](super::windows::Windows)).
+    pub most: usize,
     /// Sizes too small to be safe, for tests that measure how often a cheat is caught.
     #[cfg(test)]
     pub small: Option<Small>,
@@ -69,6 +77,8 @@ impl Games {
     pub fn new(rho: u32) -> Games {
         Games {
             rho,
+            windows: 1,
+            most: MOST_COMMITMENTS,
             #[cfg(test)]
             small: None,
         }
@@ -82,6 +92,26 @@ impl Games {
             return &[4];
         }
         &BUNDLES
+    }
+
+    /// How many games share 2^-ρ: in each cut-and-choose one for each kind and one for the
+    /// authenticators.
+    fn in_all(&self, graph: &ComponentGraph) -> usize {
+        self.windows as usize * (graph.kinds.len() + 1)
+    }
+
+    /// As many objects as buckets of this size take.
+    fn with_bucket(&self, goal: Goal, buckets: u64, games: usize, bucket: u64) -> Result<Sizes> {
+        if buckets == 0 {
+            return Ok(Sizes { buckets, bucket: 1, objects: 0 });
+        }
+        #[cfg(test)]
+        if self.small.is_some() {
+            return self.best(goal, buckets as usize, games, Costs::FEWEST_OBJECTS);
+        }
+        let game = Game::new(goal, buckets, self.rho)?.among(games as u32)?;
+        let too_many = || Error::invalid_input("cut-and-choose takes too many objects");
+        game.fewest_objects(bucket)?.ok_or_else(too_many)
     }
 
     /// Paper: KNRTT17, App. A, L and α
@@ -147,6 +177,36 @@ impl Params {
         Params::of(graph, executions, (wires, games.bundles()), games)
     }
 
+    /// The same for a smaller number of everything, with buckets of the same sizes as these.
+    ///
+    /// # Errors
+    /// `InvalidInput` when that takes too many copies.
+    pub fn smaller(
+        &self,
+        graph: &ComponentGraph,
+        executions: usize,
+        wires: usize,
+        games: Games,
+    ) -> Result<Params> {
+        let number = games.in_all(graph);
+        let sizes = |(sizes, count): (&Sizes, usize)| {
+            let buckets = (count * executions) as u64;
+            if buckets == sizes.buckets {
+                return Ok(*sizes);
+            }
+            games.with_bucket(Goal::OneGood, buckets, number, sizes.bucket)
+        };
+        let kinds = self.kinds.iter().zip(graph.counts()).map(sizes).collect::<Result<_>>()?;
+        let all = &self.authenticators;
+        let buckets = (wires.div_ceil(self.bundle).max(1) * executions) as u64;
+        let authenticators = if buckets == all.buckets {
+            *all
+        } else {
+            games.with_bucket(Goal::MajorityGood, buckets, number, all.bucket)?
+        };
+        Ok(Params { kinds, authenticators, bundle: self.bundle })
+    }
+
     /// About the same for `executions` executions, as if all inputs were the garbler's.
     ///
     /// # Errors
@@ -163,7 +223,7 @@ impl Params {
         (wires, bundles): (usize, &[usize]),
         games: Games,
     ) -> Result<Params> {
-        let number = graph.kinds.len() + 1;
+        let number = games.in_all(graph);
         let best = |(kind, count): (&Kind, usize)| {
             games.best(Goal::OneGood, count * executions, number, component_costs(kind))
         };

@@ -4,8 +4,9 @@
 //! bucket have wires, with authenticators, that belong to it; more wires, transfers and masks are
 //! there for what programs have besides: inputs, and outputs that are sums. All of it is checked
 //! when it is made: which copies are in a bucket is drawn by a coin after all copies are fixed,
-//! over the whole pool, and every soldering inside of a bucket is proved. So every bucket of a pool
-//! is good but for a probability of 2^-ρ for the pool, whichever are taken for whatever program.
+//! over the whole pool or a window of it (`windows`), and every soldering inside of a bucket is
+//! proved. So every bucket of a pool is good but for a probability of 2^-ρ for the pool, whichever
+//! are taken for whatever program.
 //!
 //! A program takes buckets from the front of each kind, and its function-dependent phase connects
 //! them. Nothing goes from one pool to another: Δ_ot and the key of the commitments are the pool's.
@@ -13,8 +14,9 @@
 //! # Records
 //! By section:
 //! * 0: the session of the set-up, what openings are numbered by, sizes of buckets, the commitment
-//!   to Δ_ot; at the evaluator, the start of the authenticators' hash;
-//! * 1: a wire: commitments to its key and Δ; at the evaluator, its authenticators;
+//!   to Δ_ot;
+//! * 1: a wire: commitments to its key and Δ; at the evaluator, the start of its authenticators'
+//!   hash, and these;
 //! * 2: an input of the evaluator: commitments to R of a transfer and to the key of the wire; at
 //!   the evaluator, choice and result;
 //! * 3: a mask: the commitment to it;
@@ -50,7 +52,8 @@ use super::program::{Carrier, GARBLER, Origin, Program, Task};
 use super::solder::Target;
 use super::state::{commitments, peer};
 use super::stock::{Components, MASKS, TRANSFERS, WIRES};
-use super::store::{self, AUTHENTICATOR_BYTES};
+use super::store;
+use super::windows::Windows;
 use crate::codec::{Reader, Writer, damaged};
 use crate::component_pool::{ComponentSection, ComponentTerms};
 use crate::{Compiled, Network, PoolSink, PoolSource, Prepared, Rho};
@@ -83,7 +86,7 @@ impl Shape {
     }
 
     fn wire(&self) -> usize {
-        let authenticators = self.buckets.authenticators * AUTHENTICATOR_BYTES;
+        let authenticators = store::authenticators_bytes(self.buckets.authenticators);
         2 * self.commitment + self.at_evaluator(authenticators)
     }
 
@@ -107,7 +110,7 @@ pub(super) fn sections(
     me: PartyId,
     games: Games,
 ) -> Result<Vec<ComponentSection>> {
-    let buckets = Program::of_pool(components)?.params(games)?.buckets();
+    let buckets = Windows::of_pool(components, games)?.buckets();
     let shape = Shape::new(me, games.rho, buckets)?;
     let mut records = vec![shape.wire(), shape.transfer(), shape.commitment];
     let kinds = components.kinds.iter().enumerate();
@@ -214,10 +217,10 @@ impl<'a> Filling<'a> {
     ) -> Result<()> {
         let (program, ends) = (view.program, Ends::of(view));
         for wire in 0..program.unbound() {
-            let authenticators = evaluator.map_or(&[][..], |(all, _)| all.of(wire));
-            let bytes = 2 * list.bytes() + AUTHENTICATOR_BYTES * authenticators.len();
-            self.put(1 + WIRES, bytes, |to| {
-                write_wire(to, list, ends.heads[wire], authenticators)
+            let authenticators = evaluator.map(|(all, _)| all);
+            let own = authenticators.map_or(0, |all| store::authenticators_bytes(all.bucket));
+            self.put(1 + WIRES, 2 * list.bytes() + own, |to| {
+                write_wire(to, list, ends.heads[wire], (authenticators, wire))
             })?;
         }
         for (transfer, &wire) in program.inputs[1].iter().enumerate() {
@@ -245,17 +248,16 @@ impl<'a> Filling<'a> {
         let (at, kind, objects) = view.slot(slot);
         let first = view.copies(slot)[0] as usize;
         let copies = evaluator.as_ref().map_or(0, |own| own.copies.len());
-        let bucket = evaluator.as_ref().map_or(0, |own| own.authenticators.bucket);
-        let wire = 2 * list.bytes() + AUTHENTICATOR_BYTES * bucket;
+        let all = evaluator.as_ref().map(|own| own.authenticators);
+        let of_wire = all.map_or(0, |all| store::authenticators_bytes(all.bucket));
+        let wire = 2 * list.bytes() + of_wire;
         let bytes = (1 + kind.inputs()) * list.bytes() + kind.outputs() * wire;
         let bytes = bytes + store::slot_bytes(kind, copies);
         self.put(1 + MASKS + 1 + at.kind, bytes, |to| {
             list.write(objects.offset(first), to)?;
             (0..kind.inputs()).try_for_each(|i| list.write(objects.key(first, i), to))?;
             for wire in (at.first_output as usize..).take(kind.outputs()) {
-                let own = evaluator.as_ref();
-                let authenticators = own.map_or(&[][..], |own| own.authenticators.of(wire));
-                write_wire(to, list, view.head(wire), authenticators)?;
+                write_wire(to, list, view.head(wire), (all, wire))?;
             }
             let Some(EvaluatorBuckets { copies, tables, .. }) = evaluator else { return Ok(()) };
             store::write_slot(to, copies, tables)
@@ -267,11 +269,11 @@ fn write_wire(
     to: &mut Writer<'_>,
     list: &impl List,
     head: Target,
-    authenticators: &[Authenticator],
+    (authenticators, wire): (Option<&Authenticators>, usize),
 ) -> Result<()> {
     list.write(head.key, to)?;
     list.write(head.offset, to)?;
-    store::write_authenticators(to, authenticators)
+    authenticators.map_or(Ok(()), |all| store::write_authenticators(to, all, wire))
 }
 
 /// The program of a circuit that was made of a pool, whose kinds these are, in order.
@@ -405,7 +407,7 @@ impl Opened {
         let (commitment, own) = if garbler {
             (Committed::one_bytes(&params), START)
         } else {
-            (Received::one_bytes(&params), 16 + TheirLater::bytes(&params))
+            (Received::one_bytes(&params), TheirLater::bytes(&params))
         };
         let bytes = START + 8 * (1 + n) + commitment + own;
         let mut head = source.open(HEAD, 0..bytes as u64)?;
@@ -426,15 +428,14 @@ impl Opened {
         }
         let mut received = Received::none(&params);
         received.read(&mut head)?;
-        let hash = KeyHash::from_block(head.block()?);
         let start = Zeroizing::new(head.bytes(TheirLater::bytes(&params))?);
         let start = TheirLater::from_bytes(&params, &start)
             .ok_or_else(|| Error::internal("a record of another length than was read"))?;
         let (ends, own) = sections.read(&plan.program, &buckets, &mut received)?;
-        let OwnOfEvaluator { authenticators: all, slots, tables, transfers } = own;
+        let OwnOfEvaluator { hashes, authenticators: all, slots, tables, transfers } = own;
         let bucket = buckets.authenticators;
         let carriers = plan.program.carriers.clone();
-        let authenticators = Authenticators { session, hash, bucket, all, carriers };
+        let authenticators = Authenticators { session, bucket, hashes, all, carriers };
         let buckets = PartBuckets { authenticators, slots, tables };
         let own = Box::new((buckets, transfers));
         Ok(Opened::Evaluator { origin, ends, received, start, own })
@@ -443,6 +444,7 @@ impl Opened {
 
 /// What the evaluator reads besides commitments; the garbler has nothing of it.
 struct OwnOfEvaluator {
+    hashes: Vec<KeyHash>,
     authenticators: Vec<Authenticator>,
     slots: Vec<Vec<GarbledCopy>>,
     tables: HugeBuf<HalfGates>,
@@ -511,27 +513,31 @@ impl Sections {
         let choices = Zeroizing::new(BitVec::zeros(n));
         let transfers = Transfers { choices, results: Zeroizing::new(Vec::with_capacity(n)) };
         let mut own = OwnOfEvaluator {
+            hashes: Vec::new(),
             authenticators: Vec::new(),
             slots: Vec::new(),
             tables: HugeBuf::public(all),
             transfers,
         };
-        let bucket = if self.garbler { 0 } else { buckets.authenticators };
-        let wires = |from: &mut Reader<'_>, n, ends: &mut Ends, own: &mut Vec<_>, list: &mut L| {
-            for _ in 0..n {
-                ends.heads.push(Target { key: list.read(from)?, offset: list.read(from)? });
-                store::read_authenticators(from, bucket, own)?;
-            }
-            Ok::<_, Error>(())
-        };
+        let (garbler, bucket) = (self.garbler, buckets.authenticators);
+        let wires =
+            |from: &mut Reader<'_>, n, ends: &mut Ends, own: &mut OwnOfEvaluator, list: &mut L| {
+                for _ in 0..n {
+                    ends.heads.push(Target { key: list.read(from)?, offset: list.read(from)? });
+                    if !garbler {
+                        let all = (&mut own.hashes, &mut own.authenticators);
+                        store::read_authenticators(from, bucket, all)?;
+                    }
+                }
+                Ok::<_, Error>(())
+            };
         for &carrier in &program.carriers[..graph.inputs] {
             match carrier {
                 Carrier::Authenticated(_) => {
                     let from = &mut self.of(WIRES)?;
-                    wires(from, 1, &mut ends, &mut own.authenticators, list)?;
+                    wires(from, 1, &mut ends, &mut own, list)?;
                 }
                 Carrier::OwnInput(input) => {
-                    let garbler = self.garbler;
                     let from = &mut self.of(TRANSFERS)?;
                     ends.transfers.push(list.read(from)?);
                     ends.heads.push(Target { key: list.read(from)?, offset: COMMON_OFFSET });
@@ -543,7 +549,7 @@ impl Sections {
         }
         let mut first = 0;
         for (number, slot) in graph.slots.iter().enumerate() {
-            let (kind, garbler) = (&graph.kinds[slot.kind], self.garbler);
+            let kind = &graph.kinds[slot.kind];
             if [slot.first_sum, slot.first_output as usize] != [ends.inputs.len(), ends.heads.len()]
             {
                 return Err(Error::internal("a component's wires do not follow those before"));
@@ -553,7 +559,7 @@ impl Sections {
             for _ in 0..kind.inputs() {
                 ends.inputs.push(Target { key: list.read(from)?, offset });
             }
-            wires(from, kind.outputs(), &mut ends, &mut own.authenticators, list)?;
+            wires(from, kind.outputs(), &mut ends, &mut own, list)?;
             if !garbler {
                 let copies = (kind, buckets.kinds[slot.kind]);
                 own.slots.push(store::read_slot(from, copies, (&mut own.tables, first))?);
@@ -561,7 +567,7 @@ impl Sections {
             }
         }
         let unbound = &mut self.of(WIRES)?;
-        wires(unbound, program.out_gates.len(), &mut ends, &mut own.authenticators, list)?;
+        wires(unbound, program.out_gates.len(), &mut ends, &mut own, list)?;
         ends.masks = list.next();
         for _ in 0..program.to_evaluator.len() {
             list.read(&mut self.of(MASKS)?)?;

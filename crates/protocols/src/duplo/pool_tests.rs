@@ -10,11 +10,11 @@ use symbolon_cutchoose::checks::OPENING;
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
-use super::forecast::{Forecast, Plans};
-use super::params::Games;
+use super::forecast::{Forecast, Made, Plans};
 use super::program::{EVALUATOR, GARBLER, Program, Task};
 use super::state::Duplo;
 use super::tests::{Scene, TINY, circuit, continuation, table_of};
+use super::windows::Windows;
 use super::{Components, Plan, checks};
 use crate::{Compiled, Engine, InputBits, Network, OutputBits, PoolSink, PoolSource, Protocol};
 
@@ -63,16 +63,12 @@ fn state(point: &'static str, index: usize, place: usize) -> FnAdversary {
     })
 }
 
-fn games(scene: &Scene) -> Games {
-    Games { small: scene.small, ..Games::new(40) }
-}
-
 /// What so many runs of the scene take.
 fn components(scene: &Scene, runs: u64) -> Components {
     let task = Task {
         executions: scene.executions,
         parts: runs as usize,
-        games: games(scene),
+        games: scene.games(),
         components: &scene.components,
         linked: &[],
     };
@@ -84,9 +80,9 @@ fn fill(scene: &Scene, runs: u64, adversary: impl FnOnce(&mut [Channel; 2])) -> 
     let components = components(scene, runs);
     scene.play([Meter::new(), Meter::new()], adversary, |net| {
         let mut pool = Pool::default();
-        Duplo::set_up(net, games(scene))?.fill_components(net, &components, &mut pool)?;
+        Duplo::set_up(net, scene.games())?.fill_components(net, &components, &mut pool)?;
         net.peers()[0].flush()?;
-        let sections = super::pool::sections(&components, net.me, games(scene))?;
+        let sections = super::pool::sections(&components, net.me, scene.games())?;
         let counts = components.counts();
         for (section, bytes) in sections.iter().zip(&pool.0).skip(1) {
             let counter = section.counter.unwrap();
@@ -149,8 +145,16 @@ impl Filled {
 /// Two programs take their parts from one pool, in turn.
 #[test]
 fn a_pool_serves_programs_one_after_the_other() {
-    for (small, executions) in [(Some(TINY), 1), (Some(TINY), 3), (None, 1)] {
-        let mut scene = Scene::new(small, executions, 0);
+    for (small, executions, most) in [
+        (Some(TINY), 1, None),
+        (Some(TINY), 3, None),
+        (None, 1, None),
+        // In several windows, whose ends are not those of programs.
+        (Some(TINY), 1, Some(500)),
+        (Some(TINY), 1, Some(1)),
+        (None, 1, Some(4000)),
+    ] {
+        let mut scene = Scene { most, ..Scene::new(small, executions, 0) };
         let filled = filled(&scene, 8);
         let mut from = vec![0; 4];
         for seed in 0..4 {
@@ -187,12 +191,16 @@ fn a_pool_serves_programs_one_after_the_other() {
 
 #[test]
 fn bytes_of_pools_are_as_documented() {
-    let scene = Scene::new(None, 1, 0);
+    bytes_of_a_pool(Scene::new(None, 1, 0), 1);
+    bytes_of_a_pool(Scene { most: Some(8000), ..Scene::new(None, 1, 0) }, 2);
+}
+
+fn bytes_of_a_pool(scene: Scene, windows: usize) {
     let (components, circuit) = (components(&scene, 16), Compiled::new(&scene.circuit));
     let kinds: Vec<_> = components.kinds().map(|(kind, _)| kind).collect();
     let meters = [Meter::new(), Meter::new()];
     let ended = scene.play(meters.clone(), NOBODY, |net| {
-        let (mut engine, mut pool) = (Duplo::set_up(net, games(&scene))?, Pool::default());
+        let (mut engine, mut pool) = (Duplo::set_up(net, scene.games())?, Pool::default());
         net.meter.set_phase("filling");
         engine.fill_components(net, &components, &mut pool)?;
         net.peers()[0].flush()?;
@@ -205,14 +213,20 @@ fn bytes_of_pools_are_as_documented() {
     ended.into_iter().for_each(|ended| ended.unwrap());
     let plans = Plans { components: &scene.components, ..Plans::default() };
     let connected = Forecast::new(&scene.circuit, plans).unwrap().connected;
-    let filling = Forecast::of_pool(&scene.circuit, Plans { count: 16, ..plans }).unwrap();
+    let filling = Made::pool(&components, scene.games()).unwrap().bytes;
+    let number = Windows::of_pool(&components, scene.games()).unwrap().number();
+    assert!(number >= windows, "{number}");
+    if windows == 1 {
+        let plans = Plans { count: 16, ..plans };
+        assert_eq!(Forecast::of_pool(&scene.circuit, plans).unwrap(), filling);
+    }
     for (party, meter) in meters.iter().enumerate() {
         for (phase, predicted) in [("filling", filling), ("connecting", connected)] {
             let predicted = [predicted.garbler, predicted.evaluator][party];
             let report = meter.report().into_iter().find(|report| report.phase == phase);
             let sent = report.unwrap().bytes_sent;
             // Headers of messages, proofs and coins.
-            let most = predicted + predicted / 20 + 500;
+            let most = predicted + predicted / 20 + 500 * number as u64;
             assert!((predicted..=most).contains(&sent), "{phase}: {sent}, {predicted}");
         }
     }
@@ -255,7 +269,7 @@ fn components_are_made_before_the_circuit_is_known() {
         let scene = Scene::new(small, 2, 3);
         let (components, compiled) = (components(&scene, 1), Compiled::new(&scene.circuit));
         let ended = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
-            let mut engine = Duplo::set_up(net, games(&scene))?;
+            let mut engine = Duplo::set_up(net, scene.games())?;
             let material = engine.preprocess_components(net, &components)?;
             let ready = material.prepare(net, &compiled)?;
             ready.evaluate(net, &compiled, &inputs_of(&scene.circuit, net.me, &scene.inputs))
@@ -440,5 +454,27 @@ fn damaged_pools_are_refused() {
         for ended in ended {
             assert!(matches!(ended, Err(Error::Store(_))), "section {section}: {ended:?}");
         }
+    }
+}
+
+/// Cheats in a later window of a pool are caught like those in the first.
+/// Cheat: G | filling a pool, second window | a wrong soldering, another table | `commitment
+/// opening`, `component table` | always
+#[test]
+fn cheats_in_a_later_window_of_a_pool_are_caught() {
+    for seed in 0..3 {
+        let scene = Scene { most: Some(1), ..Scene::new(Some(TINY), 1, seed) };
+        let windows = Windows::of_pool(&components(&scene, 2), scene.games()).unwrap();
+        assert!(windows.number() > 1);
+        // Of the first window there are two copies in one bucket, and one message of solderings.
+        let soldering = state("duplo: component soldering", 3, 16);
+        let ended = fill(&scene, 2, cheats(GARBLER, soldering));
+        assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, OPENING);
+        let table = FnAdversary::new().on_message("duplo: table", 2, |payload| {
+            payload[3] ^= 1;
+            symbolon_transport::adversary::Action::Send
+        });
+        let ended = fill(&scene, 2, cheats(GARBLER, table));
+        assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, checks::TABLE_DIGEST);
     }
 }

@@ -41,6 +41,16 @@ use super::pool::{EvaluatorBuckets, Filling};
 use super::program::Program;
 use super::state::{Duplo, Side};
 
+/// What one cut-and-choose is for.
+pub(super) struct Window<'a> {
+    /// Of the circuit.
+    pub digest: [u8; 32],
+    pub program: &'a Arc<Program>,
+    /// How many parts of the program.
+    pub parts: usize,
+    pub params: Params,
+}
+
 /// What the garbler has after the cut-and-choose.
 pub(super) struct GarblerCopies {
     /// Of the circuit.
@@ -86,16 +96,16 @@ struct Run {
 }
 
 impl Run {
-    fn new(engine: &mut Duplo, program: &Program) -> Result<Run> {
+    fn new(engine: &mut Duplo, window: Window<'_>) -> Result<Run> {
+        let Window { program, parts, params, .. } = window;
         let checks = engine.games.rho as usize;
-        let params = program.params(engine.games)?;
-        let layout = Layout::new(program, &params, engine.games.rho, engine.objects);
+        let layout = Layout::new((program, parts), &params, engine.games.rho, engine.objects);
         if u32::try_from(layout.total).is_err() {
             return Err(Error::invalid_input("too many wires of too many components at a time"));
         }
         engine.objects += layout.objects;
-        let transfers = program.inputs[1].len() * program.parts;
-        let masks = program.to_evaluator.len() * program.parts;
+        let transfers = program.inputs[1].len() * parts;
+        let masks = program.to_evaluator.len() * parts;
         Ok(Run { params, layout, transfers, masks, checks })
     }
 
@@ -133,9 +143,10 @@ pub(super) fn garbler(
     engine: &mut Duplo,
     channel: &mut Channel,
     threads: usize,
-    (digest, program): ([u8; 32], Program),
+    window: Window<'_>,
 ) -> Result<GarblerCopies> {
-    let run = Run::new(engine, &program)?;
+    let (digest, program) = (window.digest, window.program.clone());
+    let run = Run::new(engine, window)?;
     let buckets = run.params.buckets();
     let session = engine.session;
     let (transfers, masks) = (run.layout.transfers, run.layout.masks);
@@ -167,19 +178,25 @@ pub(super) fn garbler(
     let what = (&objects, bundle);
     check::open_authenticators(channel, &mut opening, what, &places.authenticators)?;
     opening.prove(channel)?;
-    let program = Arc::new(program);
     Ok(GarblerCopies { digest, program, places, committed, session, threads, buckets })
 }
 
 impl GarblerCopies {
+    /// Writes the head of a pool, of which this is the first window.
+    ///
+    /// # Errors
+    /// What the pool fails with.
+    pub fn begin(&self, pool: &mut Filling<'_>, start: &OwnLater) -> Result<()> {
+        pool.head(&self.session, &self.committed, &self.buckets, &start.to_bytes())
+    }
+
     /// Writes the only part to a pool, whose buckets are filled.
     ///
     /// # Errors
     /// What the pool fails with.
-    pub fn keep(&self, pool: &mut Filling<'_>, start: &OwnLater) -> Result<()> {
-        let GarblerCopies { program, places, committed, session, .. } = self;
+    pub fn keep(&self, pool: &mut Filling<'_>) -> Result<()> {
+        let GarblerCopies { program, places, committed, .. } = self;
         let view = View { program, places, part: 0 };
-        pool.head(session, committed, &self.buckets, &start.to_bytes())?;
         pool.unbound(view, committed, None)?;
         let mut slots = 0..program.graph.slots.len();
         slots.try_for_each(|slot| pool.bucket((view, slot), committed, None))
@@ -208,9 +225,10 @@ pub(super) fn evaluator(
     engine: &mut Duplo,
     channel: &mut Channel,
     threads: usize,
-    (digest, program): ([u8; 32], Program),
+    window: Window<'_>,
 ) -> Result<EvaluatorCopies> {
-    let run = Run::new(engine, &program)?;
+    let (digest, program) = (window.digest, window.program.clone());
+    let run = Run::new(engine, window)?;
     let buckets = run.params.buckets();
     let session = engine.session;
     let (first_transfer, first_mask) = (run.layout.transfers, run.layout.masks);
@@ -248,7 +266,7 @@ pub(super) fn evaluator(
     let drawn = &places.authenticators;
     check::check_authenticators(channel, &mut claims, (&own, &hash), what, drawn)?;
     claims.check(channel)?;
-    let (program, transfers) = (Arc::new(program), transfers.first(n_transfers));
+    let transfers = transfers.first(n_transfers);
     let sent = Sent { session, digests, hash, accepted };
     Ok(EvaluatorCopies { digest, program, places, received, transfers, sent, buckets })
 }
@@ -285,6 +303,15 @@ impl EvaluatorCopies {
         Ok(PartBuckets { authenticators, slots, tables })
     }
 
+    /// Writes the head of a pool, of which this is the first window.
+    ///
+    /// # Errors
+    /// What the pool fails with.
+    pub fn begin(&self, pool: &mut Filling<'_>, start: &TheirLater) -> Result<()> {
+        let own = Zeroizing::new(start.to_bytes());
+        pool.head(&self.sent.session, &self.received, &self.buckets, &own)
+    }
+
     /// Receives the buckets of the only part and writes them to a pool as they come. They may be
     /// used once this returns, which checks the proof.
     ///
@@ -295,14 +322,10 @@ impl EvaluatorCopies {
         channel: &mut Channel,
         proof: TheirOpening,
         pool: &mut Filling<'_>,
-        start: &TheirLater,
     ) -> Result<()> {
         let EvaluatorCopies { program, places, received, sent, transfers, .. } = self;
         let Sent { session, digests, hash, accepted } = sent;
         let view = View { program, places, part: 0 };
-        let mut own = Zeroizing::new(hash.to_block().to_bytes().to_vec());
-        own.extend_from_slice(&start.to_bytes());
-        pool.head(session, received, &self.buckets, &own)?;
         let mut claims = received.claims(proof);
         let what = (session, hash.clone(), &accepted[..]);
         let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;

@@ -7,7 +7,7 @@ use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::components::{self, Choice, ComponentGraph, Wire};
-use super::params::{BucketSizes, Games, Params};
+use super::params::{BucketSizes, Games};
 use crate::{InputBits, OutputBits};
 
 /// The party that garbles: the paper's G.
@@ -207,14 +207,6 @@ impl Program {
     /// How many wires have authenticators.
     pub fn authenticated(&self) -> usize {
         self.wires() - self.inputs[1].len()
-    }
-
-    /// The cheapest safe sizes for the program and all that are prepared with it.
-    ///
-    /// # Errors
-    /// `InvalidInput` when that takes too many copies.
-    pub fn params(&self, games: Games) -> Result<Params> {
-        Params::new(&self.graph, self.parts, self.authenticated(), games)
     }
 
     /// A digest of the components and their connections.

@@ -23,6 +23,8 @@
 //! by that wire's Δ. Later parts are recovered from the start. The evaluator takes the same steps
 //! when nothing is recovered.
 
+use std::sync::Arc;
+
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, PartyId, Result};
@@ -35,10 +37,11 @@ use super::evaluate::GarbledProgram;
 use super::held::{Held, HeldKeys, Keys};
 use super::messages;
 use super::online::{Linked, Played};
-use super::preprocess::{self, garblers};
+use super::preprocess::{self, Window, garblers};
 use super::program::{GARBLER, Program, Task};
 use super::solder::{self, Target};
 use super::state::{Duplo, peer, threads};
+use super::windows::Windows;
 use crate::phases::check_inputs;
 use crate::{Compiled, InputBits, Link, Network, OutputBits};
 
@@ -77,13 +80,14 @@ pub(super) fn evaluate(
         components: &net.components,
         linked: &linked,
     };
-    let program = Program::new(circuit, task)?;
+    let program = Arc::new(Program::new(circuit, task)?);
     let bits = linked_bits(circuit, links, &engine.held);
-    let program = (compiled.digest(), program);
+    let params = Windows::of_parts(&program, engine.games)?.largest().clone();
+    let window = Window { digest: compiled.digest(), program: &program, parts: 1, params };
     let (outputs, held) = if net.me == GARBLER {
-        garbler(engine, net, program, (&bits, inputs))?
+        garbler(engine, net, window, (&bits, inputs))?
     } else {
-        evaluator(engine, net, program, plan, (&bits, inputs))?
+        evaluator(engine, net, window, plan, (&bits, inputs))?
     };
     engine.held.push(held);
     Ok(outputs)
@@ -169,12 +173,12 @@ fn places(linked: usize) -> impl Iterator<Item = (Id, Target)> {
 fn garbler(
     engine: &mut Duplo,
     net: &mut Network,
-    program: ([u8; 32], Program),
+    window: Window<'_>,
     (bits, inputs): (&[LinkedBit], &InputBits),
 ) -> Result<(OutputBits, Held)> {
     let threads = threads(net);
     let channel = peer(net)?;
-    let copies = preprocess::garbler(engine, channel, threads, program)?;
+    let copies = preprocess::garbler(engine, channel, threads, window)?;
     let committer = garblers(engine)?.1;
     copies.fill(channel, committer.opening(), 0)?;
     let (proof, online) = (committer.opening(), committer.later());
@@ -208,13 +212,13 @@ fn garbler(
 fn evaluator(
     engine: &mut Duplo,
     net: &mut Network,
-    program: ([u8; 32], Program),
+    window: Window<'_>,
     plan: &Plan,
     (bits, inputs): (&[LinkedBit], &InputBits),
 ) -> Result<(OutputBits, Held)> {
     let threads = threads(net);
     let channel = peer(net)?;
-    let copies = preprocess::evaluator(engine, channel, threads, program)?;
+    let copies = preprocess::evaluator(engine, channel, threads, window)?;
     let receiver = preprocess::evaluators(engine)?.1;
     let buckets = copies.fill(channel, receiver.opening(), 0)?;
     let (proof, online) = (receiver.opening(), receiver.later());

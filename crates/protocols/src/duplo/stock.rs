@@ -64,6 +64,17 @@ impl Components {
         })
     }
 
+    /// The same kinds in other numbers.
+    pub(super) fn map(&self, number: impl Fn(u64) -> u64) -> Components {
+        let kinds = self.kinds.iter().map(|(kind, count)| (kind.clone(), number(*count)));
+        Components {
+            kinds: kinds.collect(),
+            wires: number(self.wires),
+            transfers: number(self.transfers),
+            masks: number(self.masks),
+        }
+    }
+
     /// How much there is: wires, transfers and masks, then the components of each kind.
     pub fn counts(&self) -> Vec<u64> {
         let kinds = self.kinds.iter().map(|(_, count)| *count);

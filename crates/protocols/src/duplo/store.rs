@@ -122,12 +122,20 @@ fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
     Ok(blocks.as_chunks::<2>().0.to_vec())
 }
 
-/// Bytes of an authenticator.
-pub(super) const AUTHENTICATOR_BYTES: usize = 8 + 4 * 16;
+/// Bytes of the authenticators of a wire, so many.
+pub(super) fn authenticators_bytes(bucket: usize) -> usize {
+    16 + bucket * (8 + 4 * 16)
+}
 
-/// Writes the authenticators of some wires.
-pub(super) fn write_authenticators(to: &mut Writer<'_>, some: &[Authenticator]) -> Result<()> {
-    for one in some {
+/// Writes the authenticators of a wire, if it has some.
+pub(super) fn write_authenticators(
+    to: &mut Writer<'_>,
+    all: &Authenticators,
+    wire: usize,
+) -> Result<()> {
+    let Some(hash) = all.hash(wire) else { return Ok(()) };
+    to.blocks(&[hash.to_block()])?;
+    for one in all.of(wire) {
         to.u64(one.number)?;
         to.blocks(&one.accepted)?;
         to.blocks(&[one.difference, one.soldering])?;
@@ -135,13 +143,14 @@ pub(super) fn write_authenticators(to: &mut Writer<'_>, some: &[Authenticator]) 
     Ok(())
 }
 
-/// Reads so many.
+/// Reads those of a wire, so many.
 pub(super) fn read_authenticators(
     from: &mut Reader<'_>,
-    n: usize,
-    all: &mut Vec<Authenticator>,
+    bucket: usize,
+    (hashes, all): (&mut Vec<KeyHash>, &mut Vec<Authenticator>),
 ) -> Result<()> {
-    for _ in 0..n {
+    hashes.push(KeyHash::from_block(from.block()?));
+    for _ in 0..bucket {
         let number = from.u64()?;
         let accepted = [from.block()?, from.block()?];
         let (difference, soldering) = (from.block()?, from.block()?);
@@ -193,8 +202,8 @@ pub(super) fn write_garbled(
 ) -> Result<()> {
     let GarbledProgram { slots, tables, solderings, authenticators } = garbled;
     to.bytes(&authenticators.session)?;
-    to.blocks(&[authenticators.hash.to_block()])?;
-    write_authenticators(to, &authenticators.all)?;
+    let mut wires = 0..authenticators.carriers.len();
+    wires.try_for_each(|wire| write_authenticators(to, authenticators, wire))?;
     to.blocks(solderings)?;
     slots.iter().try_for_each(|copies| write_slot(to, copies, tables))?;
     to.bits(&transfers.choices)?;
@@ -207,11 +216,13 @@ pub(super) fn read_garbled(
     program: &Program,
     buckets: &BucketSizes,
 ) -> Result<(GarbledProgram, Transfers)> {
-    let (session, hash) = (from.array()?, KeyHash::from_block(from.block()?));
-    let (bucket, mut all) = (buckets.authenticators, Vec::new());
-    read_authenticators(from, program.authenticated() * bucket, &mut all)?;
+    let (session, bucket) = (from.array()?, buckets.authenticators);
+    let (mut hashes, mut all) = (Vec::new(), Vec::new());
+    for _ in 0..program.authenticated() {
+        read_authenticators(from, bucket, (&mut hashes, &mut all))?;
+    }
     let carriers = program.carriers.clone();
-    let authenticators = Authenticators { session, hash, bucket, all, carriers };
+    let authenticators = Authenticators { session, bucket, hashes, all, carriers };
     let graph = &program.graph;
     let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
     let kind = |slot: &Slot| (&graph.kinds[slot.kind], buckets.kinds[slot.kind]);

@@ -12,6 +12,7 @@ use super::forecast::{Forecast, Plans};
 use super::params::{Games, Small};
 use super::program::{Program, Task};
 use super::state::Duplo;
+use super::windows::Windows;
 use crate::{
     Batch, Compiled, Engine, GateForm, InputBits, Link, Network, OtExtension, OutputBits, Rho,
     SEGMENT_GATES,
@@ -22,6 +23,8 @@ use crate::{
 pub(super) struct Scene {
     pub circuit: Circuit,
     pub small: Option<Small>,
+    /// Commitments that may be made at a time, if fewer than usual.
+    pub most: Option<usize>,
     pub executions: usize,
     /// The components that are garbled, by name.
     pub components: Vec<String>,
@@ -88,7 +91,13 @@ impl Scene {
         let circuit = circuit(Receivers::All);
         let inputs = vec![bits(0x9e37_79b9), bits(0x85eb_ca6b)];
         let components = vec!["product".to_string()];
-        Scene { circuit, small, executions, components, inputs }
+        Scene { circuit, small, most: None, executions, components, inputs }
+    }
+
+    /// The sizes of its games.
+    pub fn games(&self) -> Games {
+        let usual = Games::new(40);
+        Games { small: self.small, most: self.most.unwrap_or(usual.most), ..usual }
     }
 
     /// What `party` should learn.
@@ -109,6 +118,14 @@ impl Scene {
             output.to.contains(party).then_some(bits)
         };
         self.circuit.outputs().iter().map(of).collect()
+    }
+
+    /// The inputs that `party` owns.
+    pub fn inputs_of(&self, party: PartyId) -> InputBits {
+        let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
+            (input.owner == party).then(|| bits.clone())
+        };
+        self.circuit.inputs().iter().zip(&self.inputs).map(own).collect()
     }
 
     /// Runs both parties, after `adversary` has tampered with their channels.
@@ -169,8 +186,7 @@ impl Scene {
         let compiled = [&first, &second].map(Compiled::new);
         let links = [Link { input: 0, part: 0, output: 0 }];
         self.play([Meter::new(), Meter::new()], adversary, |net| {
-            let games = Games { small: self.small, ..Games::new(40) };
-            let mut engine = Duplo::set_up(net, games)?;
+            let mut engine = Duplo::set_up(net, self.games())?;
             let own = |owner: usize, bits: &Vec<bool>| {
                 (usize::from(net.me) == owner).then(|| bits.clone())
             };
@@ -202,8 +218,7 @@ impl Scene {
                 if mine {
                     note();
                 }
-                let games = Games { small: self.small, ..Games::new(40) };
-                let mut engine = Duplo::set_up(net, games)?;
+                let mut engine = Duplo::set_up(net, self.games())?;
                 if mine {
                     note();
                 }
@@ -215,11 +230,7 @@ impl Scene {
                 if mine {
                     note();
                 }
-                let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
-                    (input.owner == net.me).then(|| bits.clone())
-                };
-                let inputs: InputBits =
-                    self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
+                let inputs = self.inputs_of(net.me);
                 let outputs = ready.evaluate(net, compiled, &inputs)?;
                 if mine {
                     note();
@@ -242,17 +253,13 @@ impl Scene {
     }
 
     pub fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {
-        let games = Games { small: self.small, ..Games::new(40) };
         net.meter.set_phase("set-up");
-        let mut engine = Duplo::set_up(net, games)?;
+        let mut engine = Duplo::set_up(net, self.games())?;
         net.meter.set_phase("components");
         let material = engine.preprocess_for(net, compiled)?;
         net.meter.set_phase("solderings");
         let ready = material.prepare(net, compiled)?;
-        let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
-            (input.owner == net.me).then(|| bits.clone())
-        };
-        let inputs: InputBits = self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
+        let inputs = self.inputs_of(net.me);
         net.meter.set_phase("online");
         ready.evaluate(net, compiled, &inputs)
     }
@@ -315,6 +322,42 @@ fn parts_go_on_with_outputs_that_nobody_learnt() {
     }
 }
 
+/// One cut-and-choose after the other, each for some of what is prepared together.
+#[test]
+fn windows_are_prepared_one_after_the_other() {
+    for (small, most) in [(Some(TINY), 150), (Some(TINY), 1), (None, 2500)] {
+        let scene = Scene { most: Some(most), ..Scene::new(small, 1, 3) };
+        let compiled = &Compiled::new(&scene.circuit);
+        let task = Task {
+            executions: 1,
+            parts: 5,
+            games: scene.games(),
+            components: &scene.components,
+            linked: &[],
+        };
+        let program = Program::new(&scene.circuit, task).unwrap();
+        let windows = Windows::of_parts(&program, scene.games()).unwrap();
+        assert!(windows.number() > 1, "{most}");
+        let ended = scene.play(
+            [Meter::new(), Meter::new()],
+            |_| (),
+            |net| {
+                let (mut engine, mut all) = (Duplo::set_up(net, scene.games())?, Vec::new());
+                engine.prepare_each(net, compiled, 5, &mut |_, prepared| {
+                    all.push(prepared);
+                    Ok(())
+                })?;
+                let inputs = scene.inputs_of(net.me);
+                all.into_iter().map(|one| one.evaluate(net, compiled, &inputs)).collect()
+            },
+        );
+        for (party, ended) in (0..).zip(ended) {
+            let ended: Vec<OutputBits> = ended.unwrap();
+            assert_eq!(ended, vec![scene.expected(party.into()); 5], "party {party}");
+        }
+    }
+}
+
 /// The components of the test circuit are what the tests of cheats count on.
 #[test]
 fn the_test_circuit_has_one_kind_in_two_slots() {
@@ -335,7 +378,7 @@ fn bytes_are_as_documented() {
         let inputs =
             inputs.map(|input| vec![true; input.ty.width() as usize * executions]).collect();
         let components = Vec::new();
-        let scene = Scene { circuit, small: None, executions, components, inputs };
+        let scene = Scene { circuit, small: None, most: None, executions, components, inputs };
         let meters = [Meter::new(), Meter::new()];
         for ended in scene.run_counted(meters.clone(), |_| ()) {
             ended.unwrap();

@@ -91,7 +91,8 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             let inputs =
                 inputs.map(|input| vec![true; input.ty.width() as usize * executions]).collect();
             let (circuit, components) = (circuit.clone(), Vec::new());
-            let scene = Scene { circuit, small: None, executions, components, inputs };
+            let (small, most) = (None, None);
+            let scene = Scene { circuit, small, most, executions, components, inputs };
             let times = scene.run_timed(ticks);
             phases.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
         }

@@ -1,0 +1,181 @@
+//! Windows: what is too large for one cut-and-choose is made by several, one after the other.
+//!
+//! Which copies go into a bucket is drawn from all copies of a cut-and-choose, so the commitments
+//! to all of them are in memory until their buckets are filled. A cut-and-choose of more than
+//! [`most`](Games::most) commitments is therefore divided into windows of about the same size, so
+//! that memory follows a window and not the whole. All games of all windows share 2^-ρ, and a kind
+//! of component has buckets of the same size in all windows.
+
+use symbolon_transport::{Error, Result};
+
+use super::layout::Layout;
+use super::params::{BucketSizes, Games, Params};
+use super::program::Program;
+use super::stock::Components;
+
+/// How something is divided into windows.
+#[derive(Debug)]
+pub(super) struct Windows {
+    /// How many there are.
+    number: usize,
+    games: Games,
+    /// Of the largest window, which is the first one.
+    params: Params,
+    /// Commitments of the largest window.
+    pub commitments: usize,
+}
+
+/// Window `window` of `number` into which so many objects are divided: how many are in it. The
+/// first one has most.
+fn share(all: u64, window: usize, number: usize) -> u64 {
+    all / number as u64 + u64::from((window as u64) < all % number as u64)
+}
+
+impl Windows {
+    /// Those of all parts of a program; a part is in one of them.
+    ///
+    /// # Errors
+    /// `InvalidInput` when a window takes too many copies.
+    pub fn of_parts(program: &Program, games: Games) -> Result<Windows> {
+        Windows::divide(program.parts as u64, games, |number, games| {
+            let parts = share(program.parts as u64, 0, number) as usize;
+            let params = Params::new(&program.graph, parts, program.authenticated(), games)?;
+            let total = Layout::new((program, parts), &params, games.rho, 0).total;
+            Ok((params, total))
+        })
+    }
+
+    /// Those of a pool.
+    ///
+    /// # Errors
+    /// As [`of_parts`](Windows::of_parts), and when the pool has too much of something.
+    pub fn of_pool(components: &Components, games: Games) -> Result<Windows> {
+        let most = components.counts().into_iter().max().unwrap_or(1);
+        Windows::divide(most, games, |number, games| {
+            let program = Program::of_pool(&components.share(0, number))?;
+            let params = Params::new(&program.graph, 1, program.authenticated(), games)?;
+            let total = Layout::new((&program, 1), &params, games.rho, 0).total;
+            Ok((params, total))
+        })
+    }
+
+    /// Finds the smallest number of windows, `most` at most, none of which has too many
+    /// commitments. `first` tells the sizes and commitments of the first of a number of windows.
+    fn divide(
+        most: u64,
+        games: Games,
+        first: impl Fn(usize, Games) -> Result<(Params, usize)>,
+    ) -> Result<Windows> {
+        let too_many = || Error::invalid_input("too many components at a time");
+        let most = usize::try_from(most.max(1)).map_err(|_| too_many())?;
+        let mut number = 1;
+        loop {
+            let windows = games.windows.checked_mul(u32::try_from(number).map_err(|_| too_many())?);
+            let games = Games { windows: windows.ok_or_else(too_many)?, ..games };
+            let (params, commitments) = first(number, games)?;
+            if commitments <= games.most || number == most {
+                return Ok(Windows { number, games, params, commitments });
+            }
+            let needed = (number as u128 * commitments as u128).div_ceil(games.most as u128);
+            number = usize::try_from(needed).unwrap_or(most).clamp(number + 1, most);
+        }
+    }
+
+    /// How many there are.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The sizes of the largest.
+    pub fn largest(&self) -> &Params {
+        &self.params
+    }
+
+    /// The sizes of buckets, which are the same in all.
+    pub fn buckets(&self) -> BucketSizes {
+        self.params.buckets()
+    }
+
+    /// The numbers of parts of all windows, in order, and their sizes.
+    ///
+    /// # Errors
+    /// As [`of_parts`](Windows::of_parts).
+    pub fn parts(&self, program: &Program) -> impl Iterator<Item = Result<(usize, Params)>> {
+        (0..self.number).map(|window| {
+            let parts = share(program.parts as u64, window, self.number) as usize;
+            Ok((parts, self.sized(program, parts)?))
+        })
+    }
+
+    /// The windows of a pool, in order, as programs, and their sizes.
+    ///
+    /// # Errors
+    /// As [`of_pool`](Windows::of_pool).
+    pub fn programs(
+        &self,
+        components: &Components,
+    ) -> impl Iterator<Item = Result<(Program, Params)>> {
+        (0..self.number).map(|window| {
+            let program = Program::of_pool(&components.share(window, self.number))?;
+            let params = self.sized(&program, 1)?;
+            Ok((program, params))
+        })
+    }
+
+    fn sized(&self, program: &Program, parts: usize) -> Result<Params> {
+        self.params.smaller(&program.graph, parts, program.authenticated(), self.games)
+    }
+}
+
+impl Components {
+    /// What is in a window.
+    fn share(&self, window: usize, number: usize) -> Components {
+        self.map(|count| share(count, window, number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use symbolon_circuit::builtin;
+    use symbolon_cutchoose::{Game, Goal};
+
+    use super::super::program::Task;
+    use super::*;
+
+    /// All windows together have everything, each is small enough, and the games of all are lost
+    /// with 2^-ρ at most.
+    #[test]
+    fn windows_share_everything_and_are_safe() {
+        for (most, number) in [(1 << 22, 1), (1 << 19, 3), (1 << 17, 20)] {
+            let games = Games { most, ..Games::new(40) };
+            let task = Task { executions: 1, parts: 150, games, components: &[], linked: &[] };
+            let program = Program::new(&builtin::by_name("aes128").unwrap(), task).unwrap();
+            let windows = Windows::of_parts(&program, games).unwrap();
+            assert!(windows.number() >= number && windows.commitments <= most);
+            let each: Vec<_> = windows.parts(&program).map(Result::unwrap).collect();
+            assert_eq!(each.iter().map(|(parts, _)| parts).sum::<usize>(), 150);
+            for (parts, params) in each {
+                assert_eq!(params.buckets(), windows.buckets());
+                assert_eq!(params.kinds[0].buckets, parts as u64);
+                let all = 2 * windows.number() as u32;
+                for (goal, sizes) in
+                    [(Goal::OneGood, params.kinds[0]), (Goal::MajorityGood, params.authenticators)]
+                {
+                    let game = Game::new(goal, sizes.buckets, 40).unwrap().among(all).unwrap();
+                    assert!(game.holds(sizes.bucket, sizes.objects).unwrap());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shares_differ_by_one_at_most() {
+        for all in [0, 1, 7, 8, 100] {
+            for number in 1..10 {
+                let each: Vec<u64> = (0..number).map(|window| share(all, window, number)).collect();
+                assert_eq!(each.iter().sum::<u64>(), all);
+                assert!(each[0] - each[number - 1] <= 1 && each.is_sorted_by(|a, b| a >= b));
+            }
+        }
+    }
+}
