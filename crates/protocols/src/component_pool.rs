@@ -4,9 +4,12 @@
 //! What there is, is counted: see [`Components::counts`]. Everything is taken from the front of its
 //! count, each once: the caller that keeps a pool sees to that, and to the pool's integrity.
 
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::ops::Range;
+#[cfg(test)]
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use symbolon_store::{Scratch, ScratchReader, Secrecy};
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
@@ -40,6 +43,8 @@ pub struct ComponentSection {
     pub counter: Option<usize>,
     /// Bytes of a record.
     pub bytes: u64,
+    /// Whether the peer knows all of it, and it tells nothing by itself.
+    pub public: bool,
 }
 
 /// What a protocol has for pools of components.
@@ -119,52 +124,138 @@ impl Protocol {
     }
 }
 
-/// A pool in memory, for the circuit that comes next.
-pub(crate) struct MemoryPool {
-    sections: Vec<Zeroizing<Vec<u8>>>,
+/// A pool for the circuit that comes next, in this process: in memory, or in a file if it is large.
+pub(crate) struct WaitingPool {
     kinds: Vec<[u8; 32]>,
+    place: Place,
+}
+
+enum Place {
+    Memory(Vec<Zeroizing<Vec<u8>>>),
+    /// Being written: what is secret, and what is public.
+    File {
+        secret: Scratch,
+        public: Scratch,
+        is_public: Vec<bool>,
+    },
+    /// Being read, each section once.
+    Reading(Vec<Option<ScratchReader>>),
 }
 
 /// Room for what belongs to a pool as a whole.
 const HEAD_ROOM: u64 = 1 << 16;
 
-impl MemoryPool {
-    /// Room for a pool with these sections: memory that grows leaves copies of secrets behind.
-    pub fn new(components: &Components, sections: &[ComponentSection]) -> Result<MemoryPool> {
+/// Bytes of a pool that waits in memory; a larger one is in a file.
+#[cfg(not(test))]
+const IN_MEMORY: u64 = 1 << 28;
+
+/// The same, for tests to change. Other tests that run meanwhile compute the same.
+#[cfg(test)]
+pub(crate) static IN_MEMORY: AtomicU64 = AtomicU64::new(1 << 28);
+
+fn in_memory() -> u64 {
+    #[cfg(test)]
+    let in_memory = IN_MEMORY.load(Ordering::Relaxed);
+    #[cfg(not(test))]
+    let in_memory = IN_MEMORY;
+    in_memory
+}
+
+fn filed<T>(done: io::Result<T>) -> Result<T> {
+    done.map_err(|error| {
+        let folder = std::env::temp_dir();
+        let text = format!("garbled components that wait, in {}: {error}", folder.display());
+        Error::stored_io(text, error)
+    })
+}
+
+impl WaitingPool {
+    /// Room for a pool with these sections.
+    ///
+    /// # Errors
+    /// `Store` when there is no room for a file; `InvalidInput` when no file is that large.
+    pub fn new(components: &Components, sections: &[ComponentSection]) -> Result<WaitingPool> {
         let counts = components.counts();
-        let room = |section: &ComponentSection| {
-            let bytes = match section.counter {
-                Some(counter) => section.bytes.checked_mul(counts[counter]),
-                None => Some(HEAD_ROOM),
-            };
-            let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-            let bytes = bytes.ok_or_else(|| Error::invalid_input("the circuit is too large"))?;
-            Ok(Zeroizing::new(Vec::with_capacity(bytes)))
+        let bytes = |section: &ComponentSection| match section.counter {
+            Some(counter) => section.bytes.checked_mul(counts[counter]),
+            None => Some(HEAD_ROOM),
         };
-        let sections = sections.iter().map(room).collect::<Result<_>>()?;
-        Ok(MemoryPool { sections, kinds: components.kinds().map(|(kind, _)| kind).collect() })
+        let bytes: Option<Vec<u64>> = sections.iter().map(bytes).collect();
+        let all = bytes
+            .as_ref()
+            .and_then(|bytes| bytes.iter().try_fold(0_u64, |sum, &bytes| sum.checked_add(bytes)));
+        let (Some(bytes), Some(all)) = (bytes, all) else {
+            return Err(Error::invalid_input("the circuit is too large"));
+        };
+        let place = if all <= in_memory() {
+            // Memory that grows leaves copies of secrets behind.
+            let room = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
+            Place::Memory(bytes.iter().map(room).collect())
+        } else {
+            let file = |secrecy| filed(Scratch::new(sections.len(), secrecy));
+            Place::File {
+                secret: file(Secrecy::Secret)?,
+                public: file(Secrecy::Public)?,
+                is_public: sections.iter().map(|section| section.public).collect(),
+            }
+        };
+        Ok(WaitingPool { kinds: components.kinds().map(|(kind, _)| kind).collect(), place })
     }
 }
 
-impl PoolSink for MemoryPool {
+fn no_section() -> Error {
+    Error::internal("a section that is not there")
+}
+
+impl PoolSink for WaitingPool {
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
-        let section = self.sections.get_mut(section);
-        section.ok_or_else(|| Error::internal("a section that is not there"))?.extend(bytes);
-        Ok(())
+        match &mut self.place {
+            Place::Memory(sections) => {
+                sections.get_mut(section).ok_or_else(no_section)?.extend(bytes);
+                Ok(())
+            }
+            Place::File { secret, public, is_public } => {
+                let is_public = is_public.get(section).ok_or_else(no_section)?;
+                let file = if *is_public { public } else { secret };
+                filed(file.write(section, bytes))
+            }
+            Place::Reading(_) => Err(Error::internal("a pool that is read is written to")),
+        }
     }
 }
 
-impl PoolSource for MemoryPool {
+impl PoolSource for WaitingPool {
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
         // Read once: each section goes as it is opened.
-        let section = self.sections.get_mut(section).map(std::mem::take).unwrap_or_default();
-        let mut all = Cursor::new(section);
-        all.set_position(bytes.start);
-        Ok(Box::new(all.take(bytes.end.saturating_sub(bytes.start))))
+        if let Place::Memory(sections) = &mut self.place {
+            let section = sections.get_mut(section).map(std::mem::take).unwrap_or_default();
+            let mut all = Cursor::new(section);
+            all.set_position(bytes.start);
+            return Ok(Box::new(all.take(bytes.end.saturating_sub(bytes.start))));
+        }
+        self.place = match std::mem::replace(&mut self.place, Place::Reading(Vec::new())) {
+            Place::File { secret, public, is_public } => {
+                let both = filed(secret.finish())?.into_iter().zip(filed(public.finish())?);
+                let own = both.zip(is_public);
+                let own = own.map(|((secret, public), is)| if is { public } else { secret });
+                Place::Reading(own.map(Some).collect())
+            }
+            other => other,
+        };
+        let Place::Reading(sections) = &mut self.place else { return Err(no_section()) };
+        let section = sections.get_mut(section).and_then(Option::take).ok_or_else(no_section)?;
+        if bytes.start != 0 {
+            return Err(Error::internal("a part of a pool that waits for one program"));
+        }
+        Ok(Box::new(section.take(bytes.end)))
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 }
 
-impl Preprocessed for MemoryPool {
+impl Preprocessed for WaitingPool {
     fn prepare(
         mut self: Box<Self>,
         net: &mut Network,

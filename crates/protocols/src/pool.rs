@@ -103,6 +103,11 @@ pub trait PoolSource {
     /// # Errors
     /// `Store` when it cannot be read.
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>>;
+
+    /// Whether it waits for one program in this process, which may read it as it goes on.
+    fn waits(&self) -> bool {
+        false
+    }
 }
 
 /// A part of a pool, to be used up.

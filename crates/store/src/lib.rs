@@ -137,6 +137,7 @@ mod maintenance;
 mod manifest;
 mod meta;
 mod record;
+mod scratch;
 mod serde_hex;
 mod store;
 
@@ -152,6 +153,7 @@ pub use meta::{
     MAX_COUNTERS, MAX_PEERS, MAX_SECTIONS, Section,
 };
 pub use record::ItemState;
+pub use scratch::{Scratch, ScratchReader, Secrecy};
 pub use store::{AvailableItem, Entry, Store};
 pub use symbolon_errors::PartyId;
 

@@ -240,38 +240,107 @@ thread_local! {
     pub(super) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// The authenticators of all wires that have some.
+/// The authenticators of wires: of all that have some, or of some of these.
 #[derive(Clone)]
 pub(super) struct Authenticators {
     /// The session in which they were made.
     pub session: [u8; 32],
     /// In each bucket.
     pub bucket: usize,
-    /// The hash of the keys that each wire's accept.
-    pub hashes: Vec<KeyHash>,
-    /// One wire's after the other's.
-    pub all: Vec<Authenticator>,
     /// Of the wires of the program.
-    pub carriers: Arc<[Carrier]>,
+    carriers: Arc<[Carrier]>,
+    which: Which,
+    /// The hash of the keys that each wire's accept.
+    hashes: Vec<KeyHash>,
+    /// One wire's after the other's.
+    all: Vec<Authenticator>,
+}
+
+/// The place of a wire whose authenticators are not there.
+const ABSENT: u32 = u32::MAX;
+
+/// The wires whose authenticators are there.
+#[derive(Clone)]
+enum Which {
+    /// The one of this number among those that have some, and those that follow.
+    From(u32),
+    /// Some wires, each at its place; [`ABSENT`] for the others.
+    Some(Vec<u32>),
 }
 
 impl Authenticators {
+    /// Those of all wires, none of which is there yet: they are added in order.
+    pub fn of_all(session: [u8; 32], bucket: usize, carriers: Arc<[Carrier]>) -> Authenticators {
+        let (hashes, all) = Default::default();
+        Authenticators { session, bucket, carriers, which: Which::From(0), hashes, all }
+    }
+
+    /// Those of the same program's wires from this one on, none of which is there yet.
+    pub fn starting_at(&self, wire: usize) -> Authenticators {
+        let Authenticators { session, bucket, ref carriers, .. } = *self;
+        let first = match carriers.get(wire) {
+            Some(&Carrier::Authenticated(number)) => number,
+            _ => 0,
+        };
+        let all = Authenticators::of_all(session, bucket, carriers.clone());
+        Authenticators { which: Which::From(first), ..all }
+    }
+
+    /// Those of any of the wires, none of which is there yet.
+    pub fn of_some(session: [u8; 32], bucket: usize, carriers: Arc<[Carrier]>) -> Authenticators {
+        let which = Which::Some(vec![ABSENT; carriers.len()]);
+        Authenticators { which, ..Authenticators::of_all(session, bucket, carriers) }
+    }
+
+    /// Those of some wires alone.
+    pub fn only(&self, wires: impl Iterator<Item = usize>) -> Authenticators {
+        let Authenticators { session, bucket, ref carriers, .. } = *self;
+        let mut some = Authenticators::of_some(session, bucket, carriers.clone());
+        wires.for_each(|wire| some.add_from(wire, self));
+        some
+    }
+
+    /// Adds those of a wire that has some.
+    pub fn add(&mut self, wire: usize, hash: KeyHash, own: &[Authenticator]) {
+        let place = self.hashes.len();
+        if let Which::Some(places) = &mut self.which {
+            places[wire] = place as u32;
+        }
+        self.hashes.push(hash);
+        self.all.extend_from_slice(own);
+    }
+
+    /// Adds those of a wire, if there are some, from elsewhere.
+    pub fn add_from(&mut self, wire: usize, from: &Authenticators) {
+        if let Some(place) = from.place(wire) {
+            self.add(wire, from.hashes[place].clone(), from.of(wire));
+        }
+    }
+
+    /// Where those of a wire are.
+    fn place(&self, wire: usize) -> Option<usize> {
+        let Carrier::Authenticated(number) = self.carriers[wire] else { return None };
+        match &self.which {
+            Which::From(first) => {
+                let place = number.checked_sub(*first)? as usize;
+                (place < self.hashes.len()).then_some(place)
+            }
+            Which::Some(places) => {
+                let place = places[wire];
+                (place != ABSENT).then_some(place as usize)
+            }
+        }
+    }
+
     /// The authenticators of a wire.
     pub fn of(&self, wire: usize) -> &[Authenticator] {
-        match self.carriers[wire] {
-            Carrier::Authenticated(number) => {
-                &self.all[number as usize * self.bucket..][..self.bucket]
-            }
-            Carrier::OwnInput(_) => &[],
-        }
+        let bucket = self.bucket;
+        self.place(wire).map_or(&[], |place| &self.all[place * bucket..][..bucket])
     }
 
     /// The hash of the keys that a wire's authenticators accept, if it has some.
     pub fn hash(&self, wire: usize) -> Option<&KeyHash> {
-        match self.carriers[wire] {
-            Carrier::Authenticated(number) => Some(&self.hashes[number as usize]),
-            Carrier::OwnInput(_) => None,
-        }
+        self.place(wire).map(|place| &self.hashes[place])
     }
 
     /// Whether a wire's keys are opened, and not authenticated.

@@ -189,7 +189,9 @@ pub(super) fn receive_authenticators(
 ) -> Result<Authenticators> {
     let Layout { bundle: most, bundles, authenticators: ref objects, .. } = view.places.layout;
     let bucket = view.places.authenticators.size();
-    let mut all = Vec::with_capacity(view.program.authenticated() * bucket);
+    let carriers = view.program.carriers.clone();
+    let mut all = Authenticators::of_all(*session, bucket, carriers);
+    let (mut wire, mut own) = (view.program.authenticated_wires(), Vec::with_capacity(bucket));
     let mut ahead = view.authenticators().skip(AHEAD);
     for first in (0..bundles).step_by(BUNDLES) {
         let part = first..bundles.min(first + BUNDLES);
@@ -221,7 +223,8 @@ pub(super) fn receive_authenticators(
                 }
             }
             for key in 0..wires {
-                all.extend(objects_of_bundle.iter().enumerate().map(|(place, &object)| {
+                own.clear();
+                own.extend(objects_of_bundle.iter().enumerate().map(|(place, &object)| {
                     let (object, of_object) = (object as usize, of_object(place));
                     Authenticator {
                         number: authenticators::number(objects, object, key),
@@ -230,12 +233,12 @@ pub(super) fn receive_authenticators(
                         soldering: of_object.get(1 + key).copied().unwrap_or_default(),
                     }
                 }));
+                let wire = wire.next().ok_or_else(|| Error::internal("a wire too many"))?;
+                all.add(wire, hash.clone(), &own);
             }
         }
     }
-    let carriers = view.program.carriers.clone();
-    let hashes = vec![hash; view.program.authenticated()];
-    Ok(Authenticators { session: *session, bucket, hashes, all, carriers })
+    Ok(all)
 }
 
 /// How the garbler sends the copies of slots.
@@ -306,52 +309,74 @@ fn solder_copy(
     send_blocks(channel, messages::COMPONENT_SOLDERINGS, &values)
 }
 
-/// The evaluator gets them.
+/// The evaluator gets the copies of a slot, one after the other. Each table goes to the room that
+/// `room` gives for it, with its place; then the copy goes to `keep`.
 ///
 /// Paper: KNRTT17, PreProcessSub, GenSoldSub
-///
-/// Check: `duplo`: tables | `component table`: the digest sent before the coin | another table than
-/// could have been opened | 2^-128
 pub(super) fn receive_slot(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
     (view, slot): (View<'_>, usize),
     digests: &[[u8; 32]],
-    (tables, first_gate): (&mut [HalfGates], usize),
-) -> Result<Vec<GarbledCopy>> {
-    let (at, kind, objects) = view.slot(slot);
-    let mut copies = Vec::new();
-    for (place, &object) in view.copies(slot).iter().enumerate() {
-        let object = object as usize;
-        let place_of_table =
-            first_gate + place * kind.ands()..first_gate + (place + 1) * kind.ands();
-        let table = &mut tables[place_of_table.clone()];
-        receive_blocks_into(channel, messages::TABLE, table.as_flattened_mut())?;
-        if !same_digest(&garble::digest(table), &digests[object]) {
-            return Err(Error::misbehaved(channel.peer(), super::checks::TABLE_DIGEST));
-        }
-        let from_first = if place > 0 { kind.inputs() } else { 0 };
-        let values = receive_blocks(
-            channel,
-            messages::COMPONENT_SOLDERINGS,
-            1 + from_first + kind.outputs(),
-        )?;
-        let difference = values[0];
-        solder::claim_difference(channel, claims, objects.offset(object), difference)?;
-        let (inputs, outputs) = values[1..].split_at(from_first);
-        for (input, &soldering) in inputs.iter().enumerate() {
-            let first = [view.input(slot, input).key].into_iter();
-            solder::claim(claims, first, objects.target(object, input), false, soldering);
-        }
-        for (output, &soldering) in outputs.iter().enumerate() {
-            let source = objects.key(object, kind.inputs() + output);
-            let head = view.head(at.first_output as usize + output);
-            solder::claim(claims, [source].into_iter(), head, false, soldering);
-        }
-        let number = objects.number + object as u64;
-        let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
-        let table = place_of_table;
-        copies.push(GarbledCopy { number, table, difference, inputs, outputs });
+    shelf: &mut impl Place,
+) -> Result<()> {
+    for place in 0..view.copies(slot).len() {
+        let (_, kind, _) = view.slot(slot);
+        let (room, table) = shelf.table(kind.ands());
+        let what = (view, slot, place);
+        let copy = receive_copy(channel, claims, what, digests, (room, table))?;
+        shelf.keep(copy)?;
     }
-    Ok(copies)
+    Ok(())
+}
+
+/// Where the evaluator puts copies.
+pub(super) trait Place {
+    /// Room for the table of the next copy, of so many gates, and where it is.
+    fn table(&mut self, gates: usize) -> (&mut [HalfGates], Range<usize>);
+
+    /// Keeps the next copy, whose table is in the room for it.
+    ///
+    /// # Errors
+    /// `Store` when it cannot be kept.
+    fn keep(&mut self, copy: GarbledCopy) -> Result<()>;
+}
+
+/// The evaluator gets a copy.
+///
+/// Paper: KNRTT17, PreProcessSub, GenSoldSub
+///
+/// Check: `duplo`: tables | `component table`: the digest sent before the coin | another table than
+/// could have been opened | 2^-128
+fn receive_copy(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    (view, slot, place): (View<'_>, usize, usize),
+    digests: &[[u8; 32]],
+    (room, table): (&mut [HalfGates], Range<usize>),
+) -> Result<GarbledCopy> {
+    let (at, kind, objects) = view.slot(slot);
+    let object = view.copies(slot)[place] as usize;
+    receive_blocks_into(channel, messages::TABLE, room.as_flattened_mut())?;
+    if !same_digest(&garble::digest(room), &digests[object]) {
+        return Err(Error::misbehaved(channel.peer(), super::checks::TABLE_DIGEST));
+    }
+    let from_first = if place > 0 { kind.inputs() } else { 0 };
+    let n = 1 + from_first + kind.outputs();
+    let values = receive_blocks(channel, messages::COMPONENT_SOLDERINGS, n)?;
+    let difference = values[0];
+    solder::claim_difference(channel, claims, objects.offset(object), difference)?;
+    let (inputs, outputs) = values[1..].split_at(from_first);
+    for (input, &soldering) in inputs.iter().enumerate() {
+        let first = [view.input(slot, input).key].into_iter();
+        solder::claim(claims, first, objects.target(object, input), false, soldering);
+    }
+    for (output, &soldering) in outputs.iter().enumerate() {
+        let source = objects.key(object, kind.inputs() + output);
+        let head = view.head(at.first_output as usize + output);
+        solder::claim(claims, [source].into_iter(), head, false, soldering);
+    }
+    let number = objects.number + object as u64;
+    let (inputs, outputs) = (inputs.to_vec(), outputs.to_vec());
+    Ok(GarbledCopy { number, table, difference, inputs, outputs })
 }

@@ -16,7 +16,7 @@ use super::program::{Origin, Program, Task};
 use super::reactive;
 use super::state::{Duplo, Side, peer, threads};
 use super::windows::Windows;
-use crate::component_pool::MemoryPool;
+use crate::component_pool::WaitingPool;
 use crate::{
     Compiled, Components, Engine, InputBits, Link, Network, OutputBits, PoolSink, Prepared,
     Preprocessed, phases::EachPrepared,
@@ -35,7 +35,11 @@ impl Engine for Duplo {
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
         let program = Arc::new(self.program(net, circuit, 1)?);
-        let window = (1, Windows::of_parts(&program, self.games)?.largest().clone());
+        let windows = Windows::of_parts(&program, self.games)?;
+        if let Some(components) = windows.as_pool(&program, &net.components)? {
+            return self.preprocess_components(net, &components);
+        }
+        let window = (1, windows.largest().clone());
         let mut copies = self.cut_and_choose(net, (circuit, &program), window)?;
         let channel = peer(net)?;
         let buckets = copies.fill(self, channel, 0)?;
@@ -51,7 +55,17 @@ impl Engine for Duplo {
         each: &mut EachPrepared<'_>,
     ) -> Result<()> {
         let program = Arc::new(self.program(net, circuit, count)?);
-        for window in Windows::of_parts(&program, self.games)?.parts(&program) {
+        let windows = Windows::of_parts(&program, self.games)?;
+        if let Some(components) = windows.as_pool(&program, &net.components)? {
+            let games = self.games.shared_by(count)?;
+            for _ in 0..count {
+                let pool = self.waiting_pool(net, &components, games)?;
+                let prepared = pool.prepare(net, circuit)?;
+                each(net, prepared)?;
+            }
+            return Ok(());
+        }
+        for window in windows.parts(&program) {
             let (parts, params) = window?;
             let mut copies = self.cut_and_choose(net, (circuit, &program), (parts, params))?;
             for part in 0..parts {
@@ -69,10 +83,7 @@ impl Engine for Duplo {
         net: &mut Network,
         components: &Components,
     ) -> Result<Box<dyn Preprocessed>> {
-        let sections = pool::sections(components, net.me, self.games)?;
-        let mut pool = MemoryPool::new(components, &sections)?;
-        self.fill_components(net, components, &mut pool)?;
-        Ok(Box::new(pool))
+        Ok(self.waiting_pool(net, components, self.games)?)
     }
 
     fn fill_components(
@@ -81,34 +92,7 @@ impl Engine for Duplo {
         components: &Components,
         sink: &mut dyn PoolSink,
     ) -> Result<()> {
-        let mut pool = Filling::new(sink);
-        let mut started = false;
-        for window in Windows::of_pool(components, self.games)?.programs(components) {
-            let (program, params) = window?;
-            let program = Arc::new(program);
-            let window = Window { digest: [0; 32], program: &program, parts: 1, params };
-            match self.cut_and_choose_in(net, window)? {
-                Copies::Garbler(copies) => {
-                    let committer = preprocess::garblers(self)?.1;
-                    let proof = committer.opening();
-                    if !started {
-                        copies.begin(&mut pool, &committer.later())?;
-                    }
-                    copies.fill(peer(net)?, proof, 0)?;
-                    copies.keep(&mut pool)?;
-                }
-                Copies::Evaluator(copies) => {
-                    let receiver = preprocess::evaluators(self)?.1;
-                    let proof = receiver.opening();
-                    if !started {
-                        copies.begin(&mut pool, &receiver.later())?;
-                    }
-                    copies.fill_pool(peer(net)?, proof, &mut pool)?;
-                }
-            }
-            started = true;
-        }
-        Ok(())
+        self.fill_windows(net, components, self.games, sink)
     }
 
     fn evaluate_part(
@@ -140,6 +124,57 @@ enum Proofs {
 }
 
 impl Duplo {
+    /// A pool for a program that comes next.
+    fn waiting_pool(
+        &mut self,
+        net: &mut Network,
+        components: &Components,
+        games: Games,
+    ) -> Result<Box<WaitingPool>> {
+        let sections = pool::sections(components, net.me, games)?;
+        let mut pool = WaitingPool::new(components, &sections)?;
+        self.fill_windows(net, components, games, &mut pool)?;
+        Ok(Box::new(pool))
+    }
+
+    /// Fills a pool, window after window.
+    fn fill_windows(
+        &mut self,
+        net: &mut Network,
+        components: &Components,
+        games: Games,
+        sink: &mut dyn PoolSink,
+    ) -> Result<()> {
+        let mut pool = Filling::new(sink);
+        let mut started = false;
+        for window in Windows::of_pool(components, games)?.programs(components) {
+            let (program, params) = window?;
+            let program = Arc::new(program);
+            let window = Window { digest: [0; 32], program: &program, parts: 1, params };
+            match self.cut_and_choose_in(net, window)? {
+                Copies::Garbler(copies) => {
+                    let committer = preprocess::garblers(self)?.1;
+                    let proof = committer.opening();
+                    if !started {
+                        copies.begin(&mut pool, &committer.later())?;
+                    }
+                    copies.fill(peer(net)?, proof, 0)?;
+                    copies.keep(&mut pool)?;
+                }
+                Copies::Evaluator(copies) => {
+                    let receiver = preprocess::evaluators(self)?.1;
+                    let proof = receiver.opening();
+                    if !started {
+                        copies.begin(&mut pool, &receiver.later())?;
+                    }
+                    copies.fill_pool(peer(net)?, proof, &mut pool)?;
+                }
+            }
+            started = true;
+        }
+        Ok(())
+    }
+
     /// The program of a number of preparations of a circuit.
     fn program(&self, net: &Network, circuit: &Compiled, parts: usize) -> Result<Program> {
         let (executions, games) = (net.batch.executions, self.games);

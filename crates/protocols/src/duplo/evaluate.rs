@@ -9,15 +9,17 @@
 //! steps: the keys of all copies are looked at, also where they are the same.
 
 use symbolon_garbling::{Labels, evaluate_side_by_side};
-use symbolon_primitives::{Block, HugeBuf, Secret};
+use symbolon_primitives::{Block, Secret};
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::assemble::returned;
 use super::authenticators::{AT_A_TIME, Authenticators};
 use super::buckets::GarbledCopy;
-use super::components::{Kind, Wire};
+use super::components::{ComponentGraph, Kind, Wire};
 use super::garble::{self, HalfGates, SIDE};
 use super::program::Program;
+use super::shelf::{Slots, output_wires};
 use super::solder::{Held, transfer};
 use crate::parallel::in_parallel;
 
@@ -27,27 +29,26 @@ const GATES_FOR_THREADS: usize = 1 << 13;
 
 /// The buckets of one part, as the evaluator has them.
 pub(super) struct PartBuckets {
+    /// Of all wires, or, if slots are in a file, of those that are no outputs of components.
     pub authenticators: Authenticators,
-    pub slots: Vec<Vec<GarbledCopy>>,
-    /// The tables of all copies.
-    pub tables: HugeBuf<HalfGates>,
+    pub slots: Slots,
 }
 
 /// What the evaluator evaluates.
 pub(super) struct GarbledProgram {
-    /// The copies in each slot.
-    pub slots: Vec<Vec<GarbledCopy>>,
-    /// The tables of all copies.
-    pub tables: HugeBuf<HalfGates>,
+    pub slots: Slots,
     /// Solderings to the inputs of all slots, in the order of the graph's sums; those of the
     /// garbler's outputs follow.
     pub solderings: Vec<Block>,
+    /// As the buckets'.
     pub authenticators: Authenticators,
 }
 
 /// The keys of all wires, and Δ_ot once two keys of a wire were seen.
 pub(super) struct Evaluated {
     pub wires: Zeroizing<Vec<Block>>,
+    /// Of each wire, Δ ⊕ Δ_ot.
+    pub differences: Vec<Block>,
     pub common_offset: CommonOffset,
 }
 
@@ -110,69 +111,132 @@ impl GarbledProgram {
     /// `PeerMisbehaved` (by `peer`) when no key of a wire is accepted, or more than two are: which
     /// a garbler brings about with probability 2^-ρ at most.
     pub fn evaluate(
-        &self,
+        &mut self,
         program: &Program,
         (peer, threads): (PartyId, usize),
         mut evaluated: Evaluated,
     ) -> Result<Evaluated> {
         let graph = &program.graph;
-        for (at, copies) in graph.slots.iter().zip(&self.slots) {
-            let kind = &graph.kinds[at.kind];
-            let input = |input: usize| {
-                let number = at.first_sum + input;
-                let (terms, _) = graph.sums.get(number);
-                self.sum(&evaluated.wires, terms, number, copies[0].difference)
-            };
-            let first = Zeroizing::new((0..kind.inputs()).map(input).collect::<Vec<_>>());
-            let threads = if kind.ands() * copies.len() < GATES_FOR_THREADS { 1 } else { threads };
-            let size = garble::side_by_side(kind).min(copies.len().div_ceil(threads));
-            let groups = copies.chunks(size).collect();
-            let outputs = in_parallel(threads, groups, |group| {
-                self.evaluate_copies(kind, group, (&copies[0], &first), at.first_output as usize)
-            });
-            let outputs: Vec<Labels> = outputs.into_iter().flatten().collect();
+        let mut needed = vec![false; graph.wires];
+        returned(program).filter(|&wire| (wire as usize) < graph.wires).for_each(|wire| {
+            needed[wire as usize] = true;
+        });
+        for (number, at) in graph.slots.iter().enumerate() {
+            let wires = output_wires(graph, at);
+            let own = self.slots.authenticators((graph, at), &self.authenticators)?;
+            let authenticators = own.as_ref().unwrap_or(&self.authenticators);
+            for wire in wires.clone() {
+                evaluated.differences[wire] = authenticators.difference(wire);
+            }
+            let outputs = self.evaluate_slot(graph, number, threads, &evaluated)?;
+            let authenticators = own.as_ref().unwrap_or(&self.authenticators);
             let mut keys = Zeroizing::new(Vec::with_capacity(outputs.len()));
-            for output in 0..kind.outputs() {
-                let wire = at.first_output as usize + output;
+            for (output, wire) in wires.clone().enumerate() {
                 keys.clear();
                 keys.extend(outputs.iter().map(|keys| keys[output]));
-                self.settle(&mut evaluated, wire, &keys, peer)?;
+                settle(authenticators, &mut evaluated, wire, &keys, peer)?;
+            }
+            let Some(own) = own else { continue };
+            // For a recovery, which looks at what is returned.
+            for wire in wires.filter(|&wire| needed[wire]) {
+                self.authenticators.add_from(wire, &own);
             }
         }
         for (gate, &output) in program.out_gates.iter().enumerate() {
             let (wire, number) = (graph.wires + gate, graph.sums.len() + gate);
             let (terms, _) = graph.outputs.get(output);
-            let difference = self.authenticators.difference(wire);
-            let key = self.sum(&evaluated.wires, terms, number, difference);
-            self.settle(&mut evaluated, wire, &[key], peer)?;
+            let key = self.sum(&evaluated, terms, number, evaluated.differences[wire]);
+            settle(&self.authenticators, &mut evaluated, wire, &[key], peer)?;
         }
         Ok(evaluated)
     }
 
-    /// The key on what the sum of some wires is soldered to.
-    fn sum(&self, keys: &[Block], terms: &[Wire], number: usize, difference: Block) -> Block {
-        let held = terms.iter().map(|&wire| Held {
-            key: keys[wire as usize],
-            difference: self.authenticators.difference(wire as usize),
-        });
-        transfer(held, self.solderings[number], difference)
+    /// Evaluates all copies in a slot; returns each one's keys of the output wires.
+    fn evaluate_slot(
+        &mut self,
+        graph: &ComponentGraph,
+        number: usize,
+        threads: usize,
+        evaluated: &Evaluated,
+    ) -> Result<Vec<Labels>> {
+        let at = &graph.slots[number];
+        let kind = &graph.kinds[at.kind];
+        let size = self.slots.size(number, at.kind);
+        let threads = if kind.ands() * size < GATES_FOR_THREADS { 1 } else { threads };
+        let side = garble::side_by_side(kind).min(size.div_ceil(threads)).max(1);
+        let at_a_time = self.slots.at_a_time(side * threads).min(size);
+        let (mut outputs, mut first) = (Vec::with_capacity(size), None);
+        for start in (0..size).step_by(at_a_time) {
+            let which = start..size.min(start + at_a_time);
+            let copies = self.slots.copies(graph, number, which)?;
+            let (difference, ref inputs) = *first.get_or_insert_with(|| {
+                let difference = copies.all[0].difference;
+                let input = |input: usize| {
+                    let number = at.first_sum + input;
+                    let (terms, _) = graph.sums.get(number);
+                    sum((evaluated, terms), self.solderings[number], difference)
+                };
+                let inputs = Zeroizing::new((0..kind.inputs()).map(input).collect::<Vec<_>>());
+                (difference, inputs)
+            });
+            let job = Job {
+                kind,
+                session: &self.authenticators.session,
+                tables: copies.tables,
+                difference,
+                inputs,
+                differences: &evaluated.differences[output_wires(graph, at)],
+            };
+            let groups = copies.all.chunks(side).collect();
+            let made = in_parallel(threads, groups, |group| job.evaluate(group));
+            outputs.extend(made.into_iter().flatten());
+        }
+        Ok(outputs)
     }
 
-    /// Evaluates copies, on the keys of the first one's inputs; returns each one's keys of the
-    /// output wires.
-    fn evaluate_copies(
+    /// The key on what the sum of some wires is soldered to.
+    fn sum(
         &self,
-        kind: &Kind,
-        copies: &[GarbledCopy],
-        (first, inputs): (&GarbledCopy, &[Block]),
-        first_output: usize,
-    ) -> Vec<Labels> {
+        evaluated: &Evaluated,
+        terms: &[Wire],
+        number: usize,
+        difference: Block,
+    ) -> Block {
+        sum((evaluated, terms), self.solderings[number], difference)
+    }
+}
+
+/// The key on what the sum of some wires is soldered to, whose Δ ⊕ Δ_ot is `difference`.
+fn sum((evaluated, terms): (&Evaluated, &[Wire]), soldering: Block, difference: Block) -> Block {
+    let held = terms.iter().map(|&wire| Held {
+        key: evaluated.wires[wire as usize],
+        difference: evaluated.differences[wire as usize],
+    });
+    transfer(held, soldering, difference)
+}
+
+/// What copies of a component in a slot are evaluated on.
+struct Job<'a> {
+    kind: &'a Kind,
+    session: &'a [u8; 32],
+    /// Where their tables are.
+    tables: &'a [HalfGates],
+    /// Δ ⊕ Δ_ot of the first copy, and the keys of its inputs.
+    difference: Block,
+    inputs: &'a [Block],
+    /// Δ ⊕ Δ_ot of the output wires.
+    differences: &'a [Block],
+}
+
+impl Job<'_> {
+    /// Evaluates copies; returns each one's keys of the output wires.
+    fn evaluate(&self, copies: &[GarbledCopy]) -> Vec<Labels> {
         let move_inputs = |copy: &GarbledCopy| -> Labels {
             if copy.inputs.is_empty() {
-                return Labels::new(inputs.to_vec());
+                return Labels::new(self.inputs.to_vec());
             }
-            let moved = inputs.iter().zip(&copy.inputs).map(|(&key, &soldering)| {
-                let held = Held { key, difference: first.difference };
+            let moved = self.inputs.iter().zip(&copy.inputs).map(|(&key, &soldering)| {
+                let held = Held { key, difference: self.difference };
                 transfer(std::iter::once(held), soldering, copy.difference)
             });
             Labels::new(moved.collect())
@@ -183,17 +247,16 @@ impl GarbledProgram {
             let rest = outputs.len()..;
             let what = (&copies[rest.clone()], &own[rest]);
             match what.0.len() {
-                1 => self.evaluate_lanes::<1>(kind, what, &mut outputs),
-                2 => self.evaluate_lanes::<2>(kind, what, &mut outputs),
-                3 => self.evaluate_lanes::<3>(kind, what, &mut outputs),
-                _ => self.evaluate_lanes::<SIDE>(kind, what, &mut outputs),
+                1 => self.evaluate_lanes::<1>(what, &mut outputs),
+                2 => self.evaluate_lanes::<2>(what, &mut outputs),
+                3 => self.evaluate_lanes::<3>(what, &mut outputs),
+                _ => self.evaluate_lanes::<SIDE>(what, &mut outputs),
             }
         }
         let on_wires = |(copy, outputs): (&GarbledCopy, Labels)| {
-            let moved = outputs.iter().zip(&copy.outputs).zip(first_output..);
-            let moved = moved.map(|((&key, &soldering), wire)| {
+            let moved = outputs.iter().zip(&copy.outputs).zip(self.differences);
+            let moved = moved.map(|((&key, &soldering), &difference)| {
                 let held = Held { key, difference: copy.difference };
-                let difference = self.authenticators.difference(wire);
                 transfer(std::iter::once(held), soldering, difference)
             });
             Labels::new(moved.collect())
@@ -204,49 +267,48 @@ impl GarbledProgram {
     /// Evaluates the first `W` copies side by side.
     fn evaluate_lanes<const W: usize>(
         &self,
-        kind: &Kind,
         (copies, inputs): (&[GarbledCopy], &[Labels]),
         outputs: &mut Vec<Labels>,
     ) {
         let copies: &[GarbledCopy; W] = copies.first_chunk().expect("as many as there are");
         let inputs: &[Labels; W] = inputs.first_chunk().expect("as many as there are copies");
-        let session = &self.authenticators.session;
-        let instances = copies.each_ref().map(|copy| garble::instance(kind, session, copy.number));
+        let instance = |copy: &GarbledCopy| garble::instance(self.kind, self.session, copy.number);
+        let instances = copies.each_ref().map(instance);
         let tables = copies.each_ref().map(|copy| &self.tables[copy.table.clone()]);
         let inputs = inputs.each_ref().map(|inputs| &inputs[..]);
         outputs.extend(evaluate_side_by_side(instances, inputs, tables));
     }
+}
 
-    /// EvKAs: puts the key that is accepted on a wire.
-    ///
-    /// Paper: KNRTT17, EvKAs | one key, or two
-    ///
-    /// Check: `duplo`: authenticators | the majority of a bucket; `wire key`: one key is accepted,
-    /// or two | wrong keys accepted, right ones refused | 2^-ρ, with the copies
-    ///
-    /// Timing: keys, colours, which copies agree | a bad copy may give the right key for some
-    /// inputs only: the keys of all copies are hashed, and the accepted ones taken by masks
-    fn settle(
-        &self,
-        evaluated: &mut Evaluated,
-        wire: usize,
-        keys: &[Block],
-        peer: PartyId,
-    ) -> Result<()> {
-        let mut accepted = Zeroizing::new(Accepted::default());
-        for keys in keys.chunks(AT_A_TIME) {
-            let verdicts = self.authenticators.accept(wire, keys);
-            keys.iter().zip(verdicts).for_each(|(&key, verdict)| accepted.add(key, verdict));
-        }
-        let ([key, other], [one, two]) = (accepted.keys, accepted.found);
-        if !one | accepted.more {
-            return Err(Error::misbehaved(peer, super::checks::WIRE_KEY));
-        }
-        evaluated.wires[wire] = key;
-        let common = key ^ other ^ self.authenticators.difference(wire);
-        evaluated.common_offset.learn(common, two);
-        Ok(())
+/// EvKAs: puts the key that is accepted on a wire.
+///
+/// Paper: KNRTT17, EvKAs | one key, or two
+///
+/// Check: `duplo`: authenticators | the majority of a bucket; `wire key`: one key is accepted,
+/// or two | wrong keys accepted, right ones refused | 2^-ρ, with the copies
+///
+/// Timing: keys, colours, which copies agree | a bad copy may give the right key for some
+/// inputs only: the keys of all copies are hashed, and the accepted ones taken by masks
+fn settle(
+    authenticators: &Authenticators,
+    evaluated: &mut Evaluated,
+    wire: usize,
+    keys: &[Block],
+    peer: PartyId,
+) -> Result<()> {
+    let mut accepted = Zeroizing::new(Accepted::default());
+    for keys in keys.chunks(AT_A_TIME) {
+        let verdicts = authenticators.accept(wire, keys);
+        keys.iter().zip(verdicts).for_each(|(&key, verdict)| accepted.add(key, verdict));
     }
+    let ([key, other], [one, two]) = (accepted.keys, accepted.found);
+    if !one | accepted.more {
+        return Err(Error::misbehaved(peer, super::checks::WIRE_KEY));
+    }
+    evaluated.wires[wire] = key;
+    let common = key ^ other ^ evaluated.differences[wire];
+    evaluated.common_offset.learn(common, two);
+    Ok(())
 }
 
 impl Zeroize for Accepted {

@@ -7,12 +7,12 @@ use symbolon_primitives::Block;
 use symbolon_transport::Result;
 
 use super::assemble::returned;
-use super::authenticators::Authenticator;
 use super::buckets::GarbledCopy;
-use super::components::Kind;
+use super::components::{Kind, Slot};
 use super::layout::Layout;
 use super::params::{Games, Params};
 use super::program::{Program, Task};
+use super::shelf;
 use super::state;
 use super::stock::Components;
 use super::windows::Windows;
@@ -101,6 +101,9 @@ pub struct Forecast {
     pub online: PhaseBytes,
     /// Bytes of memory that party 1 holds at its peak, to about a fifth; party 0 holds less.
     pub memory: u64,
+    /// How many cut-and-chooses there are, one after the other, so that memory follows one of them;
+    /// if a program alone takes several, for each.
+    pub windows: u64,
 }
 
 impl Forecast {
@@ -114,12 +117,7 @@ impl Forecast {
         let games = Games::new(rho.bits());
         let program =
             Program::new(circuit, Task { executions, parts, games, components, linked: &[] })?;
-        let windows = Windows::of_parts(&program, games)?;
-        let mut made = Made::default();
-        for window in windows.parts(&program) {
-            let (parts, params) = window?;
-            made.add(&program, parts, &params, games.rho)?;
-        }
+        let (made, windows, windows_of_one) = Made::program(&program, games, components)?;
         let parts = parts as u64;
         let [own, theirs] =
             [&program.inputs[0], &program.inputs[1]].map(|wires| wires.len() as u64 * parts);
@@ -137,7 +135,8 @@ impl Forecast {
                 garbler: 16 * (own + theirs + outputs),
                 evaluator: bits(theirs) + 16 * back,
             },
-            memory: memory(&program, &windows, games.rho)?,
+            memory: memory(&program, &windows, (games.rho, windows_of_one))?,
+            windows: windows.number() as u64,
         })
     }
 
@@ -173,11 +172,32 @@ impl Made {
     /// A pool.
     pub fn pool(components: &Components, games: Games) -> Result<Made> {
         let mut made = Made::default();
-        for window in Windows::of_pool(components, games)?.programs(components) {
-            let (program, params) = window?;
-            made.add(&program, 1, &params, games.rho)?;
-        }
+        made.add_pool(components, &Windows::of_pool(components, games)?)?;
         Ok(made)
+    }
+
+    /// All parts of a program, whose components have these names if they were asked for; with its
+    /// windows, and whether they are those of a part alone.
+    fn program(program: &Program, games: Games, names: &[String]) -> Result<(Made, Windows, bool)> {
+        let (mut made, windows) = (Made::default(), Windows::of_parts(program, games)?);
+        if let Some(components) = windows.as_pool(program, names)? {
+            let windows = Windows::of_pool(&components, games.shared_by(program.parts)?)?;
+            (0..program.parts).try_for_each(|_| made.add_pool(&components, &windows))?;
+            return Ok((made, windows, true));
+        }
+        for window in windows.parts(program) {
+            let (parts, params) = window?;
+            made.add(program, parts, &params, games.rho)?;
+        }
+        Ok((made, windows, false))
+    }
+
+    fn add_pool(&mut self, components: &Components, windows: &Windows) -> Result<()> {
+        for window in windows.programs(components) {
+            let (program, params) = window?;
+            self.add(&program, 1, &params, windows.rho())?;
+        }
+        Ok(())
     }
 
     /// Adds a window of so many parts.
@@ -227,22 +247,31 @@ impl GameSizes {
     }
 }
 
-/// Bytes that the evaluator holds. For a window: the commitments' rows, their corrections, and what
-/// the authenticators accept. For one part: tables, solderings and the authenticators of its wires.
-fn memory(program: &Program, windows: &Windows, rho: u32) -> Result<u64> {
+/// Bytes that the evaluator holds: for a window the commitments' rows, their corrections, and what
+/// the authenticators accept, or, if this is more, the commitments by which a program that was made
+/// in windows is connected; for one part its slots, unless they are in a file, and some blocks for
+/// each wire and sum.
+fn memory(program: &Program, windows: &Windows, (rho, alone): (u32, bool)) -> Result<u64> {
     let (graph, params) = (&program.graph, windows.largest());
     let accepted = params.bundle as u64 * params.authenticators.objects;
     let commitment = 8 * state::commitments(rho)?.row_words() as u64 + 16;
-    let mut part = 0;
-    for ((kind, sizes), count) in graph.kinds.iter().zip(&params.kinds).zip(graph.counts()) {
-        let blocks = 2 * kind.ands() + kind.inputs() + kind.outputs();
-        let copy = size_of::<GarbledCopy>() + 16 * blocks;
-        part += count as u64 * sizes.bucket * copy as u64;
+    let mut window = commitment * windows.commitments as u64;
+    window += size_of::<[Block; 2]>() as u64 * accepted;
+    if alone {
+        let of_slot = |slot: &Slot| {
+            let kind = &graph.kinds[slot.kind];
+            (1 + kind.inputs() + 2 * kind.outputs()) as u64
+        };
+        let connected = graph.slots.iter().map(of_slot).sum::<u64>() + 2 * program.unbound() as u64;
+        window = window.max(commitment * connected);
     }
-    let authenticators = program.authenticated() as u64 * params.authenticators.bucket;
-    let part = part + size_of::<Authenticator>() as u64 * authenticators;
-    let window = commitment * windows.commitments as u64;
-    Ok(window + size_of::<[Block; 2]>() as u64 * accepted + part)
+    let copies = graph.slots.iter().map(|slot| params.kinds[slot.kind].bucket).sum::<u64>();
+    let slots = match shelf::bytes_in_memory(graph, &params.buckets()) {
+        0 => 0,
+        bytes => bytes + size_of::<GarbledCopy>() as u64 * copies,
+    };
+    let wires = 3 * size_of::<Block>() as u64 * (program.wires() + graph.sums.len()) as u64;
+    Ok(window + slots + wires)
 }
 
 fn bits(n: u64) -> u64 {

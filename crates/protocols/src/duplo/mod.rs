@@ -81,6 +81,7 @@ mod preprocess;
 mod program;
 mod reactive;
 mod recover;
+mod shelf;
 mod solder;
 mod state;
 mod stock;

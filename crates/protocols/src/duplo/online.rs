@@ -114,8 +114,8 @@ impl EvaluatorParts {
         let solderings = assemble::claim(channel, &mut claims, wired)?;
         claims.check(channel)?;
         let received = assemble::online(wired, received);
-        let PartBuckets { authenticators, slots, tables } = buckets;
-        let garbled = GarbledProgram { slots, tables, solderings, authenticators };
+        let PartBuckets { authenticators, slots } = buckets;
+        let garbled = GarbledProgram { slots, solderings, authenticators };
         Ok(EvaluatorReady { digest, program, origin, garbled, transfers, received, online })
     }
 }
@@ -189,7 +189,7 @@ impl EvaluatorReady {
         inputs: &InputBits,
         linked: Linked<'_>,
     ) -> Result<Played> {
-        let EvaluatorReady { program, garbled, transfers, received, online, .. } = self;
+        let EvaluatorReady { program, mut garbled, transfers, received, online, .. } = self;
         let threads = threads(net);
         let channel = peer(net)?;
         let bits = program.input_bits(inputs);
@@ -202,8 +202,13 @@ impl EvaluatorReady {
         let mut wires = Zeroizing::new(vec![Block::ZERO; program.wires()]);
         let keys = keys.on_wires(&program).chain(linked.keys.iter().copied());
         inputs::accept(channel, authenticators, keys, &mut wires)?;
-        let start = Evaluated { wires, common_offset: linked.common_offset };
+        let mut differences = vec![Block::ZERO; program.wires()];
+        for wire in program.unbound_wires() {
+            differences[wire] = authenticators.difference(wire);
+        }
+        let start = Evaluated { wires, differences, common_offset: linked.common_offset };
         let evaluated = garbled.evaluate(&program, (channel.peer(), threads), start)?;
+        let authenticators = &garbled.authenticators;
         let mut recovered = recover::recover((&program, plan), authenticators, &evaluated, &bits);
         let values = outputs::values(&program, &evaluated.wires, &indicators, &recovered);
         outputs::give_back(channel, &mut recovered)?;
@@ -225,10 +230,10 @@ impl Prepared for EvaluatorReady {
         Ok(self.play(net, circuit.plan(), inputs, Linked::default())?.outputs)
     }
 
-    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+    fn save(mut self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut to = Writer(out);
         store::write_head(&mut to, &self.program, &self.origin)?;
-        store::write_garbled(&mut to, &self.garbled, &self.transfers)?;
+        store::write_garbled(&mut to, &self.program, &mut self.garbled, &self.transfers)?;
         self.received.save(&mut to)?;
         to.bytes(&self.online.to_bytes())
     }

@@ -84,6 +84,16 @@ impl Games {
         }
     }
 
+    /// As many cut-and-chooses as before for each of so many things, which all share 2^-ρ.
+    ///
+    /// # Errors
+    /// `InvalidInput` when these are too many.
+    pub fn shared_by(self, things: usize) -> Result<Games> {
+        let windows = u32::try_from(things).ok().and_then(|n| self.windows.checked_mul(n));
+        let too_many = || Error::invalid_input("too many executions at a time");
+        Ok(Games { windows: windows.ok_or_else(too_many)?, ..self })
+    }
+
     /// The numbers of wires that a bundle may have.
     fn bundles(&self) -> &'static [usize] {
         #[cfg(test)]

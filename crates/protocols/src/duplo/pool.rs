@@ -20,14 +20,16 @@
 //! * 2: an input of the evaluator: commitments to R of a transfer and to the key of the wire; at
 //!   the evaluator, choice and result;
 //! * 3: a mask: the commitment to it;
-//! * 4 + k: a bucket of kind k: commitments to Δ and input keys of its first copy; the wires of its
-//!   outputs; at the evaluator, all copies.
+//! * 4 + k: a bucket of kind k: commitments to Δ and input keys of its first copy, and to key and Δ
+//!   of each output;
+//! * 4 + n + k, at the evaluator, if there are n kinds: of the same bucket the authenticators of its
+//!   outputs, and all copies.
 //!
 //! # Openings
 //! Every opening has a start of its own. Those for a part of a pool hash the pool's start and where
 //! the part is in the pool: no two parts overlap, so no two of these are the same.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,19 +38,19 @@ use symbolon_primitives::{BitVec, Block, HugeBuf};
 use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
-use super::authenticators::{Authenticator, Authenticators};
-use super::buckets::{GarbledCopy, View};
+use super::authenticators::Authenticators;
+use super::buckets::{GarbledCopy, Place, View};
 use super::commit::{Committed, Id, List, Received};
 use super::components::Kind;
 use super::ends::Ends;
 use super::evaluate::PartBuckets;
 use super::garble::HalfGates;
-use super::keys::KeyHash;
 use super::layout::COMMON_OFFSET;
 use super::oblivious::Transfers;
 use super::online::{EvaluatorParts, GarblerParts};
 use super::params::{BucketSizes, Games};
 use super::program::{Carrier, GARBLER, Origin, Program, Task};
+use super::shelf::{Filed, Shelf, Slots, output_wires, slot_bytes};
 use super::solder::Target;
 use super::state::{commitments, peer};
 use super::stock::{Components, MASKS, TRANSFERS, WIRES};
@@ -60,6 +62,16 @@ use crate::{Compiled, Network, PoolSink, PoolSource, Prepared, Rho};
 
 /// The section of what belongs to the pool as a whole; those of what is counted follow.
 const HEAD: usize = 0;
+
+/// The section of the commitments of buckets of a kind.
+fn section_of(kind: usize) -> usize {
+    1 + MASKS + 1 + kind
+}
+
+/// The section of what else the evaluator has of buckets of a kind, one of `kinds`.
+fn own_section(kinds: usize, kind: usize) -> usize {
+    section_of(kinds) + kind
+}
 
 /// Bytes of a session's id, and of what openings are numbered by.
 const START: usize = 32;
@@ -94,10 +106,8 @@ impl Shape {
         2 * self.commitment + self.at_evaluator(1 + 16)
     }
 
-    fn bucket(&self, kind: &Kind, number: usize) -> usize {
-        let first = (1 + kind.inputs()) * self.commitment;
-        let copies = store::slot_bytes(kind, self.buckets.kinds[number]);
-        first + kind.outputs() * self.wire() + self.at_evaluator(copies)
+    fn bucket(&self, kind: &Kind) -> usize {
+        (1 + kind.inputs() + 2 * kind.outputs()) * self.commitment
     }
 }
 
@@ -113,11 +123,21 @@ pub(super) fn sections(
     let buckets = Windows::of_pool(components, games)?.buckets();
     let shape = Shape::new(me, games.rho, buckets)?;
     let mut records = vec![shape.wire(), shape.transfer(), shape.commitment];
-    let kinds = components.kinds.iter().enumerate();
-    records.extend(kinds.map(|(number, (kind, _))| shape.bucket(kind, number)));
-    let head = ComponentSection { counter: None, bytes: 0 };
-    let of = |(counter, bytes)| ComponentSection { counter: Some(counter), bytes: bytes as u64 };
-    Ok([head].into_iter().chain(records.into_iter().enumerate().map(of)).collect())
+    records.extend(components.kinds.iter().map(|(kind, _)| shape.bucket(kind)));
+    let mut sections = vec![ComponentSection { counter: None, bytes: 0, public: false }];
+    let of = |counter, bytes: usize, public| ComponentSection {
+        counter: Some(counter),
+        bytes: bytes as u64,
+        public,
+    };
+    sections.extend((0..).zip(records).map(|(counter, bytes)| of(counter, bytes, false)));
+    if !shape.garbler {
+        let kinds = components.kinds.iter().enumerate();
+        sections.extend(kinds.map(|(number, (kind, _))| {
+            of(MASKS + 1 + number, slot_bytes(kind, number, &shape.buckets), true)
+        }));
+    }
+    Ok(sections)
 }
 
 /// As [`sections`], with games that are lost with at most 2^-ρ.
@@ -157,22 +177,17 @@ pub(super) fn plan(
     Plan::new(circuit.digest(), program, kinds)
 }
 
-/// What the evaluator has besides commitments.
-pub(super) struct EvaluatorBuckets<'a> {
-    pub authenticators: &'a Authenticators,
-    pub copies: &'a [GarbledCopy],
-    pub tables: &'a [HalfGates],
-}
-
 /// Writes a pool as it is made.
 pub(super) struct Filling<'a> {
     sink: &'a mut dyn PoolSink,
     record: Zeroizing<Vec<u8>>,
+    /// Room for a table.
+    table: HugeBuf<HalfGates>,
 }
 
 impl<'a> Filling<'a> {
     pub fn new(sink: &'a mut dyn PoolSink) -> Filling<'a> {
-        Filling { sink, record: Zeroizing::default() }
+        Filling { sink, record: Zeroizing::default(), table: HugeBuf::public(0) }
     }
 
     /// Writes a record of at most so many bytes.
@@ -220,7 +235,8 @@ impl<'a> Filling<'a> {
             let authenticators = evaluator.map(|(all, _)| all);
             let own = authenticators.map_or(0, |all| store::authenticators_bytes(all.bucket));
             self.put(1 + WIRES, 2 * list.bytes() + own, |to| {
-                write_wire(to, list, ends.heads[wire], (authenticators, wire))
+                let own = authenticators.map(|all| (all, wire));
+                write_wire(to, list, ends.heads[wire], own)
             })?;
         }
         for (transfer, &wire) in program.inputs[1].iter().enumerate() {
@@ -238,30 +254,75 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
-    /// A bucket of components.
-    pub fn bucket<L: List>(
-        &mut self,
-        (view, slot): (View<'_>, usize),
-        list: &L,
-        evaluator: Option<EvaluatorBuckets<'_>>,
-    ) -> Result<()> {
+    /// The commitments of a bucket of components.
+    pub fn bucket<L: List>(&mut self, (view, slot): (View<'_>, usize), list: &L) -> Result<()> {
         let (at, kind, objects) = view.slot(slot);
         let first = view.copies(slot)[0] as usize;
-        let copies = evaluator.as_ref().map_or(0, |own| own.copies.len());
-        let all = evaluator.as_ref().map(|own| own.authenticators);
-        let of_wire = all.map_or(0, |all| store::authenticators_bytes(all.bucket));
-        let wire = 2 * list.bytes() + of_wire;
-        let bytes = (1 + kind.inputs()) * list.bytes() + kind.outputs() * wire;
-        let bytes = bytes + store::slot_bytes(kind, copies);
-        self.put(1 + MASKS + 1 + at.kind, bytes, |to| {
+        let bytes = (1 + kind.inputs() + 2 * kind.outputs()) * list.bytes();
+        self.put(section_of(at.kind), bytes, |to| {
             list.write(objects.offset(first), to)?;
             (0..kind.inputs()).try_for_each(|i| list.write(objects.key(first, i), to))?;
-            for wire in (at.first_output as usize..).take(kind.outputs()) {
-                write_wire(to, list, view.head(wire), (all, wire))?;
+            for wire in output_wires(&view.program.graph, at) {
+                write_wire(to, list, view.head(wire), None)?;
             }
-            let Some(EvaluatorBuckets { copies, tables, .. }) = evaluator else { return Ok(()) };
-            store::write_slot(to, copies, tables)
+            Ok(())
         })
+    }
+
+    /// What else the evaluator has of a bucket: these authenticators of its outputs, and its
+    /// copies, which it puts to what this returns.
+    pub fn own_bucket<'f>(
+        &'f mut self,
+        (view, slot): (View<'_>, usize),
+        authenticators: &Authenticators,
+    ) -> Result<FillingBucket<'f, 'a>> {
+        let (at, kind, _) = view.slot(slot);
+        let section = own_section(view.program.graph.kinds.len(), at.kind);
+        let bytes = kind.outputs() * store::authenticators_bytes(authenticators.bucket);
+        self.put(section, bytes, |to| {
+            let mut wires = output_wires(&view.program.graph, at);
+            wires.try_for_each(|wire| store::write_authenticators(to, authenticators, wire))
+        })?;
+        Ok(FillingBucket { filling: self, section })
+    }
+}
+
+/// A bucket whose copies are being written.
+pub(super) struct FillingBucket<'f, 'a> {
+    filling: &'f mut Filling<'a>,
+    section: usize,
+}
+
+impl Place for FillingBucket<'_, '_> {
+    fn table(&mut self, gates: usize) -> (&mut [HalfGates], Range<usize>) {
+        self.filling.table.reset(gates);
+        (&mut self.filling.table[..], 0..gates)
+    }
+
+    fn keep(&mut self, copy: GarbledCopy) -> Result<()> {
+        let Filling { sink, table, .. } = self.filling;
+        let mut to = ToSection(&mut **sink, self.section, None);
+        let written = store::write_copy(&mut Writer(&mut to), &copy, table);
+        to.2.map_or(written, Err)
+    }
+}
+
+/// A section of a pool to write to, and how that failed.
+struct ToSection<'a>(&'a mut dyn PoolSink, usize, Option<Error>);
+
+impl Write for ToSection<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(self.1, bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(error) => {
+                self.2 = Some(error);
+                Err(io::Error::other("the pool cannot be written"))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -269,11 +330,11 @@ fn write_wire(
     to: &mut Writer<'_>,
     list: &impl List,
     head: Target,
-    (authenticators, wire): (Option<&Authenticators>, usize),
+    own: Option<(&Authenticators, usize)>,
 ) -> Result<()> {
     list.write(head.key, to)?;
     list.write(head.offset, to)?;
-    authenticators.map_or(Ok(()), |all| store::write_authenticators(to, all, wire))
+    own.map_or(Ok(()), |(all, wire)| store::write_authenticators(to, all, wire))
 }
 
 /// The program of a circuit that was made of a pool, whose kinds these are, in order.
@@ -423,7 +484,7 @@ impl Opened {
             let mut committed = Committed::none(&params);
             committed.read(&mut head)?;
             let start = OwnLater::from_bytes(head.array()?);
-            let (ends, _) = sections.read(&plan.program, &buckets, &mut committed)?;
+            let ends = sections.read(&plan.program, &mut committed, None)?;
             return Ok(Opened::Garbler { origin, ends, committed, start });
         }
         let mut received = Received::none(&params);
@@ -431,12 +492,17 @@ impl Opened {
         let start = Zeroizing::new(head.bytes(TheirLater::bytes(&params))?);
         let start = TheirLater::from_bytes(&params, &start)
             .ok_or_else(|| Error::internal("a record of another length than was read"))?;
-        let (ends, own) = sections.read(&plan.program, &buckets, &mut received)?;
-        let OwnOfEvaluator { hashes, authenticators: all, slots, tables, transfers } = own;
-        let bucket = buckets.authenticators;
+        let n = plan.program.inputs[1].len();
+        let choices = Zeroizing::new(BitVec::zeros(n));
         let carriers = plan.program.carriers.clone();
-        let authenticators = Authenticators { session, bucket, hashes, all, carriers };
-        let buckets = PartBuckets { authenticators, slots, tables };
+        let mut own = OwnOfEvaluator {
+            authenticators: Authenticators::of_some(session, buckets.authenticators, carriers),
+            transfers: Transfers { choices, results: Zeroizing::new(Vec::with_capacity(n)) },
+        };
+        let ends = sections.read(&plan.program, &mut received, Some(&mut own))?;
+        let OwnOfEvaluator { mut authenticators, transfers } = own;
+        let slots = sections.slots(plan, &buckets, (&mut authenticators, source.waits()))?;
+        let buckets = PartBuckets { authenticators, slots };
         let own = Box::new((buckets, transfers));
         Ok(Opened::Evaluator { origin, ends, received, start, own })
     }
@@ -444,20 +510,19 @@ impl Opened {
 
 /// What the evaluator reads besides commitments; the garbler has nothing of it.
 struct OwnOfEvaluator {
-    hashes: Vec<KeyHash>,
-    authenticators: Vec<Authenticator>,
-    slots: Vec<Vec<GarbledCopy>>,
-    tables: HugeBuf<HalfGates>,
+    authenticators: Authenticators,
     transfers: Transfers,
 }
 
 /// The part of each section.
 struct Sections {
-    garbler: bool,
     /// Of each count; none of kinds that the program has not.
     parts: Vec<Option<Box<dyn Read + Send>>>,
     /// Where the kinds of the program are among the counts.
     kinds: Vec<usize>,
+    /// What else the evaluator has of kinds, and where those of the program are among these.
+    own: Vec<Box<dyn Read + Send>>,
+    own_of: Vec<usize>,
 }
 
 impl Sections {
@@ -472,21 +537,53 @@ impl Sections {
         records[TRANSFERS] = Some(shape.transfer());
         records[MASKS] = Some(shape.commitment);
         for (kind, (_, place)) in plan.program.graph.kinds.iter().zip(&plan.kinds) {
-            records[MASKS + 1 + place] = Some(shape.bucket(kind, *place));
+            records[MASKS + 1 + place] = Some(shape.bucket(kind));
         }
-        let mut parts = Vec::with_capacity(records.len());
-        for (counter, (record, Range { start, end })) in records.into_iter().zip(range).enumerate()
-        {
-            let Some(bytes) = record.map(|bytes| bytes as u64) else {
-                parts.push(None);
-                continue;
-            };
+        let mut open = |section, counter: usize, bytes: usize| {
+            let Range { start, end } = &range[counter];
             let beyond = || damaged("it is said to be impossibly long");
-            let end = end.checked_mul(bytes).ok_or_else(beyond)?;
-            parts.push(Some(source.open(1 + counter, start * bytes..end)?));
+            let end = end.checked_mul(bytes as u64).ok_or_else(beyond)?;
+            source.open(section, start * bytes as u64..end)
+        };
+        let mut parts = Vec::with_capacity(records.len());
+        for (counter, record) in records.into_iter().enumerate() {
+            parts.push(record.map(|bytes| open(1 + counter, counter, bytes)).transpose()?);
         }
-        let kinds = plan.kinds.iter().map(|(_, place)| MASKS + 1 + place).collect();
-        Ok(Sections { garbler: shape.garbler, parts, kinds })
+        let kinds: Vec<usize> = plan.kinds.iter().map(|(_, place)| MASKS + 1 + place).collect();
+        let (mut own, mut own_of, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let wanted = if shape.garbler { &[][..] } else { &plan.kinds };
+        for (kind, (_, place)) in plan.program.graph.kinds.iter().zip(wanted) {
+            // A program may have a kind of the pool under two names.
+            let known = places.iter().position(|known| known == place);
+            own_of.push(known.unwrap_or(own.len()));
+            if known.is_none() {
+                let bytes = slot_bytes(kind, *place, &shape.buckets);
+                let section = own_section(plan.takes.len() - MASKS - 1, *place);
+                own.push(open(section, MASKS + 1 + place, bytes)?);
+                places.push(*place);
+            }
+        }
+        Ok(Sections { parts, kinds, own, own_of })
+    }
+
+    /// What the evaluator has of the slots. If they are many and the source is one that waits for
+    /// this program, they stay there.
+    fn slots(
+        mut self,
+        plan: &Plan,
+        buckets: &BucketSizes,
+        (authenticators, waits): (&mut Authenticators, bool),
+    ) -> Result<Slots> {
+        let graph = &plan.program.graph;
+        let mut shelf = Shelf::new(graph, buckets)?;
+        if shelf.is_filed() && waits {
+            return Ok(Slots::Filed(Filed::new(self.own, self.own_of, buckets.clone())));
+        }
+        for slot in &graph.slots {
+            let from = &mut Reader(&mut *self.own[self.own_of[slot.kind]]);
+            shelf.read(from, (graph, slot), buckets, authenticators)?;
+        }
+        shelf.finish()
     }
 
     fn of(&mut self, counter: usize) -> Result<Reader<'_>> {
@@ -495,60 +592,31 @@ impl Sections {
     }
 
     /// Reads all that a program takes, in the order of its wires; commitments go behind the one to
-    /// Δ_ot in `list`.
+    /// Δ_ot in `list`, and what the evaluator has besides to `own`.
     fn read<L: List>(
         &mut self,
         program: &Program,
-        buckets: &BucketSizes,
         list: &mut L,
-    ) -> Result<(Ends, OwnOfEvaluator)> {
-        let graph = &program.graph;
-        let mut ends = Ends::default();
-        let gates = |slot: usize| {
-            let kind = graph.slots[slot].kind;
-            graph.kinds[kind].ands() * buckets.kinds[kind]
-        };
-        let all = if self.garbler { 0 } else { (0..graph.slots.len()).map(gates).sum() };
-        let n = program.inputs[1].len();
-        let choices = Zeroizing::new(BitVec::zeros(n));
-        let transfers = Transfers { choices, results: Zeroizing::new(Vec::with_capacity(n)) };
-        let mut own = OwnOfEvaluator {
-            hashes: Vec::new(),
-            authenticators: Vec::new(),
-            slots: Vec::new(),
-            tables: HugeBuf::public(all),
-            transfers,
-        };
-        let (garbler, bucket) = (self.garbler, buckets.authenticators);
-        let wires =
-            |from: &mut Reader<'_>, n, ends: &mut Ends, own: &mut OwnOfEvaluator, list: &mut L| {
-                for _ in 0..n {
-                    ends.heads.push(Target { key: list.read(from)?, offset: list.read(from)? });
-                    if !garbler {
-                        let all = (&mut own.hashes, &mut own.authenticators);
-                        store::read_authenticators(from, bucket, all)?;
-                    }
-                }
-                Ok::<_, Error>(())
-            };
-        for &carrier in &program.carriers[..graph.inputs] {
+        mut own: Option<&mut OwnOfEvaluator>,
+    ) -> Result<Ends> {
+        let (graph, mut ends) = (&program.graph, Ends::default());
+        for (wire, &carrier) in program.carriers[..graph.inputs].iter().enumerate() {
             match carrier {
                 Carrier::Authenticated(_) => {
-                    let from = &mut self.of(WIRES)?;
-                    wires(from, 1, &mut ends, &mut own, list)?;
+                    let all = own.as_mut().map(|own| (&mut own.authenticators, wire));
+                    ends.heads.push(read_wire(&mut self.of(WIRES)?, list, all)?);
                 }
                 Carrier::OwnInput(input) => {
                     let from = &mut self.of(TRANSFERS)?;
                     ends.transfers.push(list.read(from)?);
                     ends.heads.push(Target { key: list.read(from)?, offset: COMMON_OFFSET });
-                    if !garbler {
+                    if let Some(own) = &mut own {
                         read_transfer(from, input as usize, &mut own.transfers)?;
                     }
                 }
             }
         }
-        let mut first = 0;
-        for (number, slot) in graph.slots.iter().enumerate() {
+        for slot in &graph.slots {
             let kind = &graph.kinds[slot.kind];
             if [slot.first_sum, slot.first_output as usize] != [ends.inputs.len(), ends.heads.len()]
             {
@@ -559,21 +627,32 @@ impl Sections {
             for _ in 0..kind.inputs() {
                 ends.inputs.push(Target { key: list.read(from)?, offset });
             }
-            wires(from, kind.outputs(), &mut ends, &mut own, list)?;
-            if !garbler {
-                let copies = (kind, buckets.kinds[slot.kind]);
-                own.slots.push(store::read_slot(from, copies, (&mut own.tables, first))?);
-                first += gates(number);
+            for _ in 0..kind.outputs() {
+                ends.heads.push(read_wire(from, list, None)?);
             }
         }
-        let unbound = &mut self.of(WIRES)?;
-        wires(unbound, program.out_gates.len(), &mut ends, &mut own, list)?;
+        for wire in graph.wires..program.wires() {
+            let all = own.as_mut().map(|own| (&mut own.authenticators, wire));
+            ends.heads.push(read_wire(&mut self.of(WIRES)?, list, all)?);
+        }
         ends.masks = list.next();
         for _ in 0..program.to_evaluator.len() {
             list.read(&mut self.of(MASKS)?)?;
         }
-        Ok((ends, own))
+        Ok(ends)
     }
+}
+
+fn read_wire(
+    from: &mut Reader<'_>,
+    list: &mut impl List,
+    own: Option<(&mut Authenticators, usize)>,
+) -> Result<Target> {
+    let head = Target { key: list.read(from)?, offset: list.read(from)? };
+    if let Some((all, wire)) = own {
+        store::read_authenticators(from, wire, all)?;
+    }
+    Ok(head)
 }
 
 fn read_transfer(from: &mut Reader<'_>, number: usize, transfers: &mut Transfers) -> Result<()> {

@@ -3,6 +3,7 @@
 
 use std::io::{Cursor, Read};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 use symbolon_circuit::builder::{Builder, ComponentBuilder};
 use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
@@ -12,10 +13,12 @@ use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
 use super::forecast::{Forecast, Made, Plans};
 use super::program::{EVALUATOR, GARBLER, Program, Task};
+use super::shelf::HELD;
 use super::state::Duplo;
 use super::tests::{Scene, TINY, circuit, continuation, table_of};
 use super::windows::Windows;
 use super::{Components, Plan, checks};
+use crate::component_pool::IN_MEMORY;
 use crate::{Compiled, Engine, InputBits, Network, OutputBits, PoolSink, PoolSource, Protocol};
 
 /// A party's pool.
@@ -187,6 +190,91 @@ fn a_pool_serves_programs_one_after_the_other() {
             from.iter_mut().zip(plan.takes()).for_each(|(from, take)| *from += take);
         }
     }
+}
+
+/// What the evaluator has of slots waits in a file: of what was just made, what was read from a
+/// store, and what was taken from a pool.
+#[test]
+fn slots_that_wait_in_a_file_are_evaluated() {
+    HELD.store(0, Ordering::Relaxed);
+    for (small, executions) in [(Some(TINY), 1), (Some(TINY), 3), (None, 1)] {
+        let scene = Scene::new(small, executions, 5);
+        for (party, ended) in (0..).zip(scene.run(NOBODY)) {
+            assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");
+        }
+        let filled = filled(&scene, 2);
+        let mut from = vec![0; 4];
+        for _ in 0..2 {
+            let ended = filled.run((&scene, &scene.circuit), [&from, &from], NOBODY, &scene.inputs);
+            for (party, ended) in (0..).zip(ended) {
+                assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");
+            }
+            let takes = components(&scene, 1).counts();
+            from.iter_mut().zip(takes).for_each(|(from, take)| *from += take);
+        }
+    }
+    for ended in Scene::new(Some(TINY), 1, 2).run_parts(NOBODY) {
+        let expected = Scene::new(Some(TINY), 1, 2).expected_of_parts();
+        assert_eq!(ended.unwrap(), [expected.clone(), expected]);
+    }
+    HELD.store(1 << 30, Ordering::Relaxed);
+}
+
+/// A program that is too large for one cut-and-choose is made in windows of its components: in
+/// memory, and with files for what waits.
+#[test]
+fn a_large_program_is_made_in_windows() {
+    for file in [false, true] {
+        if file {
+            HELD.store(0, Ordering::Relaxed);
+            IN_MEMORY.store(0, Ordering::Relaxed);
+        }
+        for (small, executions, most) in
+            [(Some(TINY), 1, 1), (Some(TINY), 4, 150), (None, 1, 1000), (None, 3, 2500)]
+        {
+            let scene = Scene { most: Some(most), ..Scene::new(small, executions, 7) };
+            let task = Task {
+                executions,
+                parts: 1,
+                games: scene.games(),
+                components: &scene.components,
+                linked: &[],
+            };
+            let program = Program::new(&scene.circuit, task).unwrap();
+            let windows = Windows::of_parts(&program, scene.games()).unwrap();
+            assert!(windows.as_pool(&program, &scene.components).unwrap().is_some());
+            for (party, ended) in (0..).zip(scene.run(NOBODY)) {
+                assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");
+            }
+        }
+        // Two preparations, which are saved and run later.
+        let scene = Scene { most: Some(1), ..Scene::new(Some(TINY), 1, 2) };
+        let compiled = Compiled::new(&scene.circuit);
+        let saved = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
+            let (mut engine, mut saved) = (Duplo::set_up(net, scene.games())?, Vec::new());
+            engine.prepare_each(net, &compiled, 2, &mut |net, prepared| {
+                let mut bytes = Vec::new();
+                Protocol::Duplo.save_prepared(net, &compiled, prepared, &mut bytes)?;
+                saved.push(bytes);
+                Ok(())
+            })?;
+            net.peers()[0].flush()?;
+            Ok(saved)
+        });
+        let saved = saved.map(Result::unwrap);
+        for number in [1, 0] {
+            let ended = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
+                let mut bytes = &saved[usize::from(net.me)][number][..];
+                let prepared = Protocol::Duplo.load_prepared(net, &compiled, &mut bytes)?;
+                prepared.evaluate(net, &compiled, &scene.inputs_of(net.me))
+            });
+            for (party, ended) in (0..).zip(ended) {
+                assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");
+            }
+        }
+    }
+    HELD.store(1 << 30, Ordering::Relaxed);
+    IN_MEMORY.store(1 << 28, Ordering::Relaxed);
 }
 
 #[test]

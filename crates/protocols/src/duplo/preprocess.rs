@@ -22,7 +22,7 @@ use symbolon_cutchoose::hcom::{
     Committer, OwnLater, OwnOpening, Receiver, TheirLater, TheirOpening,
 };
 use symbolon_ot::{CotReceiver, CotSender};
-use symbolon_primitives::{HugeBuf, Prg};
+use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
@@ -37,8 +37,9 @@ use super::keys::{KeyHash, SelfHash};
 use super::layout::Layout;
 use super::oblivious::{self, Transfers};
 use super::params::{BucketSizes, Params};
-use super::pool::{EvaluatorBuckets, Filling};
+use super::pool::Filling;
 use super::program::Program;
+use super::shelf::{Shelf, output_wires};
 use super::state::{Duplo, Side};
 
 /// What one cut-and-choose is for.
@@ -199,7 +200,7 @@ impl GarblerCopies {
         let view = View { program, places, part: 0 };
         pool.unbound(view, committed, None)?;
         let mut slots = 0..program.graph.slots.len();
-        slots.try_for_each(|slot| pool.bucket((view, slot), committed, None))
+        slots.try_for_each(|slot| pool.bucket((view, slot), committed))
     }
 
     /// Fills the buckets of a part.
@@ -288,19 +289,21 @@ impl EvaluatorCopies {
         let mut claims = received.claims(proof);
         let what = (session, hash.clone(), &accepted[..]);
         let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;
-        let gates = |slot| view.slot(slot).1.ands() * view.copies(slot).len();
-        let all = 0..program.graph.slots.len();
-        let mut tables = HugeBuf::public(all.clone().map(gates).sum());
-        let mut slots = Vec::with_capacity(all.len());
-        let mut first = 0;
-        for slot in all {
-            let digests = &digests[program.graph.slots[slot].kind];
-            let place = (&mut tables[..], first);
-            slots.push(buckets::receive_slot(channel, &mut claims, (view, slot), digests, place)?);
-            first += gates(slot);
+        let graph = &program.graph;
+        let mut shelf = Shelf::new(graph, &self.buckets)?;
+        for (number, slot) in graph.slots.iter().enumerate() {
+            shelf.begin(&authenticators, output_wires(graph, slot))?;
+            let digests = &digests[slot.kind];
+            let what = (view, number);
+            buckets::receive_slot(channel, &mut claims, what, digests, &mut shelf)?;
         }
         claims.check(channel)?;
-        Ok(PartBuckets { authenticators, slots, tables })
+        let authenticators = if shelf.is_filed() {
+            authenticators.only(program.unbound_wires())
+        } else {
+            authenticators
+        };
+        Ok(PartBuckets { authenticators, slots: shelf.finish()? })
     }
 
     /// Writes the head of a pool, of which this is the first window.
@@ -330,15 +333,11 @@ impl EvaluatorCopies {
         let what = (session, hash.clone(), &accepted[..]);
         let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;
         pool.unbound(view, received, Some((&authenticators, transfers)))?;
-        let mut room = HugeBuf::public(0);
-        for slot in 0..program.graph.slots.len() {
-            let digests = &digests[program.graph.slots[slot].kind];
-            room.reset(view.slot(slot).1.ands() * view.copies(slot).len());
-            let place = (&mut room[..], 0);
-            let copies = buckets::receive_slot(channel, &mut claims, (view, slot), digests, place)?;
-            let (authenticators, copies) = (&authenticators, &copies[..]);
-            let own = EvaluatorBuckets { authenticators, copies, tables: &room };
-            pool.bucket((view, slot), received, Some(own))?;
+        for (number, slot) in program.graph.slots.iter().enumerate() {
+            pool.bucket((view, number), received)?;
+            let mut bucket = pool.own_bucket((view, number), &authenticators)?;
+            let digests = &digests[slot.kind];
+            buckets::receive_slot(channel, &mut claims, (view, number), digests, &mut bucket)?;
         }
         claims.check(channel)
     }

@@ -209,16 +209,37 @@ impl Program {
         self.wires() - self.inputs[1].len()
     }
 
+    /// The wires that have authenticators, in order.
+    pub fn authenticated_wires(&self) -> impl Iterator<Item = usize> + use<'_> {
+        let carriers = self.carriers.iter().enumerate();
+        carriers.filter_map(|(wire, carrier)| {
+            matches!(carrier, Carrier::Authenticated(_)).then_some(wire)
+        })
+    }
+
+    /// Those of them that are no outputs of components: inputs, and sums for the garbler.
+    pub fn unbound_wires(&self) -> impl Iterator<Item = usize> + use<'_> {
+        let bound = self.graph.inputs..self.graph.wires;
+        self.authenticated_wires().filter(move |wire| !bound.contains(wire))
+    }
+
     /// A digest of the components and their connections.
     pub fn fingerprint(&self) -> [u8; 32] {
+        self.fingerprint_of(self.parts)
+    }
+
+    /// The same of one part.
+    pub fn part_fingerprint(&self) -> [u8; 32] {
+        self.fingerprint_of(1)
+    }
+
+    fn fingerprint_of(&self, parts: usize) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo program 2");
         let mut add = |number: usize| {
             hasher.update(&(number as u64).to_le_bytes());
         };
         let graph = &self.graph;
-        [self.executions, self.parts, self.wires(), graph.kinds.len()]
-            .into_iter()
-            .for_each(&mut add);
+        [self.executions, parts, self.wires(), graph.kinds.len()].into_iter().for_each(&mut add);
         for kind in &graph.kinds {
             [kind.ands(), kind.inputs(), kind.outputs()].into_iter().for_each(&mut add);
         }

@@ -239,7 +239,7 @@ fn evaluator(
     }
     claims.check(channel)?;
     let linked = engine.linked_keys(&ready.garbled, bits, &solderings)?;
-    let (program, authenticators) = (view.program, ready.garbled.authenticators.clone());
+    let program = view.program;
     let linked = Linked { keys: &linked, common_offset: engine.recovered.clone() };
     let played = ready.play(net, plan, inputs, linked)?;
     let Played { outputs, evaluated, recovered } = played;
@@ -247,7 +247,7 @@ fn evaluator(
     let held = program.graph.outputs.iter().map(|(terms, _)| {
         terms.iter().fold([Block::ZERO; 2], |[sum, differences], &wire| {
             let key = evaluated.wires[wire as usize];
-            let difference = authenticators.difference(wire as usize).select(key.lsb());
+            let difference = evaluated.differences[wire as usize].select(key.lsb());
             [sum ^ key, differences ^ difference]
         })
     });

@@ -61,7 +61,7 @@ pub(super) fn recover(
     });
     let key = |(wire, right): (u32, bool)| {
         let wire = wire as usize;
-        let offset = common_offset ^ authenticators.difference(wire);
+        let offset = common_offset ^ evaluated.differences[wire];
         evaluated.wires[wire] ^ offset.select(known & (right ^ value(wire)))
     };
     let returned = returned(program).zip(right).map(key).collect();

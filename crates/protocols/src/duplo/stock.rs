@@ -13,8 +13,8 @@ pub(super) const WIRES: usize = 0;
 pub(super) const TRANSFERS: usize = 1;
 pub(super) const MASKS: usize = 2;
 
-/// No pool has more kinds.
-const MOST_KINDS: usize = 1 << 10;
+/// No pool has more kinds: the evaluator has two sections of each, and the store has room for 1032.
+pub(super) const MOST_KINDS: usize = 1 << 9;
 
 /// No pool has more of anything.
 const MOST: u64 = 1 << 30;

@@ -6,27 +6,26 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::{Block, HugeBuf};
+use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::assemble::{GarblerKeys, WireKeys, returned};
 use super::authenticators::{Authenticator, Authenticators};
 use super::buckets::GarbledCopy;
-use super::components::{Kind, Slot};
+use super::components::Kind;
 use super::evaluate::GarbledProgram;
 use super::garble::HalfGates;
 use super::keys::KeyHash;
 use super::oblivious::Transfers;
 use super::params::BucketSizes;
 use super::program::{Origin, Program};
+use super::shelf::Shelf;
+use super::stock::MOST_KINDS;
 use crate::codec::{Reader, Writer, damaged};
 
 /// Stands where the number of parts is, for what is made of a pool.
 const OF_A_POOL: u64 = 0;
-
-/// No more kinds are in a program that is made of a pool.
-const MOST_KINDS: u64 = 1 << 10;
 
 /// No more objects are in a bucket: one bucket alone takes fewer, at the largest ρ.
 const MOST_IN_BUCKET: u64 = 1 << 9;
@@ -68,7 +67,7 @@ pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
     let parts = from.u64()?;
     if parts == OF_A_POOL {
         let kinds = from.u64()?;
-        if kinds > MOST_KINDS {
+        if kinds > MOST_KINDS as u64 {
             return Err(damaged("it says a number of components that cannot be"));
         }
         let kinds = (0..kinds).map(|_| from.array()).collect::<Result<Vec<_>>>()?;
@@ -143,69 +142,71 @@ pub(super) fn write_authenticators(
     Ok(())
 }
 
-/// Reads those of a wire, so many.
+/// Reads those of a wire.
 pub(super) fn read_authenticators(
     from: &mut Reader<'_>,
-    bucket: usize,
-    (hashes, all): (&mut Vec<KeyHash>, &mut Vec<Authenticator>),
+    wire: usize,
+    to: &mut Authenticators,
 ) -> Result<()> {
-    hashes.push(KeyHash::from_block(from.block()?));
-    for _ in 0..bucket {
+    let hash = KeyHash::from_block(from.block()?);
+    let mut own = Vec::with_capacity(to.bucket);
+    for _ in 0..to.bucket {
         let number = from.u64()?;
         let accepted = [from.block()?, from.block()?];
         let (difference, soldering) = (from.block()?, from.block()?);
-        all.push(Authenticator { number, accepted, difference, soldering });
+        own.push(Authenticator { number, accepted, difference, soldering });
     }
+    to.add(wire, hash, &own);
     Ok(())
 }
 
-/// Bytes of the copies in a slot.
-pub(super) fn slot_bytes(kind: &Kind, copies: usize) -> usize {
+/// Bytes of so many copies in a slot.
+pub(super) fn copies_bytes(kind: &Kind, copies: usize) -> usize {
     let each = 8 + 16 * (1 + kind.outputs()) + 32 * kind.ands();
     copies * each + copies.saturating_sub(1) * 16 * kind.inputs()
 }
 
-/// Writes the copies in a slot.
-pub(super) fn write_slot(
+/// Writes a copy with its table.
+pub(super) fn write_copy(
     to: &mut Writer<'_>,
-    copies: &[GarbledCopy],
-    tables: &[HalfGates],
+    copy: &GarbledCopy,
+    table: &[HalfGates],
 ) -> Result<()> {
-    for copy in copies {
-        to.u64(copy.number)?;
-        to.blocks(&[copy.difference])?;
-        to.blocks(&copy.inputs)?;
-        to.blocks(&copy.outputs)?;
-        to.blocks(tables[copy.table.clone()].as_flattened())?;
-    }
-    Ok(())
+    to.u64(copy.number)?;
+    to.blocks(&[copy.difference])?;
+    to.blocks(&copy.inputs)?;
+    to.blocks(&copy.outputs)?;
+    to.blocks(table.as_flattened())
 }
 
-/// Reads so many copies of a slot; their tables are put one after the other from a place on.
-pub(super) fn read_slot(
+/// Reads a copy, the first of its slot or another, and its table to a place.
+pub(super) fn read_copy(
     from: &mut Reader<'_>,
-    (kind, copies): (&Kind, usize),
-    (tables, first): (&mut HugeBuf<HalfGates>, usize),
-) -> Result<Vec<GarbledCopy>> {
-    let read = |place: usize| {
-        let start = first + place * kind.ands();
-        read_copy(from, kind, place == 0, (tables, start..start + kind.ands()))
-    };
-    (0..copies).map(read).collect()
+    kind: &Kind,
+    first: bool,
+    (room, table): (&mut [HalfGates], Range<usize>),
+) -> Result<GarbledCopy> {
+    let (number, difference) = (from.u64()?, from.block()?);
+    let inputs = from.blocks(if first { 0 } else { kind.inputs() })?;
+    let outputs = from.blocks(kind.outputs())?;
+    from.fill(Block::as_bytes_mut(room.as_flattened_mut()))?;
+    Ok(GarbledCopy { number, table, difference, inputs, outputs })
 }
 
 /// Writes what the evaluator keeps, but for the commitments.
 pub(super) fn write_garbled(
     to: &mut Writer<'_>,
-    garbled: &GarbledProgram,
+    program: &Program,
+    garbled: &mut GarbledProgram,
     transfers: &Transfers,
 ) -> Result<()> {
-    let GarbledProgram { slots, tables, solderings, authenticators } = garbled;
+    let GarbledProgram { slots, solderings, authenticators } = garbled;
     to.bytes(&authenticators.session)?;
-    let mut wires = 0..authenticators.carriers.len();
-    wires.try_for_each(|wire| write_authenticators(to, authenticators, wire))?;
+    for wire in program.unbound_wires() {
+        write_authenticators(to, authenticators, wire)?;
+    }
     to.blocks(solderings)?;
-    slots.iter().try_for_each(|copies| write_slot(to, copies, tables))?;
+    slots.save(to, program, authenticators)?;
     to.bits(&transfers.choices)?;
     to.blocks(&transfers.results)
 }
@@ -216,39 +217,21 @@ pub(super) fn read_garbled(
     program: &Program,
     buckets: &BucketSizes,
 ) -> Result<(GarbledProgram, Transfers)> {
-    let (session, bucket) = (from.array()?, buckets.authenticators);
-    let (mut hashes, mut all) = (Vec::new(), Vec::new());
-    for _ in 0..program.authenticated() {
-        read_authenticators(from, bucket, (&mut hashes, &mut all))?;
-    }
-    let carriers = program.carriers.clone();
-    let authenticators = Authenticators { session, bucket, hashes, all, carriers };
     let graph = &program.graph;
-    let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
-    let kind = |slot: &Slot| (&graph.kinds[slot.kind], buckets.kinds[slot.kind]);
-    let gates = |(kind, copies): (&Kind, usize)| kind.ands() * copies;
-    let mut tables = HugeBuf::public(graph.slots.iter().map(|slot| gates(kind(slot))).sum());
-    let (mut slots, mut first) = (Vec::new(), 0);
-    for slot in &graph.slots {
-        slots.push(read_slot(from, kind(slot), (&mut tables, first))?);
-        first += gates(kind(slot));
+    let (session, bucket) = (from.array()?, buckets.authenticators);
+    let mut unbound = Authenticators::of_some(session, bucket, program.carriers.clone());
+    for wire in program.unbound_wires() {
+        read_authenticators(from, wire, &mut unbound)?;
     }
+    let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
+    let mut shelf = Shelf::new(graph, buckets)?;
+    for slot in &graph.slots {
+        shelf.read(from, (graph, slot), buckets, &mut unbound)?;
+    }
+    let slots = shelf.finish()?;
     let transfers = program.inputs[1].len();
     let choices = Zeroizing::new(from.bits(transfers)?);
     let results = Zeroizing::new(from.blocks(transfers)?);
-    let garbled = GarbledProgram { slots, tables, solderings, authenticators };
+    let garbled = GarbledProgram { slots, solderings, authenticators: unbound };
     Ok((garbled, Transfers { choices, results }))
-}
-
-fn read_copy(
-    from: &mut Reader<'_>,
-    kind: &Kind,
-    first: bool,
-    (tables, table): (&mut [HalfGates], Range<usize>),
-) -> Result<GarbledCopy> {
-    let (number, difference) = (from.u64()?, from.block()?);
-    let inputs = from.blocks(if first { 0 } else { kind.inputs() })?;
-    let outputs = from.blocks(kind.outputs())?;
-    from.fill(Block::as_bytes_mut(tables[table.clone()].as_flattened_mut()))?;
-    Ok(GarbledCopy { number, table, difference, inputs, outputs })
 }

@@ -8,6 +8,7 @@
 
 use symbolon_transport::{Error, Result};
 
+use super::components::Kind;
 use super::layout::Layout;
 use super::params::{BucketSizes, Games, Params};
 use super::program::Program;
@@ -70,8 +71,7 @@ impl Windows {
         let most = usize::try_from(most.max(1)).map_err(|_| too_many())?;
         let mut number = 1;
         loop {
-            let windows = games.windows.checked_mul(u32::try_from(number).map_err(|_| too_many())?);
-            let games = Games { windows: windows.ok_or_else(too_many)?, ..games };
+            let games = games.shared_by(number)?;
             let (params, commitments) = first(number, games)?;
             if commitments <= games.most || number == most {
                 return Ok(Windows { number, games, params, commitments });
@@ -79,6 +79,31 @@ impl Windows {
             let needed = (number as u128 * commitments as u128).div_ceil(games.most as u128);
             number = usize::try_from(needed).unwrap_or(most).clamp(number + 1, most);
         }
+    }
+
+    /// What one part takes of a pool, if a part alone has too many commitments: it is then made as
+    /// a pool is, in windows of its components. `names` are those of the components that were asked
+    /// for.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the part has more components than a pool can have.
+    pub fn as_pool(&self, program: &Program, names: &[String]) -> Result<Option<Components>> {
+        if self.commitments <= self.games.most {
+            return Ok(None);
+        }
+        let kinds: Vec<[u8; 32]> = program.graph.kinds.iter().map(Kind::digest).collect();
+        // What is prepared from a pool finds its components by their kinds. It would find others if
+        // a component is written out that is the same as one that is garbled.
+        let found = Program::of_kinds(&program.circuit, program.executions, &kinds, names);
+        if found.is_ok_and(|found| found.part_fingerprint() == program.part_fingerprint()) {
+            return Components::of(program, 1).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// ρ.
+    pub fn rho(&self) -> u32 {
+        self.games.rho
     }
 
     /// How many there are.

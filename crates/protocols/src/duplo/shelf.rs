@@ -1,0 +1,374 @@
+//! What the evaluator has of the slots, from when it is made until it is evaluated, slot after
+//! slot: in memory, or in a file if it is large.
+//!
+//! In the file a slot is what a store has of it: the authenticators of its outputs, then its
+//! copies, each with its table. The peer made all of that and it tells nothing without keys, so the
+//! file is not encrypted; it has tags, so that nobody else's change of it looks like the peer's.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use symbolon_primitives::HugeBuf;
+use symbolon_store::{Scratch, Secrecy};
+use symbolon_transport::{Error, Result};
+
+use super::authenticators::Authenticators;
+use super::buckets::{GarbledCopy, Place};
+use super::components::{ComponentGraph, Kind, Slot};
+use super::garble::HalfGates;
+use super::params::BucketSizes;
+use super::program::Program;
+use super::store;
+use crate::codec::{Reader, Writer};
+
+/// Bytes of slots that are kept in memory; more go to a file.
+#[cfg(not(test))]
+const HELD: u64 = 1 << 30;
+
+/// The same, for tests to change. Other tests that run meanwhile compute the same.
+#[cfg(test)]
+pub(super) static HELD: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1 << 30);
+
+/// Bytes of slots that are kept in memory.
+fn held() -> u64 {
+    #[cfg(test)]
+    let held = HELD.load(std::sync::atomic::Ordering::Relaxed);
+    #[cfg(not(test))]
+    let held = HELD;
+    held
+}
+
+/// Bytes of the slots of a program that are in memory while they wait.
+pub(super) fn bytes_in_memory(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
+    let all = all_bytes(graph, buckets);
+    if all > held() { 0 } else { all }
+}
+
+/// The slots of a program.
+pub(super) enum Slots {
+    Held(Held),
+    Filed(Filed),
+}
+
+/// Slots in memory. Their authenticators are with those of all wires.
+#[derive(Default)]
+pub(super) struct Held {
+    /// The copies in each slot.
+    copies: Vec<Vec<GarbledCopy>>,
+    /// The tables of all copies.
+    tables: HugeBuf<HalfGates>,
+}
+
+/// Slots in a file, or in several in which those of a kind follow one another.
+pub(super) struct Filed {
+    files: Vec<Box<dyn Read + Send>>,
+    /// Which of them has the slots of each kind.
+    of_kind: Vec<usize>,
+    buckets: BucketSizes,
+    /// Room for some copies.
+    copies: Vec<GarbledCopy>,
+    tables: HugeBuf<HalfGates>,
+}
+
+impl Filed {
+    pub fn new(
+        files: Vec<Box<dyn Read + Send>>,
+        of_kind: Vec<usize>,
+        buckets: BucketSizes,
+    ) -> Filed {
+        Filed { files, of_kind, buckets, copies: Vec::new(), tables: HugeBuf::public(0) }
+    }
+
+    fn of(&mut self, kind: usize) -> Reader<'_> {
+        Reader(&mut *self.files[self.of_kind[kind]])
+    }
+}
+
+/// Some copies of a slot, whose tables are places in `tables`.
+#[derive(Clone, Copy)]
+pub(super) struct Copies<'a> {
+    pub all: &'a [GarbledCopy],
+    pub tables: &'a [HalfGates],
+}
+
+/// The output wires of a slot.
+pub(super) fn output_wires(graph: &ComponentGraph, slot: &Slot) -> Range<usize> {
+    let first = slot.first_output as usize;
+    first..first + graph.kinds[slot.kind].outputs()
+}
+
+/// Bytes of a slot in a store or file.
+pub(super) fn slot_bytes(kind: &Kind, number: usize, buckets: &BucketSizes) -> usize {
+    let of_wire = store::authenticators_bytes(buckets.authenticators);
+    kind.outputs() * of_wire + store::copies_bytes(kind, buckets.kinds[number])
+}
+
+/// Bytes of all slots.
+fn all_bytes(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
+    let each = graph.slots.iter().map(|slot| (&graph.kinds[slot.kind], slot.kind));
+    each.map(|(kind, number)| slot_bytes(kind, number, buckets) as u64).sum()
+}
+
+fn filed<T>(done: io::Result<T>) -> Result<T> {
+    done.map_err(|error| {
+        let folder = std::env::temp_dir();
+        let text = format!("garbled components that wait, in {}: {error}", folder.display());
+        Error::stored_io(text, error)
+    })
+}
+
+/// Slots that are being filled, in order.
+pub(super) enum Shelf {
+    /// In memory, where the next table goes to this place.
+    Held(Held, usize),
+    /// In a file, with room for a table.
+    Filed(Scratch, BucketSizes, HugeBuf<HalfGates>),
+}
+
+impl Shelf {
+    /// Room for all slots of a program.
+    ///
+    /// # Errors
+    /// `Store` when there is no room for a file.
+    pub fn new(graph: &ComponentGraph, buckets: &BucketSizes) -> Result<Shelf> {
+        if all_bytes(graph, buckets) > held() {
+            let scratch = filed(Scratch::new(1, Secrecy::Public))?;
+            return Ok(Shelf::Filed(scratch, buckets.clone(), HugeBuf::public(0)));
+        }
+        let gates = |slot: &Slot| graph.kinds[slot.kind].ands() * buckets.kinds[slot.kind];
+        let tables = HugeBuf::public(graph.slots.iter().map(gates).sum());
+        Ok(Shelf::Held(Held { copies: Vec::with_capacity(graph.slots.len()), tables }, 0))
+    }
+
+    /// Whether the slots go to a file, and the authenticators of their outputs with them.
+    pub fn is_filed(&self) -> bool {
+        matches!(self, Shelf::Filed(..))
+    }
+
+    /// Begins a slot, whose outputs have these authenticators.
+    ///
+    /// # Errors
+    /// `Store` when the file fails.
+    pub fn begin(&mut self, authenticators: &Authenticators, outputs: Range<usize>) -> Result<()> {
+        match self {
+            Shelf::Held(held, _) => held.copies.push(Vec::new()),
+            Shelf::Filed(scratch, ..) => {
+                let mut to = InFile(scratch);
+                for wire in outputs {
+                    store::write_authenticators(&mut Writer(&mut to), authenticators, wire)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a slot with its authenticators from a store.
+    ///
+    /// # Errors
+    /// `Store` when it cannot be read, or the file fails.
+    pub fn read(
+        &mut self,
+        from: &mut Reader<'_>,
+        (graph, slot): (&ComponentGraph, &Slot),
+        buckets: &BucketSizes,
+        authenticators: &mut Authenticators,
+    ) -> Result<()> {
+        let kind = &graph.kinds[slot.kind];
+        let copies = buckets.kinds[slot.kind];
+        match self {
+            Shelf::Filed(scratch, ..) => {
+                let bytes = slot_bytes(kind, slot.kind, buckets);
+                copy_bytes(from, bytes, |piece| filed(scratch.write(0, piece)))
+            }
+            Shelf::Held(held, _) => {
+                for wire in output_wires(graph, slot) {
+                    store::read_authenticators(from, wire, authenticators)?;
+                }
+                held.copies.push(Vec::with_capacity(copies));
+                for number in 0..copies {
+                    let (room, table) = self.table(kind.ands());
+                    let copy = store::read_copy(from, kind, number == 0, (room, table))?;
+                    self.keep(copy)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The slots, all of which were filled.
+    ///
+    /// # Errors
+    /// `Store` when the file fails.
+    pub fn finish(self) -> Result<Slots> {
+        Ok(match self {
+            Shelf::Held(held, _) => Slots::Held(held),
+            Shelf::Filed(scratch, buckets, _) => {
+                let files = filed(scratch.finish())?.into_iter();
+                let files = files.map(|file| Box::new(file) as Box<dyn Read + Send>).collect();
+                Slots::Filed(Filed::new(files, vec![0; buckets.kinds.len()], buckets))
+            }
+        })
+    }
+}
+
+impl Place for Shelf {
+    fn table(&mut self, gates: usize) -> (&mut [HalfGates], Range<usize>) {
+        match self {
+            Shelf::Held(held, next) => {
+                let place = *next..*next + gates;
+                *next = place.end;
+                (&mut held.tables[place.clone()], place)
+            }
+            Shelf::Filed(_, _, room) => {
+                room.reset(gates);
+                (&mut room[..], 0..gates)
+            }
+        }
+    }
+
+    fn keep(&mut self, copy: GarbledCopy) -> Result<()> {
+        match self {
+            Shelf::Held(held, _) => {
+                let slot = held.copies.last_mut();
+                slot.ok_or_else(|| Error::internal("a copy before its slot"))?.push(copy);
+            }
+            Shelf::Filed(scratch, _, room) => {
+                store::write_copy(&mut Writer(&mut InFile(scratch)), &copy, room)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The only section of a file.
+struct InFile<'a>(&'a mut Scratch);
+
+impl io::Write for InFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(0, bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes that are copied at a time.
+const PIECE: usize = 1 << 16;
+
+fn copy_bytes(
+    from: &mut Reader<'_>,
+    bytes: usize,
+    mut to: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut piece = vec![0; PIECE.min(bytes)];
+    let mut left = bytes;
+    while left > 0 {
+        let piece = &mut piece[..PIECE.min(left)];
+        from.fill(piece)?;
+        to(piece)?;
+        left -= piece.len();
+    }
+    Ok(())
+}
+
+impl Slots {
+    /// The authenticators of the next slot's outputs, if they are not among those of all wires.
+    ///
+    /// # Errors
+    /// `Store` when the file cannot be read, or was changed.
+    pub fn authenticators(
+        &mut self,
+        (graph, slot): (&ComponentGraph, &Slot),
+        all: &Authenticators,
+    ) -> Result<Option<Authenticators>> {
+        let Slots::Filed(filed) = self else { return Ok(None) };
+        let outputs = output_wires(graph, slot);
+        let mut own = all.starting_at(outputs.start);
+        for wire in outputs {
+            store::read_authenticators(&mut filed.of(slot.kind), wire, &mut own)?;
+        }
+        Ok(Some(own))
+    }
+
+    /// How many copies are in a slot, of a kind of this number.
+    pub fn size(&self, slot: usize, kind: usize) -> usize {
+        match self {
+            Slots::Held(held) => held.copies[slot].len(),
+            Slots::Filed(filed) => filed.buckets.kinds[kind],
+        }
+    }
+
+    /// Some copies of a slot, of those from a file so many at most that are read at a time.
+    ///
+    /// # Errors
+    /// As [`authenticators`](Slots::authenticators).
+    pub fn copies(
+        &mut self,
+        graph: &ComponentGraph,
+        slot: usize,
+        which: Range<usize>,
+    ) -> Result<Copies<'_>> {
+        match self {
+            Slots::Held(held) => {
+                Ok(Copies { all: &held.copies[slot][which], tables: &held.tables })
+            }
+            Slots::Filed(filed) => {
+                let number = graph.slots[slot].kind;
+                let kind = &graph.kinds[number];
+                let Filed { files, of_kind, copies, tables, .. } = filed;
+                copies.clear();
+                tables.reset(which.len() * kind.ands());
+                let mut from = Reader(&mut *files[of_kind[number]]);
+                for (place, number) in which.enumerate() {
+                    let table = place * kind.ands()..(place + 1) * kind.ands();
+                    let room = (&mut tables[table.clone()], table);
+                    copies.push(store::read_copy(&mut from, kind, number == 0, room)?);
+                }
+                Ok(Copies { all: copies, tables })
+            }
+        }
+    }
+
+    /// How many copies are taken at a time, if `side` are evaluated side by side: all of those in
+    /// memory.
+    pub fn at_a_time(&self, side: usize) -> usize {
+        match self {
+            Slots::Held(_) => usize::MAX,
+            Slots::Filed(_) => side,
+        }
+    }
+
+    /// Writes all slots to a store, with the authenticators of their outputs.
+    ///
+    /// # Errors
+    /// `Store` when that fails, or the file does.
+    pub fn save(
+        &mut self,
+        to: &mut Writer<'_>,
+        program: &Program,
+        authenticators: &Authenticators,
+    ) -> Result<()> {
+        match self {
+            Slots::Held(held) => {
+                for (slot, copies) in program.graph.slots.iter().zip(&held.copies) {
+                    for wire in output_wires(&program.graph, slot) {
+                        store::write_authenticators(to, authenticators, wire)?;
+                    }
+                    for copy in copies {
+                        store::write_copy(to, copy, &held.tables[copy.table.clone()])?;
+                    }
+                }
+            }
+            Slots::Filed(filed) => {
+                for slot in &program.graph.slots {
+                    let kind = &program.graph.kinds[slot.kind];
+                    let bytes = slot_bytes(kind, slot.kind, &filed.buckets);
+                    copy_bytes(&mut filed.of(slot.kind), bytes, |piece| to.bytes(piece))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
