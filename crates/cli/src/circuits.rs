@@ -97,6 +97,9 @@ struct DuploJson {
     bytes: u64,
     /// Those of them that are sent online.
     online_bytes: u64,
+    /// How many cut-and-chooses there are, one after the other; if one evaluation, or batch of
+    /// `executions`, takes several, how many it takes.
+    windows: u64,
     /// Bytes of memory that party 1 holds at its peak, to about a fifth; party 0 holds less.
     memory_bytes: u64,
 }
@@ -306,7 +309,9 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
     };
     let forecast = Forecast::new(circuit, plans)?;
     let bytes = forecast.bytes();
-    let Forecast { components, authenticators, bundle, solderings, online, memory, .. } = forecast;
+    let Forecast {
+        components, authenticators, bundle, solderings, online, memory, windows, ..
+    } = forecast;
     let garbled = components.into_iter().map(|component| GarbledJson {
         name: component.name,
         and: component.and_gates,
@@ -322,6 +327,7 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
         solderings,
         bytes,
         online_bytes: online.garbler + online.evaluator,
+        windows,
         memory_bytes: memory,
     }))
 }
@@ -344,6 +350,7 @@ fn duplo_text(duplo: &DuploJson) -> String {
         ["solderings".to_string(), duplo.solderings.to_string()],
         ["bytes, set-up left out".to_string(), duplo.bytes.to_string()],
         ["of them online".to_string(), duplo.online_bytes.to_string()],
+        ["cut-and-chooses".to_string(), duplo.windows.to_string()],
         ["memory of party 1, about".to_string(), bytes(duplo.memory_bytes)],
     ];
     format!("{}\n{}", align(&rows, 1), align(&facts, 2))

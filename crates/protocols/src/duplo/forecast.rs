@@ -9,6 +9,7 @@ use symbolon_transport::Result;
 use super::assemble::returned;
 use super::buckets::GarbledCopy;
 use super::components::{Kind, Slot};
+use super::garble::{self, HalfGates};
 use super::layout::Layout;
 use super::params::{Games, Params};
 use super::program::{Program, Task};
@@ -267,11 +268,16 @@ fn memory(program: &Program, windows: &Windows, (rho, alone): (u32, bool)) -> Re
     }
     let copies = graph.slots.iter().map(|slot| params.kinds[slot.kind].bucket).sum::<u64>();
     let slots = match shelf::bytes_in_memory(graph, &params.buckets()) {
-        0 => 0,
+        // The tables in flight: of a copy that comes, and of those that are evaluated.
+        0 => graph.kinds.iter().map(in_flight).max().unwrap_or_default(),
         bytes => bytes + size_of::<GarbledCopy>() as u64 * copies,
     };
     let wires = 3 * size_of::<Block>() as u64 * (program.wires() + graph.sums.len()) as u64;
     Ok(window + slots + wires)
+}
+
+fn in_flight(kind: &Kind) -> u64 {
+    2 * (garble::side_by_side(kind) * kind.ands() * size_of::<HalfGates>()) as u64
 }
 
 fn bits(n: u64) -> u64 {

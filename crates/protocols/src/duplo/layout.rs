@@ -1,8 +1,8 @@
 //! Which commitment is of what.
 //!
 //! # Memory
-//! All commitments of a run are in memory until its parts are connected, for the buckets are drawn
-//! from all of them: 72 bytes each at both parties, at ρ = 40. For N blocks of AES-128:
+//! All commitments of a cut-and-choose are in memory until its buckets are filled, since these are
+//! drawn from all of them: 72 bytes each at both parties, at ρ = 40. For N blocks of AES-128:
 //!
 //! | N | commitments | MB at each party |
 //! | --- | --- | --- |
@@ -12,7 +12,8 @@
 //! | 1 024 | 5 876 331 | 423 |
 //!
 //! The evaluator has 32 bytes more for each wire of each authenticator, of which a run of 128 makes
-//! 329 788 and one of 1 024 makes 2 118 996.
+//! 329 788 and one of 1 024 makes 2 118 996. What would take more than 2^23 commitments is divided
+//! (`windows`).
 
 use super::{commit::Id, params::Params, program::Program};
 

@@ -28,6 +28,8 @@
 //! | Recover | `recover` |
 //! | OutputG, OutputE | `outputs` |
 //! | pools of components by kind | `stock`, `pool` |
+//! | what is too large for one cut-and-choose | `windows` |
+//! | what waits for evaluation | `shelf` |
 //! | continuation with outputs that are not opened (section 1.1) | `reactive` |
 //!
 //! # Where this departs from the paper

@@ -44,9 +44,9 @@ const ROUGH: [usize; 1] = [4];
 /// The most wires of a bundle.
 pub(super) const MOST_WIRES: usize = 8;
 
-/// Commitments that are made at a time. At ρ = 40 each takes 72 bytes at both parties, 302 MB in
-/// all. Fewer would save memory, but smaller games need larger buckets.
-const MOST_COMMITMENTS: usize = 1 << 22;
+/// Commitments that are made at a time. At ρ = 40 each takes 72 bytes at both parties, 604 MB in
+/// all. Fewer would save memory, but smaller games need more copies.
+const MOST_COMMITMENTS: usize = 1 << 23;
 
 /// What the sizes are computed from.
 #[derive(Clone, Copy, Debug)]

@@ -392,8 +392,8 @@ impl Plan {
 
     /// Prepares the program from a part of the pool.
     ///
-    /// Check: `duplo`: pools of components | as above when the pool is filled: coin, buckets and
-    /// sizes are the whole pool's; `commitment opening` when a program is connected | another
+    /// Check: `duplo`: pools of components | as above when the pool is filled: coin and buckets are
+    /// a window's, and the games of all windows share 2^-ρ; `commitment opening` when a program is connected | another
     /// bucket, wire, transfer or mask than was agreed on; parts of another pool | 2^-ρ for the
     /// pool; 2^-ρ
     ///
