@@ -4,10 +4,12 @@
 //! Memory that is touched for the first time costs a fault for each page, and random access to tens
 //! of megabytes a miss of the page tables' cache for each touch; under virtualisation both are
 //! several times dearer than the work itself. Huge pages make them rare, and a caller that keeps a
-//! slab between uses has no first touch but the first.
+//! slab between uses has no first touch but the first. What is dropped is kept for the next buffer
+//! of the same size, as long as that takes no more memory than there was at some time ([`Kept`]).
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
@@ -26,7 +28,70 @@ const LINE: usize = 64;
 
 enum Memory {
     Small(Vec<Line>),
-    Mapped(MmapMut),
+    /// None once it was given back.
+    Mapped(Option<MmapMut>),
+}
+
+/// Bytes that are kept, at most.
+const MOST_KEPT: usize = 256 << 20;
+
+/// Memory that buffers gave back, and how much others have.
+struct Kept {
+    /// With how many bytes at the beginning may not be zero. The latest comes last.
+    maps: Vec<(MmapMut, usize)>,
+    bytes: usize,
+    /// Bytes that buffers have now, and had at most.
+    used: usize,
+    most_used: usize,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { maps: Vec::new(), bytes: 0, used: 0, most_used: 0 });
+
+impl Kept {
+    fn lock() -> MutexGuard<'static, Kept> {
+        KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Memory of this size, zeroed.
+    fn take(bytes: usize) -> Option<MmapMut> {
+        let mut kept = Kept::lock();
+        kept.used += bytes;
+        kept.most_used = kept.most_used.max(kept.used);
+        let place = kept.maps.iter().rposition(|(map, _)| map.len() == bytes);
+        let Some(place) = place else {
+            // No more memory is taken than buffers alone had at some time.
+            let room = kept.most_used - kept.used;
+            kept.shrink(room);
+            return None;
+        };
+        let (mut map, dirty) = kept.maps.remove(place);
+        kept.bytes -= bytes;
+        drop(kept);
+        map[..dirty].fill(0);
+        Some(map)
+    }
+
+    /// Keeps memory, which is zero from byte `dirty` on and holds no secret.
+    fn give(map: MmapMut, dirty: usize) {
+        let mut kept = Kept::lock();
+        kept.used -= map.len();
+        kept.bytes += map.len();
+        kept.maps.push((map, dirty));
+        kept.shrink(MOST_KEPT);
+    }
+
+    /// Returns the oldest to the system until no more than `most` bytes are left.
+    fn shrink(&mut self, most: usize) {
+        let mut bytes = self.bytes;
+        let too_many = self.maps.iter().take_while(|(map, _)| {
+            let is_one = bytes > most;
+            bytes -= if is_one { map.len() } else { 0 };
+            is_one
+        });
+        let too_many = too_many.count();
+        self.maps.drain(..too_many);
+        self.bytes = bytes;
+    }
 }
 
 #[repr(C, align(64))]
@@ -107,13 +172,17 @@ impl Memory {
     fn zeroed(bytes: usize) -> Memory {
         // Only what is a multiple of their size is put where huge pages can be.
         let whole = bytes.checked_next_multiple_of(HUGE).filter(|_| bytes >= MAPPED);
-        if let Some(whole) = whole
-            && let Ok(map) = MmapMut::map_anon(whole)
-        {
-            #[cfg(target_os = "linux")]
-            // A hint; where it is refused, pages are small.
-            let _ = map.advise(memmap2::Advice::HugePage);
-            return Memory::Mapped(map);
+        if let Some(whole) = whole {
+            if let Some(map) = Kept::take(whole) {
+                return Memory::Mapped(Some(map));
+            }
+            if let Ok(map) = MmapMut::map_anon(whole) {
+                #[cfg(target_os = "linux")]
+                // A hint; where it is refused, pages are small.
+                let _ = map.advise(memmap2::Advice::HugePage);
+                return Memory::Mapped(Some(map));
+            }
+            Kept::lock().used -= whole;
         }
         Memory::Small(vec![Line([0; LINE]); bytes.div_ceil(LINE)])
     }
@@ -121,29 +190,34 @@ impl Memory {
     fn bytes(&self) -> &[u8] {
         match self {
             Memory::Small(lines) => bytemuck::cast_slice(lines),
-            Memory::Mapped(map) => map,
+            Memory::Mapped(map) => map.as_deref().unwrap_or_default(),
         }
     }
 
     fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             Memory::Small(lines) => bytemuck::cast_slice_mut(lines),
-            Memory::Mapped(map) => map,
+            Memory::Mapped(map) => map.as_deref_mut().unwrap_or_default(),
         }
     }
 }
 
 impl<T> Drop for HugeBuf<T> {
     fn drop(&mut self) {
-        if self.public {
-            return;
+        let used = self.most * size_of::<T>();
+        if !self.public {
+            // In large words: each is a store that the compiler must not merge with others.
+            let used = &mut self.memory.bytes_mut()[..used];
+            let (before, words, after) = bytemuck::pod_align_to_mut::<u8, u128>(used);
+            before.zeroize();
+            words.zeroize();
+            after.zeroize();
         }
-        let used = &mut self.memory.bytes_mut()[..self.most * size_of::<T>()];
-        // In large words: each is a store that the compiler must not merge with others.
-        let (before, words, after) = bytemuck::pod_align_to_mut::<u8, u128>(used);
-        before.zeroize();
-        words.zeroize();
-        after.zeroize();
+        if let Memory::Mapped(map) = &mut self.memory
+            && let Some(map) = map.take()
+        {
+            Kept::give(map, if self.public { used } else { 0 });
+        }
     }
 }
 
@@ -194,6 +268,41 @@ mod tests {
         assert_eq!(slab[7], [1, 2, 3]);
         slab.reset(300_000);
         assert!(slab.iter().all(|&element| element == [0; 3]), "new memory is zero");
+    }
+
+    /// What comes back from another buffer is zero, and the limit holds.
+    #[test]
+    fn memory_that_is_used_again_is_zero() {
+        // Of a size that no other test has.
+        let len = (7 * HUGE + 5) / 16;
+        for round in 0..4 {
+            let mut secret = HugeBuf::<Block>::zeroed(len);
+            let mut public = HugeBuf::<Block>::public(len);
+            for buffer in [&mut secret, &mut public] {
+                assert!(buffer.iter().all(|&block| block == Block::ZERO), "round {round}");
+                buffer.fill(Block(round + 1));
+            }
+        }
+        let kept = Kept::lock();
+        assert!(kept.bytes <= MOST_KEPT);
+        assert_eq!(kept.bytes, kept.maps.iter().map(|(map, _)| map.len()).sum::<usize>());
+    }
+
+    #[test]
+    fn no_more_is_kept_than_was_used_at_some_time() {
+        let map = |bytes: usize| MmapMut::map_anon(bytes).unwrap();
+        let mut kept = Kept { maps: Vec::new(), bytes: 0, used: 0, most_used: 0 };
+        for pages in [1, 2, 3, 4] {
+            kept.maps.push((map(pages * HUGE), 0));
+            kept.bytes += pages * HUGE;
+        }
+        kept.shrink(10 * HUGE);
+        assert_eq!(kept.maps.len(), 4);
+        // The oldest go first.
+        kept.shrink(8 * HUGE);
+        assert_eq!((kept.maps.len(), kept.bytes), (2, 7 * HUGE));
+        kept.shrink(0);
+        assert_eq!((kept.maps.len(), kept.bytes), (0, 0));
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn slots_that_wait_in_a_file_are_evaluated() {
         let expected = Scene::new(Some(TINY), 1, 2).expected_of_parts();
         assert_eq!(ended.unwrap(), [expected.clone(), expected]);
     }
-    HELD.store(1 << 30, Ordering::Relaxed);
+    HELD.store(3 << 29, Ordering::Relaxed);
 }
 
 /// A program that is too large for one cut-and-choose is made in windows of its components: in
@@ -273,7 +273,7 @@ fn a_large_program_is_made_in_windows() {
             }
         }
     }
-    HELD.store(1 << 30, Ordering::Relaxed);
+    HELD.store(3 << 29, Ordering::Relaxed);
     IN_MEMORY.store(1 << 28, Ordering::Relaxed);
 }
 
