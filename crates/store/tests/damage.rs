@@ -313,9 +313,16 @@ fn a_manifest_that_was_changed_is_refused() {
             assert!(expected, "{name}: changed at {at}: {error}");
         }
         let text = String::from_utf8(good.clone()).unwrap();
-        fs::write(&place, text.replace("format = 5", "format = 6")).unwrap();
+        let [own, next] = [0, 1].map(|more| format!("format = {}", FORMAT_VERSION + more));
+        assert!(text.contains(&own));
+        fs::write(&place, text.replace(&own, &next)).unwrap();
         let newer = Store::open(&path, &protection).unwrap_err();
-        assert!(matches!(newer, StoreError::Version { found: 6, supported: 5, .. }), "{newer}");
+        let expected = FORMAT_VERSION + 1;
+        assert!(
+            matches!(newer, StoreError::Version { found, supported: FORMAT_VERSION, .. }
+                if found == expected),
+            "{newer}"
+        );
         fs::write(&place, vec![b'#'; 1 << 20]).unwrap();
         is_distrusted(Store::open(&path, &protection), "too long");
         fs::remove_file(&place).unwrap();

@@ -55,7 +55,9 @@ fn send(table: &[[Block; 2]], copies: usize) {
 fn times_beside_the_garbling_that_cannot_be_avoided() {
     let circuit = builtin::by_name("aes128").unwrap();
     let plan = Plan::new(&circuit);
-    for executions in [1, 32, 128, 1024] {
+    let wanted = std::env::var("SYMBOLON_TIMES").unwrap_or_else(|_| "1 32 128 1024".into());
+    let numbers = wanted.split_whitespace().map(|n| n.parse().expect("numbers of executions"));
+    for executions in numbers.collect::<Vec<usize>>() {
         let plans = Plans { executions, ..Plans::default() };
         let sizes = Forecast::new(&circuit, plans).unwrap().components[0].sizes;
         let kept = sizes.bucket * sizes.buckets;
