@@ -66,8 +66,7 @@ impl Protocol {
     /// What a pool of components for so many runs of a circuit has.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol has no such pools, or the circuit has no components or too
-    /// many.
+    /// `InvalidInput` when the protocol has no such pools, or the circuit has too many components.
     pub fn components(
         self,
         circuit: &Compiled,

@@ -368,6 +368,31 @@ fn components_are_made_before_the_circuit_is_known() {
     }
 }
 
+/// A circuit without AND gates has no components, but inputs, masks and sums.
+#[test]
+fn a_circuit_without_and_gates_is_made_ahead_of_its_connection() {
+    let mut b = Builder::new("sum");
+    let x = b.input("x", Type::Uint(4), 0);
+    let y = b.input("y", Type::Uint(4), 1);
+    let sum = b.xor(&x, &y);
+    b.output("z", &sum, Type::Uint(4), Receivers::All);
+    let circuit = b.finish().unwrap();
+    for small in [Some(TINY), None] {
+        let base = Scene::new(small, 1, 3);
+        let scene = Scene { circuit: circuit.clone(), components: Vec::new(), ..base };
+        let (components, compiled) = (components(&scene, 1), Compiled::new(&circuit));
+        assert_eq!(components.kinds().count(), 0);
+        let ended = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
+            let mut engine = Duplo::set_up(net, scene.games())?;
+            let ready = engine.preprocess_components(net, &components)?.prepare(net, &compiled)?;
+            ready.evaluate(net, &compiled, &scene.inputs_of(net.me))
+        });
+        for (party, outputs) in (0..).zip(ended) {
+            assert_eq!(outputs.unwrap(), scene.expected(party.into()), "party {party}");
+        }
+    }
+}
+
 #[test]
 fn components_that_are_not_in_the_pool_are_named() {
     let scene = Scene::new(Some(TINY), 1, 0);

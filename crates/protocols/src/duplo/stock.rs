@@ -50,9 +50,6 @@ impl Components {
                 }
             }
         }
-        if kinds.is_empty() {
-            return Err(Error::invalid_input("the circuit has no AND gates: nothing is garbled"));
-        }
         if kinds.len() > MOST_KINDS {
             return Err(Error::invalid_input("more kinds of components than a pool can have"));
         }

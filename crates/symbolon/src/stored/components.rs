@@ -84,6 +84,11 @@ pub fn fill_components(
         return Err(Error::InvalidInput(text));
     }
     let gates = protocol.demand_of(circuit, 2, batch)?.and_gates;
+    if gates == 0 {
+        let text = "the circuit has no AND gates: there is nothing to make ahead without its inputs; \
+                    run it, or prepare it without pools";
+        return Err(Error::invalid_input(text));
+    }
     let most = (terms.params.pool_gates / gates.max(1)).max(1);
     if runs == 0 || runs.div_ceil(most) > MOST_POOLS {
         let text = format!("pools are filled for 1 to {} runs of this size", most * MOST_POOLS);
