@@ -5,8 +5,8 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Error, Result, SessionId};
 
 use super::{
-    offline::EachExecution, online::PreparedExecutions, ot::OtSession, params::Params,
-    preparation::Preparation, probe_matrix::ProbeMatrix, tables::Tables,
+    function::Function, offline::EachExecution, online::PreparedExecutions, ot::OtSession,
+    params::Params, preparation::Preparation, probe_matrix::ProbeMatrix, tables::Tables,
 };
 use crate::{
     Compiled, Engine, Network, Prepared, Preprocessed,
@@ -35,16 +35,17 @@ pub(super) fn set_up_own(net: &mut Network) -> Result<DualEx> {
 }
 
 impl DualEx {
-    /// Prepares with these parameters, for a batch that waits for its evaluation.
+    /// Prepares a circuit in this form with these parameters, for a batch that waits for its
+    /// evaluation.
     pub(super) fn prepare_with(
         &mut self,
         net: &mut Network,
         circuit: &Compiled,
-        params: Params,
+        (function, params): (Function, Params),
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<PreparedExecutions> {
         let mut executions = Vec::with_capacity(params.executions());
-        let mut none = PreparedExecutions::none(net, circuit, &params)?;
+        let mut none = PreparedExecutions::none(net, circuit, (function, &params));
         let gates = none.function.plan.and_count() as usize;
         let tables = Tables::of_batch(params.executions() * params.bucket(), gates);
         self.prepare_into(
@@ -102,11 +103,12 @@ impl Engine for DualEx {
         net: &mut Network,
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        let params = Params::new(net.batch.executions, net.rho, net.batch.psi)?;
+        let function = Function::of(circuit.circuit())?;
+        let params = Params::new(net.batch.executions, net.rho, net.batch.psi, &function)?;
         Ok(Box::new(self.prepare_with(
             net,
             circuit,
-            params,
+            (function, params),
             #[cfg(test)]
             None,
         )?))
@@ -123,8 +125,9 @@ impl Engine for DualEx {
             // What runs together is one preparation.
             return each_by_itself(self, net, circuit, count, each);
         }
-        let params = Params::new(count, net.rho, net.batch.psi)?;
-        let none = PreparedExecutions::none(net, circuit, &params)?;
+        let function = Function::of(circuit.circuit())?;
+        let params = Params::new(count, net.rho, net.batch.psi, &function)?;
+        let none = PreparedExecutions::none(net, circuit, (function, &params));
         self.prepare_into(
             net,
             (&none, params, Tables::Alone),

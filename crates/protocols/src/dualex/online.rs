@@ -40,15 +40,15 @@ pub(super) struct PreparedExecutions {
 }
 
 impl PreparedExecutions {
-    /// None yet of `circuit`, in the session of `net`.
-    ///
-    /// # Errors
-    /// `InvalidInput` when the circuit is too large, or is not one of two parties.
-    pub fn none(net: &Network, circuit: &Compiled, params: &Params) -> Result<PreparedExecutions> {
-        let function = Function::of(circuit.circuit())?;
+    /// None yet of `circuit`, the form of which is `function`, in the session of `net`.
+    pub fn none(
+        net: &Network,
+        circuit: &Compiled,
+        (function, params): (Function, &Params),
+    ) -> PreparedExecutions {
         let lengths = Lengths::new(net.me, &function, params);
         let (digest, session, executions) = (circuit.digest(), net.session, Vec::new());
-        Ok(PreparedExecutions { digest, session, function, lengths, executions })
+        PreparedExecutions { digest, session, function, lengths, executions }
     }
 
     /// One execution of the same circuit and session.

@@ -14,16 +14,47 @@
 //! Each bound is for one event. A cheater can hope for three of the second kind in one execution:
 //! that the matrix resists fewer probes than it should, that all its probes pass, and that it hits
 //! a value of the intersection. Together they have probability at most 3·2^-κ_s.
+//!
+//! Of all N̂ and B that are safe, those are taken that cost the least time, with bytes counted as on
+//! a link of 1 Gbit/s. Times were measured with 512-bit registers (`times_of_one_circuit`); both
+//! parties must have the same, so they are no settings.
 
 use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
 
-use super::{probe_matrix::encoded_bits, psi::PsiForm};
+use super::{function::Function, probe_matrix::encoded_bits, psi::PsiForm};
 use crate::Rho;
 
-/// What garbling and checking a circuit costs, and what a circuit in a bucket costs in addition: it
-/// is garbled again to be sent, sent, kept and evaluated.
-const COSTS: Costs = Costs { made: 1, bucketed: 3 };
+/// Nanoseconds for a byte on the wire.
+const BYTE: u64 = 8;
+
+/// Nanoseconds to garble an AND gate with the free gates around it, and to mask and hash its
+/// half-gates.
+const GATE: u64 = 25;
+
+/// Nanoseconds to evaluate one.
+const EVALUATE: u64 = 25;
+
+/// Nanoseconds to send and to receive its half-gates, to compare them with the commitment and to
+/// keep them.
+const KEEP: u64 = 35;
+
+/// Nanoseconds for both labels of an input, an encoded bit or an output, and for what the evaluator
+/// compares them with.
+const WIRE: u64 = 40;
+
+/// Nanoseconds for the rest of a garbled circuit: its generators and the commitment.
+const CIRCUIT: u64 = 10_000;
+
+/// Nanoseconds for a random OT, without its bytes.
+const OT: u64 = 40;
+
+/// Nanoseconds to fetch a label of the encoding with aggregated OTs, and to check it, without its
+/// bytes.
+const FETCH: u64 = 200;
+
+/// Bytes of a correlated OT, those of `softspoken4`.
+const OT_BYTES: u64 = 4;
 
 /// The longest message in bytes: lengths have 32 bits on the wire.
 const LONGEST: u128 = u32::MAX as u128;
@@ -45,18 +76,19 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// The numbers for a number of executions.
+    /// The cheapest safe numbers for a number of executions of a function.
     ///
     /// # Errors
     /// `InvalidInput` when there are none, or too many.
-    pub fn new(executions: usize, rho: Rho, psi: PsiForm) -> Result<Params> {
+    pub fn new(executions: usize, rho: Rho, psi: PsiForm, function: &Function) -> Result<Params> {
         if executions == 0 || executions > MAX_EXECUTIONS {
             return Err(Error::invalid_input(format!(
                 "dualex prepares 1 to {MAX_EXECUTIONS} executions together, not {executions}"
             )));
         }
         let game = Game::new(Goal::OneGoodInGivenBucket, executions as u64, rho.bits())?;
-        Ok(Params { sizes: game.best(COSTS)?, kappa_s: rho.bits(), psi })
+        let costs = costs(function, rho.bits());
+        Ok(Params { sizes: game.best(costs)?, kappa_s: rho.bits(), psi })
     }
 
     /// Refuses executions for which a message would be longer than messages can be. `inputs` are
@@ -139,6 +171,29 @@ impl Params {
     }
 }
 
+/// What a circuit of each party costs, in nanoseconds of both: a function of what both know.
+fn costs(function: &Function, kappa_s: u32) -> Costs {
+    let [first, second] = function.inputs.map(|bits| encoded_bits(bits, kappa_s) as u64);
+    let encoded = first + second;
+    // Each party's input has labels in both circuits.
+    let inputs = 2 * (function.inputs[0] + function.inputs[1]) as u64;
+    let (gates, outputs) = (2 * function.plan.and_count(), 2 * function.outputs as u64);
+    let garbled = GATE * gates + WIRE * (inputs + encoded + outputs) + 2 * CIRCUIT;
+    let made = garbled + (OT + OT_BYTES * BYTE) * encoded + 2 * 32 * BYTE;
+    let opened = garbled + BYTE * (encoded.div_ceil(8) + 2 * 16);
+    // A circuit that stays is garbled again by its garbler, as an opened one is by the other party.
+    // Beside it go the XORs of its leaves, labels, the translations of its outputs for itself and
+    // for its bucket, and both masked labels of each encoded bit.
+    let sent = garbled
+        + (32 * BYTE + KEEP + EVALUATE) * gates
+        + (32 + 16) * BYTE * inputs
+        + 64 * BYTE * outputs
+        + ((32 + 32) * BYTE + FETCH) * encoded
+        + 2 * 160 * BYTE;
+    // Each is made, and opened if it is not sent.
+    Costs { made: made + opened, bucketed: sent.saturating_sub(opened) }
+}
+
 /// ℓ for buckets of this size.
 pub(super) fn item_bits(bucket: usize, kappa_s: u32) -> usize {
     let log2 = bucket.next_power_of_two().trailing_zeros();
@@ -147,13 +202,24 @@ pub(super) fn item_bits(bucket: usize, kappa_s: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use symbolon_circuit::builder::Builder;
+    use symbolon_circuit::{Receivers, Type, builtin};
+
     use super::*;
+
+    fn function(name: &str) -> Function {
+        Function::of(&builtin::by_name(name).unwrap()).unwrap()
+    }
+
+    /// The numbers for AES-128.
+    fn params(n: usize, rho: Rho) -> Result<Params> {
+        Params::new(n, rho, PsiForm::Synchronous, &function("aes128"))
+    }
 
     #[test]
     fn sizes_are_those_of_the_exact_bound() {
         let sizes = |n, rho| {
-            let Sizes { bucket, objects, .. } =
-                Params::new(n, rho, PsiForm::Synchronous).unwrap().sizes;
+            let Sizes { bucket, objects, .. } = params(n, rho).unwrap().sizes;
             (bucket, objects)
         };
         assert_eq!(sizes(32, Rho::Bits40), (6, 430));
@@ -163,15 +229,46 @@ mod tests {
             let [a, b, c] = [Rho::Bits40, Rho::Bits64, Rho::Bits80].map(|rho| sizes(n, rho).1);
             assert!(a < b && b < c, "{n}: {a} {b} {c}");
         }
-        assert!(Params::new(0, Rho::Bits40, PsiForm::Synchronous).is_err());
-        assert!(Params::new(MAX_EXECUTIONS + 1, Rho::Bits40, PsiForm::Synchronous).is_err());
+        assert!(params(0, Rho::Bits40).is_err());
+        assert!(params(MAX_EXECUTIONS + 1, Rho::Bits40).is_err());
     }
 
-    /// The table in `docs/protocols.md`.
+    /// Whatever a circuit costs, the sizes are safe, and both parties' inputs count alike.
+    #[test]
+    fn sizes_are_safe_for_any_function() {
+        let wires = |bits: [u32; 2]| {
+            let mut b = Builder::new("wires");
+            let [x, y] = [0, 1].map(|p| b.input(["x", "y"][p], Type::Uint(bits[p]), p as u16));
+            let bit = b.and(&x[..1], &y[..1]);
+            b.output("and", &bit, Type::Bool, Receivers::All);
+            Function::of(&b.finish().unwrap()).unwrap()
+        };
+        let functions = [
+            wires([1, 1]),
+            wires([1, 5000]),
+            wires([5000, 1]),
+            function("aes128"),
+            function("mult:256"),
+        ];
+        for n in [1, 8, 24, 100] {
+            let sizes = functions.each_ref().map(|function| {
+                let params = Params::new(n, Rho::Bits40, PsiForm::Synchronous, function).unwrap();
+                let game = Game::new(Goal::OneGoodInGivenBucket, n as u64, 40).unwrap();
+                assert!(game.holds(params.sizes.bucket, params.sizes.objects).unwrap());
+                params.sizes
+            });
+            assert_eq!(sizes[1], sizes[2]);
+        }
+        // On the wire a circuit takes longer than it takes to make.
+        let costs = functions.each_ref().map(|function| costs(function, 40));
+        assert!(costs.iter().all(|costs| costs.bucketed > costs.made), "{costs:?}");
+    }
+
+    /// The table in `docs/protocols.md`, for AES-128.
     #[test]
     fn the_page_has_these_sizes() {
         let cells = [1, 2, 8, 32, 128, 1024].map(|n| {
-            let params = Params::new(n, Rho::Bits40, PsiForm::Synchronous).unwrap();
+            let params = params(n, Rho::Bits40).unwrap();
             let circuits = params.circuits().to_string();
             let (thousands, rest) = circuits.split_at(circuits.len().saturating_sub(3));
             let space = if thousands.is_empty() { "" } else { " " };
@@ -185,7 +282,7 @@ mod tests {
     /// The limit is met to the byte, and what is refused is refused for the right reason.
     #[test]
     fn executions_with_too_long_messages_are_refused() {
-        let params = |n| Params::new(n, Rho::Bits40, PsiForm::Synchronous).unwrap();
+        let params = |n| params(n, Rho::Bits40).unwrap();
         let refused = |n: usize, inputs, outputs| -> String {
             params(n).check_messages(inputs, outputs).unwrap_err().to_string()
         };

@@ -3,13 +3,22 @@
 
 use std::hint::black_box;
 use std::sync::{Barrier, Mutex};
+use std::time::Instant;
 
-use symbolon_circuit::builtin;
+use symbolon_circuit::builder::Builder;
+use symbolon_circuit::{Circuit, Receivers, Type, builtin};
 use symbolon_garbling::{Instance, component::ComponentDigest};
-use symbolon_primitives::{Block, Seed};
+use symbolon_primitives::{BitVec, Block, Seed};
 
 use super::tools::{Setting, both, inputs_of, networks, prg, random_inputs};
-use crate::dualex::{engine::set_up_own, function::Function, params::Params, psi::PsiForm};
+use crate::dualex::{
+    engine::set_up_own,
+    function::Function,
+    garble::{Garbler, SIDE, Source},
+    params::Params,
+    probe_matrix::ProbeMatrix,
+    psi::PsiForm,
+};
 use crate::{Compiled, Prepared, Rho};
 
 /// Processor time of this process, all threads, in milliseconds.
@@ -100,13 +109,15 @@ impl Unavoidable {
 #[ignore = "measures: prints processor times"]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
     let wanted = std::env::var("SYMBOLON_TIMES").unwrap_or_else(|_| "32 128".into());
-    let executions = wanted.split_whitespace().map(|n| n.parse().expect("numbers of executions"));
-    for n in executions.collect::<Vec<usize>>() {
-        for name in ["aes128", "sha256"] {
+    let (numbers, names): (Vec<&str>, Vec<&str>) =
+        wanted.split_whitespace().partition(|word| word.parse::<usize>().is_ok());
+    let names = if names.is_empty() { vec!["aes128", "sha256"] } else { names };
+    for n in numbers.into_iter().filter_map(|n| n.parse().ok()) {
+        for name in &names {
             let circuit = builtin::by_name(name).unwrap();
             let function = Function::of(&circuit).unwrap();
             let psi = PsiForm::Synchronous;
-            let params = Params::new(n, Rho::Bits40, psi).unwrap();
+            let params = Params::new(n, Rho::Bits40, psi, &function).unwrap();
             let sizes = params.sizes;
             let setting = Setting {
                 sizes: [sizes.buckets, sizes.bucket, sizes.objects],
@@ -128,7 +139,8 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
                 phase();
                 let mut engine = set_up_own(net)?;
                 phase();
-                let prepared = engine.prepare_with(net, &compiled, params, None)?;
+                let wanted = (function.clone(), params);
+                let prepared = engine.prepare_with(net, &compiled, wanted, None)?;
                 phase();
                 let outputs = Box::new(prepared).evaluate(
                     net,
@@ -155,5 +167,68 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
                 peak_mib(),
             );
         }
+    }
+}
+
+/// So many input bits of each party, and outputs that are their XOR.
+fn wires(bits: u32) -> Circuit {
+    let mut b = Builder::new("wires");
+    let [x, y] = [("x", 0), ("y", 1)].map(|(name, p)| b.input(name, Type::Uint(bits), p));
+    let sum = b.xor(&x, &y);
+    b.output("sum", &sum, Type::Uint(bits), Receivers::All);
+    b.finish().unwrap()
+}
+
+/// The best of some runs, in nanoseconds.
+fn best_ns(mut work: impl FnMut()) -> u128 {
+    let run = |_| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_nanos()
+    };
+    (0..30).map(run).min().unwrap_or_default()
+}
+
+/// What the constants in `params.rs` are from: nanoseconds for one circuit.
+#[test]
+#[ignore = "measures: prints times"]
+fn times_of_one_circuit() {
+    let session = [3; 32];
+    let named = |name: &str| builtin::by_name(name).unwrap();
+    let circuits =
+        [named("aes128"), named("sha256"), named("mult:64"), wires(64), wires(128), wires(512)];
+    for circuit in circuits {
+        let function = Function::of(&circuit).unwrap();
+        let matrix = ProbeMatrix::draw(function.inputs[1], 40, &mut prg(3));
+        let party = symbolon_transport::PartyId::new(0);
+        let garbler =
+            Garbler { session: &session, party, function: &function, matrix: &matrix, other: None };
+        let (seed, order) = (Seed::new(Block(7)), BitVec::zeros(function.inputs[0]));
+        let sources = [(); SIDE].map(|()| Source { number: 5, seed: &seed, order: &order });
+        let sources = &sources[..garbler.side_by_side()];
+        let lanes = sources.len() as u128;
+        let committing = best_ns(|| drop(black_box(garbler.commit(sources)))) / lanes;
+        let garbling = best_ns(|| drop(black_box(garbler.garble(sources, |_, _| ())))) / lanes;
+        let instance = Instance::new(&function.plan, &session, 1);
+        let keys = instance.keys_from_seed(&seed);
+        let (table, _) = instance.garble_table(&keys);
+        let hashing = best_ns(|| {
+            let mut digest = ComponentDigest::default();
+            digest.update(&table);
+            black_box(digest.finish());
+        });
+        let evaluating = best_ns(|| drop(black_box(instance.evaluate_table(&keys.inputs, &table))));
+        let labels = vec![Block::ONE; matrix.encoded()];
+        let labels = vec![&labels[..]; SIDE];
+        let decoding = best_ns(|| drop(black_box(matrix.decode_labels(&labels)))) / SIDE as u128;
+        eprintln!(
+            "{}: {} ANDs, inputs {:?}, encoded {}, outputs {}: committing {committing}, of which \
+             garbling {garbling}; hashing {hashing}, evaluating {evaluating}, decoding {decoding}",
+            circuit.name(),
+            function.plan.and_count(),
+            function.inputs,
+            matrix.encoded(),
+            function.outputs,
+        );
     }
 }

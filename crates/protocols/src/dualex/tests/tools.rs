@@ -13,6 +13,7 @@ use crate::{
     dualex::{
         engine::{DualEx, set_up_own},
         execution::Execution,
+        function::Function,
         garble::OtherFunction,
         online::PreparedExecutions,
         params::Params,
@@ -138,7 +139,8 @@ pub fn prepare(
 ) -> Result<PreparedExecutions> {
     let mut engine: DualEx = set_up_own(net)?;
     let cheat = cheat.filter(|_| net.me == 0);
-    engine.prepare_with(net, &Compiled::new(circuit), setting.params(), cheat)
+    let function = Function::of(circuit)?;
+    engine.prepare_with(net, &Compiled::new(circuit), (function, setting.params()), cheat)
 }
 
 /// All phases of both parties.
