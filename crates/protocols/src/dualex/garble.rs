@@ -26,6 +26,7 @@
 //! to what it can get as a receiver.
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use symbolon_circuit::Plan;
 use symbolon_garbling::{
@@ -205,43 +206,76 @@ impl Leaves {
     }
 }
 
+/// Pairs of leaves that are hashed at a time, 16 KiB: sixteen of the hash's chunks, which it takes
+/// side by side.
+const PAIRS: usize = 256;
+
+/// Blocks of a pair.
+const BLOCKS: usize = 4;
+
 /// The digest of pairs of leaves.
 ///
 /// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
-pub(super) struct PairDigest(blake3::Hasher);
+pub(super) struct PairDigest {
+    hasher: blake3::Hasher,
+    /// Room for [`PAIRS`], and how many wait in it. They show which label of a wire was opened. In
+    /// blocks, which are wiped faster than bytes.
+    room: Blocks,
+    waiting: usize,
+}
 
 impl PairDigest {
     /// That of no pairs.
     pub fn new() -> PairDigest {
-        PairDigest(blake3::Hasher::new_derive_key("symbolon dualex pairs 1"))
+        PairDigest {
+            hasher: blake3::Hasher::new_derive_key("symbolon dualex pairs 1"),
+            room: Blocks::new(vec![Block::ZERO; BLOCKS * PAIRS]),
+            waiting: 0,
+        }
     }
 
-    /// Adds pairs, and returns the XOR of each.
-    pub fn add(&mut self, pairs: &[[Digest; 2]]) -> Vec<Digest> {
-        self.0.update(pairs.as_flattened().as_flattened());
-        pairs.iter().map(|[zero, one]| xor_digests(zero, one)).collect()
+    /// Adds `n` pairs: `fill` writes those of some of them.
+    fn add(&mut self, n: usize, mut fill: impl FnMut(Range<usize>, &mut [[Digest; 2]])) {
+        let mut done = 0;
+        while done < n {
+            if self.waiting == PAIRS {
+                self.flush();
+            }
+            let some = (n - done).min(PAIRS - self.waiting);
+            let room = &mut self.room[BLOCKS * self.waiting..BLOCKS * (self.waiting + some)];
+            let leaves = Block::as_bytes_mut(room).as_chunks_mut::<32>().0;
+            fill(done..done + some, leaves.as_chunks_mut().0);
+            self.waiting += some;
+            done += some;
+        }
     }
 
     /// Adds the pairs that have these leaves at these places, and these XORs, without a branch on
     /// the places.
     pub fn add_opened(&mut self, leaves: &[Digest], places: &BitVec, sums: &[Digest]) {
-        let pair = |(wire, (leaf, sum)): (usize, (&Digest, &Digest))| {
-            let mask = mask64(places.get(wire)) as u8;
-            let zero: Digest = std::array::from_fn(|i| leaf[i] ^ (sum[i] & mask));
-            [zero, xor_digests(&zero, sum)]
-        };
-        let pairs: Vec<[Digest; 2]> = leaves.iter().zip(sums).enumerate().map(pair).collect();
-        let pairs = Zeroizing::new(pairs);
-        // At once, so that the hash takes several of its chunks side by side.
-        self.0.update(pairs.as_flattened().as_flattened());
+        self.add(leaves.len(), |wires, pairs| {
+            let leaves = leaves[wires.clone()].iter().zip(&sums[wires.clone()]);
+            for ((wire, (leaf, sum)), pair) in wires.zip(leaves).zip(pairs) {
+                let mask = mask64(places.get(wire)) as u8;
+                let zero: Digest = std::array::from_fn(|i| leaf[i] ^ (sum[i] & mask));
+                *pair = [zero, xor_digests(&zero, sum)];
+            }
+        });
+    }
+
+    fn flush(&mut self) {
+        self.hasher.update(Block::as_bytes(&self.room[..BLOCKS * self.waiting]));
+        self.waiting = 0;
     }
 
     /// The digest of all.
-    pub fn finish(&self) -> Digest {
-        *self.0.finalize().as_bytes()
+    pub fn finish(mut self) -> Digest {
+        self.flush();
+        *self.hasher.finalize().as_bytes()
     }
 }
 
+#[inline]
 fn xor_digests(a: &Digest, b: &Digest) -> Digest {
     std::array::from_fn(|i| a[i] ^ b[i])
 }
@@ -265,6 +299,9 @@ pub(super) enum Leaf {
 pub(super) struct LeafHash {
     labels: TweakedHash,
     seeds: Digest,
+    /// Whether the leaf of 1 of the encoding's first bit is not one, for a cheater.
+    #[cfg(test)]
+    probes: bool,
 }
 
 impl LeafHash {
@@ -274,7 +311,12 @@ impl LeafHash {
         hasher.update(session).update(&garbler.to_le_bytes()).update(&number.to_le_bytes());
         let start =
             derive_block("symbolon dualex label hash 1", session, 2 * number + u64::from(garbler));
-        LeafHash { labels: TweakedHash::new(start), seeds: *hasher.finalize().as_bytes() }
+        LeafHash {
+            labels: TweakedHash::new(start),
+            seeds: *hasher.finalize().as_bytes(),
+            #[cfg(test)]
+            probes: false,
+        }
     }
 
     /// The commitment to a seed.
@@ -285,43 +327,77 @@ impl LeafHash {
         *blake3::keyed_hash(&self.seeds, &*message).as_bytes()
     }
 
-    /// The hashes of labels, of which `group` belong to each wire.
-    fn hash(&self, kind: Leaf, group: usize, labels: &[Block]) -> Vec<Digest> {
-        let mut leaves = vec![[0; 32]; labels.len()];
-        let mut hashes = Blocks::new(vec![Block::ZERO; labels.len()]);
+    /// The hashes of labels, of which `group` belong to each wire, the first one's number being
+    /// `wire`. `hashes` is room for as many.
+    fn hash(
+        &self,
+        (kind, wire, group): (Leaf, usize, usize),
+        labels: &[Block],
+        hashes: &mut [Block],
+        leaves: &mut [Digest],
+    ) {
         for half in [0, 1] {
             hashes.copy_from_slice(labels);
-            self.labels.hash((2 * kind as u128 + half as u128) << 40, group, &mut hashes);
+            let tweak = ((2 * kind as u128 + half as u128) << 40) + wire as u128;
+            self.labels.hash(tweak, group, hashes);
             for (leaf, hash) in leaves.iter_mut().zip(hashes.iter()) {
                 leaf.as_chunks_mut::<16>().0[half] = hash.to_bytes();
             }
         }
-        leaves
     }
 
     /// The leaves of one label of each wire.
     pub fn leaves(&self, kind: Leaf, labels: &[Block]) -> Vec<Digest> {
-        self.hash(kind, 1, labels)
+        let mut leaves = vec![[0; 32]; labels.len()];
+        let mut hashes = Blocks::new(vec![Block::ZERO; labels.len()]);
+        self.hash((kind, 0, 1), labels, &mut hashes, &mut leaves);
+        leaves
     }
 
-    /// The leaves of both labels of each wire.
-    pub fn pairs(&self, kind: Leaf, labels: &[[Block; 2]]) -> Vec<[Digest; 2]> {
-        self.hash(kind, 2, labels.as_flattened()).as_chunks().0.to_vec()
-    }
-
-    /// The pairs of leaves of wires, that for `order` ⊕ h at place h.
-    fn ordered(
+    /// Adds the leaves of both labels of `n` wires to a digest, and returns the XOR of each pair.
+    /// `labels` writes those of some of the wires.
+    ///
+    /// A few wires at a time, so that all of it stays in the first-level cache.
+    pub fn add_pairs(
         &self,
         kind: Leaf,
-        zero: &[Block],
+        n: usize,
+        mut labels: impl FnMut(Range<usize>, &mut [[Block; 2]]),
+        digest: &mut PairDigest,
+    ) -> Vec<Digest> {
+        let mut sums = Vec::with_capacity(n);
+        let mut room = Blocks::new(vec![Block::ZERO; 4 * n.min(PAIRS)]);
+        let (plain, hashes) = room.split_at_mut(2 * n.min(PAIRS));
+        digest.add(n, |wires, pairs| {
+            let plain = &mut plain[..2 * wires.len()];
+            labels(wires.clone(), plain.as_chunks_mut().0);
+            let (hashes, leaves) = (&mut hashes[..plain.len()], pairs.as_flattened_mut());
+            self.hash((kind, wires.start, 2), plain, hashes, leaves);
+            #[cfg(test)]
+            if self.probes && wires.start == 0 && matches!(kind, Leaf::Encoded) {
+                leaves[1] = [0; 32];
+            }
+            sums.extend(pairs.iter().map(|[zero, one]| xor_digests(zero, one)));
+        });
+        sums
+    }
+
+    /// The same of wires with these labels for 0, the pairs for `order` ⊕ h at place h if there is
+    /// an order.
+    fn add_wires(
+        &self,
+        (kind, zero, order): (Leaf, &[Block], Option<&BitVec>),
         delta: &Delta,
-        order: &BitVec,
-    ) -> Vec<[Digest; 2]> {
-        let pair = |(wire, zero): (usize, &Block)| {
-            let first = *zero ^ delta.select(order.get(wire));
-            [first, first ^ **delta]
+        digest: &mut PairDigest,
+    ) -> Vec<Digest> {
+        let labels = |wires: Range<usize>, labels: &mut [[Block; 2]]| {
+            for (wire, pair) in wires.zip(labels) {
+                let swap = order.is_some_and(|order| order.get(wire));
+                let first = zero[wire] ^ delta.select(swap);
+                *pair = [first, first ^ **delta];
+            }
         };
-        self.pairs(kind, &Pairs::new(zero.iter().enumerate().map(pair).collect()))
+        self.add_pairs(kind, zero.len(), labels, digest)
     }
 }
 
@@ -475,32 +551,26 @@ impl<'a> Garbler<'a> {
 
     /// The leaves of a circuit, those of this party's inputs in this order.
     fn leaves(&self, circuit: &OwnCircuit, order: &BitVec) -> Leaves {
-        let hash = LeafHash::new(self.session, self.party, circuit.number);
-        let natural = |n| BitVec::zeros(n);
-        let delta = &circuit.delta;
-        let pairs = |kind, zero: &[Block], order: &BitVec| hash.ordered(kind, zero, delta, order);
-        let (announced, encoded) = (&circuit.announced, &circuit.encoded);
-        let of_encoding = pairs(Leaf::Encoded, encoded, &natural(encoded.len()));
+        #[cfg_attr(not(test), expect(unused_mut))]
+        let mut hash = LeafHash::new(self.session, self.party, circuit.number);
         #[cfg(test)]
-        let of_encoding = self.probing(circuit.number, of_encoding);
+        if let Some(other) = self.other {
+            hash.probes = other.probes && (other.garbled)(circuit.number);
+        }
+        let delta = &circuit.delta;
         let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());
         let (nonce, outputs) = (*circuit.nonce, *circuit.output_seed);
         Leaves {
-            own: inputs.add(&pairs(Leaf::Own, &circuit.own, order)),
-            announced: inputs.add(&pairs(Leaf::Announced, announced, &natural(announced.len()))),
-            encoded: encoding.add(&of_encoding),
+            own: hash.add_wires((Leaf::Own, &circuit.own, Some(order)), delta, &mut inputs),
+            announced: hash.add_wires(
+                (Leaf::Announced, &circuit.announced, None),
+                delta,
+                &mut inputs,
+            ),
+            encoded: hash.add_wires((Leaf::Encoded, &circuit.encoded, None), delta, &mut encoding),
             seeds: [hash.seed(Leaf::Nonce, nonce), hash.seed(Leaf::Outputs, outputs)],
             pairs: [inputs.finish(), encoding.finish()],
         }
-    }
-
-    /// The leaves of a cheater that probes.
-    #[cfg(test)]
-    fn probing(&self, number: u64, mut leaves: Vec<[Digest; 2]>) -> Vec<[Digest; 2]> {
-        if self.other.is_some_and(|other| other.probes && (other.garbled)(number)) {
-            leaves[0][1] = [0; 32];
-        }
-        leaves
     }
 
     /// The commitment that these contents of circuit `number` would have.
