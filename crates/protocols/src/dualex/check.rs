@@ -75,7 +75,7 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
     Ok(Committed { seeds, orders, theirs })
 }
 
-/// Opens the circuits of `[own, peer's]` check sets, and checks the peer's.
+/// Opens the circuits of `[own, peer's]` check sets, and checks the peer's. Their OTs are released.
 ///
 /// Paper: RR16, Fig. 15, Cut-and-Choose | circuits are opened and garbled again
 ///
@@ -89,7 +89,7 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
 pub(super) fn open(
     offline: &mut Preparation<'_>,
     committed: &Committed,
-    ots: &Ots,
+    ots: &mut Ots,
     [own, theirs]: [&CheckSet; 2],
 ) -> Result<()> {
     let me = offline.me();
@@ -121,6 +121,8 @@ pub(super) fn open(
     if !same_digest(&ots.sent.expected_opening(their_runs.into_iter(), &choices), digest) {
         return Err(Error::misbehaved(peer, checks::CHOICES));
     }
+    runs(own, own_bits).into_iter().for_each(|run| ots.received.release(run));
+    runs(theirs, their_bits).into_iter().for_each(|run| ots.sent.release(run));
     let seeds: Vec<Seed> = seeds.as_chunks::<16>().0.iter().map(|s| seed(*s)).collect();
     let numbers: Vec<usize> = theirs.opened().collect();
     let garbler = offline.garbler(1 - me);

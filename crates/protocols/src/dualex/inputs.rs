@@ -35,7 +35,7 @@ use super::{
 
 /// What all buckets' labels of encodings are fetched with.
 pub(super) struct Inputs<'a> {
-    ots: &'a Ots,
+    ots: Ots,
     /// This party's buckets, and the peer's.
     buckets: [&'a Buckets; 2],
     /// The encoded bits of this party, and of the peer.
@@ -54,7 +54,7 @@ pub(super) struct Inputs<'a> {
 /// `PeerMisbehaved` when the peer's are malformed; `Transport`.
 pub(super) fn announce<'a>(
     offline: &mut Preparation<'_>,
-    ots: &'a Ots,
+    ots: Ots,
     buckets: [&'a Buckets; 2],
 ) -> Result<Inputs<'a>> {
     let me = offline.me();
@@ -64,7 +64,8 @@ pub(super) fn announce<'a>(
     let mut own = BitVec::with_capacity(n * (size - 1) * encoded[0]);
     for i in 0..n {
         let runs = inputs.runs(i, 0);
-        let choices = |run: &Range<usize>| Zeroizing::new(ots.received.choices.slice(run.clone()));
+        let choices =
+            |run: &Range<usize>| Zeroizing::new(inputs.ots.received.choices.slice(run.clone()));
         let first = choices(&runs[0]);
         for run in &runs[1..] {
             let mut difference = choices(run);
@@ -83,6 +84,17 @@ pub(super) fn announce<'a>(
 }
 
 impl Inputs<'_> {
+    /// The OTs of what has not been released.
+    pub fn ots(&self) -> &Ots {
+        &self.ots
+    }
+
+    /// Forgets the OTs of the circuits of bucket `i`, whose labels have been fetched.
+    pub fn release(&mut self, i: usize) {
+        self.runs(i, 0).into_iter().for_each(|run| self.ots.received.release(run));
+        self.runs(i, 1).into_iter().for_each(|run| self.ots.sent.release(run));
+    }
+
     /// The circuits of bucket `i`, this party's and the peer's.
     pub fn circuits(&self, i: usize) -> [&[u32]; 2] {
         self.buckets.map(|buckets| buckets.bucket(i))
@@ -115,7 +127,7 @@ impl Inputs<'_> {
 
     /// Sends the masked labels of the peer's encoding in own bucket `i`.
     pub fn send(&self, offline: &mut Preparation<'_>, bucket: &mut Bucket, i: usize) -> Result<()> {
-        let strings = sent_strings(self.ots, &self.runs(i, 1), &self.differences(i));
+        let strings = sent_strings(&self.ots, &self.runs(i, 1), &self.differences(i));
         let message = self.mask(offline, offline.me(), bucket.number).labels(&strings, bucket);
         bucket.own.iter_mut().for_each(|circuit| circuit.encoded = Blocks::default());
         offline.channel().send(messages::ENCODED, Block::as_bytes(&message))
@@ -134,7 +146,7 @@ impl Inputs<'_> {
         }
         let mut masked = vec![Block::ZERO; 2 * self.size * self.encoded[0]];
         offline.channel().recv_into(messages::ENCODED, Block::as_bytes_mut(&mut masked))?;
-        let strings = received_strings(self.ots, &self.runs(i, 0));
+        let strings = received_strings(&self.ots, &self.runs(i, 0));
         let choices = self.choices(i);
         let labels = self.mask(offline, peer, bucket.number).unmask(&strings, &choices, &masked);
         receive_labels(offline, bucket, &choices, &labels)

@@ -32,16 +32,17 @@ impl Preparation<'_> {
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport`; what `each` fails with.
     pub fn run(mut self, ots: &mut OtSession, each: &mut EachExecution<'_>) -> Result<()> {
-        let ots = self.draw_ots(ots)?;
+        let mut ots = self.draw_ots(ots)?;
         let committed = check::commit(&mut self, &ots)?;
         // Everything that the coin decides about is fixed: circuits by their commitments, choices
         // of OTs by the consistency check.
         let [mine, theirs] = self.toss()?;
-        check::open(&mut self, &committed, &ots, [&mine.opened, &theirs.opened])?;
-        let inputs = inputs::announce(&mut self, &ots, [&mine.buckets, &theirs.buckets])?;
+        check::open(&mut self, &committed, &mut ots, [&mine.opened, &theirs.opened])?;
+        let mut inputs = inputs::announce(&mut self, ots, [&mine.buckets, &theirs.buckets])?;
         for i in 0..self.params.executions() {
             let bucket = buckets::exchange(&mut self, &committed, &inputs, i)?;
-            let psi = self.intersection(i, &ots)?;
+            inputs.release(i);
+            let psi = self.intersection(i, inputs.ots())?;
             each(self.net, bucket.into_execution(psi))?;
         }
         Ok(())
@@ -53,7 +54,12 @@ impl Preparation<'_> {
         let total = |party: usize| self.params.circuits() * self.matrices[party].encoded() + psi;
         let me = self.me();
         let choices = Zeroizing::new(BitVec::random(total(me), self.prg));
-        let (received, sent) = ots.draw(self.net, choices, total(1 - me))?;
+        // A circuit's OTs are released by themselves.
+        let pieces = [me, 1 - me].map(|party| match self.matrices[party].encoded() {
+            0 => self.params.item_bits(),
+            encoded => encoded,
+        });
+        let (received, sent) = ots.draw(self.net, choices, total(1 - me), pieces)?;
         Ok(Ots { received, sent })
     }
 

@@ -37,13 +37,62 @@ pub(super) struct OtSession {
     drawn: [u64; 2],
 }
 
+/// A block of each OT, in pieces that are wiped and given back when they have been used: they are
+/// most of what a batch holds before its circuits come.
+struct Rows {
+    /// Blocks of a piece; the last one may have fewer.
+    piece: usize,
+    pieces: Vec<Blocks>,
+}
+
+impl Rows {
+    fn new(piece: usize) -> Rows {
+        Rows { piece: piece.max(1), pieces: Vec::new() }
+    }
+
+    /// Adds the blocks of the next OTs.
+    fn append(&mut self, mut blocks: &[Block]) {
+        while !blocks.is_empty() {
+            if self.pieces.last().is_none_or(|piece| piece.len() == self.piece) {
+                // At once as long as it becomes: what growth leaves would not be wiped.
+                self.pieces.push(Blocks::new(Vec::with_capacity(self.piece)));
+            }
+            let last = self.pieces.last_mut().expect("there is a piece with room");
+            let (now, later) = blocks.split_at(blocks.len().min(self.piece - last.len()));
+            last.extend_from_slice(now);
+            blocks = later;
+        }
+    }
+
+    /// The blocks of some OTs.
+    ///
+    /// # Panics
+    /// If there are not so many, or some of them were released.
+    fn blocks(&self, range: Range<usize>) -> impl Iterator<Item = &Block> {
+        let pieces = range.start / self.piece..range.end.div_ceil(self.piece);
+        pieces.flat_map(move |k| {
+            let start = k * self.piece;
+            let end = range.end.min(start + self.piece);
+            &self.pieces[k][range.start.max(start) - start..end - start]
+        })
+    }
+
+    /// Gives back the pieces of which all blocks are of these OTs.
+    fn release(&mut self, range: Range<usize>) {
+        let pieces = range.start.div_ceil(self.piece)..range.end / self.piece;
+        if let Some(pieces) = self.pieces.get_mut(pieces) {
+            pieces.fill(Blocks::default());
+        }
+    }
+}
+
 /// OTs that this party received.
 pub(super) struct ReceivedOts {
     hash: TweakedHash,
     first: u64,
     /// The choice bits c.
     pub choices: Zeroizing<BitVec>,
-    macs: Blocks,
+    macs: Rows,
 }
 
 /// OTs that this party sent.
@@ -51,7 +100,7 @@ pub(super) struct SentOts {
     hash: TweakedHash,
     first: u64,
     delta: Delta,
-    keys: Blocks,
+    keys: Rows,
 }
 
 impl OtSession {
@@ -73,7 +122,8 @@ impl OtSession {
         Ok(OtSession { lane, work: Workspace::default(), hashes, drawn: [0; 2] })
     }
 
-    /// Receives random OTs with these choices, and sends `theirs` to the peer.
+    /// Receives random OTs with these choices, and sends `theirs` to the peer. Those received and
+    /// those sent can be released in `pieces` of so many.
     ///
     /// Paper: RR16, Fig. 10 | random OTs
     ///
@@ -84,10 +134,11 @@ impl OtSession {
         net: &mut Network,
         choices: Zeroizing<BitVec>,
         theirs: usize,
+        pieces: [usize; 2],
     ) -> Result<(ReceivedOts, SentOts)> {
         let channel = &mut net.peers()[0];
-        let mut macs = Blocks::new(vec![Block::ZERO; choices.len()]);
-        let mut keys = Blocks::new(vec![Block::ZERO; theirs]);
+        let [mut macs, mut keys] = pieces.map(Rows::new);
+        let mut room = Blocks::new(vec![Block::ZERO; MAX_DRAW.min(choices.len().max(theirs))]);
         let range =
             |n: usize, draw: usize| (draw * MAX_DRAW).min(n)..((draw + 1) * MAX_DRAW).min(n);
         let draws = choices.len().max(theirs).div_ceil(MAX_DRAW);
@@ -95,11 +146,15 @@ impl OtSession {
             let own = range(choices.len(), step);
             if !own.is_empty() {
                 let bits = choices.slice(own.clone());
-                self.lane.receiver.extend(channel, &bits, &mut macs[own], &mut self.work)?;
+                let room = &mut room[..own.len()];
+                self.lane.receiver.extend(channel, &bits, room, &mut self.work)?;
+                macs.append(room);
             }
             let draw = step.checked_sub(AHEAD).map(|draw| range(theirs, draw));
             if let Some(draw) = draw.filter(|draw| !draw.is_empty()) {
-                self.lane.sender.extend(channel, &mut keys[draw], &mut self.work)?;
+                let room = &mut room[..draw.len()];
+                self.lane.sender.extend(channel, room, &mut self.work)?;
+                keys.append(room);
             }
         }
         let [received, sent] = self.drawn;
@@ -118,15 +173,21 @@ impl ReceivedOts {
     /// Paper: RR16, Fig. 10
     pub fn messages(&self, range: Range<usize>) -> Blocks {
         let first = u128::from(self.first) + range.start as u128;
-        let mut messages = Blocks::new(self.macs[range].to_vec());
+        let mut messages = Blocks::new(Vec::with_capacity(range.len()));
+        messages.extend(self.macs.blocks(range));
         self.hash.hash(first, 1, &mut messages);
         messages
     }
 
     /// The digest that opens the choices of these runs of OTs.
     pub fn opening(&self, runs: impl Iterator<Item = Range<usize>>) -> [u8; 32] {
-        let macs = runs.flat_map(|run| &self.macs[run]).copied();
+        let macs = runs.flat_map(|run| self.macs.blocks(run)).copied();
         hash_blocks(OPENED, &Blocks::new(macs.collect()))
+    }
+
+    /// Forgets the MACs of OTs that have been used.
+    pub fn release(&mut self, range: Range<usize>) {
+        self.macs.release(range);
     }
 }
 
@@ -136,8 +197,8 @@ impl SentOts {
     /// Paper: RR16, Fig. 10
     pub fn pairs(&self, range: Range<usize>) -> Zeroizing<Vec<[Block; 2]>> {
         let first = u128::from(self.first) + range.start as u128;
-        let both = self.keys[range].iter().map(|key| [*key, *key ^ *self.delta]);
-        let mut pairs = Zeroizing::new(both.collect::<Vec<_>>());
+        let mut pairs = Zeroizing::new(Vec::with_capacity(range.len()));
+        pairs.extend(self.keys.blocks(range).map(|key| [*key, *key ^ *self.delta]));
         self.hash.hash(first, 2, pairs.as_flattened_mut());
         pairs
     }
@@ -149,8 +210,38 @@ impl SentOts {
         runs: impl Iterator<Item = Range<usize>>,
         choices: &BitVec,
     ) -> [u8; 32] {
-        let keys = runs.flat_map(|run| &self.keys[run]).enumerate();
+        let keys = runs.flat_map(|run| self.keys.blocks(run)).enumerate();
         let macs = keys.map(|(k, key)| *key ^ self.delta.select(choices.get(k)));
         hash_blocks(OPENED, &Blocks::new(macs.collect()))
+    }
+
+    /// Forgets the keys of OTs that have been used.
+    pub fn release(&mut self, range: Range<usize>) {
+        self.keys.release(range);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_until_they_are_released() {
+        let all: Vec<Block> = (0..100).map(Block).collect();
+        let mut rows = Rows::new(7);
+        all.chunks(33).for_each(|blocks| rows.append(blocks));
+        let got = |rows: &Rows, range: Range<usize>| -> Vec<Block> {
+            rows.blocks(range).copied().collect()
+        };
+        for range in [0..100, 0..7, 7..14, 3..40, 98..100, 5..5, 100..100] {
+            assert_eq!(got(&rows, range.clone()), all[range]);
+        }
+        rows.release(7..21);
+        // Only a part of its pieces: they stay.
+        rows.release(22..27);
+        assert!(rows.pieces[1].is_empty() && rows.pieces[2].is_empty());
+        for range in [0..7, 21..100] {
+            assert_eq!(got(&rows, range.clone()), all[range]);
+        }
     }
 }
