@@ -136,8 +136,7 @@ pub enum StoreError {
     },
     /// A file of one item is damaged, truncated, missing or another one's.
     #[error(
-        "item {item}, section {section}{}: {what}. It cannot be used: void the item and make new \
-         material",
+        "item {item}, section {section}{}: {what}. It cannot be used: make new material",
         Frame(*frame)
     )]
     DamagedItem {
@@ -293,6 +292,24 @@ impl StoreError {
         }
     }
 
+    /// The item that an error is about, perhaps through readers that passed it on, if what it says
+    /// is that a file of this item is damaged. Such an item is for the caller to
+    /// [void](crate::Store::void), so that nobody tries it again.
+    pub fn damaged_item(error: &(dyn std::error::Error + 'static)) -> Option<ItemId> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(StoreError::DamagedItem { item, .. }) = error.downcast_ref() {
+                return Some(*item);
+            }
+            // An error inside an I/O error is not among its sources itself.
+            next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+                Some(inner) => Some(inner),
+                None => error.source(),
+            };
+        }
+        None
+    }
+
     /// A file that all items depend on is wrong.
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         StoreError::Damaged { path: path.to_path_buf(), what: what.into() }
@@ -323,6 +340,17 @@ impl From<StoreError> for io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_damaged_item_is_named_through_readers() {
+        let item = ItemId([7; 16]);
+        let damaged =
+            StoreError::DamagedItem { item, section: 0, frame: Some(3), what: "is damaged" };
+        assert_eq!(StoreError::damaged_item(&damaged), Some(item));
+        assert_eq!(StoreError::damaged_item(&io::Error::from(damaged)), Some(item));
+        let other = StoreError::Unknown { item };
+        assert_eq!(StoreError::damaged_item(&other), None);
+    }
 
     #[test]
     fn a_shortage_of_descriptors_is_about_this_machine_and_not_about_the_store() {

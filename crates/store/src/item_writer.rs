@@ -38,6 +38,14 @@ pub struct ItemWriter {
     moved: bool,
 }
 
+/// An item that is written and on disk, and that nobody sees before it is
+/// [published](ClosedItem::publish). Dropping it removes it.
+#[derive(Debug)]
+pub struct ClosedItem {
+    writer: ItemWriter,
+    record: Record,
+}
+
 impl std::fmt::Debug for ItemWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ItemWriter").field("id", &self.id).finish_non_exhaustive()
@@ -106,10 +114,18 @@ impl ItemWriter {
     /// one): when this returns it is on disk and can be taken from.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] if sections are not as long as the counts say;
-    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that came about in the meantime;
-    /// what the disk refuses, now or earlier when the sections were written. The item is then lost.
-    pub fn finish(mut self, counts: Vec<u64>) -> Result<ItemId> {
+    /// As [`close`](ItemWriter::close) and [`ClosedItem::publish`]. The item is then lost.
+    pub fn finish(self, counts: Vec<u64>) -> Result<ItemId> {
+        self.close(counts)?.publish()
+    }
+
+    /// Ends the writing of the item, which then holds `counts` records of each sort (`[1]` if it is
+    /// a prepared one): when this returns all of it is on disk, where nobody can take from it yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] if sections are not as long as the counts say; what the disk
+    /// refuses, now or earlier when the sections were written. The item is then lost.
+    pub fn close(mut self, counts: Vec<u64>) -> Result<ClosedItem> {
         self.meta.counts = counts;
         let next = vec![0; self.meta.counts.len()];
         let mut record = Record {
@@ -129,8 +145,7 @@ impl ItemWriter {
         record.check(self.id).map_err(|what| StoreError::Invalid(format!("the item {what}")))?;
         fault::point("finish.flushed");
         files::sync_directory(&self.directory)?;
-        self.publish(record)?;
-        Ok(self.id)
+        Ok(ClosedItem { writer: self, record })
     }
 
     fn publish(&mut self, record: Record) -> Result<()> {
@@ -156,6 +171,24 @@ impl ItemWriter {
         locked.commit(&[Edit::Put(self.id, Box::new(record))])?;
         fault::point("finish.committed");
         Ok(())
+    }
+}
+
+impl ClosedItem {
+    /// The name the item will have.
+    pub fn id(&self) -> ItemId {
+        self.writer.id
+    }
+
+    /// Enters the item into the store: when this returns it can be taken from.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that came about in the meantime;
+    /// what the disk refuses. The item is then lost.
+    pub fn publish(self) -> Result<ItemId> {
+        let ClosedItem { mut writer, record } = self;
+        writer.publish(record)?;
+        Ok(writer.id)
     }
 }
 

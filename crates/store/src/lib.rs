@@ -144,7 +144,7 @@ mod store;
 pub use consumed::{ConsumedItem, SectionReader};
 pub use draft::Draft;
 pub use error::{Cause, Result, StoreError};
-pub use item_writer::{ItemWriter, SectionWriter};
+pub use item_writer::{ClosedItem, ItemWriter, SectionWriter};
 pub use keys::{Protection, create_key_file};
 pub use maintenance::{Collected, GroupLock, Progress};
 pub use manifest::FORMAT as FORMAT_VERSION;

@@ -70,7 +70,8 @@ impl Store {
 
     /// Reads and checks every frame of every item that something is left of, and says of each what
     /// is wrong with it. Nothing is changed: damaged items are for the caller to
-    /// [void](Store::void).
+    /// [void](Store::void); [`StoreError::damaged_item`] tells them from those that could not be
+    /// read.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if the index cannot be trusted; what the disk refuses.

@@ -19,7 +19,11 @@
 //! is wasted), or that it has not used what it has. Whether something was used is decided by the
 //! own store alone.
 //!
-//! After a failed check the whole group is revoked, in the store as in a session.
+//! A circuit that was prepared is entered into a store when all parties have written it: a party
+//! that fails leaves no items of it in the other stores.
+//!
+//! After a failed check the whole group is revoked, in the store as in a session. A damaged item is
+//! void as soon as it is found.
 //!
 //! # From a dealer
 //! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's
@@ -47,13 +51,14 @@ use symbolon_protocols::{
     Protocol,
 };
 use symbolon_store::{
-    AvailableItem, ConsumedItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind,
-    Section, Store, StoreError,
+    AvailableItem, ClosedItem, ConsumedItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId,
+    ItemKind, Section, Store, StoreError,
 };
 use symbolon_transport::{Error, Result};
 
 use crate::autotune::Preferences;
 use crate::config::Config;
+use crate::messages::WRITTEN;
 pub use crate::params::Amount;
 use crate::params::{Job, Material};
 use crate::report::{DEPENDENT, ONLINE, Report};
@@ -145,15 +150,19 @@ fn agree(
 /// Makes `count` prepared circuits with all peers, from pools that all hold where there is enough,
 /// from material made on the spot otherwise.
 ///
+/// A prepared circuit is entered into the store when every party has said that it has it on its
+/// disk, too: large ones one by one, small ones up to 16 at a time.
+///
 /// # Errors
-/// As [`fill`]; items that were finished before an error stay.
+/// As [`fill`]; items that were entered before an error stay. A pool that is found damaged is void
+/// afterwards.
 pub fn prepare(
     config: Config,
     store: &Store,
     circuit: &Circuit,
     count: u32,
 ) -> Result<PreparedItems> {
-    prepare_of(config, store, (circuit, count), Material::Any)
+    void_damaged(store, prepare_of(config, store, (circuit, count), Material::Any))
 }
 
 /// As [`prepare`], from pools alone.
@@ -168,7 +177,7 @@ pub fn prepare_from_pools(
     circuit: &Circuit,
     count: u32,
 ) -> Result<PreparedItems> {
-    prepare_of(config, store, (circuit, count), Material::Pools)
+    void_damaged(store, prepare_of(config, store, (circuit, count), Material::Pools))
 }
 
 fn prepare_of(
@@ -204,24 +213,29 @@ fn prepare_of(
         },
     )?;
     let Begun { mut network, made: (pools, mut engine), .. } = begun;
-    let mut items = Vec::new();
+    let mut entry = Entry::of(&work);
     for range in &pools.ranges {
-        let made = work.prepare_from(&mut network, range);
+        let made = work.prepare_from(&mut network, range, &mut entry);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
             kill(store, &range.origin.group, error)?;
         }
-        items.push(or_give_up(made, &mut network)?);
+        or_give_up(made, &mut network)?;
+    }
+    if !pools.ranges.is_empty() {
+        let entered = counted(&mut network, DEPENDENT, |network| entry.enter(network));
+        or_give_up(entered, &mut network)?;
     }
     if let Some(engine) = engine.as_deref_mut() {
         let left = count as usize - pools.ranges.len();
         // Afterwards an engine that failed knows its group no more.
         let group = engine.group();
-        let made = work.prepare_fresh(&mut network, engine, left);
+        let made = work.prepare_fresh(&mut network, engine, (left, &mut entry));
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
             kill(store, &group, error)?;
         }
-        items.extend(or_give_up(made, &mut network)?);
+        or_give_up(made, &mut network)?;
     }
+    let items = entry.items;
     let Pools { ranges, agreement, .. } = &pools;
     let from_pools = ranges.len();
     let mut dealt = ranges.iter().filter(|range| range.origin.dealer.is_some()).count();
@@ -259,9 +273,18 @@ pub fn run(
 ///
 /// # Errors
 /// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is
-/// troubled; `Store` when there is no item that all parties hold, or this party's is damaged;
-/// otherwise as [`Session::run`](crate::Session::run).
+/// troubled; `Store` when there is no item that all parties hold, or this party's is damaged, which
+/// is void afterwards; otherwise as [`Session::run`](crate::Session::run).
 pub fn run_batch(
+    config: Config,
+    store: &Store,
+    circuit: &Circuit,
+    inputs: impl IntoIterator<Item = Result<Inputs>>,
+) -> Result<RunPrepared<Vec<Outputs>>> {
+    void_damaged(store, run_one(config, store, circuit, inputs))
+}
+
+fn run_one(
     config: Config,
     store: &Store,
     circuit: &Circuit,
@@ -308,6 +331,9 @@ pub fn run_batch(
     Ok(RunPrepared { outputs, item, dealer, agreement, report: Report::of(&network.meter) })
 }
 
+/// Why a damaged item is void.
+pub const DAMAGED: &str = "a file of it is damaged";
+
 /// How many triples are made for one batch without a pool.
 const MOST_FRESH: u64 = 1 << 23;
 
@@ -348,7 +374,12 @@ impl Preparing<'_> {
         taken
     }
 
-    fn prepare_from(&self, network: &mut Network, part: &PoolPart) -> Result<ItemId> {
+    fn prepare_from(
+        &self,
+        network: &mut Network,
+        part: &PoolPart,
+        entry: &mut Entry,
+    ) -> Result<()> {
         counted(network, DEPENDENT, |network| {
             let taken = self.store.take_range(part.id, &part.from, &part.upto).map_err(failed)?;
             let (protocol, source) = (self.maker.protocol, &mut FromConsumedItem(&taken));
@@ -365,7 +396,7 @@ impl Preparing<'_> {
                 let material = protocol.from_pool(network, &range, source)?;
                 material.prepare(network, self.circuit)?
             };
-            self.keep(network, prepared, &part.origin, part.number)
+            entry.add(network, self.write(network, prepared, &part.origin, part.number)?)
         })
     }
 
@@ -374,8 +405,8 @@ impl Preparing<'_> {
         &self,
         network: &mut Network,
         engine: &mut dyn Engine,
-        count: usize,
-    ) -> Result<Vec<ItemId>> {
+        (count, entry): (usize, &mut Entry),
+    ) -> Result<()> {
         if self.need.and_gates > MOST_FRESH && network.batch.executions > 1 {
             return Err(Error::invalid_input(format!(
                 "{} triples are more than are held in memory for a batch that is prepared: fill a pool first, \
@@ -384,31 +415,81 @@ impl Preparing<'_> {
             )));
         }
         let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
-        let mut items = Vec::with_capacity(count);
+        // The group is new: its numbers start at 0.
+        let mut number = 0;
         counted(network, DEPENDENT, |network| {
             engine.prepare_each(network, self.circuit, count, &mut |network, prepared| {
-                // The group is new: its numbers start at 0.
-                items.push(self.keep(network, prepared, &origin, items.len() as u64)?);
-                Ok(())
-            })
-        })?;
-        Ok(items)
+                let item = self.write(network, prepared, &origin, number)?;
+                number += 1;
+                entry.add(network, item)
+            })?;
+            entry.enter(network)
+        })
     }
 
-    /// Puts a prepared circuit into the store.
-    fn keep(
+    /// Writes a prepared circuit to disk.
+    fn write(
         &self,
         network: &Network,
         prepared: Box<dyn Prepared>,
         origin: &Origin,
         sequence: u64,
-    ) -> Result<ItemId> {
+    ) -> Result<ClosedItem> {
         let meta = self.maker.meta(ItemKind::Prepared, origin, Some(self.circuit), sequence);
         let mut item_writer =
             self.store.begin(meta, &[Section::Whole], DEFAULT_FRAME).map_err(failed)?;
         let protocol = self.maker.protocol;
         protocol.save_prepared(network, self.circuit, prepared, item_writer.section(0))?;
-        item_writer.finish(vec![1]).map_err(failed)
+        item_writer.close(vec![1]).map_err(failed)
+    }
+}
+
+/// Prepared circuits on their way into the store. They wait, on disk, until every party has said
+/// that it has them too: a party that cannot keep its part leaves no others that look usable.
+///
+/// That a peer says so falsely does no harm: what not all hold is left alone.
+struct Entry {
+    waiting: Vec<ClosedItem>,
+    /// How many wait at most.
+    most: usize,
+    /// What has been entered.
+    items: Vec<ItemId>,
+}
+
+/// AND gates that are worth a round trip of their own.
+const WORTH_A_ROUND: u64 = 1 << 20;
+
+/// The most items that wait, each of which holds a file open.
+const MOST_WAITING: u64 = 16;
+
+impl Entry {
+    /// All parties compute the same limit.
+    fn of(work: &Preparing<'_>) -> Entry {
+        let most = WORTH_A_ROUND / work.need.and_gates.max(1);
+        let most = most.clamp(1, MOST_WAITING) as usize;
+        Entry { waiting: Vec::new(), most, items: Vec::new() }
+    }
+
+    fn add(&mut self, network: &mut Network, item: ClosedItem) -> Result<()> {
+        self.waiting.push(item);
+        if self.waiting.len() < self.most { Ok(()) } else { self.enter(network) }
+    }
+
+    /// Enters all that waits, when all parties have it.
+    fn enter(&mut self, network: &mut Network) -> Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let peers = network.peers();
+        for peer in peers.iter_mut() {
+            peer.send(WRITTEN, &[])?;
+            peer.flush()?;
+        }
+        peers.iter_mut().try_for_each(|peer| peer.recv(WRITTEN, 0).map(drop))?;
+        for item in self.waiting.drain(..) {
+            self.items.push(item.publish().map_err(failed)?);
+        }
+        Ok(())
     }
 }
 
@@ -500,6 +581,18 @@ fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {
     store.revoke_group(group, &error.to_string()).map_err(|store| {
         Error::store(format!("{error}; and what was made with it could not be made void: {store}"))
     })
+}
+
+/// Voids the item that was found damaged, if `done` failed with that: nobody tries it again.
+fn void_damaged<T>(store: &Store, done: Result<T>) -> Result<T> {
+    if let Err(error) = &done
+        && let Some(item) = StoreError::damaged_item(error)
+    {
+        store.void(&[item], DAMAGED).map_err(|store| {
+            Error::store(format!("{error}; and it could not be made void: {store}"))
+        })?;
+    }
+    done
 }
 
 fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {

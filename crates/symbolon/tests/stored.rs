@@ -10,7 +10,7 @@ use symbolon::circuit::builder::{Builder, Word};
 use symbolon::circuit::{Circuit, Receivers, Type, builtin};
 use symbolon::duplo::{Forecast, Plans};
 use symbolon::store::{
-    AvailableItem, Filter, ItemKind, ItemMeta, ItemState, Protection, Section, Store,
+    AvailableItem, Filter, ItemId, ItemKind, ItemMeta, ItemState, Protection, Section, Store,
 };
 use symbolon::stored::{self, Agreement, Amount};
 use symbolon::{CancelHandle, Config, Error, Inputs, Meter, Protocol, Result, Transport};
@@ -126,34 +126,106 @@ fn dying(kind: &'static str, index: usize) -> Vec<Transport> {
     ends.map(|(channels, meter)| Transport::channels(channels, meter)).collect()
 }
 
-/// Each part is stored when it is ready. If the connection ends then, the parts that both have can
-/// be used, and the others cannot.
+/// Parts are entered into the stores when both parties have them on disk, up to 16 at a time. If
+/// the connection ends later, those can be used, and there are no others.
 #[test]
 fn parts_that_were_stored_before_the_connection_died_can_be_used() {
     let add = circuit("add:16");
-    let forecast = Forecast::new(&add, Plans { count: 3, ..Plans::default() }).unwrap();
+    let forecast = Forecast::new(&add, Plans { count: 36, ..Plans::default() }).unwrap();
     let tables = forecast.components[0].sizes.bucket as usize;
-    for finished in 0..3 {
+    for (finished, stored) in [(0, 0), (3, 0), (16, 16), (35, 32)] {
         let folder = tempfile::tempdir().unwrap();
         let stores = stores(folder.path(), 2);
         let mesh = dying("duplo: table", finished * tables);
         let ended = together_over(mesh, Protocol::Duplo, &stores, |config, store| {
-            stored::prepare(config, store, &add, 3).map(drop)
+            stored::prepare(config, store, &add, 36).map(drop)
         });
         assert!(
             ended.iter().all(|ended| matches!(ended, Err(Error::Transport { .. }))),
             "{ended:?}"
         );
-        let each = [0, 1].map(|party| available(&stores[party], ItemKind::Prepared));
-        assert_eq!(each.iter().min(), Some(&finished), "{each:?}");
-        for _ in 0..finished {
-            assert_eq!(all(sums(Protocol::Duplo, &stores, [3, 4])), [Some(7), Some(7)]);
+        for store in &stores {
+            assert_eq!(available(store, ItemKind::Prepared), stored);
+            assert!(store.drafts().unwrap().is_empty(), "what was not entered is gone");
         }
-        assert!(sums(Protocol::Duplo, &stores, [3, 4]).iter().all(Result::is_err));
+        let expected = [3, 4];
+        match stored {
+            0 => assert!(sums(Protocol::Duplo, &stores, expected).iter().all(Result::is_err)),
+            _ => assert_eq!(all(sums(Protocol::Duplo, &stores, expected)), [Some(7), Some(7)]),
+        }
         all(together(Protocol::Duplo, &stores, |config, store| {
             stored::prepare(config, store, &add, 1)
         }));
         assert_eq!(all(sums(Protocol::Duplo, &stores, [5, 6])), [Some(11), Some(11)]);
+    }
+}
+
+/// Changes a byte of each of an item's files.
+fn spoil(store: &Store, item: ItemId) {
+    let folder = store.directory().join("items").join(item.to_string());
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let place = bytes.len() * 3 / 4;
+        bytes[place] ^= 1;
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+/// A garbler that only sends notices nothing of its peer's damaged pool: it waits until the peer
+/// has its part, too. The damaged pool is void, so that the next preparation takes other material.
+#[test]
+fn a_damaged_pool_leaves_nothing_that_some_parties_have_and_is_not_tried_again() {
+    let add = circuit("add:16");
+    for (protocol, damaged) in [(Protocol::Duplo, 0), (Protocol::Duplo, 1), (Protocol::Wrk, 1)] {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), 2);
+        all(together(protocol, &stores, |config, store| match protocol {
+            Protocol::Duplo => stored::fill_components(config, store, &add, 3, |_| ()).map(drop),
+            _ => {
+                let amount = Amount { and_gates: 300, input_bits: 70 };
+                stored::fill(config, store, amount).map(drop)
+            }
+        }));
+        spoil(&stores[damaged], store_pool(&stores[damaged]).id);
+        let ended = together(protocol, &stores, |config, store| {
+            stored::prepare_from_pools(config, store, &add, 1).map(drop)
+        });
+        let [own, other] = [damaged, 1 - damaged].map(|party| ended[party].as_ref().unwrap_err());
+        assert!(own.to_string().contains("make new material"), "{own}");
+        assert!(matches!(other, Error::Transport { .. }), "{other}");
+        assert!(stores.iter().all(|store| available(store, ItemKind::Prepared) == 0));
+        assert_eq!(available(&stores[damaged], ItemKind::Pool), 0);
+        let made = all(together(protocol, &stores, |config, store| {
+            stored::prepare(config, store, &add, 1)
+        }));
+        assert!(made.iter().all(|made| made.from_pools == 0));
+        assert_eq!(all(sums(protocol, &stores, [5, 6])), [Some(11), Some(11)]);
+    }
+}
+
+/// Also where the damage shows before anything is marked as used.
+#[test]
+fn a_damaged_prepared_circuit_is_void_when_it_is_found() {
+    let add = circuit("add:16");
+    for cut in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), 2);
+        let made = all(together(Protocol::Wrk, &stores, |config, store| {
+            stored::prepare(config, store, &add, 2)
+        }));
+        // The one that is taken first.
+        let item = *made[0].items.iter().min().unwrap();
+        match cut {
+            true => {
+                let folder = stores[0].directory().join("items").join(item.to_string());
+                std::fs::write(folder.join("0.bin"), b"short").unwrap();
+            }
+            false => spoil(&stores[0], item),
+        }
+        assert!(sums(Protocol::Wrk, &stores, [1, 2]).iter().all(Result::is_err));
+        assert_eq!(available(&stores[0], ItemKind::Prepared), 1);
+        assert_eq!(all(sums(Protocol::Wrk, &stores, [5, 6])), [Some(11), Some(11)]);
     }
 }
 

@@ -10,7 +10,7 @@ use symbolon_transport::{Error, Result};
 use super::choose::choose_many;
 use super::holdings::{Question, Rounds, all_say};
 use super::maker::Maker;
-use super::{Agreement, failed, kill, lowest_latency, or_give_up};
+use super::{Agreement, failed, kill, lowest_latency, or_give_up, void_damaged};
 use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::params::{Job, SessionParams};
@@ -43,6 +43,16 @@ pub struct RanInFlight {
 /// As [`run_batch`](super::run_batch); `Store` when all parties together hold fewer items, in which
 /// case none is used; what `each` fails with.
 pub fn run_in_flight(
+    config: Config,
+    store: &Store,
+    circuit: &Circuit,
+    inputs: impl IntoIterator<Item = Result<Inputs>>,
+    each: impl FnMut(Outputs) -> Result<()>,
+) -> Result<RanInFlight> {
+    void_damaged(store, run_many(config, store, circuit, inputs, each))
+}
+
+fn run_many(
     config: Config,
     store: &Store,
     circuit: &Circuit,
