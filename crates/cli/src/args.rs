@@ -344,7 +344,7 @@ pub enum StoreCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Read and check everything that is not used up
+    /// Read and check everything that is not used up; what is damaged becomes void
     Verify(OpenArgs),
     /// Remove what is used, void or half-written
     Gc(OpenArgs),

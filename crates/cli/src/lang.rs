@@ -11,7 +11,7 @@ use symbolon_lang::{Options, fmt::format, testing::run_tests};
 use crate::error::{CliError, CliResult};
 use crate::output::{print, print_json, tell};
 use crate::results::OutputJson;
-use crate::words::assignment;
+use crate::words::{assignment, counted};
 
 /// What a `.sym` program is compiled with.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -167,7 +167,7 @@ pub fn check(args: &CheckArgs) -> CliResult<()> {
     }
     match errors.errors() {
         0 => Ok(()),
-        n => Err(CliError::usage(format!("{} has {}", args.file, counted(n, "error")))),
+        n => Err(CliError::usage(format!("{} has {}", args.file, counted(n as u64, "error")))),
     }
 }
 
@@ -254,14 +254,11 @@ pub fn test(args: &TestArgs) -> CliResult<()> {
         }
     }
     match failed {
-        0 => print(&format!("{} passed\n", counted(results.len(), "test"))),
-        n => Err(CliError::usage(format!("{n} of {} failed", counted(results.len(), "test")))),
+        0 => print(&format!("{} passed\n", counted(results.len() as u64, "test"))),
+        n => {
+            Err(CliError::usage(format!("{n} of {} failed", counted(results.len() as u64, "test"))))
+        }
     }
-}
-
-/// `1 test`, `2 tests`.
-fn counted(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Arguments of `lsp`.

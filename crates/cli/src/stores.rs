@@ -6,11 +6,13 @@ use symbolon::circuit::PartyId;
 use symbolon::store::{
     Draft, ItemKind, ItemMeta, ItemState, Protection, Store, StoreError, create_key_file,
 };
+use symbolon::stored::DAMAGED;
 
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
 use crate::output::{print, print_json, tell};
+use crate::words::counted;
 
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
@@ -320,22 +322,32 @@ fn made_by(dealer: Option<&str>) -> String {
     }
 }
 
+/// Reads all that is left, and voids what is damaged: nobody tries it.
 fn verify(store: &Store) -> CliResult<()> {
     let report = store.verify(|_| ())?;
-    let mut damaged = 0;
+    let (mut damaged, mut unread) = (Vec::new(), 0);
     for (id, result) in &report {
-        match result {
-            Ok(()) => print(&format!("{id}  whole\n"))?,
-            Err(error) => {
-                damaged += 1;
-                print(&format!("{id}  {error}\n"))?;
-            }
+        let Err(error) = result else {
+            print(&format!("{id}  whole\n"))?;
+            continue;
+        };
+        match StoreError::damaged_item(error) {
+            Some(_) => damaged.push(*id),
+            None => unread += 1,
         }
+        print(&format!("{id}  {error}\n"))?;
     }
-    match damaged {
-        0 => Ok(()),
-        1 => Err(CliError::usage("an item is damaged; it will not be used")),
-        n => Err(CliError::usage(format!("{n} items are damaged; they will not be used"))),
+    if !damaged.is_empty() {
+        store.void(&damaged, DAMAGED)?;
+    }
+    match (damaged.len(), unread) {
+        (0, 0) => Ok(()),
+        (0, n) => Err(CliError::usage(format!("{} could not be read", counted(n, "item")))),
+        (1, _) => Err(CliError::usage("1 item is damaged; it is void now and will not be used")),
+        (n, _) => {
+            let text = format!("{n} items are damaged; they are void now and will not be used");
+            Err(CliError::usage(text))
+        }
     }
 }
 

@@ -13,6 +13,11 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// `1 test`, `2 tests`.
+pub fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// What to do when a list was written with spaces, so that the shell made several words of it:
 /// names the words, by their places alone, that look like further elements of an input.
 pub fn loose_elements() -> Option<String> {

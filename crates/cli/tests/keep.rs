@@ -157,6 +157,30 @@ fn mistakes_are_told() {
     }
 }
 
+/// What `verify` finds damaged is void: the next run takes another, and the peers' is not wasted.
+#[test]
+fn what_is_found_damaged_is_not_tried() {
+    let pair = Pair::unlocked();
+    let [zero, one] = pair.both(&["prepare", "add:8", "--count", "2"], [&[]; 2]);
+    let mut items: Vec<String> =
+        zero.expect(0).out.lines().map(|line| line["prepared ".len()..].to_string()).collect();
+    one.expect(0);
+    items.sort();
+    let file = format!("{}/items/{}/0.bin", pair.path("b.store"), items[0]);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let found = pair.look(1, "verify").expect(2).says(&["1 item is damaged; it is void now"]);
+    assert!(found.out.contains("damaged") && found.out.contains("whole"), "{}", found.out);
+    let listed = pair.look(1, "ls").expect(0).out;
+    assert!(listed.contains("void: a file of it is damaged"), "{listed}");
+    pair.look(1, "verify").expect(0);
+    for ended in pair.add("5", "6") {
+        assert_eq!(ended.expect(0).out, "sum = 11\n");
+    }
+}
+
 /// A pool that is made for `ywz` serves batches of `tinytable`, in three processes on each side.
 #[test]
 fn a_batch_is_prepared_from_a_pool_and_run_later() {
