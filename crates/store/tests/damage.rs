@@ -82,7 +82,7 @@ fn a_damaged_section_is_noticed_before_a_byte_of_it_is_used() {
                 matches!(&error, StoreError::DamagedItem { item, section: 0, .. } if *item == id),
                 "{name}, {what}: {error}"
             );
-            assert!(error.to_string().contains("void the item"), "{error}");
+            assert!(error.to_string().contains("make new material"), "{error}");
             assert_eq!(verified, Err(error), "{name}, {what}");
             store.void(&[id], "damaged").unwrap();
         }
