@@ -1,9 +1,12 @@
 //! Many evaluations of one circuit: values by the line, outputs by the line.
 
 use symbolon::circuit::{Circuit, Output, PartyId};
-use symbolon::{Config, Inputs, Outputs, Port, Session, store::Store, stored};
+use symbolon::{Config, Inputs, InputsBuilder, Outputs, Port, Session, store::Store, stored};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{CliError, CliResult};
+use crate::lang::failed_assert;
 use crate::offline::tell_agreement;
 use crate::party_result::PartyResult;
 use crate::progress::{Event, Sink};
@@ -63,7 +66,39 @@ impl<'v> BatchInputs<'v> {
             let line = if lines.len() == 1 { lines[0] } else { lines[number as usize] };
             builder = builder.text(Port::Index(*place), line.trim())?;
         }
-        builder.finish()
+        Ok(builder)
+    }
+}
+
+/// In how many evaluations of a batch an assert failed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct FailedAsserts {
+    count: u64,
+    /// The first of them, counted from 1 as lines of a file are, and the assert.
+    first: Option<(u64, String)>,
+}
+
+impl FailedAsserts {
+    /// Takes in what was learnt of the evaluation `number`, counted from 1.
+    pub fn add(&mut self, circuit: &Circuit, number: u64, outputs: &Outputs) {
+        let bits = outputs.into_iter().map(|output| output.bits.as_deref());
+        if let Some(text) = failed_assert(circuit, bits) {
+            self.count += 1;
+            self.first.get_or_insert((number, text));
+        }
+    }
+
+    /// Fails if an assert did, in one of so many evaluations.
+    ///
+    /// # Errors
+    /// A failure of the class `Assert`, which names the first.
+    pub fn check(&self, executions: u64) -> CliResult<()> {
+        let Some((first, text)) = &self.first else { return Ok(()) };
+        let all = match self.count {
+            1 => String::new(),
+            n => format!("{n} evaluations failed, the first is "),
+        };
+        Err(CliError::assert(format!("{all}evaluation {first} of {executions}: {text}")))
     }
 }
 
@@ -94,11 +129,13 @@ pub fn play_batch(
     let mut session = Session::connect(sink.attach(config), inputs.circuit)?;
     let parties = session.parties();
     let mut failed = None;
+    let mut asserts = FailedAsserts::default();
     let all = (0..executions).map(|number| inputs.get(number));
     let mut done = 0;
     let mut take = |outputs: Outputs| {
         done += 1;
         sink.tell(Event::Run { run: done, of: executions });
+        asserts.add(inputs.circuit, done, &outputs);
         each(shown(inputs.circuit.outputs(), &outputs, parties)).map_err(|failure| {
             let told = symbolon::Error::Internal(failure.message.clone());
             failed = Some(failure);
@@ -118,7 +155,7 @@ pub fn play_batch(
     let phases = report.phases.clone();
     let (runs, spans) = (PartyResult::only_run(&phases), Timeline::of(&report));
     let choice = ChoiceJson::of_session(&session);
-    Ok(PartyResult { phases, runs, spans, choice, ..PartyResult::empty() })
+    Ok(PartyResult { failed: asserts, phases, runs, spans, choice, ..PartyResult::empty() })
 }
 
 /// Connects and runs all of them on what is stored, several online at a time.
@@ -133,16 +170,18 @@ pub fn play_stored(
     sink: &Sink,
 ) -> CliResult<PartyResult> {
     let parties = config.parties() as u16;
-    let mut batch = Vec::new();
+    let (mut batch, mut failed) = (Vec::new(), FailedAsserts::default());
     let all = (0..executions).map(|number| inputs.get(number));
     let ran = stored::run_in_flight(config, store, inputs.circuit, all, |outputs| {
         batch.push(shown(inputs.circuit.outputs(), &outputs, parties));
+        failed.add(inputs.circuit, batch.len() as u64, &outputs);
         sink.tell(Event::Run { run: batch.len() as u64, of: executions });
         Ok(())
     })?;
     tell_agreement(&ran.agreement);
     let phases = ran.report.phases.clone();
-    Ok(PartyResult { batch, phases, choice: ChoiceJson::none(None), ..PartyResult::empty() })
+    let choice = ChoiceJson::none(None);
+    Ok(PartyResult { batch, failed, phases, choice, ..PartyResult::empty() })
 }
 
 /// Prepares all evaluations at once, and runs each by itself.

@@ -236,6 +236,11 @@ impl CliError {
         CliError::new(ExitKind::Internal, message)
     }
 
+    /// The same failure with what it is about.
+    pub fn under(self, what: &str) -> Self {
+        CliError { message: format!("{what}: {}", self.message), ..self }
+    }
+
     /// The same failure with advice.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -73,17 +73,24 @@ pub fn compile(path: &str, program: &ProgramArgs, parties: Option<u16>) -> CliRe
 /// # Errors
 /// That failure.
 pub fn check_failure(circuit: &Circuit, outputs: &[OutputJson]) -> CliResult<()> {
-    for (output, learnt) in circuit.outputs().iter().zip(outputs) {
-        let Some(bits) = &learnt.bits else { continue };
-        let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
-        if let Some(failure) = circuit.failure(output, &bits) {
-            return Err(CliError::assert(format!(
-                "{} ({}, line {})",
-                failure.text, failure.file, failure.line
-            )));
-        }
+    let bits = outputs.iter().map(|learnt| learnt.bits.as_ref());
+    let bits = bits.map(|bits| Some(bits?.bytes().map(|byte| byte == b'1').collect::<Vec<_>>()));
+    match failed_assert(circuit, bits) {
+        Some(text) => Err(CliError::assert(text)),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The text and the place of the assert that failed, as the bits of all outputs tell.
+pub fn failed_assert<B: AsRef<[bool]>>(
+    circuit: &Circuit,
+    outputs: impl Iterator<Item = Option<B>>,
+) -> Option<String> {
+    let failures = circuit.outputs().iter().zip(outputs);
+    let mut failures =
+        failures.filter_map(|(output, bits)| circuit.failure(output, bits?.as_ref()));
+    let failure = failures.next()?;
+    Some(format!("{} ({}, line {})", failure.text, failure.file, failure.line))
 }
 
 /// Arguments of `check`.

@@ -78,6 +78,9 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
     let failure = check_failure(&circuit, &outputs);
+    // Not every party need learn of it.
+    let failed = played.iter().map(|played| played.failed.check(tuning.params.executions));
+    let failure = failed.fold(failure, Result::and);
     let batch = agreed_batch(&played)?;
     if failure.is_ok() {
         saves.write(&circuit, &outputs)?;

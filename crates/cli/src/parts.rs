@@ -13,6 +13,7 @@ use symbolon::{Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
 use crate::args::RunArgs;
 use crate::connect;
 use crate::error::{CliError, CliResult};
+use crate::lang::check_failure;
 use crate::offline::{party_costs, tell_costs, who};
 use crate::output::{print, print_json, want_json};
 use crate::owners::{Audience, Owner};
@@ -81,6 +82,8 @@ type Learnt = Vec<Option<Vec<OutputJson>>>;
 /// What a party has in the end.
 struct Played {
     learnt: Learnt,
+    /// The part that ended it, by a failed assert.
+    failure: CliResult<()>,
     choice: ChoiceJson,
     report: Report,
 }
@@ -115,6 +118,10 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     tuning.one_at_a_time("parts")?;
     tuning.runs_nothing("parts")?;
     let plan = Plan::read(&args.plan)?;
+    for part in &plan.0 {
+        let known = tuning.check_components(&part.circuit);
+        known.map_err(|failure| failure.under(&format!("part `{}`", part.name)))?;
+    }
     let values = plan.values(&settings.inputs, party)?;
     let parties = party.map_or(vec![0.into(), 1.into()], |party| vec![party]);
     for &party in &parties {
@@ -136,6 +143,8 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         }
     };
     let learnt = agreed(&played)?;
+    let failures = played.iter().map(|(_, played)| played.failure.clone());
+    let failure = failures.fold(Ok(()), CliResult::and);
     let costs: Vec<(PartyId, &Report)> =
         played.iter().map(|(party, played)| (*party, &played.report)).collect();
     if !settings.json {
@@ -145,7 +154,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
             print(&text.collect::<String>())?;
         }
         tell_costs(&tuning, &costs);
-        return Ok(());
+        return failure;
     }
     let choice = played.first().map(|(_, played)| played.choice.clone()).unwrap_or_default();
     let of_part = |(part, outputs): (&Part, Option<Vec<OutputJson>>)| PartJson {
@@ -167,7 +176,8 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         parts: plan.0.iter().zip(learnt).map(of_part).collect(),
         parties,
-    })
+    })?;
+    failure
 }
 
 /// Both parties as threads of this process.
@@ -190,7 +200,14 @@ fn run_here(
         let panicked = |_| Err(CliError::internal("a party's thread panicked"));
         (zero.join().unwrap_or_else(panicked), one.join().unwrap_or_else(panicked))
     });
-    Ok(vec![(0.into(), zero?), (1.into(), one?)])
+    let parties = [(PartyId::new(0), zero), (PartyId::new(1), one)];
+    let failed = |(_, end): &(PartyId, CliResult<Played>)| {
+        end.as_ref().is_ok_and(|played| played.failure.is_err())
+    };
+    // A party that does not learn of the failed assert only sees that the other has ended.
+    let one_failed = parties.iter().any(failed);
+    let ends = parties.into_iter().filter(|(_, end)| !one_failed || end.is_ok());
+    ends.map(|(party, end)| Ok((party, end?))).collect()
 }
 
 /// What anybody learnt.
@@ -225,7 +242,8 @@ fn lines(part: &Part, outputs: &[OutputJson]) -> String {
     outputs.iter().filter_map(line).collect()
 }
 
-/// Evaluates one part after the other as one party, and tells what it learns of each.
+/// Evaluates one part after the other as one party, and tells what it learns of each; ends after a
+/// part of which an assert failed.
 fn play(
     config: Config,
     plan: &Plan,
@@ -241,7 +259,7 @@ fn play(
     let mut learnt = Learnt::new();
     // What was learnt of each part, and its number among those that were run.
     let mut ran: Vec<Option<(Outputs, usize)>> = Vec::new();
-    let mut number = 0;
+    let (mut number, mut failure) = (0, Ok(()));
     for (part, inputs) in plan.0.iter().zip(&inputs) {
         if !part.is_wanted(&ran) {
             ran.push(None);
@@ -255,11 +273,17 @@ fn play(
         };
         let shown = OutputJson::all(part.circuit.outputs(), &outputs, PARTIES);
         each(part, &shown)?;
+        failure = check_failure(&part.circuit, &shown)
+            .map_err(|failure| failure.under(&format!("part `{}`", part.name)));
         learnt.push(Some(shown));
+        if failure.is_err() {
+            break;
+        }
         ran.push(Some((outputs, number)));
         number += 1;
     }
-    Ok(Played { learnt, choice, report: session.report() })
+    learnt.resize(plan.0.len(), None);
+    Ok(Played { learnt, failure, choice, report: session.report() })
 }
 
 impl Part {
@@ -295,10 +319,7 @@ impl Plan {
         for entry in file.part {
             let name = entry.name.clone();
             let part = plan.part(entry, path.parent());
-            plan.0.push(part.map_err(|failure| {
-                let text = format!("part `{name}`: {}", failure.message);
-                CliError { message: text, ..failure }
-            })?);
+            plan.0.push(part.map_err(|failure| failure.under(&format!("part `{name}`")))?);
         }
         if plan.0.is_empty() {
             return Err(wrong("there is no [[part]]".to_string()));

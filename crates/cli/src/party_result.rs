@@ -7,6 +7,7 @@ use symbolon::stored::RunPrepared;
 
 use symbolon::PhaseReport;
 
+use crate::batch::FailedAsserts;
 use crate::results::{BatchOutputs, ChoiceJson, OutputJson};
 use crate::timeline::Span;
 
@@ -18,6 +19,9 @@ pub struct PartyResult {
     /// The same by evaluation, when there were many.
     #[serde(default)]
     pub batch: BatchOutputs,
+    /// Asserts that failed in it.
+    #[serde(default)]
+    pub failed: FailedAsserts,
     /// What the phases cost in all.
     pub phases: Vec<PhaseReport>,
     /// What they cost in each run; without the set-up.
@@ -39,6 +43,7 @@ impl PartyResult {
         PartyResult {
             outputs: Vec::new(),
             batch: Vec::new(),
+            failed: FailedAsserts::default(),
             phases: Vec::new(),
             runs: Vec::new(),
             spans: Vec::new(),

@@ -4,7 +4,7 @@ use symbolon::circuit::PartyId;
 use symbolon::{Config, Error, stored};
 
 use crate::args::RunArgs;
-use crate::batch::{line, play_stored, shown};
+use crate::batch::{FailedAsserts, line, play_stored, shown};
 use crate::connect;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
@@ -79,11 +79,16 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
                 let all = (0..*executions).map(|number| inputs.get(number));
                 let ran = stored::run_batch(config, &store, &circuit, all).map_err(suspect)?;
                 tell_agreement(&ran.agreement);
+                let mut failed = FailedAsserts::default();
+                for (number, outputs) in (1..).zip(&ran.outputs) {
+                    failed.add(&circuit, number, outputs);
+                }
                 let shown = |outputs| shown(circuit.outputs(), outputs, parties);
                 let batch = ran.outputs.iter().map(shown).collect();
                 let choice = ChoiceJson::none(ran.dealer.as_deref());
                 PartyResult {
                     batch,
+                    failed,
                     phases: ran.report.phases.clone(),
                     choice,
                     ..PartyResult::empty()
@@ -96,6 +101,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
         played.map_err(|failure| dealer::suspect(failure, dealt))?
     };
     let failure = check_failure(&circuit, &played.outputs);
+    let failure = failure.and(played.failed.check(tuning.params.executions));
     if failure.is_ok() {
         saves.write(&circuit, &played.outputs)?;
     }

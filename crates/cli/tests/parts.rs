@@ -151,6 +151,31 @@ fn plans_that_cannot_be_are_refused_before_anything_starts() {
     symbolon(&[&duplo[..], &["--party", "0"]].concat()).expect(2).says(&["--party"]);
 }
 
+/// What comes after a failed assert would work on zeros.
+#[test]
+fn a_failed_assert_ends_the_parts() {
+    let pair = Pair::unlocked();
+    let source = "fn main(x: u8 from 0, y: u8 from 1) -> (r: u8 to all) {\n    \
+                  assert(x < 10, \"too large\");\n    x + y\n}\n";
+    std::fs::write(pair.path("p.sym"), source).unwrap();
+    let path = pair.path("plan.toml");
+    let text = "[[part]]\nname = \"a\"\ncircuit = \"add:8\"\n\
+                [[part]]\nname = \"b\"\ncircuit = \"p.sym\"\nlinks = { x = \"a.sum\" }\n\
+                [[part]]\nname = \"c\"\ncircuit = \"add:8\"\n\
+                links = { x = \"b.r\", y = \"a.sum\" }\n";
+    std::fs::write(&path, text).unwrap();
+    let words = ["parts", &path, "--protocol", "duplo"];
+    let own: [&[&str]; 2] = [&["--input", "a.x=7"], &["--input", "a.y=8", "--input", "b.y=1"]];
+    let told = ["part `b`: too large", "line 2"];
+    for ended in pair.both(&words, own) {
+        assert_eq!(ended.expect(6).says(&told).out, "a.sum = 15\nb.r = 0\nb.assert = 1\n");
+    }
+    let local = [&words[..], &["--local", "--json"], own[0], own[1]].concat();
+    let ended = symbolon(&local).expect(6).says(&told).json();
+    let ran: Vec<_> = ended["parts"].as_array().unwrap().iter().map(|part| &part["ran"]).collect();
+    assert_eq!(ran, [true, true, false]);
+}
+
 /// A part that was left out has no outputs to go on with.
 #[test]
 fn a_link_to_a_part_that_was_not_run_ends_both() {

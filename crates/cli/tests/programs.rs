@@ -30,6 +30,30 @@ fn parties_compute_a_program_and_a_failed_assert_is_code_6() {
     assert!(failed.err.contains("line 2"), "{}", failed.err);
 }
 
+/// The batch goes on, and which evaluation failed is told.
+#[test]
+fn a_failed_assert_in_a_batch_is_code_6() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "fn main(x: u8 from 0, y: u8 from 1) -> (r: u8 to all) {\n    \
+                  assert(x < 10, \"too large\");\n    x + y\n}\n";
+    std::fs::write(folder.path().join("p.sym"), source).expect("written");
+    std::fs::write(folder.path().join("one"), "1\n20\n3\n").expect("written");
+    std::fs::write(folder.path().join("two"), "10\n20\n3\n").expect("written");
+    let run = |protocol: &str, x: &str, more: &[&str]| {
+        let words = ["local", "p.sym", "--protocol", protocol, "--batch", "3", "--input", x];
+        let words = [&words[..], &["--input", "y=1"], more].concat();
+        symbolon_in(folder.path(), "", &words).expect(6)
+    };
+    for protocol in ["wrk", "duplo", "dualex"] {
+        let ended = run(protocol, "x=@one", &[]);
+        assert_eq!(ended.out, "2\t0\n0\t1\n4\t0\n", "{protocol}");
+        ended.says(&["evaluation 2 of 3: too large (p.sym, line 2)"]);
+    }
+    run("wrk", "x=@two", &["--json"])
+        .says(&["2 evaluations failed, the first is evaluation 1 of 3: too large"])
+        .json();
+}
+
 #[test]
 fn tools_check_format_count_and_test() {
     let folder = tempfile::tempdir().expect("a folder");
