@@ -395,7 +395,14 @@ impl Plan {
             Ok((input, source))
         };
         let links = links.into_iter().map(link).collect::<CliResult<_>>()?;
+        let links: Vec<(usize, Source)> = links;
         let when = when.map(|when| self.condition(&when)).transpose()?;
+        let perhaps = links.iter().map(|(_, source)| &self.0[source.part]);
+        let mut perhaps = perhaps.filter(|part| part.when.is_some());
+        if let (None, Some(part)) = (&when, perhaps.next()) {
+            let text = format!("it goes on with part `{}`, which may be left out", part.name);
+            return Err(CliError::usage(text).with_hint("give it a `when`, too"));
+        }
         Ok(Part { name, given, circuit, links, when })
     }
 
@@ -436,7 +443,12 @@ impl Plan {
         for (value, folder) in given {
             let names = || CliError::usage("--input takes PART.INPUT=VALUE");
             let (name, input) = value.input.expose().split_once('.').ok_or_else(names)?;
-            let number = self.0.iter().position(|part| part.name == name).ok_or_else(names)?;
+            let number = self.0.iter().position(|part| part.name == name).ok_or_else(|| {
+                let known: Vec<String> =
+                    self.0.iter().map(|part| format!("`{}`", part.name)).collect();
+                CliError::usage("--input names a part that there is not")
+                    .with_hint(format!("the parts are {}", known.join(", ")))
+            })?;
             let circuit = &self.0[number].circuit;
             let one = InputSources { input: input.into(), value: value.value.clone() };
             let read = resolve(circuit, &[one], folder.as_deref(), Reading::default())?;

@@ -145,8 +145,13 @@ fn plans_that_cannot_be_are_refused_before_anything_starts() {
         ended.expect(2).says(&[protocol, "keeps no outputs", "--protocol duplo"]);
     }
     let duplo = [&local[..], &["--protocol", "duplo"]].concat();
-    for input in ["x=3", "nobody.x=3", "sum.w=3", "double.x=3"] {
-        symbolon(&[&duplo[..], &["--input", input]].concat()).expect(2);
+    for (input, says) in [
+        ("x=3", "PART.INPUT=VALUE"),
+        ("nobody.x=3", "the parts are `sum`, `double`, `again`, `last`"),
+        ("sum.w=3", "no input of that name"),
+        ("double.x=3", "no value"),
+    ] {
+        symbolon(&[&duplo[..], &["--input", input]].concat()).expect(2).says(&[says]);
     }
     symbolon(&[&duplo[..], &["--party", "0"]].concat()).expect(2).says(&["--party"]);
 }
@@ -195,8 +200,16 @@ name = "c"
 circuit = "add:8"
 links = { x = "b.sum", y = "a.sum" }
 "#;
+    let words = ["parts", "--local", "--protocol", "duplo"];
+    // What is always run must not go on with what may be left out.
     let (_folder, path) = plan(text);
-    let words = ["parts", &path, "--local", "--protocol", "duplo"];
+    symbolon(&[&words[..], &[&path]].concat()).expect(2).says(&[
+        "part `c`",
+        "goes on with part `b`, which may be left out",
+        "`when`",
+    ]);
+    let (_folder, path) = plan(&format!("{text}when = \"a.sum = 3\"\n"));
+    let words = [&words[..], &[&path]].concat();
     let words = [&words[..], &["--input", "a.x=1", "--input", "a.y=2"]].concat();
     symbolon(&words).expect(2).says(&["part `c`", "part `b`, which was not run"]);
 }
