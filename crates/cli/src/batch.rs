@@ -53,14 +53,20 @@ impl<'v> BatchInputs<'v> {
         }
         let all = BatchInputs { circuit, party, values };
         // What a user got wrong is told before anybody is troubled.
-        (0..executions).try_for_each(|number| all.get(number).map(drop)).map_err(|error| {
-            CliError::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
-        })?;
+        for number in 0..executions {
+            all.fill(number)?.finish().map_err(|error| {
+                CliError::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
+            })?;
+        }
         Ok(all)
     }
 
     /// The inputs of one evaluation.
     pub fn get(&self, number: u64) -> symbolon::Result<Inputs> {
+        self.fill(number)?.finish()
+    }
+
+    fn fill(&self, number: u64) -> symbolon::Result<InputsBuilder<'_>> {
         let mut builder = Inputs::builder(self.circuit, self.party);
         for (place, lines) in &self.values {
             let line = if lines.len() == 1 { lines[0] } else { lines[number as usize] };

@@ -79,6 +79,7 @@ impl InputSources {
                     "{name}: with --batch a file has a value a line, and no columns or keys"
                 )));
             }
+            check_lines(input, &text, &name)?;
             return Ok(text.trim().into());
         }
         let bits = parse_file(input, &text, &form).map_err(|error| {
@@ -97,6 +98,18 @@ impl InputSources {
         })?;
         Ok(bits_text(&Zeroizing::new(bits)))
     }
+}
+
+/// Refuses lines that are no values, so that an error can say which line of which file it is.
+fn check_lines(input: &Input, text: &str, name: &str) -> CliResult<()> {
+    for (line, value) in (1..).zip(text.lines()) {
+        if value.trim().is_empty() {
+            continue;
+        }
+        let bits = parse_value(input, value.trim()).map(Zeroizing::new);
+        bits.map_err(|error| CliError::usage(format!("{name}, line {line}: {error}")))?;
+    }
+    Ok(())
 }
 
 /// Whether a text looks like a JSON object, or a list of them.

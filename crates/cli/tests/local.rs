@@ -336,6 +336,15 @@ fn batches_take_values_by_the_line() {
         let refused = symbolon(&[&words[..], more].concat()).expect(2);
         assert!(refused.err.contains(told), "{}", refused.err);
     }
+    // Which line it is, and nothing of what is there.
+    std::fs::write(&path, "1\n\n4071\n2\n").unwrap();
+    let refused = symbolon(&words).expect(2);
+    let told = format!("{}, line 3: input `x`", path.display());
+    assert!(refused.err.contains(&told), "{}", refused.err);
+    assert!(!refused.err.contains("4071") && !refused.err.contains("hint"), "{}", refused.err);
+    std::fs::write(&path, "1\n2\n250\n").unwrap();
+    let missing = symbolon(&words[..6]).expect(2);
+    assert!(missing.err.contains("one value a line"), "{}", missing.err);
     let four = ["local", "add:8", "--batch", "4", "--input", &x, "--input", "y=7"];
     let refused = symbolon(&four).expect(2);
     assert!(refused.err.contains("3 values for 4 evaluations"), "{}", refused.err);
