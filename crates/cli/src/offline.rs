@@ -4,7 +4,7 @@
 use symbolon::circuit::PartyId;
 use symbolon::store::Store;
 use symbolon::stored::{self, Agreement, Amount, Filled, NewComponents, NewPool};
-use symbolon::{Config, Report};
+use symbolon::{Config, Protocol, Report};
 
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
 use crate::connect;
@@ -39,6 +39,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
         tuning.params.pool_gates = gates;
     }
+    has_pools(tuning.params.protocol)?;
     if tuning.params.protocol.has_components() {
         return preprocess_components(args, &settings, (&tuning, party));
     }
@@ -63,6 +64,19 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     }
     tell_costs(&tuning, &[(party, &filled.report)]);
     Ok(())
+}
+
+/// Refuses a protocol that has pools of no sort.
+///
+/// # Errors
+/// A usage failure that says what to do instead.
+fn has_pools(protocol: Protocol) -> CliResult<()> {
+    if protocol.has_pools() || protocol.has_components() {
+        return Ok(());
+    }
+    let name = protocol.name();
+    Err(CliError::usage(format!("{name} has no pools"))
+        .with_hint("`symbolon prepare CIRCUIT --count N` does all work ahead for N runs at once"))
 }
 
 /// How the others are reached, and whether a dealer is.
@@ -165,6 +179,10 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let settings = Settings::of(&run)?;
     progress::set_up(&settings.show, "prepare", &settings.spec.circuit)?;
     let (tuning, party) = who(&settings)?;
+    let from_pools = args.from_pools || settings.ahead.from_pools;
+    if from_pools {
+        has_pools(tuning.params.protocol)?;
+    }
     tuning.runs_nothing("prepare")?;
     tuning.warn();
     let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
@@ -174,7 +192,6 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let made = {
         let progress = Progress::begin();
         let config = progress.sink(party).attach(config);
-        let from_pools = args.from_pools || settings.ahead.from_pools;
         let prepare = if from_pools { stored::prepare_from_pools } else { stored::prepare };
         let made = prepare(config, &store, &circuit, count);
         made.map_err(|e| dealer::suspect(e.into(), dealt))?

@@ -521,6 +521,15 @@ fn pools_of_another_sort_are_refused() {
         (&["preprocess", "add:8"][..], "pools of gates"),
         (&["preprocess", "--gates", "9", "--protocol", "duplo"], "pools of components"),
         (&["preprocess", "--count", "2", "--gates", "9"], "pools of gates"),
+        (&["preprocess", "--protocol", "duplo"], "for which circuit?"),
+        (&["preprocess", "add:8", "--protocol", "dualex"], "prepare CIRCUIT --count N"),
+        (&["preprocess", "--gates", "9", "--protocol", "dualex"], "dualex has no pools"),
+        (&["prepare", "add:8", "--from-pools", "--protocol", "dualex"], "dualex has no pools"),
+        (&["preprocess", "add:1", "--protocol", "duplo"], "no AND gates"),
+        (
+            &["prepare", "cbcmac:2", "--protocol", "duplo", "--component", "nosuch"],
+            "its components are `cbcmac",
+        ),
     ] {
         symbolon(&[words, &["--config", &config]].concat()).expect(2).says(&[says]);
     }
