@@ -465,6 +465,28 @@ fn three_kinds_of_components_are_run_on_a_later_day() {
     }
 }
 
+/// What is there but was prepared in another way is named, and that it is not used.
+#[test]
+fn what_was_prepared_in_another_way_is_named() {
+    let pair = Pair::unlocked();
+    let prepare = ["prepare", "add:8", "--protocol", "duplo", "--batch", "3", "--rho", "64"];
+    for ended in pair.both(&prepare, [&[]; 2]) {
+        ended.expect(0);
+    }
+    let inputs: [&[&str]; 2] = [&["--input", "x=1"], &["--input", "y=1"]];
+    let run = ["run", "add:8", "--prepared", "--protocol", "duplo"];
+    for more in
+        [&[][..], &["--batch", "3"], &["--batch", "3", "--rho", "64", "--component", "add:8"]]
+    {
+        for ended in pair.both(&[&run[..], more].concat(), inputs) {
+            ended.expect(2).says(&["another way (duplo, 3 at a time, ρ = 64)"]);
+        }
+    }
+    for ended in pair.both(&[&run[..], &["--batch", "3", "--rho", "64"]].concat(), inputs) {
+        assert_eq!(ended.expect(0).out, "2\n2\n2\n");
+    }
+}
+
 /// What one process on each side prepares in one go, later ones use up: one by one, and several
 /// online at a time.
 #[test]

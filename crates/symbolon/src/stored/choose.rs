@@ -46,8 +46,14 @@ pub(super) fn choose_prepared(
             busy.push(item.group);
         }
         if both.is_empty() {
-            let dealers =
-                if available_items.is_empty() { other_dealers(store, filter)? } else { vec![] };
+            let (mut dealers, mut others) = (Vec::new(), None);
+            if available_items.is_empty() {
+                dealers = other_dealers(store, filter)?;
+                others = prepared_otherwise(store, filter)?;
+            }
+            if let Some(others) = others.filter(|_| dealers.is_empty()) {
+                return Err(Error::store(others));
+            }
             return Err(Error::store(nothing(&available_items, &dealers, &all, me)));
         }
         // Somebody's time is up: all say so, so that all end.
@@ -97,6 +103,11 @@ pub(super) fn choose_many(
         }
     }
     if chosen.len() < count {
+        if offered.is_empty()
+            && let Some(others) = prepared_otherwise(store, filter)?
+        {
+            return Err(Error::store(others));
+        }
         return Err(Error::store(format!(
             "{count} evaluations need as many prepared circuits, and all parties hold {} that are free: prepare more \
              together",
@@ -129,6 +140,44 @@ fn other_dealers(store: &Store, filter: &Filter) -> Result<Vec<String>> {
     dealers.sort();
     dealers.dedup();
     Ok(dealers)
+}
+
+/// The most ways that a message lists.
+const MOST_WAYS: usize = 4;
+
+/// What the store has for the circuit that was prepared in other ways, or with others, as a
+/// sentence; none if there is nothing.
+fn prepared_otherwise(store: &Store, filter: &Filter) -> Result<Option<String>> {
+    let way = |protocol: &str, rho| format!("{protocol}, ρ = {rho}");
+    let ways = |filter: &Filter| {
+        let items = available_items(store, filter)?;
+        let mut ways: Vec<String> =
+            items.iter().map(|item| way(&item.meta.protocol, item.meta.rho)).collect();
+        ways.sort();
+        ways.dedup();
+        let more = if ways.len() > MOST_WAYS { "; …" } else { "" };
+        ways.truncate(MOST_WAYS);
+        Ok::<_, Error>((!ways.is_empty()).then(|| ways.join("; ") + more))
+    };
+    let any_way = Filter { protocol: None, rho: None, ..filter.clone() };
+    let wanted = match (&filter.protocol, filter.rho) {
+        (Some(protocol), Some(rho)) => way(protocol, rho),
+        _ => return Ok(None),
+    };
+    if let Some(ways) = ways(&any_way)? {
+        return Ok(Some(format!(
+            "this store holds nothing that was prepared for this circuit with these peers as it is to be run \
+             ({wanted}), but it was prepared in another way ({ways}): run it with the same protocol, batch, \
+             components, form of intersection and ρ as it was prepared with, or prepare it together again"
+        )));
+    }
+    let anyone = Filter { party: None, peers: None, ..any_way };
+    Ok(ways(&anyone)?.map(|ways| {
+        format!(
+            "all that this store holds for this circuit ({ways}) was prepared as another party, or with peers of \
+             other keys: run it as it was prepared, or prepare it together first"
+        )
+    }))
 }
 
 fn nothing(
