@@ -130,6 +130,10 @@ fn preprocess_components(
             .with_hint("name a circuit, and say with --count for how many runs of it"));
     }
     tuning.runs_nothing("preprocess")?;
+    if settings.spec.circuit.is_empty() {
+        let text = format!("for which circuit? {name} fills pools of components, for runs of one");
+        return Err(CliError::usage(text).with_hint("say `symbolon preprocess CIRCUIT --count N`"));
+    }
     let circuit = settings.spec.load(connect::count(settings)?)?.circuit;
     let runs = u64::from(args.count.or(settings.ahead.count).unwrap_or(1));
     let store = open_or_create(&settings.store)?;

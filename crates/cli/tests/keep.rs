@@ -442,6 +442,10 @@ fn components_on_monday_a_program_on_tuesday_an_answer_on_wednesday() {
     for ended in pair.both(&other, [&[]; 2]) {
         ended.expect(2).says(&["the pool has no components", "aes"]);
     }
+    let other_rho = [&again[..], &["--rho", "64"]].concat();
+    for ended in pair.both(&other_rho, [&[]; 2]) {
+        ended.expect(2).says(&["enough for 0 of 1", "pools for ρ = 40, which do not serve"]);
+    }
 }
 
 /// The same without a pool: three kinds, prepared together, each run on a later day.
@@ -564,4 +568,8 @@ fn phases_of_duplo_are_told_apart() {
     let inputs = ["--input", "x=20", "--input", "y=22"];
     let ended = symbolon(&[&words[..], &inputs].concat()).expect(0);
     assert_eq!(ended.says(&["independent", "dependent", "online"]).out, "sum = 42\n");
+    // Nothing is garbled.
+    let words = ["local", "add:1", "--protocol", "duplo", "--split-phases"];
+    let ended = symbolon(&[&words[..], &["--input", "x=1", "--input", "y=0"]].concat());
+    assert_eq!(ended.expect(0).out, "sum = 1\n");
 }

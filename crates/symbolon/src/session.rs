@@ -215,6 +215,10 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Correlations> {
+        if self.protocol.has_components() && self.circuit.plan().and_count() == 0 {
+            // There are no components, and inputs and outputs are the circuit's own.
+            return self.preprocess_circuit();
+        }
         self.only(Kind::Run)?;
         let job = self.network.session;
         if self.protocol.has_components() {

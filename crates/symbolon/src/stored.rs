@@ -360,8 +360,10 @@ struct PoolPart {
 struct Pools {
     ranges: Vec<PoolPart>,
     agreement: Agreement,
-    /// Why a pool that all parties hold is of no use for the circuit.
+    /// Why a pool that all parties hold is of no use for the circuit, if none is of any.
     useless: Option<Error>,
+    /// What else there is to say where there is too little, as a clause.
+    note: String,
     /// Held until the circuits are prepared.
     _locks: Vec<GroupLock>,
 }
@@ -507,7 +509,8 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
     let mut rounds = Rounds::default();
     let (available_items, both, agreement) = agree(network, &mut rounds, work.store, &filter)?;
     let taken = work.taken();
-    let mut pools = Pools::none(agreement);
+    let note = pools_of_other_rhos(work.store, &filter)?;
+    let mut pools = Pools { note, ..Pools::none(agreement) };
     // A circuit without gates and inputs takes nothing that could be marked as used.
     if taken.iter().all(|take| *take == 0) {
         return Ok(pools);
@@ -525,6 +528,21 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
     Ok(pools)
 }
 
+/// Says that there are pools of another ρ, if there are: they serve no circuit of this one.
+fn pools_of_other_rhos(store: &Store, filter: &Filter) -> Result<String> {
+    let any = Filter { rho: None, ..filter.clone() };
+    let items = store.available_items(&any).map_err(failed)?;
+    let mut others: Vec<u32> = items.iter().map(|item| item.meta.rho).collect();
+    others.retain(|rho| Some(*rho) != filter.rho);
+    others.sort_unstable();
+    others.dedup();
+    let others: Vec<String> = others.iter().map(u32::to_string).collect();
+    Ok(match others.is_empty() {
+        true => String::new(),
+        false => format!(" (there are pools for ρ = {}, which do not serve)", others.join(" and ")),
+    })
+}
+
 /// Whether what is left of a pool from `next` on is enough for a circuit.
 fn fits(item: &AvailableItem, next: &[u64], taken: &[u64]) -> bool {
     let left = item.meta.counts.iter().zip(next).zip(taken);
@@ -535,7 +553,8 @@ fn fits(item: &AvailableItem, next: &[u64], taken: &[u64]) -> bool {
 
 impl Pools {
     fn none(agreement: Agreement) -> Pools {
-        Pools { ranges: Vec::new(), agreement, useless: None, _locks: Vec::new() }
+        let (ranges, note) = (Vec::new(), String::new());
+        Pools { ranges, agreement, useless: None, note, _locks: Vec::new() }
     }
 
     /// Takes parts of a pool that is locked, for as many circuits as there is enough for, until
@@ -562,12 +581,14 @@ impl Pools {
 
     /// There is not enough for so many circuits.
     fn too_few(self, count: u32) -> Error {
-        self.useless.filter(|_| self.ranges.is_empty()).unwrap_or_else(|| {
-            let n = self.ranges.len();
-            Error::store(format!(
-                "the pools that all parties hold are enough for {n} of {count}: fill them first"
-            ))
-        })
+        let (n, note) = (self.ranges.len(), self.note);
+        match self.useless.filter(|_| n == 0) {
+            Some(Error::InvalidInput(text)) => Error::InvalidInput(text + &note),
+            Some(error) => error,
+            None => Error::store(format!(
+                "the pools that all parties hold are enough for {n} of {count}{note}: fill them first"
+            )),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use symbolon_transport::{Error, Result};
 use super::holdings::{Holdings, Rounds, available_items, common, lock, tell};
 use super::maker::{Maker, Origin};
 use super::pools::{Engines, MOST_POOLS, ToItemWriter};
-use super::{Agreement, Pools, Preparing, failed, fits, lowest_latency};
+use super::{Agreement, Pools, Preparing, failed, fits, lowest_latency, pools_of_other_rhos};
 use crate::config::Config;
 use crate::params::Job;
 use crate::report::Report;
@@ -85,11 +85,11 @@ pub fn fill_components(
     }
     let gates = protocol.demand_of(circuit, 2, batch)?.and_gates;
     if gates == 0 {
-        let text = "the circuit has no AND gates: there is nothing to make ahead without its inputs; \
-                    run it, or prepare it without pools";
+        let text =
+            "the circuit has no AND gates, so it takes no components: prepare it without a pool";
         return Err(Error::invalid_input(text));
     }
-    let most = (terms.params.pool_gates / gates.max(1)).max(1);
+    let most = (terms.params.pool_gates / gates).max(1);
     if runs == 0 || runs.div_ceil(most) > MOST_POOLS {
         let text = format!("pools are filled for 1 to {} runs of this size", most * MOST_POOLS);
         return Err(Error::InvalidInput(text));
@@ -239,7 +239,13 @@ pub(super) fn agree_on_pools(
     let (store, what) = (work.store, (work.maker, work.circuit));
     let Candidates { all, agreement, useless } =
         Candidates::find(network, &mut rounds, store, what)?;
-    let mut pools = Pools { useless, ..Pools::none(agreement) };
+    // A pool that serves but has too little left says more than one that does not serve.
+    let useless = useless.filter(|_| all.is_empty());
+    let mut note = pools_of_other_rhos(store, &filter(work.maker))?;
+    if work.need.and_gates == 0 && all.is_empty() {
+        note.push_str(" (a circuit without AND gates is prepared without a pool, too)");
+    }
+    let mut pools = Pools { useless, note, ..Pools::none(agreement) };
     for Candidate { item, plan, next } in all {
         // A circuit without gates and inputs takes nothing that could be marked as used.
         let takes_nothing = plan.takes().iter().all(|take| *take == 0);
