@@ -266,7 +266,7 @@ impl From<Error> for CliError {
         }
         CliError {
             class: error.class().into(),
-            message: error.to_string(),
+            message: text(&error),
             hint: hint(&error),
             code: error.code().to_string(),
             check: error.check().map(|check| check.code().into()),
@@ -301,6 +301,28 @@ impl From<symbolon::circuit::CircuitError> for CliError {
 /// What to do when the machine has no more of something.
 const SYSTEM: &str = "this is about this machine and not about the peers: `ulimit -a` shows what a process may have; run \
                       it again with fewer --threads or parties, or when less else runs here";
+
+/// An error in words; connections are what --threads asks for.
+fn text(error: &Error) -> String {
+    if let Error::PeerIncompatible { what: Subject::Lanes, ours, theirs } = error
+        && let (Some(ours), Some(theirs)) = (threads(ours), threads(theirs))
+    {
+        return format!("the parties disagree on --threads: ours {ours}, theirs {theirs}");
+    }
+    error.to_string()
+}
+
+/// With how many threads there are so many connections, and what is said after the number.
+fn threads(connections: &str) -> Option<String> {
+    let end = connections.find(|c: char| !c.is_ascii_digit()).unwrap_or(connections.len());
+    let (number, rest) = connections.split_at(end);
+    match number.parse().ok()? {
+        1u64 => Some(connections.to_string()),
+        // Of several, each has one, and what all do has another.
+        n @ 3.. => Some(format!("{}{rest}", n - 1)),
+        _ => None,
+    }
+}
 
 fn hint(error: &Error) -> Option<String> {
     let text = match error {
@@ -468,6 +490,18 @@ mod tests {
             assert_eq!(json, format!("\"{}\"", class.name()));
             assert!(crate::options::EXIT_CODES.contains(&format!("\n  {code} ")), "{code}");
         }
+    }
+
+    #[test]
+    fn connections_are_told_as_threads() {
+        let told = |ours, theirs| {
+            let failure = CliError::from(Error::incompatible(Subject::Lanes, ours, theirs));
+            assert!(failure.hint.is_some_and(|hint| hint.contains("--threads")));
+            failure.message
+        };
+        assert_eq!(told("3", "1"), "the parties disagree on --threads: ours 2, theirs 1");
+        assert!(told("1", "5 (party 2)").ends_with("ours 1, theirs 4 (party 2)"));
+        assert!(told("1", "2").contains("lanes"), "no number of threads has two");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::screen;
 use crate::settings::Settings;
 use crate::stores::open_or_create;
 use crate::tuning::Tuning;
+use crate::words::counted;
 
 /// Without another word, a pool has this part of its gates as input bits of each party.
 const GATES_PER_INPUT_BIT: u64 = 8;
@@ -138,7 +139,7 @@ fn preprocess_components(
     let runs = u64::from(args.count.or(settings.ahead.count).unwrap_or(1));
     let store = open_or_create(&settings.store)?;
     let (config, _) = reach(settings, (tuning, party))?;
-    let of = |runs: u64| format!("components for {runs} runs of {}", circuit.name());
+    let of = |runs: u64| format!("components for {} of {}", counted(runs, "run"), circuit.name());
     let (mut closed, mut printed) = (0, Ok(()));
     let filled = {
         let progress = Progress::begin();

@@ -184,10 +184,10 @@ fn components(meta: &ItemMeta, left: &[u64]) -> Vec<StoredComponentJson> {
     kinds.collect()
 }
 
-/// `20 aes128, 3 leftover gates`.
+/// `20 × aes128, 1 × leftover gates`.
 fn component_words(components: &[StoredComponentJson]) -> String {
     let one = |kind: &StoredComponentJson| {
-        format!("{} {}", kind.left, kind.name.as_deref().unwrap_or(&kind.digest[..8]))
+        format!("{} × {}", kind.left, kind.name.as_deref().unwrap_or(&kind.digest[..8]))
     };
     components.iter().map(one).collect::<Vec<_>>().join(", ")
 }
@@ -325,7 +325,7 @@ fn made_by(dealer: Option<&str>) -> String {
 /// Reads all that is left, and voids what is damaged: nobody tries it.
 fn verify(store: &Store) -> CliResult<()> {
     let report = store.verify(|_| ())?;
-    let (mut damaged, mut unread) = (Vec::new(), 0);
+    let (mut damaged, mut unread) = (Vec::new(), 0u64);
     for (id, result) in &report {
         let Err(error) = result else {
             print(&format!("{id}  whole\n"))?;
@@ -354,10 +354,10 @@ fn verify(store: &Store) -> CliResult<()> {
 fn collect(store: &Store) -> CliResult<()> {
     let collected = store.gc()?;
     print(&format!(
-        "removed {} items, {} half-written ones, {} stray folders: {}\n",
-        collected.items.len(),
-        collected.drafts,
-        collected.orphans,
+        "no longer listed: {}; removed: {}, {}; freed: {}\n",
+        counted(collected.items.len() as u64, "used or void item"),
+        counted(collected.drafts as u64, "half-written item"),
+        counted(collected.orphans as u64, "stray folder"),
         bytes(collected.bytes)
     ))?;
     if collected.busy > 0 {

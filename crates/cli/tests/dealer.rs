@@ -455,7 +455,7 @@ fn a_dealer_that_is_not_there_or_dies_is_told_and_nothing_is_kept() {
     }
     for party in [0, 1] {
         assert!(!town.look(party, "ls").contains("pool"));
-        assert!(town.look(party, "gc").starts_with("removed 0 items"));
+        assert!(town.look(party, "gc").starts_with("no longer listed: 0 used or void items;"));
     }
 }
 

@@ -33,7 +33,12 @@ fn monday_tuesday_wednesday() {
     assert!(listed.contains("used") && listed.contains("1 run") && listed.contains("pool"));
     for party in [0, 1] {
         assert_eq!(pair.look(party, "verify").expect(0).out.matches("whole").count(), 2);
-        assert!(pair.look(party, "gc").expect(0).out.starts_with("removed 1 items"));
+        assert!(
+            pair.look(party, "gc")
+                .expect(0)
+                .out
+                .starts_with("no longer listed: 1 used or void item;")
+        );
     }
     let mut export = pair.store(0);
     let left = items.iter().find(|item| pair.look(0, "ls").out.contains(**item)).unwrap();
@@ -418,7 +423,7 @@ fn components_on_monday_a_program_on_tuesday_an_answer_on_wednesday() {
         assert!(ended.expect(0).out.starts_with("there is enough already"));
     }
     let listed = pair.look(0, "ls").expect(0).out;
-    assert!(listed.contains("6 product") && listed.contains("3 larger"), "{listed}");
+    assert!(listed.contains("6 × product") && listed.contains("3 × larger"), "{listed}");
     let json = pair.look_with(1, "ls", &["--json"]).expect(0).json();
     assert_eq!(json["items"][0]["components"].as_array().unwrap().len(), 3);
     // A program that the pool was not filled for.
