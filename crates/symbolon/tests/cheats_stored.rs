@@ -249,10 +249,10 @@ fn no_list_of_what_is_held() {
 }
 
 /// A garbler that cheats in the second of three preparations that share a cut-and-choose: the first
-/// one, which the evaluator has stored by then, is void with the others, since the garbler learnt
-/// something from how the check ended.
+/// one, which the evaluator has written by then, is not entered into its store, since the garbler
+/// learnt something from how the check ended.
 /// Cheat: G | PreProcessSub | another table in the second of several parts, after the first is
-/// stored | `component table`; no part is entered | always
+/// written | `component table`; no part is entered | always
 #[test]
 fn after_a_failed_check_no_part_is_entered() {
     let folder = tempfile::tempdir().unwrap();
