@@ -9,7 +9,7 @@ use symbolon::circuit::{
 };
 
 use symbolon::duplo::{Forecast, GameSizes, Plans};
-use symbolon::{Protocol, Rho, evaluations_at_a_time};
+use symbolon::{Protocol, Rho};
 use symbolon_lang::cost::{ComponentCost, component_costs};
 
 use crate::args::{CircuitCommand, DuploInfoArgs, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
@@ -85,9 +85,6 @@ struct InfoJson {
 /// What a run with duplo garbles and sends, the set-up left out.
 #[derive(Serialize)]
 struct DuploJson {
-    /// How many evaluations of a batch are made and run together; the rest follows, as many at a
-    /// time. Games, cut-and-chooses and memory are of those.
-    evaluations_at_a_time: u64,
     /// What is garbled.
     components: Vec<GarbledJson>,
     /// The game of the authenticators of bundles of wires.
@@ -100,8 +97,8 @@ struct DuploJson {
     bytes: u64,
     /// Those of them that are sent online.
     online_bytes: u64,
-    /// How many cut-and-chooses there are, one after the other; if what runs together takes several
-    /// by itself, how many it takes.
+    /// How many cut-and-chooses there are, one after the other; if one evaluation, or batch of
+    /// `executions`, takes several, how many it takes.
     windows: u64,
     /// Bytes of memory that party 1 holds at its peak, to about a fifth; party 0 holds less.
     memory_bytes: u64,
@@ -303,35 +300,18 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
     if !Protocol::by_name(protocol).is_some_and(Protocol::has_components) {
         return Err(CliError::usage("circuit info takes no --protocol but duplo"));
     }
-    if circuit.inputs().iter().any(|input| input.owner.number() > 1) {
-        return Err(CliError::usage("duplo runs between two parties; this circuit has more"));
-    }
     let rho = Rho::from_bits(args.rho.unwrap_or(40));
-    let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
-    let batch = args.batch.unwrap_or(1);
-    if batch == 0 || args.count == Some(0) {
-        return Err(CliError::usage("--batch and --count take 1 or more"));
-    }
-    // What is prepared runs together; a run cuts its batch.
-    let most = match args.count {
-        Some(_) => batch,
-        None => evaluations_at_a_time(Protocol::Duplo, circuit)?.try_into().unwrap_or(batch),
+    let plans = Plans {
+        executions: args.batch.unwrap_or(1),
+        count: args.count.unwrap_or(1),
+        rho: rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?,
+        components: &args.components,
     };
-    let together = batch.min(most);
-    let of = |executions| {
-        let count = args.count.unwrap_or(1);
-        Forecast::new(circuit, Plans { executions, count, rho, components: &args.components })
-    };
-    let forecast = of(together)?;
-    let times = (batch / together) as u64;
-    let sums = |of: &Forecast| [of.bytes(), of.online.garbler + of.online.evaluator, of.solderings];
-    let mut all = sums(&forecast).map(|one| one * times);
-    if batch % together > 0 {
-        let rest = sums(&of(batch % together)?);
-        all.iter_mut().zip(rest).for_each(|(sum, rest)| *sum += rest);
-    }
-    let [bytes, online_bytes, solderings] = all;
-    let Forecast { components, authenticators, bundle, memory, windows, .. } = forecast;
+    let forecast = Forecast::new(circuit, plans)?;
+    let bytes = forecast.bytes();
+    let Forecast {
+        components, authenticators, bundle, solderings, online, memory, windows, ..
+    } = forecast;
     let garbled = components.into_iter().map(|component| GarbledJson {
         name: component.name,
         and: component.and_gates,
@@ -344,10 +324,9 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
         components: garbled.collect(),
         authenticators: authenticators.into(),
         wires_in_a_bundle: bundle,
-        evaluations_at_a_time: together as u64,
         solderings,
         bytes,
-        online_bytes,
+        online_bytes: online.garbler + online.evaluator,
         windows,
         memory_bytes: memory,
     }))
@@ -368,7 +347,6 @@ fn duplo_text(duplo: &DuploJson) -> String {
     let name = format!("authenticators of {} wires", duplo.wires_in_a_bundle);
     rows.push([name, a, b, c, none(), none(), none(), none()]);
     let facts = [
-        ["evaluations at a time".to_string(), duplo.evaluations_at_a_time.to_string()],
         ["solderings".to_string(), duplo.solderings.to_string()],
         ["bytes, set-up left out".to_string(), duplo.bytes.to_string()],
         ["of them online".to_string(), duplo.online_bytes.to_string()],

@@ -349,28 +349,3 @@ fn batches_take_values_by_the_line() {
     let refused = symbolon(&four).expect(2);
     assert!(refused.err.contains("3 values for 4 evaluations"), "{}", refused.err);
 }
-
-/// A batch is cut into what runs together, and the forecast is of that.
-#[test]
-fn circuit_info_tells_what_a_batch_of_duplo_takes() {
-    let info = |words: &[&str]| {
-        let words = [&["circuit", "info", "--protocol", "duplo", "--json"], words].concat();
-        symbolon(&words).expect(0).json()["duplo"].take()
-    };
-    let number = |json: &serde_json::Value, key: &str| json[key].as_u64().unwrap();
-    let [all, one, rest] = ["130", "128", "2"].map(|batch| info(&["aes128", "--batch", batch]));
-    assert_eq!(number(&all, "evaluations_at_a_time"), 128);
-    for key in ["bytes", "online_bytes", "solderings"] {
-        assert_eq!(number(&all, key), number(&one, key) + number(&rest, key), "{key}");
-    }
-    assert_eq!(all["components"], one["components"]);
-    assert_eq!(number(&all, "memory_bytes"), number(&one, "memory_bytes"));
-    // What is prepared is made together.
-    let prepared = info(&["aes128", "--batch", "130", "--count", "1"]);
-    assert_eq!(number(&prepared, "evaluations_at_a_time"), 130);
-    let refused = ["circuit", "info", "aes128", "--protocol", "duplo", "--batch", "0"];
-    symbolon(&refused).expect(2).says(&["--batch and --count take 1 or more"]);
-    symbolon(&["circuit", "info", "auction:3x8", "--protocol", "duplo"])
-        .expect(2)
-        .says(&["between two parties"]);
-}

@@ -1,7 +1,7 @@
 //! Many evaluations of one circuit, in windows that run side by side where the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_protocols::{Batch, Compiled, InFlight, InputBits, OutputBits, Protocol};
+use symbolon_protocols::{Batch, InFlight, InputBits, OutputBits};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
@@ -107,32 +107,19 @@ impl Session {
 
     /// How many evaluations are run side by side.
     fn window(&self) -> Result<u64> {
-        at_a_time(self.protocol, &self.circuit, self.parties(), self.network.batch)
+        if !self.protocol.runs_batches() {
+            return Ok(1);
+        }
+        let one = Batch { executions: 1, ..self.network.batch };
+        let need = self.protocol.demand_of(&self.circuit, self.parties(), one)?;
+        let window = TRIPLES / need.and_gates.max(1);
+        Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
     }
 
     /// Ends the session when something outside of a phase failed: the peer is waiting.
     fn kept<T>(&mut self, done: Result<T>) -> Result<T> {
         done.or_else(|error| self.phase(ONLINE, |_| Err(error)))
     }
-}
-
-/// How many evaluations of a circuit [`Session::evaluate_batch`] runs at a time between two
-/// parties, with nothing but the protocol chosen.
-///
-/// # Errors
-/// `InvalidInput` when the circuit is too large.
-pub fn evaluations_at_a_time(protocol: Protocol, circuit: &Circuit) -> Result<u64> {
-    at_a_time(protocol, &Compiled::new(circuit), 2, Batch::default())
-}
-
-fn at_a_time(protocol: Protocol, circuit: &Compiled, parties: u16, batch: Batch) -> Result<u64> {
-    if !protocol.runs_batches() {
-        return Ok(1);
-    }
-    let one = Batch { executions: 1, ..batch };
-    let need = protocol.demand_of(circuit, parties, one)?;
-    let window = TRIPLES / need.and_gates.max(1);
-    Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
 }
 
 /// The inputs of several evaluations, side by side; wiped when dropped.
