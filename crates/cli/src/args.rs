@@ -496,12 +496,22 @@ pub struct DuploInfoArgs {
     /// Also show what a run with this protocol garbles and sends: duplo only
     #[arg(long, value_name = "NAME")]
     pub protocol: Option<String>,
-    /// Evaluations that run together, with --protocol [default: 1]
-    #[arg(long, value_name = "N", requires = "protocol")]
-    pub batch: Option<usize>,
-    /// Batches that are prepared together, with --protocol [default: 1]
-    #[arg(long, value_name = "N", requires = "protocol")]
-    pub count: Option<usize>,
+    /// Evaluations, with --protocol; those that run together are told [default: 1]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "protocol",
+        value_parser = clap::value_parser!(u64).range(1..=1 << 40)
+    )]
+    pub batch: Option<u64>,
+    /// Batches that `prepare` prepares together, each as one, with --protocol
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "protocol",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    pub count: Option<u32>,
     /// Statistical security in bits, with --protocol: 40, 64 or 80 [default: 40]
     #[arg(long, value_name = "BITS", requires = "protocol")]
     pub rho: Option<u32>,

@@ -9,7 +9,7 @@ use symbolon::circuit::{
 };
 
 use symbolon::duplo::{Forecast, GameSizes, Plans};
-use symbolon::{Protocol, Rho};
+use symbolon::{Protocol, Rho, executions_together};
 use symbolon_lang::cost::{ComponentCost, component_costs};
 
 use crate::args::{CircuitCommand, DuploInfoArgs, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
@@ -19,6 +19,7 @@ use crate::lang::check_failure;
 use crate::output::{print, print_json, tell};
 use crate::results::{OutputJson, print_outputs};
 use crate::source::CircuitSpec;
+use crate::tuning::{check_components, check_parties};
 use crate::values::{Reading, Saves, given, paths, resolve};
 
 /// Does one of the circuit commands.
@@ -93,10 +94,14 @@ struct DuploJson {
     wires_in_a_bundle: u64,
     /// Inputs of components that are soldered to other wires.
     solderings: u64,
-    /// Bytes that both parties send.
+    /// Bytes that both parties send, for the whole batch.
     bytes: u64,
     /// Those of them that are sent online.
     online_bytes: u64,
+    /// How many evaluations are prepared and run together: `run` and `local` cut a large batch,
+    /// and `prepare`, for which `--count` asks, does not. Components, authenticators, solderings and
+    /// memory are of so many.
+    evaluations_together: u64,
     /// How many cut-and-chooses there are, one after the other; if one evaluation, or batch of
     /// `executions`, takes several, how many it takes.
     windows: u64,
@@ -243,7 +248,7 @@ fn info(args: &InfoArgs) -> CliResult<()> {
         None => spec.load_for_all()?,
     };
     let mut info = describe(&args.circuit, &loaded.circuit, parties);
-    info.duplo = duplo(&loaded.circuit, &args.duplo)?;
+    info.duplo = duplo(&loaded.circuit, parties, &args.duplo)?;
     if args.json {
         return print_json(&info);
     }
@@ -295,23 +300,39 @@ fn info(args: &InfoArgs) -> CliResult<()> {
 }
 
 /// What a run with duplo garbles, if that was asked for.
-fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>> {
+fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>> {
     let Some(protocol) = args.protocol.as_deref() else { return Ok(None) };
-    if !Protocol::by_name(protocol).is_some_and(Protocol::has_components) {
+    let Some(protocol) = Protocol::by_name(protocol).filter(|p| p.has_components()) else {
         return Err(CliError::usage("circuit info takes no --protocol but duplo"));
-    }
-    let rho = Rho::from_bits(args.rho.unwrap_or(40));
-    let plans = Plans {
-        executions: args.batch.unwrap_or(1),
-        count: args.count.unwrap_or(1),
-        rho: rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?,
-        components: &args.components,
     };
-    let forecast = Forecast::new(circuit, plans)?;
-    let bytes = forecast.bytes();
-    let Forecast {
-        components, authenticators, bundle, solderings, online, memory, windows, ..
-    } = forecast;
+    check_parties(protocol, parties)?;
+    check_components(circuit, &args.components)?;
+    let rho = Rho::from_bits(args.rho.unwrap_or(40));
+    let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
+    let batch = args.batch.unwrap_or(1);
+    // What is stored is prepared as one; a run cuts it.
+    let together = match args.count {
+        Some(_) => batch,
+        None => batch.min(executions_together(protocol, circuit, parties)?),
+    };
+    let forecast = |executions: u64| {
+        let executions = usize::try_from(executions)
+            .map_err(|_| CliError::usage("more evaluations than this machine can hold"))?;
+        let count = args.count.unwrap_or(1) as usize;
+        let plans = Plans { executions, count, rho, components: &args.components };
+        Ok::<_, CliError>(Forecast::new(circuit, plans)?)
+    };
+    let mut all = vec![(forecast(together)?, batch / together)];
+    if batch % together > 0 {
+        all.push((forecast(batch % together)?, 1));
+    }
+    let sum = |of: &dyn Fn(&Forecast) -> u64| -> u64 {
+        all.iter().map(|(forecast, times)| of(forecast).saturating_mul(*times)).sum()
+    };
+    let online_bytes = sum(&|forecast| forecast.online.garbler + forecast.online.evaluator);
+    let (bytes, windows) = (sum(&Forecast::bytes), sum(&|forecast| forecast.windows));
+    let (first, _) = all.swap_remove(0);
+    let Forecast { components, authenticators, bundle, solderings, memory, .. } = first;
     let garbled = components.into_iter().map(|component| GarbledJson {
         name: component.name,
         and: component.and_gates,
@@ -326,7 +347,8 @@ fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>
         wires_in_a_bundle: bundle,
         solderings,
         bytes,
-        online_bytes: online.garbler + online.evaluator,
+        online_bytes,
+        evaluations_together: together,
         windows,
         memory_bytes: memory,
     }))
@@ -347,8 +369,9 @@ fn duplo_text(duplo: &DuploJson) -> String {
     let name = format!("authenticators of {} wires", duplo.wires_in_a_bundle);
     rows.push([name, a, b, c, none(), none(), none(), none()]);
     let facts = [
+        ["evaluations together".to_string(), duplo.evaluations_together.to_string()],
         ["solderings".to_string(), duplo.solderings.to_string()],
-        ["bytes, set-up left out".to_string(), duplo.bytes.to_string()],
+        ["bytes of all, set-up left out".to_string(), duplo.bytes.to_string()],
         ["of them online".to_string(), duplo.online_bytes.to_string()],
         ["cut-and-chooses".to_string(), duplo.windows.to_string()],
         ["memory of party 1, about".to_string(), bytes(duplo.memory_bytes)],

@@ -64,6 +64,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let how = Reading { pad: args.values.pad, by_line: args.tuning.batch.is_some_and(|n| n > 1) };
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
+    tuning.check_components(&circuit)?;
     let saves = Saves::new(&circuit, paths(&args.values.saves))?;
     let RunOptions { one_by_one, .. } = RunOptions::ONCE;
     let course = RunOptions { repeat: args.repeat, split_phases: args.split_phases, one_by_one };

@@ -47,6 +47,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     tuning.warn();
     let values = own_values(&settings, &loaded, party)?;
     let circuit = loaded.circuit;
+    tuning.check_components(&circuit)?;
     if !settings.saves.is_empty() {
         tuning.one_at_a_time("--save")?;
     }

@@ -1,12 +1,16 @@
 //! Parameters as given, checked and turned into the library's.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 use std::time::Duration;
 
+use symbolon::circuit::{Circuit, lower_lookups};
 use symbolon::{
     Config, GateForm, MAX_THREADS, MacChoice, MacLength, OtExtension, Protocol, PsiForm, Rho,
     SessionParams, SimulatedLink,
 };
+
+use symbolon_lang::cost::component_costs;
 
 use crate::error::{CliError, CliResult};
 use crate::interrupt;
@@ -103,6 +107,14 @@ impl Tuning {
                  probability 2^-{mac}\n"
             ));
         }
+    }
+
+    /// Refuses names of components that the circuit does not have.
+    ///
+    /// # Errors
+    /// A usage failure that lists some that it has.
+    pub fn check_components(&self, circuit: &Circuit) -> CliResult<()> {
+        check_components(circuit, &self.params.components)
     }
 
     /// Refuses a batch, where there can be none.
@@ -214,7 +226,36 @@ fn choice<T: FromStr>(option: &str, name: Option<&str>, known: &[&str]) -> CliRe
     }
 }
 
-fn check_parties(protocol: Protocol, parties: u16) -> CliResult<()> {
+/// The most names of components that a message lists.
+const MOST_NAMES: usize = 12;
+
+/// Refuses names of components that the circuit does not have.
+///
+/// # Errors
+/// A usage failure that lists some that it has.
+pub fn check_components(circuit: &Circuit, names: &[String]) -> CliResult<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    // Look-ups become components, too, where gates take their place.
+    let circuit = lower_lookups(circuit);
+    let mut known: Vec<String> =
+        component_costs(&circuit).into_iter().map(|component| component.name).collect();
+    let Some(unknown) = names.iter().find(|name| !known.contains(name)) else { return Ok(()) };
+    let mut listed = HashSet::new();
+    known.retain(|name| listed.insert(name.clone()));
+    let more = known.len().saturating_sub(MOST_NAMES);
+    let known: Vec<String> = known.iter().take(MOST_NAMES).map(|n| format!("`{n}`")).collect();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Err(CliError::usage(format!("the circuit has no component `{unknown}`"))
+        .with_hint(format!("its components are {}{more}", known.join(", "))))
+}
+
+/// Refuses a protocol that does not run among this many parties.
+///
+/// # Errors
+/// A usage failure that names one that does.
+pub fn check_parties(protocol: Protocol, parties: u16) -> CliResult<()> {
     let possible = protocol.parties();
     if possible.contains(&parties) {
         return Ok(());

@@ -349,3 +349,26 @@ fn batches_take_values_by_the_line() {
     let refused = symbolon(&four).expect(2);
     assert!(refused.err.contains("3 values for 4 evaluations"), "{}", refused.err);
 }
+
+/// What `circuit info` says of a batch is what a run, which cuts it, sends.
+#[test]
+fn a_batch_that_is_cut_is_forecast() {
+    let ask = |more: &[&str]| {
+        let words = ["circuit", "info", "random:262144", "--protocol", "duplo"];
+        symbolon(&[&words[..], more].concat())
+    };
+    let duplo =
+        |more: &[&str]| ask(&[more, &["--json"]].concat()).expect(0).json()["duplo"].clone();
+    let number = |duplo: &serde_json::Value, key: &str| duplo[key].as_u64().unwrap();
+    let [four, six, two] = ["4", "6", "2"].map(|batch| duplo(&["--batch", batch]));
+    assert_eq!(number(&six, "evaluations_together"), 4);
+    assert_eq!(number(&six, "bytes"), number(&four, "bytes") + number(&two, "bytes"));
+    assert_eq!(six["components"], four["components"]);
+    assert_eq!(number(&six, "memory_bytes"), number(&four, "memory_bytes"));
+    let stored = duplo(&["--batch", "6", "--count", "1"]);
+    assert_eq!(number(&stored, "evaluations_together"), 6);
+    ask(&["--batch", "0"]).expect(2).says(&["--batch"]);
+    ask(&["--component", "nosuch"]).expect(2).says(&["its components are `random:262144"]);
+    let auction = ["circuit", "info", "auction:3x32", "--protocol", "duplo"];
+    symbolon(&auction).expect(2).says(&["duplo runs among 2 parties, not 3"]);
+}

@@ -93,7 +93,7 @@ pub use outputs::{OutputValue, Outputs};
 pub use params::{MacChoice, POOL_GATES, SessionParams};
 pub use port::Port;
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
-pub use session::{Correlations, PreparedCircuit, Session};
+pub use session::{Correlations, PreparedCircuit, Session, executions_together};
 pub use terms::MAX_THREADS;
 pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 

@@ -21,6 +21,7 @@ use crate::params::{Job, SessionParams, hello};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 use crate::terms::Terms;
 use crate::{Inputs, Outputs};
+pub use batch::executions_together;
 
 /// A party's side of a computation.
 ///

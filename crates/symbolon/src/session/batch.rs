@@ -1,7 +1,7 @@
 //! Many evaluations of one circuit, in windows that run side by side where the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_protocols::{Batch, InFlight, InputBits, OutputBits};
+use symbolon_protocols::{Batch, Compiled, InFlight, InputBits, OutputBits, Protocol};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
@@ -107,19 +107,33 @@ impl Session {
 
     /// How many evaluations are run side by side.
     fn window(&self) -> Result<u64> {
-        if !self.protocol.runs_batches() {
-            return Ok(1);
-        }
         let one = Batch { executions: 1, ..self.network.batch };
-        let need = self.protocol.demand_of(&self.circuit, self.parties(), one)?;
-        let window = TRIPLES / need.and_gates.max(1);
-        Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
+        window((self.protocol, one), &self.circuit, self.parties())
     }
 
     /// Ends the session when something outside of a phase failed: the peer is waiting.
     fn kept<T>(&mut self, done: Result<T>) -> Result<T> {
         done.or_else(|error| self.phase(ONLINE, |_| Err(error)))
     }
+}
+
+/// How many evaluations of a large batch of `circuit` among so many parties
+/// [`Session::evaluate_batch`] prepares and runs together.
+///
+/// # Errors
+/// `InvalidInput` when the protocol cannot run this circuit.
+pub fn executions_together(protocol: Protocol, circuit: &Circuit, parties: u16) -> Result<u64> {
+    window((protocol, Batch::default()), &Compiled::new(circuit), parties)
+}
+
+/// The same, of which one takes `one`.
+fn window((protocol, one): (Protocol, Batch), circuit: &Compiled, parties: u16) -> Result<u64> {
+    if !protocol.runs_batches() {
+        return Ok(1);
+    }
+    let need = protocol.demand_of(circuit, parties, one)?;
+    let window = TRIPLES / need.and_gates.max(1);
+    Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
 }
 
 /// The inputs of several evaluations, side by side; wiped when dropped.
