@@ -323,7 +323,7 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
         Ok::<_, CliError>(Forecast::new(circuit, plans)?)
     };
     let mut all = vec![(forecast(together)?, batch / together)];
-    if batch % together > 0 {
+    if !batch.is_multiple_of(together) {
         all.push((forecast(batch % together)?, 1));
     }
     let sum = |of: &dyn Fn(&Forecast) -> u64| -> u64 {
