@@ -139,7 +139,7 @@ fn differences_are_code_4_on_both_sides_and_named() {
             "--output",
         ),
         (&["add:8", "--rho", "80"], "rho: ours 80, theirs 40", "--rho"),
-        (&["add:8", "--threads", "2"], "lanes: ours 3, theirs 1", "--threads"),
+        (&["add:8", "--threads", "2"], "--threads: ours 2, theirs 1", "--threads"),
         (
             &["add:8", "--owner", "0=1", "--input", "0=1"],
             "circuit input 0: ours `x`: uint8, owned by party 1",
