@@ -5,7 +5,7 @@
 //! of megabytes a miss of the page tables' cache for each touch; under virtualisation both are
 //! several times dearer than the work itself. Huge pages make them rare, and a caller that keeps a
 //! slab between uses has no first touch but the first. What is dropped is kept for the next buffer
-//! of the same size, as long as that takes no more memory than there was at some time ([`Kept`]).
+//! of the same size, as long as that takes no more memory than there was at some time (`Kept`).
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
