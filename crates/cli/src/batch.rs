@@ -94,7 +94,7 @@ impl FailedAsserts {
         }
     }
 
-    /// Fails if an assert did, in one of so many evaluations.
+    /// Fails if an assert failed in any of the evaluations.
     ///
     /// # Errors
     /// A failure of the class `Assert`, which names the first.

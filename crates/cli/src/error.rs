@@ -312,7 +312,7 @@ fn text(error: &Error) -> String {
     error.to_string()
 }
 
-/// With how many threads there are so many connections, and what is said after the number.
+/// How many threads a number of connections stands for, and the text after that number.
 fn threads(connections: &str) -> Option<String> {
     let end = connections.find(|c: char| !c.is_ascii_digit()).unwrap_or(connections.len());
     let (number, rest) = connections.split_at(end);

@@ -160,7 +160,8 @@ fn in_memory() -> u64 {
     in_memory
 }
 
-fn filed<T>(done: io::Result<T>) -> Result<T> {
+/// What a file for components that wait failed with.
+pub(crate) fn filed<T>(done: io::Result<T>) -> Result<T> {
     done.map_err(|error| {
         let folder = std::env::temp_dir();
         let text = format!("garbled components that wait, in {}: {error}", folder.display());

@@ -67,7 +67,7 @@ impl Rows {
     /// The blocks of some OTs.
     ///
     /// # Panics
-    /// If there are not so many, or some of them were released.
+    /// If the range is out of bounds, or part of it was released.
     fn blocks(&self, range: Range<usize>) -> impl Iterator<Item = &Block> {
         let pieces = range.start / self.piece..range.end.div_ceil(self.piece);
         pieces.flat_map(move |k| {

@@ -332,7 +332,7 @@ pub(super) fn receive_slot(
 
 /// Where the evaluator puts copies.
 pub(super) trait Place {
-    /// Room for the table of the next copy, of so many gates, and where it is.
+    /// Room for the next copy's table, and its place.
     fn table(&mut self, gates: usize) -> (&mut [HalfGates], Range<usize>);
 
     /// Keeps the next copy, whose table is in the room for it.

@@ -182,7 +182,7 @@ impl Duplo {
         Program::new(circuit.circuit(), task)
     }
 
-    /// Garbles and checks the components of a window: so many parts of a program.
+    /// Garbles and checks the components of a window: some parts of a program.
     fn cut_and_choose(
         &mut self,
         net: &mut Network,

@@ -201,7 +201,7 @@ impl Made {
         Ok(())
     }
 
-    /// Adds a window of so many parts.
+    /// Adds a window that has this number of parts.
     fn add(&mut self, program: &Program, parts: usize, params: &Params, rho: u32) -> Result<()> {
         let commitments = state::commitments(rho)?;
         let all = Layout::new((program, parts), params, rho, 0).total;

@@ -20,8 +20,9 @@ use super::params::BucketSizes;
 use super::program::Program;
 use super::store;
 use crate::codec::{Reader, Writer};
+use crate::component_pool::filed;
 
-/// Bytes of slots that are kept in memory; more go to a file, which is read at a third of the speed.
+/// Bytes of slots that are kept in memory; more go to a file, which takes longer to read.
 #[cfg(not(test))]
 const HELD: u64 = 3 << 29;
 
@@ -107,14 +108,6 @@ pub(super) fn slot_bytes(kind: &Kind, number: usize, buckets: &BucketSizes) -> u
 fn all_bytes(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
     let each = graph.slots.iter().map(|slot| (&graph.kinds[slot.kind], slot.kind));
     each.map(|(kind, number)| slot_bytes(kind, number, buckets) as u64).sum()
-}
-
-fn filed<T>(done: io::Result<T>) -> Result<T> {
-    done.map_err(|error| {
-        let folder = std::env::temp_dir();
-        let text = format!("garbled components that wait, in {}: {error}", folder.display());
-        Error::stored_io(text, error)
-    })
 }
 
 /// Slots that are being filled, in order.
