@@ -10,7 +10,7 @@ use divan::counter::ItemsCount;
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Plan, Receivers, Type, builtin};
 use symbolon_garbling::component::ComponentDigest;
-use symbolon_garbling::{Coverage, Instance, adaptive};
+use symbolon_garbling::{Coverage, InputKeys, Instance, adaptive};
 use symbolon_primitives::{Block, Seed};
 
 fn main() {
@@ -79,24 +79,52 @@ fn garble_adaptively_with_digest(bencher: Bencher<'_, '_>, name: &str) {
     });
 }
 
-/// The same for several circuits in one walk.
-#[divan::bench(args = CIRCUITS, consts = [1, 2, 3, 4, 5, 6, 8])]
-fn garble_adaptively_side_by_side<const W: usize>(bencher: Bencher<'_, '_>, name: &str) {
+/// A number of instances of one plan, and how they are garbled side by side.
+fn side_by_side(
+    bencher: Bencher<'_, '_>,
+    (name, n): (&str, usize),
+    mut run: impl FnMut(&[Instance<'_>], &[&InputKeys], &mut [&mut [[Block; 2]]]),
+) {
     let plan = Plan::new(&circuit(name));
-    let instances: [Instance<'_>; W] =
-        std::array::from_fn(|k| Instance::new(&plan, &[7; 32], k as u64));
+    let instances: Vec<_> = (0..n as u64).map(|k| Instance::new(&plan, &[7; 32], k)).collect();
+    let keys = instances.iter().map(|instance| instance.keys_from_seed(&Seed::new(Block(5))));
+    let keys: Vec<_> = keys.collect();
+    let tables = instances.iter().zip(&keys).map(|(instance, keys)| instance.garble_table(keys).0);
+    let mut tables: Vec<_> = tables.collect();
+    let mut tables: Vec<_> = tables.iter_mut().map(|table| &mut table[..]).collect();
+    let keys: Vec<_> = keys.iter().collect();
+    let gates = ItemsCount::new(n as u64 * plan.and_count());
+    bencher.counter(gates).bench_local(|| run(&instances, &keys, &mut tables));
+}
+
+#[divan::bench(args = CIRCUITS, consts = [2, 3, 4])]
+fn garble_side_by_side<const N: usize>(bencher: Bencher<'_, '_>, name: &str) {
+    side_by_side(bencher, (name, N), |instances, keys, tables| {
+        black_box(symbolon_garbling::garble_side_by_side(instances, keys, tables));
+    });
+}
+
+#[divan::bench(args = CIRCUITS, consts = [2, 3, 4])]
+fn evaluate_side_by_side<const N: usize>(bencher: Bencher<'_, '_>, name: &str) {
+    side_by_side(bencher, (name, N), |instances, keys, tables| {
+        let inputs: Vec<_> = keys.iter().map(|keys| &keys.inputs[..]).collect();
+        let tables: Vec<_> = tables.iter().map(|table| &**table).collect();
+        black_box(symbolon_garbling::evaluate_side_by_side(instances, &inputs, &tables));
+    });
+}
+
+#[divan::bench(args = CIRCUITS, consts = [1, 2, 3, 4])]
+fn garble_adaptively_side_by_side<const N: usize>(bencher: Bencher<'_, '_>, name: &str) {
     let seed = Seed::new(Block(5));
-    let keys: [_; W] = std::array::from_fn(|k| instances[k].keys_from_seed(&seed));
-    let wanted = vec![[Block::ZERO; 2]; plan.output_slots().len()];
-    let each = [(); W].map(|()| (&seed, &wanted[..]));
-    bencher.counter(ItemsCount::new(W as u64 * plan.and_count())).bench_local(|| {
-        let mut digests = [(); W].map(|()| ComponentDigest::default());
-        let sink = |pieces: [&mut [[Block; 2]]; W]| {
+    let wanted = vec![[Block::ZERO; 2]; Plan::new(&circuit(name)).output_slots().len()];
+    side_by_side(bencher, (name, N), |instances, keys, _| {
+        let each = vec![(&seed, &wanted[..]); N];
+        let mut digests: Vec<_> = (0..N).map(|_| ComponentDigest::default()).collect();
+        let ended = adaptive::garble_adaptively_side_by_side(instances, keys, &each, |pieces| {
             digests.iter_mut().zip(pieces).for_each(|(digest, gates)| digest.update(gates));
             Ok::<_, Infallible>(())
-        };
-        let ended =
-            adaptive::garble_adaptively_side_by_side(instances, keys.each_ref(), each, sink);
-        black_box((ended.is_ok(), digests.map(ComponentDigest::finish)));
+        });
+        let digests: Vec<_> = digests.into_iter().map(ComponentDigest::finish).collect();
+        black_box((ended.is_ok(), digests));
     });
 }

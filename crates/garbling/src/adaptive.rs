@@ -276,59 +276,61 @@ impl Instance<'_> {
     }
 }
 
-/// [`Instance::garble_adaptively`] for several instances of one plan: `sink` gets the next gates of
-/// all masked tables at a time. Returns the endings.
+/// [`Instance::garble_adaptively`] for several instances of one plan, each with its nonce and the
+/// labels d̂: `sink` gets the next gates of all masked tables at a time. Returns the endings.
 ///
 /// # Errors
 /// The sink's.
 ///
 /// # Panics
-/// As [`Instance::garble_adaptively`], and if the instances are not of one plan.
-pub fn garble_adaptively_side_by_side<const W: usize, E>(
-    instances: [Instance<'_>; W],
-    keys: [&InputKeys; W],
-    wanted: [(&Seed, &[[Block; 2]]); W],
-    mut sink: impl FnMut([&mut [[Block; 2]]; W]) -> Result<(), E>,
-) -> Result<[Ending; W], E> {
-    let mut masks: [Mask; W] =
-        std::array::from_fn(|lane| Mask::new(&instances[lane], wanted[lane].0));
-    let outputs = garble_pieces_side_by_side(instances, keys, |mut pieces| {
-        masks.iter_mut().zip(&mut pieces).for_each(|(mask, gates)| mask.apply(gates));
+/// As [`Instance::garble_adaptively`] and [`garble_pieces_side_by_side`].
+pub fn garble_adaptively_side_by_side<E>(
+    instances: &[Instance<'_>],
+    keys: &[&InputKeys],
+    wanted: &[(&Seed, &[[Block; 2]])],
+    mut sink: impl FnMut(&mut [&mut [[Block; 2]]]) -> Result<(), E>,
+) -> Result<Vec<Ending>, E> {
+    let nonces = wanted.iter().map(|(nonce, _)| *nonce);
+    let mut masks = masks(instances, nonces);
+    let outputs = garble_pieces_side_by_side(instances, keys, |pieces| {
+        masks.iter_mut().zip(&mut *pieces).for_each(|(mask, gates)| mask.apply(gates));
         sink(pieces)
     })?;
-    let mut masks = masks.into_iter();
-    Ok(std::array::from_fn(|lane| {
-        let mask = masks.next().expect("a mask for each");
-        mask.seal(&outputs[lane], &keys[lane].delta, wanted[lane].1)
-    }))
+    let each = masks.into_iter().zip(outputs).zip(keys).zip(wanted);
+    Ok(each.map(|(((mask, o), keys), (_, wanted))| mask.seal(&o, &keys.delta, wanted)).collect())
 }
 
-/// [`Instance::evaluate_adaptively`] for several instances of one plan: `source` fills in the next
-/// gates of all masked tables at a time.
+/// [`Instance::evaluate_adaptively`] for several instances of one plan, each with its nonce, its
+/// inputs and its ending: `source` fills in the next gates of all masked tables at a time.
 ///
 /// # Errors
 /// The source's.
 ///
 /// # Panics
-/// As [`Instance::evaluate_adaptively`], and if the instances are not of one plan.
-pub fn evaluate_adaptively_side_by_side<const W: usize, E>(
-    instances: [Instance<'_>; W],
-    nonces: [&Seed; W],
-    inputs: [&[Block]; W],
-    endings: [&Ending; W],
-    mut source: impl FnMut([&mut [[Block; 2]]; W]) -> Result<(), E>,
-) -> Result<[(BitVec, Labels); W], E> {
+/// As [`Instance::evaluate_adaptively`] and [`evaluate_pieces_side_by_side`].
+pub fn evaluate_adaptively_side_by_side<E>(
+    instances: &[Instance<'_>],
+    inputs: &[&[Block]],
+    endings: &[(&Seed, &Ending)],
+    mut source: impl FnMut(&mut [&mut [[Block; 2]]]) -> Result<(), E>,
+) -> Result<Vec<(BitVec, Labels)>, E> {
     let outputs = instances[0].plan.output_slots().len();
-    endings.iter().for_each(|ending| ending.fits(outputs));
-    let mut masks: [Mask; W] =
-        std::array::from_fn(|lane| Mask::new(&instances[lane], nonces[lane]));
-    let labels = evaluate_pieces_side_by_side(instances, inputs, |mut pieces| {
-        source(pieces.each_mut().map(|piece| &mut **piece))?;
-        masks.iter_mut().zip(&mut pieces).for_each(|(mask, gates)| mask.apply(gates));
-        Ok::<_, E>(())
+    endings.iter().for_each(|(_, ending)| ending.fits(outputs));
+    let mut masks = masks(instances, endings.iter().map(|(nonce, _)| *nonce));
+    let labels = evaluate_pieces_side_by_side(instances, inputs, |pieces| {
+        source(pieces)?;
+        masks.iter_mut().zip(pieces).for_each(|(mask, gates)| mask.apply(gates));
+        Ok(())
     })?;
-    let mut masks = masks.into_iter();
-    Ok(std::array::from_fn(|lane| {
-        masks.next().expect("a mask for each").open(&labels[lane], endings[lane])
-    }))
+    let each = masks.into_iter().zip(labels).zip(endings);
+    Ok(each.map(|((mask, labels), (_, ending))| mask.open(&labels, ending)).collect())
+}
+
+/// The masks of these nonces, one for each instance.
+fn masks<'n>(
+    instances: &[Instance<'_>],
+    nonces: impl ExactSizeIterator<Item = &'n Seed>,
+) -> Vec<Mask> {
+    assert_eq!(instances.len(), nonces.len(), "a nonce for each");
+    instances.iter().zip(nonces).map(|(instance, nonce)| Mask::new(instance, nonce)).collect()
 }

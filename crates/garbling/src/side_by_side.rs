@@ -1,77 +1,96 @@
 //! Several garblings of one plan in one walk.
 //!
 //! What a walk does beside hashing, above all for the free gates, is done once for all of them: a
-//! slot holds the labels of all garblings side by side.
+//! slot holds the labels of all garblings side by side, and so does a register.
 
 use std::convert::Infallible;
 use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Plan};
 use symbolon_primitives::Block;
+use symbolon_primitives::side_by_side::{HashLanes, LANES, Lanes};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::half_gates::{Colours, Gates, HalfGates, RUN};
+use crate::half_gates::{Gates, RUN};
 use crate::instance::{CHUNK, InputKeys, Instance, Labels, always};
 use crate::wires::WireStore;
 
-/// The labels of `W` garblings on the wires that are alive. Wiped on drop.
-struct Slots<const W: usize> {
-    slots: Zeroizing<Vec<[Block; W]>>,
+/// The most garblings that go side by side.
+pub const SIDE: usize = LANES;
+
+/// Two half-gates for each gate.
+type Table<'t> = &'t mut [[Block; 2]];
+
+/// The labels of some garblings on the wires that are alive. Wiped on drop.
+struct Slots {
+    slots: Zeroizing<Vec<Lanes>>,
     /// What NOT adds, and what the constant 1 is: Δ for who garbles, 0 for who evaluates.
-    ones: [Block; W],
+    ones: Lanes,
+    /// Of a run of gates.
+    inputs: Zeroizing<Vec<[Lanes; 2]>>,
+    outputs: Zeroizing<Vec<Lanes>>,
 }
 
-impl<const W: usize> Slots<W> {
+impl Slots {
     /// # Panics
     /// If there is not one label for each input bit.
-    fn new(plan: &Plan, inputs: [&[Block]; W], ones: [Block; W]) -> Self {
-        let mut slots = Zeroizing::new(vec![[Block::ZERO; W]; plan.slots()]);
+    fn new<'l>(plan: &Plan, inputs: impl Iterator<Item = &'l [Block]>, ones: Lanes) -> Slots {
+        let mut slots = Zeroizing::new(vec![Lanes::default(); plan.slots()]);
         let places = &mut slots[plan.input_slots()];
-        for (lane, inputs) in inputs.into_iter().enumerate() {
+        for (lane, inputs) in inputs.enumerate() {
             assert_eq!(places.len(), inputs.len(), "one label for each input bit");
-            places.iter_mut().zip(inputs).for_each(|(place, label)| place[lane] = *label);
+            places.iter_mut().zip(inputs).for_each(|(place, label)| place.0[lane] = *label);
         }
-        Slots { slots, ones }
+        let inputs = Zeroizing::new(vec![[Lanes::default(); 2]; RUN]);
+        Slots { slots, ones, inputs, outputs: Zeroizing::new(vec![Lanes::default(); RUN]) }
     }
 
-    /// Walks through the plan: `gates` does independent AND gates, on slots from those of the batch
-    /// on. Returns the labels of the outputs.
+    /// Walks through the plan: `gates` gets the labels of independent AND gates' inputs, and gives
+    /// those of their outputs. Returns the labels of the first `lanes` garblings' outputs.
     fn walk<E>(
         mut self,
-        plan: &Plan,
-        mut gates: impl FnMut(&mut [[Block; W]], Gates<'_>) -> Result<(), E>,
-    ) -> Result<[Labels; W], E> {
+        (plan, lanes): (&Plan, usize),
+        mut gates: impl FnMut(&[[Lanes; 2]], Gates<'_>, &mut [Lanes]) -> Result<(), E>,
+    ) -> Result<Vec<Labels>, E> {
         let mut cursor: Cursor<'_> = plan.cursor();
         while let Some(batch) = cursor.next_batch() {
             self.free_gates(batch.base, batch.linear);
             let slots = &mut self.slots[batch.base..];
             for (ands, number) in batch.ands.chunks(RUN).zip((batch.first_and..).step_by(RUN)) {
-                gates(slots, Gates { ands, place: 0, number })?;
+                let inputs = &mut self.inputs[..ands.len()];
+                let outputs = &mut self.outputs[..ands.len()];
+                for (inputs, and) in inputs.iter_mut().zip(ands) {
+                    *inputs = [slots[and.a as usize], slots[and.b as usize]];
+                }
+                gates(inputs, Gates { ands, place: 0, number }, outputs)?;
+                for (output, and) in outputs.iter().zip(ands) {
+                    slots[and.out as usize] = *output;
+                }
             }
         }
-        Ok(std::array::from_fn(|lane| {
-            let outputs = plan.output_slots().iter();
-            Labels::new(outputs.map(|&slot| self.slots[slot as usize][lane]).collect())
-        }))
+        let outputs = plan.output_slots();
+        let of_lane = |lane: usize| {
+            let labels = outputs.iter().map(|&slot| self.slots[slot as usize].0[lane]);
+            Labels::new(labels.collect())
+        };
+        Ok((0..lanes).map(of_lane).collect())
     }
 }
 
-impl<const W: usize> WireStore for Slots<W> {
+impl WireStore for Slots {
     #[inline]
     fn xor(&mut self, a: usize, b: usize, out: usize) {
-        let (a, b) = (self.slots[a], self.slots[b]);
-        self.slots[out] = std::array::from_fn(|lane| a[lane] ^ b[lane]);
+        self.slots[out] = self.slots[a] ^ self.slots[b];
     }
 
     #[inline]
     fn not(&mut self, a: usize, out: usize) {
-        let a = self.slots[a];
-        self.slots[out] = std::array::from_fn(|lane| a[lane] ^ self.ones[lane]);
+        self.slots[out] = self.slots[a] ^ self.ones;
     }
 
     #[inline]
     fn constant(&mut self, value: bool, out: usize) {
-        self.slots[out] = self.ones.map(|one| one.select(value));
+        self.slots[out] = Lanes(self.ones.0.map(|one| one.select(value)));
     }
 
     #[inline]
@@ -80,54 +99,66 @@ impl<const W: usize> WireStore for Slots<W> {
     }
 }
 
-impl<const W: usize> Drop for Slots<W> {
+impl Drop for Slots {
     fn drop(&mut self) {
         self.ones.zeroize();
     }
 }
 
-/// The plan of all instances.
+/// The plan of all instances, and their hashes.
 ///
 /// # Panics
-/// If they are not of one plan.
-fn plan<'a, const W: usize>(instances: &[Instance<'a>; W]) -> &'a Plan {
+/// If there are none or more than [`SIDE`], or not all are of one plan.
+fn plan<'a>(instances: &[Instance<'a>]) -> (&'a Plan, HashLanes) {
     let plan = instances[0].plan;
     let same = instances.iter().all(|instance| std::ptr::eq(instance.plan, plan));
     assert!(same, "instances of one plan are garbled side by side");
-    plan
+    let hashes: Vec<_> = instances.iter().map(|instance| instance.hash).collect();
+    (plan, HashLanes::new(&hashes))
 }
 
-/// The slots of garblings with these keys.
+/// The slots of garblings with these keys, and their Δ.
 ///
 /// # Panics
 /// If there is not one label for each input bit, or the lowest bit of a Δ is not set.
-fn garbled_slots<const W: usize>(plan: &Plan, keys: [&InputKeys; W]) -> Slots<W> {
-    let odd = keys.iter().all(|keys| keys.delta.lsb());
-    assert!(odd, "labels of a wire differ in colour");
-    Slots::new(plan, keys.map(|keys| &keys.inputs[..]), keys.map(|keys| *keys.delta))
+fn garbled_slots(plan: &Plan, keys: &[&InputKeys]) -> (Slots, Zeroizing<Lanes>) {
+    let mut deltas = Zeroizing::new(Lanes::default());
+    for (place, keys) in deltas.0.iter_mut().zip(keys) {
+        assert!(keys.delta.lsb(), "labels of a wire differ in colour");
+        *place = *keys.delta;
+    }
+    (Slots::new(plan, keys.iter().map(|keys| &keys.inputs[..]), *deltas), deltas)
+}
+
+/// The next gates of some tables.
+fn parts<'t>(tables: &'t mut [Table<'_>], range: &Range<usize>) -> Vec<Table<'t>> {
+    tables.iter_mut().map(|table| &mut table[range.clone()]).collect()
 }
 
 /// [`Instance::garble_into`] for several instances of one plan.
 ///
 /// # Panics
-/// As [`Instance::garble_into`], and if the instances are not of one plan.
-pub fn garble_side_by_side<const W: usize>(
-    instances: [Instance<'_>; W],
-    keys: [&InputKeys; W],
-    mut tables: [&mut [[Block; 2]]; W],
-) -> [Labels; W] {
-    let plan = plan(&instances);
-    for table in &tables {
+/// As [`Instance::garble_into`], and if there are no instances, or more than [`SIDE`], or not all
+/// are of one plan, or keys or tables are missing.
+pub fn garble_side_by_side(
+    instances: &[Instance<'_>],
+    keys: &[&InputKeys],
+    tables: &mut [Table<'_>],
+) -> Vec<Labels> {
+    let (plan, hashes) = plan(instances);
+    assert_eq!((instances.len(), instances.len()), (keys.len(), tables.len()), "one for each");
+    for table in &*tables {
         assert_eq!(table.len() as u64, plan.and_count(), "two half-gates for each gate");
     }
-    let mut kernel = Box::<HalfGates>::default();
-    always(garbled_slots(plan, keys).walk(plan, |slots, gates| {
+    if let ([instance], [keys], [table]) = (instances, keys, &mut *tables) {
+        return vec![instance.garble_into(keys, table)];
+    }
+    let (slots, deltas) = garbled_slots(plan, keys);
+    always(slots.walk((plan, instances.len()), |inputs, gates, outputs| {
         let first = gates.number as usize;
-        for lane in 0..W {
-            let by = (&instances[lane].hash, *keys[lane].delta);
-            let table = &mut tables[lane][first..first + gates.ands.len()];
-            kernel.garble_lane(by, (slots, lane), gates, &Colours, table);
-        }
+        let mut tables = parts(tables, &(first..first + inputs.len()));
+        let tweak = 2 * u128::from(gates.number);
+        hashes.garble((tweak, &deltas), inputs, &mut tables, outputs);
         Ok::<_, Infallible>(())
     }))
 }
@@ -139,33 +170,36 @@ pub fn garble_side_by_side<const W: usize>(
 /// The sink's, which end the garbling.
 ///
 /// # Panics
-/// As [`Instance::garble`], and if the instances are not of one plan.
-pub fn garble_pieces_side_by_side<const W: usize, E>(
-    instances: [Instance<'_>; W],
-    keys: [&InputKeys; W],
-    mut sink: impl FnMut([&mut [[Block; 2]]; W]) -> Result<(), E>,
-) -> Result<[Labels; W], E> {
-    let plan = plan(&instances);
-    let mut kernel = Box::<HalfGates>::default();
-    let mut pieces = pieces();
+/// As [`Instance::garble`], and if there are no instances, or more than [`SIDE`], or not all are of
+/// one plan, or keys are missing.
+pub fn garble_pieces_side_by_side<E>(
+    instances: &[Instance<'_>],
+    keys: &[&InputKeys],
+    mut sink: impl FnMut(&mut [Table<'_>]) -> Result<(), E>,
+) -> Result<Vec<Labels>, E> {
+    let (plan, hashes) = plan(instances);
+    assert_eq!(instances.len(), keys.len(), "one for each");
+    if let ([instance], [keys]) = (instances, keys) {
+        return Ok(vec![instance.garble(keys, |piece| sink(&mut [piece]))?]);
+    }
+    let (slots, deltas) = garbled_slots(plan, keys);
+    let mut pieces = pieces(instances.len());
     let mut filled = 0;
-    let outputs = garbled_slots(plan, keys).walk(plan, |slots, gates| {
-        let end = filled + gates.ands.len();
-        for lane in 0..W {
-            let by = (&instances[lane].hash, *keys[lane].delta);
-            let table = &mut pieces[lane][filled..end];
-            kernel.garble_lane(by, (slots, lane), gates, &Colours, table);
-        }
-        filled = end;
+    let outputs = slots.walk((plan, instances.len()), |inputs, gates, outputs| {
+        let range = filled..filled + inputs.len();
+        let mut tables: Vec<_> = pieces.iter_mut().map(|p| &mut p[range.clone()]).collect();
+        let tweak = 2 * u128::from(gates.number);
+        hashes.garble((tweak, &deltas), inputs, &mut tables, outputs);
+        filled = range.end;
         if filled >= CHUNK {
-            sink(pieces.each_mut().map(|piece| &mut piece[..CHUNK]))?;
+            sink(&mut pieces.iter_mut().map(|piece| &mut piece[..CHUNK]).collect::<Vec<_>>())?;
             pieces.iter_mut().for_each(|piece| piece.copy_within(CHUNK..filled, 0));
             filled -= CHUNK;
         }
         Ok::<_, E>(())
     })?;
     if filled > 0 {
-        sink(pieces.each_mut().map(|piece| &mut piece[..filled]))?;
+        sink(&mut pieces.iter_mut().map(|piece| &mut piece[..filled]).collect::<Vec<_>>())?;
     }
     Ok(outputs)
 }
@@ -173,23 +207,27 @@ pub fn garble_pieces_side_by_side<const W: usize, E>(
 /// [`Instance::evaluate_table`] for several instances of one plan.
 ///
 /// # Panics
-/// As [`Instance::evaluate_table`], and if the instances are not of one plan.
-pub fn evaluate_side_by_side<const W: usize>(
-    instances: [Instance<'_>; W],
-    inputs: [&[Block]; W],
-    tables: [&[[Block; 2]]; W],
-) -> [Labels; W] {
-    let plan = plan(&instances);
+/// As [`Instance::evaluate_table`], and if there are no instances, or more than [`SIDE`], or not
+/// all are of one plan, or inputs or tables are missing.
+pub fn evaluate_side_by_side(
+    instances: &[Instance<'_>],
+    inputs: &[&[Block]],
+    tables: &[&[[Block; 2]]],
+) -> Vec<Labels> {
+    let (plan, hashes) = plan(instances);
+    assert_eq!((instances.len(), instances.len()), (inputs.len(), tables.len()), "one for each");
     for table in tables {
         assert_eq!(table.len() as u64, plan.and_count(), "two half-gates for each gate");
     }
-    let mut kernel = Box::<HalfGates>::default();
-    always(Slots::new(plan, inputs, [Block::ZERO; W]).walk(plan, |slots, gates| {
+    if let ([instance], [inputs], [table]) = (instances, inputs, tables) {
+        return vec![instance.evaluate_table(inputs, table)];
+    }
+    let slots = Slots::new(plan, inputs.iter().copied(), Lanes::default());
+    always(slots.walk((plan, instances.len()), |inputs, gates, outputs| {
         let first = gates.number as usize;
-        for lane in 0..W {
-            let table = &tables[lane][first..first + gates.ands.len()];
-            kernel.evaluate_lane(&instances[lane].hash, (slots, lane), gates, table);
-        }
+        let range = first..first + inputs.len();
+        let tables: Vec<_> = tables.iter().map(|table| &table[range.clone()]).collect();
+        hashes.evaluate(2 * u128::from(gates.number), inputs, &tables, outputs);
         Ok::<_, Infallible>(())
     }))
 }
@@ -201,36 +239,39 @@ pub fn evaluate_side_by_side<const W: usize>(
 /// The source's, which end the evaluation.
 ///
 /// # Panics
-/// As [`Instance::evaluate`], and if the instances are not of one plan.
-pub fn evaluate_pieces_side_by_side<const W: usize, E>(
-    instances: [Instance<'_>; W],
-    inputs: [&[Block]; W],
-    mut source: impl FnMut([&mut [[Block; 2]]; W]) -> Result<(), E>,
-) -> Result<[Labels; W], E> {
-    let plan = plan(&instances);
-    let mut kernel = Box::<HalfGates>::default();
-    let mut pieces = pieces();
+/// As [`Instance::evaluate`], and if there are no instances, or more than [`SIDE`], or not all are
+/// of one plan, or inputs are missing.
+pub fn evaluate_pieces_side_by_side<E>(
+    instances: &[Instance<'_>],
+    inputs: &[&[Block]],
+    mut source: impl FnMut(&mut [Table<'_>]) -> Result<(), E>,
+) -> Result<Vec<Labels>, E> {
+    let (plan, hashes) = plan(instances);
+    assert_eq!(instances.len(), inputs.len(), "one for each");
+    if let ([instance], [inputs]) = (instances, inputs) {
+        return Ok(vec![instance.evaluate(inputs, |piece| source(&mut [piece]))?]);
+    }
+    let mut pieces = pieces(instances.len());
     // Gates of the pieces that are evaluated, gates in them, and gates that are not read yet.
     let (mut done, mut filled, mut missing) = (0, 0, plan.and_count());
-    Slots::new(plan, inputs, [Block::ZERO; W]).walk(plan, |slots, gates| {
-        let n = gates.ands.len();
-        if filled - done < n {
+    let slots = Slots::new(plan, inputs.iter().copied(), Lanes::default());
+    slots.walk((plan, instances.len()), |inputs, gates, outputs| {
+        if filled - done < inputs.len() {
             pieces.iter_mut().for_each(|piece| piece.copy_within(done..filled, 0));
             let start = filled - done;
             let more = missing.min(CHUNK as u64) as usize;
             (done, filled, missing) = (0, start + more, missing - more as u64);
-            source(pieces.each_mut().map(|piece| &mut piece[start..filled]))?;
+            source(&mut pieces.iter_mut().map(|p| &mut p[start..filled]).collect::<Vec<_>>())?;
         }
-        for lane in 0..W {
-            let table = &pieces[lane][done..done + n];
-            kernel.evaluate_lane(&instances[lane].hash, (slots, lane), gates, table);
-        }
-        done += n;
+        let range = done..done + inputs.len();
+        let tables: Vec<_> = pieces.iter().map(|piece| &piece[range.clone()]).collect();
+        hashes.evaluate(2 * u128::from(gates.number), inputs, &tables, outputs);
+        done = range.end;
         Ok(())
     })
 }
 
 /// Room for a piece of each table, and for the run of gates that goes over its end.
-fn pieces<const W: usize>() -> [Zeroizing<Vec<[Block; 2]>>; W] {
-    std::array::from_fn(|_| Zeroizing::new(vec![[Block::ZERO; 2]; CHUNK + RUN]))
+fn pieces(tables: usize) -> Vec<Zeroizing<Vec<[Block; 2]>>> {
+    (0..tables).map(|_| Zeroizing::new(vec![[Block::ZERO; 2]; CHUNK + RUN])).collect()
 }

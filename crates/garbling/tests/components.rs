@@ -143,8 +143,7 @@ proptest! {
 fn the_adaptive_form_is_the_same_side_by_side() {
     let circuit = builtin::by_name("mult-schoolbook:32").unwrap();
     let plan = Plan::new(&circuit);
-    let instances: [Instance<'_>; 3] =
-        std::array::from_fn(|i| Instance::new(&plan, &SESSION, 5 + i as u64));
+    let instances = [5, 6, 7].map(|number| Instance::new(&plan, &SESSION, number));
     let seeds = [1, 2, 3].map(|seed| Seed::new(Block(seed)));
     let alone: [_; 3] = std::array::from_fn(|i| instances[i].garble_adaptive_component(&seeds[i]));
     let keys = alone.each_ref().map(|(_, keys)| InputKeys {
@@ -153,7 +152,7 @@ fn the_adaptive_form_is_the_same_side_by_side() {
     });
     let wanted = alone.each_ref().map(|(_, keys)| (&keys.nonce, &keys.outputs[..]));
     let mut tables: [Vec<[Block; 2]>; 3] = Default::default();
-    let endings = garble_adaptively_side_by_side(instances, keys.each_ref(), wanted, |pieces| {
+    let endings = garble_adaptively_side_by_side(&instances, &keys.each_ref(), &wanted, |pieces| {
         tables.iter_mut().zip(pieces).for_each(|(table, gates)| table.extend_from_slice(gates));
         Ok::<_, Infallible>(())
     });
@@ -164,11 +163,10 @@ fn the_adaptive_form_is_the_same_side_by_side() {
     let inputs: [_; 3] = std::array::from_fn(|i| active(&keys[i], &bits[i]));
     let mut read = [0; 3];
     let evaluated = evaluate_adaptively_side_by_side(
-        instances,
-        wanted.map(|(nonce, _)| nonce),
-        inputs.each_ref().map(|inputs| &inputs[..]),
-        alone.each_ref().map(|(made, _)| &made.ending),
-        |mut pieces| {
+        &instances,
+        &inputs.each_ref().map(|inputs| &inputs[..]),
+        &alone.each_ref().map(|(made, keys)| (&keys.nonce, &made.ending)),
+        |pieces| {
             for ((piece, table), read) in pieces.iter_mut().zip(&tables).zip(&mut read) {
                 piece.copy_from_slice(&table[*read..][..piece.len()]);
                 *read += piece.len();

@@ -11,7 +11,7 @@ use symbolon_circuit::{And, Plan, builtin, eval_bits};
 use symbolon_garbling::four_row::{FourRows, RowHash, row_input};
 use symbolon_garbling::half_gates::{Colours, Gates, HalfGates, RUN};
 use symbolon_garbling::{
-    CHUNK, Instance, decode, decoding, evaluate_pieces_side_by_side, evaluate_side_by_side,
+    CHUNK, Instance, SIDE, decode, decoding, evaluate_pieces_side_by_side, evaluate_side_by_side,
     garble_pieces_side_by_side, garble_side_by_side, value_of,
 };
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash};
@@ -38,68 +38,60 @@ proptest! {
 }
 
 /// Side by side, with keys and starts of their own, all garblings are what they are alone.
-fn side_by_side_is_as_alone<const W: usize>(plan: &Plan, seed: u128) {
-    let instances: [Instance<'_>; W] =
-        std::array::from_fn(|i| Instance::new(plan, &SESSION, 10 + i as u64));
-    let keys =
-        std::array::from_fn(|i| instances[i].keys_from_seed(&Seed::new(Block(seed + i as u128))));
-    let alone: [_; W] = std::array::from_fn(|i| instances[i].garble_table(&keys[i]));
-    let mut tables = alone.each_ref().map(|(table, _)| vec![[Block::ZERO; 2]; table.len()]);
-    let zero =
-        garble_side_by_side(instances, keys.each_ref(), tables.each_mut().map(|t| &mut t[..]));
-    for ((table, zero), alone) in tables.iter().zip(&zero).zip(&alone) {
-        assert_eq!((table, &**zero), (&alone.0, &*alone.1));
-    }
-    let mut joined: [Vec<[Block; 2]>; W] = std::array::from_fn(|_| Vec::new());
-    let outputs = garble_pieces_side_by_side(instances, keys.each_ref(), |pieces| {
+fn side_by_side_is_as_alone(plan: &Plan, n: u64, seed: u128) {
+    let instances: Vec<_> = (10..10 + n).map(|i| Instance::new(plan, &SESSION, i)).collect();
+    let own = |(instance, i): (&Instance<'_>, u128)| {
+        (instance.keys_from_seed(&Seed::new(Block(seed + i))), random_inputs(plan, seed + i))
+    };
+    let (keys, bits): (Vec<_>, Vec<_>) = instances.iter().zip(0..).map(own).unzip();
+    let keys: Vec<_> = keys.iter().collect();
+    let alone = instances.iter().zip(&keys).map(|(instance, keys)| instance.garble_table(keys));
+    let (tables, zero): (Vec<_>, Vec<_>) = alone.unzip();
+
+    let mut made: Vec<_> = tables.iter().map(|table| vec![[Block::ZERO; 2]; table.len()]).collect();
+    let mut places: Vec<_> = made.iter_mut().map(|table| &mut table[..]).collect();
+    assert_eq!(garble_side_by_side(&instances, &keys, &mut places), zero);
+    assert_eq!(made, tables);
+
+    let mut joined = vec![Vec::new(); tables.len()];
+    let outputs = garble_pieces_side_by_side(&instances, &keys, |pieces| {
         assert!(pieces[0].len() == CHUNK || pieces[0].len() + joined[0].len() == tables[0].len());
-        for (joined, piece) in joined.iter_mut().zip(pieces) {
-            joined.extend_from_slice(piece);
+        joined.iter_mut().zip(pieces).for_each(|(joined, piece)| joined.extend_from_slice(piece));
+        Ok::<_, Infallible>(())
+    });
+    assert_eq!((outputs.unwrap(), joined), (zero, made));
+
+    let inputs: Vec<_> = keys.iter().zip(&bits).map(|(keys, bits)| active(keys, bits)).collect();
+    let inputs: Vec<_> = inputs.iter().map(|inputs| &inputs[..]).collect();
+    let all: Vec<_> = tables.iter().map(|table| &table[..]).collect();
+    let alone = instances.iter().zip(&inputs).zip(&all);
+    let alone: Vec<_> = alone.map(|((one, inputs), all)| one.evaluate_table(inputs, all)).collect();
+    assert_eq!(evaluate_side_by_side(&instances, &inputs, &all), alone);
+    let mut read = 0;
+    let of_pieces = evaluate_pieces_side_by_side(&instances, &inputs, |pieces| {
+        let range = read..read + pieces[0].len();
+        read = range.end;
+        for (piece, table) in pieces.iter_mut().zip(&tables) {
+            piece.copy_from_slice(&table[range.clone()]);
         }
         Ok::<_, Infallible>(())
     });
-    assert_eq!((outputs.unwrap(), &joined), (zero, &tables));
-    let inputs: [_; W] =
-        std::array::from_fn(|i| active(&keys[i], &random_inputs(plan, seed + i as u128)));
-    let labels = evaluate_side_by_side(
-        instances,
-        inputs.each_ref().map(|inputs| &inputs[..]),
-        tables.each_ref().map(|table| &table[..]),
-    );
-    for i in 0..W {
-        assert_eq!(labels[i], instances[i].evaluate_table(&inputs[i], &tables[i]), "{i} of {W}");
-    }
-    let mut read = 0;
-    let of_pieces = evaluate_pieces_side_by_side(
-        instances,
-        inputs.each_ref().map(|inputs| &inputs[..]),
-        |mut pieces| {
-            let range = read..read + pieces[0].len();
-            read = range.end;
-            for (piece, table) in pieces.iter_mut().zip(&tables) {
-                piece.copy_from_slice(&table[range.clone()]);
-            }
-            Ok::<_, Infallible>(())
-        },
-    );
-    assert_eq!((of_pieces.unwrap(), read), (labels, tables[0].len()));
+    assert_eq!((of_pieces.unwrap(), read), (alone, tables[0].len()));
 }
 
 proptest! {
     #[test]
     fn garblings_side_by_side_are_as_alone(seed in seeds()) {
         let plan = Plan::new(&random_circuit(seed));
-        side_by_side_is_as_alone::<1>(&plan, seed);
-        side_by_side_is_as_alone::<2>(&plan, seed);
-        side_by_side_is_as_alone::<4>(&plan, seed);
+        (1..=SIDE as u64).for_each(|n| side_by_side_is_as_alone(&plan, n, seed));
     }
 }
 
 /// Several pieces, and runs of gates that go over the end of one.
 #[test]
 fn pieces_side_by_side_end_within_runs() {
-    for name in ["aes128", "mult-schoolbook:16"] {
-        side_by_side_is_as_alone::<3>(&Plan::new(&builtin::by_name(name).unwrap()), 5);
+    for (name, n) in [("aes128", 3), ("aes128", 4), ("mult-schoolbook:16", 4)] {
+        side_by_side_is_as_alone(&Plan::new(&builtin::by_name(name).unwrap()), n, 5);
     }
 }
 

@@ -86,6 +86,10 @@ impl TweakedHash {
         TweakedHash { start }
     }
 
+    pub(crate) fn start(&self) -> Block {
+        self.start
+    }
+
     /// Hashes each block in place without σ: `xs[i] = E_k(xs[i]) ⊕ xs[i]` with key
     /// `k = start ⊕ (first_tweak + i / group)`. The caller has applied an orthomorphism itself.
     ///

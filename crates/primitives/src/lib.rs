@@ -30,6 +30,7 @@ pub mod prefetch;
 pub mod prg;
 pub mod secret;
 pub mod select;
+pub mod side_by_side;
 pub mod stack;
 pub mod transcript;
 pub mod transpose;

@@ -89,7 +89,7 @@ macro_rules! hash_kernel {
         /// compiled into it: registers do not go through memory.
         #[inline]
         #[target_feature(enable = $features)]
-        fn hash_lanes<const GROUP: usize, const N: usize>(
+        pub(super) fn hash_lanes<const GROUP: usize, const N: usize>(
             keys: [[$register; 4]; N],
             input: impl Fn(usize, usize) -> [$register; GROUP],
         ) -> [[[$register; GROUP]; 4]; N] {

@@ -23,6 +23,7 @@ mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod rows_kernel;
+mod side_by_side;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 #[cfg(target_arch = "x86_64")]

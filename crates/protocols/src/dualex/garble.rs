@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use symbolon_circuit::Plan;
 use symbolon_garbling::{
-    InputKeys, Instance,
+    InputKeys, Instance, SIDE,
     adaptive::{Ending, garble_adaptively_side_by_side},
     component::ComponentDigest,
 };
@@ -42,9 +42,6 @@ use symbolon_transport::PartyId;
 use zeroize::Zeroizing;
 
 use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
-
-/// How many circuits are garbled or evaluated side by side, if they are not too large for it.
-pub(super) const SIDE: usize = 4;
 
 /// The most labels in the slots of circuits side by side: they are to stay in a core's cache.
 const SLOTS: usize = 1 << 15;
@@ -490,47 +487,30 @@ impl<'a> Garbler<'a> {
         sources: &[Source<'_>],
         mut sink: impl FnMut(usize, &mut [[Block; 2]]),
     ) -> Vec<Garbled> {
-        let mut garbled = Vec::with_capacity(sources.len());
-        while garbled.len() < sources.len() {
-            let done = garbled.len();
-            let sink = |lane, gates: &mut [[Block; 2]]| sink(done + lane, gates);
-            let rest = &sources[done..];
-            match rest.len() {
-                1 => self.garble_lanes::<1>(rest, sink, &mut garbled),
-                2 | 3 => self.garble_lanes::<2>(rest, sink, &mut garbled),
-                _ => self.garble_lanes::<SIDE>(rest, sink, &mut garbled),
-            }
-        }
-        garbled
-    }
-
-    /// Garbles the first `W` circuits.
-    fn garble_lanes<const W: usize>(
-        &self,
-        sources: &[Source<'_>],
-        mut sink: impl FnMut(usize, &mut [[Block; 2]]),
-        garbled: &mut Vec<Garbled>,
-    ) {
-        let sources: &[Source<'_>; W] = sources.first_chunk().expect("at least W circuits");
-        let instances = sources.map(|source| self.instance(source.number));
-        let mut drawn = std::array::from_fn::<_, W, _>(|k| self.draw(&sources[k], &instances[k]));
-        let decoded = self.matrix.decode_labels(&drawn.each_ref().map(|d| &d.own.encoded[..]));
+        let instances: Vec<_> = sources.iter().map(|s| self.instance(s.number)).collect();
+        let drawn = sources.iter().zip(&instances).map(|(source, one)| self.draw(source, one));
+        let mut drawn: Vec<_> = drawn.collect();
+        let encoded: Vec<_> = drawn.iter().map(|drawn| &drawn.own.encoded[..]).collect();
+        let decoded = self.matrix.decode_labels(&encoded);
         for (drawn, decoded) in drawn.iter_mut().zip(decoded) {
             let announced = drawn.own.announced.iter_mut();
             announced.zip(decoded.iter()).for_each(|(label, decoded)| *label ^= *decoded);
         }
-        let keys = drawn.each_ref().map(|drawn| &drawn.keys);
-        let wanted = drawn.each_ref().map(|drawn| (&drawn.own.nonce, &drawn.wanted[..]));
-        let endings = garble_adaptively_side_by_side(instances, keys, wanted, |pieces| {
-            pieces.into_iter().enumerate().for_each(|(lane, gates)| sink(lane, gates));
+        let keys: Vec<_> = drawn.iter().map(|drawn| &drawn.keys).collect();
+        let wanted = drawn.iter().map(|drawn| (&drawn.own.nonce, &drawn.wanted[..]));
+        let wanted: Vec<_> = wanted.collect();
+        let endings = garble_adaptively_side_by_side(&instances, &keys, &wanted, |pieces| {
+            pieces.iter_mut().enumerate().for_each(|(k, gates)| sink(k, gates));
             Ok::<_, Infallible>(())
         });
         let Ok(endings) = endings;
-        for ((source, drawn), ending) in sources.iter().zip(drawn).zip(endings) {
+        let each = sources.iter().zip(drawn).zip(endings);
+        each.map(|((source, drawn), ending)| {
             let leaves = self.leaves(&drawn.own, source.order);
             let Drawn { own, opening, .. } = drawn;
-            garbled.push(Garbled { own, ending, leaves, opening });
-        }
+            Garbled { own, ending, leaves, opening }
+        })
+        .collect()
     }
 
     /// Everything of a circuit that follows from its seed before it is garbled, but that

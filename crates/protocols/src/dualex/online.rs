@@ -12,7 +12,7 @@ use super::{
     checks,
     execution::{Execution, Lengths, PeerCircuit},
     function::Function,
-    garble::{Leaf, LeafHash, PairDigest, SIDE, instance, output_labels, side_by_side},
+    garble::{Leaf, LeafHash, PairDigest, instance, output_labels, side_by_side},
     messages,
     ot::Blocks,
     outputs::{self, Reconciled, TranslationsChecked},
@@ -232,43 +232,35 @@ impl Online<'_> {
         let side = side_by_side(&self.prepared.function.plan);
         let mut evaluated = Vec::with_capacity(circuits.len());
         for (circuits, labels) in circuits.chunks(side).zip(labels.chunks(side)) {
-            let all: Vec<_> = circuits.iter().zip(labels.iter().copied()).collect();
-            let mut rest = &all[..];
-            while !rest.is_empty() {
-                rest = match rest.len() {
-                    1 => self.evaluate_lanes::<1>(rest, &mut evaluated)?,
-                    2 | 3 => self.evaluate_lanes::<2>(rest, &mut evaluated)?,
-                    _ => self.evaluate_lanes::<SIDE>(rest, &mut evaluated)?,
-                };
-            }
+            self.evaluate_side_by_side(circuits, labels, &mut evaluated)?;
         }
         Ok(evaluated)
     }
 
-    /// Evaluates the first `W` circuits, and returns the others.
-    fn evaluate_lanes<'c, const W: usize>(
+    fn evaluate_side_by_side(
         &self,
-        circuits: &'c [(&'c PeerCircuit, &'c [Block])],
+        circuits: &[PeerCircuit],
+        labels: &[&[Block]],
         evaluated: &mut Vec<(BitVec, Blocks)>,
-    ) -> Result<&'c [(&'c PeerCircuit, &'c [Block])]> {
+    ) -> Result<()> {
         let PreparedExecutions { session, function, .. } = self.prepared;
         let peer = self.channel.peer();
-        let (some, rest) = circuits.split_first_chunk::<W>().expect("at least W circuits");
-        let instances =
-            some.map(|(circuit, _)| instance(&function.plan, session, peer, circuit.number));
-        let inputs = some.map(|(circuit, labels)| self.input_labels(circuit, labels));
-        let nonces =
-            some.map(|(_, labels)| Seed::new(*labels.last().expect("R comes with the labels")));
-        let endings = some.map(|(circuit, _)| &circuit.ending);
-        let mut tables = some.map(|(circuit, _)| circuit.table.pieces());
-        let outputs = evaluate_adaptively_side_by_side(
-            instances,
-            nonces.each_ref(),
-            inputs.each_ref().map(|inputs| &inputs[..]),
-            endings,
-            |pieces| tables.iter_mut().zip(pieces).try_for_each(|(table, gates)| table(gates)),
-        )?;
-        for ((values, mut labels), (circuit, _)) in outputs.into_iter().zip(some) {
+        let instance =
+            |circuit: &PeerCircuit| instance(&function.plan, session, peer, circuit.number);
+        let instances: Vec<_> = circuits.iter().map(instance).collect();
+        let each = circuits.iter().zip(labels);
+        let inputs: Vec<_> =
+            each.map(|(circuit, labels)| self.input_labels(circuit, labels)).collect();
+        let inputs: Vec<_> = inputs.iter().map(|inputs| &inputs[..]).collect();
+        let nonce = |labels: &&[Block]| Seed::new(*labels.last().expect("R comes with the labels"));
+        let nonces: Vec<_> = labels.iter().map(nonce).collect();
+        let endings: Vec<_> =
+            nonces.iter().zip(circuits).map(|(nonce, circuit)| (nonce, &circuit.ending)).collect();
+        let mut tables: Vec<_> = circuits.iter().map(|circuit| circuit.table.pieces()).collect();
+        let outputs = evaluate_adaptively_side_by_side(&instances, &inputs, &endings, |pieces| {
+            tables.iter_mut().zip(pieces).try_for_each(|(table, gates)| table(gates))
+        })?;
+        for ((values, mut labels), circuit) in outputs.into_iter().zip(circuits) {
             for (wire, (label, [zero, one])) in
                 labels.iter_mut().zip(&circuit.translation).enumerate()
             {
@@ -276,7 +268,7 @@ impl Online<'_> {
             }
             evaluated.push((values, labels));
         }
-        Ok(rest)
+        Ok(())
     }
 
     /// The labels of a circuit's inputs, from those that its garbler sent.

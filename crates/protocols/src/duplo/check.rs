@@ -8,7 +8,7 @@
 //! One proof is for all that was opened.
 
 use symbolon_cutchoose::{Buckets, CheckSet, Sizes};
-use symbolon_primitives::{BitVec, Block, Challenge, HugeBuf, Prg};
+use symbolon_primitives::{BitVec, Block, Challenge, Prg};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators;
@@ -120,7 +120,6 @@ pub(super) fn check_components(
     (kind, objects, digests): (&Kind, &Objects, &[[u8; 32]]),
     draw: &Draw,
 ) -> Result<()> {
-    let mut room = HugeBuf::public(0);
     for opened in draw.opened.chunks(garble::copies_at_a_time(kind, threads)) {
         let receive = |&object: &usize| {
             let n = 1 + kind.inputs();
@@ -129,7 +128,7 @@ pub(super) fn check_components(
         };
         let copies: Vec<_> = opened.iter().map(receive).collect::<Result<_>>()?;
         let peer = channel.peer();
-        let outputs = garble::garble_opened(threads, peer, &copies, digests, &mut room)?;
+        let outputs = garble::garble_opened(threads, peer, &copies, digests)?;
         for ((&object, (_, values)), outputs) in opened.iter().zip(&copies).zip(outputs) {
             claims.claim([objects.offset(object)], values[0]);
             for (key, &value) in values[1..].iter().chain(&outputs).enumerate() {

@@ -17,7 +17,7 @@ use super::assemble::returned;
 use super::authenticators::{AT_A_TIME, Authenticators};
 use super::buckets::GarbledCopy;
 use super::components::{ComponentGraph, Kind, Wire};
-use super::garble::{self, HalfGates, SIDE};
+use super::garble::{self, HalfGates};
 use super::program::Program;
 use super::shelf::{Slots, output_wires};
 use super::solder::{Held, transfer};
@@ -229,7 +229,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Evaluates copies; returns each one's keys of the output wires.
+    /// Evaluates copies side by side; returns each one's keys of the output wires.
     fn evaluate(&self, copies: &[GarbledCopy]) -> Vec<Labels> {
         let move_inputs = |copy: &GarbledCopy| -> Labels {
             if copy.inputs.is_empty() {
@@ -242,17 +242,11 @@ impl Job<'_> {
             Labels::new(moved.collect())
         };
         let own: Vec<Labels> = copies.iter().map(move_inputs).collect();
-        let mut outputs = Vec::with_capacity(copies.len());
-        while outputs.len() < copies.len() {
-            let rest = outputs.len()..;
-            let what = (&copies[rest.clone()], &own[rest]);
-            match what.0.len() {
-                1 => self.evaluate_lanes::<1>(what, &mut outputs),
-                2 => self.evaluate_lanes::<2>(what, &mut outputs),
-                3 => self.evaluate_lanes::<3>(what, &mut outputs),
-                _ => self.evaluate_lanes::<SIDE>(what, &mut outputs),
-            }
-        }
+        let instance = |copy: &GarbledCopy| garble::instance(self.kind, self.session, copy.number);
+        let instances: Vec<_> = copies.iter().map(instance).collect();
+        let tables = copies.iter().map(|copy| &self.tables[copy.table.clone()]);
+        let inputs: Vec<_> = own.iter().map(|inputs| &inputs[..]).collect();
+        let outputs = evaluate_side_by_side(&instances, &inputs, &tables.collect::<Vec<_>>());
         let on_wires = |(copy, outputs): (&GarbledCopy, Labels)| {
             let moved = outputs.iter().zip(&copy.outputs).zip(self.differences);
             let moved = moved.map(|((&key, &soldering), &difference)| {
@@ -262,21 +256,6 @@ impl Job<'_> {
             Labels::new(moved.collect())
         };
         copies.iter().zip(outputs).map(on_wires).collect()
-    }
-
-    /// Evaluates the first `W` copies side by side.
-    fn evaluate_lanes<const W: usize>(
-        &self,
-        (copies, inputs): (&[GarbledCopy], &[Labels]),
-        outputs: &mut Vec<Labels>,
-    ) {
-        let copies: &[GarbledCopy; W] = copies.first_chunk().expect("as many as there are");
-        let inputs: &[Labels; W] = inputs.first_chunk().expect("as many as there are copies");
-        let instance = |copy: &GarbledCopy| garble::instance(self.kind, self.session, copy.number);
-        let instances = copies.each_ref().map(instance);
-        let tables = copies.each_ref().map(|copy| &self.tables[copy.table.clone()]);
-        let inputs = inputs.each_ref().map(|inputs| &inputs[..]);
-        outputs.extend(evaluate_side_by_side(instances, inputs, tables));
     }
 }
 

@@ -15,8 +15,12 @@
 //! Departure: `duplo`: copies | garbled from a seed | from committed keys | unopened copies need no
 //! corrections
 
+use std::convert::Infallible;
+
 use symbolon_garbling::component::ComponentDigest;
-use symbolon_garbling::{InputKeys, Instance, Labels, garble_side_by_side};
+use symbolon_garbling::{
+    InputKeys, Instance, Labels, SIDE, garble_pieces_side_by_side, garble_side_by_side,
+};
 use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
 use symbolon_transport::{Channel, Error, PartyId, Result};
 
@@ -29,10 +33,6 @@ use crate::{io_wires::receive_bits, parallel::in_parallel};
 
 /// Two half-gates, which are no secret.
 pub(super) type HalfGates = [Block; 2];
-
-/// How many copies are garbled or evaluated side by side: so many that what is done once for all of
-/// them takes little, so few that their labels and tables stay in a core's cache.
-pub(super) const SIDE: usize = 4;
 
 /// AND gates of a component from which on each copy goes by itself.
 const LARGE: usize = 1 << 13;
@@ -95,48 +95,59 @@ pub(super) fn copies_at_a_time(kind: &Kind, threads: usize) -> usize {
     if threads == 1 { side_by_side(kind) } else { SIDE * threads }
 }
 
-/// Garbles copies of a kind, each with its keys to its place. Returns the outputs' labels for 0,
-/// and Δ.
-fn garble_each(
+/// What is left of a copy that was garbled but its table.
+struct Made {
+    /// The outputs' labels for 0.
+    outputs: Labels,
+    delta: Delta,
+    digest: [u8; 32],
+}
+
+/// Garbles copies of a kind, each with its keys, and keeps no table: pieces are hashed while they
+/// are in a core's cache.
+fn digest_each(
     threads: usize,
-    mut copies: Vec<(Copy<'_>, &mut [HalfGates])>,
+    copies: &[Copy<'_>],
     keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
-) -> Vec<(Labels, Delta)> {
-    let size = copies.first().map_or(1, |(copy, _)| side_by_side(copy.kind));
-    let mut groups = Vec::new();
-    while !copies.is_empty() {
-        let rest = copies.split_off(size.min(copies.len()));
-        groups.push(std::mem::replace(&mut copies, rest));
-    }
-    let made = in_parallel(threads, groups, |mut group| {
-        let mut made = Vec::with_capacity(group.len());
-        let mut rest = &mut group[..];
-        while !rest.is_empty() {
-            rest = match rest.len() {
-                1 => garble_lanes::<1>(rest, &keys, &mut made),
-                2 => garble_lanes::<2>(rest, &keys, &mut made),
-                3 => garble_lanes::<3>(rest, &keys, &mut made),
-                _ => garble_lanes::<SIDE>(rest, &keys, &mut made),
-            };
-        }
-        made
+) -> Vec<Made> {
+    let groups = copies.chunks(side(copies.first())).collect();
+    let made = in_parallel(threads, groups, |group| {
+        let instances: Vec<_> = group.iter().map(Copy::instance).collect();
+        let keys: Vec<_> = group.iter().map(|&copy| keys(copy)).collect();
+        let mut digests: Vec<_> = group.iter().map(|_| ComponentDigest::default()).collect();
+        let by: Vec<_> = keys.iter().collect();
+        let Ok(outputs) = garble_pieces_side_by_side(&instances, &by, |pieces| {
+            digests.iter_mut().zip(pieces).for_each(|(digest, piece)| digest.update(piece));
+            Ok::<_, Infallible>(())
+        });
+        let each = outputs.into_iter().zip(keys).zip(digests);
+        let made = each.map(|((outputs, keys), digest)| Made {
+            outputs,
+            delta: keys.delta,
+            digest: digest.finish(),
+        });
+        made.collect::<Vec<_>>()
     });
     made.into_iter().flatten().collect()
 }
 
-/// Garbles the first `W`, and returns the others.
-fn garble_lanes<'c, 'k, 't, const W: usize>(
-    copies: &'c mut [(Copy<'k>, &'t mut [HalfGates])],
-    keys: impl Fn(Copy<'_>) -> InputKeys,
-    made: &mut Vec<(Labels, Delta)>,
-) -> &'c mut [(Copy<'k>, &'t mut [HalfGates])] {
-    let (some, rest) = copies.split_first_chunk_mut::<W>().expect("as many as there are");
-    let instances = some.each_ref().map(|(copy, _)| copy.instance());
-    let keys = some.each_ref().map(|(copy, _)| keys(*copy));
-    let tables = some.each_mut().map(|(_, table)| &mut **table);
-    let outputs = garble_side_by_side(instances, keys.each_ref(), tables);
-    made.extend(outputs.into_iter().zip(keys).map(|(outputs, keys)| (outputs, keys.delta)));
-    rest
+/// Garbles copies of a kind, each with its keys to its place.
+fn garble_each(
+    threads: usize,
+    mut copies: Vec<(Copy<'_>, &mut [HalfGates])>,
+    keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
+) {
+    let side = side(copies.first().map(|(copy, _)| copy));
+    in_parallel(threads, copies.chunks_mut(side).collect(), |group| {
+        let instances: Vec<_> = group.iter().map(|(copy, _)| copy.instance()).collect();
+        let keys: Vec<_> = group.iter().map(|(copy, _)| keys(*copy)).collect();
+        let mut tables: Vec<_> = group.iter_mut().map(|(_, table)| &mut **table).collect();
+        garble_side_by_side(&instances, &keys.iter().collect::<Vec<_>>(), &mut tables);
+    });
+}
+
+fn side(first: Option<&Copy<'_>>) -> usize {
+    first.map_or(1, |copy| side_by_side(copy.kind))
 }
 
 /// How the copy with this number is garbled and evaluated.
@@ -149,12 +160,26 @@ fn adversary(channel: &mut Channel, table: &mut [HalfGates]) {
     channel.tamper_state("duplo: table", Block::as_bytes_mut(table.as_flattened_mut()));
 }
 
-/// Where a test gives outputs another meaning.
+/// Where a test garbles something else, or gives outputs another meaning.
 #[cfg(test)]
-fn tamper_outputs(channel: &mut Channel, outputs: &mut Labels, offset: Block) {
-    outputs.push(offset);
-    channel.tamper_state("duplo: output labels", Block::as_bytes_mut(outputs));
-    outputs.pop();
+fn bent(
+    channel: &mut Channel,
+    committed: &Committed,
+    copies: &[Copy<'_>],
+    mut made: Vec<Made>,
+) -> Vec<Made> {
+    if !channel.cheats() {
+        return made;
+    }
+    for (Made { outputs, delta, digest: of_table }, copy) in made.iter_mut().zip(copies) {
+        let mut room = HugeBuf::public(0);
+        let tables = again(channel, committed, 1, &[*copy], &mut room);
+        *of_table = digest(tables[0]);
+        outputs.push(**delta);
+        channel.tamper_state("duplo: output labels", Block::as_bytes_mut(outputs));
+        outputs.pop();
+    }
+    made
 }
 
 /// The digest of a table.
@@ -174,30 +199,20 @@ pub(super) fn garble_all(
     (kind, objects): (&Kind, &Objects),
 ) -> Result<()> {
     send_offsets(channel, committed, objects)?;
-    let gates = kind.ands();
     let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
     let mut digests = Vec::with_capacity(32 * objects.count);
-    let (step, mut room) = (copies_at_a_time(kind, threads), HugeBuf::public(0));
+    let step = copies_at_a_time(kind, threads);
     for first in (0..objects.count).step_by(step) {
-        let n = step.min(objects.count - first);
-        room.reset(n * gates);
-        let fixed: &Committed = committed;
-        let places = split(&mut room, gates, n).into_iter().zip(first..);
-        let copy = |(table, object)| (Copy { kind, objects, session, object }, table);
-        let all = places.map(copy).collect();
-        let mut made = garble_each(threads, all, |copy| copy.keys(fixed));
-        let places = split(&mut room, gates, n).into_iter().zip(&mut made);
-        places.for_each(|(table, (_outputs, _delta))| {
-            adversary(channel, table);
-            #[cfg(test)]
-            tamper_outputs(channel, _outputs, **_delta);
-        });
-        let places = split(&mut room, gates, n);
-        let made_digests = in_parallel(threads, places, |table| digest(table));
-        digests.extend_from_slice(made_digests.as_flattened());
-        for (object, (outputs, delta)) in (first..).zip(made) {
+        let numbers = first..objects.count.min(first + step);
+        let copies: Vec<_> =
+            numbers.map(|object| Copy { kind, objects, session, object }).collect();
+        let made = digest_each(threads, &copies, |copy| copy.keys(committed));
+        #[cfg(test)]
+        let made = bent(channel, committed, &copies, made);
+        for (Made { outputs, delta, digest }, copy) in made.into_iter().zip(&copies) {
+            digests.extend_from_slice(&digest);
             for (output, &zero) in outputs.iter().enumerate() {
-                let id = objects.key(object, kind.inputs() + output);
+                let id = objects.key(copy.object, kind.inputs() + output);
                 corrections.push(committed.correct(id, keys::committed(zero, *delta)));
             }
         }
@@ -266,8 +281,8 @@ pub(super) fn receive_offsets(
     Ok(())
 }
 
-/// VerSub of the evaluator: garbles copies again, into room that is used again, from what was
-/// `opened` of each: Δ, then what is committed to of its inputs. Compares the tables with the
+/// VerSub of the evaluator: garbles copies again, from what was `opened` of each: Δ, then what is
+/// committed to of its inputs. Compares the tables with the
 /// digests that were sent. Returns what must be committed to of the outputs.
 ///
 /// Paper: KNRTT17, GenSub, VerSub
@@ -276,7 +291,6 @@ pub(super) fn garble_opened(
     peer: PartyId,
     copies: &[(Copy<'_>, Vec<Block>)],
     digests: &[[u8; 32]],
-    room: &mut HugeBuf<HalfGates>,
 ) -> Result<Vec<Vec<Block>>> {
     let wrong = || Error::misbehaved(peer, super::checks::OPENED_COMPONENT);
     for (_, opened) in copies {
@@ -285,24 +299,16 @@ pub(super) fn garble_opened(
         }
         watch::tell_opened(&opened[0].to_bytes());
     }
-    let Some((Copy { kind, .. }, _)) = copies.first() else {
-        return Ok(Vec::new());
-    };
-    let gates = kind.ands();
-    room.reset(gates * copies.len());
-    let all = split(room, gates, copies.len()).into_iter().zip(copies);
-    let all = all.map(|(table, &(copy, _))| (copy, table)).collect();
-    let made = garble_each(threads, all, |copy| {
+    let numbers: Vec<_> = copies.iter().map(|(copy, _)| *copy).collect();
+    let made = digest_each(threads, &numbers, |copy| {
         let of = copies.iter().find(|(other, _)| other.object == copy.object);
         opened_keys(&of.expect("one of them").1)
     });
-    let tables = split(room, gates, copies.len());
-    let again = in_parallel(threads, tables, |table| digest(table));
-    let mut each = again.iter().zip(copies);
-    if !each.all(|(again, (copy, _))| same_digest(again, &digests[copy.object])) {
+    let mut each = made.iter().zip(copies);
+    if !each.all(|(made, (copy, _))| same_digest(&made.digest, &digests[copy.object])) {
         return Err(wrong());
     }
-    let committed = |(outputs, delta): (Labels, Delta)| {
+    let committed = |Made { outputs, delta, .. }: Made| {
         outputs.iter().map(|&zero| keys::committed(zero, *delta)).collect()
     };
     Ok(made.into_iter().map(committed).collect())

@@ -239,7 +239,7 @@ fn next_keys(keys: __m512i, rcon: i32) -> __m512i {
 /// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn sigma(x: __m512i) -> __m512i {
+pub(super) fn sigma(x: __m512i) -> __m512i {
     let swapped = _mm512_shuffle_epi32::<0b01_00_11_10>(x);
     _mm512_mask_xor_epi64(swapped, 0b1010_1010, swapped, x)
 }

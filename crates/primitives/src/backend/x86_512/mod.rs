@@ -14,6 +14,7 @@ mod hash;
 mod keys;
 mod mac_hash;
 mod select;
+mod side_by_side;
 mod transpose;
 
 use std::arch::x86_64::*;
@@ -27,6 +28,7 @@ pub(super) use hash::{half_gates, hash, leaky_hashes};
 pub(super) use keys::key_sums;
 pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_products};
 pub(super) use select::{lsbs, truncate_u64, xor_key_masked, xor_masked, xor_words_masked};
+pub(super) use side_by_side::{evaluate_lanes, garble_lanes};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
 use crate::Block;

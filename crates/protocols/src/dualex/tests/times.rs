@@ -7,14 +7,14 @@ use std::time::Instant;
 
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Type, builtin};
-use symbolon_garbling::{Instance, component::ComponentDigest};
+use symbolon_garbling::{Instance, SIDE, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Seed};
 
 use super::tools::{Setting, both, inputs_of, networks, prg, random_inputs};
 use crate::dualex::{
     engine::set_up_own,
     function::Function,
-    garble::{Garbler, SIDE, Source},
+    garble::{Garbler, Source},
     params::Params,
     probe_matrix::ProbeMatrix,
     psi::PsiForm,
