@@ -343,9 +343,9 @@ impl LeafHash {
         }
     }
 
-    /// The leaves of one label of each wire.
-    pub fn leaves(&self, kind: Leaf, labels: &[Block]) -> Vec<Digest> {
-        let mut leaves = vec![[0; 32]; labels.len()];
+    /// The leaves of one label of each wire: they tell which label was opened.
+    pub fn leaves(&self, kind: Leaf, labels: &[Block]) -> Zeroizing<Vec<Digest>> {
+        let mut leaves = Zeroizing::new(vec![[0; 32]; labels.len()]);
         let mut hashes = Blocks::new(vec![Block::ZERO; labels.len()]);
         self.hash((kind, 0, 1), labels, &mut hashes, &mut leaves);
         leaves

@@ -18,7 +18,7 @@ use super::{
     outputs::{self, Reconciled, TranslationsChecked},
     params::Params,
     psi::{CommittedTerms, PsiForm, Shape},
-    reconcile::{Candidate, Reconciliation},
+    reconcile::{Candidate, Reconciliation, Set},
 };
 use crate::{
     Compiled, Network, OutputBits,
@@ -78,7 +78,7 @@ pub(super) struct Online<'a> {
 pub(super) struct Sets {
     candidates: Vec<Candidate>,
     /// As a receiver, and as a sender.
-    sets: [Vec<u128>; 2],
+    sets: [Set; 2],
 }
 
 /// A commitment to sums, and what opens it.

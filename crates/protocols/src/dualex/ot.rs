@@ -1,8 +1,12 @@
 //! Random OTs in both directions, from correlated ones (F_rot, Fig. 10).
 //!
-//! A correlated OT k gives the receiver a bit c_k and a MAC M_k = K_k ⊕ c_k·Δ; hashed, with k as
-//! the tweak, they are a random OT of the strings H(k, K_k) and H(k, K_k ⊕ Δ). A receiver *opens*
-//! its bits to the sender by a digest of their MACs: to open another bit it would have to know Δ.
+//! A correlated OT k gives the receiver a bit c_k and a MAC M_k = K_k ⊕ c_k·Δ; hashed, they are a
+//! random OT of the strings m_b = H(2k + b, K_k ⊕ b·Δ). The tweak has the choice, too: a sender may
+//! take Δ = 0, and both strings must be random and independent even then, as they are in F_rot. In
+//! an intersection, a sender with m_0 = m_1 would have the sums of every value.
+//!
+//! A receiver *opens* its bits to the sender by a digest of their MACs: to open another bit it
+//! would have to know Δ.
 
 use std::ops::Range;
 
@@ -116,7 +120,7 @@ impl OtSession {
         let mut lanes = setup::both_directions(channel, &session, &key, 1, ot, prg)?;
         let lane = lanes.pop().expect("one lane was asked for");
         let hash = |party: PartyId| {
-            TweakedHash::new(derive_block("symbolon dualex ot 1", &session, party.into()))
+            TweakedHash::new(derive_block("symbolon dualex ot 2", &session, party.into()))
         };
         let hashes = [hash(channel.me()), hash(channel.peer())];
         Ok(OtSession { lane, work: Workspace::default(), hashes, drawn: [0; 2] })
@@ -167,15 +171,22 @@ impl OtSession {
     }
 }
 
+/// The tweak for choice 0 of OT `k` of those from number `first` on.
+fn tweak(first: u64, k: usize) -> u128 {
+    2 * (u128::from(first) + k as u128)
+}
+
 impl ReceivedOts {
     /// The chosen strings of some of the OTs.
     ///
     /// Paper: RR16, Fig. 10
     pub fn messages(&self, range: Range<usize>) -> Blocks {
-        let first = u128::from(self.first) + range.start as u128;
         let mut messages = Blocks::new(Vec::with_capacity(range.len()));
-        messages.extend(self.macs.blocks(range));
-        self.hash.hash(first, 1, &mut messages);
+        messages.extend(self.macs.blocks(range.clone()));
+        // They tell the choices.
+        let mut tweaks = Zeroizing::new(Vec::with_capacity(range.len()));
+        tweaks.extend(range.map(|k| tweak(self.first, k) + u128::from(self.choices.get(k))));
+        self.hash.hash_with(&tweaks, 1, &mut messages);
         messages
     }
 
@@ -196,10 +207,9 @@ impl SentOts {
     ///
     /// Paper: RR16, Fig. 10
     pub fn pairs(&self, range: Range<usize>) -> Zeroizing<Vec<[Block; 2]>> {
-        let first = u128::from(self.first) + range.start as u128;
         let mut pairs = Zeroizing::new(Vec::with_capacity(range.len()));
-        pairs.extend(self.keys.blocks(range).map(|key| [*key, *key ^ *self.delta]));
-        self.hash.hash(first, 2, pairs.as_flattened_mut());
+        pairs.extend(self.keys.blocks(range.clone()).map(|key| [*key, *key ^ *self.delta]));
+        self.hash.hash(tweak(self.first, range.start), 1, pairs.as_flattened_mut());
         pairs
     }
 

@@ -123,7 +123,8 @@ impl Reconciled {
         let width = candidates.first().map_or(0, |candidate| candidate.values.len());
         let (mut values, mut confirmed) = (BitVec::zeros(width), false);
         for candidate in candidates {
-            let first = Block(candidate.item).ct_eq(&Block(item)) & !confirmed;
+            let same = Block(candidate.item).ct_eq(&Block(item)) & candidate.good;
+            let first = same & !confirmed;
             let mask = mask64(first);
             let words = values.words_mut().iter_mut().zip(candidate.values.words());
             words.for_each(|(sum, word)| *sum |= word & mask);
@@ -146,19 +147,24 @@ mod tests {
     /// there are none.
     #[test]
     fn one_common_value_releases_its_candidate() {
-        let candidate =
-            |item, bits: [bool; 3]| Candidate { values: BitVec::from_bools(&bits), item };
+        let candidate = |item, bits: [bool; 3]| Candidate {
+            values: BitVec::from_bools(&bits),
+            item,
+            good: true,
+        };
         let (right, wrong) = ([true, false, true], [false, true, true]);
-        let candidates = [candidate(5, wrong), candidate(6, right), candidate(6, right)];
-        let set = [9, 6, 5];
+        let mut bad = candidate(7, wrong);
+        bad.good = false;
+        let candidates = [candidate(5, wrong), candidate(6, right), candidate(6, right), bad];
+        let set = [9, 6, 5, 7];
         let released = |found: &[usize]| {
             Reconciled::new(1.into(), &candidates, &set, found)
                 .map(|reconciled| reconciled.values())
         };
         assert_eq!(released(&[1]).unwrap(), right);
         assert_eq!(released(&[2]).unwrap(), wrong);
-        // A value of the set that no circuit gave, none, two.
-        for found in [&[0][..], &[], &[1, 2]] {
+        // A value that no circuit gave, none, two, one of wrong labels.
+        for found in [&[0][..], &[], &[1, 2], &[3]] {
             let refused = released(found).unwrap_err();
             assert!(
                 matches!(refused, Error::PeerMisbehaved { check, .. } if check == checks::RECONCILIATION)

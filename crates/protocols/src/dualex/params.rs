@@ -8,8 +8,9 @@
 //!   probability at most 2^-κ_b, however many bad ones there are (Lemma 1, the binomials of which
 //!   are misprinted; `symbolon_cutchoose::games` has the exact form).
 //! * κ_s: the probe resistance of the input encoding (`probe_matrix`), and the length ℓ of the
-//!   values in the private set intersection. The paper asks for ℓ ≥ κ_s. The two sets make B²
-//!   pairs, each of which a cheater may hope to hit, so ℓ = κ_s + 2⌈log₂ B⌉ here.
+//!   values in the private set intersection. The paper asks for ℓ ≥ κ_s. In each of the two
+//!   directions two sets make B² pairs, each of which a cheater may hope to hit, so
+//!   ℓ = κ_s + 1 + 2⌈log₂ B⌉ here.
 //!
 //! Each bound is for one event. A cheater can hope for three of the second kind in one execution:
 //! that the matrix resists fewer probes than it should, that all its probes pass, and that it hits
@@ -197,7 +198,7 @@ fn costs(function: &Function, kappa_s: u32) -> Costs {
 /// ℓ for buckets of this size.
 pub(super) fn item_bits(bucket: usize, kappa_s: u32) -> usize {
     let log2 = bucket.next_power_of_two().trailing_zeros();
-    ((kappa_s + 2 * log2) as usize).min(128)
+    ((kappa_s + 1 + 2 * log2) as usize).min(128)
 }
 
 #[cfg(test)]
@@ -309,9 +310,9 @@ mod tests {
 
     #[test]
     fn items_are_long_enough_for_all_pairs() {
-        assert_eq!([1, 2, 4, 5, 19].map(|b| item_bits(b, 40)), [40, 42, 44, 46, 50]);
+        assert_eq!([1, 2, 4, 5, 19].map(|b| item_bits(b, 40)), [41, 43, 45, 47, 51]);
         for bucket in 1..60 {
-            let pairs = (bucket * bucket) as f64;
+            let pairs = 2.0 * (bucket * bucket) as f64;
             assert!(pairs.log2() + 40.0 <= item_bits(bucket, 40) as f64);
         }
     }

@@ -8,14 +8,14 @@
 //! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no
 //! linear relations, and are bound to execution and session.
 //!
-//! Departure: `dualex`: reconciliation | XOR of labels, ℓ ≥ κ_s bits | its hash, ℓ = κ_s + 2⌈log₂
-//! B⌉ bits | B² pairs may match by chance (`docs/proofs/dual-execution.md`)
+//! Departure: `dualex`: reconciliation | XOR of labels, ℓ ≥ κ_s bits | its hash, ℓ = κ_s + 1 +
+//! 2⌈log₂ B⌉ bits | 2·B² pairs may match by chance (`docs/proofs/dual-execution.md`)
 //!
 //! Timing: which circuits gave the same value | a set is sorted by random keys in fixed steps; in
 //! `outputs`, values are gathered from all candidates by masks
 
 use symbolon_primitives::{BitVec, Block, Prg, same_digest};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use symbolon_transport::PartyId;
 
@@ -30,7 +30,19 @@ pub(super) struct Candidate {
     pub values: BitVec,
     /// The reconciliation value: that of `values` if the labels are the bucket's, random if not.
     pub item: u128,
+    /// Whether the labels are the bucket's. Nothing else can be confirmed.
+    pub good: bool,
 }
+
+impl Drop for Candidate {
+    fn drop(&mut self) {
+        self.item.zeroize();
+        self.good.zeroize();
+    }
+}
+
+/// The values of an intersection, wiped when they are dropped.
+pub(super) type Set = Zeroizing<Vec<u128>>;
 
 /// What turns labels into reconciliation values.
 pub(super) struct Reconciliation<'a> {
@@ -66,7 +78,7 @@ impl Reconciliation<'_> {
         let good = same_digest(&pairs.finish(), &self.theirs.pairs);
         let random = self.random(prg);
         let right = Block(self.item(sum) ^ random).select(good);
-        Candidate { values, item: random ^ right.0 }
+        Candidate { values, item: random ^ right.0, good }
     }
 
     /// A value that nobody has.
@@ -91,8 +103,8 @@ impl Reconciliation<'_> {
     /// order.
     ///
     /// Paper: RR16, Fig. 15, PSI Commit
-    pub fn set(&self, candidates: &[Candidate], prg: &mut Prg) -> Vec<u128> {
-        let mut set: Vec<u128> = Vec::with_capacity(candidates.len());
+    pub fn set(&self, candidates: &[Candidate], prg: &mut Prg) -> Set {
+        let mut set = Set::new(Vec::with_capacity(candidates.len()));
         for candidate in candidates {
             // Whether circuits gave the same depends on inputs: no branch on it.
             let same = |item: &u128| Block(*item).ct_eq(&Block(candidate.item));

@@ -131,6 +131,51 @@ fn classical_dual_execution_leaks_a_bit() {
     }
 }
 
+/// Runs x ∧ y with y = 0 and two wrong circuits of three, where the cheater's Δ of OTs is 0.
+fn without_offset(psi: PsiForm, x: bool, change: impl Fn(&mut Vec<Execution>) + Sync) -> Ended {
+    let cheat = negates(|number| number % 3 != 0);
+    let setting = Setting { psi, ..sized([1, 3, 3]) };
+    let no_offset = |nets: &mut [Network; 2]| {
+        let adversary = FnAdversary::new().on_state(|at, data| {
+            if at == "set-up: delta" {
+                data.fill(0);
+            }
+        });
+        nets[0].lanes[0][0].set_adversary(Box::new(adversary));
+    };
+    run_changed(setting, &and(false), &bits(x, false), Some(&cheat), (no_offset, change))
+}
+
+/// If Δ is 0, both strings of an OT hash the same block. Were they the same, the cheater's sums
+/// would be those of every value. Here they fit one place of the honest party's set only. If the
+/// right value is there, the output is right; if another value is, there is no output, whatever x
+/// is.
+/// Cheat: one | PSI | OTs under Δ = 0, sums that fit one place, 2 wrong circuits of 3 |
+/// `reconciliation`, whatever x is; never a wrong output | 2/3
+#[test]
+fn ots_without_an_offset_confirm_no_other_value() {
+    for psi in PsiForm::ALL {
+        let ended = without_offset(psi, true, |_| {});
+        assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![false])], "{psi:?}");
+    }
+    for x in [false, true] {
+        let mut noticed = Rate::default();
+        for _ in 0..150 {
+            let ended = without_offset(PsiForm::Synchronous, x, |executions| {
+                let pairs = &mut executions[0].psi.0.pairs;
+                let bits = pairs.len() / 3;
+                prg(1).fill_blocks(pairs[bits..].as_flattened_mut());
+            });
+            noticed.note(caught(&ended, RECONCILIATION));
+            if let Ok(outputs) = &ended[1] {
+                assert_eq!(outputs, &vec![Some(vec![false])], "x = {x}");
+            }
+        }
+        noticed.assert_tells(2.0 / 3.0, 1.0 / 3.0);
+        noticed.assert_is(2.0 / 3.0);
+    }
+}
+
 /// The same cheat with one good circuit in the bucket: the honest party has the right output,
 /// whatever its input, and the cheater sees no difference.
 /// Cheat: one | Bucketing | x ∧ ¬y for x ∧ y in all circuits of a bucket but one | nothing: both
