@@ -6,7 +6,7 @@
 
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
 use super::components::Wire;
@@ -83,23 +83,19 @@ fn online_sums(Wired { program, ends }: Wired<'_>) -> Vec<Vec<Id>> {
 /// K^0 and Δ of a wire.
 pub(super) type WireKeys = [Block; 2];
 
+/// Those of several wires, wiped when they are dropped.
+pub(super) type AllKeys = Zeroizing<Vec<WireKeys>>;
+
 /// What the garbler needs online.
 pub(super) struct GarblerKeys {
     /// Of its own inputs.
-    pub inputs: Vec<WireKeys>,
+    pub inputs: AllKeys,
     /// The indicator bits of the evaluator's inputs.
     pub indicators: BitVec,
     /// Of the wires whose keys the evaluator returns, one for each output that is not constant.
-    pub outputs: Vec<WireKeys>,
+    pub outputs: AllKeys,
     /// Commitments to Δ_ot, to the evaluator's inputs, and to its outputs.
     pub online: Committed,
-}
-
-impl Drop for GarblerKeys {
-    fn drop(&mut self) {
-        self.inputs.as_flattened_mut().zeroize();
-        self.outputs.as_flattened_mut().zeroize();
-    }
 }
 
 impl GarblerKeys {
@@ -118,9 +114,9 @@ impl GarblerKeys {
         let mut outputs = Vec::with_capacity(program.to_garbler.len());
         outputs.extend(returned(program).map(keys));
         GarblerKeys {
-            inputs: program.inputs[0].iter().map(|&wire| keys(wire)).collect(),
+            inputs: Zeroizing::new(program.inputs[0].iter().map(|&wire| keys(wire)).collect()),
             indicators: BitVec::from_bools(&indicators),
-            outputs,
+            outputs: Zeroizing::new(outputs),
             online: committed.sums(&online_sums(wired)),
         }
     }

@@ -70,7 +70,7 @@ pub(super) fn give(
 
 /// Keys of input wires before they are authenticated.
 pub(super) struct InputKeys {
-    garbler: Vec<Block>,
+    garbler: Zeroizing<Vec<Block>>,
     evaluator: Zeroizing<Vec<Block>>,
 }
 
@@ -85,6 +85,7 @@ pub(super) fn get(
     bits: &[bool],
 ) -> Result<InputKeys> {
     let garbler = receive_blocks(channel, messages::INPUT_KEYS, program.inputs[0].len())?;
+    let garbler = Zeroizing::new(garbler);
     let opened = receive_blocks(channel, messages::OPENED_INPUTS, bits.len())?;
     let mut evaluator = Zeroizing::new(Vec::with_capacity(bits.len()));
     for (i, (&opened, &bit)) in opened.iter().zip(bits).enumerate() {
@@ -102,7 +103,7 @@ pub(super) fn get(
 impl InputKeys {
     /// The keys and their wires.
     pub fn on_wires(&self, program: &Program) -> impl Iterator<Item = (Wire, Block)> {
-        let garbler = program.inputs[0].iter().zip(&self.garbler);
+        let garbler = program.inputs[0].iter().zip(self.garbler.iter());
         let evaluator = program.inputs[1].iter().zip(self.evaluator.iter());
         garbler.chain(evaluator).map(|(&wire, &key)| (wire, key))
     }

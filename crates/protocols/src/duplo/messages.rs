@@ -6,105 +6,105 @@ const TO_GARBLER: &str = "E → G";
 
 symbolon_transport::messages! {
     pub TRANSFER_KEYS = "duplo: transfer keys" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16·(1 + e + ρ), for e input bits of E",
         carries: "corrections: Δ of the oblivious transfers, and all R",
         step: "KNRTT17, PreProcessOTInit",
     }
     pub MASK_BITS = "duplo: mask bits" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "⌈(o + ρ)/8⌉, for o output bits of E",
         carries: "bits that make the masks of indicator bits end in 0",
         step: "KNRTT17, §5.1",
     }
     pub OFFSETS = "duplo: offset bits" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "⌈L/8⌉, for L objects of a kind",
         carries: "bits that make every Δ end in 1",
         step: "KNRTT17, GenWire",
     }
     pub AUTHENTICATOR_KEYS = "duplo: authenticator keys" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16·b·L, for b wires in a bundle, in pieces of at most 2^18",
         carries: "corrections: keys of authenticators",
         step: "KNRTT17, GenInKeyAuth",
     }
     pub OUTPUT_KEYS = "duplo: output keys" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16·m·L, in pieces of 2^24, for m outputs of a component",
         carries: "corrections: keys of the outputs of all copies",
         step: "KNRTT17, GenSub",
     }
     pub DIGESTS = "duplo: circuit digests" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "32·L",
         carries: "digests of the tables of all copies",
         step: "KNRTT17, GenSub",
     }
     pub ACCEPTED = "duplo: accepted keys" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "32·b·L, in pieces of at most 2^18",
         carries: "hashes of the two keys of each wire of every authenticator",
         step: "KNRTT17, GenInKeyAuth",
     }
     pub CHOICES = "duplo: sums of choices" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_GARBLER,
         length: "⌈ρ/8⌉",
         carries: "sums of the choices of random transfers",
         step: "KNRTT17, PreProcessOTInit",
     }
     pub TRANSFER_SUMS = "duplo: sums of transfers" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_GARBLER,
         length: "16·ρ",
         carries: "sums of the results of the same transfers",
         step: "KNRTT17, PreProcessOTInit",
     }
     pub MASK_SUMS = "duplo: sums of masks" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16·ρ",
         carries: "opened sums of random masks",
         step: "KNRTT17, §5.1",
     }
     pub OPENED_COMPONENT = "duplo: opened component" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16·(1 + n), for n inputs of the component",
         carries: "Δ of an opened copy, and what is committed to of its inputs",
         step: "KNRTT17, VerSub",
     }
     pub OPENED_AUTHENTICATORS = "duplo: opened authenticators" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16 for each that is opened, in pieces of 2^24",
         carries: "Δ of the opened authenticators",
         step: "KNRTT17, VerInKeyAuth",
     }
     pub AUTHENTICATOR_SOLDERINGS = "duplo: authenticator solderings" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16·α for each bundle, and 16·(α − 1) for each of its wires, up to 512 bundles",
         carries: "differences of Δ, and solderings from the head of each bucket",
         step: "KNRTT17, GenSold",
     }
     pub TABLE = "duplo: table" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "32·g, in pieces of 2^24, for g AND gates",
         carries: "the table of a copy that was not opened",
         step: "KNRTT17, GenSub",
     }
     pub COMPONENT_SOLDERINGS = "duplo: component solderings" {
-        phase: "function-dependent",
+        phase: "any",
         route: TO_EVALUATOR,
         length: "16·(1 + m), and 16·n but for the first copy of a bucket",
         carries: "difference of Δ, solderings of inputs to the first copy and of outputs to their wires",

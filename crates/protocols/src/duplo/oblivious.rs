@@ -17,8 +17,8 @@
 //! no consequence.) Appendix A opens sacrificed transfers alone: it leaves e_i ≠ 0 to the
 //! authenticators, which fail for both values of the input; here nothing is left.
 //!
-//! The evaluator says c and T first: only who knows T is told R ⊕ c·Δ_ot, or it could ask for
-//! Δ_ot with a wrong c. Both are hidden by the sacrificed transfer.
+//! The evaluator says c and T first, and only if T fits does the garbler prove the sum: else the
+//! evaluator could have Δ_ot tested with a wrong c. Both are hidden by the sacrificed transfer.
 //!
 //! Departure: `duplo`: check of transfers | sacrificed ones are opened | random sums of all | the
 //! sacrificed ones mask the sums

@@ -86,7 +86,7 @@ pub(super) fn take_back(
     keys: &GarblerKeys,
 ) -> Result<Vec<bool>> {
     let back = receive_blocks(channel, messages::RETURNED_KEYS, keys.outputs.len())?;
-    let values = back.iter().zip(&keys.outputs);
+    let values = back.iter().zip(keys.outputs.iter());
     let values = values.map(|(&key, &[zero, offset])| value_of(key, zero, &Delta::new(offset)));
     let values: Option<Vec<bool>> = values.collect();
     let mut values = values

@@ -1,6 +1,6 @@
 //! How many copies of everything are made: the functions L and α of Appendix A.
 //!
-//! All games of a run share 2^-ρ: one for each kind of component (one good copy in every bucket),
+//! All games of a preparation share 2^-ρ (`docs/proofs/several-checks.md`): one for each kind of component (one good copy in every bucket),
 //! and one for the authenticators (a majority of good ones in every bucket). Opened bad objects are
 //! always noticed in all of them, since every authenticator has a Δ of its own.
 //!

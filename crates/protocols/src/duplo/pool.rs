@@ -13,8 +13,8 @@
 //!
 //! # Records
 //! By section:
-//! * 0: the session of the set-up, what openings are numbered by, sizes of buckets, the commitment
-//!   to Δ_ot;
+//! * 0: the session of the set-up, sizes of buckets, the commitment to Δ_ot, and what openings are
+//!   numbered by; at the evaluator, Δ of the commitments;
 //! * 1: a wire: commitments to its key and Δ; at the evaluator, the start of its authenticators'
 //!   hash, and these;
 //! * 2: an input of the evaluator: commitments to R of a transfer and to the key of the wire; at

@@ -286,7 +286,7 @@ impl Duplo {
         garbled: &GarbledProgram,
         bits: &[LinkedBit],
         solderings: &[Block],
-    ) -> Result<Vec<(Wire, Block)>> {
+    ) -> Result<Zeroizing<Vec<(Wire, Block)>>> {
         let authenticators = &garbled.authenticators;
         let common = self.recovered.value();
         let one = |(bit, &soldering): (&LinkedBit, &Block)| {
@@ -298,8 +298,13 @@ impl Duplo {
             let value = authenticators.value(wire, key, common);
             // Without a branch on whether anything was recovered.
             let turned = held.right.known & (value ^ held.right.outputs[bit.bit]);
-            Ok((bit.wire, key ^ (difference ^ common).select(turned)))
+            Ok::<_, Error>((bit.wire, key ^ (difference ^ common).select(turned)))
         };
-        bits.iter().zip(solderings).map(one).collect()
+        // At once as long as it becomes: what growth leaves would not be wiped.
+        let mut keys = Zeroizing::new(Vec::with_capacity(bits.len()));
+        for linked in bits.iter().zip(solderings) {
+            keys.push(one(linked)?);
+        }
+        Ok(keys)
     }
 }

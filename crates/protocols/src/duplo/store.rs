@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::Block;
+use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
-use super::assemble::{GarblerKeys, WireKeys, returned};
+use super::assemble::{AllKeys, GarblerKeys, returned};
 use super::authenticators::{Authenticator, Authenticators};
 use super::buckets::GarbledCopy;
 use super::components::Kind;
@@ -21,11 +21,14 @@ use super::oblivious::Transfers;
 use super::params::BucketSizes;
 use super::program::{Origin, Program};
 use super::shelf::Shelf;
-use super::stock::MOST_KINDS;
 use crate::codec::{Reader, Writer, damaged};
 
 /// Stands where the number of parts is, for what is made of a pool.
 const OF_A_POOL: u64 = 0;
+
+/// No program calls components by more names. A pool has fewer kinds: names of the same circuit are
+/// one.
+const MOST_NAMES: u64 = 1 << 20;
 
 /// No more objects are in a bucket: one bucket alone takes fewer, at the largest ρ.
 const MOST_IN_BUCKET: u64 = 1 << 9;
@@ -67,7 +70,7 @@ pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
     let parts = from.u64()?;
     if parts == OF_A_POOL {
         let kinds = from.u64()?;
-        if kinds > MOST_KINDS as u64 {
+        if kinds > MOST_NAMES {
             return Err(damaged("it says a number of components that cannot be"));
         }
         let kinds = (0..kinds).map(|_| from.array()).collect::<Result<Vec<_>>>()?;
@@ -109,16 +112,16 @@ pub(super) fn write_keys(to: &mut Writer<'_>, keys: &GarblerKeys) -> Result<()> 
 pub(super) fn read_keys(
     from: &mut Reader<'_>,
     program: &Program,
-) -> Result<(Vec<WireKeys>, symbolon_primitives::BitVec, Vec<WireKeys>)> {
+) -> Result<(AllKeys, BitVec, AllKeys)> {
     let inputs = pairs(from, program.inputs[0].len())?;
     let indicators = from.bits(program.inputs[1].len())?;
     let outputs = pairs(from, returned(program).count())?;
     Ok((inputs, indicators, outputs))
 }
 
-fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
+fn pairs(from: &mut Reader<'_>, n: usize) -> Result<AllKeys> {
     let blocks = Zeroizing::new(from.blocks(2 * n)?);
-    Ok(blocks.as_chunks::<2>().0.to_vec())
+    Ok(Zeroizing::new(blocks.as_chunks::<2>().0.to_vec()))
 }
 
 /// Bytes of the authenticators of a wire, so many.

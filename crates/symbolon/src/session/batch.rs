@@ -18,8 +18,9 @@ impl Session {
     /// of one after the other, `each` takes what it learns of one after the other.
     ///
     /// The work is done in windows, so that memory does not follow the number of evaluations.
-    /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced;
-    /// other protocols run one at a time. Outputs of a window are released when all its checks have
+    /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced,
+    /// [`Duplo`](crate::Protocol::Duplo) and [`DualEx`](crate::Protocol::DualEx) prepare and run
+    /// them together; other protocols run one at a time. Outputs of a window are released when all its checks have
     /// passed, or those of each evaluation after its own with
     /// [`Config::in_flight`](crate::Config::in_flight).
     ///
