@@ -17,7 +17,7 @@ fn main() {
     divan::main();
 }
 
-const CIRCUITS: [&str; 2] = ["layer", "aes128"];
+const CIRCUITS: [&str; 3] = ["layer", "aes128", "sha256"];
 
 /// AND gates of the layer.
 const GATES: u32 = 1024;

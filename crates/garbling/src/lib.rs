@@ -39,5 +39,5 @@ pub use component::{ComponentKeys, Coverage, GarbledComponent};
 pub use instance::{CHUNK, InputKeys, Instance, Labels, choose, decode, decoding, value_of};
 pub use side_by_side::{
     SIDE, evaluate_pieces_side_by_side, evaluate_side_by_side, garble_pieces_side_by_side,
-    garble_side_by_side,
+    garble_side_by_side, side_by_side,
 };

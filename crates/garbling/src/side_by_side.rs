@@ -18,6 +18,16 @@ use crate::wires::WireStore;
 /// The most garblings that go side by side.
 pub const SIDE: usize = LANES;
 
+/// The most bytes of tables that are made or read at a time.
+const TABLES: u64 = 64 << 20;
+
+/// How many garblings of a plan should go side by side: [`SIDE`], or one if tables of so many would
+/// take more than 64 MiB. Two take about as long as one after the other.
+pub fn side_by_side(plan: &Plan) -> usize {
+    let bytes = plan.and_count().saturating_mul((SIDE * size_of::<[Block; 2]>()) as u64);
+    if bytes <= TABLES { SIDE } else { 1 }
+}
+
 /// Two half-gates for each gate.
 type Table<'t> = &'t mut [[Block; 2]];
 

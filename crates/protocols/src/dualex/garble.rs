@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use symbolon_circuit::Plan;
 use symbolon_garbling::{
-    InputKeys, Instance, SIDE,
+    InputKeys, Instance,
     adaptive::{Ending, garble_adaptively_side_by_side},
     component::ComponentDigest,
 };
@@ -42,9 +42,6 @@ use symbolon_transport::PartyId;
 use zeroize::Zeroizing;
 
 use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
-
-/// The most labels in the slots of circuits side by side: they are to stay in a core's cache.
-const SLOTS: usize = 1 << 15;
 
 /// The kind of a commitment to a circuit.
 const CIRCUIT: &str = "dualex: circuits";
@@ -398,11 +395,6 @@ impl LeafHash {
     }
 }
 
-/// How many circuits of this plan are garbled or evaluated side by side.
-pub(super) fn side_by_side(plan: &Plan) -> usize {
-    if SIDE * plan.slots() <= SLOTS { SIDE } else { 1 }
-}
-
 /// The garbling of circuit `number` of party `garbler`.
 pub(super) fn instance<'a>(
     plan: &'a Plan,
@@ -460,7 +452,7 @@ impl<'a> Garbler<'a> {
             // A cheater's circuits differ.
             return 1;
         }
-        side_by_side(&self.function.plan)
+        symbolon_garbling::side_by_side(&self.function.plan)
     }
 
     /// Garbles circuits, [`side_by_side`](Garbler::side_by_side) of them at most, and commits to

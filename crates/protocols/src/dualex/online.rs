@@ -1,7 +1,7 @@
 //! The steps of the online phase (Fig. 15, execution stage), each for one or more executions whose
 //! messages go together. [`steps`](super::steps) has their order.
 
-use symbolon_garbling::adaptive::evaluate_adaptively_side_by_side;
+use symbolon_garbling::{adaptive::evaluate_adaptively_side_by_side, side_by_side};
 use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Opening, Prg, Seed, commit, same_digest, verify,
 };
@@ -12,7 +12,7 @@ use super::{
     checks,
     execution::{Execution, Lengths, PeerCircuit},
     function::Function,
-    garble::{Leaf, LeafHash, PairDigest, instance, output_labels, side_by_side},
+    garble::{Leaf, LeafHash, PairDigest, instance, output_labels},
     messages,
     ot::Blocks,
     outputs::{self, Reconciled, TranslationsChecked},

@@ -19,7 +19,7 @@ use std::convert::Infallible;
 
 use symbolon_garbling::component::ComponentDigest;
 use symbolon_garbling::{
-    InputKeys, Instance, Labels, SIDE, garble_pieces_side_by_side, garble_side_by_side,
+    InputKeys, Instance, Labels, garble_pieces_side_by_side, garble_side_by_side,
 };
 use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
 use symbolon_transport::{Channel, Error, PartyId, Result};
@@ -33,9 +33,6 @@ use crate::{io_wires::receive_bits, parallel::in_parallel};
 
 /// Two half-gates, which are no secret.
 pub(super) type HalfGates = [Block; 2];
-
-/// AND gates of a component from which on each copy goes by itself.
-const LARGE: usize = 1 << 13;
 
 /// A copy of a component.
 #[derive(Clone, Copy)]
@@ -86,13 +83,13 @@ pub(super) fn again<'r>(
 
 /// How many copies of a kind are done side by side.
 pub(super) fn side_by_side(kind: &Kind) -> usize {
-    if kind.ands() < LARGE { SIDE } else { 1 }
+    symbolon_garbling::side_by_side(&kind.plan)
 }
 
 /// How many copies are garbled before anything is done with them: enough to keep the threads busy,
 /// few enough to be held in memory.
 pub(super) fn copies_at_a_time(kind: &Kind, threads: usize) -> usize {
-    if threads == 1 { side_by_side(kind) } else { SIDE * threads }
+    threads * side_by_side(kind)
 }
 
 /// What is left of a copy that was garbled but its table.
