@@ -7,14 +7,14 @@
 //! all of them: M = K ⊕ entry·Δ (§3.1, the linear MAC αx + β).
 
 use std::marker::PhantomData;
-use std::ops::BitXorAssign;
+use std::ops::{BitXorAssign, Range};
 
 use symbolon_circuit::Table;
 use symbolon_preprocessing::AuthShares;
 use symbolon_primitives::{Block, HugeBuf, prefetch};
 
 use super::tag::Tag;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// How many look-ups are convolved side by side.
 const SIDE_BY_SIDE: usize = 64;
@@ -128,27 +128,30 @@ pub(crate) fn scramble<T: Tag>(
         let n = range.len();
         let tags = |of: fn(&AuthShares, usize) -> Block| {
             let row = |shares| range.clone().map(move |k| T::cut(of(shares, k)));
-            let rows: Vec<T> = one_hot.iter().flat_map(row).collect();
+            let mut rows = Zeroizing::new(Vec::with_capacity(size * n));
+            rows.extend(one_hot.iter().flat_map(row));
             let mut rows = convolve(rows, &constants, [n, T::PARTS * n], T::products);
             rows.chunks_mut(T::PARTS * n).for_each(T::reduce);
-            let sums = masks.iter().rev().fold(vec![T::default(); n], |sums, shares| {
-                sums.into_iter().zip(row(shares)).map(|(sum, tag)| sum.times_x() ^ tag).collect()
-            });
+            let mut sums = Zeroizing::new(vec![T::default(); n]);
+            for shares in masks.iter().rev() {
+                let tags = sums.iter_mut().zip(row(shares));
+                tags.for_each(|(sum, tag)| *sum = sum.times_x() ^ tag);
+            }
             add_to_each(&mut rows, T::PARTS * n, &sums);
             rows
         };
         let macs = tags(|shares, k| shares.towards[0].macs[k]);
         let keys = tags(|shares, k| shares.towards[0].keys[k]);
-        let row = |shares: &AuthShares| -> Vec<u64> {
-            range.clone().map(|k| shares.bits.get(k).into()).collect()
-        };
-        let bits: Vec<u64> = one_hot.iter().flat_map(row).collect();
+        let row = |shares| bits_of(shares, range.clone());
+        let mut bits = Zeroizing::new(Vec::with_capacity(size * n));
+        bits.extend(one_hot.iter().flat_map(row));
         let mut shares = convolve(bits, &constants, [n, n], |bits, entry, out| {
             bits.iter().zip(out).for_each(|(bit, out)| *out = entry & 0u64.wrapping_sub(*bit));
         });
-        let sums = masks.iter().rev().fold(vec![0; n], |sums, shares| {
-            sums.into_iter().zip(row(shares)).map(|(sum, bit)| sum << 1 | bit).collect()
-        });
+        let mut sums = Zeroizing::new(vec![0; n]);
+        for shares in masks.iter().rev() {
+            sums.iter_mut().zip(row(shares)).for_each(|(sum, bit)| *sum = *sum << 1 | bit);
+        }
         add_to_each(&mut shares, n, &sums);
         for k in 0..n {
             let first = place(start + k);
@@ -161,6 +164,11 @@ pub(crate) fn scramble<T: Tag>(
             }
         }
     }
+}
+
+/// Some bits, each in a word.
+fn bits_of(shares: &AuthShares, range: Range<usize>) -> impl Iterator<Item = u64> {
+    range.map(|k| u64::from(shares.bits.get(k)))
 }
 
 /// Adds a row to the front of each of `rows`, which are `width` long.
@@ -187,21 +195,20 @@ fn spread(table: &[u64], constants: &mut Vec<u64>) {
 /// That takes 3^k products of a row instead of 4^k, by
 /// (A + B·s)(C + D·s) = AC + BD + ((A + B)(C + D) + AC + BD)·s for s² = 1.
 fn convolve<W>(
-    mut rows: Vec<W>,
+    rows: Zeroizing<Vec<W>>,
     constants: &[u64],
     widths: [usize; 2],
     times: impl Fn(&[W], u64, &mut [W]),
-) -> Vec<W>
+) -> Zeroizing<Vec<W>>
 where
     W: Copy + Default + BitXorAssign + Zeroize,
 {
     let size = rows.len() / widths[0] * widths[1];
-    let mut out = vec![W::default(); size];
-    let (mut sums, mut room) = (vec![W::default(); rows.len()], vec![W::default(); size]);
+    let zeros = |n| Zeroizing::new(vec![W::default(); n]);
+    let (mut out, mut sums, mut room) = (zeros(size), zeros(rows.len()), zeros(size));
     let mut left = constants.iter();
     let mut halves = Halves { width: widths[0], constants: &mut left, times: &times };
     halves.convolve(&rows, &mut out, &mut sums, &mut room);
-    [&mut rows, &mut sums, &mut room].into_iter().for_each(Zeroize::zeroize);
     out
 }
 
@@ -260,7 +267,7 @@ mod tests {
             let rows: Vec<u64> = seed[..size * n].to_vec();
             let mut constants = Vec::new();
             spread(&table, &mut constants);
-            let mut out = convolve(rows.clone(), &constants, [n, 2 * n], <u64 as Tag>::products);
+            let mut out = convolve(Zeroizing::new(rows.clone()), &constants, [n, 2 * n], <u64 as Tag>::products);
             out.chunks_mut(2 * n).for_each(<u64 as Tag>::reduce);
             for c in 0..size {
                 for execution in 0..n {

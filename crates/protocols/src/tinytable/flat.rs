@@ -6,6 +6,7 @@ use symbolon_circuit::PartyId;
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, PeerAuth};
 use symbolon_primitives::{BitVec, Block, Delta};
+use zeroize::Zeroizing;
 
 use super::slices::{self, Slices};
 
@@ -83,14 +84,14 @@ pub(crate) fn add_times(into: &mut AuthShares, from: &AuthShares, bits: &BitVec)
 /// The shares of the masks of wires, of all executions: what [`Slices`] are for bits.
 pub(crate) struct MaskSlices {
     bits: Slices,
-    macs: Vec<Block>,
-    keys: Vec<Block>,
+    macs: Zeroizing<Vec<Block>>,
+    keys: Zeroizing<Vec<Block>>,
 }
 
 impl MaskSlices {
     /// Zeros.
     pub fn zeros(slots: usize, executions: usize) -> Self {
-        let blocks = || vec![Block::ZERO; slots * executions];
+        let blocks = || Zeroizing::new(vec![Block::ZERO; slots * executions]);
         MaskSlices { bits: Slices::zeros(slots, executions), macs: blocks(), keys: blocks() }
     }
 

@@ -10,6 +10,7 @@ use symbolon_circuit::{Circuit, Layer, PartyId};
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Transcript, mask64};
 use symbolon_transport::{Channel, Error, Message, Result};
+use zeroize::Zeroizing;
 
 use super::messages::{INPUTS, LAYER};
 use super::{
@@ -94,15 +95,14 @@ fn evaluate<T: Tag>(
 }
 
 /// This party's inputs' bits: one wire's of all executions, then the next wire's.
-fn side_by_side(inputs: &InputBits, executions: usize) -> BitVec {
-    let mut joined = BitVec::zeros(0);
-    let mut row = vec![false; executions];
+fn side_by_side(inputs: &InputBits, executions: usize) -> Zeroizing<BitVec> {
+    // At once as long as it becomes: what growth leaves would not be wiped.
+    let all = inputs.iter().flatten().map(|bits| bits.len()).sum();
+    let mut joined = Zeroizing::new(BitVec::with_capacity(all));
     for bits in inputs.iter().flatten() {
         let width = bits.len() / executions;
         for wire in 0..width {
-            let bits = bits[wire..].iter().step_by(width);
-            row.iter_mut().zip(bits).for_each(|(to, from)| *to = *from);
-            joined.extend_from(&BitVec::from_bools(&row));
+            bits[wire..].iter().step_by(width).for_each(|&bit| joined.push(bit));
         }
     }
     joined
