@@ -274,7 +274,9 @@ impl Preprocessor {
         let channels = &mut lanes[0];
         let confirmed = sampled.confirm(&self.lanes, channels)?;
         let (session, delta, number) = (&self.session, &self.delta, self.batches);
-        let check = LaAndCheck { session, delta, batch: number, prg: &mut self.prg, threads };
+        let zero_test = self.lanes[0].take_zero_test()?;
+        let prg = &mut self.prg;
+        let check = LaAndCheck { session, delta, batch: number, prg, threads, zero_test };
         let leaky = confirmed.check(channels, check)?;
         self.batches += 1;
         let combine = combine::Combine { leaky, session, number, delta, threads };

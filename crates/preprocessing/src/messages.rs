@@ -50,7 +50,7 @@ symbolon_transport::messages! {
     pub LEAKY_U = "leaky AND: U" {
         phase: "triples",
         route: ALL_TO_ALL,
-        length: "8·t up to ρ = 63, otherwise 16·t, for t triples",
+        length: "8·t up to ρ = 62, otherwise 16·t, for t triples",
         carries: "U for each triple of a chunk",
         step: "YWZ20, Fig. 14, 2–3",
     }
@@ -68,18 +68,32 @@ symbolon_transport::messages! {
         carries: "the nonce of the commitment, the bits d",
         step: "YWZ20, Fig. 14, 4b–7",
     }
+    pub LEAKY_BLIND = "leaky AND: blinding" {
+        phase: "triples",
+        route: ALL_TO_ALL,
+        length: "6·w²/8, for U of w bits",
+        carries: "a mask R of V, for each bit b that ρ is made of, masked for b = 1",
+        step: "YWZ20, Fig. 14, 4b–7",
+    }
+    pub LEAKY_MASKED_V = "leaky AND: masked V" {
+        phase: "triples",
+        route: ALL_TO_ALL,
+        length: "w/8",
+        carries: "the random sum V of all T, masked by R",
+        step: "YWZ20, Fig. 14, 4b–7",
+    }
     pub LEAKY_V_COMMITMENT = "leaky AND: commitment to V" {
         phase: "triples",
         route: ALL_TO_ALL,
         length: "32",
-        carries: "a commitment to the random sum V of all T",
+        carries: "a commitment to a share of ρ·V",
         step: "YWZ20, Fig. 14, 4b–7",
     }
     pub LEAKY_V = "leaky AND: V" {
         phase: "triples",
         route: ALL_TO_ALL,
         length: "32 + 16",
-        carries: "the nonce of the commitment, V",
+        carries: "the nonce of the commitment, the share of ρ·V",
         step: "YWZ20, Fig. 14, 4b–7",
     }
     pub BUCKETING_D = "bucketing: d" {

@@ -46,7 +46,8 @@ impl Traffic {
     }
 
     /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is
-    /// given, and U; per triple B − 1 opened bits; per batch two coins, d and V.
+    /// given, and U; per triple B − 1 opened bits; per batch two coins, d, and the test of
+    /// V.
     fn triples(&mut self, batch: Batch, rho: u32, known: bool) {
         let leaky = batch.leaky();
         let given = if known { batch.triples } else { 0 };
@@ -57,8 +58,14 @@ impl Traffic {
             self.draw(3 * chunk - given as u64);
             self.message(laand::Width::for_rho(rho).bytes() as u64 * chunk);
         }
+        // The bits of ρ, and what is sent for them.
+        let width = laand::Width::for_rho(rho);
+        let bits = laand::zero_test_bits(width) as u64;
+        self.draw(bits);
+        self.message(bits * width.bytes() as u64);
         self.committed((leaky as u64).div_ceil(8));
         self.committed(32);
+        self.message(width.bytes() as u64);
         self.committed(16);
         self.committed(32);
         // What is opened in bucketing: bits, and later one sum of all their MACs.

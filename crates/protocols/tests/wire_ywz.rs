@@ -78,9 +78,15 @@ impl Traffic {
             self.bits(parties, 3 * chunk - given as u64);
             self.message(laand::Width::for_rho(RHO.bits()).bytes() as u64 * chunk);
         }
+        // The bits of ρ, and what is sent for them.
+        let width = laand::Width::for_rho(RHO.bits());
+        let bits = laand::zero_test_bits(width) as u64;
+        self.bits(parties, bits);
+        self.message(bits * width.bytes() as u64);
         self.echo(parties);
         self.committed(parties, (leaky as u64).div_ceil(8));
         self.committed(parties, 32);
+        self.message(width.bytes() as u64);
         self.committed(parties, 16);
         self.committed(parties, 32);
         // What is opened in bucketing: bits, and later one sum of all their MACs.

@@ -16,7 +16,7 @@
 //! taken modulo 2^64, and why χ depends on the bits and on the coin.
 //!
 //! Departure: MACs of opened d | a digest of all | a random sum, modulo 2^64 in batches of anchored
-//! triples up to ρ = 63 | coefficients depend on these d and on the coin of the buckets
+//! triples up to ρ = 62 | coefficients depend on these d and on the coin of the buckets
 //! (`docs/proofs/leaky-ands.md#the-sum-of-macs-of-opened-d`). No coin follows Beaver openings,
 //! which keep the digest
 //!

@@ -15,6 +15,7 @@ mod mesh;
 mod plain;
 mod silent;
 mod threads;
+mod zero_test;
 
 use symbolon_ot::cot::{ExtensionId, MAX_DRAW, SelectiveFailureGuard};
 use symbolon_ot::iknp::{self, COLUMNS};

@@ -96,13 +96,14 @@ impl<'a> Confirmed<'a> {
     /// # Errors
     /// `PeerMisbehaved` when the check fails, or a peer opens something else than it committed to;
     /// `Transport` when a peer is gone.
-    pub fn check(self, channels: &mut [Channel], mut by: LaAndCheck<'_>) -> Result<Checked<'a>> {
+    pub fn check(self, channels: &mut [Channel], by: LaAndCheck<'_>) -> Result<Checked<'a>> {
         let Confirmed(Sampled { memory, of, output, d }) = self;
+        let delta = by.delta.clone();
         let d = by.run(channels, (memory.s(), of.width), d)?;
         // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0's bit changes, and the others' keys for it.
         let own = channels[0].me() == 0;
         memory.pack(&d, own);
-        let correction = if own { Delta::default() } else { by.delta.clone() };
+        let correction = if own { Delta::default() } else { delta };
         Ok(Checked { memory, batch: of.batch, output, correction })
     }
 }

@@ -2,10 +2,14 @@
 //! batch are checked at once.
 
 use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
-use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, gf128, xor_masked};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, gf128, xor_masked};
 use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
+use zeroize::Zeroize;
 
-use super::width::{Width, Word};
+use super::{
+    width::{Width, Word},
+    zero_test::{TestHashes, ZeroTest},
+};
 use crate::checks::{LEAKY_AND, LEAKY_AND_D, LEAKY_AND_V};
 use crate::messages::{LEAKY_D, LEAKY_D_COMMITMENT, LEAKY_V, LEAKY_V_COMMITMENT};
 use crate::threads;
@@ -27,18 +31,20 @@ pub(crate) struct LaAndCheck<'a> {
     pub prg: &'a mut Prg,
     /// On how many threads V is summed up.
     pub threads: usize,
+    /// By which it is found whether all V add up to zero, and its number.
+    pub zero_test: (ZeroTest, u64),
 }
 
 impl LaAndCheck<'_> {
     /// Opens d, of which these are this party's bits, and checks all triples with these S, which
     /// have `width` bits each; returns d.
     ///
-    /// Check: leaky AND | `leaky AND`, after commitments to d and V | wrong U, d, S | 1/2 for a
-    /// guess of an x share; else 2^-63, at ρ = 64 and 80 2^-127
+    /// Check: leaky AND | `leaky AND`, after commitments to d and ρ·V | wrong U, d, S | 1/2 for a
+    /// guess of an x share; else 2^-62, at ρ = 64 and 80 2^-126
     ///
     /// Timing: S, Δ | all S are combined, and the sums opened, before one comparison
     pub(super) fn run(
-        &mut self,
+        self,
         channels: &mut [Channel],
         (s, width): (&[Block], Width),
         mut d: BitVec,
@@ -52,20 +58,24 @@ impl LaAndCheck<'_> {
             d.xor_assign(&theirs);
         }
 
-        let challenge = toss_coin(channels, self.session, 2 * self.batch, self.prg)?;
-        let key = (self.delta, challenge);
+        let coin = toss_coin(channels, self.session, 2 * self.batch, self.prg)?.into_block();
+        let key = (self.delta, coin);
         let mut v = match width {
             Width::Half => combination(words::<u64>(s, n), &d, key, self.threads),
             Width::Whole => combination(words::<Block>(s, n), &d, key, self.threads),
         }?;
         channels[0].tamper_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
+        let (zero_test, number) = self.zero_test;
+        let hashes = TestHashes { session: self.session.as_bytes(), number };
+        let mut sum = zero_test.share(channels, &hashes, coin, &v)?;
+        v.zeroize();
         let opened =
-            commit_and_open(channels, &V, self.session, self.batch, &v.to_bytes(), self.prg)?;
+            commit_and_open(channels, &V, self.session, self.batch, &sum.to_bytes(), self.prg)?;
         for theirs in opened {
-            v ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
+            sum ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
         }
-        if v != Block::ZERO {
-            // With two parties it is the peer; with more, V does not tell whose it is.
+        if sum != Block::ZERO {
+            // With two parties it is the peer; with more, the sum does not tell whose it is.
             let culprit = Culprit::among(channels);
             return Err(Error::misbehaved(culprit, LEAKY_AND));
         }
@@ -87,10 +97,9 @@ const SUMMED: usize = 2048;
 fn combination<W: Word>(
     s: &[W],
     d: &BitVec,
-    (delta, challenge): (&Delta, Challenge),
+    (delta, seed): (&Delta, Block),
     threads: usize,
 ) -> Result<Block> {
-    let seed = challenge.into_block();
     let size = s.len().div_ceil(threads).next_multiple_of(SUMMED);
     let parts = s.chunks(size).zip((0..).step_by(size));
     let sums = threads::each(parts, |(s, first)| sum_of_products(s, d, delta, (seed, first)))?;

@@ -13,9 +13,10 @@
 //! ```
 //!
 //! Step 5 is checked for all triples at once: χ from a coin toss that runs after every U and d is
-//! fixed, V_i = Σ χ_t·T_i,t committed and opened, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes the
-//! least significant bits agree, and the rest agree only if z = x ∧ y. A party sums its V up on
-//! several threads, each with its part of the one sequence of χ.
+//! fixed, V_i = Σ χ_t·T_i,t, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes the least significant
+//! bits agree, and the rest agree only if z = x ∧ y. The V_i are not opened: `zero_test` says why,
+//! and how it is found whether they add up to zero. A party sums its V up on several threads, each
+//! with its part of the one sequence of χ.
 //!
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability
 //! 1/2, and nothing of y or z. That is the leak that [`crate::aand::combine`] removes.
@@ -49,6 +50,7 @@ mod check;
 mod width;
 mod workspace;
 mod y_shares;
+mod zero_test;
 
 use std::ops::Range;
 
@@ -57,7 +59,7 @@ use symbolon_primitives::bucket_kernels::{Place, Record, Rows, scatter_triples};
 use symbolon_primitives::{
     BitVec, Block, HugeBuf, Prg, TweakedHash, derive_block, xor_key_masked, xor_masked,
 };
-use symbolon_transport::{Channel, PartyId, Result, SessionId, Step};
+use symbolon_transport::{Channel, Error, PartyId, Result, SessionId, Step};
 use zeroize::Zeroize;
 
 use crate::{abit::AuthBitGenerator, messages::LEAKY_U, peers_of};
@@ -71,6 +73,8 @@ pub(crate) use check::LaAndCheck;
 pub use width::Width;
 pub(crate) use workspace::{D_BIT, LaAndWorkspace, X_BIT, Y_BIT, Z_BIT};
 pub(crate) use y_shares::YShares;
+pub use zero_test::bits as zero_test_bits;
+pub(crate) use zero_test::{TestHashes, ZeroTest};
 
 /// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With
 /// three correlated OTs per triple a column is 25 cache lines: whole ones, so that no load or store
@@ -195,6 +199,12 @@ pub(crate) struct LeakyAndGenerator {
     /// own.
     tweak: u128,
     scratch: Scratch,
+    /// What the check of the batch under way needs, on lane 0.
+    zero_test: Option<ZeroTest>,
+    /// How many tests there were.
+    tests: u64,
+    session: SessionId,
+    lane: usize,
 }
 
 /// Buffers that stay warm from chunk to chunk.
@@ -264,6 +274,10 @@ impl LeakyAndGenerator {
             prg,
             tweak: (lane as u128) << 64,
             scratch: Scratch::default(),
+            zero_test: None,
+            tests: 0,
+            session: *session,
+            lane,
         }
     }
 
@@ -280,6 +294,17 @@ impl LeakyAndGenerator {
     /// The digest of the lane's broadcast log.
     pub fn log_digest(&self) -> [u8; 32] {
         self.bits.log_digest()
+    }
+
+    /// What the check of a batch that lane 0 has generated needs, and its number.
+    ///
+    /// # Errors
+    /// `Internal` when there is no such batch, or it was taken.
+    pub fn take_zero_test(&mut self) -> Result<(ZeroTest, u64)> {
+        let test =
+            self.zero_test.take().ok_or_else(|| Error::internal("a check without a batch"))?;
+        self.tests += 1;
+        Ok((test, self.tests - 1))
     }
 
     /// A fresh random bit vector.
@@ -315,6 +340,9 @@ impl LeakyAndGenerator {
                 // say.
                 channels.iter_mut().try_for_each(Channel::flush)?;
             }
+            if self.lane == 0 {
+                self.prepare_zero_test(channels, part.width, step)?;
+            }
             let theirs = (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step);
             if theirs {
                 self.draw_theirs(channels, part, range(step - LOOKAHEAD))?;
@@ -337,6 +365,26 @@ impl LeakyAndGenerator {
             }
         }
         Ok(())
+    }
+
+    /// What the check needs: its draws come before those of the first chunk, what is sent for the
+    /// peers' bits before the first U.
+    fn prepare_zero_test(
+        &mut self,
+        channels: &mut [Channel],
+        width: Width,
+        step: usize,
+    ) -> Result<()> {
+        if step == 0 {
+            let test = ZeroTest::draw_own(&mut self.bits, channels, width, &mut self.prg)?;
+            self.zero_test = Some(test);
+        }
+        let hashes = TestHashes { session: self.session.as_bytes(), number: self.tests };
+        match &mut self.zero_test {
+            Some(test) if step == LOOKAHEAD => test.send(&mut self.bits, channels, &hashes),
+            Some(test) if step == 2 * LOOKAHEAD => test.receive(channels),
+            _ => Ok(()),
+        }
     }
 
     /// Own bits of x, y, r with their MACs.

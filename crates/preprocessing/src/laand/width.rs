@@ -5,12 +5,12 @@
 //! and T can be taken modulo 2^w, which is linear over GF(2) and keeps the bit d: the protocol is
 //! the paper's, with a hash of w bits. Global keys, MACs and what is hashed keep their 128 bits.
 //!
-//! `docs/proofs/leaky-ands.md` shows that a wrong triple then passes with probability 2^-(w−1).
+//! `docs/proofs/leaky-ands.md` shows that a wrong triple then passes with probability 2^-(w−2).
 //!
-//! So w − 1 must be at least ρ: 64 bits up to ρ = 63, and 128 above. With buckets of three this is
+//! So w − 2 must be at least ρ: 64 bits up to ρ = 62, and 128 above. With buckets of three this is
 //! 48 bytes less for an AND gate between two parties.
 //!
-//! Departure: leaky ANDs: Φ, U, S, T | κ bits | their 64 lowest bits up to ρ = 63, else 128 | only
+//! Departure: leaky ANDs: Φ, U, S, T | κ bits | their 64 lowest bits up to ρ = 62, else 128 | only
 //! a linear check and the bit d use them (`docs/proofs/leaky-ands.md#messages-of-w-bits`)
 
 use bytemuck::Pod;
@@ -112,7 +112,7 @@ pub enum Width {
 impl Width {
     /// The least there is that fails to notice a wrong triple with probability 2^-`rho` at most.
     pub fn for_rho(rho: u32) -> Width {
-        if rho < u64::BITS { Width::Half } else { Width::Whole }
+        if rho + 2 <= u64::BITS { Width::Half } else { Width::Whole }
     }
 
     /// w / 8, which is how many bytes a triple's U has.
@@ -169,10 +169,10 @@ mod tests {
     fn a_guess_succeeds_no_more_often_than_rho_allows() {
         for rho in 1..=127 {
             let width = Width::for_rho(rho);
-            // One of the bits is known.
-            let unknown = 8 * width.bytes() as u32 - 1;
+            // One of the bits is known, and one lost in the sum.
+            let unknown = 8 * width.bytes() as u32 - 2;
             assert!(unknown >= rho, "{rho}: {width:?}");
-            assert_eq!(width == Width::Half, rho <= 63, "{rho}: {width:?}");
+            assert_eq!(width == Width::Half, rho <= 62, "{rho}: {width:?}");
         }
     }
 

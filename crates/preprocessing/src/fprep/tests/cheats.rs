@@ -259,9 +259,43 @@ fn garbage_behind_the_last_d() {
 #[test]
 fn wrong_v() {
     for cheater in [0, 1] {
-        for bit in [0, 127] {
+        for bit in [0, 8 * U - 1] {
             let v = state("leaky AND: V", move |v| v[bit / 8] ^= 1 << (bit % 8));
             cheat(cheater, 10, v).assert_caught(checks::LEAKY_AND);
+        }
+    }
+}
+
+/// The check of Fig. 14, step 5: a wrong R for one of the bits that ρ is made of. It is noticed
+/// exactly if the honest party's bit is 1; if not, it changes nothing.
+/// Cheat: 2 | Fig. 14, step 5 | a wrong R for one bit of ρ | `leaky AND`, if the bit is 1; nothing
+/// else depends on it | 1/2
+#[test]
+fn a_wrong_blinding_tells_a_bit_of_rho() {
+    let mut caught = Rate::default();
+    for seed in 0..100 {
+        let wrong = message("leaky AND: blinding", |sent| sent[U * 77] ^= 4);
+        let ended = cheat(seed as u16 % 2, seed, wrong);
+        let noticed = ended.results.iter().any(|result| result.is_err());
+        caught.note(noticed);
+        if noticed {
+            ended.assert_caught(checks::LEAKY_AND);
+        } else {
+            ended.assert_harmless();
+        }
+    }
+    caught.assert_predicted(0.5, "caught");
+    caught.assert_tells(0.5, 1.0);
+}
+
+/// The same step: another V than the one that was added up. Always caught.
+/// Cheat: 2 | Fig. 14, step 5 | another masked V | `leaky AND` | always
+#[test]
+fn another_masked_v() {
+    for cheater in [0, 1] {
+        for bit in [0, 8 * U - 1] {
+            let wrong = message("leaky AND: masked V", move |v| v[bit / 8] ^= 1 << (bit % 8));
+            cheat(cheater, 14, wrong).assert_caught(checks::LEAKY_AND);
         }
     }
 }
@@ -501,6 +535,8 @@ fn short_and_long_messages() {
         "leaky AND: d",
         "coin toss: commitment",
         "coin toss: seed",
+        "leaky AND: blinding",
+        "leaky AND: masked V",
         "leaky AND: commitment to V",
         "leaky AND: V",
         "bucketing: d",

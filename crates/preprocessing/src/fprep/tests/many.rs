@@ -185,7 +185,7 @@ fn wrong_v() {
     for n in [3, 5] {
         for party in 0..n {
             let first = u16::from(party == 0);
-            cheat((n, party, first), 33, || state("leaky AND: V", |v| v[15] ^= 0x80))
+            cheat((n, party, first), 33, || state("leaky AND: V", |v| v[7] ^= 0x80))
                 .assert_caught_if(true);
             let cheats: Vec<_> =
                 peers_of(party, usize::from(n)).map(|p| (p.number(), u16::from(p == 0))).collect();

@@ -38,7 +38,9 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
     let channels = &mut lanes[0];
     let confirmed = sampled.confirm(&open.lanes, channels)?;
     let (session, delta) = (&open.session, &open.delta);
-    let check = LaAndCheck { session, delta, batch: 0, prg: &mut open.prg, threads: 1 };
+    let zero_test = open.lanes[0].take_zero_test()?;
+    let prg = &mut open.prg;
+    let check = LaAndCheck { session, delta, batch: 0, prg, threads: 1, zero_test };
     let leaky = confirmed.check(channels, check)?;
     let combine = Combine { leaky, session, number: 0, delta, threads: 2 };
     let triples = combine.run_with(channels, challenge())?;

@@ -10,11 +10,11 @@ use symbolon_ot::cot;
 
 use super::*;
 
-/// Of three parties the last one hears the first one's whole draw of `n` bits while the second one
-/// says nothing.
+/// Of three parties the last one hears the whole of the first one's `draws` of so many bits while
+/// the second one says nothing.
 #[track_caller]
 fn assert_last_hears_draw<T>(
-    n: usize,
+    draws: &'static [usize],
     f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
 ) {
     let [first, silent, mut last] =
@@ -29,12 +29,12 @@ fn assert_last_hears_draw<T>(
         });
         scope.spawn(move || {
             let from_first = &mut last.lanes[0][0];
-            let draw = [
-                ("iknp: u", COLUMNS * cot::column_bytes(n)),
-                ("aBit: digests", 32),
-                ("aBit: check", cot::CHECK_BYTES),
-            ];
-            let heard = draw.iter().all(|&(kind, bytes)| from_first.recv(kind, bytes).is_ok());
+            let messages = draws.iter().flat_map(|&n| {
+                let u = ("iknp: u", COLUMNS * cot::column_bytes(n));
+                [u, ("aBit: digests", 32), ("aBit: check", cot::CHECK_BYTES)]
+            });
+            let heard =
+                messages.fold(true, |heard, (kind, n)| heard && from_first.recv(kind, n).is_ok());
             tell.send(heard).expect("somebody waits for this");
         });
         let heard = told.recv_timeout(Duration::from_secs(20));
@@ -46,11 +46,12 @@ fn assert_last_hears_draw<T>(
 
 #[test]
 fn shares_are_drawn_with_all_at_once() {
-    assert_last_hears_draw(100, |open, lanes| open.shares(lanes, 100));
+    assert_last_hears_draw(&[100], |open, lanes| open.shares(lanes, 100));
 }
 
 #[test]
 fn triples_of_one_chunk_are_drawn_with_all_at_once() {
-    let batch = Batch { triples: 7, bucket: 3, anchored: false };
-    assert_last_hears_draw(3 * batch.leaky(), |open, lanes| open.triples(lanes, batch));
+    const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
+    // The bits of the batch's check come first.
+    assert_last_hears_draw(&[8 * 48, 3 * 21], |open, lanes| open.triples(lanes, BATCH));
 }

@@ -1,0 +1,236 @@
+//! Whether the V_i of all parties add up to zero, and nothing else about their sum.
+//!
+//! After a wrong d or U, Σ V_i is a public factor times the sum of the honest parties' Δ. The paper
+//! opens every V_i: a cheater learns that sum, and with one honest party its Δ. The paper stops
+//! there. Here other circuits may have been evaluated under this Δ already, and others may wait in
+//! a store. So the parties open ρ·Σ V_i for a random ρ = Σ ρ_i that nobody knows.
+//!
+//! V, ρ and what follows are in GF(2^w); of V there are the w last bits. P_i draws m = 6w
+//! authenticated bits b^i and w random bits R_i with the batch. With its keys K_i[b^j_k], it sends
+//! P_j, before the coin of χ is tossed,
+//!
+//! ```text
+//! c_ij,k = H(K_i[b^j_k], ij‖k) ⊕ H(K_i[b^j_k] ⊕ Δ_i, ij‖k) ⊕ R_i          (w bits of each H)
+//! ```
+//!
+//! The coin gives g_1 … g_m as well, and ρ_i = Σ_k g_k·b^i_k. Then P_i
+//!
+//! ```text
+//! sends all       n_i = V_i ⊕ R_i
+//! computes        p_i = ρ_i·(V_i ⊕ Σ_j n_j)
+//!                       ⊕ Σ_j Σ_k g_k·(H(K_i[b^j_k], ij‖k) ⊕ H(M_i[b^i_k], ji‖k) ⊕ b^i_k·c_ji,k)
+//! commits to p_i and opens it: Σ p_i = ρ·Σ V_i must be zero.
+//! ```
+//!
+//! `docs/proofs/leaky-ands.md` says what it tells.
+//!
+//! Departure: leaky ANDs: the check | V is opened | ρ·V is, for a random ρ | V gives Δ away, under
+//! which other circuits were evaluated (`docs/proofs/leaky-ands.md#the-blind-test`)
+
+use symbolon_primitives::{
+    BitVec, Block, Delta, Prg, TweakedHash, derive_block, gf128, hash_blocks,
+};
+use symbolon_transport::{Channel, Message, PartyId, Result};
+use zeroize::Zeroizing;
+
+use super::Width;
+use crate::abit::AuthBitGenerator;
+use crate::messages::{LEAKY_BLIND, LEAKY_MASKED_V};
+
+/// A block for each bit b, with one peer.
+type Blocks = Zeroizing<Vec<Block>>;
+
+/// A test that is being prepared.
+pub(crate) struct ZeroTest {
+    width: Width,
+    bits: Zeroizing<BitVec>,
+    /// R_i.
+    mask: Zeroizing<Block>,
+    /// MACs of each peer on this party's bits.
+    macs: Vec<Blocks>,
+    /// Keys for each peer's bits; their hashes from when the c are sent.
+    keys: Vec<Blocks>,
+    /// The c of each peer.
+    theirs: Vec<Vec<Block>>,
+}
+
+/// The hashes of one lane's tests, by session and direction.
+pub(crate) struct TestHashes<'a> {
+    pub session: &'a [u8; 32],
+    /// How many tests came before.
+    pub number: u64,
+}
+
+impl TestHashes<'_> {
+    fn of(&self, from: PartyId, to: PartyId) -> TweakedHash {
+        let direction = u64::from(from) << 16 | u64::from(to);
+        TweakedHash::new(derive_block("symbolon zero test 1", self.session, direction))
+    }
+
+    fn first_tweak(&self) -> u128 {
+        u128::from(self.number) << 16
+    }
+}
+
+/// m.
+pub fn bits(width: Width) -> usize {
+    48 * width.bytes()
+}
+
+impl ZeroTest {
+    /// Draws b and R, and sends what the MACs need.
+    ///
+    /// # Errors
+    /// `Transport` when a peer is gone.
+    pub fn draw_own(
+        draws: &mut AuthBitGenerator,
+        channels: &mut [Channel],
+        width: Width,
+        prg: &mut Prg,
+    ) -> Result<ZeroTest> {
+        let m = bits(width);
+        let bits = Zeroizing::new(BitVec::random(m, prg));
+        let mask = Zeroizing::new(low(width, prg.block()));
+        let room = || -> Vec<Blocks> {
+            channels.iter().map(|_| Blocks::new(vec![Block::ZERO; m])).collect()
+        };
+        let (mut macs, keys) = (room(), room());
+        let mut places: Vec<&mut [Block]> = macs.iter_mut().map(|macs| &mut macs[..]).collect();
+        draws.draw_own(channels, &bits, &mut places)?;
+        Ok(ZeroTest { width, bits, mask, macs, keys, theirs: Vec::new() })
+    }
+
+    /// Gets the keys of the peers' bits, and sends c.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
+    pub fn send(
+        &mut self,
+        draws: &mut AuthBitGenerator,
+        channels: &mut [Channel],
+        hashes: &TestHashes<'_>,
+    ) -> Result<()> {
+        let mut places: Vec<&mut [Block]> =
+            self.keys.iter_mut().map(|keys| &mut keys[..]).collect();
+        draws.draw_theirs(channels, &mut places)?;
+        let delta: &Delta = draws.delta();
+        for (channel, keys) in channels.iter_mut().zip(&mut self.keys) {
+            let both = keys.iter().map(|key| [*key, *key ^ **delta]);
+            let mut both = Zeroizing::new(both.collect::<Vec<_>>());
+            let hash = hashes.of(channel.me(), channel.peer());
+            hash.hash(hashes.first_tweak(), 2, both.as_flattened_mut());
+            let masked = both.iter().map(|[zero, one]| *zero ^ *one ^ *self.mask);
+            let mut masked: Vec<u8> =
+                masked.flat_map(|block| bytes(self.width, block).to_vec()).collect();
+            channel.tamper_state("leaky AND: blinding", &mut masked);
+            channel.send(LEAKY_BLIND, &masked)?;
+            for (key, [zero, _]) in keys.iter_mut().zip(both.iter()) {
+                *key = low(self.width, *zero);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gets the peers' c.
+    ///
+    /// # Errors
+    /// `Transport` when a peer is gone.
+    pub fn receive(&mut self, channels: &mut [Channel]) -> Result<()> {
+        for channel in channels {
+            self.theirs.push(receive(channel, LEAKY_BLIND, self.width, bits(self.width))?);
+        }
+        Ok(())
+    }
+
+    /// This party's share of ρ·Σ V_i, from its V_i; g is from `coin`, which was tossed after all c
+    /// were sent.
+    ///
+    /// # Errors
+    /// `Transport` when a peer is gone.
+    pub fn share(
+        self,
+        channels: &mut [Channel],
+        hashes: &TestHashes<'_>,
+        coin: Block,
+        v: &Block,
+    ) -> Result<Block> {
+        let masked = bytes(self.width, *v ^ *self.mask);
+        for channel in channels.iter_mut() {
+            channel.send(LEAKY_MASKED_V, &masked[..self.width.bytes()])?;
+            channel.flush()?;
+        }
+        let gadget = gadget(self.width, self.bits.len(), coin);
+        let chosen = gadget.iter().enumerate().map(|(k, g)| g.select(self.bits.get(k)));
+        let rho = Zeroizing::new(chosen.fold(Block::ZERO, |rho, g| rho ^ g));
+        let mut factor = Zeroizing::new(low(self.width, *v));
+        let mut terms = Blocks::new(vec![Block::ZERO; self.bits.len()]);
+        let of_peers = self.macs.iter().zip(&self.keys).zip(&self.theirs);
+        for (channel, ((macs, keys), theirs)) in channels.iter_mut().zip(of_peers) {
+            *factor ^= receive(channel, LEAKY_MASKED_V, self.width, 1)?[0];
+            let mut own = macs.clone();
+            let hash = hashes.of(channel.peer(), channel.me());
+            hash.hash(hashes.first_tweak(), 1, &mut own);
+            for (k, (term, (own, sent))) in terms.iter_mut().zip(own.iter().zip(theirs)).enumerate()
+            {
+                *term ^= keys[k] ^ low(self.width, *own) ^ sent.select(self.bits.get(k));
+            }
+        }
+        let sum = gf128::inner_product(&terms, &gadget) ^ gf128::mul(*rho, *factor);
+        Ok(reduced(self.width, sum))
+    }
+}
+
+#[cfg(test)]
+impl ZeroTest {
+    /// This party's ρ_i.
+    pub fn rho(&self, coin: Block) -> Block {
+        let gadget = gadget(self.width, self.bits.len(), coin);
+        let chosen = gadget.iter().enumerate().map(|(k, g)| g.select(self.bits.get(k)));
+        chosen.fold(Block::ZERO, |rho, g| rho ^ g)
+    }
+}
+
+/// g_1 … g_m.
+fn gadget(width: Width, m: usize, coin: Block) -> Vec<Block> {
+    let seed = hash_blocks("symbolon zero test gadget 1", &[coin]);
+    let seed = seed.first_chunk().copied().map(Block::from_bytes).unwrap_or_default();
+    let mut prg = Prg::from_public_seed(seed);
+    (0..m).map(|_| low(width, prg.block())).collect()
+}
+
+/// The w last bits.
+fn low(width: Width, block: Block) -> Block {
+    match width {
+        Width::Half => Block(block.0 & u128::from(u64::MAX)),
+        Width::Whole => block,
+    }
+}
+
+/// Their bytes.
+fn bytes(width: Width, block: Block) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(block.to_bytes()[..width.bytes()].to_vec())
+}
+
+/// An element of GF(2^w) from a sum of products in GF(2^128). Those of 64 bits have no more than
+/// 127 bits and are not reduced yet: modulo X^64 + X^4 + X^3 + X + 1 now.
+fn reduced(width: Width, sum: Block) -> Block {
+    let fold = |x: u128| {
+        let high = x >> 64;
+        x & u128::from(u64::MAX) ^ high ^ high << 1 ^ high << 3 ^ high << 4
+    };
+    match width {
+        Width::Half => Block(fold(fold(sum.0))),
+        Width::Whole => sum,
+    }
+}
+
+/// Elements of GF(2^w).
+fn receive(channel: &mut Channel, kind: Message, width: Width, n: usize) -> Result<Vec<Block>> {
+    let sent = channel.recv(kind, n * width.bytes())?;
+    let element = |bytes: &[u8]| {
+        let mut block = [0; 16];
+        block[..bytes.len()].copy_from_slice(bytes);
+        Block::from_bytes(block)
+    };
+    Ok(sent.chunks(width.bytes()).map(element).collect())
+}
