@@ -68,8 +68,9 @@ impl<'a> Instance<'a> {
         InputKeys { delta, inputs }
     }
 
-    /// The generator for a purpose of this instance.
-    pub(crate) fn generator(&self, purpose: &str, seed: &Seed) -> Prg {
+    /// The generator for a purpose of this instance: from the same seed another instance has
+    /// another one, so that a guess of a seed is a guess for one instance.
+    pub fn generator(&self, purpose: &str, seed: &Seed) -> Prg {
         Prg::from_seed(*self.subkey(purpose, seed))
     }
 

@@ -7,9 +7,9 @@ use std::convert::Infallible;
 use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Plan};
-use symbolon_primitives::Block;
 use symbolon_primitives::side_by_side::{HashLanes, LANES, Lanes};
-use zeroize::{Zeroize, Zeroizing};
+use symbolon_primitives::{Block, Secret};
+use zeroize::Zeroizing;
 
 use crate::half_gates::{Gates, RUN};
 use crate::instance::{CHUNK, InputKeys, Instance, Labels, always};
@@ -35,7 +35,7 @@ type Table<'t> = &'t mut [[Block; 2]];
 struct Slots {
     slots: Zeroizing<Vec<Lanes>>,
     /// What NOT adds, and what the constant 1 is: Δ for who garbles, 0 for who evaluates.
-    ones: Lanes,
+    ones: Secret<Lanes>,
     /// Of a run of gates.
     inputs: Zeroizing<Vec<[Lanes; 2]>>,
     outputs: Zeroizing<Vec<Lanes>>,
@@ -44,7 +44,11 @@ struct Slots {
 impl Slots {
     /// # Panics
     /// If there is not one label for each input bit.
-    fn new<'l>(plan: &Plan, inputs: impl Iterator<Item = &'l [Block]>, ones: Lanes) -> Slots {
+    fn new<'l>(
+        plan: &Plan,
+        inputs: impl Iterator<Item = &'l [Block]>,
+        ones: Secret<Lanes>,
+    ) -> Slots {
         let mut slots = Zeroizing::new(vec![Lanes::default(); plan.slots()]);
         let places = &mut slots[plan.input_slots()];
         for (lane, inputs) in inputs.enumerate() {
@@ -95,7 +99,7 @@ impl WireStore for Slots {
 
     #[inline]
     fn not(&mut self, a: usize, out: usize) {
-        self.slots[out] = self.slots[a] ^ self.ones;
+        self.slots[out] = self.slots[a] ^ *self.ones;
     }
 
     #[inline]
@@ -106,12 +110,6 @@ impl WireStore for Slots {
     #[inline]
     fn copy(&mut self, from: Range<usize>, out: usize) {
         self.slots.copy_within(from, out);
-    }
-}
-
-impl Drop for Slots {
-    fn drop(&mut self) {
-        self.ones.zeroize();
     }
 }
 
@@ -131,13 +129,13 @@ fn plan<'a>(instances: &[Instance<'a>]) -> (&'a Plan, HashLanes) {
 ///
 /// # Panics
 /// If there is not one label for each input bit, or the lowest bit of a Δ is not set.
-fn garbled_slots(plan: &Plan, keys: &[&InputKeys]) -> (Slots, Zeroizing<Lanes>) {
-    let mut deltas = Zeroizing::new(Lanes::default());
+fn garbled_slots(plan: &Plan, keys: &[&InputKeys]) -> (Slots, Secret<Lanes>) {
+    let mut deltas = Secret::<Lanes>::default();
     for (place, keys) in deltas.0.iter_mut().zip(keys) {
         assert!(keys.delta.lsb(), "labels of a wire differ in colour");
         *place = *keys.delta;
     }
-    (Slots::new(plan, keys.iter().map(|keys| &keys.inputs[..]), *deltas), deltas)
+    (Slots::new(plan, keys.iter().map(|keys| &keys.inputs[..]), deltas.clone()), deltas)
 }
 
 /// The next gates of some tables.
@@ -232,7 +230,7 @@ pub fn evaluate_side_by_side(
     if let ([instance], [inputs], [table]) = (instances, inputs, tables) {
         return vec![instance.evaluate_table(inputs, table)];
     }
-    let slots = Slots::new(plan, inputs.iter().copied(), Lanes::default());
+    let slots = Slots::new(plan, inputs.iter().copied(), Secret::default());
     always(slots.walk((plan, instances.len()), |inputs, gates, outputs| {
         let first = gates.number as usize;
         let range = first..first + inputs.len();
@@ -264,7 +262,7 @@ pub fn evaluate_pieces_side_by_side<E>(
     let mut pieces = pieces(instances.len());
     // Gates of the pieces that are evaluated, gates in them, and gates that are not read yet.
     let (mut done, mut filled, mut missing) = (0, 0, plan.and_count());
-    let slots = Slots::new(plan, inputs.iter().copied(), Lanes::default());
+    let slots = Slots::new(plan, inputs.iter().copied(), Secret::default());
     slots.walk((plan, instances.len()), |inputs, gates, outputs| {
         if filled - done < inputs.len() {
             pieces.iter_mut().for_each(|piece| piece.copy_within(done..filled, 0));

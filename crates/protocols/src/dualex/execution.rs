@@ -115,7 +115,7 @@ impl Lengths {
         let [first, second] = function.inputs;
         Lengths {
             bucket,
-            item_bits: item_bits(bucket, kappa_s),
+            item_bits: item_bits(bucket, kappa_s, psi),
             psi,
             inputs: if me == 0 { [first, second] } else { [second, first] },
             outputs: function.outputs,

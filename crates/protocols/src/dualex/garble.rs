@@ -508,7 +508,7 @@ impl<'a> Garbler<'a> {
     /// Everything of a circuit that follows from its seed before it is garbled, but that
     /// `announced` has the labels of the wires, to which those of M·r must be added.
     fn draw(&self, source: &Source<'_>, instance: &Instance<'_>) -> Drawn {
-        let mut prg = Prg::from_seed(**source.seed);
+        let mut prg = instance.generator("symbolon 2026 dualex circuit", source.seed);
         let [labels, nonce, output_seed] = [prg.seed(), prg.seed(), prg.seed()];
         let mut encoded = Blocks::new(vec![Block::ZERO; self.matrix.encoded()]);
         prg.fill_blocks(&mut encoded);

@@ -9,8 +9,9 @@
 //!   are misprinted; `symbolon_cutchoose::games` has the exact form).
 //! * κ_s: the probe resistance of the input encoding (`probe_matrix`), and the length ℓ of the
 //!   values in the private set intersection. The paper asks for ℓ ≥ κ_s. In each of the two
-//!   directions two sets make B² pairs, each of which a cheater may hope to hit, so
-//!   ℓ = κ_s + 1 + 2⌈log₂ B⌉ here.
+//!   directions two sets make B² pairs, each of which a cheater may hope to hit, so 2B² ≤ 2^(ℓ−κ_s)
+//!   here. In the asynchronous form a receiver hits ℓ + 1 values with each (`psi`):
+//!   B²(ℓ + 2) ≤ 2^(ℓ−κ_s).
 //!
 //! Each bound is for one event. A cheater can hope for three of the second kind in one execution:
 //! that the matrix resists fewer probes than it should, that all its probes pass, and that it hits
@@ -168,7 +169,7 @@ impl Params {
     ///
     /// Paper: RR16, Lemma 1
     pub fn item_bits(&self) -> usize {
-        item_bits(self.bucket(), self.kappa_s)
+        item_bits(self.bucket(), self.kappa_s, self.psi)
     }
 }
 
@@ -195,10 +196,16 @@ fn costs(function: &Function, kappa_s: u32) -> Costs {
     Costs { made: made + opened, bucketed: sent.saturating_sub(opened) }
 }
 
-/// ℓ for buckets of this size.
-pub(super) fn item_bits(bucket: usize, kappa_s: u32) -> usize {
-    let log2 = bucket.next_power_of_two().trailing_zeros();
-    ((kappa_s + 1 + 2 * log2) as usize).min(128)
+/// ℓ for buckets of this size: the least for which the values that B² pairs can hit are a part of
+/// 2^-κ_s of all.
+pub(super) fn item_bits(bucket: usize, kappa_s: u32, psi: PsiForm) -> usize {
+    let values = |bits: u32| match psi {
+        PsiForm::Synchronous => 2,
+        PsiForm::Asynchronous => u128::from(bits) + 2,
+    };
+    let pairs = (bucket as u128).pow(2);
+    let enough = |bits: &u32| pairs * values(*bits) <= 1 << (bits - kappa_s);
+    (kappa_s..128).find(enough).unwrap_or(128) as usize
 }
 
 #[cfg(test)]
@@ -310,10 +317,14 @@ mod tests {
 
     #[test]
     fn items_are_long_enough_for_all_pairs() {
-        assert_eq!([1, 2, 4, 5, 19].map(|b| item_bits(b, 40)), [41, 43, 45, 47, 51]);
-        for bucket in 1..60 {
-            let pairs = 2.0 * (bucket * bucket) as f64;
-            assert!(pairs.log2() + 40.0 <= item_bits(bucket, 40) as f64);
+        let lengths = |psi| [1, 2, 4, 5, 19].map(|bucket| item_bits(bucket, 40, psi));
+        assert_eq!(lengths(PsiForm::Synchronous), [41, 43, 45, 46, 50]);
+        assert_eq!(lengths(PsiForm::Asynchronous), [46, 48, 50, 51, 55]);
+        for (bucket, rho) in (1..60).flat_map(|bucket| [40, 64, 80].map(|rho| (bucket, rho))) {
+            let pairs = (bucket * bucket) as f64;
+            let [one, other] = PsiForm::ALL.map(|psi| item_bits(bucket, rho, psi) as f64);
+            assert!((2.0 * pairs).log2() + f64::from(rho) <= one);
+            assert!((pairs * (other + 2.0)).log2() + f64::from(rho) <= other && other < 128.0);
         }
     }
 }

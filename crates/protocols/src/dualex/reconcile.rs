@@ -8,8 +8,8 @@
 //! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no
 //! linear relations, and are bound to execution and session.
 //!
-//! Departure: `dualex`: reconciliation | XOR of labels, ℓ ≥ κ_s bits | its hash, ℓ = κ_s + 1 +
-//! 2⌈log₂ B⌉ bits | 2·B² pairs may match by chance (`docs/proofs/dual-execution.md`)
+//! Departure: `dualex`: reconciliation | XOR of labels, ℓ ≥ κ_s bits | its hash, of more
+//! bits | B² pairs in each direction may match by chance (`docs/proofs/dual-execution.md`)
 //!
 //! Timing: which circuits gave the same value | a set is sorted by random keys in fixed steps; in
 //! `outputs`, values are gathered from all candidates by masks

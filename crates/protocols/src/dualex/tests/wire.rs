@@ -48,7 +48,7 @@ impl Sizes {
             encoded,
             outputs: function.outputs as u64,
             gates: function.plan.and_count(),
-            item: item_bits(b as usize, setting.kappa_s) as u64,
+            item: item_bits(b as usize, setting.kappa_s, setting.psi) as u64,
             asynchronous: setting.psi == PsiForm::Asynchronous,
             ot: OtExtension::default(),
         }
