@@ -5,6 +5,7 @@ use symbolon_circuit::{Circuit, PartyId};
 use symbolon_preprocessing::open_bits;
 use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Message, Result};
+use zeroize::Zeroizing;
 
 use crate::{
     InputBits, OutputBits, checks, gates::wire_shares::WireShares, messages::OUTPUT_MASKS,
@@ -100,7 +101,8 @@ pub(crate) fn open_shares(
     peer: usize,
 ) -> (BitVec, [u8; 32]) {
     let bits: Vec<bool> = wires.indices().map(|w| masks.bit(w)).collect();
-    let macs: Vec<Block> = wires.indices().map(|w| masks.auth(w)[peer][0]).collect();
+    let macs =
+        Zeroizing::new(wires.indices().map(|w| masks.auth(w)[peer][0]).collect::<Vec<Block>>());
     (BitVec::from_bools(&bits), open_bits::digest_of(&macs))
 }
 
@@ -156,8 +158,9 @@ impl<'a> OutputDecoder<'a> {
         delta: Block,
     ) -> Result<()> {
         let keys = self.wires.indices().map(|w| self.masks.auth(w)[peer][1]).enumerate();
-        let macs: Vec<Block> =
-            keys.map(|(k, key)| key ^ delta.select(opening.shares.get(k))).collect();
+        let macs = Zeroizing::new(
+            keys.map(|(k, key)| key ^ delta.select(opening.shares.get(k))).collect::<Vec<Block>>(),
+        );
         if !same_digest(&open_bits::digest_of(&macs), &opening.digest) {
             return Err(Error::misbehaved(channel.peer(), checks::OUTPUT_MASK));
         }

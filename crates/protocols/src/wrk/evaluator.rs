@@ -13,7 +13,7 @@ use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{EVALUATOR, checks, messages, rows};
 #[cfg(feature = "measure")]
@@ -295,7 +295,7 @@ impl Drop for Table {
 /// Λ of the garbler's input wires, and the labels of all input wires.
 struct InputLabels {
     masked: BitVec,
-    labels: Vec<Block>,
+    labels: Zeroizing<Vec<Block>>,
 }
 
 impl InputLabels {
@@ -316,7 +316,7 @@ impl InputLabels {
         let mut bytes = channel.recv(message, all + more)?;
         let rest = bytes.split_off(all);
         let (masked, from) = bytes.split_at(BitVec::byte_len(theirs));
-        let mut labels = vec![Block::ZERO; circuit.main().inputs as usize];
+        let mut labels = Zeroizing::new(vec![Block::ZERO; circuit.main().inputs as usize]);
         Block::as_bytes_mut(&mut labels).copy_from_slice(from);
         Ok((InputLabels { masked: io_wires::decode_bits(channel, theirs, masked)?, labels }, rest))
     }
@@ -407,7 +407,7 @@ impl<'p> EvalPass<'p> {
         let (circuit, plan) = circuit.planned();
         let masked = io_wires::interleave(circuit, &[&theirs.masked, own]);
         let mut slots = vec![Wire::default(); plan.slots()];
-        let inputs = slots[plan.input_slots()].iter_mut().zip(theirs.labels);
+        let inputs = slots[plan.input_slots()].iter_mut().zip(theirs.labels.iter().copied());
         for (w, (slot, label)) in inputs.enumerate() {
             *slot = Wire { label, masked: masked.get(w) };
         }
@@ -443,8 +443,9 @@ impl<'p> EvalPass<'p> {
         let EvalPass { cursor, mut evaluation } = self;
         evaluation.wires.finish(cursor);
         let outputs = plan.output_slots().iter().map(|&slot| evaluation.wires.0[slot as usize]);
-        let (masked, labels) = outputs.map(|wire| (wire.masked, wire.label)).unzip();
-        Ok(MaskedOutputs { masked, labels })
+        let (masked, labels): (_, Vec<Block>) =
+            outputs.map(|wire| (wire.masked, wire.label)).unzip();
+        Ok(MaskedOutputs { masked, labels: Zeroizing::new(labels) })
     }
 }
 
@@ -512,7 +513,7 @@ impl Evaluation {
 /// Masked outputs and their labels, of a table whose every opened row had a right MAC.
 struct MaskedOutputs {
     masked: Vec<bool>,
-    labels: Vec<Block>,
+    labels: Zeroizing<Vec<Block>>,
 }
 
 impl MaskedOutputs {
@@ -530,7 +531,8 @@ impl MaskedOutputs {
         let shares: Vec<Share> = wires.indices().map(|w| masks.pair(w)).collect();
         let bits: Vec<bool> = shares.iter().map(|share| share.bit).collect();
         let labels = wires.indices().map(|w| self.labels[w]);
-        let proof: Vec<Block> = labels.chain(shares.iter().map(|s| s.mac.0)).collect();
+        let proof =
+            Zeroizing::new(labels.chain(shares.iter().map(|s| s.mac.0)).collect::<Vec<Block>>());
         let masked: Vec<bool> = wires.indices().map(|w| self.masked[w]).collect();
         channel.send_parts(
             messages::GARBLER_OUTPUTS,

@@ -3,6 +3,7 @@
 use symbolon_preprocessing::open_bits::digest_of;
 use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroizing;
 
 use super::{checks, messages};
 use crate::{
@@ -30,9 +31,12 @@ pub(super) fn receive_garbler_outputs(
     let shares = io_wires::decode_bits(channel, n, shares)?;
     let proofs = wires.indices().enumerate();
     let labels = proofs.clone().map(|(k, w)| labels[w] ^ delta.select(masked.get(k)));
-    let macs: Vec<Block> =
-        proofs.map(|(k, w)| masks.pair(w).key.mac_of(shares.get(k), delta).0).collect();
-    let expected: Vec<Block> = labels.chain(macs.iter().copied()).collect();
+    let macs = Zeroizing::new(
+        proofs
+            .map(|(k, w)| masks.pair(w).key.mac_of(shares.get(k), delta).0)
+            .collect::<Vec<Block>>(),
+    );
+    let expected = Zeroizing::new(labels.chain(macs.iter().copied()).collect::<Vec<Block>>());
     if !digest.try_into().is_ok_and(|digest| same_digest(&digest_of(&expected), digest)) {
         return Err(Error::misbehaved(channel.peer(), checks::RETURNED_OUTPUT));
     }

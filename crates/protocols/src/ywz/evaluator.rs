@@ -12,7 +12,7 @@ use symbolon_garbling::half_gates::{self, RUN};
 use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{hash::LabelHash, messages, online};
 #[cfg(feature = "measure")]
@@ -479,9 +479,9 @@ impl Evaluation {
     ) -> Result<()> {
         let inputs = plan.input_slots();
         for (i, channel) in channels.iter_mut().enumerate() {
-            let mut labels = vec![Block::ZERO; inputs.len()];
+            let mut labels = Zeroizing::new(vec![Block::ZERO; inputs.len()]);
             channel.recv_into(messages::LABELS, Block::as_bytes_mut(&mut labels))?;
-            for (slot, label) in inputs.clone().zip(labels) {
+            for (slot, label) in inputs.clone().zip(labels.iter().copied()) {
                 self.wires.labels[slot * self.wires.garblers + i] = label;
             }
         }
