@@ -53,7 +53,8 @@ impl Store {
             let what = "name a passphrase or a key file to encrypt the store with";
             return Err(StoreError::Invalid(what.to_string()));
         }
-        // What is used is not copied, and what a crash left is in nobody's way.
+        // What is used is not copied, and what a crash left is in nobody's way. It goes as the old
+        // protection asks: without a key, half-written items are overwritten, too.
         Store::open(directory.as_ref(), before)?.gc()?;
         let directory = find(directory.as_ref())?;
         let _alone = alone(&directory)?;

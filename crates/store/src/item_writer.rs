@@ -24,7 +24,8 @@ use crate::meta::{FRAMES, MAX_COUNTERS, MAX_SECTIONS};
 use crate::record::{Edit, ItemState, Record, SectionFile};
 use crate::{ItemId, ItemMeta, Result, Section, StoreError, access, fault, files};
 
-/// An item being written. Dropping it removes what was written.
+/// An item being written. Dropping it removes what was written, overwritten first in a store
+/// without a key: it may hold the Δ of a group of which other items are in use.
 pub struct ItemWriter {
     core: Arc<Core>,
     id: ItemId,
@@ -198,7 +199,7 @@ impl Drop for ItemWriter {
         self.lock = None;
         if !self.moved {
             // What cannot be removed now is collected later.
-            let _ = fs::remove_dir_all(&self.directory);
+            let _ = files::discard(&self.directory, self.core.wipes());
         }
     }
 }

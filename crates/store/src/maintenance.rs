@@ -120,8 +120,9 @@ impl Store {
         locked.commit(&edits)?;
         // Still under the lock: nobody begins, finishes or opens an item meanwhile.
         for directory in directories(&self.core.drafts())? {
-            // Of a half-written item nothing was ever used, so nothing needs wiping.
-            if collected.count(files::discard(&directory, false)?) {
+            // Nothing of a half-written item was used, but it may hold the Δ that it shares with
+            // items that were.
+            if collected.count(files::discard(&directory, self.core.wipes())?) {
                 collected.drafts += 1;
             }
         }

@@ -305,6 +305,64 @@ fn what_is_being_written_is_not_collected() {
     assert_ne!(item.id, id);
 }
 
+/// A half-written item may hold the Δ of a group of which other items are in use: without a key, it
+/// is overwritten before it is removed, whoever removes it.
+#[test]
+fn half_written_items_are_overwritten() {
+    let folder = scratch();
+    let (path, store) = fresh(&folder);
+    let outside = folder.path().join("outside");
+    let drafts = || std::fs::read_dir(path.join("drafts")).unwrap().map(|entry| entry.unwrap());
+    let only = || drafts().map(|entry| entry.path()).next().unwrap();
+    let begun = |store: &Store| {
+        let prepared = meta(ItemKind::Prepared, 1, 0);
+        let mut writer = store.begin(prepared, &[Section::Whole], FRAME).unwrap();
+        writer.section(0).put(&[0xd5; 1000]).unwrap();
+        writer
+    };
+    let watch = |draft: &std::path::Path| {
+        std::fs::hard_link(draft.join("0.bin"), &outside).unwrap();
+        let bytes = std::fs::read(&outside).unwrap();
+        assert!(bytes.windows(64).any(|part| part == [0xd5; 64]));
+    };
+    let is_gone = |what: &str| {
+        assert_eq!(drafts().count(), 0, "{what}");
+        let bytes = std::fs::read(&outside).unwrap();
+        assert!(bytes.len() > 500 && bytes.iter().all(|byte| *byte == 0), "{what}");
+        std::fs::remove_file(&outside).unwrap();
+    };
+    // What a process that died leaves: nobody has its lock.
+    let left_dead = |store: &Store| {
+        let writer = begun(store);
+        copy(&only(), &folder.path().join("dead"));
+        drop(writer);
+        std::fs::rename(folder.path().join("dead"), path.join("drafts").join("dead")).unwrap();
+        watch(&only());
+    };
+
+    let writer = begun(&store);
+    watch(&only());
+    drop(writer);
+    is_gone("a writer that is dropped");
+
+    let closed = begun(&store).close(vec![1]).unwrap();
+    watch(&only());
+    drop(closed);
+    is_gone("an item that is closed and dropped");
+
+    left_dead(&store);
+    assert_eq!(store.gc().unwrap().drafts, 1);
+    is_gone("collected");
+
+    left_dead(&store);
+    drop(store);
+    let key = folder.path().join("key");
+    create_key_file(&key).unwrap();
+    Store::encrypt(&path, &Protection::None, &Protection::KeyFile(key)).unwrap();
+    let bytes = std::fs::read(&outside).unwrap();
+    assert!(bytes.len() > 500 && bytes.iter().all(|byte| *byte == 0), "encrypted");
+}
+
 #[test]
 fn secrets_are_not_printed_and_files_are_private() {
     assert_eq!(format!("{:?}", Protection::passphrase("secret")), "Passphrase(..)");
