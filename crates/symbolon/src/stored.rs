@@ -20,7 +20,8 @@
 //! own store alone.
 //!
 //! A circuit that was prepared is entered into a store when all parties have written it: a party
-//! that fails leaves no items of it in the other stores.
+//! that fails leaves no items of it in the other stores. Whoever prepares holds the lock on the group
+//! to the end, of a pool as of material that is made on the spot.
 //!
 //! After a failed check the whole group is revoked, in the store as in a session. A damaged item is
 //! void as soon as it is found.
@@ -151,7 +152,8 @@ fn agree(
 /// from material made on the spot otherwise.
 ///
 /// A prepared circuit is entered into the store when every party has said that it has it on its
-/// disk, too: large ones one by one, small ones up to 16 at a time.
+/// disk, too: large ones one by one, small ones up to 16 at a time. [`run`] waits until this has
+/// ended, since the checks of all of them are about one Δ.
 ///
 /// # Errors
 /// As [`fill`]; items that were entered before an error stay. A pool that is found damaged is void
@@ -229,6 +231,8 @@ fn prepare_of(
         let left = count as usize - pools.ranges.len();
         // Afterwards an engine that failed knows its group no more.
         let group = engine.group();
+        let locked = work.lock_new(&group);
+        let _lock = or_give_up(locked, &mut network)?;
         let made = work.prepare_fresh(&mut network, engine, (left, &mut entry));
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
             kill(store, &group, error)?;
@@ -402,7 +406,14 @@ impl Preparing<'_> {
         })
     }
 
-    /// Prepares `count` circuits with material made on the spot.
+    /// Locks the group of what is made on the spot: of the circuits that are in the store already
+    /// none is run before the checks of the last one, which is made under the same Δ, have passed.
+    fn lock_new(&self, group: &GroupId) -> Result<GroupLock> {
+        let lock = self.store.lock_group(group).map_err(failed)?;
+        lock.ok_or_else(|| Error::store("somebody else has locked what is just being prepared"))
+    }
+
+    /// Prepares `count` circuits with material made on the spot, whose group is locked.
     fn prepare_fresh(
         &self,
         network: &mut Network,

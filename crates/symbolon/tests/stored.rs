@@ -160,6 +160,61 @@ fn parts_that_were_stored_before_the_connection_died_can_be_used() {
     }
 }
 
+/// Circuits that are prepared without a pool share a Δ: those that are in the stores already wait
+/// until the others have passed their checks.
+#[test]
+fn what_is_prepared_is_not_run_before_the_preparation_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let (count, at_a_time) = (20, 16);
+    let group = |store: &Store| {
+        let items = store.available_items(&Filter::default()).unwrap();
+        items.iter().for_each(|item| assert_eq!(item.group, items[0].group));
+        (items.len(), items[0].group)
+    };
+    let path = folder.path().to_path_buf();
+    let (seen, has_seen) = std::sync::mpsc::channel();
+    // The first 16 are in the stores when party 0 says that it has the others, too.
+    let look = FnAdversary::new().on_message("prepared circuits written", 1, move |_| {
+        let open = |party| Store::open(path.join(format!("{party}")), &Protection::None).unwrap();
+        let stores: Vec<Store> = (0..2).map(open).collect();
+        for store in &stores {
+            let (items, group) = group(store);
+            assert_eq!(items, at_a_time);
+            assert!(store.lock_group(&group).unwrap().is_none());
+        }
+        let circuit = circuit("add:16");
+        let runs = together(Protocol::Wrk, &stores, |config, store| {
+            let config = config.timeout(Duration::from_secs(1));
+            let me = config_party(store);
+            let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), 1)?.finish()?;
+            stored::run(config, store, &circuit, &inputs).map(drop)
+        });
+        let _ = seen.send(runs);
+        Action::Send
+    });
+    let meters = [Meter::new(), Meter::new()];
+    let ends = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None);
+    let (mut near, far) = ends.unwrap();
+    near[0].set_adversary(Box::new(look));
+    let ends = [near, far].into_iter().zip(meters);
+    let mesh = ends.map(|(channels, meter)| Transport::channels(channels, meter)).collect();
+    let made = all(together_over(mesh, Protocol::Wrk, &stores, |config, store| {
+        stored::prepare(config, store, &circuit("add:16"), count)
+    }));
+    assert_eq!(made[0].items, made[1].items);
+    for run in has_seen.recv().unwrap() {
+        let Err(Error::Store(why)) = &run else { panic!("{run:?}") };
+        assert!(why.text().contains("still being prepared"), "{run:?}");
+    }
+    for store in &stores {
+        let (items, group) = group(store);
+        assert_eq!(items, count as usize);
+        assert!(store.lock_group(&group).unwrap().is_some());
+    }
+    assert_eq!(all(sums(Protocol::Wrk, &stores, [3, 4])), [Some(7), Some(7)]);
+}
+
 /// Changes a byte of each of an item's files.
 fn spoil(store: &Store, item: ItemId) {
     let folder = store.directory().join("items").join(item.to_string());
