@@ -237,10 +237,11 @@ fn calls_of_the_other_kind_of_session_are_refused_without_harm() {
     let circuit = circuit("add:8");
     for kind in ["run", "parts"] {
         all(2, |me, transport| {
-            let config = Config::new(me, transport).protocol(Protocol::Duplo);
+            let config = Config::new(me, transport).protocol(Protocol::Duplo).executions(2);
             let mut session = connect(kind, config, &circuit).unwrap();
-            let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), 20).unwrap();
-            let inputs = inputs.finish().unwrap();
+            let inputs = || Inputs::builder(&circuit, me).uint(usize::from(me), 20)?.finish();
+            let batch = [inputs(), inputs()];
+            let inputs = inputs().unwrap();
             let refused = match kind {
                 "run" => vec![
                     session.evaluate_part(&inputs).map(drop),
@@ -252,6 +253,7 @@ fn calls_of_the_other_kind_of_session_are_refused_without_harm() {
                     session.preprocess_circuit().map(drop),
                     session.prepare_each().map(drop),
                     session.next_circuit(&circuit),
+                    session.evaluate_batch(batch, |_| Ok(())),
                 ],
             };
             for refused in refused {

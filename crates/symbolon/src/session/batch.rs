@@ -5,7 +5,7 @@ use symbolon_protocols::{Batch, Compiled, InFlight, InputBits, OutputBits, Proto
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use super::{PreparedCircuit, Session};
+use super::{Kind, PreparedCircuit, Session};
 use crate::{Inputs, Outputs, report::ONLINE};
 
 /// About how many triples a window may take: what material is made for at a time, and is held in
@@ -26,8 +26,21 @@ impl Session {
     ///
     /// # Errors
     /// As [`evaluate`](Session::evaluate); `InvalidInput` when there are fewer inputs than
-    /// evaluations; what `each` fails with. All of them end the session.
+    /// evaluations; what `each` fails with. All of them end the session, but for a call in a
+    /// session in parts, which is refused without harm.
     pub fn evaluate_batch(
+        &mut self,
+        inputs: impl IntoIterator<Item = Result<Inputs>>,
+        each: impl FnMut(Outputs) -> Result<()>,
+    ) -> Result<()> {
+        self.only(Kind::Run)?;
+        let done = self.evaluate_windows(inputs, each);
+        // Whatever comes next is one evaluation again.
+        self.network.batch.executions = 1;
+        done
+    }
+
+    fn evaluate_windows(
         &mut self,
         inputs: impl IntoIterator<Item = Result<Inputs>>,
         mut each: impl FnMut(Outputs) -> Result<()>,
@@ -56,7 +69,6 @@ impl Session {
             self.kept(taken)?;
             left -= now as u64;
         }
-        self.network.batch.executions = 1;
         Ok(())
     }
 
