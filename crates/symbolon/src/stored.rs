@@ -252,7 +252,8 @@ fn prepare_of(
 
 /// Runs a prepared circuit that all parties hold, on this party's `inputs`.
 ///
-/// The item is used up, whatever comes of the run.
+/// The item is used up, whatever comes of the run. If its files cannot be removed then, [`Store::gc`]
+/// tries again.
 ///
 /// # Errors
 /// As [`run_batch`].
@@ -273,7 +274,8 @@ pub fn run(
 /// Runs a circuit that was prepared for several evaluations, on this party's `inputs` for each of
 /// them, as many as [`Config::executions`] says; returns what it learnt of one after the other.
 ///
-/// The item is used up, whatever comes of the run.
+/// The item is used up, whatever comes of the run. If its files cannot be removed then, [`Store::gc`]
+/// tries again.
 ///
 /// # Errors
 /// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is
@@ -330,7 +332,7 @@ fn run_one(
         kill(store, &chosen.origin.group, error)?;
     }
     let outputs = or_give_up(done, &mut network)?;
-    taken.done().map_err(failed)?;
+    remove(taken);
     let Chosen { id: item, origin: Origin { dealer, .. }, .. } = chosen;
     Ok(RunPrepared { outputs, item, dealer, agreement, report: Report::of(&network.meter) })
 }
@@ -607,6 +609,12 @@ impl Pools {
 /// is the one with the shortest online phase, whatever the link.
 fn lowest_latency(protocol: Protocol) -> Preferences {
     Preferences { form: Some(protocol.forms()[0]), ot: None }
+}
+
+/// Removes the files of what was used, if that can be done. What cannot be removed is marked as used
+/// all the same, and [collecting](Store::gc) tries again: it costs nobody the outputs.
+fn remove(taken: ConsumedItem) {
+    let _ = taken.done();
 }
 
 fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {

@@ -215,6 +215,27 @@ fn what_is_prepared_is_not_run_before_the_preparation_has_ended() {
     assert_eq!(all(sums(Protocol::Wrk, &stores, [3, 4])), [Some(7), Some(7)]);
 }
 
+/// A run has its outputs even if the files of what it used cannot be removed: they are collected
+/// later.
+#[test]
+fn files_that_cannot_be_removed_cost_nobody_the_outputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let made = all(together(Protocol::Wrk, &stores, |config, store| {
+        stored::prepare(config, store, &circuit("add:16"), 1)
+    }));
+    let files = |store: &Store| store.directory().join("items").join(made[0].items[0].to_string());
+    let in_the_way = |store: &Store| files(store).join("in the way");
+    stores.iter().for_each(|store| std::fs::create_dir(in_the_way(store)).unwrap());
+    assert_eq!(all(sums(Protocol::Wrk, &stores, [3, 4])), [Some(7), Some(7)]);
+    assert!(sums(Protocol::Wrk, &stores, [3, 4]).iter().all(Result::is_err), "it is used up");
+    for store in &stores {
+        std::fs::remove_dir(in_the_way(store)).unwrap();
+        store.gc().unwrap();
+        assert!(!files(store).exists());
+    }
+}
+
 /// Changes a byte of each of an item's files.
 fn spoil(store: &Store, item: ItemId) {
     let folder = store.directory().join("items").join(item.to_string());

@@ -10,7 +10,7 @@ use symbolon_transport::{Error, Result};
 use super::choose::choose_many;
 use super::holdings::{Question, Rounds, all_say};
 use super::maker::Maker;
-use super::{Agreement, failed, kill, lowest_latency, or_give_up, void_damaged};
+use super::{Agreement, failed, kill, lowest_latency, or_give_up, remove, void_damaged};
 use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::params::{Job, SessionParams};
@@ -112,7 +112,7 @@ fn run_many(
         groups.iter().try_for_each(|group| kill(store, group, error))?;
     }
     or_give_up(done, &mut network)?;
-    used.into_iter().try_for_each(|item| item.done().map_err(failed))?;
+    used.into_iter().for_each(remove);
     let items = chosen.iter().map(|item| item.id).collect();
     Ok(RanInFlight { items, agreement, report: Report::of(&network.meter) })
 }
@@ -225,6 +225,21 @@ mod tests {
         additions(folder.path(), (1, [Some(2); 2]), true)
             .into_iter()
             .for_each(|(learnt, ended)| assert_eq!((learnt, ended.ok()), (vec![7], Some(()))));
+    }
+
+    #[test]
+    fn files_that_cannot_be_removed_end_no_run() {
+        let folder = tempfile::tempdir().unwrap();
+        prepared(folder.path(), 2);
+        for items in ["party 0/items", "party 1/items"] {
+            for item in std::fs::read_dir(folder.path().join(items)).unwrap() {
+                std::fs::create_dir(item.unwrap().path().join("in the way")).unwrap();
+            }
+        }
+        for (learnt, ended) in additions(folder.path(), (2, [Some(2); 2]), true) {
+            ended.unwrap();
+            assert_eq!(learnt, [7, 8]);
+        }
     }
 
     #[test]
