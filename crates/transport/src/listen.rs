@@ -569,8 +569,11 @@ impl Reception<'_> {
     }
 
     /// Over plain TCP anybody can send a preamble: one with numbers that no peer of ours would send
-    /// comes from a stranger, who must not end the wait for the peer. A peer that takes itself for
-    /// this party is told apart: that is a mistake that both sides make.
+    /// comes from a stranger, who must not end the wait for the peer. One with the peer's number is
+    /// taken for the peer's, also when it ends the wait because the version or the lanes differ: a
+    /// peer of another version is told so at once, and a stranger who lies about its number could
+    /// take the peer's place anyway. A peer that takes itself for this party is told apart: that is
+    /// a mistake that both sides make.
     fn nonsense(&self, theirs: &Preamble) -> Option<String> {
         if self.openings.is_tls() {
             return None;
