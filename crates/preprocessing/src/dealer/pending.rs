@@ -27,7 +27,8 @@ pub struct ServerLimits {
     pub per_session: Limits,
     /// How long a session waits for its last party.
     pub join_timeout: Duration,
-    /// How many sessions may wait for parties; when there are more, the oldest gives way.
+    /// How many sessions may wait for parties; when there are more, one of the address with the
+    /// most gives way.
     pub waiting: usize,
     /// How many sessions are dealt to at a time, each in a thread.
     pub running: usize,
