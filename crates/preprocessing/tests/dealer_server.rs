@@ -6,13 +6,15 @@ mod dealing;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dealing::{DEADLINE, Dealt, check, finish, request, slot};
 use symbolon_preprocessing::dealer::{
     DealerClient, DealerServer, Event, Limits, Request, ServerLimits,
 };
-use symbolon_transport::{Channel, Client, DEALER, Error, Fingerprint, Result, TransportReason};
+use symbolon_transport::{
+    Channel, Client, DEALER, Error, Fingerprint, MIN_RATE, Result, TransportReason,
+};
 
 const LIMITS: ServerLimits = ServerLimits {
     per_session: Limits { and_gates: 1 << 32, input_bits: 1 << 20 },
@@ -22,6 +24,7 @@ const LIMITS: ServerLimits = ServerLimits {
     per_key: 16,
     slots: 1024,
     per_address: 256,
+    rate: MIN_RATE,
 };
 
 /// For sessions of which a party may not come.
@@ -393,6 +396,47 @@ fn a_busy_dealer_says_so() {
         assert_eq!(told(party), "the dealer is busy");
     }
     drop(lazy);
+    house.serve_soon(&session(3, &[3, 4], 100));
+    assert_eq!(house.served(), 1);
+}
+
+/// Sessions that take a little of a large request now and then, never long enough apart for a
+/// time-out, are ended when they are too far behind; their places are free then.
+///
+/// Cheat: pairs of strangers | taking what is dealt | far too slowly | the dealer's rate | always
+#[test]
+fn slow_readers_hold_no_place_for_long() {
+    let (timeout, pause) = (Duration::from_secs(1), Duration::from_millis(100));
+    let house = TestServer::open(ServerLimits { running: 2, rate: 1 << 30, ..LIMITS });
+    let slow = |asked: &Request, party: u16| {
+        let (near, mut far) = slot(party);
+        far.set_timeout(timeout);
+        let key = Some(asked.keys[usize::from(party)]);
+        house.server.admit(Client { channel: far, key, address: None });
+        let asked = Request { party: party.into(), ..asked.clone() };
+        thread::spawn(move || {
+            let begun = Instant::now();
+            let (_, _, mut source) = DealerClient::new(near, asked)?.inputs()?;
+            while source.next_batch()?.is_some() {
+                thread::sleep(pause);
+                assert!(begun.elapsed() < DEADLINE, "a slow reader is dealt to for ever");
+            }
+            Ok(())
+        })
+    };
+    let endless = [1, 2].map(|name| session(name, &[1, 2], 1 << 30));
+    let pairs: Vec<JoinHandle<Result<()>>> =
+        endless.iter().flat_map(|asked| [slow(asked, 0), slow(asked, 1)]).collect();
+    house.heard(2);
+    for party in pairs {
+        assert!(party.join().unwrap().is_err());
+    }
+    for event in house.events.lock().unwrap().iter() {
+        let Event::Failed { error, .. } = event else { panic!("{event:?}") };
+        let Error::Transport { reason: TransportReason::TimedOut(_), .. } = error else {
+            panic!("{error}")
+        };
+    }
     house.serve_soon(&session(3, &[3, 4], 100));
     assert_eq!(house.served(), 1);
 }

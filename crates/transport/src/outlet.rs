@@ -5,7 +5,7 @@ use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::link::{Direction, wait_until};
 use crate::pipe::{Chunk, Pipe, hang_up};
@@ -149,8 +149,13 @@ impl Outlet {
     }
 
     /// See [`Pipe::wait_below`].
-    pub(crate) fn wait_below(&self, max: usize, limit: Duration) -> Result<(), TransportReason> {
-        self.pipe.wait_below(max, limit)
+    pub(crate) fn wait_below(
+        &self,
+        max: usize,
+        limit: Duration,
+        by: Option<Instant>,
+    ) -> Result<(), TransportReason> {
+        self.pipe.wait_below(max, limit, by)
     }
 
     /// Sets how long the writer may be blocked by the peer.

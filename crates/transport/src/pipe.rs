@@ -211,12 +211,18 @@ impl Pipe {
     }
 
     /// Waits until at most `max` bytes are outstanding; gives up after `limit` without progress,
-    /// or when the whole takes longer than [`allowance`].
-    pub(crate) fn wait_below(&self, max: usize, limit: Duration) -> Result<(), TransportReason> {
+    /// when the whole takes longer than [`allowance`], or at the time `by`.
+    pub(crate) fn wait_below(
+        &self,
+        max: usize,
+        limit: Duration,
+        by: Option<Instant>,
+    ) -> Result<(), TransportReason> {
         let mut state = self.state();
         let mut seen = state.outstanding;
         let mut deadline = Instant::now() + limit;
         let end = Instant::now() + allowance(seen, limit);
+        let end = by.map_or(end, |by| by.min(end));
         loop {
             if let Some(reason) = &state.failed {
                 return Err(reason.clone());
@@ -378,7 +384,7 @@ mod tests {
         let pipe = Pipe::new();
         drop(PipeSource::new(pipe.clone()));
         assert_eq!(pipe.push(Chunk::new(vec![1])), Err(TransportReason::Closed));
-        assert_eq!(pipe.wait_below(0, SHORT), Err(TransportReason::Closed));
+        assert_eq!(pipe.wait_below(0, SHORT, None), Err(TransportReason::Closed));
         assert!(pipe.wait_finished(SHORT, true));
     }
 
@@ -386,8 +392,12 @@ mod tests {
     fn waiting_for_a_reader_that_does_not_read_ends() {
         let pipe = Pipe::new();
         pipe.push(Chunk::new(vec![0; 10])).unwrap();
-        assert_eq!(pipe.wait_below(9, SHORT), Err(TransportReason::TimedOut(SHORT)));
-        assert_eq!(pipe.wait_below(10, SHORT), Ok(()));
+        assert_eq!(pipe.wait_below(9, SHORT, None), Err(TransportReason::TimedOut(SHORT)));
+        assert_eq!(pipe.wait_below(10, SHORT, None), Ok(()));
         assert!(!pipe.wait_finished(SHORT, true));
+        let now = Some(Instant::now());
+        let long = Duration::from_secs(60);
+        assert_eq!(pipe.wait_below(9, long, now), Err(TransportReason::TimedOut(long)));
+        assert_eq!(pipe.wait_below(10, long, now), Ok(()));
     }
 }

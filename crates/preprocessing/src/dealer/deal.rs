@@ -1,9 +1,10 @@
 //! The dealer's side of one session.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::{Channel, Client, Error, PartyId, Result, TransportReason};
+use symbolon_transport::{Channel, Client, Error, MIN_RATE, PartyId, Result, TransportReason};
 use zeroize::Zeroize;
 
 use super::{
@@ -49,11 +50,12 @@ impl Summary {
 /// # Errors
 /// `PeerIncompatible` when the parties ask for different things, or one for more than the limits;
 /// `PeerMisbehaved` when a request is malformed or not for the party's own slot; `Transport` when a
-/// party is gone or takes nothing for its channel's time-out.
+/// party is gone, takes nothing for its channel's time-out, or all of them together less than
+/// [`MIN_RATE`] bytes a second.
 pub fn serve(clients: Vec<Client>, limits: &Limits) -> Result<Summary> {
     let mut clients = clients;
     match agreed(&mut clients, limits) {
-        Ok(request) => deal(channels(clients), &request),
+        Ok(request) => deal(channels(clients), &request, MIN_RATE),
         Err((words, error)) => {
             dismiss(channels(clients), &words);
             Err(error)
@@ -87,9 +89,10 @@ fn agreed(
     first.ok_or_else(|| (String::new(), Error::invalid_input("there is nobody to deal to")))
 }
 
-/// Deals what `request` says to the parties on these channels, in the order of their numbers.
-pub(super) fn deal(mut channels: Vec<Channel>, request: &Request) -> Result<Summary> {
-    let dealt = Dealing::new(request).and_then(|mut dealing| dealing.run(&mut channels));
+/// Deals what `request` says to the parties on these channels, in the order of their numbers, who
+/// must take `rate` bytes a second.
+pub(super) fn deal(mut channels: Vec<Channel>, request: &Request, rate: u64) -> Result<Summary> {
+    let dealt = Dealing::new(request, rate).and_then(|mut dealing| dealing.run(&mut channels));
     match dealt {
         Ok(()) => {
             channels.into_iter().try_for_each(Channel::close)?;
@@ -141,10 +144,15 @@ struct Dealing<'r> {
     streams: Vec<Streams>,
     /// The MACs of one message.
     macs: Vec<Block>,
+    begun: Instant,
+    /// Bytes dealt so far to all parties, without framing.
+    sent: u64,
+    /// The least that all parties together must take, in bytes a second.
+    rate: u64,
 }
 
 impl<'r> Dealing<'r> {
-    fn new(request: &'r Request) -> Result<Self> {
+    fn new(request: &'r Request, rate: u64) -> Result<Self> {
         let mut prg = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?;
         let parties = request.parties();
         let mut seeds = vec![Block::ZERO; parties];
@@ -154,7 +162,7 @@ impl<'r> Dealing<'r> {
             .map(|(party, seed)| Streams::new(*seed, party, request.evaluator, parties))
             .collect();
         let macs = vec![Block::ZERO; inputs_in_chunk(parties).max(gates_in_chunk(parties))];
-        Ok(Dealing { request, seeds, streams, macs })
+        Ok(Dealing { request, seeds, streams, macs, begun: Instant::now(), sent: 0, rate })
     }
 
     fn run(&mut self, channels: &mut [Channel]) -> Result<()> {
@@ -162,7 +170,7 @@ impl<'r> Dealing<'r> {
             channel.send(messages::DEALER_SEED, Block::as_bytes(std::slice::from_ref(seed)))?;
         }
         let Request { and_gates, input_bits, .. } = self.request;
-        pace(channels, |party| *and_gates > 0 || input_bits[party] > 0)?;
+        self.pace(channels, |party| *and_gates > 0 || input_bits[party] > 0)?;
         let parties = channels.len();
         let most = input_bits.iter().copied().max().unwrap_or(0);
         let step = inputs_in_chunk(parties) as u64;
@@ -172,17 +180,52 @@ impl<'r> Dealing<'r> {
                 let n = own.saturating_sub(start).min(step) as usize;
                 self.inputs(party, n, channel)?;
             }
-            pace(channels, |party| *and_gates > 0 || input_bits[party] > start + step)?;
+            self.pace(channels, |party| *and_gates > 0 || input_bits[party] > start + step)?;
         }
         let step = gates_in_chunk(parties) as u64;
         for start in (0..*and_gates).step_by(step as usize) {
             let left = and_gates - start;
             self.gates(left.min(step) as usize, channels)?;
-            pace(channels, |_| left > step)?;
+            self.pace(channels, |_| left > step)?;
         }
-        channels
-            .iter_mut()
-            .try_for_each(|channel| channel.recv_into(messages::DEALER_DONE, &mut []))
+        self.hear_the_end(channels)
+    }
+
+    /// Lets everything go, then waits for the party that has too much ahead of it. A party for
+    /// which nothing `more` is to come may be gone already.
+    ///
+    /// A place at the dealer is not for those who take a little now and then: parties that are
+    /// behind by more than a time-out are waited for no longer.
+    ///
+    /// Check: dealer | 64 KiB/s on average, all parties of a session together | slow readers | –
+    fn pace(&self, channels: &mut [Channel], more: impl Fn(usize) -> bool) -> Result<()> {
+        let each = (BACKLOG / channels.len()).max(1 << 20);
+        channels.iter_mut().try_for_each(Channel::flush)?;
+        let mut waiting = channels.iter_mut().enumerate().filter(|(party, _)| more(*party));
+        waiting.try_for_each(|(_, channel)| {
+            let due = self.due(channel.timeout());
+            channel.throttle_until(each, due)
+        })
+    }
+
+    /// When what was dealt so far must have been taken; never if that is out of a clock's range.
+    fn due(&self, timeout: Duration) -> Option<Instant> {
+        let slowest = Duration::from_millis(self.sent.saturating_mul(1000) / self.rate.max(1));
+        self.begun.checked_add(timeout.saturating_add(slowest))
+    }
+
+    /// Hears from all parties that they have everything: all within one time-out, or by the time
+    /// at which everything is due if that is later.
+    fn hear_the_end(&self, channels: &mut [Channel]) -> Result<()> {
+        let dealt = Instant::now();
+        for channel in channels {
+            let timeout = channel.timeout();
+            let end = (dealt + timeout).max(self.due(timeout).unwrap_or(dealt));
+            channel.set_timeout(timeout.min(end.saturating_duration_since(Instant::now())));
+            channel.recv_into(messages::DEALER_DONE, &mut [])?;
+            channel.set_timeout(timeout);
+        }
+        Ok(())
     }
 
     /// MACs on the next `n` input bits of `party`.
@@ -194,6 +237,7 @@ impl<'r> Dealing<'r> {
         for peer in peers_of(party, self.streams.len()) {
             let macs = self.macs(&bits, party, peer);
             channel.send(messages::DEALER_INPUT_MACS, Block::as_bytes(macs))?;
+            self.sent += 16 * n as u64;
         }
         Ok(())
     }
@@ -213,6 +257,7 @@ impl<'r> Dealing<'r> {
                 for bits in bits {
                     let macs = self.macs(bits, party, peer);
                     channel.send(messages::DEALER_GATE_MACS, Block::as_bytes(macs))?;
+                    self.sent += 16 * n as u64;
                 }
             }
         }
@@ -254,13 +299,4 @@ fn close_triples(bits: &mut [[BitVec; SHARES]]) {
     for (c, (a, b)) in c.words_mut().iter_mut().zip(sum_a.words().iter().zip(sum_b.words())) {
         *c ^= a & b;
     }
-}
-
-/// Lets everything go, then waits for the party that has too much ahead of it. A party for which
-/// nothing `more` is to come may be gone already.
-fn pace(channels: &mut [Channel], more: impl Fn(usize) -> bool) -> Result<()> {
-    let each = (BACKLOG / channels.len()).max(1 << 20);
-    channels.iter_mut().try_for_each(Channel::flush)?;
-    let mut waiting = channels.iter_mut().enumerate().filter(|(party, _)| more(*party));
-    waiting.try_for_each(|(_, channel)| channel.throttle(each))
 }

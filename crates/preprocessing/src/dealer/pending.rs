@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use symbolon_transport::{
-    Client, Error, Fingerprint, LONGEST_TIMEOUT, TransportReason, displaced_by_newcomer,
+    Client, Error, Fingerprint, LONGEST_TIMEOUT, MIN_RATE, TransportReason, displaced_by_newcomer,
 };
 
 use super::request::{Limits, Request};
@@ -41,15 +41,27 @@ pub struct ServerLimits {
     /// How many slots one address may hold in sessions that wait, before one of them gives way to
     /// the next. More only for the parties of one session.
     pub per_address: usize,
+    /// The least that the parties of a session that is dealt to take, in bytes a second, all
+    /// together and on average: those that are behind by more than a time-out are sent away.
+    pub rate: u64,
 }
 
 impl Default for ServerLimits {
     /// The limits' default, 30 s, 256 waiting, 64 running, 16 slots a key, 1 024 slots, 256 an
-    /// address.
+    /// address, [`MIN_RATE`].
     fn default() -> Self {
         let (per_session, join_timeout) = (Limits::default(), Duration::from_secs(30));
         let (waiting, running, per_key, slots, per_address) = (256, 64, 16, 1024, 256);
-        ServerLimits { per_session, join_timeout, waiting, running, per_key, slots, per_address }
+        ServerLimits {
+            per_session,
+            join_timeout,
+            waiting,
+            running,
+            per_key,
+            slots,
+            per_address,
+            rate: MIN_RATE,
+        }
     }
 }
 

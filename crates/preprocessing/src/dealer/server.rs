@@ -258,7 +258,7 @@ impl Shared {
 
     fn deal(&self, clients: Vec<Client>, request: &Request) {
         let running = Running { shared: self, request };
-        let event = match deal(channels(clients), request) {
+        let event = match deal(channels(clients), request, self.limits.rate) {
             Ok(summary) => Event::Served(summary),
             Err(error) => Event::Failed { session: Some(request.session), error },
         };

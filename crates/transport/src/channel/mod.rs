@@ -4,7 +4,7 @@ mod receive;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use symbolon_errors::PartyId;
 
@@ -258,8 +258,17 @@ impl Channel {
     /// # Errors
     /// As [`Channel::send`]; a time-out when the backlog does not shrink.
     pub fn throttle(&mut self, max_backlog: usize) -> Result<()> {
+        self.throttle_until(max_backlog, None)
+    }
+
+    /// As [`throttle`](Channel::throttle), and waits no longer than `by`, however much the peer
+    /// takes meanwhile: for a side that has others to serve.
+    ///
+    /// # Errors
+    /// As [`throttle`](Channel::throttle).
+    pub fn throttle_until(&mut self, max_backlog: usize, by: Option<Instant>) -> Result<()> {
         self.flush()?;
-        let waited = self.outlet.wait_below(max_backlog, self.timeout);
+        let waited = self.outlet.wait_below(max_backlog, self.timeout, by);
         self.or_fail(waited)
     }
 
