@@ -32,7 +32,7 @@ pub(crate) struct LaAndCheck<'a> {
     /// On how many threads V is summed up.
     pub threads: usize,
     /// By which it is found whether all V add up to zero, and its number.
-    pub zero_test: (ZeroTest, u64),
+    pub zero_test: (Box<ZeroTest>, u64),
 }
 
 impl LaAndCheck<'_> {

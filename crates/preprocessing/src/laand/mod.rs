@@ -199,8 +199,9 @@ pub(crate) struct LeakyAndGenerator {
     /// own.
     tweak: u128,
     scratch: Scratch,
-    /// What the check of the batch under way needs, on lane 0.
-    zero_test: Option<ZeroTest>,
+    /// What the check of the batch under way needs, on lane 0. Behind a pointer: a move of nothing
+    /// would copy old bytes of the stack.
+    zero_test: Option<Box<ZeroTest>>,
     /// How many tests there were.
     tests: u64,
     session: SessionId,
@@ -300,7 +301,7 @@ impl LeakyAndGenerator {
     ///
     /// # Errors
     /// `Internal` when there is no such batch, or it was taken.
-    pub fn take_zero_test(&mut self) -> Result<(ZeroTest, u64)> {
+    pub fn take_zero_test(&mut self) -> Result<(Box<ZeroTest>, u64)> {
         let test =
             self.zero_test.take().ok_or_else(|| Error::internal("a check without a batch"))?;
         self.tests += 1;
@@ -377,7 +378,7 @@ impl LeakyAndGenerator {
     ) -> Result<()> {
         if step == 0 {
             let test = ZeroTest::draw_own(&mut self.bits, channels, width, &mut self.prg)?;
-            self.zero_test = Some(test);
+            self.zero_test = Some(Box::new(test));
         }
         let hashes = TestHashes { session: self.session.as_bytes(), number: self.tests };
         match &mut self.zero_test {

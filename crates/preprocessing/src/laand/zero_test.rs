@@ -28,7 +28,7 @@
 //! which other circuits were evaluated (`docs/proofs/leaky-ands.md#the-blind-test`)
 
 use symbolon_primitives::{
-    BitVec, Block, Delta, Prg, TweakedHash, derive_block, gf128, hash_blocks,
+    BitVec, Block, Delta, Prg, Secret, TweakedHash, derive_block, gf128, hash_blocks,
 };
 use symbolon_transport::{Channel, Message, PartyId, Result};
 use zeroize::Zeroizing;
@@ -45,7 +45,7 @@ pub(crate) struct ZeroTest {
     width: Width,
     bits: Zeroizing<BitVec>,
     /// R_i.
-    mask: Zeroizing<Block>,
+    mask: Secret<Block>,
     /// MACs of each peer on this party's bits.
     macs: Vec<Blocks>,
     /// Keys for each peer's bits; their hashes from when the c are sent.
@@ -54,7 +54,7 @@ pub(crate) struct ZeroTest {
     theirs: Vec<Vec<Block>>,
 }
 
-/// The hashes of one lane's tests, by session and direction.
+/// The hashes of a test, one for each direction between two parties.
 pub(crate) struct TestHashes<'a> {
     pub session: &'a [u8; 32],
     /// How many tests came before.
@@ -72,7 +72,7 @@ impl TestHashes<'_> {
     }
 }
 
-/// m.
+/// m, the authenticated bits of each party that the check of a batch takes.
 pub fn bits(width: Width) -> usize {
     48 * width.bytes()
 }
@@ -90,7 +90,7 @@ impl ZeroTest {
     ) -> Result<ZeroTest> {
         let m = bits(width);
         let bits = Zeroizing::new(BitVec::random(m, prg));
-        let mask = Zeroizing::new(low(width, prg.block()));
+        let mask = Secret::new(low(width, prg.block()));
         let room = || -> Vec<Blocks> {
             channels.iter().map(|_| Blocks::new(vec![Block::ZERO; m])).collect()
         };
@@ -198,7 +198,7 @@ fn gadget(width: Width, m: usize, coin: Block) -> Vec<Block> {
     (0..m).map(|_| low(width, prg.block())).collect()
 }
 
-/// The w last bits.
+/// The w last bits of a block.
 fn low(width: Width, block: Block) -> Block {
     match width {
         Width::Half => Block(block.0 & u128::from(u64::MAX)),
@@ -206,7 +206,7 @@ fn low(width: Width, block: Block) -> Block {
     }
 }
 
-/// Their bytes.
+/// The bytes of the w last bits.
 fn bytes(width: Width, block: Block) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(block.to_bytes()[..width.bytes()].to_vec())
 }
@@ -224,7 +224,7 @@ fn reduced(width: Width, sum: Block) -> Block {
     }
 }
 
-/// Elements of GF(2^w).
+/// Receives elements of GF(2^w).
 fn receive(channel: &mut Channel, kind: Message, width: Width, n: usize) -> Result<Vec<Block>> {
     let sent = channel.recv(kind, n * width.bytes())?;
     let element = |bytes: &[u8]| {
