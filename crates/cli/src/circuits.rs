@@ -98,9 +98,9 @@ struct DuploJson {
     bytes: u64,
     /// Those of them that are sent online.
     online_bytes: u64,
-    /// How many evaluations are prepared and run together: `run` and `local` cut a large batch,
-    /// and `prepare`, for which `--count` asks, does not. Components, authenticators, solderings and
-    /// memory are of so many.
+    /// How many evaluations are prepared and run together: `run` and `local` cut a large batch, and
+    /// `prepare`, for which `--count` asks, does not. Components, authenticators, solderings and
+    /// memory are those of this number.
     evaluations_together: u64,
     /// How many cut-and-chooses there are, one after the other; if one evaluation, or batch of
     /// `executions`, takes several, how many it takes.

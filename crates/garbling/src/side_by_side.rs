@@ -21,8 +21,8 @@ pub const SIDE: usize = LANES;
 /// The most bytes of tables that are made or read at a time.
 const TABLES: u64 = 64 << 20;
 
-/// How many garblings of a plan should go side by side: [`SIDE`], or one if tables of so many would
-/// take more than 64 MiB. Two take about as long as one after the other.
+/// How many garblings of a plan should go side by side: [`SIDE`], or one if the tables of [`SIDE`]
+/// would take more than 64 MiB.
 pub fn side_by_side(plan: &Plan) -> usize {
     let bytes = plan.and_count().saturating_mul((SIDE * size_of::<[Block; 2]>()) as u64);
     if bytes <= TABLES { SIDE } else { 1 }

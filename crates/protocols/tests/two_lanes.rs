@@ -161,7 +161,8 @@ fn draws_before_triples(lanes: usize) -> Vec<usize> {
 }
 
 /// Three batches, each with a draw of masks, one for the check of triples and one of triples, after
-/// one of the inputs' masks; with lanes to spare the masks of the next batch are drawn before the triples.
+/// one of the inputs' masks; with lanes to spare the masks of the next batch are drawn before the
+/// triples.
 #[test]
 fn masks_are_drawn_a_batch_ahead() {
     assert_eq!(draws_before_triples(1), [4, 7, 10]);

@@ -306,7 +306,7 @@ fn what_is_being_written_is_not_collected() {
 }
 
 /// A half-written item may hold the Δ of a group of which other items are in use: without a key, it
-/// is overwritten before it is removed, whoever removes it.
+/// is overwritten before it is removed, on every way to remove it.
 #[test]
 fn half_written_items_are_overwritten() {
     let folder = scratch();

@@ -20,8 +20,8 @@
 //! own store alone.
 //!
 //! A circuit that was prepared is entered into a store when all parties have written it: a party
-//! that fails leaves no items of it in the other stores. Whoever prepares holds the lock on the group
-//! to the end, of a pool as of material that is made on the spot.
+//! that fails leaves no items of it in the other stores. Whoever prepares holds the lock on the
+//! group to the end, of a pool as of material that is made on the spot.
 //!
 //! After a failed check the whole group is revoked, in the store as in a session. A damaged item is
 //! void as soon as it is found.
@@ -252,8 +252,8 @@ fn prepare_of(
 
 /// Runs a prepared circuit that all parties hold, on this party's `inputs`.
 ///
-/// The item is used up, whatever comes of the run. If its files cannot be removed then, [`Store::gc`]
-/// tries again.
+/// The item is used up, whatever comes of the run. If its files cannot be removed then,
+/// [`Store::gc`] tries again.
 ///
 /// # Errors
 /// As [`run_batch`].
@@ -274,8 +274,8 @@ pub fn run(
 /// Runs a circuit that was prepared for several evaluations, on this party's `inputs` for each of
 /// them, as many as [`Config::executions`] says; returns what it learnt of one after the other.
 ///
-/// The item is used up, whatever comes of the run. If its files cannot be removed then, [`Store::gc`]
-/// tries again.
+/// The item is used up, whatever comes of the run. If its files cannot be removed then,
+/// [`Store::gc`] tries again.
 ///
 /// # Errors
 /// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is
@@ -611,8 +611,8 @@ fn lowest_latency(protocol: Protocol) -> Preferences {
     Preferences { form: Some(protocol.forms()[0]), ot: None }
 }
 
-/// Removes the files of what was used, if that can be done. What cannot be removed is marked as used
-/// all the same, and [collecting](Store::gc) tries again: it costs nobody the outputs.
+/// Removes the files of what was used, if that can be done. What cannot be removed is marked as
+/// used all the same, and [collecting](Store::gc) tries again: it costs nobody the outputs.
 fn remove(taken: ConsumedItem) {
     let _ = taken.done();
 }

@@ -189,6 +189,11 @@ impl SampledChunk<'_> {
     }
 }
 
+/// The hash for what one party sends another one.
+fn directed_hash(domain: &str, session: &[u8; 32], (from, to): (PartyId, PartyId)) -> TweakedHash {
+    TweakedHash::new(derive_block(domain, session, u64::from(from) << 16 | u64::from(to)))
+}
+
 /// What a lane keeps between batches.
 pub(crate) struct LeakyAndGenerator {
     bits: AuthBitGenerator,
@@ -265,8 +270,7 @@ impl LeakyAndGenerator {
         prg: Prg,
     ) -> Self {
         let hash = |from: PartyId, to: PartyId| {
-            let direction = u64::from(from) << 16 | u64::from(to);
-            TweakedHash::new(derive_block("symbolon leaky and 1", session.as_bytes(), direction))
+            directed_hash("symbolon leaky and 1", session.as_bytes(), (from, to))
         };
         let hashes = peers_of(me, bits.peers() + 1);
         LeakyAndGenerator {

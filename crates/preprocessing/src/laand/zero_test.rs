@@ -27,13 +27,11 @@
 //! Departure: leaky ANDs: the check | V is opened | ρ·V is, for a random ρ | V gives Δ away, under
 //! which other circuits were evaluated (`docs/proofs/leaky-ands.md#the-blind-test`)
 
-use symbolon_primitives::{
-    BitVec, Block, Delta, Prg, Secret, TweakedHash, derive_block, gf128, hash_blocks,
-};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Secret, TweakedHash, gf128, hash_blocks};
 use symbolon_transport::{Channel, Message, PartyId, Result};
 use zeroize::Zeroizing;
 
-use super::Width;
+use super::{Width, directed_hash};
 use crate::abit::AuthBitGenerator;
 use crate::messages::{LEAKY_BLIND, LEAKY_MASKED_V};
 
@@ -63,8 +61,7 @@ pub(crate) struct TestHashes<'a> {
 
 impl TestHashes<'_> {
     fn of(&self, from: PartyId, to: PartyId) -> TweakedHash {
-        let direction = u64::from(from) << 16 | u64::from(to);
-        TweakedHash::new(derive_block("symbolon zero test 1", self.session, direction))
+        directed_hash("symbolon zero test 1", self.session, (from, to))
     }
 
     fn first_tweak(&self) -> u128 {
@@ -120,8 +117,8 @@ impl ZeroTest {
             let hash = hashes.of(channel.me(), channel.peer());
             hash.hash(hashes.first_tweak(), 2, both.as_flattened_mut());
             let masked = both.iter().map(|[zero, one]| *zero ^ *one ^ *self.mask);
-            let mut masked: Vec<u8> =
-                masked.flat_map(|block| bytes(self.width, block).to_vec()).collect();
+            let bytes = |block: Block| block.to_bytes().into_iter().take(self.width.bytes());
+            let mut masked: Vec<u8> = masked.flat_map(bytes).collect();
             channel.tamper_state("leaky AND: blinding", &mut masked);
             channel.send(LEAKY_BLIND, &masked)?;
             for (key, [zero, _]) in keys.iter_mut().zip(both.iter()) {
@@ -154,7 +151,7 @@ impl ZeroTest {
         coin: Block,
         v: &Block,
     ) -> Result<Block> {
-        let masked = bytes(self.width, *v ^ *self.mask);
+        let masked = (*v ^ *self.mask).to_bytes();
         for channel in channels.iter_mut() {
             channel.send(LEAKY_MASKED_V, &masked[..self.width.bytes()])?;
             channel.flush()?;
@@ -204,11 +201,6 @@ fn low(width: Width, block: Block) -> Block {
         Width::Half => Block(block.0 & u128::from(u64::MAX)),
         Width::Whole => block,
     }
-}
-
-/// The bytes of the w last bits.
-fn bytes(width: Width, block: Block) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(block.to_bytes()[..width.bytes()].to_vec())
 }
 
 /// An element of GF(2^w) from a sum of products in GF(2^128). Those of 64 bits have no more than

@@ -29,10 +29,11 @@
 //! # Where it departs from the figures
 //! * The pads z and all terms have 128 bits, not ℓ (as they are XORed with outputs of F they must).
 //! * ℓ is longer than κ_s, see `params`.
-//! * A term's commitment is a keyed hash without a nonce, as the term is masked by a random pad. Both
-//!   places of a term have the same pad, and the pads of a sum add up to 0. So a receiver whose value
-//!   differs from the sender's in one bit can compute the term that is not opened, and sees from its
-//!   commitment that it has found it: it tests ℓ + 1 values with each of its own. ℓ is longer for it.
+//! * A term's commitment is a keyed hash without a nonce, as the term is masked by a random pad.
+//!   Both places of a term have the same pad, and the pads of a sum add up to 0. So a receiver
+//!   whose value differs from the sender's in one bit can compute the term that is not opened, and
+//!   sees from its commitment that it has found it: it tests ℓ + 1 values with each of its own. ℓ
+//!   is longer for it.
 //!
 //! Timing: choices, items, labels | `select` and `mask64`, as in `inputs` and `garble::PairDigest`;
 //! places of opened terms are public

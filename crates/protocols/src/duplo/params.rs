@@ -1,8 +1,9 @@
 //! How many copies of everything are made: the functions L and α of Appendix A.
 //!
-//! All games of a preparation share 2^-ρ (`docs/proofs/several-checks.md`): one for each kind of component (one good copy in every bucket),
-//! and one for the authenticators (a majority of good ones in every bucket). Opened bad objects are
-//! always noticed in all of them, since every authenticator has a Δ of its own.
+//! All games of a preparation share 2^-ρ (`docs/proofs/several-checks.md`): one for each kind of
+//! component (one good copy in every bucket), and one for the authenticators (a majority of good
+//! ones in every bucket). Opened bad objects are always noticed in all of them, since every
+//! authenticator has a Δ of its own.
 //!
 //! Of all sizes that are safe, those are taken that cost the least time, with bytes counted as on a
 //! link of 1 Gbit/s. Times were measured with 512-bit registers, of both parties together; both

@@ -25,8 +25,8 @@ fn malformed_base_ot_point() {
 /// consistency` | always
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
-    // Party 0 makes one draw more: the one from which the other direction starts. The check of leaky
-    // triples has one of its own.
+    // Party 0 makes one draw more: the one from which the other direction starts. The check of
+    // leaky triples has one of its own.
     for (cheater, draws) in [(0, 5), (1, 4)] {
         for index in 0..draws {
             let ended = cheat(cheater, flipped_choices(index));

@@ -24,8 +24,8 @@ fn another_delta_towards_one_peer() {
 /// consistency` | always
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
-    // Global-key check, input masks, the check of leaky triples, these, gate masks; towards a larger
-    // number also the draw from which the other direction starts.
+    // Global-key check, input masks, the check of leaky triples, these, gate masks; towards a
+    // larger number also the draw from which the other direction starts.
     for (parties, cheater, victim, draws) in [(3, 0, 2, 6), (3, 1, 0, 5), (5, 3, 4, 6)] {
         for index in 0..=draws {
             let mut draw = 0;

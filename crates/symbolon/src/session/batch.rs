@@ -20,8 +20,8 @@ impl Session {
     /// The work is done in windows, so that memory does not follow the number of evaluations.
     /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced,
     /// [`Duplo`](crate::Protocol::Duplo) and [`DualEx`](crate::Protocol::DualEx) prepare and run
-    /// them together; other protocols run one at a time. Outputs of a window are released when all its checks have
-    /// passed, or those of each evaluation after its own with
+    /// them together; other protocols run one at a time. Outputs of a window are released when all
+    /// its checks have passed, or those of each evaluation after its own with
     /// [`Config::in_flight`](crate::Config::in_flight).
     ///
     /// # Errors
@@ -130,8 +130,7 @@ impl Session {
     }
 }
 
-/// How many evaluations of a large batch of `circuit` among so many parties
-/// [`Session::evaluate_batch`] prepares and runs together.
+/// How many evaluations of a large batch [`Session::evaluate_batch`] prepares and runs together.
 ///
 /// # Errors
 /// `InvalidInput` when the protocol cannot run this circuit.

@@ -59,8 +59,8 @@ pub(super) fn choose_prepared(
         // Somebody's time is up: all say so, so that all end.
         if !all_say(network, rounds, Question::GoOn, begun.elapsed() < timeout)? {
             return Err(Error::store(
-                "all that is prepared is in use by other runs, or still being prepared: try again when that has \
-                 ended",
+                "all that is prepared is in use by other runs, or still being prepared: try again \
+                 when that has ended",
             ));
         }
         std::thread::sleep(pause);

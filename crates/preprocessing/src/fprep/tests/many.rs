@@ -197,6 +197,20 @@ fn wrong_v() {
     }
 }
 
+/// Fig. 14, step 5: another masked V towards one peer, and other blinding for all of its bits. Always
+/// caught: a product with one V is off by ρ or by a random factor.
+/// Cheat: 3, 5; one | Fig. 14, step 5 | another masked V, or other blinding, towards one party |
+/// `leaky AND` | always
+#[test]
+fn equivocated_blinding_of_v() {
+    for case in CASES {
+        let masked = || nth_message("leaky AND: masked V", 0, |v| v[U - 1] ^= 0x80);
+        cheat(case, 38, masked).assert_caught_if(true);
+        let flip = |c: &mut Vec<u8>| c.iter_mut().step_by(U).for_each(|byte| *byte ^= 1);
+        cheat(case, 39, || nth_message("leaky AND: blinding", 0, flip)).assert_caught_if(true);
+    }
+}
+
 /// Fig. 14: a Δ whose last bit makes the sum of all 0, so that d cannot correct z. Caught unless
 /// r = x ∧ y in all triples.
 /// Cheat: 3, 5; one | Fig. 14, step 4 | Δ with the wrong last bit | `leaky AND` | 1 − 2^-21

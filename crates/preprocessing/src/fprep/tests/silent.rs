@@ -10,8 +10,8 @@ use symbolon_ot::cot;
 
 use super::*;
 
-/// Of three parties the last one hears the whole of the first one's `draws` of so many bits while
-/// the second one says nothing.
+/// Three parties: the last one hears all `draws` of the first one while the second one says
+/// nothing. `draws` has the bits of each.
 #[track_caller]
 fn assert_last_hears_draw<T>(
     draws: &'static [usize],
