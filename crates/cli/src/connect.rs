@@ -1,9 +1,12 @@
 //! How `run` reaches the other parties: flags for one peer, a list of parties for several.
 
+use std::net::SocketAddr;
+
 use symbolon::circuit::PartyId;
 use symbolon::{Endpoint, Fingerprint, Identity, Listener, PeerInfo, Transport};
 
 use crate::error::{CliError, CliResult};
+use crate::interrupt;
 use crate::options::RemoteTransport;
 use crate::output::tell;
 use crate::settings::{PartyEntry, Settings};
@@ -90,7 +93,7 @@ fn pair(settings: &Settings, aloud: bool) -> CliResult<Transport> {
         }
     };
     if let Some(address) = meeting.local_address().filter(|_| aloud) {
-        tell(&format!("listening on {address}\n"));
+        tell_address(address);
     }
     Ok(match pinned {
         Some((identity, fingerprint)) => Transport::tls(meeting, identity, fingerprint),
@@ -142,12 +145,18 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: PartyId) -> CliResul
         (None, None) => return Err(no_address(own)),
     };
     if let Some(door) = &door {
-        tell(&format!("listening on {}\n", door.local_addr()));
+        tell_address(door.local_addr());
     }
     Ok(match identity {
         Some(identity) => Transport::tls_mesh(door, identity, contacts),
         None => Transport::insecure_plain_tcp_mesh(door, contacts),
     })
+}
+
+/// Says where this process listens. From then on a signal cancels the run.
+pub fn tell_address(address: SocketAddr) {
+    interrupt::handle();
+    tell(&format!("listening on {address}\n"));
 }
 
 /// Every party that `own` dials must have an address.

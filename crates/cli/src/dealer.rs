@@ -13,6 +13,7 @@ use symbolon::dealer::{
 };
 use symbolon::{Dealer, Fingerprint, Identity, Listener};
 
+use crate::connect::tell_address;
 use crate::cost_table::bytes;
 use crate::error::{CliError, CliResult, ExitKind};
 use crate::interrupt;
@@ -42,9 +43,9 @@ pub fn command(args: &DealerArgs) -> CliResult<()> {
         "warning: this process will know all that it deals: together with any one party, or by reading what the \
          parties send each other, it learns all inputs and can change any output; alone it can spoil outputs\n",
     );
-    tell(&format!("listening on {}\n", door.local_addr()));
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::set_on_signal(&stop);
+    tell_address(door.local_addr());
     let mut left = args.sessions;
     let stopping = stop.clone();
     let report = move |event: Event| {

@@ -256,10 +256,5 @@ fn two_machines_that_are_to_measure_different_things_say_so() {
 #[test]
 fn a_measurement_that_waits_is_interrupted() {
     let words = ["bench", "add:8", "--party", "0", "--transport", "tcp", "--listen", "127.0.0.1:0"];
-    let child = common::command(&words).spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let id = child.id().to_string();
-    let sent = std::process::Command::new("kill").args(["-TERM", &id]).status();
-    assert!(sent.unwrap().success());
-    common::end(child).expect(143).says(&["interrupted"]);
+    common::listening(&words).signal("-TERM").expect(143).says(&["interrupted"]);
 }

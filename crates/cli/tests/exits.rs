@@ -6,7 +6,7 @@ mod common;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Ended, command, end, limited, listen, symbolon, symbolon_in};
+use common::{Ended, command, end, limited, listen, signal, symbolon, symbolon_in};
 
 const INPUTS: [&str; 4] = ["--input", "x=1", "--input", "y=2"];
 
@@ -90,18 +90,15 @@ fn a_stopped_party_is_code_73_and_the_other_is_heard() {
 
 /// Sends a signal to a process, which then ends.
 fn signal_and_end(name: &str, child: Child) -> Ended {
-    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
-    assert!(sent.unwrap().success());
+    signal(&child, name);
     end(child)
 }
 
 #[test]
 fn a_run_that_waits_for_its_peer_is_interrupted() {
     for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
-        let words = ["run", "add:8", "--party", "0", "--input", "0=1", "--transport", "tcp"];
-        let child = command(&words).args(["--listen", "127.0.0.1:0"]).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(700));
-        signal_and_end(signal, child).expect(code).says(&["interrupted"]);
+        let words = ["add:8", "--party", "0", "--input", "0=1", "--transport", "tcp"];
+        listen(&words).signal(signal).expect(code).says(&["interrupted"]);
     }
 }
 

@@ -86,7 +86,14 @@ pub fn end(child: Child) -> Ended {
     }
 }
 
-/// A `run` that listens, and the address it listens on.
+/// Sends a signal to a process that is there.
+#[track_caller]
+pub fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.expect("kill starts").success());
+}
+
+/// A command that listens, and the address it listens on.
 pub struct Listening {
     child: Child,
     pub address: String,
@@ -96,10 +103,12 @@ pub struct Listening {
 
 /// Starts `run` with `--listen 127.0.0.1:0` and these words.
 pub fn listen(words: &[&str]) -> Listening {
-    let mut child = command(&["run", "--listen", "127.0.0.1:0"])
-        .args(words)
-        .spawn()
-        .expect("the binary starts");
+    listening(&[&["run", "--listen", "127.0.0.1:0"], words].concat())
+}
+
+/// Starts a command and waits until it says where it listens.
+pub fn listening(words: &[&str]) -> Listening {
+    let mut child = command(words).spawn().expect("the binary starts");
     let mut reader = BufReader::new(child.stderr.take().expect("a pipe"));
     let mut seen = String::new();
     let address = loop {
@@ -124,6 +133,13 @@ impl Listening {
             .expect("the binary starts");
         let other = end(other);
         (self.end(), other)
+    }
+
+    /// Sends it a signal and waits for its end.
+    #[track_caller]
+    pub fn signal(self, name: &str) -> Ended {
+        signal(&self.child, name);
+        self.end()
     }
 
     pub fn end(mut self) -> Ended {
