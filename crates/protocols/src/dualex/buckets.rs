@@ -15,7 +15,7 @@ use super::{
     check::Committed,
     checks,
     execution::{Bucket, PeerCircuit},
-    garble::{Contents, Digest, Leaves, OwnCircuit, Source, output_labels},
+    garble::{Contents, Digest, LeafHash, Leaves, OwnCircuit, Source},
     inputs::Inputs,
     label_hashes::LabelHashes,
     messages,
@@ -171,13 +171,17 @@ fn send_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<()>
     reseed(offline, bucket);
     let outputs = offline.function.outputs;
     let (first, others) = bucket.own.split_first().expect("no bucket is empty");
-    let labels = output_labels(&first.output_seed, outputs);
+    let expand = |circuit: &OwnCircuit| {
+        let hash = LeafHash::new(&offline.net.session, offline.net.me, circuit.number);
+        hash.output_labels(&circuit.output_seed, outputs)
+    };
+    let labels = expand(first);
     let place = (&offline.net.session, offline.net.me, bucket.number);
     let hashes = LabelHashes::of(place, &labels);
     let mut message: Vec<u8> = hashes.sums.as_flattened().to_vec();
     message.extend_from_slice(&hashes.pairs);
     for circuit in others {
-        let wanted = output_labels(&circuit.output_seed, outputs);
+        let wanted = expand(circuit);
         for (wanted, labels) in wanted.iter().zip(labels.iter()) {
             message.extend_from_slice(&(wanted[0] ^ labels[0]).to_bytes());
             message.extend_from_slice(&(wanted[1] ^ labels[1]).to_bytes());

@@ -321,6 +321,21 @@ impl LeafHash {
         *blake3::keyed_hash(&self.seeds, &*message).as_bytes()
     }
 
+    /// d̂ of the circuit from its seed: two labels for each output. From the same seed another
+    /// circuit has other ones, so that a guess of a seed is a guess for one circuit.
+    pub fn output_labels(&self, seed: &Seed, outputs: usize) -> Pairs {
+        // The commitment to the seed hashes one byte more.
+        let message = Zeroizing::new(seed.to_bytes());
+        let mut key = Seed::default();
+        let mut hash = Zeroizing::new(blake3::Hasher::new_keyed(&self.seeds));
+        hash.update(&*message)
+            .finalize_xof()
+            .fill(Block::as_bytes_mut(std::slice::from_mut(&mut *key)));
+        let mut pairs = Pairs::new(vec![[Block::ZERO; 2]; outputs]);
+        Prg::from_seed(*key).fill_blocks(pairs.as_flattened_mut());
+        pairs
+    }
+
     /// The hashes of labels, of which `group` belong to each wire, the first one's number being
     /// `wire`. `hashes` is room for as many.
     fn hash(
@@ -403,13 +418,6 @@ pub(super) fn instance<'a>(
     number: u64,
 ) -> Instance<'a> {
     Instance::new(plan, session, 2 * number + u64::from(garbler))
-}
-
-/// d̂ of a circuit, or the labels of a bucket: two for each output, from a seed.
-pub(super) fn output_labels(seed: &Seed, outputs: usize) -> Pairs {
-    let mut pairs = Pairs::new(vec![[Block::ZERO; 2]; outputs]);
-    Prg::from_seed(**seed).fill_blocks(pairs.as_flattened_mut());
-    pairs
 }
 
 impl<'a> Garbler<'a> {
@@ -514,7 +522,8 @@ impl<'a> Garbler<'a> {
         prg.fill_blocks(&mut encoded);
         let opening = Opening::draw(&mut prg);
         let keys = instance.keys_from_seed(&labels);
-        let wanted = output_labels(&output_seed, self.function.outputs);
+        let hash = LeafHash::new(self.session, self.party, source.number);
+        let wanted = hash.output_labels(&output_seed, self.function.outputs);
         let [own, announced] = self.split(&keys.inputs).map(|labels| Blocks::new(labels.to_vec()));
         let (number, delta) = (source.number, keys.delta.clone());
         let own = OwnCircuit { number, delta, own, announced, encoded, nonce, output_seed };

@@ -12,7 +12,7 @@ use super::{
     checks,
     execution::{Execution, Lengths, PeerCircuit},
     function::Function,
-    garble::{Leaf, LeafHash, PairDigest, instance, output_labels},
+    garble::{Leaf, LeafHash, PairDigest, instance},
     messages,
     ot::Blocks,
     outputs::{self, Reconciled, TranslationsChecked},
@@ -178,8 +178,9 @@ impl Online<'_> {
             return Err(Error::misbehaved(peer, checks::INPUT_LABEL));
         }
         // The labels of the own bucket are those of its first circuit.
-        let own = &execution.own[0].output_seed;
-        let own = output_labels(own, self.prepared.lengths.outputs);
+        let own = &execution.own[0];
+        let hash = LeafHash::new(&self.prepared.session, self.channel.me(), own.number);
+        let own = hash.output_labels(&own.output_seed, self.prepared.lengths.outputs);
         let reconciliation = Reconciliation {
             bucket: (&self.prepared.session, peer, execution.number),
             own: &own,

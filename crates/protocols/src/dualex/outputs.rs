@@ -13,8 +13,8 @@ use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::{
     checks,
-    execution::Execution,
-    garble::{Leaf, LeafHash, output_labels},
+    execution::{Execution, PeerCircuit},
+    garble::{Leaf, LeafHash},
     label_hashes::LabelHashes,
     messages,
     reconcile::Candidate,
@@ -74,14 +74,15 @@ pub(super) fn check_seeds(
 /// Paper: RR16, Fig. 15, Output Decommit
 fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block]) -> bool {
     let outputs = execution.output_hashes.sums.len();
-    let labels = output_labels(&Seed::new(seeds[0]), outputs);
+    let hash = |circuit: &PeerCircuit| LeafHash::new(session, peer, circuit.number);
+    // The first circuit's labels are the bucket's, and it has no translation.
+    let labels = hash(&execution.theirs[0]).output_labels(&Seed::new(seeds[0]), outputs);
     let hashes = LabelHashes::of((session, peer, execution.number), &labels);
     let mut good = hashes.same(&execution.output_hashes);
     for (circuit, seed) in execution.theirs.iter().zip(seeds) {
-        let hash = LeafHash::new(session, peer, circuit.number);
+        let hash = hash(circuit);
         good &= same_digest(&hash.seed(Leaf::Outputs, *seed), &circuit.seeds[1]);
-        // The first circuit's labels are the bucket's, and it has no translation.
-        let wanted = output_labels(&Seed::new(*seed), outputs);
+        let wanted = hash.output_labels(&Seed::new(*seed), outputs);
         for ((wanted, translation), label) in
             wanted.iter().zip(&circuit.translation).zip(labels.iter())
         {
