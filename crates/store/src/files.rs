@@ -166,7 +166,7 @@ pub(crate) enum Discarded {
 ///
 /// Readers hold a shared lock on the files they read. With `wipe`, files are overwritten before
 /// they are removed: the best one can do, though a disk or file system that writes elsewhere keeps
-/// the old bytes.
+/// the old bytes. What cannot be removed does not keep the rest.
 pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
     let failed = |e: &io::Error| StoreError::io("remove", directory, e);
     if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
@@ -178,7 +178,7 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
         other => other.map_err(|e| failed(&e))?,
     };
     let mode = if wipe { Mode::Write } else { Mode::Read };
-    let mut files = Vec::new();
+    let (mut files, mut failure) = (Vec::new(), None);
     for entry in entries {
         let path = entry.map_err(|e| failed(&e))?.path();
         match access::open_if_there(&path, mode) {
@@ -189,7 +189,7 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
                 Some(lock) => files.push((path, Some(lock))),
                 None => return Ok(Discarded::Busy),
             },
-            Err(other) => return Err(other),
+            Err(other) => failure = failure.or(Some(other)),
         }
     }
     let mut freed = 0;
@@ -201,8 +201,11 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
                 let _ = wipe_file(file);
             }
         }
-        remove_if_there(&path)?;
+        failure = failure.or(remove_if_there(&path).err());
         fault::point("discard.file");
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     match fs::remove_dir(directory) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(&e)),
@@ -216,4 +219,26 @@ fn wipe_file(file: &mut File) -> io::Result<()> {
     file.rewind()?;
     io::copy(&mut io::repeat(0).take(length), file)?;
     file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_removed_does_not_keep_the_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("item");
+        // The system lists them in an order of its own.
+        for name in 0..8 {
+            fs::create_dir_all(directory.join(format!("{name}.d"))).unwrap();
+            fs::write(directory.join(format!("{name}.f")), "secret").unwrap();
+        }
+        discard(&directory, true).unwrap_err();
+        let left = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_type());
+        assert!(left.map(|kind| kind.unwrap()).all(|kind| kind.is_dir()));
+        fs::read_dir(&directory).unwrap().for_each(|d| fs::remove_dir(d.unwrap().path()).unwrap());
+        assert_eq!(discard(&directory, true).unwrap(), Discarded::Gone(0));
+        assert!(!directory.exists());
+    }
 }
