@@ -95,7 +95,7 @@ pub struct Game {
     goal: Goal,
     buckets: u64,
     rho: u32,
-    games: u32,
+    games: u64,
 }
 
 /// How many objects are made, and what becomes of them.
@@ -168,7 +168,7 @@ impl Game {
     ///
     /// # Errors
     /// `InvalidInput` for no games.
-    pub fn among(self, games: u32) -> Result<Game> {
+    pub fn among(self, games: u64) -> Result<Game> {
         if games == 0 {
             return Err(invalid("cut-and-choose as one of no games".into()));
         }
@@ -314,13 +314,12 @@ impl Game {
     /// and becomes where it was found.
     fn holds_from(&self, buckets: &mut BadBuckets, objects: u64, worst: &mut u64) -> bool {
         let mut chance = self.chance(buckets, objects);
-        let games = self.games.into();
         // A t from elsewhere often refutes already.
-        if *worst > 0 && !chance.is_small(*worst, games, self.rho) {
+        if *worst > 0 && !chance.is_small(*worst, self.games, self.rho) {
             return false;
         }
         *worst = chance.peak(*worst);
-        chance.is_small(*worst, games, self.rho)
+        chance.is_small(*worst, self.games, self.rho)
     }
 
     /// The fewest objects for such buckets, if `most` are enough.

@@ -107,12 +107,12 @@ impl Games {
 
     /// How many games share 2^-ρ: in each cut-and-choose one for each kind and one for the
     /// authenticators.
-    fn in_all(&self, graph: &ComponentGraph) -> usize {
-        self.windows as usize * (graph.kinds.len() + 1)
+    fn in_all(&self, graph: &ComponentGraph) -> u64 {
+        u64::from(self.windows) * (graph.kinds.len() as u64 + 1)
     }
 
     /// As many objects as buckets of this size take.
-    fn with_bucket(&self, goal: Goal, buckets: u64, games: usize, bucket: u64) -> Result<Sizes> {
+    fn with_bucket(&self, goal: Goal, buckets: u64, games: u64, bucket: u64) -> Result<Sizes> {
         if buckets == 0 {
             return Ok(Sizes { buckets, bucket: 1, objects: 0 });
         }
@@ -120,13 +120,13 @@ impl Games {
         if self.small.is_some() {
             return self.best(goal, buckets as usize, games, Costs::FEWEST_OBJECTS);
         }
-        let game = Game::new(goal, buckets, self.rho)?.among(games as u32)?;
+        let game = Game::new(goal, buckets, self.rho)?.among(games)?;
         let too_many = || Error::invalid_input("cut-and-choose takes too many objects");
         game.fewest_objects(bucket)?.ok_or_else(too_many)
     }
 
     /// Paper: KNRTT17, App. A, L and α
-    fn best(&self, goal: Goal, buckets: usize, games: usize, costs: Costs) -> Result<Sizes> {
+    fn best(&self, goal: Goal, buckets: usize, games: u64, costs: Costs) -> Result<Sizes> {
         let buckets = buckets as u64;
         if buckets == 0 {
             return Ok(Sizes { buckets, bucket: 1, objects: 0 });
@@ -139,7 +139,7 @@ impl Games {
             };
             return Ok(Sizes { buckets, bucket, objects: bucket * buckets + opened });
         }
-        Game::new(goal, buckets, self.rho)?.among(games as u32)?.best(costs)
+        Game::new(goal, buckets, self.rho)?.among(games)?.best(costs)
     }
 }
 

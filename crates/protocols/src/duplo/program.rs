@@ -234,21 +234,22 @@ impl Program {
     }
 
     fn fingerprint_of(&self, parts: usize) -> [u8; 32] {
-        let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo program 2");
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo program 3");
         let mut add = |number: usize| {
             hasher.update(&(number as u64).to_le_bytes());
         };
         let graph = &self.graph;
         [self.executions, parts, self.wires(), graph.kinds.len()].into_iter().for_each(&mut add);
-        for kind in &graph.kinds {
-            [kind.ands(), kind.inputs(), kind.outputs()].into_iter().for_each(&mut add);
-        }
         for slot in &graph.slots {
             [slot.kind, slot.first_sum, slot.first_output as usize].into_iter().for_each(&mut add);
         }
         for (terms, constant) in graph.sums.iter().chain(graph.outputs.iter()) {
             add(2 * terms.len() + usize::from(constant));
             terms.iter().for_each(|&wire| add(wire as usize));
+        }
+        // What is garbled, not only its shape.
+        for kind in &graph.kinds {
+            hasher.update(&kind.digest());
         }
         *hasher.finalize().as_bytes()
     }

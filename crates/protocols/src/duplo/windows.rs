@@ -182,7 +182,7 @@ mod tests {
             for (parts, params) in each {
                 assert_eq!(params.buckets(), windows.buckets());
                 assert_eq!(params.kinds[0].buckets, parts as u64);
-                let all = 2 * windows.number() as u32;
+                let all = 2 * windows.number() as u64;
                 for (goal, sizes) in
                     [(Goal::OneGood, params.kinds[0]), (Goal::MajorityGood, params.authenticators)]
                 {
