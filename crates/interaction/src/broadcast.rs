@@ -48,8 +48,8 @@ impl BroadcastLog {
 /// Paper: YWZ20, Fig. 4, 6 | Π_aBit: the broadcasts are compared
 ///
 /// Check: broadcasts, n > 2 | `broadcast echo`, before anything that relies on them is sent (U of
-/// leaky ANDs relies on none: `docs/proofs/leaky-ands.md#u-before-the-echo`) | different values to
-/// different parties | 2^-128
+/// leaky ANDs and the blinding of their check rely on none:
+/// `docs/proofs/leaky-ands.md#u-before-the-echo`) | different values to different parties | 2^-128
 ///
 /// # Errors
 /// `PeerMisbehaved` when a peer's digest differs. That peer may be honest, and a third party may

@@ -185,6 +185,16 @@ impl ZeroTest {
         let chosen = gadget.iter().enumerate().map(|(k, g)| g.select(self.bits.get(k)));
         chosen.fold(Block::ZERO, |rho, g| rho ^ g)
     }
+
+    /// What this party can make of the c of its first peer: the string of each OT that it does not
+    /// have, and R.
+    pub fn others(&self, hashes: &TestHashes<'_>, channel: &Channel) -> Vec<Block> {
+        let mut own = self.macs[0].clone();
+        let hash = hashes.of(channel.peer(), channel.me());
+        hash.hash(hashes.first_tweak(), 1, &mut own);
+        let pairs = own.iter().zip(&self.theirs[0]);
+        pairs.map(|(own, sent)| low(self.width, *own) ^ *sent).collect()
+    }
 }
 
 /// g_1 … g_m.

@@ -63,6 +63,13 @@ fn cheat(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
     run_with(cheater, parties(2, 1, seed), cheat, FnAdversary::new())
 }
 
+/// The same at ρ = 80, where U and S have 128 bits.
+fn cheat_at_80(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
+    let mut parties = parties(2, 1, seed);
+    parties.iter_mut().for_each(|party| party.open.rho = 80);
+    run_with(cheater, parties, cheat, FnAdversary::new())
+}
+
 /// Fig. 14 step 3: U ⊕ R for one triple. Caught by the check of step 5 exactly when the honest
 /// party's x is 1, that is half of the time; when it is 0 nothing has happened.
 /// Cheat: 2 | Fig. 14, step 3 | U ⊕ R for one triple: a guess of x | `leaky AND` | 1/2, if x = 1
@@ -152,11 +159,6 @@ fn wrong_s() {
 /// ρ = 40 | `leaky AND` | 1/2, if x = 1; always
 #[test]
 fn wrong_u_and_s_in_their_upper_half() {
-    let run_with_all = |cheater: u16, seed, cheat| {
-        let mut parties = parties(2, 1, seed);
-        parties.iter_mut().for_each(|party| party.open.rho = 80);
-        run_with(cheater, parties, cheat, FnAdversary::new())
-    };
     let mut caught = Rate::default();
     for seed in 0..100 {
         let triple = seed as usize % BATCH.leaky();
@@ -164,7 +166,7 @@ fn wrong_u_and_s_in_their_upper_half() {
             assert_eq!(u.len(), 16 * BATCH.leaky());
             u[16 * triple + 12] ^= 0x10;
         });
-        let ended = run_with_all(seed as u16 % 2, seed, adversary);
+        let ended = cheat_at_80(seed as u16 % 2, seed, adversary);
         caught.note(ended.x(triple));
         if ended.x(triple) {
             ended.assert_caught(checks::LEAKY_AND);
@@ -175,7 +177,7 @@ fn wrong_u_and_s_in_their_upper_half() {
     caught.assert_predicted(0.5, "caught");
     for (cheater, bit) in [(0, 64), (1, 127)] {
         let adversary = state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8));
-        run_with_all(cheater, 5, adversary).assert_caught(checks::LEAKY_AND);
+        cheat_at_80(cheater, 5, adversary).assert_caught(checks::LEAKY_AND);
     }
 }
 
@@ -266,16 +268,20 @@ fn wrong_v() {
     }
 }
 
-/// The check of Fig. 14, step 5: a wrong R for one of the bits that ρ is made of. It is noticed
-/// exactly if the honest party's bit is 1; if not, it changes nothing.
+/// The check of Fig. 14, step 5: a wrong R for one of the bits that ρ is made of. It is noticed if
+/// the honest party's bit is 1; if not, it changes nothing.
 /// Cheat: 2 | Fig. 14, step 5 | a wrong R for one bit of ρ | `leaky AND`, if the bit is 1; nothing
 /// else depends on it | 1/2
 #[test]
 fn a_wrong_blinding_tells_a_bit_of_rho() {
     let mut caught = Rate::default();
     for seed in 0..100 {
-        let wrong = message("leaky AND: blinding", |sent| sent[U * 77] ^= 4);
-        let ended = cheat(seed as u16 % 2, seed, wrong);
+        let wrong = |at| message("leaky AND: blinding", move |sent| sent[at] ^= 4);
+        let cheater = seed as u16 % 2;
+        let ended = match seed / 2 % 2 {
+            0 => cheat(cheater, seed, wrong(U * 77)),
+            _ => cheat_at_80(cheater, seed, wrong(16 * 77 + 15)),
+        };
         let noticed = ended.results.iter().any(|result| result.is_err());
         caught.note(noticed);
         if noticed {
@@ -296,6 +302,33 @@ fn another_masked_v() {
         for bit in [0, 8 * U - 1] {
             let wrong = message("leaky AND: masked V", move |v| v[bit / 8] ^= 1 << (bit % 8));
             cheat(cheater, 14, wrong).assert_caught(checks::LEAKY_AND);
+        }
+        let wrong = message("leaky AND: masked V", |v| v[15] ^= 1);
+        cheat_at_80(cheater, 14, wrong).assert_caught(checks::LEAKY_AND);
+    }
+}
+
+/// The same step: another R for all bits, and the V that fits it: only the mask of V is another.
+/// With an R that fits some of the bits alone, it is caught.
+/// Cheat: 2 | Fig. 14, step 5 | another R, and the masked V that fits it | none, and the triples are
+/// right; `leaky AND` if it fits some bits only | always
+#[test]
+fn another_mask_of_v() {
+    for (cheater, bits) in [(0, 48 * U), (1, 48 * U), (0, 24 * U), (1, 24 * U)] {
+        let cheat_all = FnAdversary::new().on_outgoing(move |kind, _, payload| {
+            match kind {
+                "leaky AND: blinding" => {
+                    payload.chunks_mut(U).take(bits).for_each(|sent| sent[2] ^= 9);
+                }
+                "leaky AND: masked V" => payload[2] ^= 9,
+                _ => {}
+            }
+            Action::Send
+        });
+        let ended = cheat(cheater, 15, cheat_all);
+        match bits == 48 * U {
+            true => ended.assert_harmless(),
+            false => ended.assert_caught(checks::LEAKY_AND),
         }
     }
 }
