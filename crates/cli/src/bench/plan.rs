@@ -229,6 +229,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     }
     let (loaded, parties) = load(&name, wanted.parties, &args.program, loads)?;
     let tuning = Tuning::new(&tuning, parties)?;
+    tuning.check_components(&loaded.circuit)?;
     if args.split_phases {
         tuning.one_at_a_time("--split-phases")?;
         can_split_phases(tuning.params.protocol)?;
@@ -323,6 +324,7 @@ mod tests {
             "add:8 --psi sync,async",
             "add:8 --protocol dualex --split-phases",
             "add:8 --protocol wrk --component block",
+            "cbcmac:2 --protocol duplo --component no-such",
             "add:8 --protocol dualex --psi sync,other",
             "add:8 --protocol tinytable --mac-bits 64,65",
             "add:8 --protocol tinytable --mac-bits 32,64",
