@@ -71,18 +71,25 @@ impl<'a> Instance<'a> {
     /// The generator for a purpose of this instance: from the same seed another instance has
     /// another one, so that a guess of a seed is a guess for one instance.
     pub fn generator(&self, purpose: &str, seed: &Seed) -> Prg {
-        Prg::from_seed(*self.subkey(purpose, seed))
+        let mut digest = Zeroizing::new([0; 32]);
+        self.expand(purpose, seed, &mut *digest);
+        Prg::from_digest(&digest)
     }
 
     /// A key for a purpose of this instance.
     pub(crate) fn subkey(&self, purpose: &str, secret: &Seed) -> Seed {
+        let mut key = Seed::default();
+        self.expand(purpose, secret, Block::as_bytes_mut(std::slice::from_mut(&mut *key)));
+        key
+    }
+
+    /// Fills `out` for a purpose of this instance.
+    fn expand(&self, purpose: &str, secret: &Seed, out: &mut [u8]) {
         let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(purpose));
         hasher.update(self.session);
         hasher.update(&self.number.to_le_bytes());
         hasher.update(Block::as_bytes(std::slice::from_ref(&**secret)));
-        let mut key = Seed::default();
-        hasher.finalize_xof().fill(Block::as_bytes_mut(std::slice::from_mut(&mut *key)));
-        key
+        hasher.finalize_xof().fill(out);
     }
 
     /// Garbles. The table goes to `sink` in order, in pieces of [`CHUNK`] gates and a shorter last

@@ -60,10 +60,11 @@ impl ZeroLabels {
         ZeroLabels { slots: slots(plan, inputs), delta: delta.clone() }
     }
 
-    /// The same with random labels on the inputs.
-    pub fn from_seed(plan: &Plan, delta: &Delta, seed: &Seed) -> Self {
+    /// The same with random labels on the inputs: the stream of `seed` from `start`, where no other
+    /// garbling's starts.
+    pub fn from_seed(plan: &Plan, delta: &Delta, (seed, start): (&Seed, Block)) -> Self {
         let mut slots = vec![Block::ZERO; plan.slots()];
-        Prg::from_seed(**seed).fill_blocks(&mut slots[plan.input_slots()]);
+        Prg::starting_at(**seed, start).fill_blocks(&mut slots[plan.input_slots()]);
         ZeroLabels { slots, delta: delta.clone() }
     }
 

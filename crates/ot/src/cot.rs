@@ -301,6 +301,12 @@ impl ExtensionId {
         transcript.absorb("lane", &self.lane.to_le_bytes());
         transcript
     }
+
+    /// Where the streams of its seeds start ([`Prg`](symbolon_primitives::Prg)): no other
+    /// extension of any session starts there.
+    pub fn start(self, session: &[u8; 32]) -> Block {
+        self.transcript(session).challenge("start of streams").into_block()
+    }
 }
 
 #[cfg(test)]

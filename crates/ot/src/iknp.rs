@@ -45,8 +45,10 @@ impl Receiver {
         stream: ExtensionId,
         tails: Prg,
     ) -> Self {
+        let start = stream.start(session);
+        let prg = |seed| Prg::starting_at(seed, start);
         Receiver {
-            seeds: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),
+            seeds: seeds.iter().map(|pair| pair.map(prg)).collect(),
             tails,
             transcript: stream.transcript(session),
         }
@@ -101,9 +103,10 @@ impl Sender {
         stream: ExtensionId,
         guard: Arc<SelectiveFailureGuard>,
     ) -> Self {
+        let start = stream.start(session);
         Sender {
             delta: delta.clone(),
-            seeds: seeds.iter().map(|&seed| Prg::from_seed(seed)).collect(),
+            seeds: seeds.iter().map(|&seed| Prg::starting_at(seed, start)).collect(),
             transcript: stream.transcript(session),
             guard,
         }

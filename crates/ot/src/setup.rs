@@ -172,12 +172,13 @@ impl<'a> Pair<'a> {
     ) -> Result<DirectedSeeds<'a>> {
         let pairs = sender.finish(channel, COLUMNS)?;
         let pairs: Secret<Pairs> = Secret::new(pairs.as_slice().try_into().expect("128 pairs"));
-        let seeds = derive_pairs(&pairs, 0);
-        let mut first = iknp::Receiver::new(&seeds, self.session, self.bootstrap(), fork(prg));
+        let stream = self.bootstrap();
+        let seeds = derive_pairs(&pairs, self.session, stream);
+        let mut first = iknp::Receiver::new(&seeds, self.session, stream, prg.child());
         let mut macs = Secret::new([Block::ZERO; COLUMNS]);
         first.extend(channel, &self.choices, &mut *macs, &mut Workspace::default())?;
-        let mut oracle = Oracle::new(SECOND);
-        let chosen: Seeds = std::array::from_fn(|i| seed(&mut oracle, self.session, i, macs[i]));
+        let (mut oracle, start) = (Oracle::new(SECOND), stream.start(self.session));
+        let chosen: Seeds = std::array::from_fn(|i| seed(&mut oracle, start, i, macs[i]));
         Ok(self.directed(pairs, Secret::new(chosen)))
     }
 
@@ -190,14 +191,13 @@ impl<'a> Pair<'a> {
         let GlobalKey { delta, guard } = &self.key;
         let chosen = receiver.finish(channel)?;
         let chosen: Secret<Seeds> = Secret::new(chosen.as_slice().try_into().expect("128 seeds"));
-        let seeds = derive_all(&chosen, 0);
         let stream = self.bootstrap();
+        let seeds = derive_all(&chosen, self.session, stream);
         let mut first = iknp::Sender::new(delta, &seeds, self.session, stream, guard.clone());
         let mut keys = Secret::new([Block::ZERO; COLUMNS]);
         first.extend(channel, &mut *keys, &mut Workspace::default())?;
-        let mut oracle = Oracle::new(SECOND);
-        let pair =
-            |i| [keys[i], keys[i] ^ **delta].map(|row| seed(&mut oracle, self.session, i, row));
+        let (mut oracle, start) = (Oracle::new(SECOND), stream.start(self.session));
+        let pair = |i| [keys[i], keys[i] ^ **delta].map(|row| seed(&mut oracle, start, i, row));
         let pairs: Pairs = std::array::from_fn(pair);
         Ok(self.directed(Secret::new(pairs), chosen))
     }
@@ -228,12 +228,12 @@ impl DirectedSeeds<'_> {
 
     fn iknp(&self, lanes: usize, prg: &mut Prg) -> Vec<Lane> {
         let lane = |lane: u64| {
-            let own = derive_all(&self.chosen, lane);
-            let pairs = derive_pairs(&self.pairs, lane);
             let (sent, received) = self.streams(lane);
+            let own = derive_all(&self.chosen, self.session, sent);
+            let pairs = derive_pairs(&self.pairs, self.session, received);
             let GlobalKey { delta, guard } = &self.key;
             let sender = iknp::Sender::new(delta, &own, self.session, sent, guard.clone());
-            let receiver = iknp::Receiver::new(&pairs, self.session, received, fork(prg));
+            let receiver = iknp::Receiver::new(&pairs, self.session, received, prg.child());
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
         };
         numbers(lanes).map(lane).collect()
@@ -265,7 +265,7 @@ impl DirectedSeeds<'_> {
         let lane = |lane: u64| {
             let (sent, received) = self.streams(lane);
             let sender = softspoken::Sender::new(&punctured, session, sent, guard.clone());
-            let receiver = softspoken::Receiver::new(sender_trees, session, received, fork(prg));
+            let receiver = softspoken::Receiver::new(sender_trees, session, received, prg.child());
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
         };
         Ok(numbers(lanes).map(lane).collect())
@@ -286,37 +286,33 @@ fn delta_bits(delta: &Delta) -> BitVec {
 }
 
 /// The context of the second direction's seeds.
-const SECOND: &str = "symbolon ot setup 1: second direction";
+const SECOND: &str = "symbolon ot setup 2: second direction";
 
-/// A seed of the second direction from a key or MAC of the first.
-fn seed(oracle: &mut Oracle, session: &[u8; 32], index: usize, row: Block) -> Block {
+/// A seed of the second direction from a key or MAC of the first; `start` is the first one's.
+fn seed(oracle: &mut Oracle, start: Block, index: usize, row: Block) -> Block {
     let row = Zeroizing::new(row.to_bytes());
-    truncate(oracle.digest(&[session, &(index as u64).to_le_bytes(), &*row]))
+    truncate(oracle.digest(&[&start.to_bytes(), &(index as u64).to_le_bytes(), &*row]))
 }
 
 /// The context of the lanes' seeds.
-const LANE: &str = "symbolon ot setup 1: lane";
+const LANE: &str = "symbolon ot setup 2: lane";
 
-/// A lane's seed from the base OT's.
-fn derive(oracle: &mut Oracle, seed: Block, lane: u64) -> Block {
+/// A lane's seed from the base OT's; `start` is the lane's.
+fn derive(oracle: &mut Oracle, start: Block, seed: Block) -> Block {
     let seed = Zeroizing::new(seed.to_bytes());
-    truncate(oracle.digest(&[&lane.to_le_bytes(), &*seed]))
+    truncate(oracle.digest(&[&start.to_bytes(), &*seed]))
 }
 
-fn derive_all(seeds: &Seeds, lane: u64) -> Secret<Seeds> {
-    let mut oracle = Oracle::new(LANE);
-    Secret::new(seeds.map(|seed| derive(&mut oracle, seed, lane)))
+fn derive_all(seeds: &Seeds, session: &[u8; 32], stream: ExtensionId) -> Secret<Seeds> {
+    let (mut oracle, start) = (Oracle::new(LANE), stream.start(session));
+    Secret::new(seeds.map(|seed| derive(&mut oracle, start, seed)))
 }
 
-fn derive_pairs(pairs: &Pairs, lane: u64) -> Secret<Pairs> {
-    let mut oracle = Oracle::new(LANE);
-    Secret::new(pairs.map(|pair| pair.map(|seed| derive(&mut oracle, seed, lane))))
+fn derive_pairs(pairs: &Pairs, session: &[u8; 32], stream: ExtensionId) -> Secret<Pairs> {
+    let (mut oracle, start) = (Oracle::new(LANE), stream.start(session));
+    Secret::new(pairs.map(|pair| pair.map(|seed| derive(&mut oracle, start, seed))))
 }
 
 fn truncate(digest: [u8; 32]) -> Block {
     Block::from_bytes(digest[..16].try_into().expect("16 of 32 bytes"))
-}
-
-fn fork(prg: &mut Prg) -> Prg {
-    Prg::from_seed(*prg.seed())
 }

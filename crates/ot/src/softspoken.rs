@@ -62,11 +62,11 @@ struct LeafStreams {
 }
 
 impl LeafStreams {
-    fn new(leaves: &Leaves, lane: u64) -> Self {
+    fn new(leaves: &Leaves, session: &[u8; 32], stream: ExtensionId) -> Self {
         LeafStreams {
             k: leaves.k,
-            trees: leaves.lane(lane).map(|seeds| Streams::new(&seeds)).collect(),
-            next: 0,
+            trees: leaves.lane(stream.lane).map(|seeds| Streams::new(&seeds)).collect(),
+            next: stream.start(session).0,
             binding: leaves.binding,
         }
     }
@@ -80,7 +80,7 @@ impl LeafStreams {
             let at = if one { 0 } else { b * stride };
             tree.sums(self.next, &mut totals[at..][..stride], sums);
         }
-        self.next += (stride / 16) as u128;
+        self.next = self.next.wrapping_add((stride / 16) as u128);
     }
 
     /// The digest of a correction, bound to the trees it is for.
@@ -103,7 +103,7 @@ impl Receiver {
     /// streams; `tails` makes the random tails that hide x̃.
     pub fn new(trees: &SenderTrees, session: &[u8; 32], stream: ExtensionId, tails: Prg) -> Self {
         Receiver {
-            leaf_streams: LeafStreams::new(&trees.0, stream.lane),
+            leaf_streams: LeafStreams::new(&trees.0, session, stream),
             tails,
             transcript: stream.transcript(session),
         }
@@ -155,7 +155,7 @@ impl Sender {
     ) -> Self {
         Sender {
             delta: trees.1.clone(),
-            leaf_streams: LeafStreams::new(&trees.0, stream.lane),
+            leaf_streams: LeafStreams::new(&trees.0, session, stream),
             transcript: stream.transcript(session),
             guard,
         }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn digests_are_bound_to_the_trees() {
         let mut prg = Prg::from_seed(Block(1));
-        let mut leaf_streams = |lane| {
+        let mut leaf_streams = || {
             let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
             let tree_params = TreeParams {
                 session: &[0; 32],
@@ -221,9 +221,11 @@ mod tests {
                 tree_receiver: 1.into(),
                 k: TreeDepth::Four,
             };
-            LeafStreams::new(&pprf::build_trees(tree_params, &pairs).0.0, lane)
+            let stream = ExtensionId { sender: Some(1.into()), receiver: 0.into(), lane: 1 };
+            let trees = pprf::build_trees(tree_params, &pairs).0;
+            LeafStreams::new(&trees.0, tree_params.session, stream)
         };
-        let (ours, theirs) = (leaf_streams(1), leaf_streams(1));
+        let (ours, theirs) = (leaf_streams(), leaf_streams());
         assert_eq!(ours.digest(b"u"), ours.digest(b"u"));
         assert_ne!(ours.digest(b"u"), theirs.digest(b"u"));
         assert_ne!(ours.digest(b"u"), ours.digest(b"v"));

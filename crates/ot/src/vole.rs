@@ -129,7 +129,8 @@ impl Params {
     /// `InvalidInput` for a ρ of 0, or one for which there is no code.
     pub fn new(k: FieldBits, rho: u32) -> Result<Params> {
         let distance = (rho as usize).div_ceil(k.bits());
-        let code = Code::with_distance(distance).ok_or_else(|| {
+        let fits = |code: &Code| (code.length() * k.bits()).div_ceil(64) <= MAX_ROW_WORDS;
+        let code = Code::with_distance(distance).filter(fits).ok_or_else(|| {
             let bits = k.bits();
             Error::InvalidInput(format!("commitments with k = {bits} at ρ = {rho}: no code"))
         })?;

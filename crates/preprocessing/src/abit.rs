@@ -72,7 +72,7 @@ impl AuthBitGenerator {
             correction: Correction::default(),
             pairs,
             log: BroadcastLog::new(parties),
-            tails: Prg::from_seed(*prg.seed()),
+            tails: prg.child(),
         }
     }
 

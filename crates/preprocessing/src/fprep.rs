@@ -89,7 +89,7 @@ impl Preprocessor {
         let lane = |(number, pairs): (usize, Vec<setup::Lane>)| {
             // Number 0 was the set-up's own draw.
             let bits = AuthBitGenerator::new(pairs, session, me, number as u64 + 1, &mut prg);
-            LeakyAndGenerator::new(bits, session, me, number, Prg::from_seed(*prg.seed()))
+            LeakyAndGenerator::new(bits, session, me, number, prg.child())
         };
         let lanes_made: Vec<LeakyAndGenerator> = pairs.into_iter().enumerate().map(lane).collect();
         let mut open = Preprocessor {

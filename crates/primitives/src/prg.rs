@@ -1,8 +1,17 @@
 //! The generator: AES-128 in counter mode.
 //!
-//! The stream of seed `s` is E_s(0) ‖ E_s(1) ‖ …, counters as little-endian 128-bit numbers. Every
+//! The stream of seed `s` from start c is E_s(c) ‖ E_s(c + 1) ‖ …, counters modulo 2^128 as
+//! little-endian numbers. Every
 //! call takes whole 16-byte blocks from it: of a last block that is needed in part, the rest is
 //! discarded. Hence calls for multiples of 16 bytes yield the same bytes however they are split.
+//!
+//! # Starts
+//! Peers see blocks of these streams: labels, openings, what OT extension sends. Did all streams
+//! begin at 0, one computation of E_s(0) would test a guess of s against every stream that anybody
+//! ever saw, and 2^128/N computations would find one of N seeds. So streams that a peer may see
+//! have starts of their own: a secret one beside the seed ([`Prg::from_os`], [`Prg::child`],
+//! [`Prg::from_digest`]), or one that all know but that no other session has
+//! ([`Prg::starting_at`]).
 
 use std::fmt;
 
@@ -24,18 +33,35 @@ impl fmt::Debug for Prg {
 }
 
 impl Prg {
-    /// The generator with this seed, which is secret.
+    /// The generator with this seed, which is secret, from 0.
     pub fn from_seed(seed: Block) -> Prg {
-        watch::tell("seed", &seed.to_bytes());
-        Prg::with_backend(Backend::active(), seed)
+        Prg::starting_at(seed, Block::ZERO)
     }
 
-    /// The generator with this seed, which all parties know: a challenge.
+    /// The generator with this seed, which is secret, from this start.
+    pub fn starting_at(seed: Block, start: Block) -> Prg {
+        watch::tell("seed", &seed.to_bytes());
+        Prg { counter: start.0, ..Prg::with_backend(Backend::active(), seed) }
+    }
+
+    /// The generator with a seed and a start from a digest, both secret.
+    pub fn from_digest(digest: &[u8; 32]) -> Prg {
+        let (seed, start) = halves(digest);
+        Prg::starting_at(seed, start)
+    }
+
+    /// The generator with this seed, which all parties know, from 0.
     pub fn from_public_seed(seed: Block) -> Prg {
         Prg::with_backend(Backend::active(), seed)
     }
 
-    /// The same with these instructions.
+    /// The generator with a seed and a start that all parties know: a challenge.
+    pub fn from_public_digest(digest: &[u8; 32]) -> Prg {
+        let (seed, start) = halves(digest);
+        Prg { counter: start.0, ..Prg::from_public_seed(seed) }
+    }
+
+    /// The generator with this seed, from 0, with these instructions.
     pub fn with_backend(backend: Backend, seed: Block) -> Prg {
         Prg { aes: Box::new(Aes128::with_backend(backend, seed)), counter: 0 }
     }
@@ -45,10 +71,10 @@ impl Prg {
     /// # Errors
     /// If the operating system has no randomness to give.
     pub fn from_os() -> Result<Prg, getrandom::Error> {
-        let mut seed = [0u8; 16];
-        getrandom::fill(&mut seed)?;
-        let prg = Prg::from_seed(Block::from_bytes(seed));
-        seed.zeroize();
+        let mut digest = [0u8; 32];
+        getrandom::fill(&mut digest)?;
+        let prg = Prg::from_digest(&digest);
+        digest.zeroize();
         Ok(prg)
     }
 
@@ -100,6 +126,15 @@ impl Prg {
         let mut seed = Seed::default();
         self.fill_blocks(std::slice::from_mut(&mut *seed));
         seed
+    }
+
+    /// A generator with a seed and a start from this one; takes two blocks.
+    pub fn child(&mut self) -> Prg {
+        let mut digest = [0u8; 32];
+        self.fill(&mut digest);
+        let prg = Prg::from_digest(&digest);
+        digest.zeroize();
+        prg
     }
 
     /// A uniform 64-bit number; takes one block.
@@ -158,6 +193,13 @@ impl Prg {
     }
 }
 
+/// The two blocks of a digest.
+fn halves(digest: &[u8; 32]) -> (Block, Block) {
+    let (seed, start) = digest.split_at(16);
+    let block = |half: &[u8]| Block::from_bytes(half.try_into().expect("half of 32 bytes"));
+    (block(seed), block(start))
+}
+
 /// The high word of `draw · n`, where a draw is rejected if its low word falls among the first
 /// `2^64 mod n`: what remains is a whole number of draws for each result.
 fn below(n: u64, mut draw: impl FnMut() -> u64) -> u64 {
@@ -186,6 +228,26 @@ mod tests {
         assert_eq!(prg.block(), aes.encrypt(Block(1)));
         assert_eq!(prg.u64(), aes.encrypt(Block(2)).0 as u64);
         assert_eq!(prg.bool(), aes.encrypt(Block(3)).lsb());
+    }
+
+    /// Streams have starts of their own, and pass the end of the counters.
+    #[test]
+    fn the_stream_begins_at_its_start() {
+        let aes = Aes128::new(Block(99));
+        let mut prg = Prg::starting_at(Block(99), Block(u128::MAX - 1));
+        let mut stream = [Block::ZERO; 40];
+        prg.fill_blocks(&mut stream);
+        for (i, block) in stream.iter().enumerate() {
+            assert_eq!(*block, aes.encrypt(Block((u128::MAX - 1).wrapping_add(i as u128))));
+        }
+        let digest: [u8; 32] = std::array::from_fn(|i| i as u8);
+        let [seed, start] = [&digest[..16], &digest[16..]].map(|half| half.try_into().unwrap());
+        let expected = Prg::starting_at(Block::from_bytes(seed), Block::from_bytes(start)).block();
+        assert_eq!(Prg::from_digest(&digest).block(), expected);
+        assert_eq!(Prg::from_public_digest(&digest).block(), expected);
+        let (mut parent, mut child) = (Prg::from_seed(Block(3)), [0; 32]);
+        Prg::from_seed(Block(3)).fill(&mut child);
+        assert_eq!(parent.child().block(), Prg::from_digest(&child).block());
     }
 
     proptest! {

@@ -100,9 +100,13 @@ impl Challenge {
         Challenge { seed }
     }
 
-    /// A generator for a challenge of many values.
+    /// A generator for a challenge of many values, from all 256 bits: a cheater can suit its error
+    /// to a few hundred seeds of 128 bits, and one of them would be more likely than 2^-128.
     pub fn into_prg(self) -> Prg {
-        Prg::from_public_seed(self.derive("symbolon 2026 challenge generator"))
+        let mut digest = blake3::derive_key("symbolon 2026 challenge generator 2", &self.seed);
+        let prg = Prg::from_public_digest(&digest);
+        digest.zeroize();
+        prg
     }
 
     /// A single uniform block.

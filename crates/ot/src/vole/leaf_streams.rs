@@ -1,6 +1,6 @@
 //! The streams of one side's seeds, on one lane.
 
-use symbolon_primitives::{Block, Leaves as Streams, Prg};
+use symbolon_primitives::{Block, Leaves as Streams, Prg, derive_block};
 use zeroize::Zeroizing;
 
 use super::{DIGEST, Params};
@@ -32,7 +32,7 @@ const LANE: &str = "symbolon vector ole 1: lane";
 fn seed_of_lane(oracle: &mut Oracle, seed: Block, lane: u64) -> Prg {
     let seed = Zeroizing::new(seed.to_bytes());
     let digest = Zeroizing::new(oracle.digest(&[&lane.to_le_bytes(), &*seed]));
-    Prg::from_seed(Block::from_bytes(digest[..16].try_into().expect("16 of 32 bytes")))
+    Prg::from_digest(&digest)
 }
 
 impl LeafStreams {
@@ -55,7 +55,9 @@ impl LeafStreams {
     /// k > 1.
     pub fn leaves(params: &Params, leaves: &Leaves, lane: u64) -> LeafStreams {
         let trees = Trees::Leaves(leaves.lane(lane).map(|seeds| Streams::new(&seeds)).collect());
-        LeafStreams { params: params.clone(), trees, next: 0, binding: leaves.binding }
+        // No other trees have this digest.
+        let next = derive_block("symbolon vector ole 1: streams", &leaves.binding, lane).0;
+        LeafStreams { params: params.clone(), trees, next, binding: leaves.binding }
     }
 
     /// The prover's columns: u' of each place to `totals`, its k columns of V to `sums`.
@@ -77,7 +79,7 @@ impl LeafStreams {
                 }
             }
         }
-        self.next += (stride / 16) as u128;
+        self.next = self.next.wrapping_add((stride / 16) as u128);
     }
 
     /// The verifier's columns: the k of each place to `sums`. `scratch` has room for one column.
@@ -94,7 +96,7 @@ impl LeafStreams {
                 });
             }
         }
-        self.next += (stride / 16) as u128;
+        self.next = self.next.wrapping_add((stride / 16) as u128);
     }
 
     /// The digest of a correction, bound to the trees it is for.

@@ -25,8 +25,8 @@ impl Streams {
         let mut root = Prg::from_seed(seed);
         let delta = root.block().with_lsb(lsb_of_delta(party, evaluator, parties));
         let delta = Delta::new(delta);
-        let bits = Prg::from_seed(*root.seed());
-        let keys = (1..parties).map(|_| Prg::from_seed(*root.seed())).collect();
+        let bits = root.child();
+        let keys = (1..parties).map(|_| root.child()).collect();
         Streams { delta, bits, keys, closes: party == CLOSING }
     }
 

@@ -326,13 +326,9 @@ impl LeafHash {
     pub fn output_labels(&self, seed: &Seed, outputs: usize) -> Pairs {
         // The commitment to the seed hashes one byte more.
         let message = Zeroizing::new(seed.to_bytes());
-        let mut key = Seed::default();
-        let mut hash = Zeroizing::new(blake3::Hasher::new_keyed(&self.seeds));
-        hash.update(&*message)
-            .finalize_xof()
-            .fill(Block::as_bytes_mut(std::slice::from_mut(&mut *key)));
+        let digest = Zeroizing::new(*blake3::keyed_hash(&self.seeds, &*message).as_bytes());
         let mut pairs = Pairs::new(vec![[Block::ZERO; 2]; outputs]);
-        Prg::from_seed(*key).fill_blocks(pairs.as_flattened_mut());
+        Prg::from_digest(&digest).fill_blocks(pairs.as_flattened_mut());
         pairs
     }
 

@@ -233,7 +233,7 @@ pub(super) fn evaluator(
     let buckets = run.params.buckets();
     let session = engine.session;
     let (first_transfer, first_mask) = (run.layout.transfers, run.layout.masks);
-    let mut prg = Prg::from_seed(*engine.prg.seed());
+    let mut prg = engine.prg.child();
     let (cot, receiver) = evaluators(engine)?;
     let mut received = Received::random(channel, receiver, run.layout.total)?;
     let place = (first_transfer, run.transfers + run.checks);

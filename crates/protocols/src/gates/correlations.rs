@@ -5,9 +5,10 @@
 
 use std::collections::VecDeque;
 
-use symbolon_circuit::Circuit;
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_garbling::wires::ZeroLabels;
 use symbolon_preprocessing::Preprocessor;
-use symbolon_primitives::{BitVec, Block, Delta, Seed};
+use symbolon_primitives::{BitVec, Block, Delta, Seed, derive_block};
 use symbolon_transport::{Result, Step};
 use zeroize::Zeroize;
 
@@ -29,6 +30,16 @@ pub(crate) struct PartySecrets {
     pub seed: Seed,
     /// Masks of this party's input wires, in the order of the wires.
     pub own_masks: BitVec,
+}
+
+impl PartySecrets {
+    /// The labels of a garbling, random on the inputs.
+    pub fn input_labels(&self, plan: &Plan, session: &[u8; 32]) -> ZeroLabels {
+        let start = derive_block("symbolon input labels 1", session, self.position.me.into());
+        // A party's garblings in a session start 2^64 blocks apart.
+        let start = start.0.wrapping_add(u128::from(self.first_tweak) << 64);
+        ZeroLabels::from_seed(plan, &self.delta, (&self.seed, Block(start)))
+    }
 }
 
 /// What ties the masks of the inputs to the peers.

@@ -127,7 +127,7 @@ impl<'p> GarblePass<'p> {
     fn new(plan: &'p Plan, secrets: &PartySecrets, net: &Network) -> Self {
         GarblePass {
             cursor: plan.cursor(),
-            labels: ZeroLabels::from_seed(plan, &secrets.delta, &secrets.seed),
+            labels: secrets.input_labels(plan, &net.session),
             first_tweak: secrets.first_tweak,
             rows: Rows::new(
                 secrets.delta.clone(),

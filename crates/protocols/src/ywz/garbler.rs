@@ -121,7 +121,7 @@ impl<'p> GarblePass<'p> {
         let is_pointer = garblers.first() == Some(&net.me);
         GarblePass {
             cursor: plan.cursor(),
-            labels: ZeroLabels::from_seed(plan, &secrets.delta, &secrets.seed),
+            labels: secrets.input_labels(plan, &net.session),
             first_tweak: secrets.first_tweak,
             inputs: Vec::new(),
             rows: Vec::new(),

@@ -91,6 +91,12 @@ fn short_and_long_messages() {
     }
 }
 
+/// The stream of a seed of a party's bits towards a verifier.
+fn stream(party: u16, verifier: u16, seed: Block) -> Prg {
+    let id = ExtensionId { sender: Some(verifier.into()), receiver: party.into(), lane: 1 };
+    Prg::starting_at(seed, id.start(SESSION.as_bytes()))
+}
+
 /// A cheater who makes everything towards one verifier fit what it tells this one.
 struct Forger {
     cheater: u16,
@@ -123,10 +129,11 @@ impl Forger {
     /// What the column hashes of the first draw are under these coefficients: x̃ and all t̃.
     fn check(&self, chi: &[Block]) -> Vec<Block> {
         let stride = self.u.len() / COLUMNS;
+        let victim = self.victim as u16 + u16::from(self.victim as u16 >= self.cheater);
         let columns = |which: usize| {
             let mut t = vec![0; COLUMNS * stride];
             for (column, seeds) in t.chunks_exact_mut(stride).zip(&self.seeds) {
-                Prg::from_seed(seeds[which]).fill(column);
+                stream(self.cheater, victim, seeds[which]).fill(column);
             }
             t
         };
@@ -312,8 +319,8 @@ fn other_digests_for_bits_that_are_zero() {
                 let stride = u.len() / COLUMNS;
                 for (column, seeds) in u.chunks_exact_mut(stride).zip(&seeds) {
                     let mut other = vec![0; stride];
-                    Prg::from_seed(seeds[0]).fill(column);
-                    Prg::from_seed(seeds[1]).fill(&mut other);
+                    stream(cheater, peer.number(), seeds[0]).fill(column);
+                    stream(cheater, peer.number(), seeds[1]).fill(&mut other);
                     column.iter_mut().zip(other).for_each(|(u, other)| *u ^= other);
                 }
             });
