@@ -15,7 +15,7 @@ use crate::pointers::{Data, array, c_string, free, give, handle, handle_mut, opt
 
 /// Parameters that [`symbolon_config_set`] sets in what all parties must share, and their names
 /// there.
-const PARAMS: [(&str, &str); 10] = [
+const PARAMS: [(&str, &str); 11] = [
     ("protocol", "protocol"),
     ("rho", "rho"),
     ("form", "form"),
@@ -23,6 +23,7 @@ const PARAMS: [(&str, &str); 10] = [
     ("threads", "threads"),
     ("batch", "batch"),
     ("psi", "psi"),
+    ("kappa_b", "kappa-b"),
     ("mac_bits", "mac-bits"),
     ("segment_gates", "segment_gates"),
     ("pool_gates", "pool_gates"),
@@ -227,8 +228,8 @@ pub unsafe extern "C" fn symbolon_config_new(
 }
 
 /// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-/// `batch`, `psi`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All parties
-/// must set the same, but for `timeout`.
+/// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All
+/// parties must set the same, but for `timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_config_set(
     config: *mut ConfigHandle,

@@ -114,6 +114,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
             batch: tuning.params.executions,
             mac_bits: tuning.mac_bits(),
             psi: tuning.psi_name(),
+            kappa_b: tuning.kappa_b_bits(),
             threads: tuning.params.threads,
             transport: args.transport.name(),
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),

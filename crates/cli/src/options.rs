@@ -56,6 +56,10 @@ pub struct TuningArgs {
     /// less [default: sync]
     #[arg(long, value_name = "FORM")]
     pub psi: Option<String>,
+    /// With dualex: bound by 2^-BITS that a given evaluation leaks one bit of an input, and all
+    /// else by 2^-RHO; 40, 64 or 80, and the fewer, the fewer circuits are garbled [default: RHO]
+    #[arg(long, value_name = "BITS")]
+    pub kappa_b: Option<u32>,
     /// With duplo: garble the components of this name, and no others but leftover gates; once for
     /// each name [default: those with which the run costs least]
     #[arg(long = "component", value_name = "NAME")]

@@ -264,6 +264,9 @@ pub struct AskedJson {
     /// How reconciliation values were intersected; absent where there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub psi: Option<&'static str>,
+    /// κ_b, the bits that bound a leaked bit; absent where there is no choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa_b: Option<u32>,
     /// Threads that made triples.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.

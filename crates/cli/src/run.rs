@@ -133,6 +133,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
             batch: tuning.params.executions,
             mac_bits: tuning.mac_bits(),
             psi: tuning.psi_name(),
+            kappa_b: tuning.kappa_b_bits(),
             threads: tuning.params.threads,
             transport: settings.transport.name(),
             link: settings.tuning.link,

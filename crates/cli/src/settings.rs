@@ -44,6 +44,7 @@ struct SettingsFile {
     in_flight: Option<u32>,
     mac_bits: Option<u32>,
     psi: Option<String>,
+    kappa_b: Option<u32>,
     components: Option<Vec<String>>,
     segment_gates: Option<u64>,
     threads: Option<usize>,
@@ -305,6 +306,7 @@ impl Settings {
                 mac_bits: flags.mac_bits.or(file.mac_bits),
                 weak_mac_bits: None,
                 psi: flags.psi.clone().or(file.psi),
+                kappa_b: flags.kappa_b.or(file.kappa_b),
                 components: match &flags.components[..] {
                     [] => file.components.unwrap_or_default(),
                     given => given.to_vec(),

@@ -58,6 +58,7 @@ impl Tuning {
         let ot = choice("--ot", args.ot.as_deref(), &OtExtension::ALL.map(OtExtension::name))?;
         let mac = mac(args, protocol, rho)?;
         let psi = psi(args, protocol)?;
+        let kappa_b = kappa_b(args, protocol)?;
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(CliError::usage(format!("--threads takes 1 to {MAX_THREADS}")));
@@ -92,6 +93,7 @@ impl Tuning {
             in_flight,
             mac,
             psi,
+            kappa_b,
             segment_gates,
             components,
             ..usual
@@ -148,6 +150,11 @@ impl Tuning {
     /// How reconciliation values are intersected, as an option takes it, where there is a choice.
     pub fn psi_name(&self) -> Option<&'static str> {
         self.params.protocol.has_psi_form().then(|| self.params.psi.name())
+    }
+
+    /// κ_b as an option takes it, where there is a choice.
+    pub fn kappa_b_bits(&self) -> Option<u32> {
+        self.params.leak_bound().map(Rho::bits)
     }
 
     /// Sets all of it but the link, which depends on the transport; signals cancel the session.
@@ -213,6 +220,16 @@ fn psi(args: &TuningArgs, protocol: Protocol) -> CliResult<PsiForm> {
     }
     let known = PsiForm::ALL.map(PsiForm::name).join(" or ");
     PsiForm::by_name(name).ok_or_else(|| CliError::usage(format!("--psi takes {known}")))
+}
+
+/// What bounds leaked bits, if not ρ.
+fn kappa_b(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<Rho>> {
+    let Some(bits) = args.kappa_b else { return Ok(None) };
+    if !protocol.has_kappa_b() {
+        return Err(CliError::usage(format!("{} takes no --kappa-b", protocol.name())));
+    }
+    let known = Rho::from_bits(bits);
+    known.map(Some).ok_or_else(|| CliError::usage("--kappa-b takes 40, 64 or 80"))
 }
 
 /// What an option that can be `auto` chooses by name.
@@ -304,12 +321,17 @@ mod tests {
         assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
         assert!(refused.hint.unwrap().contains("--protocol ywz"));
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
-        let refused: [fn(&mut TuningArgs); 18] = [
+        let refused: [fn(&mut TuningArgs); 20] = [
             |args| args.components = vec!["block".into()],
             |args| args.psi = Some("sync".into()),
             |args| {
                 args.protocol = Some("dualex".into());
                 args.psi = Some("both".into());
+            },
+            |args| args.kappa_b = Some(40),
+            |args| {
+                args.protocol = Some("dualex".into());
+                args.kappa_b = Some(20);
             },
             |args| args.rho = Some(41),
             |args| args.threads = Some(0),
@@ -345,6 +367,31 @@ mod tests {
             change(&mut args);
             assert_eq!(Tuning::new(&args, 2).unwrap_err().class, crate::error::ExitKind::Usage);
         }
+    }
+
+    #[test]
+    fn kappa_b_follows_rho_or_is_given_to_dualex_alone() {
+        let args = |protocol: &str, rho, kappa_b| TuningArgs {
+            protocol: Some(protocol.to_string()),
+            rho,
+            kappa_b,
+            ..TuningArgs::default()
+        };
+        let bits = |rho, kappa_b| {
+            let tuning = Tuning::new(&args("dualex", rho, kappa_b), 2).unwrap();
+            (tuning.params.rho.bits(), tuning.kappa_b_bits())
+        };
+        assert_eq!(bits(None, None), (40, Some(40)));
+        assert_eq!(bits(Some(80), None), (80, Some(80)));
+        assert_eq!(bits(Some(80), Some(40)), (80, Some(40)));
+        assert_eq!(bits(None, Some(64)), (40, Some(64)));
+        for protocol in ["wrk", "ywz", "tinytable", "duplo"] {
+            assert_eq!(Tuning::new(&args(protocol, None, None), 2).unwrap().kappa_b_bits(), None);
+            let refused = Tuning::new(&args(protocol, None, Some(40)), 2).unwrap_err();
+            assert_eq!(refused.message, format!("{protocol} takes no --kappa-b"));
+        }
+        let refused = Tuning::new(&args("dualex", None, Some(39)), 2).unwrap_err();
+        assert_eq!(refused.message, "--kappa-b takes 40, 64 or 80");
     }
 
     #[test]

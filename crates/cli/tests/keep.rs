@@ -542,6 +542,27 @@ fn executions_of_dualex_are_prepared_in_one_go_and_run_on_later_days() {
     }
 }
 
+/// What was prepared with another κ_b is not taken, and said.
+#[test]
+fn executions_of_another_kappa_b_are_not_taken() {
+    let pair = Pair::unlocked();
+    let dualex = ["add:8", "--protocol", "dualex"];
+    let prepare = [&["prepare", "--count", "2", "--kappa-b", "64"][..], &dualex].concat();
+    for ended in pair.both(&prepare, [&[]; 2]) {
+        assert_eq!(ended.expect(0).out.lines().count(), 2);
+    }
+    let run = [&["run", "--prepared"][..], &dualex].concat();
+    let inputs: [&[&str]; 2] = [&["--input", "x=3"], &["--input", "y=4"]];
+    for more in [&[][..], &["--kappa-b", "80"], &["--rho", "64"]] {
+        for ended in pair.both(&[&run[..], more].concat(), inputs) {
+            ended.expect(2).says(&["another way (dualex", "kappa_b 64, ρ = 40)"]);
+        }
+    }
+    for ended in pair.both(&[&run[..], &["--kappa-b", "64"]].concat(), inputs) {
+        assert_eq!(ended.expect(0).out, "sum = 7\n");
+    }
+}
+
 /// Pools of gates and of components are asked for in different words.
 #[test]
 fn pools_of_another_sort_are_refused() {

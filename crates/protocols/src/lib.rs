@@ -209,6 +209,11 @@ impl Protocol {
         self.spec().has_psi_form
     }
 
+    /// Whether [κ_b](Batch::kappa_b), the bound on leaked bits, can be another one than ρ.
+    pub fn has_kappa_b(self) -> bool {
+        self.spec().has_kappa_b
+    }
+
     /// Whether several evaluations can be [online at a time](InFlight) over one connection.
     pub fn runs_in_flight(self) -> bool {
         self.spec().runs_in_flight

@@ -10,7 +10,7 @@ use crate::{GateForm, MacLength, PsiForm};
 
 /// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
 /// 2^-ρ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rho {
     /// 40 bits, the default and the papers' choice.
     Bits40,
@@ -48,12 +48,16 @@ pub struct Batch {
     pub mac: MacLength,
     /// How [`DualEx`](crate::Protocol::DualEx) intersects what the parties got.
     pub psi: PsiForm,
+    /// κ_b of [`DualEx`](crate::Protocol::DualEx): a given execution leaks a bit of an input with
+    /// probability at most 2^-κ_b. `None` is ρ, which bounds everything else in any case.
+    pub kappa_b: Option<Rho>,
 }
 
 impl Default for Batch {
-    /// One execution, MACs of 128 bits, which are long enough for every ρ.
+    /// One execution, MACs of 128 bits, which are long enough for every ρ, and κ_b = ρ.
     fn default() -> Self {
-        Batch { executions: 1, mac: MacLength::Bits128, psi: PsiForm::default() }
+        let (mac, psi) = (MacLength::Bits128, PsiForm::default());
+        Batch { executions: 1, mac, psi, kappa_b: None }
     }
 }
 

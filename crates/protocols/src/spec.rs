@@ -39,6 +39,8 @@ pub(crate) struct ProtocolSpec {
     pub has_mac_length: bool,
     /// Whether parties choose how they intersect what they got.
     pub has_psi_form: bool,
+    /// Whether κ_b, the bound on leaked bits, can be another one than ρ.
+    pub has_kappa_b: bool,
     /// Whether several evaluations can be online at a time over one connection.
     pub runs_in_flight: bool,
     /// Whether outputs of an evaluation can be inputs of a later one without being opened:

@@ -113,6 +113,50 @@ fn builtin_circuits_and_every_rho() {
     }
 }
 
+/// κ_b apart from ρ, smaller and larger, in both forms of the intersection.
+#[test]
+fn kappa_b_is_apart_from_rho() {
+    for (name, executions, psi, kappa_b, rho) in [
+        ("add:8", 12, PsiForm::Synchronous, Rho::Bits40, Rho::Bits80),
+        ("add:16", 2, PsiForm::Asynchronous, Rho::Bits40, Rho::Bits64),
+        ("add:8", 3, PsiForm::Synchronous, Rho::Bits64, Rho::Bits40),
+        ("add:8", 1, PsiForm::Asynchronous, Rho::Bits80, Rho::Bits40),
+    ] {
+        let circuit = builtin::by_name(name).unwrap();
+        let Setting { batch, .. } = setting(executions, psi);
+        let batch = Batch { kappa_b: Some(kappa_b), ..batch };
+        assert_runs(Setting { rho, batch, ..setting(executions, psi) }, &circuit, 9);
+    }
+}
+
+/// Fewer circuits are made for a smaller κ_b at the same ρ, in a batch and one by one.
+#[test]
+fn circuits_follow_kappa_b() {
+    let circuit = common::two_layers(3, Receivers::All);
+    let compiled = Compiled::new(&circuit);
+    let sent = |one_by_one: bool, rho, kappa_b| {
+        let usual = setting(if one_by_one { 1 } else { 8 }, PsiForm::Synchronous);
+        let batch = Batch { kappa_b, ..usual.batch };
+        let ended = session(Setting { rho, batch, ..usual }, 1, vec![(); 2], |net, ()| {
+            let mut engine = Protocol::DualEx.set_up(net)?;
+            let [before, _] = net.meter.bytes();
+            if one_by_one {
+                engine.prepare_each(net, &compiled, 8, &mut |_, _| Ok(()))?;
+            } else {
+                engine.preprocess_for(net, &compiled)?;
+            }
+            Ok(net.meter.bytes()[0] - before)
+        });
+        *ended[0].as_ref().unwrap()
+    };
+    for one_by_one in [false, true] {
+        let sent = |rho, kappa_b| sent(one_by_one, rho, kappa_b);
+        assert!(sent(Rho::Bits80, Some(Rho::Bits40)) < sent(Rho::Bits80, None));
+        assert!(sent(Rho::Bits40, Some(Rho::Bits80)) > sent(Rho::Bits40, None));
+        assert_eq!(sent(Rho::Bits40, Some(Rho::Bits40)), sent(Rho::Bits40, None));
+    }
+}
+
 /// All built-in circuits that are small enough, one execution each.
 #[test]
 #[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]

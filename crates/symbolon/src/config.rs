@@ -179,6 +179,15 @@ impl Config {
         self
     }
 
+    /// Chooses κ_b of [`DualEx`](Protocol::DualEx) apart from ρ: the probability that a given
+    /// evaluation leaks a bit of an input to a cheater is at most 2^-κ_b. Everything else, a wrong
+    /// output for one, stays at 2^-ρ. Fewer circuits are garbled for a smaller κ_b. `None`, the
+    /// default, is ρ.
+    pub fn kappa_b(mut self, kappa_b: impl Into<Option<Rho>>) -> Self {
+        self.terms.params.kappa_b = kappa_b.into();
+        self
+    }
+
     /// Chooses the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, by their
     /// names, instead of those with which a run costs least.
     pub fn components(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {

@@ -67,6 +67,10 @@ pub struct SessionParams {
     /// How [`DualEx`](Protocol::DualEx) intersects what the parties got; other protocols have no
     /// choice.
     pub psi: PsiForm,
+    /// κ_b of [`DualEx`](Protocol::DualEx): a given evaluation leaks a bit of an input with
+    /// probability at most 2^-κ_b. `None` is ρ, which bounds everything else. Other protocols leak
+    /// no bit, and have no choice.
+    pub kappa_b: Option<Rho>,
     /// A circuit of more AND gates than this is garbled and evaluated about this many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
@@ -113,6 +117,7 @@ impl SessionParams {
             in_flight: None,
             mac: MacChoice::default(),
             psi: PsiForm::default(),
+            kappa_b: None,
             segment_gates: SEGMENT_GATES,
             pool_gates: POOL_GATES,
             components: Vec::new(),
@@ -133,6 +138,11 @@ impl SessionParams {
         self.mac_length().is_some_and(|length| !length.suffices(self.rho))
     }
 
+    /// κ_b, the bound on leaked bits, where the protocol has one of its own.
+    pub fn leak_bound(&self) -> Option<Rho> {
+        self.protocol.has_kappa_b().then(|| self.kappa_b.unwrap_or(self.rho))
+    }
+
     /// Every parameter by name, in the order in which they are compared; "auto" is what is left
     /// open. Equal lists mean that parties fit together.
     pub fn values(&self) -> Vec<(&'static str, String)> {
@@ -147,6 +157,7 @@ impl SessionParams {
             in_flight,
             mac: _,
             psi,
+            kappa_b: _,
             segment_gates,
             pool_gates,
             components: _,
@@ -159,6 +170,7 @@ impl SessionParams {
         let weak = if self.has_weak_macs() { COMPARISON_ONLY } else { "" };
         let mac = self.mac_length().map(|length| format!("{length}{weak}"));
         let psi = protocol.has_psi_form().then(|| psi.name().to_string());
+        let kappa_b = self.leak_bound().map(|bound| bound.bits().to_string());
         let auto = |name: Option<&str>| name.unwrap_or(AUTO).to_string();
         vec![
             ("protocol", protocol.name().to_string()),
@@ -170,6 +182,7 @@ impl SessionParams {
             ("in-flight", in_flight.map_or_else(|| NONE.to_string(), |limit| limit.to_string())),
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
             ("psi", psi.unwrap_or_else(|| NONE.to_string())),
+            ("kappa-b", kappa_b.unwrap_or_else(|| NONE.to_string())),
             ("segment_gates", segment_gates.to_string()),
             ("pool_gates", pool_gates.to_string()),
             ("components", self.component_names().unwrap_or_else(|| NONE.to_string())),
@@ -202,6 +215,7 @@ impl SessionParams {
             "in-flight" => put(&mut self.in_flight, unless(NONE, value)),
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
             "psi" => put(&mut self.psi, psi_form(value)),
+            "kappa-b" => put(&mut self.kappa_b, leak_bound(value)),
             "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
             "pool_gates" => put(&mut self.pool_gates, value.parse().ok()),
             "components" => put(&mut self.components, component_list(self.protocol, value)),
@@ -221,6 +235,7 @@ impl SessionParams {
             in_flight,
             mac,
             psi,
+            kappa_b,
             segment_gates,
             pool_gates,
             components,
@@ -236,6 +251,9 @@ impl SessionParams {
         }
         if *psi != PsiForm::default() && !protocol.has_psi_form() {
             return refuse(format!("{} intersects nothing", protocol.name()));
+        }
+        if kappa_b.is_some() && !protocol.has_kappa_b() {
+            return refuse(format!("{} has no kappa_b: rho bounds all of it", protocol.name()));
         }
         check_components(*protocol, components)?;
         if *executions == 0 {
@@ -305,6 +323,13 @@ fn unless<T: FromStr>(word: &str, value: &str) -> Option<Option<T>> {
 
 fn psi_form(value: &str) -> Option<PsiForm> {
     if value == NONE { Some(PsiForm::default()) } else { PsiForm::by_name(value) }
+}
+
+fn leak_bound(value: &str) -> Option<Option<Rho>> {
+    if value == NONE {
+        return Some(None);
+    }
+    value.parse().ok().and_then(Rho::from_bits).map(Some)
 }
 
 fn mac_choice(value: &str) -> Option<MacChoice> {

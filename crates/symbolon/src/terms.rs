@@ -24,11 +24,12 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// This many executions side by side, with the MACs that were chosen.
+    /// This many executions side by side, as they were chosen.
     pub(crate) fn batch(&self, executions: usize) -> Batch {
         let usual = Batch::default();
         let mac = self.params.mac_length().unwrap_or(usual.mac);
-        Batch { executions, mac, psi: self.params.psi }
+        let SessionParams { psi, kappa_b, .. } = self.params;
+        Batch { executions, mac, psi, kappa_b }
     }
 
     /// All executions of a batch side by side, or one where they are online each by itself.

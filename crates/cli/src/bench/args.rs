@@ -146,6 +146,9 @@ pub struct ListedTuning {
     /// How dualex intersects what the parties got, sync or async; a list [default: sync]
     #[arg(long, value_name = "FORM,…", value_delimiter = ',')]
     pub psi: Vec<String>,
+    /// What bounds a leaked bit with dualex, as for `run`; a list [default: RHO]
+    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
+    pub kappa_b: Vec<u32>,
     /// With duplo: garble the components of this name, and no others but leftover gates; once for
     /// each name [default: those with which a run costs least]
     #[arg(long = "component", value_name = "NAME")]

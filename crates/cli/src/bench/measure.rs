@@ -110,6 +110,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         choice: chosen(sessions)?,
         mac_bits: if triples { None } else { tuning.mac_bits() },
         psi: if triples { None } else { tuning.psi_name() },
+        kappa_b: if triples { None } else { tuning.kappa_b_bits() },
         components: tuning.params.components.clone(),
         threads: tuning.params.threads,
         transport: args.transport().name(),

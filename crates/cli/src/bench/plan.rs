@@ -82,6 +82,7 @@ pub struct Wanted {
     form: Option<String>,
     ot: Option<String>,
     psi: Option<String>,
+    kappa_b: Option<u32>,
     /// Whether they are for comparisons only, and how many bits.
     mac_bits: Option<(bool, u32)>,
 }
@@ -119,6 +120,7 @@ impl Wanted {
         let all = each(all, &tuning.form, |w, form| w.form = Some(form));
         let all = each(all, &tuning.ot, |w, ot| w.ot = Some(ot));
         let all = each(all, &tuning.psi, |w, psi| w.psi = Some(psi));
+        let all = each(all, &tuning.kappa_b, |w, bits| w.kappa_b = Some(bits));
         let strong = tuning.mac_bits.iter().map(|bits| (false, *bits));
         let weak = tuning.weak_mac_bits.iter().map(|bits| (true, *bits));
         let lengths: Vec<(bool, u32)> = strong.chain(weak).collect();
@@ -138,6 +140,7 @@ impl Wanted {
             || lacks(&|other| other.form == self.form)
             || lacks(&|other| other.ot == self.ot)
             || lacks(&|other| other.psi == self.psi)
+            || lacks(&|other| other.kappa_b == self.kappa_b)
             || lacks(&|other| other.mac_bits == self.mac_bits)
     }
 
@@ -149,6 +152,7 @@ impl Wanted {
             form: self.form.clone(),
             ot: self.ot.clone(),
             psi: self.psi.clone(),
+            kappa_b: self.kappa_b,
             threads: self.threads,
             link: self.link.clone(),
             mac_bits: self.mac_bits.filter(|(weak, _)| !weak).map(|(_, bits)| bits),
@@ -301,6 +305,8 @@ mod tests {
         let table = "add:8 --protocol tinytable";
         assert_eq!(plan(&format!("{table} --mac-bits 64,128")).unwrap().len(), 2);
         assert_eq!(plan("add:8 --protocol dualex --psi sync,async").unwrap().len(), 2);
+        let kappas = "add:8 --protocol dualex --rho 40,80 --kappa-b 40,64";
+        assert_eq!(plan(kappas).unwrap().len(), 4);
         // What is too short for one is left out; weak ones are there by their name.
         assert_eq!(plan(&format!("{table} --rho 40,80 --mac-bits 64,128")).unwrap().len(), 3);
         assert_eq!(plan(&format!("{table} --mac-bits 64 --weak-mac-bits 32")).unwrap().len(), 2);
@@ -322,6 +328,8 @@ mod tests {
             "add:8 --rho 40,41",
             "add:8 --mac-bits 64,128",
             "add:8 --psi sync,async",
+            "add:8 --kappa-b 40,64",
+            "add:8 --protocol dualex --kappa-b 20,40",
             "add:8 --protocol dualex --split-phases",
             "add:8 --protocol wrk --component block",
             "cbcmac:2 --protocol duplo --component no-such",

@@ -165,6 +165,7 @@ impl Axis {
             parts.push(format!("{bits}-bit MACs"));
         }
         parts.extend(measured.psi.map(|form| format!("psi {form}")));
+        parts.extend(measured.other_kappa_b());
         parts.extend(measured.choice.asked());
         parts.join(", ")
     }

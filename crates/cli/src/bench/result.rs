@@ -46,6 +46,9 @@ pub struct Measured {
     /// How reconciliation values were intersected; absent where it cannot be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub psi: Option<&'static str>,
+    /// κ_b, the bits that bound a leaked bit; absent where it cannot be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa_b: Option<u32>,
     /// The names of the components to garble; absent where the cheapest are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
@@ -163,18 +166,25 @@ impl Measured {
         };
         let mac = self.mac_bits.map_or(String::new(), |bits| format!(", {bits}-bit MACs"));
         let psi = self.psi.map_or(String::new(), |form| format!(", psi {form}"));
+        let kappa_b = self.other_kappa_b().map_or(String::new(), |kappa_b| format!(", {kappa_b}"));
         let components = match &self.components[..] {
             [] => String::new(),
             names => format!(", components {}", names.join(" and ")),
         };
         format!(
-            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}{psi}{components}",
+            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}{psi}{kappa_b}\
+             {components}",
             self.workload,
             self.parties,
             threads(self.threads),
             self.rho,
             self.transport
         )
+    }
+
+    /// κ_b by its name, where it is not ρ.
+    pub fn other_kappa_b(&self) -> Option<String> {
+        self.kappa_b.filter(|bits| *bits != self.rho).map(|bits| format!("kappa_b {bits}"))
     }
 
     /// How often it was run.
@@ -275,7 +285,7 @@ pub struct Table {
 /// that are the same throughout are left out, but for the workload.
 pub fn table(many: &[Measured]) -> Table {
     type Column = (&'static str, fn(&Measured) -> String);
-    let columns: [Column; 10] = [
+    let columns: [Column; 11] = [
         ("workload", |m| m.workload.clone()),
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
         ("parties", |m| m.parties.to_string()),
@@ -286,6 +296,7 @@ pub fn table(many: &[Measured]) -> Table {
         ("OT", |m| m.choice.ot.clone()),
         ("MAC", |m| m.mac_bits.map_or("–".to_string(), |bits| bits.to_string())),
         ("psi", |m| m.psi.unwrap_or("–").to_string()),
+        ("kappa_b", |m| m.kappa_b.map_or("–".to_string(), |bits| bits.to_string())),
     ];
     let varies = |(name, of): &Column| {
         *name == "workload" || many.iter().any(|other| of(other) != of(&many[0]))

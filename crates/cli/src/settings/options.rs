@@ -30,6 +30,7 @@ const SAME: &[(&str, &[&str], &str)] = &[
     ("in-flight", &["--in-flight", "2"], "in_flight = 2"),
     ("mac-bits", &["--mac-bits", "128"], "mac_bits = 128"),
     ("psi", &["--psi", "async"], "psi = \"async\""),
+    ("kappa-b", &["--kappa-b", "64"], "kappa_b = 64"),
     ("component", &["--component", "a", "--component", "b"], "components = [\"a\", \"b\"]"),
     ("segment-gates", &["--segment-gates", "9"], "segment_gates = 9"),
     ("threads", &["--threads", "2"], "threads = 2"),

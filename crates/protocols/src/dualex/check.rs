@@ -81,7 +81,8 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
 ///
 /// Check: `dualex`: circuits | `opened circuit`, `opened OT choices`: after all commitments a coin
 /// opens some and puts the rest into buckets | wrong circuits; labels in another order than that of
-/// the OT choices | 2^-ρ that a given bucket has no good circuit, and then one bit leaks
+/// the OT choices | 2^-κ_b (2^-ρ unless κ_b is chosen) that a given bucket has no good circuit, and
+/// then one bit leaks
 ///
 /// # Errors
 /// `PeerMisbehaved` when an opened circuit is not what was committed to, or the choices of its OTs

@@ -5,8 +5,14 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Error, Result, SessionId};
 
 use super::{
-    function::Function, offline::EachExecution, online::PreparedExecutions, ot::OtSession,
-    params::Params, preparation::Preparation, probe_matrix::ProbeMatrix, tables::Tables,
+    function::Function,
+    offline::EachExecution,
+    online::PreparedExecutions,
+    ot::OtSession,
+    params::{Kappas, Params},
+    preparation::Preparation,
+    probe_matrix::ProbeMatrix,
+    tables::Tables,
 };
 use crate::{
     Compiled, Engine, Network, Prepared, Preprocessed,
@@ -104,7 +110,7 @@ impl Engine for DualEx {
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
         let function = Function::of(circuit.circuit())?;
-        let params = Params::new(net.batch.executions, net.rho, net.batch.psi, &function)?;
+        let params = Params::new(net.batch.executions, Kappas::of(net), net.batch.psi, &function)?;
         Ok(Box::new(self.prepare_with(
             net,
             circuit,
@@ -126,7 +132,7 @@ impl Engine for DualEx {
             return each_by_itself(self, net, circuit, count, each);
         }
         let function = Function::of(circuit.circuit())?;
-        let params = Params::new(count, net.rho, net.batch.psi, &function)?;
+        let params = Params::new(count, Kappas::of(net), net.batch.psi, &function)?;
         let none = PreparedExecutions::none(net, circuit, (function, &params));
         self.prepare_into(
             net,

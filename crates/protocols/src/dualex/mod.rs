@@ -9,8 +9,8 @@
 //! intersection has the right one, or none.
 //!
 //! Classical dual execution leaks a bit: whether the intersection is empty. Here that takes a
-//! bucket without a good circuit, which a given execution has with probability 2^-κ_b at most
-//! (`params`).
+//! bucket without a good circuit, which a given execution has with probability 2^-κ_b at most.
+//! Everything else is bounded by 2^-κ_s (`params`).
 //!
 //! # Figure 15, step by step
 //! | step | where |
@@ -104,6 +104,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     bytes: None,
     has_mac_length: false,
     has_psi_form: true,
+    has_kappa_b: true,
     runs_in_flight: true,
     continues: false,
     components: None,

@@ -1,8 +1,10 @@
-//! How many circuits, how large a bucket, how long a reconciliation value: all from ρ.
+//! How many circuits, how large a bucket, how long a reconciliation value: all from κ_b and κ_s.
 //!
 //! The paper splits the statistical parameter. With probability 2^-κ_b a given execution leaks one
 //! bit of the honest party's input (§3, Fig. 2); everything else that a cheater may hope for
-//! (a wrong output, probing the input) has probability 2^-κ_s. Both are ρ here.
+//! (a wrong output, probing the input) has probability 2^-κ_s. κ_s is ρ; so is κ_b, unless another
+//! one was chosen ([`Batch::kappa_b`](crate::Batch::kappa_b)). That nothing but the one bit hangs
+//! on κ_b is argued in `docs/proofs/dual-execution.md`.
 //!
 //! * κ_b: N̂ circuits for N buckets of B, such that *a given* bucket has no good circuit with
 //!   probability at most 2^-κ_b, however many bad ones there are (Lemma 1, the binomials of which
@@ -25,7 +27,7 @@ use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
 
 use super::{function::Function, probe_matrix::encoded_bits, psi::PsiForm};
-use crate::Rho;
+use crate::{Network, Rho};
 
 /// Nanoseconds for a byte on the wire.
 const BYTE: u64 = 8;
@@ -64,6 +66,22 @@ const LONGEST: u128 = u32::MAX as u128;
 /// The most executions that are prepared together.
 pub(super) const MAX_EXECUTIONS: usize = 1 << 15;
 
+/// Both statistical parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kappas {
+    /// κ_b: for one bit.
+    pub bit: Rho,
+    /// κ_s: for everything else.
+    pub rest: Rho,
+}
+
+impl Kappas {
+    /// Those of a session.
+    pub fn of(net: &Network) -> Kappas {
+        Kappas { bit: net.batch.kappa_b.unwrap_or(net.rho), rest: net.rho }
+    }
+}
+
 /// The numbers of a batch of executions.
 ///
 /// Paper: RR16, Lemma 1 | N̂ and B
@@ -82,15 +100,20 @@ impl Params {
     ///
     /// # Errors
     /// `InvalidInput` when there are none, or too many.
-    pub fn new(executions: usize, rho: Rho, psi: PsiForm, function: &Function) -> Result<Params> {
+    pub fn new(
+        executions: usize,
+        kappas: Kappas,
+        psi: PsiForm,
+        function: &Function,
+    ) -> Result<Params> {
         if executions == 0 || executions > MAX_EXECUTIONS {
             return Err(Error::invalid_input(format!(
                 "dualex prepares 1 to {MAX_EXECUTIONS} executions together, not {executions}"
             )));
         }
-        let game = Game::new(Goal::OneGoodInGivenBucket, executions as u64, rho.bits())?;
-        let costs = costs(function, rho.bits());
-        Ok(Params { sizes: game.best(costs)?, kappa_s: rho.bits(), psi })
+        let game = Game::new(Goal::OneGoodInGivenBucket, executions as u64, kappas.bit.bits())?;
+        let kappa_s = kappas.rest.bits();
+        Ok(Params { sizes: game.best(costs(function, kappa_s))?, kappa_s, psi })
     }
 
     /// Refuses executions for which a message would be longer than messages can be. `inputs` are
@@ -219,9 +242,13 @@ mod tests {
         Function::of(&builtin::by_name(name).unwrap()).unwrap()
     }
 
+    fn kappas(bit: Rho, rest: Rho) -> Kappas {
+        Kappas { bit, rest }
+    }
+
     /// The numbers for AES-128.
     fn params(n: usize, rho: Rho) -> Result<Params> {
-        Params::new(n, rho, PsiForm::Synchronous, &function("aes128"))
+        Params::new(n, kappas(rho, rho), PsiForm::Synchronous, &function("aes128"))
     }
 
     #[test]
@@ -239,6 +266,39 @@ mod tests {
         }
         assert!(params(0, Rho::Bits40).is_err());
         assert!(params(MAX_EXECUTIONS + 1, Rho::Bits40).is_err());
+    }
+
+    /// κ_b alone decides how many circuits there are for a bucket, and κ_s alone how long values
+    /// of the intersection and encodings are.
+    #[test]
+    fn circuits_follow_kappa_b_and_lengths_kappa_s() {
+        let aes = function("aes128");
+        let all = [Rho::Bits40, Rho::Bits64, Rho::Bits80];
+        for (n, bucket, circuits) in [(32, 6, 430), (128, 5, 1137), (1024, 4, 5664)] {
+            for rest in all {
+                let kappas = kappas(Rho::Bits40, rest);
+                let params = Params::new(n, kappas, PsiForm::Synchronous, &aes).unwrap();
+                assert_eq!((params.bucket(), params.circuits()), (bucket, circuits), "{rest:?}");
+            }
+        }
+        for (bit, rest) in all.into_iter().flat_map(|bit| all.map(|rest| (bit, rest))) {
+            for psi in PsiForm::ALL {
+                let params = Params::new(32, kappas(bit, rest), psi, &aes).unwrap();
+                assert_eq!(params.kappa_s, rest.bits());
+                assert_eq!(params.item_bits(), item_bits(params.bucket(), rest.bits(), psi));
+                let game = Goal::OneGoodInGivenBucket;
+                let game = Game::new(game, 32, bit.bits()).unwrap();
+                let Sizes { bucket, objects, .. } = params.sizes;
+                assert!(game.holds(bucket, objects).unwrap());
+                assert!(!game.holds(bucket, objects - 1).unwrap());
+            }
+        }
+        // For κ_s = 40 and buckets of 6: 2·6² ≤ 2^(47 − 40).
+        let bits =
+            |rest, psi| Params::new(32, kappas(Rho::Bits40, rest), psi, &aes).unwrap().item_bits();
+        assert_eq!(all.map(|rest| bits(rest, PsiForm::Synchronous)), [47, 71, 87]);
+        assert_eq!(all.map(|rest| bits(rest, PsiForm::Asynchronous)), [51, 76, 92]);
+        assert_eq!(all.map(|rest| encoded_bits(128, rest.bits())), [339, 452, 525]);
     }
 
     /// Whatever a circuit costs, the sizes are safe, and both parties' inputs count alike.
@@ -260,7 +320,8 @@ mod tests {
         ];
         for n in [1, 8, 24, 100] {
             let sizes = functions.each_ref().map(|function| {
-                let params = Params::new(n, Rho::Bits40, PsiForm::Synchronous, function).unwrap();
+                let kappas = kappas(Rho::Bits40, Rho::Bits40);
+                let params = Params::new(n, kappas, PsiForm::Synchronous, function).unwrap();
                 let game = Game::new(Goal::OneGoodInGivenBucket, n as u64, 40).unwrap();
                 assert!(game.holds(params.sizes.bucket, params.sizes.objects).unwrap());
                 params.sizes

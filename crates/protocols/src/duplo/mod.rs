@@ -117,6 +117,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     bytes: None,
     has_mac_length: false,
     has_psi_form: false,
+    has_kappa_b: false,
     runs_in_flight: false,
     continues: true,
     components: Some(ComponentPools {

@@ -81,6 +81,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     checks: checks::ALL,
     has_mac_length: true,
     has_psi_form: false,
+    has_kappa_b: false,
     runs_in_flight: false,
     continues: false,
     components: None,

@@ -91,6 +91,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     }),
     has_mac_length: false,
     has_psi_form: false,
+    has_kappa_b: false,
     runs_in_flight: false,
     continues: false,
     components: None,

@@ -132,6 +132,11 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
             let with = |psi| SessionParams { psi, ..SessionParams::new(Protocol::DualEx) };
             return Some(PsiForm::ALL.map(with));
         }
+        "kappa-b" if kind == "preprocess" => return None,
+        "kappa-b" => {
+            let with = |kappa_b| SessionParams { kappa_b, ..SessionParams::new(Protocol::DualEx) };
+            return Some([with(None), with(Some(Rho::Bits64))]);
+        }
         "segment_gates" => other.segment_gates = 1000,
         "pool_gates" => other.pool_gates = 2000,
         "components" if kind == "preprocess" => return None,
@@ -208,7 +213,7 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
                 let dealer = Some("a friend".to_string());
                 SessionParams { dealer: params.dealer.or(dealer), ..params }
             });
-            if !["ot", "psi", "in-flight", "components"].contains(&key)
+            if !["ot", "psi", "kappa-b", "in-flight", "components"].contains(&key)
                 && !["triples", OF_COMPONENTS].contains(&kind)
                 && dealt[0] != dealt[1]
             {
@@ -336,9 +341,11 @@ fn what_values_say_can_be_set() {
         },
         SessionParams {
             psi: PsiForm::Asynchronous,
+            kappa_b: Some(Rho::Bits64),
             in_flight: Some(4),
             ..SessionParams::new(Protocol::DualEx)
         },
+        SessionParams { rho: Rho::Bits80, ..SessionParams::new(Protocol::DualEx) },
         SessionParams {
             executions: 9,
             mac: MacChoice::ComparisonOnly(MacLength::Bits32),
@@ -380,6 +387,31 @@ fn macs_follow_rho_unless_they_are_asked_for_as_a_comparison() {
     }
     let garbled = SessionParams { mac: Bits128.into(), ..SessionParams::new(Protocol::Wrk) };
     assert!(garbled.check().is_err(), "there is nothing to choose");
+}
+
+/// κ_b is ρ unless it is said, so that naming ρ makes no difference; it is `dualex`'s alone.
+#[test]
+fn kappa_b_is_rho_unless_another_one_is_chosen() {
+    for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
+        let with = |kappa_b| SessionParams { rho, kappa_b, ..SessionParams::new(Protocol::DualEx) };
+        let usual = with(None);
+        assert_eq!((usual.leak_bound(), usual.values()), (Some(rho), with(Some(rho)).values()));
+        for kappa_b in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
+            let chosen = with(Some(kappa_b));
+            assert_eq!((chosen.check(), chosen.leak_bound()), (Ok(()), Some(kappa_b)));
+            assert_eq!(chosen.values() == usual.values(), kappa_b == rho);
+        }
+    }
+    for protocol in Protocol::ALL.iter().filter(|protocol| !protocol.has_kappa_b()) {
+        let usual = SessionParams::new(*protocol);
+        assert_eq!((usual.check(), usual.leak_bound()), (Ok(()), None));
+        let other = SessionParams { kappa_b: Some(Rho::Bits40), ..usual };
+        assert!(matches!(other.check(), Err(Error::InvalidInput(_))), "{}", protocol.name());
+    }
+    let mut params = SessionParams::new(Protocol::DualEx);
+    for bits in ["20", "39", "41", "128", "-40", ""] {
+        assert!(params.set("kappa-b", bits).is_err(), "{bits}");
+    }
 }
 
 /// The order in which a party names components, and how often, makes no difference.

@@ -50,6 +50,10 @@ impl Maker {
         if protocol.has_psi_form() {
             label = format!("{label}, {} intersection", params.psi.name());
         }
+        // Items are told apart by ρ in any case.
+        if let Some(bound) = params.leak_bound().filter(|bound| *bound != rho) {
+            label = format!("{label}, kappa_b {}", bound.bits());
+        }
         if let Some(names) = params.component_names().filter(|_| !params.components.is_empty()) {
             label = format!("{label}, components {names}");
         }

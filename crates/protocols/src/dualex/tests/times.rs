@@ -15,7 +15,7 @@ use crate::dualex::{
     engine::set_up_own,
     function::Function,
     garble::{Garbler, Source},
-    params::Params,
+    params::{Kappas, Params},
     probe_matrix::ProbeMatrix,
     psi::PsiForm,
 };
@@ -121,7 +121,8 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             let circuit = builtin::by_name(name).unwrap();
             let function = Function::of(&circuit).unwrap();
             let psi = PsiForm::Synchronous;
-            let params = Params::new(n, Rho::Bits40, psi, &function).unwrap();
+            let kappas = Kappas { bit: Rho::Bits40, rest: Rho::Bits40 };
+            let params = Params::new(n, kappas, psi, &function).unwrap();
             let sizes = params.sizes;
             let setting = Setting {
                 sizes: [sizes.buckets, sizes.bucket, sizes.objects],
