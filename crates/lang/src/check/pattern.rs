@@ -89,7 +89,7 @@ impl FnCx<'_, '_> {
         match &value.kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => {
                 self.checks.push((Check::Signed, ty.clone(), value.span));
-                self.pattern_value(inner, ty).map(|value| -value)
+                number.map(|number| -number)
             }
             ExprKind::Bool(truth) => {
                 self.demand(ty, &Ty::Bool, value.span);
@@ -99,7 +99,6 @@ impl FnCx<'_, '_> {
                 let checked = self.expr(value, None);
                 let found = self.ty_of(&checked);
                 self.demand(ty, &found, value.span);
-                self.checks.push((Check::Int, ty.clone(), value.span));
                 Some(number.clone())
             }
             ExprKind::Char(byte) => {
@@ -111,6 +110,7 @@ impl FnCx<'_, '_> {
             _ => {
                 self.error(Code::Pattern, value.span, "a pattern holds numbers, `bool`s and names");
                 None
+                let number = self.pattern_value(inner, ty);
             }
         }
     }
@@ -119,6 +119,7 @@ impl FnCx<'_, '_> {
         &mut self,
         parts: &[ast::Pattern],
         ty: &Ty,
+                self.checks.push((Check::Int, ty.clone(), value.span));
         constant: bool,
         span: Span,
     ) -> PatternKind {

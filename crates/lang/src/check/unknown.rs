@@ -56,8 +56,8 @@ pub(super) enum Check {
     Bits,
     /// A cast from the first to the second.
     Cast(Ty),
-    /// A literal fraction of these digits.
+    /// A literal fraction of these digits. If it is negated, its `Signed` comes next.
     Fraction(String),
-    /// A literal of this value.
+    /// A literal of this value. If it is negated, its `Signed` comes next.
     Literal(num_bigint::BigInt),
 }

@@ -1,0 +1,63 @@
+//! Programs that are refused because they would not mean what they seem to, and their neighbours,
+//! which compile and mean it.
+
+mod common;
+
+use common::{compute, errors_of};
+use symbolon_lang::{Options, compile_text};
+
+/// Refuses all, with this code, and something of this message.
+fn refused(code: &str, says: &str, programs: &[&str]) {
+    for program in programs {
+        let found = errors_of(program);
+        assert!(found.contains(&format!("error[{code}]")), "{program}\n{found}");
+        assert!(found.contains(says), "{program}\n{found}");
+    }
+}
+
+fn compiles(program: &str) {
+    if let Err(errors) = compile_text(program, &Options::default()) {
+        panic!("{program}\n{errors}");
+    }
+}
+
+/// A `main` that takes a number of this type and gives one.
+fn main_of(ty: &str, body: &str) -> String {
+    format!("fn main(c: {ty} from 0) -> (r: {ty} to all) {{ {body} }}")
+}
+
+#[test]
+fn the_least_number_is_a_literal_only_under_a_minus() {
+    for body in [
+        "let x: i8 = 128; x",
+        "c + 128",
+        "if c < 128 { c } else { 0 }",
+        "-(c + 128)",
+        "-!128",
+        "128i8",
+        "let x: i8 = 129; x",
+        "-129",
+        "match c { 128 => 1, _ => 2 }",
+        "match c { -129 => 1, _ => 2 }",
+        "match c { -128..=128 => 1 }",
+    ] {
+        refused("E04", "does not fit in `i8`", &[&main_of("i8", body)]);
+    }
+    for body in ["c + 8", "c + 8.0", "-8.1", "-9"] {
+        refused("E04", "does not fit in `fixed<4, 4>`", &[&main_of("fixed<4, 4>", body)]);
+    }
+    for (ty, body, result) in [
+        ("i8", "-128", "-128"),
+        ("i8", "-(128)", "-128"),
+        ("i8", "- 128i8", "-128"),
+        ("i8", "-128 as i8", "-128"),
+        ("i8", "match c { -128 => 1, -127..=127 => 2 }", "2"),
+        ("i8", "match c { -128..=-1 => 1, 0..=127 => 2 }", "2"),
+        ("fixed<4, 4>", "-8", "-8"),
+        ("fixed<4, 4>", "-8.0", "-8"),
+        ("i1", "-1", "-1"),
+    ] {
+        let found = compute(&main_of(ty, body), &["0"]);
+        assert_eq!(found[0].trim_end_matches(".0"), result, "{body}");
+    }
+}
