@@ -61,3 +61,20 @@ fn the_least_number_is_a_literal_only_under_a_minus() {
         assert_eq!(found[0].trim_end_matches(".0"), result, "{body}");
     }
 }
+
+#[test]
+fn integers_without_bits_are_zero() {
+    for (ty, body) in [
+        ("f32", "((c as i0) as i8) as f32"),
+        ("f64", "((c as u0) as i8) as f64"),
+        ("f32", "(c as i0) as f32"),
+        ("f32", "const X: i0 = 3.5f32 as i0; X as f32"),
+        ("f32", "if (c as i0) < 0 { 1.0 } else { 0.0 }"),
+        ("f32", "match c as i0 { 0 => 0.0, _ => 1.0 }"),
+        ("i8", "if (c as i0) < 0 { 1 } else { 0 }"),
+    ] {
+        let found = compute(&main_of(ty, body), &["5"]);
+        assert_eq!(found[0].trim_end_matches(".0"), "0", "{body}");
+    }
+    refused("E04", "does not fit in `i0`", &[&main_of("i8", "if (c as i0) < 1 { 1 } else { 0 }")]);
+}
