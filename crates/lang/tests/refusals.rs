@@ -27,6 +27,15 @@ fn main_of(ty: &str, body: &str) -> String {
 }
 
 #[test]
+fn floats_have_no_remainder() {
+    for body in ["let mut x = c; x %= 2.0; x", "c % 2.0"] {
+        refused("E03", "an integer or a `fixed`", &[&main_of("f32", body)]);
+    }
+    let fixed = main_of("fixed<8, 8>", "let mut x = c; x %= 2.0; x");
+    assert_eq!(compute(&fixed, &["5.5"]), ["1.5"]);
+}
+
+#[test]
 fn the_least_number_is_a_literal_only_under_a_minus() {
     for body in [
         "let x: i8 = 128; x",
