@@ -72,6 +72,28 @@ fn the_least_number_is_a_literal_only_under_a_minus() {
 }
 
 #[test]
+fn a_fixed_constant_in_a_pattern_is_one_value() {
+    let program = |body: &str| {
+        format!(
+            "const A: fixed<4, 4> = 1.5; const B: fixed<4, 4> = 2.5; const L: fixed<4, 4> = -8.0;
+fn main(c: fixed<4, 4> from 0) -> (r: u8 to all) {{ {body} }}"
+        )
+    };
+    refused("E05", "leaves values out", &[&program("match c { A => 1, B => 2 }")]);
+    refused("E05", "does not fit all", &[&program("let (A, y) = (c, 1u8); y")]);
+    let whole = program("match c { A => 1, B | L => 2, _ => 3 }");
+    for (input, result) in [("1.5", "1"), ("2.5", "2"), ("3.25", "3"), ("-8", "2")] {
+        assert_eq!(compute(&whole, &[input]), [result]);
+    }
+    let options = Options::default();
+    let checked = symbolon_lang::with_stack(|| {
+        let loader = symbolon_lang::source::NoModules;
+        symbolon_lang::check("main.sym", &whole, &loader, &options).errors
+    });
+    assert!(checked.list().is_empty(), "no case is unreachable");
+}
+
+#[test]
 fn integers_without_bits_are_zero() {
     for (ty, body) in [
         ("f32", "((c as i0) as i8) as f32"),
