@@ -94,6 +94,68 @@ fn main(c: fixed<4, 4> from 0) -> (r: u8 to all) {{ {body} }}"
 }
 
 #[test]
+fn names_of_the_language_are_refused() {
+    let with = |item: &str| format!("{item} {}", main_of("u8", "c"));
+    for item in [
+        "fn zero() -> u8 { 7 }",
+        "fn clog2(n: u8) -> u8 { n }",
+        "fn assert(c: bool) {}",
+        "const PARTIES = 3;",
+        "pub const PARTIES: usize = 3;",
+        "type u9 = u3;",
+        "type bool = u8;",
+        "struct usize { a: u8 }",
+        "enum f32 { A, B }",
+        "type f64 = u8;",
+        "struct fixed<T> { a: T }",
+        "struct u<T> { a: T }",
+        "fn f<u8>(x: u8) -> u8 { x }",
+        "struct S<i7> { a: i7 }",
+    ] {
+        refused("E02", "name of the language", &[&with(item)]);
+    }
+    for item in [
+        "fn u9() -> u8 { 7 }",
+        "struct S { zero: u8 } impl S { fn zero(self) -> u8 { self.zero } }",
+        "fn f(zero: u8, clog2: u8) -> u8 { zero + clog2 }",
+        "use std::fixed;",
+        "type u09 = u8;",
+    ] {
+        compiles(&with(item));
+    }
+}
+
+#[test]
+fn no_name_stands_twice() {
+    let with = |item: &str, body: &str| format!("{item} {}", main_of("u8", body));
+    let s = "struct S { a: u8, b: u8 }";
+    for (item, body) in [
+        (s, "match (S { a: c, b: c }) { S { a: 1, a: 9, b } => b, _ => 2 }"),
+        ("struct S { a: u8, a: u8 }", "c"),
+        ("enum E { A, A(u8) }", "c"),
+        ("fn f(x: u8, x: u8) -> u8 { x }", "c"),
+        ("fn f(x: u8) -> (a: u8 to all, a: u8 to all) { (x, x) }", "c"),
+        ("", "let (x, x) = (c, c); x"),
+        (s, "let S { a, b: a } = S { a: c, b: c }; a"),
+        ("", "match (c, c) { (x, x) => x }"),
+        ("", "match (c, c) { (x, y) | (x, x) => x }"),
+        ("", "for (x, x) in [(c, c)] { } c"),
+        ("fn f<const N: usize, const N: usize>() -> u8 { 1 }", "c"),
+        ("struct P<T, T> { a: T }", "c"),
+        ("enum P<T, T> { A(T) }", "c"),
+        ("struct P<T> { a: T } impl<T> P<T> { fn f<T>(self, x: T) -> T { x } }", "c"),
+        ("parties a, a;", "c"),
+    ] {
+        refused("E02", "twice", &[&with(item, body)]);
+    }
+    compiles(&with("", "match (c, c) { (1, x) | (x, _) => x }"));
+    compiles(
+        &with("", "let (x, (y, _)) = (c, (c, _one())); let x = x + y; x")
+            .replace("fn main", "fn _one() -> u8 { 1 } fn main"),
+    );
+}
+
+#[test]
 fn integers_without_bits_are_zero() {
     for (ty, body) in [
         ("f32", "((c as i0) as i8) as f32"),

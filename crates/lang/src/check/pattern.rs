@@ -16,6 +16,28 @@ use crate::value::Value;
 impl FnCx<'_, '_> {
     /// Checks a pattern for values of a type and brings its names into scope.
     pub(super) fn pattern(&mut self, pattern: &ast::Pattern, ty: &Ty, constant: bool) -> Pattern {
+        let mark = self.scope.len();
+        let checked = self.part(pattern, ty, constant);
+        self.check_names(mark);
+        checked
+    }
+
+    /// Reports names that a pattern binds twice: those in scope from this place on.
+    fn check_names(&mut self, mark: usize) {
+        for place in mark..self.scope.len() {
+            let (name, binding) = &self.scope[place];
+            if let Binding::Local(local) = binding
+                && self.scope[mark..place].iter().any(|(known, _)| known == name)
+            {
+                let message = format!("`{name}` is bound twice");
+                let span = self.locals[*local as usize].span;
+                self.error(Code::Name, span, message);
+            }
+        }
+    }
+
+    /// Checks a pattern or a part of one.
+    fn part(&mut self, pattern: &ast::Pattern, ty: &Ty, constant: bool) -> Pattern {
         let span = pattern.span;
         self.place = span;
         let kind = match &pattern.kind {
@@ -89,6 +111,7 @@ impl FnCx<'_, '_> {
         match &value.kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => {
                 self.checks.push((Check::Signed, ty.clone(), value.span));
+                let number = self.pattern_value(inner, ty);
                 number.map(|number| -number)
             }
             ExprKind::Bool(truth) => {
@@ -97,6 +120,7 @@ impl FnCx<'_, '_> {
             }
             ExprKind::Int(number, _) => {
                 let checked = self.expr(value, None);
+                self.checks.push((Check::Int, ty.clone(), value.span));
                 let found = self.ty_of(&checked);
                 self.demand(ty, &found, value.span);
                 Some(number.clone())
@@ -110,7 +134,6 @@ impl FnCx<'_, '_> {
             _ => {
                 self.error(Code::Pattern, value.span, "a pattern holds numbers, `bool`s and names");
                 None
-                let number = self.pattern_value(inner, ty);
             }
         }
     }
@@ -119,14 +142,13 @@ impl FnCx<'_, '_> {
         &mut self,
         parts: &[ast::Pattern],
         ty: &Ty,
-                self.checks.push((Check::Int, ty.clone(), value.span));
         constant: bool,
         span: Span,
     ) -> PatternKind {
         let types: Vec<Ty> = parts.iter().map(|_| self.any()).collect();
         self.demand(ty, &Ty::Tuple(types.clone()), span);
         let parts =
-            parts.iter().zip(&types).map(|(part, ty)| self.pattern(part, ty, constant)).collect();
+            parts.iter().zip(&types).map(|(part, ty)| self.part(part, ty, constant)).collect();
         PatternKind::Tuple(parts)
     }
 
@@ -153,7 +175,7 @@ impl FnCx<'_, '_> {
             return PatternKind::Any;
         }
         let parts =
-            parts.iter().zip(&payload).map(|(part, ty)| self.pattern(part, ty, constant)).collect();
+            parts.iter().zip(&payload).map(|(part, ty)| self.part(part, ty, constant)).collect();
         PatternKind::Variant(variant, parts)
     }
 
@@ -186,7 +208,10 @@ impl FnCx<'_, '_> {
                 continue;
             };
             let pattern = match pattern {
-                Some(pattern) => self.pattern(pattern, &types[place], constant),
+            if parts[place].is_some() {
+                self.error(Code::Name, name.span, format!("`{}` is named twice", name.name));
+            }
+                Some(pattern) => self.part(pattern, &types[place], constant),
                 None => {
                     let ty = &types[place];
                     let kind = PatternKind::Bind(self.local(name, ty, false, constant));
