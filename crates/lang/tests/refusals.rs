@@ -94,6 +94,43 @@ fn main(c: fixed<4, 4> from 0) -> (r: u8 to all) {{ {body} }}"
 }
 
 #[test]
+fn lengths_see_what_hides_a_name() {
+    let inner = "fn f<const N: usize>(c: u8) -> u8 {
+    const N: usize = 9;
+    let a = [c; N];
+    let b: [u8; N] = a;
+    let d = [c; N + 0];
+    sum([1u8; N]) as u8 + a[8] + b[8] + d[8] - 3 * c
+}
+fn main(c: u8 from 0) -> (r: u8 to all) { f::<2>(c) }";
+    assert_eq!(compute(inner, &["1"]), ["9"]);
+    let looped = "fn f<const N: usize>(c: u8) -> u8 {
+    let mut s = c;
+    for N in 5..7 { let a: [u8; N] = [1; N]; s += sum(a) as u8; }
+    s + sum([1u8; N]) as u8
+}
+fn main(c: u8 from 0) -> (r: u8 to all) { f::<2>(c) }";
+    assert_eq!(compute(looped, &["0"]), ["13"]);
+    for body in [
+        "let n = c; let s = [c, c, c, c][n..n + 2]; s[0]",
+        "let n = c as usize; [c; n][0]",
+        "let n = c as usize; [c; n + 1][0]",
+        "const n: usize = 1; let n = c as usize; [c; n][0]",
+        "match c { n => [c; n + 1][0] }",
+        "let n = c as usize; const m = n + 1; [c; m][0]",
+        "let n = c as usize; [i as u8 for i in 0..n][0]",
+    ] {
+        let body = format!("const n: usize = 1; {}", main_of("u8", body));
+        let found = errors_of(&body);
+        assert!(found.contains("E04") || found.contains("E03"), "{body}\n{found}");
+    }
+    let found = errors_of(&format!("const n = 1; {}", main_of("u32", "let n = c; [c; n][0]")));
+    assert!(found.contains("not a constant"), "{found}");
+    // A name that hides nothing here, or no longer.
+    compiles(&format!("const n = 2; {}", main_of("u8", "let x = { let n = c; n }; [x; n][1]")));
+}
+
+#[test]
 fn names_of_the_language_are_refused() {
     let with = |item: &str| format!("{item} {}", main_of("u8", "c"));
     for item in [
@@ -153,6 +190,74 @@ fn no_name_stands_twice() {
         &with("", "let (x, (y, _)) = (c, (c, _one())); let x = x + y; x")
             .replace("fn main", "fn _one() -> u8 { 1 } fn main"),
     );
+}
+
+#[test]
+fn const_parameters_have_the_type_they_are_declared_with() {
+    let wraps = "fn f<const N: u8>() -> [bool; (N + 200) as usize] { [true; (N + 200) as usize] }
+fn main(c: u8 from 0) -> (r: u32 to all) { count(f::<100>()) as u32 + c as u32 }";
+    assert_eq!(compute(wraps, &["1"]), ["45"]);
+    for (item, call, result) in [
+        ("fn f<const N: u8>() -> u64 { N as u64 } const T: u8 = 7;", "f::<T>()", "7"),
+        (
+            "fn f<const N: u8>() -> u64 { if N == 0 { 0 } else { f::<N - 1>() + 2 } }",
+            "f::<3>()",
+            "6",
+        ),
+        ("fn f<const B: bool>() -> u64 { if B { 1 } else { f::<!B>() + 1 } }", "f::<false>()", "2"),
+        (
+            "fn f<const N: u64>() -> u64 { N }",
+            "f::<18446744073709551615>()",
+            "18446744073709551615",
+        ),
+        ("fn f<const N: u64>() -> u64 { N } const T: u64 = 1 << 40;", "f::<T>()", "1099511627776"),
+        ("fn f<const N: u4>() -> u64 { N as u64 }", "f::<15>()", "15"),
+        ("fn f<const N: u8>(a: [u8; N]) -> u64 { N as u64 }", "f([1, 2, 3])", "3"),
+        ("fn f<const M: usize, const N: u<M>>() -> u64 { N as u64 }", "f::<4, 15>()", "15"),
+        ("type Small = u4; fn f<const N: Small>() -> u64 { (N + 1) as u64 }", "f::<15>()", "0"),
+        ("fn f<const N: usize>() -> u64 { N as u64 }", "f::<{ 1 + 2 }>()", "3"),
+    ] {
+        let program = format!("{item} fn main(c: u64 from 0) -> (r: u64 to all) {{ c + {call} }}");
+        assert_eq!(compute(&program, &["0"]), [result], "{program}");
+    }
+    for (item, call, code) in [
+        ("fn f<const N: u8>() -> u64 { N as u64 }", "f::<300>()", "E04"),
+        ("fn f<const N: u4>(a: [u8; N]) -> u64 { N as u64 }", "f([0; 16])", "E04"),
+        ("fn f<const B: bool>() -> u64 { 1 }", "f::<2>()", "E03"),
+        ("fn f<const B: bool>() -> u64 { 1 }", "f::<1>()", "E03"),
+        ("fn f<const N: usize>() -> u64 { 1 }", "f::<true>()", "E03"),
+        (
+            "fn f<const N: usize>() -> u64 { 1 } fn g<const B: bool>() -> u64 { f::<B>() }",
+            "g::<true>()",
+            "E03",
+        ),
+        ("fn f<const N: u8>() -> u64 { if N == 300 { 1 } else { 2 } }", "f::<3>()", "E04"),
+        ("fn f<const N: usize>() -> u64 { 1 } const T: u8 = 1;", "f::<T>()", "E03"),
+        ("fn f<const N: i8>() -> u64 { 1 }", "f::<1>()", "E03"),
+        ("fn f<const N: u80>() -> u64 { 1 }", "f::<100000000000000000000>()", "E07"),
+        (
+            "struct S<const N: u4> { a: [u8; N] } fn f(s: S<16>) -> u64 { 1 }",
+            "f(S { a: [0; 16] })",
+            "E04",
+        ),
+    ] {
+        let program = format!("{item} fn main(c: u64 from 0) -> (r: u64 to all) {{ c + {call} }}");
+        let found = errors_of(&program);
+        assert!(found.contains(&format!("error[{code}]")), "{program}\n{found}");
+    }
+    for item in [
+        "struct S<const N: S<1>> { a: u8 } fn f(s: S<2>) -> u8 { s.a }",
+        "type A = S<1, 2>; struct S<const N: A, const M: A> { a: u8 } fn f(s: A) -> u8 { s.a }",
+        "fn f<const N: u<f::<1>()>>() -> usize { 1 } fn g() -> usize { f::<2>() + f::<3>() }",
+    ] {
+        let found = errors_of(&format!("{item} {}", main_of("u8", "c")));
+        assert!(found.contains("error[E03]"), "{item}\n{found}");
+    }
+    // Nothing calls these: they are checked with samples.
+    compiles(&format!(
+        "fn f<const B: bool>() -> u8 {{ 1 }} fn g<const N: u2>() -> u8 {{ f::<true>() }} {}",
+        main_of("u8", "c")
+    ));
 }
 
 #[test]

@@ -211,12 +211,8 @@ impl FnCx<'_, '_> {
     ) -> Expr {
         let def = self.cx.program.fns[function].clone();
         let generic_args = self.call_args(&def, args, span);
-        let names = def.generics.iter().map(|generic| generic.name.name.clone());
-        let env = Env {
-            module: def.module,
-            args: Rc::new(names.zip(generic_args.iter().cloned()).collect()),
-            own: false,
-        };
+        let params = self.params(def.module, &def.generics, &generic_args);
+        let env = Env { module: def.module, args: Rc::new(params), own: false };
         let given = values.len() + usize::from(receiver.is_some());
         if def.decl.params.len() != given {
             let name = &def.decl.name.name;
@@ -292,10 +288,8 @@ impl FnCx<'_, '_> {
             return generic_args;
         }
         let env = self.own_env();
-        for (place, arg) in args.iter().enumerate() {
-            let generic = &def.generics[first + place];
-            generic_args[first + place] = self.convert_arg(generic, arg, &env);
-        }
-        generic_args
+        generic_args.truncate(first);
+        let before = self.params(def.module, &def.generics, &generic_args);
+        self.convert_args(def.module, before, &def.generics[first..], args, &env)
     }
 }

@@ -212,7 +212,7 @@ impl FnCx<'_, '_> {
 
     fn settle_one(&mut self, pending: &Pending) -> bool {
         match pending {
-            Pending::Len(expr, env, var) => match self.mini(expr, env) {
+            Pending::Len(expr, env, var, wanted) => match self.measure(expr, env, wanted) {
                 Mini::Wait => false,
                 Mini::Value(value) => {
                     let known = u64::try_from(value).map_or(0, |value| value);
@@ -225,7 +225,7 @@ impl FnCx<'_, '_> {
                     true
                 }
                 Mini::No => {
-                    let value = self.const_size(expr, env);
+                    let value = self.const_number(expr, env, wanted);
                     self.unify_len(Len::Var(*var), Len::Known(value));
                     true
                 }
