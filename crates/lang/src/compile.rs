@@ -354,3 +354,8 @@ pub fn compile_here(
     let failures: Vec<Failure> = failures.collect();
     Ok((circuit.with_failures(failures), costs, sources))
 }
+        if errors.errors() == 0 {
+            let message = "this cannot be compiled, and nothing says why: a defect of the compiler";
+            let span = tir.instances[entry.instance].as_ref().map_or(Span::default(), |i| i.span);
+            errors.push(Diagnostic::new(Code::Limit, span, message));
+        }

@@ -261,6 +261,26 @@ fn main(c: u8 from 0) -> (r: u32 to all) { count(f::<100>()) as u32 + c as u32 }
 }
 
 #[test]
+fn a_variable_that_is_assigned_to_is_no_constant() {
+    let looped = "fn main(c: bool from 0) -> (r: u8 to all) {
+    let a = [1u8, 2, 4, 8];
+    let mut s = 0u8;
+    for mut i in 0..4 { if c { i = 0; } s += a[i]; }
+    s
+}";
+    assert_eq!(compute(looped, &["true"]), ["4"]);
+    assert_eq!(compute(looped, &["false"]), ["15"]);
+    let matched = "fn main(c: bool from 0) -> (r: u8 to all) {
+    let a = [1u8, 2, 4, 8];
+    match 3usize { mut i => { if c { i = 0; } a[i] } }
+}";
+    assert_eq!(compute(matched, &["true"]), ["1"]);
+    assert_eq!(compute(matched, &["false"]), ["8"]);
+    let bound = looped.replace("s += a[i];", "for k in 0..i { s += 1; }");
+    refused("E04", "bounds of a loop", &[&bound]);
+}
+
+#[test]
 fn integers_without_bits_are_zero() {
     for (ty, body) in [
         ("f32", "((c as i0) as i8) as f32"),

@@ -92,7 +92,8 @@ impl FnCx<'_, '_> {
                 _ => {}
             }
         }
-        PatternKind::Bind(self.local(name, ty, mutable, constant))
+        // What is assigned to is not known, whatever it begins with.
+        PatternKind::Bind(self.local(name, ty, mutable, constant && !mutable))
     }
 
     fn value_pattern(&mut self, value: &Value, span: Span) -> PatternKind {
@@ -110,8 +111,8 @@ impl FnCx<'_, '_> {
     fn pattern_value(&mut self, value: &ast::Expr, ty: &Ty) -> Option<BigInt> {
         match &value.kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => {
-                self.checks.push((Check::Signed, ty.clone(), value.span));
                 let number = self.pattern_value(inner, ty);
+                self.checks.push((Check::Signed, ty.clone(), value.span));
                 number.map(|number| -number)
             }
             ExprKind::Bool(truth) => {
@@ -119,8 +120,8 @@ impl FnCx<'_, '_> {
                 Some(u8::from(*truth).into())
             }
             ExprKind::Int(number, _) => {
-                let checked = self.expr(value, None);
                 self.checks.push((Check::Int, ty.clone(), value.span));
+                let checked = self.expr(value, None);
                 let found = self.ty_of(&checked);
                 self.demand(ty, &found, value.span);
                 Some(number.clone())
@@ -207,10 +208,10 @@ impl FnCx<'_, '_> {
                 self.error(Code::Name, name.span, message);
                 continue;
             };
-            let pattern = match pattern {
             if parts[place].is_some() {
                 self.error(Code::Name, name.span, format!("`{}` is named twice", name.name));
             }
+            let pattern = match pattern {
                 Some(pattern) => self.part(pattern, &types[place], constant),
                 None => {
                     let ty = &types[place];
