@@ -296,3 +296,24 @@ fn integers_without_bits_are_zero() {
     }
     refused("E04", "does not fit in `i0`", &[&main_of("i8", "if (c as i0) < 1 { 1 } else { 0 }")]);
 }
+
+#[test]
+fn a_number_of_parties_that_is_none_is_refused() {
+    let text = "fn main(c: [u8; PARTIES] from each) -> (r: u8 to all) { c[0] }";
+    for (value, good) in
+        [("abc", false), ("1", false), ("300", false), ("0", false), ("-2", false), ("3", true)]
+    {
+        let constants = vec![("PARTIES".to_string(), value.to_string())];
+        let options = Options { constants, ..Options::default() };
+        match compile_text(text, &options) {
+            Ok(circuit) => {
+                assert!(good, "{value}");
+                assert_eq!(circuit.inputs().len(), 3);
+            }
+            Err(errors) => {
+                let shown = errors.to_string();
+                assert!(!good && shown.contains("E04") && shown.contains("PARTIES"), "{shown}");
+            }
+        }
+    }
+}
