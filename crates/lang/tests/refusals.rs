@@ -261,6 +261,18 @@ fn main(c: u8 from 0) -> (r: u32 to all) { count(f::<100>()) as u32 + c as u32 }
 }
 
 #[test]
+fn a_histogram_counts_nothing_beyond_its_numbers() {
+    let program =
+        "fn main(c: [u8; 3] from 0) -> (r: [u2; 300] to all) { std::stats::histogram(c) }";
+    let found = compute(program, &["[9, 1, 44]"]).join("");
+    let counts: Vec<&str> = found.trim_matches(['[', ']']).split(", ").collect();
+    assert_eq!(counts.len(), 300);
+    for (place, count) in counts.iter().enumerate() {
+        assert_eq!(*count, if [1, 9, 44].contains(&place) { "1" } else { "0" }, "{place}");
+    }
+}
+
+#[test]
 fn a_variable_that_is_assigned_to_is_no_constant() {
     let looped = "fn main(c: bool from 0) -> (r: u8 to all) {
     let a = [1u8, 2, 4, 8];
