@@ -310,6 +310,23 @@ fn integers_without_bits_are_zero() {
 }
 
 #[test]
+fn tables_without_rows_have_nothing_in_common() {
+    let program = "use std::psi::{compact, intersect};
+fn main(c: u8 from 0) -> (r: u8 to all) {
+    let none: [Option<u8>; 0] = [];
+    let nothing: [u8; 0] = [];
+    let one = compact([Some(c)]);
+    let a = intersect([c], nothing);
+    let b = intersect(nothing, nothing);
+    count([x.is_some() for x in compact(none)]) as u8
+        + count([x.is_some() for x in a]) as u8
+        + count([x.is_some() for x in b]) as u8
+        + match one[0] { Some(x) => x, None => 0 }
+}";
+    assert_eq!(compute(program, &["5"]), ["5"]);
+}
+
+#[test]
 fn a_number_of_parties_that_is_none_is_refused() {
     let text = "fn main(c: [u8; PARTIES] from each) -> (r: u8 to all) { c[0] }";
     for (value, good) in
