@@ -17,7 +17,7 @@ use report::{ComponentBytes, CostJson, ProtocolBytes};
 
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
-use crate::lang::{ProgramArgs, folder};
+use crate::lang::{ProgramArgs, folder, wrong_program};
 use crate::output::{print, print_json, tell};
 use crate::source::parties_of;
 
@@ -43,7 +43,7 @@ pub struct CostArgs {
 /// Shows what a program costs.
 ///
 /// # Errors
-/// A usage failure with all errors of the program, and when the page cannot be written.
+/// A usage failure when the program has errors, which are printed, and when the page cannot be written.
 pub fn command(args: &CostArgs) -> CliResult<()> {
     let text = read_source(Path::new(&args.file)).map_err(CliError::usage)?;
     let options = args.program.options(args.parties);
@@ -53,7 +53,7 @@ pub fn command(args: &CostArgs) -> CliResult<()> {
                 let report = report(&circuit, &costs.unwrap_or_default(), &sources);
                 (circuit, report, sources)
             })
-            .map_err(|errors| CliError::usage(format!("{} has errors\n\n{errors}", args.file)))
+            .map_err(|errors| wrong_program(&args.file, &errors.list, &errors.sources))
     })?;
     let parties = args.parties.unwrap_or_else(|| parties_of(&circuit));
     let whole = protocol_bytes(&circuit, parties);

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use symbolon::circuit::Circuit;
-use symbolon_lang::diag::{Code, Diagnostic};
-use symbolon_lang::source::{Folder, read_source};
+use symbolon_lang::diag::{Code, Diagnostic, Diagnostics};
+use symbolon_lang::source::{Folder, Sources, read_source};
 use symbolon_lang::{Options, fmt::format, testing::run_tests};
 
 use crate::error::{CliError, CliResult};
@@ -56,16 +56,22 @@ pub fn folder(path: &str) -> Folder {
     Folder(Path::new(path).parent().map_or_else(PathBuf::new, Path::to_path_buf))
 }
 
+/// Tells of a program's errors, each with its lines; the failure that remains is one line.
+pub fn wrong_program(path: &str, list: &Diagnostics, sources: &Sources) -> CliError {
+    tell(&list.render(sources, false));
+    CliError::usage(format!("{path} has {}", counted(list.errors() as u64, "error")))
+}
+
 /// Compiles a program.
 ///
 /// # Errors
-/// A usage failure with all errors of the program.
+/// A usage failure when it has errors, which are printed.
 pub fn compile(path: &str, program: &ProgramArgs, parties: Option<u16>) -> CliResult<Circuit> {
     let text = read_source(Path::new(path)).map_err(CliError::usage)?;
     // How many parties there are is the program's to say where nobody else does.
     let options = program.options(parties);
     symbolon_lang::compile(path, &text, &folder(path), &options)
-        .map_err(|errors| CliError::usage(format!("{path} has errors\n\n{errors}")))
+        .map_err(|errors| wrong_program(path, &errors.list, &errors.sources))
 }
 
 /// The failed assert that outputs tell of, as the failure of the command.
@@ -245,8 +251,7 @@ pub fn test(args: &TestArgs) -> CliResult<()> {
     let results = symbolon_lang::with_stack(|| {
         let checked = symbolon_lang::check(&args.file, &text, &folder(&args.file), &options);
         if checked.errors.errors() > 0 {
-            let shown = checked.errors.render(&checked.sources, false);
-            return Err(CliError::usage(format!("{} has errors\n\n{shown}", args.file)));
+            return Err(wrong_program(&args.file, &checked.errors, &checked.sources));
         }
         Ok(run_tests(&checked, args.seed))
     })?;

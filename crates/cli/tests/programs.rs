@@ -84,6 +84,29 @@ fn tools_check_format_count_and_test() {
     assert_eq!((errors[0]["code"].as_str(), errors[0]["line"].as_u64()), (Some("E02"), Some(1)));
 }
 
+/// With the lines they are about, and nothing that a terminal obeys; the error itself is one line.
+#[test]
+fn errors_of_a_program_are_shown_by_all_that_compile_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = "fn main(a: u8 from 0) -> (r: u8 to all) {\n    lost /* \x1b[2J */\n}\n";
+    std::fs::write(folder.path().join("p.sym"), source).expect("written");
+    let commands: [&[&str]; 6] = [
+        &["check", "p.sym"],
+        &["cost", "p.sym"],
+        &["test", "p.sym"],
+        &["circuit", "info", "p.sym"],
+        &["circuit", "eval", "p.sym", "--input", "a=1"],
+        &["local", "p.sym", "--input", "a=1"],
+    ];
+    for words in commands {
+        let told = symbolon_in(folder.path(), "", words).expect(2).err;
+        assert!(told.contains("error[E02]: there is no value `lost`\n"), "{words:?}: {told}");
+        assert!(told.contains("p.sym:2:5\n"), "{words:?}: {told}");
+        assert!(told.lines().any(|line| line == "error: p.sym has 1 error"), "{words:?}: {told}");
+        assert!(!told.contains('\x1b') && !told.contains("\\n"), "{words:?}: {told}");
+    }
+}
+
 #[test]
 fn values_come_from_files_by_the_signature() {
     let folder = tempfile::tempdir().expect("a folder");

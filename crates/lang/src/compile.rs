@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
 
 use crate::ast::{self, Owner, Party, ResultDecl, Who};
+use crate::builtin;
 use crate::check::{Cx, UNREACHABLE};
 use crate::cost::Costs;
 use crate::diag::{Code, Diagnostic, Diagnostics};
@@ -154,18 +155,29 @@ fn check_program(
 }
 
 fn constant_parties(options: &Options) -> Option<u64> {
-    let set = options.constants.iter().find(|(name, _)| name == "PARTIES")?;
-    set.1.parse().ok().filter(|parties| (2..=256).contains(parties))
+    let set = options.constants.iter().find(|(name, _)| name == builtin::PARTIES)?;
+    read_parties(&set.1)
+}
+
+fn read_parties(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|parties| (2..=256).contains(parties))
 }
 
 fn check_settings(cx: &mut Cx<'_>, options: &Options) {
-    for (name, _) in &options.constants {
+    for (name, value) in &options.constants {
+        if name == builtin::PARTIES {
+            if read_parties(value).is_none() {
+                let message = "`PARTIES` is set to something that is no number from 2 to 256";
+                cx.errors.push(Diagnostic::new(Code::Constant, Span::default(), message));
+            }
+            continue;
+        }
         let known = cx
             .program
             .consts
             .iter()
             .any(|def| def.module == 0 && def.public && *def.decl.name.name == **name);
-        if !known && name != "PARTIES" {
+        if !known {
             let message = format!("the program has no `pub const {name}`");
             cx.errors.push(Diagnostic::new(Code::Name, Span::default(), message));
         }
@@ -344,6 +356,11 @@ pub fn compile_here(
         return Err(Errors { list: errors, sources });
     };
     let Ok((circuit, costs)) = lower_entry(&tir, &entry, &mut errors, costs) else {
+        if errors.errors() == 0 {
+            let message = "this cannot be compiled, and nothing says why: a defect of the compiler";
+            let span = tir.instances[entry.instance].as_ref().map_or(Span::default(), |i| i.span);
+            errors.push(Diagnostic::new(Code::Limit, span, message));
+        }
         return Err(Errors { list: errors, sources });
     };
     let failures = tir.asserts.iter().map(|(text, span)| Failure {

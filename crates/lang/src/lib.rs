@@ -6,6 +6,7 @@
 //! instances without gates: it evaluates constants, and tests compare the two.
 
 pub mod ast;
+mod builtin;
 mod check;
 mod compile;
 pub mod cost;

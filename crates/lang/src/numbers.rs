@@ -143,6 +143,9 @@ fn to_integer(from: Precision, bits: u64, to: &Shape) -> BigInt {
         Shape::Fixed(int, frac) => (true, int + frac, *frac),
         _ => (false, 1, 0),
     };
+    if width == 0 {
+        return BigInt::ZERO;
+    }
     let magnitude = BigInt::from(1) << (width - u32::from(signed));
     let (least, most) = (if signed { -magnitude.clone() } else { BigInt::ZERO }, magnitude - 1);
     if value.is_nan() {

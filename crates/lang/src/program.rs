@@ -1,9 +1,10 @@
 //! Modules and what they define. A module is read when it is first named.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::ast::*;
+use crate::builtin;
 use crate::def::Def;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::references::{References, Target};
@@ -160,6 +161,10 @@ impl<'a> Program<'a> {
         public: bool,
         errors: &mut Diagnostics,
     ) {
+        if builtin::takes(&name.name, def) {
+            let message = format!("`{}` is a name of the language itself", name.name);
+            errors.push(Diagnostic::new(Code::Name, name.span, message));
+        }
         let m = &mut self.modules[module];
         let taken = m.uses.contains_key(&name.name)
             || m.scope.insert(name.name.clone(), (def, public)).is_some();
@@ -186,6 +191,8 @@ impl<'a> Program<'a> {
             }
             ItemKind::Struct(decl) => {
                 let name = decl.name.clone();
+                check_generics(&decl.generics, errors);
+                check_distinct(decl.fields.iter().map(|(name, _)| name), errors);
                 self.adts.push(Adt { module, decl: AdtDecl::Struct(decl) });
                 self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
             }
@@ -196,6 +203,8 @@ impl<'a> Program<'a> {
                     errors.push(Diagnostic::new(Code::Type, name.span, message));
                     return;
                 }
+                check_generics(&decl.generics, errors);
+                check_distinct(decl.variants.iter().map(|(name, _)| name), errors);
                 self.adts.push(Adt { module, decl: AdtDecl::Enum(decl) });
                 self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
             }
@@ -205,6 +214,7 @@ impl<'a> Program<'a> {
             ItemKind::Fn(decl) => {
                 let name = decl.name.clone();
                 let generics = Arc::new(decl.generics.clone());
+                check_signature(&decl, &generics, errors);
                 self.fns.push(FnDef { module, decl, owner: None, generics });
                 self.define(module, &name, Def::Fn(self.fns.len() - 1), public, errors);
             }
@@ -213,6 +223,7 @@ impl<'a> Program<'a> {
                     let message = "`parties` stands once, in the main file";
                     errors.push(Diagnostic::new(Code::Name, item.span, message));
                 }
+                check_distinct(names.iter(), errors);
                 if module == 0 {
                     self.parties = names;
                 }
@@ -271,6 +282,7 @@ impl<'a> Program<'a> {
                 let mut all = generics.clone();
                 all.extend(decl.generics.iter().cloned());
                 let name = decl.name.clone();
+                check_signature(&decl, &all, errors);
                 let owner = Some(owner.clone());
                 self.fns.push(FnDef { module, decl, owner, generics: Arc::new(all) });
                 let place = self.fns.len() - 1;
@@ -475,5 +487,36 @@ impl<'a> Program<'a> {
             Def::Const(place) => Some(self.consts.get(place)?.decl.name.span),
             Def::Alias(alias) => Some(self.alias_names.get(alias)?.span),
         }
+    }
+}
+
+/// Reports every name that stands a second time.
+fn check_distinct<'n>(names: impl Iterator<Item = &'n Ident>, errors: &mut Diagnostics) {
+    let mut known = HashSet::new();
+    for name in names {
+        if !known.insert(&name.name) && &*name.name != "_" {
+            let message = format!("`{}` is defined twice", name.name);
+            errors.push(Diagnostic::new(Code::Name, name.span, message));
+        }
+    }
+}
+
+/// Parameters in `<…>`: each has a name of its own, and no type that of one of the language.
+fn check_generics(generics: &[Generic], errors: &mut Diagnostics) {
+    check_distinct(generics.iter().map(|generic| &generic.name), errors);
+    for Generic { name, kind } in generics {
+        if matches!(kind, GenericKind::Type(_)) && builtin::ty(&name.name).is_some() {
+            let message = format!("`{}` is a name of the language itself", name.name);
+            errors.push(Diagnostic::new(Code::Name, name.span, message));
+        }
+    }
+}
+
+/// A function's parameters, also those in `<…>`, and its outputs.
+fn check_signature(decl: &FnDecl, generics: &[Generic], errors: &mut Diagnostics) {
+    check_generics(generics, errors);
+    check_distinct(decl.params.iter().map(|param| &param.name), errors);
+    if let ResultDecl::Ports(ports) = &decl.result {
+        check_distinct(ports.iter().map(|(name, ..)| name), errors);
     }
 }

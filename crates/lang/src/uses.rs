@@ -77,7 +77,7 @@ pub fn expr_in_types(expr: &Expr, name: &str) -> bool {
 }
 
 /// Whether `name` stands anywhere in this expression.
-fn names(expr: &Expr, name: &str) -> bool {
+pub fn names(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
         ExprKind::Path(path, _) => path.parts.len() == 1 && &*path.parts[0].name == name,
         ExprKind::Cast(value, ty) => names(value, name) || type_names(ty, name),

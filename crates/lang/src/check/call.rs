@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::FnCx;
 use super::unknown::Env;
 use crate::ast::{self, BinaryOp, ExprKind, Ident};
+use crate::builtin;
 use crate::def::Def;
 use crate::diag::Code;
 use crate::references::Target;
@@ -70,10 +71,9 @@ impl FnCx<'_, '_> {
         hint: Option<&Ty>,
         span: Span,
     ) -> Option<Expr> {
-        let std = self.cx.program.is_std(self.module);
-        let op = match &*name.name {
-            "assert" => return Some(self.assert(values, span)),
-            "zero" => {
+        match builtin::function(&name.name) {
+            Some(builtin::Function::Assert) => return Some(self.assert(values, span)),
+            Some(builtin::Function::Zero) => {
                 let ty = match (args, hint) {
                     ([ast::Arg::Type(ty)], _) => self.own_type(ty),
                     ([ast::Arg::Expr(ast::Expr { kind: ExprKind::Path(path, _), span })], _) => {
@@ -90,18 +90,11 @@ impl FnCx<'_, '_> {
                     span,
                 ));
             }
-            "clog2" => {
-                let [value] = values else {
-                    self.error(Code::Type, span, "`clog2` takes one number");
-                    return Some(self.broken(span));
-                };
-                let value = self.check(value, &Ty::size());
-                if !value.constant {
-                    self.error(Code::Constant, value.span, "`clog2` takes a constant");
-                }
-                let kind = Kind::Intrinsic(Intrinsic::Clog2, vec![value]);
-                return Some(self.node(kind, &Ty::size(), true, span));
-            }
+            Some(builtin::Function::Clog2) => return Some(self.clog2(values, span)),
+            None => {}
+        }
+        let std = self.cx.program.is_std(self.module);
+        let op = match &*name.name {
             "__to_bits" if std => Intrinsic::ToBits,
             "__from_bits" if std => Intrinsic::FromBits,
             "__sum" if std => Intrinsic::Sum,
@@ -125,6 +118,19 @@ impl FnCx<'_, '_> {
             None => self.any(),
         };
         Some(self.node(Kind::Intrinsic(op, values), &ty, constant, span))
+    }
+
+    fn clog2(&mut self, values: &[ast::Expr], span: Span) -> Expr {
+        let [value] = values else {
+            self.error(Code::Type, span, "`clog2` takes one number");
+            return self.broken(span);
+        };
+        let value = self.check(value, &Ty::size());
+        if !value.constant {
+            self.error(Code::Constant, value.span, "`clog2` takes a constant");
+        }
+        let kind = Kind::Intrinsic(Intrinsic::Clog2, vec![value]);
+        self.node(kind, &Ty::size(), true, span)
     }
 
     /// A text that an assert shows; its number.
@@ -205,12 +211,8 @@ impl FnCx<'_, '_> {
     ) -> Expr {
         let def = self.cx.program.fns[function].clone();
         let generic_args = self.call_args(&def, args, span);
-        let names = def.generics.iter().map(|generic| generic.name.name.clone());
-        let env = Env {
-            module: def.module,
-            args: Rc::new(names.zip(generic_args.iter().cloned()).collect()),
-            own: false,
-        };
+        let params = self.params(def.module, &def.generics, &generic_args);
+        let env = Env { module: def.module, args: Rc::new(params), own: false };
         let given = values.len() + usize::from(receiver.is_some());
         if def.decl.params.len() != given {
             let name = &def.decl.name.name;
@@ -286,10 +288,8 @@ impl FnCx<'_, '_> {
             return generic_args;
         }
         let env = self.own_env();
-        for (place, arg) in args.iter().enumerate() {
-            let generic = &def.generics[first + place];
-            generic_args[first + place] = self.convert_arg(generic, arg, &env);
-        }
-        generic_args
+        generic_args.truncate(first);
+        let before = self.params(def.module, &def.generics, &generic_args);
+        self.convert_args(def.module, before, &def.generics[first..], args, &env)
     }
 }

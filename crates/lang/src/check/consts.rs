@@ -2,14 +2,23 @@
 
 use std::rc::Rc;
 
-use super::{Binding, ConstState, Cx, FnCx};
+use super::unknown::Param;
+use super::{Binding, ConstState, Cx, FnCx, LocalInfo};
 use crate::ast::{self, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::interp::{Interp, Stop};
 use crate::source::Span;
 use crate::tir::MAX_DEPTH;
-use crate::ty::{Arg, Len, Ty};
+use crate::ty::Ty;
 use crate::value::Value;
+
+/// A name that a constant sees in the function around it.
+pub(super) struct Seen {
+    pub name: Name,
+    pub ty: Ty,
+    /// None if it is no constant: it hides one of the same name.
+    pub value: Option<Rc<Value>>,
+}
 
 impl Cx<'_> {
     /// The value of a constant; none after an error, which is reported.
@@ -74,8 +83,8 @@ impl Cx<'_> {
         expr: &ast::Expr,
         expected: Option<Ty>,
         module: usize,
-        args: Vec<(Name, Arg)>,
-        scope: Vec<(Name, Binding)>,
+        args: Vec<Param>,
+        scope: Vec<Seen>,
     ) -> Option<(Ty, Value)> {
         if self.depth >= MAX_DEPTH {
             self.error(Code::Limit, expr.span, "constants call functions more than 256 deep");
@@ -92,21 +101,26 @@ impl Cx<'_> {
         expr: &ast::Expr,
         expected: Option<Ty>,
         module: usize,
-        args: Vec<(Name, Arg)>,
-        scope: Vec<(Name, Binding)>,
+        args: Vec<Param>,
+        scope: Vec<Seen>,
     ) -> Option<(Ty, Value)> {
         let errors = self.errors.errors();
         let mut fn_cx = FnCx::new(self, module);
-        for (name, arg) in &args {
-            if let Arg::Const(Len::Known(n)) = arg
-                && !scope.iter().any(|(known, _)| known == name)
-            {
-                let value = Rc::new(Value::Int((*n).into()));
-                fn_cx.scope.push((name.clone(), Binding::Const(Ty::size(), value)));
-            }
-        }
         fn_cx.generics = Rc::new(args);
-        fn_cx.scope.extend(scope);
+        fn_cx.bind_const_params();
+        for Seen { name, ty, value } in scope {
+            let binding = match value {
+                Some(value) => Binding::Const(ty, value),
+                None => {
+                    let ty = fn_cx.type_ref(&ty);
+                    let (name, span) = (name.clone(), expr.span);
+                    let local = LocalInfo { name, span, ty, mutable: false, constant: false };
+                    fn_cx.locals.push(local);
+                    Binding::Local(fn_cx.locals.len() as u32 - 1)
+                }
+            };
+            fn_cx.scope.push((name, binding));
+        }
         let ty = expected.unwrap_or_else(|| fn_cx.any());
         let body = fn_cx.check(expr, &ty);
         let result = fn_cx.type_ref(&ty);

@@ -93,16 +93,9 @@ impl Search<'_> {
         let rows: Vec<Vec<Cell>> = rows.iter().flat_map(|row| split_or(row)).collect();
         match self.shapes.shape(types[0]).clone() {
             Shape::Bool => self.numbers(&rows, row, types, 0.into(), 1.into()),
-            Shape::Int(signed, width) => {
-                let top = (BigInt::from(1) << width) - 1;
-                let low = if signed && width > 0 {
-                    -(BigInt::from(1) << (width - 1))
-                } else {
-                    BigInt::ZERO
-                };
-                let high: BigInt = top + &low;
-                self.numbers(&rows, row, types, low, high)
-            }
+            Shape::Int(signed, width) => self.integers(&rows, row, types, signed, width),
+            // Patterns have its bits as a number.
+            Shape::Fixed(int, frac) => self.integers(&rows, row, types, true, int + frac),
             Shape::Enum(_, variants) => {
                 let wanted: Vec<usize> = match first {
                     Cell::Form(variant, _) => vec![*variant],
@@ -114,7 +107,7 @@ impl Search<'_> {
                 let parts = self.shapes.parts(types[0]);
                 self.form(&rows, row, types, 0, &parts)
             }
-            Shape::Array(..) | Shape::Fixed(..) | Shape::Float(_) => {
+            Shape::Array(..) | Shape::Float(_) => {
                 let rows: Vec<Vec<Cell>> = rows.iter().map(|row| row[1..].to_vec()).collect();
                 self.useful(&rows, rest, &types[1..])
             }
@@ -142,6 +135,24 @@ impl Search<'_> {
         let Some(row) = open(row) else { return false };
         let types: Vec<TyId> = parts.iter().chain(&types[1..]).copied().collect();
         self.useful(&rows, &row, &types)
+    }
+
+    /// The question for integers of this width.
+    fn integers(
+        &mut self,
+        rows: &[Vec<Cell>],
+        row: &[Cell],
+        types: &[TyId],
+        signed: bool,
+        width: u32,
+    ) -> bool {
+        let top = (BigInt::from(1) << width) - 1;
+        let low = match width.checked_sub(1) {
+            Some(below) if signed => -(BigInt::from(1) << below),
+            _ => BigInt::ZERO,
+        };
+        let high: BigInt = top + &low;
+        self.numbers(rows, row, types, low, high)
     }
 
     /// The question for each of the ranges that the patterns cut the numbers into.

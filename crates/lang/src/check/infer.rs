@@ -1,5 +1,7 @@
 //! Unknown types and constants, and what makes them known.
 
+use num_bigint::BigInt;
+
 use super::FnCx;
 use crate::diag::Code;
 use crate::source::Span;
@@ -210,7 +212,7 @@ impl FnCx<'_, '_> {
 
     fn settle_one(&mut self, pending: &Pending) -> bool {
         match pending {
-            Pending::Len(expr, env, var) => match self.mini(expr, env) {
+            Pending::Len(expr, env, var, wanted) => match self.measure(expr, env, wanted) {
                 Mini::Wait => false,
                 Mini::Value(value) => {
                     let known = u64::try_from(value).map_or(0, |value| value);
@@ -223,7 +225,7 @@ impl FnCx<'_, '_> {
                     true
                 }
                 Mini::No => {
-                    let value = self.const_size(expr, env);
+                    let value = self.const_number(expr, env, wanted);
                     self.unify_len(Len::Var(*var), Len::Known(value));
                     true
                 }
@@ -266,12 +268,18 @@ impl FnCx<'_, '_> {
 
     /// Checks what must hold of types that are known by now.
     pub(super) fn run_checks(&mut self) {
-        for (check, ty, span) in std::mem::take(&mut self.checks) {
-            let ty = self.resolve(&ty);
+        let checks = std::mem::take(&mut self.checks);
+        let mut checks = checks.iter().peekable();
+        while let Some((check, ty, span)) = checks.next() {
+            let (ty, span) = (self.resolve(ty), *span);
+            // Directly under a minus: the negation is checked next, and ends where the literal does.
+            let negated = checks.peek().is_some_and(|(next, _, around)| {
+                matches!(next, Check::Signed) && (around.file, around.end) == (span.file, span.end)
+            });
             if ty == Ty::Error {
                 continue;
             }
-            let (fits, expected) = match &check {
+            let (fits, expected) = match check {
                 Check::Num => (is_number(&ty), "a number"),
                 Check::Remainder => {
                     (matches!(ty, Ty::Int(..) | Ty::Fixed(..)), "an integer or a `fixed`")
@@ -290,11 +298,11 @@ impl FnCx<'_, '_> {
                     (fits, "a `bool` or a number, converted to a number")
                 }
                 Check::Fraction(text) => {
-                    self.check_fraction(text, &ty, span);
+                    self.check_fraction(text, &ty, negated, span);
                     continue;
                 }
                 Check::Literal(value) => {
-                    self.check_literal(value, &ty, span);
+                    self.check_literal(value, &ty, negated, span);
                     continue;
                 }
             };
@@ -306,7 +314,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn check_fraction(&mut self, text: &str, ty: &Ty, span: Span) {
+    fn check_fraction(&mut self, text: &str, ty: &Ty, negated: bool, span: Span) {
         if let Ty::Float(precision) = *ty {
             let infinite = match precision {
                 Precision::Single => text.parse::<f32>().is_ok_and(f32::is_infinite),
@@ -327,7 +335,7 @@ impl FnCx<'_, '_> {
         };
         match crate::numbers::scaled(text, frac as u32) {
             None => self.error(Code::Constant, span, "this number is too large or too small"),
-            Some(value) if value.bits() >= int + frac && int + frac > 0 => {
+            Some(value) if !fits(&value, true, int + frac, negated) => {
                 let shown = self.show(ty);
                 let message = format!("this number does not fit in `{shown}`");
                 self.error(Code::Constant, span, message);
@@ -336,16 +344,13 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn check_literal(&mut self, value: &num_bigint::BigInt, ty: &Ty, span: Span) {
+    fn check_literal(&mut self, value: &BigInt, ty: &Ty, negated: bool, span: Span) {
         let (signed, width) = match ty {
             Ty::Int(signed, Len::Known(width)) => (*signed, *width),
             Ty::Fixed(Len::Known(int), _) => (true, *int),
             _ => return,
         };
-        let bits = value.bits();
-        // The least signed integer is written as a negated literal, which has one value more.
-        let least = signed && bits == width && value.trailing_zeros() == Some(width - 1);
-        if bits > width.saturating_sub(u64::from(signed)) && !least {
+        if !fits(value, signed, width, negated) {
             let shown = self.show(ty);
             let message = format!("this number does not fit in `{shown}`");
             self.error(Code::Constant, span, message);
@@ -360,6 +365,16 @@ impl FnCx<'_, '_> {
             VarKind::Fraction => "a fraction",
         })
     }
+}
+
+/// Whether a literal fits in this many bits.
+fn fits(value: &BigInt, signed: bool, width: u64, negated: bool) -> bool {
+    // There is one negative number more than there are positive ones.
+    let least = negated
+        && signed
+        && value.bits() == width
+        && value.trailing_zeros().is_some_and(|zeros| Some(zeros) == width.checked_sub(1));
+    value.bits() <= width.saturating_sub(u64::from(signed)) || least
 }
 
 /// Whether `+` takes values of a type.

@@ -27,7 +27,7 @@ use crate::tir::{Expr, Instance, Local, MAX_DEPTH, Tir, TyRef};
 use crate::ty::{Arg, Len, Shape, Ty, TyId};
 use crate::value::Value;
 
-use unknown::{Check, Env, Pending, VarKind};
+use unknown::{Check, Env, Param, Pending, VarKind};
 
 /// A program has at most this many instances of functions.
 pub const MAX_INSTANCES: usize = 65_536;
@@ -71,6 +71,8 @@ pub struct Cx<'a> {
     /// Instances that are checked with all that they call.
     ensured: HashSet<usize>,
     consts: HashMap<usize, ConstState>,
+    /// Const parameters whose types are being found.
+    open_params: Vec<Span>,
     depth: u32,
     rounds: u64,
     steps: u64,
@@ -94,6 +96,7 @@ impl<'a> Cx<'a> {
             waiting: Vec::new(),
             ensured: HashSet::new(),
             consts: HashMap::new(),
+            open_params: Vec::new(),
             depth: 0,
             rounds: 0,
             steps: 0,
@@ -192,7 +195,7 @@ impl<'a> Cx<'a> {
             }
             Ty::Adt(adt, args) => {
                 let name = self.program.adts[*adt].name().name.clone();
-                let variants = self.variants(*adt, args);
+                let variants = self.variants(*adt, args, span);
                 let is_struct = matches!(self.program.adts[*adt].decl, AdtDecl::Struct(_));
                 let mut shapes = Vec::new();
                 for (name, payload) in variants {
@@ -229,8 +232,12 @@ impl<'a> Cx<'a> {
 
     /// The variants of an enumeration with their payloads; of a structure one, its fields. Unknown
     /// parts of the arguments are not allowed.
-    fn variants(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
+    fn variants(&mut self, adt: usize, args: &[Arg], span: Span) -> Vec<(Name, Vec<Ty>)> {
         let mut fn_cx = FnCx::new(self, 0);
+        let generics = fn_cx.cx.program.adts[adt].generics().to_vec();
+        let module = fn_cx.cx.program.adts[adt].module;
+        let params = fn_cx.params(module, &generics, args);
+        fn_cx.check_const_params(&generics, &params, Some(span));
         let variants = fn_cx.variants_of(adt, args);
         fn_cx.settle();
         let resolve = |ty: &Ty| fn_cx.resolve(ty);
@@ -284,8 +291,10 @@ impl<'a> Cx<'a> {
 struct FnCx<'c, 'a> {
     cx: &'c mut Cx<'a>,
     module: usize,
-    generics: Rc<Vec<(Name, Arg)>>,
+    generics: Rc<Vec<Param>>,
     scope: Vec<(Name, Binding)>,
+    /// How many of the first names in scope are const parameters.
+    param_bindings: usize,
     locals: Vec<LocalInfo>,
     types: Vec<Ty>,
     type_spans: Vec<Span>,
@@ -334,6 +343,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             module,
             generics: Rc::new(Vec::new()),
             scope: Vec::new(),
+            param_bindings: 0,
             locals: Vec::new(),
             types: Vec::new(),
             type_spans: Vec::new(),
@@ -423,10 +433,9 @@ impl<'c, 'a> FnCx<'c, 'a> {
     }
 
     fn variants_of(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
-        let names: Vec<Name> =
-            self.cx.program.adts[adt].generics().iter().map(|g| g.name.name.clone()).collect();
+        let generics = self.cx.program.adts[adt].generics().to_vec();
         let module = self.cx.program.adts[adt].module;
-        let args = Rc::new(names.into_iter().zip(args.iter().cloned()).collect());
+        let args = Rc::new(self.params(module, &generics, args));
         let env = Env { module, args, own: false };
         match &self.cx.program.adts[adt].decl {
             AdtDecl::Struct(decl) => {
@@ -448,12 +457,12 @@ impl<'c, 'a> FnCx<'c, 'a> {
     fn check_function(cx: &'c mut Cx<'a>, function: usize, args: &[Arg]) -> Instance {
         let def = cx.program.fns[function].clone();
         let mut this = FnCx::new(cx, def.module);
-        let names = def.generics.iter().map(|generic| generic.name.name.clone());
-        this.generics = Rc::new(names.zip(args.iter().cloned()).collect());
+        this.generics = Rc::new(this.params(def.module, &def.generics, args));
         this.place = def.decl.name.span;
         this.allows_unreachable = def.decl.allows(UNREACHABLE);
         this.check_bounds(&def.generics.clone(), args, def.decl.name.span);
-        this.bind_const_params(&def.generics.clone(), args);
+        this.check_const_params(&def.generics, &this.generics.clone(), None);
+        this.bind_const_params();
         let mut params = Vec::new();
         for param in &def.decl.params {
             let ty = match (&param.ty, &def.owner) {
@@ -493,24 +502,47 @@ impl<'c, 'a> FnCx<'c, 'a> {
         instance
     }
 
-    /// Makes const parameters constants in scope.
-    fn bind_const_params(&mut self, generics: &[ast::Generic], args: &[Arg]) {
-        for (generic, arg) in generics.iter().zip(args) {
-            let (GenericKind::Const(ty), Arg::Const(Len::Known(value))) = (&generic.kind, arg)
-            else {
-                continue;
+    /// Makes const parameters constants in scope, the first ones.
+    fn bind_const_params(&mut self) {
+        for param in self.generics.clone().iter() {
+            let Arg::Const(Len::Known(value)) = param.arg else { continue };
+            let value = match &param.ty {
+                Ty::Bool => Value::Bool(value != 0),
+                _ => Value::Int(value.into()),
             };
-            let ty = self.own_type(ty);
-            let value = match &ty {
-                Ty::Bool => Value::Bool(*value != 0),
-                Ty::Int(false, _) | Ty::Error => Value::Int((*value).into()),
+            let binding = Binding::Const(param.ty.clone(), Rc::new(value));
+            self.scope.push((param.name.clone(), binding));
+        }
+        self.param_bindings = self.scope.len();
+    }
+
+    /// Reports const parameters of other types than there are, and arguments that do not fit: at
+    /// this place, or where the parameter is declared.
+    fn check_const_params(
+        &mut self,
+        generics: &[ast::Generic],
+        params: &[Param],
+        place: Option<Span>,
+    ) {
+        for (generic, param) in generics.iter().zip(params) {
+            let Arg::Const(Len::Known(value)) = param.arg else { continue };
+            let ty = self.resolve(&param.ty);
+            let most = match &ty {
+                Ty::Bool => 1,
+                Ty::Int(false, Len::Known(width)) if *width < 64 => (1 << width) - 1,
+                Ty::Int(false, _) | Ty::Error => continue,
                 _ => {
                     let message = "a const parameter is `bool` or an unsigned integer";
                     self.error(Code::Type, generic.name.span, message);
-                    Value::Int((*value).into())
+                    continue;
                 }
             };
-            self.scope.push((generic.name.name.clone(), Binding::Const(ty, Rc::new(value))));
+            if value > most {
+                let shown = self.show(&ty);
+                let message =
+                    format!("`{}` is {value}, which does not fit in `{shown}`", param.name);
+                self.error(Code::Constant, place.unwrap_or(generic.name.span), message);
+            }
         }
     }
 

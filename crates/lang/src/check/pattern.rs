@@ -16,6 +16,28 @@ use crate::value::Value;
 impl FnCx<'_, '_> {
     /// Checks a pattern for values of a type and brings its names into scope.
     pub(super) fn pattern(&mut self, pattern: &ast::Pattern, ty: &Ty, constant: bool) -> Pattern {
+        let mark = self.scope.len();
+        let checked = self.part(pattern, ty, constant);
+        self.check_names(mark);
+        checked
+    }
+
+    /// Reports names that a pattern binds twice: those in scope from this place on.
+    fn check_names(&mut self, mark: usize) {
+        for place in mark..self.scope.len() {
+            let (name, binding) = &self.scope[place];
+            if let Binding::Local(local) = binding
+                && self.scope[mark..place].iter().any(|(known, _)| known == name)
+            {
+                let message = format!("`{name}` is bound twice");
+                let span = self.locals[*local as usize].span;
+                self.error(Code::Name, span, message);
+            }
+        }
+    }
+
+    /// Checks a pattern or a part of one.
+    fn part(&mut self, pattern: &ast::Pattern, ty: &Ty, constant: bool) -> Pattern {
         let span = pattern.span;
         self.place = span;
         let kind = match &pattern.kind {
@@ -70,7 +92,8 @@ impl FnCx<'_, '_> {
                 _ => {}
             }
         }
-        PatternKind::Bind(self.local(name, ty, mutable, constant))
+        // What is assigned to is not known, whatever it begins with.
+        PatternKind::Bind(self.local(name, ty, mutable, constant && !mutable))
     }
 
     fn value_pattern(&mut self, value: &Value, span: Span) -> PatternKind {
@@ -88,18 +111,19 @@ impl FnCx<'_, '_> {
     fn pattern_value(&mut self, value: &ast::Expr, ty: &Ty) -> Option<BigInt> {
         match &value.kind {
             ExprKind::Unary(UnaryOp::Neg, inner) => {
+                let number = self.pattern_value(inner, ty);
                 self.checks.push((Check::Signed, ty.clone(), value.span));
-                self.pattern_value(inner, ty).map(|value| -value)
+                number.map(|number| -number)
             }
             ExprKind::Bool(truth) => {
                 self.demand(ty, &Ty::Bool, value.span);
                 Some(u8::from(*truth).into())
             }
             ExprKind::Int(number, _) => {
+                self.checks.push((Check::Int, ty.clone(), value.span));
                 let checked = self.expr(value, None);
                 let found = self.ty_of(&checked);
                 self.demand(ty, &found, value.span);
-                self.checks.push((Check::Int, ty.clone(), value.span));
                 Some(number.clone())
             }
             ExprKind::Char(byte) => {
@@ -125,7 +149,7 @@ impl FnCx<'_, '_> {
         let types: Vec<Ty> = parts.iter().map(|_| self.any()).collect();
         self.demand(ty, &Ty::Tuple(types.clone()), span);
         let parts =
-            parts.iter().zip(&types).map(|(part, ty)| self.pattern(part, ty, constant)).collect();
+            parts.iter().zip(&types).map(|(part, ty)| self.part(part, ty, constant)).collect();
         PatternKind::Tuple(parts)
     }
 
@@ -152,7 +176,7 @@ impl FnCx<'_, '_> {
             return PatternKind::Any;
         }
         let parts =
-            parts.iter().zip(&payload).map(|(part, ty)| self.pattern(part, ty, constant)).collect();
+            parts.iter().zip(&payload).map(|(part, ty)| self.part(part, ty, constant)).collect();
         PatternKind::Variant(variant, parts)
     }
 
@@ -184,8 +208,11 @@ impl FnCx<'_, '_> {
                 self.error(Code::Name, name.span, message);
                 continue;
             };
+            if parts[place].is_some() {
+                self.error(Code::Name, name.span, format!("`{}` is named twice", name.name));
+            }
             let pattern = match pattern {
-                Some(pattern) => self.pattern(pattern, &types[place], constant),
+                Some(pattern) => self.part(pattern, &types[place], constant),
                 None => {
                     let ty = &types[place];
                     let kind = PatternKind::Bind(self.local(name, ty, false, constant));

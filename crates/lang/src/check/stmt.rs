@@ -108,6 +108,10 @@ impl FnCx<'_, '_> {
                 self.checks.push((Check::Bits, ty.clone(), span));
                 self.check(value, &ty)
             }
+            Some(BinaryOp::Rem) => {
+                self.checks.push((Check::Remainder, ty.clone(), span));
+                self.check(value, &ty)
+            }
             Some(_) => {
                 self.checks.push((Check::Num, ty.clone(), span));
                 self.check(value, &ty)

@@ -2,13 +2,16 @@
 
 use std::rc::Rc;
 
-use super::unknown::{Env, Pending, VarKind};
+use super::consts::Seen;
+use super::unknown::{Env, Param, Pending, VarKind};
 use super::{Binding, FnCx};
-use crate::ast::{self, BinaryOp, ExprKind, GenericKind, Name, TypeKind, UnaryOp};
+use crate::ast::{self, BinaryOp, ExprKind, GenericKind, TypeKind, UnaryOp};
+use crate::builtin;
 use crate::def::Def;
 use crate::diag::Code;
 use crate::source::Span;
-use crate::ty::{Arg, Len, MAX_WIDTH, Precision, Ty};
+use crate::ty::{Arg, Len, MAX_WIDTH, Ty};
+use crate::uses;
 use crate::value::Value;
 
 /// What the quick evaluator says.
@@ -19,17 +22,6 @@ pub(super) enum Mini {
     Wait,
     /// It takes the whole evaluator.
     No,
-}
-
-/// A suffix of `u` or `i`.
-pub(super) fn integer_name(name: &str) -> Option<(bool, u64)> {
-    let signed = name.starts_with('i');
-    let digits = name.strip_prefix(['u', 'i'])?;
-    if digits.is_empty() || digits.starts_with('0') && digits.len() > 1 {
-        return None;
-    }
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then_some(())?;
-    Some((signed, digits.parse().unwrap_or(u64::MAX)))
 }
 
 impl FnCx<'_, '_> {
@@ -68,24 +60,13 @@ impl FnCx<'_, '_> {
 
     fn convert_path(&mut self, path: &ast::Path, args: &[ast::Arg], env: &Env) -> Ty {
         if let [only] = &path.parts[..] {
+            if let Some(builtin) = builtin::ty(&only.name)
+                && let Some(ty) = self.builtin_type(builtin, path.span, args, env)
+            {
+                return ty;
+            }
             match (&*only.name, args) {
-                ("bool", []) => return Ty::Bool,
-                ("usize", []) => return Ty::size(),
                 ("_", []) => return self.any(),
-                ("f32", []) => return Ty::Float(Precision::Single),
-                ("f64", []) => return Ty::Float(Precision::Double),
-                ("u" | "i", [width]) => {
-                    let width = self.convert_const(width, env);
-                    let width = self.width(width, path.span, MAX_WIDTH);
-                    return Ty::Int(&*only.name == "i", width);
-                }
-                ("fixed", [int, frac]) => {
-                    let int = self.convert_const(int, env);
-                    let frac = self.convert_const(frac, env);
-                    let most = MAX_WIDTH / 2;
-                    let int = self.width(int, path.span, most);
-                    return Ty::Fixed(int, self.width(frac, path.span, most));
-                }
                 ("unsigned", [of]) if self.cx.program.is_std(env.module) => {
                     let of = self.convert_ty_arg(of, env);
                     let var = self.any();
@@ -94,21 +75,15 @@ impl FnCx<'_, '_> {
                     }
                     return var;
                 }
-                (name, []) => {
-                    if let Some((signed, width)) = integer_name(name) {
-                        let width = self.width(Len::Known(width), path.span, MAX_WIDTH);
-                        return Ty::Int(signed, width);
+                (name, []) => match env.get(name) {
+                    Some(Arg::Ty(ty)) => return ty.clone(),
+                    Some(Arg::Const(_)) => {
+                        let message = format!("`{name}` is a constant, not a type");
+                        self.error(Code::Type, path.span, message);
+                        return Ty::Error;
                     }
-                    match env.get(name) {
-                        Some(Arg::Ty(ty)) => return ty.clone(),
-                        Some(Arg::Const(_)) => {
-                            let message = format!("`{name}` is a constant, not a type");
-                            self.error(Code::Type, path.span, message);
-                            return Ty::Error;
-                        }
-                        None => {}
-                    }
-                }
+                    None => {}
+                },
                 _ => {}
             }
         }
@@ -138,6 +113,35 @@ impl FnCx<'_, '_> {
         }
     }
 
+    /// A type that the language brings; none if it takes other arguments.
+    fn builtin_type(
+        &mut self,
+        builtin: builtin::Type,
+        span: Span,
+        args: &[ast::Arg],
+        env: &Env,
+    ) -> Option<Ty> {
+        Some(match (builtin, args) {
+            (builtin::Type::Bool, []) => Ty::Bool,
+            (builtin::Type::Size, []) => Ty::size(),
+            (builtin::Type::Float(precision), []) => Ty::Float(precision),
+            (builtin::Type::Exact(signed, width), []) => {
+                Ty::Int(signed, self.width(Len::Known(width), span, MAX_WIDTH))
+            }
+            (builtin::Type::Int(signed), [width]) => {
+                let width = self.convert_const(width, env, &Ty::size());
+                Ty::Int(signed, self.width(width, span, MAX_WIDTH))
+            }
+            (builtin::Type::Fixed, [int, frac]) => {
+                let int = self.convert_const(int, env, &Ty::size());
+                let frac = self.convert_const(frac, env, &Ty::size());
+                let most = MAX_WIDTH / 2;
+                Ty::Fixed(self.width(int, span, most), self.width(frac, span, most))
+            }
+            _ => return None,
+        })
+    }
+
     fn convert_adt(&mut self, adt: usize, span: Span, args: &[ast::Arg], env: &Env) -> Ty {
         let generics = self.cx.program.adts[adt].generics().to_vec();
         if args.is_empty() {
@@ -150,16 +154,66 @@ impl FnCx<'_, '_> {
             self.error(Code::Type, span, message);
             return Ty::Error;
         }
-        let args = generics.iter().zip(args);
-        Ty::Adt(adt, args.map(|(generic, arg)| self.convert_arg(generic, arg, env)).collect())
+        let module = self.cx.program.adts[adt].module;
+        Ty::Adt(adt, self.convert_args(module, Vec::new(), &generics, args, env))
     }
 
-    /// An argument for a generic parameter.
-    pub(super) fn convert_arg(&mut self, generic: &ast::Generic, arg: &ast::Arg, env: &Env) -> Arg {
-        match generic.kind {
-            GenericKind::Type(_) => Arg::Ty(self.convert_ty_arg(arg, env)),
-            GenericKind::Const(_) => Arg::Const(self.convert_const(arg, env)),
+    /// Arguments for generic parameters of a definition in a module, after those it has already.
+    pub(super) fn convert_args(
+        &mut self,
+        module: usize,
+        before: Vec<Param>,
+        generics: &[ast::Generic],
+        args: &[ast::Arg],
+        env: &Env,
+    ) -> Vec<Arg> {
+        let mut params = before;
+        for (generic, arg) in generics.iter().zip(args) {
+            let ty = self.param_type(generic, module, &params);
+            let arg = match generic.kind {
+                GenericKind::Type(_) => Arg::Ty(self.convert_ty_arg(arg, env)),
+                GenericKind::Const(_) => Arg::Const(self.convert_const(arg, env, &ty)),
+            };
+            params.push(Param { name: generic.name.name.clone(), arg, ty });
         }
+        params.into_iter().map(|param| param.arg).collect()
+    }
+
+    /// Generic parameters with their arguments.
+    pub(super) fn params(
+        &mut self,
+        module: usize,
+        generics: &[ast::Generic],
+        args: &[Arg],
+    ) -> Vec<Param> {
+        let mut params: Vec<Param> = Vec::with_capacity(args.len());
+        for (generic, arg) in generics.iter().zip(args) {
+            let ty = self.param_type(generic, module, &params);
+            params.push(Param { name: generic.name.name.clone(), arg: arg.clone(), ty });
+        }
+        params
+    }
+
+    /// The type that a const parameter is declared with; the ones before it can be part of it.
+    fn param_type(&mut self, generic: &ast::Generic, module: usize, before: &[Param]) -> Ty {
+        let GenericKind::Const(ty) = &generic.kind else { return Ty::Error };
+        // Nearly all are, and this is asked for at each use.
+        if let TypeKind::Path(path, args) = &ty.kind
+            && let ([only], []) = (&path.parts[..], &args[..])
+            && builtin::ty(&only.name) == Some(builtin::Type::Size)
+        {
+            return Ty::size();
+        }
+        let span = generic.name.span;
+        if self.cx.open_params.contains(&span) {
+            self.error(Code::Type, span, "the type of this parameter depends on itself");
+            return Ty::Error;
+        }
+        self.cx.open_params.push(span);
+        let env = Env { module, args: Rc::new(before.to_vec()), own: false };
+        let ty = self.convert(ty, &env);
+        self.cx.open_params.pop();
+        ty
     }
 
     /// Unknown arguments for generic parameters.
@@ -184,9 +238,9 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn convert_const(&mut self, arg: &ast::Arg, env: &Env) -> Len {
+    fn convert_const(&mut self, arg: &ast::Arg, env: &Env, wanted: &Ty) -> Len {
         match arg {
-            ast::Arg::Expr(expr) => self.convert_len(expr, env),
+            ast::Arg::Expr(expr) => self.convert_number(expr, env, wanted),
             ast::Arg::Type(ty) => {
                 self.error(Code::Constant, ty.span, "expected a constant, found a type");
                 Len::Known(1)
@@ -194,33 +248,66 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// A constant in a type: a parameter that stands alone can be inferred, the rest is worked out.
+    /// A length.
     pub(super) fn convert_len(&mut self, expr: &ast::Expr, env: &Env) -> Len {
+        self.convert_number(expr, env, &Ty::size())
+    }
+
+    /// A constant of this type in a type: a parameter that stands alone can be inferred, the rest
+    /// is worked out.
+    fn convert_number(&mut self, expr: &ast::Expr, env: &Env, wanted: &Ty) -> Len {
         if let ExprKind::Path(path, _) = &expr.kind
             && let [only] = &path.parts[..]
         {
             if &*only.name == "_" {
                 return Len::Var(self.fresh_len());
             }
-            if let Some(Arg::Const(len)) = env.get(&only.name) {
+            if let Some(Param { arg: Arg::Const(len), ty, .. }) = env.param(&only.name)
+                && !(env.own && self.hides_param(&only.name))
+                && (*ty == Ty::Bool) == (*wanted == Ty::Bool)
+            {
                 return *len;
             }
         }
-        match self.mini(expr, env) {
+        match self.measure(expr, env, wanted) {
             Mini::Value(value) => Len::Known(u64::try_from(value).unwrap_or(0)),
             Mini::Wait => {
                 let var = self.fresh_len();
-                self.pending.push(Pending::Len(expr.clone(), env.clone(), var));
+                self.pending.push(Pending::Len(expr.clone(), env.clone(), var, wanted.clone()));
                 Len::Var(var)
             }
-            Mini::No => Len::Known(self.const_size(expr, env)),
+            Mini::No => Len::Known(self.const_number(expr, env, wanted)),
         }
     }
 
-    /// A constant of type `usize`, by the whole evaluator.
-    pub(super) fn const_size(&mut self, expr: &ast::Expr, env: &Env) -> u64 {
-        match self.const_value(expr, Some(&Ty::size()), env) {
-            Some((_, Value::Int(value))) => u64::try_from(&value).unwrap_or(0),
+    /// Whether a name in the function means something else than the const parameter.
+    fn hides_param(&self, name: &str) -> bool {
+        self.scope[self.param_bindings..].iter().any(|(known, _)| &**known == name)
+    }
+
+    /// As [`Self::mini`], of a constant of this type.
+    pub(super) fn measure(&mut self, expr: &ast::Expr, env: &Env, wanted: &Ty) -> Mini {
+        let wanted = self.resolve(wanted);
+        let truth = self.is_truth(expr, env);
+        if has_var(&wanted) {
+            Mini::Wait
+        } else if truth && wanted == Ty::Bool || !truth && wanted == Ty::size() {
+            self.mini(expr, env)
+        } else {
+            // What has another type wraps elsewhere, or is wrong.
+            self.mini_args_known(env)
+        }
+    }
+
+    /// A constant of this type, by the whole evaluator.
+    pub(super) fn const_number(&mut self, expr: &ast::Expr, env: &Env, wanted: &Ty) -> u64 {
+        match self.const_value(expr, Some(wanted), env) {
+            Some((_, Value::Bool(value))) => u64::from(value),
+            Some((_, Value::Int(value))) => u64::try_from(&value).unwrap_or_else(|_| {
+                let message = "an argument for a const parameter is from 0 to 2^64 - 1";
+                self.error(Code::Limit, expr.span, message);
+                0
+            }),
             _ => 0,
         }
     }
@@ -232,16 +319,38 @@ impl FnCx<'_, '_> {
         expected: Option<&Ty>,
         env: &Env,
     ) -> Option<(Ty, Value)> {
-        let args: Vec<(Name, Arg)> =
-            env.args.iter().map(|(name, arg)| (name.clone(), self.resolve_arg(arg))).collect();
-        let scope: Vec<(Name, Binding)> = if env.own {
-            let constant = |entry: &&(Name, Binding)| matches!(entry.1, Binding::Const(..));
-            self.scope.iter().filter(constant).cloned().collect()
-        } else {
-            Vec::new()
+        let param = |param: &Param| Param {
+            name: param.name.clone(),
+            arg: self.resolve_arg(&param.arg),
+            ty: self.resolve(&param.ty),
         };
+        let args: Vec<Param> = env.args.iter().map(param).collect();
+        let scope = if env.own { self.seen_by(expr) } else { Vec::new() };
         let expected = expected.map(|ty| self.resolve(ty));
         self.cx.evaluate(expr, expected, env.module, args, scope)
+    }
+
+    /// What an expression can see of the scope. Locals are no constants, and hide those of the same
+    /// name.
+    fn seen_by(&self, expr: &ast::Expr) -> Vec<Seen> {
+        let mut seen = Vec::new();
+        for (name, binding) in &self.scope[self.param_bindings..] {
+            let name = name.clone();
+            match binding {
+                Binding::Const(ty, value) => {
+                    seen.push(Seen { name, ty: ty.clone(), value: Some(value.clone()) });
+                }
+                Binding::Local(local) if uses::names(expr, &name) => {
+                    let ty = &self.types[self.locals[*local as usize].ty as usize];
+                    let ty = self.resolve(ty);
+                    let unknown = has_var(&ty) || ty == Ty::Error;
+                    let ty = if unknown { Ty::size() } else { ty };
+                    seen.push(Seen { name, ty, value: None });
+                }
+                Binding::Local(_) => {}
+            }
+        }
+        seen
     }
 
     /// Evaluates what lengths are mostly made of, exactly as the language does while all values are
@@ -253,11 +362,19 @@ impl FnCx<'_, '_> {
             ExprKind::Bool(value) => Some(i128::from(*value)),
             ExprKind::Path(path, args) if args.is_empty() => return self.mini_path(path, env),
             ExprKind::Unary(UnaryOp::Not, operand) => match self.mini(operand, env) {
-                Mini::Value(value) if self.is_truth(operand) => Some(1 - value),
+                Mini::Value(value) if self.is_truth(operand, env) => Some(1 - value),
                 Mini::Wait => return Mini::Wait,
                 _ => None,
             },
             ExprKind::Binary(op, a, b) => {
+                if op.power() == 3
+                    && let (Some((a, below)), Some((b, under))) =
+                        (self.mini_name(a, env), self.mini_name(b, env))
+                    && a < under
+                    && b < below
+                {
+                    return mini_op(*op, a, b).map_or(Mini::No, Mini::Value);
+                }
                 let a = match self.mini(a, env) {
                     Mini::Value(a) => a,
                     other => return other,
@@ -296,19 +413,57 @@ impl FnCx<'_, '_> {
 
     /// The whole evaluator needs all parameters.
     fn mini_args_known(&self, env: &Env) -> Mini {
-        let unknown = env.args.iter().any(|(_, arg)| match arg {
+        let unknown = env.args.iter().any(|param| match &param.arg {
             Arg::Ty(ty) => has_var(&self.resolve(ty)),
             Arg::Const(len) => matches!(self.len(*len), Len::Var(_)),
         });
         if unknown { Mini::Wait } else { Mini::No }
     }
 
-    fn is_truth(&self, expr: &ast::Expr) -> bool {
+    /// Whether a constant is a `bool`, as far as it shows.
+    fn is_truth(&self, expr: &ast::Expr, env: &Env) -> bool {
         match &expr.kind {
             ExprKind::Bool(_) => true,
-            ExprKind::Unary(UnaryOp::Not, inner) => self.is_truth(inner),
+            ExprKind::Unary(UnaryOp::Not, inner) => self.is_truth(inner, env),
             ExprKind::Binary(op, ..) => op.power() <= 3,
+            ExprKind::Path(path, _) => match &path.parts[..] {
+                [only] => self.named(&only.name, env).is_some_and(|(ty, _)| ty == Ty::Bool),
+                _ => false,
+            },
             _ => false,
+        }
+    }
+
+    /// The type and the value of a constant in scope or a const parameter.
+    fn named(&self, name: &str, env: &Env) -> Option<(Ty, i128)> {
+        let mut scope = self.scope.iter().rev();
+        if env.own
+            && let Some((_, binding)) = scope.find(|(known, _)| &**known == name)
+        {
+            let Binding::Const(ty, value) = binding else { return None };
+            let Mini::Value(value) = mini_value(value) else { return None };
+            return Some((ty.clone(), value));
+        }
+        let Some(Param { arg: Arg::Const(len), ty, .. }) = env.param(name) else { return None };
+        let Len::Known(value) = self.len(*len) else { return None };
+        Some((self.resolve(ty), value.into()))
+    }
+
+    /// A name of an unsigned integer, or a literal: its value, and the first that its type does not
+    /// have. Comparing them is the same in all types.
+    fn mini_name(&self, expr: &ast::Expr, env: &Env) -> Option<(i128, i128)> {
+        match &expr.kind {
+            ExprKind::Int(value, None) => Some((i128::try_from(value).ok()?, i128::MAX)),
+            ExprKind::Path(path, args) if args.is_empty() => {
+                let [only] = &path.parts[..] else { return None };
+                match self.named(&only.name, env)? {
+                    (Ty::Int(false, Len::Known(width)), value) => {
+                        Some((value, 1i128.checked_shl(width.min(126) as u32)?))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
         }
     }
 
@@ -325,17 +480,21 @@ impl FnCx<'_, '_> {
                     _ => Mini::No,
                 };
             }
-            match env.get(&only.name) {
-                Some(Arg::Const(len)) => {
+            match env.param(&only.name) {
+                Some(Param { arg: Arg::Const(len), ty, .. }) => {
                     return match self.len(*len) {
+                        // The numbers of other types wrap elsewhere.
+                        Len::Known(_) if *ty != Ty::size() && *ty != Ty::Bool => {
+                            self.mini_args_known(env)
+                        }
                         Len::Known(n) => Mini::Value(i128::from(n)),
                         Len::Var(_) => Mini::Wait,
                     };
                 }
-                Some(Arg::Ty(_)) => return Mini::No,
+                Some(_) => return Mini::No,
                 None => {}
             }
-            if &*only.name == "PARTIES" {
+            if &*only.name == builtin::PARTIES {
                 return Mini::Value(i128::from(self.cx.parties));
             }
         }

@@ -1,7 +1,8 @@
 //! Generic functions that nothing calls: checked with samples of their arguments.
 
 use super::Cx;
-use crate::ast::{Generic, GenericKind};
+use crate::ast::{self, Generic, GenericKind, TypeKind};
+use crate::builtin;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ty::{Arg, Len, Precision, Ty};
 
@@ -41,7 +42,10 @@ impl Cx<'_> {
                 GenericKind::Type(bound) => {
                     Arg::Ty(sample_type(bound.as_ref().map(|bound| &*bound.name), round))
                 }
-                GenericKind::Const(_) => Arg::Const(Len::Known(*constants.next().unwrap_or(&1))),
+                GenericKind::Const(ty) => {
+                    let number = *constants.next().unwrap_or(&1);
+                    Arg::Const(Len::Known(sample_number(ty, number)))
+                }
             };
             let args = generics.iter().map(sample).collect();
             let found = self.errors_of_sample(function, args);
@@ -79,6 +83,17 @@ impl Cx<'_> {
         (self.rounds, self.steps) = limits;
         found
     }
+}
+
+/// A number that fits the type that a const parameter is declared with.
+fn sample_number(ty: &ast::Type, number: u64) -> u64 {
+    let TypeKind::Path(path, _) = &ty.kind else { return number };
+    let bits = match builtin::ty(&path.parts[0].name) {
+        Some(builtin::Type::Bool) => 1,
+        Some(builtin::Type::Exact(_, bits)) => bits,
+        _ => return number,
+    };
+    number & 1u64.checked_shl(bits as u32).map_or(u64::MAX, |above| above - 1)
 }
 
 fn sample_type(bound: Option<&str>, round: usize) -> Ty {

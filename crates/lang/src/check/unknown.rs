@@ -5,6 +5,15 @@ use std::rc::Rc;
 use crate::ast::{self, Name};
 use crate::ty::{Arg, Ty};
 
+/// A generic parameter and what it is.
+#[derive(Clone)]
+pub(super) struct Param {
+    pub name: Name,
+    pub arg: Arg,
+    /// The type that a const parameter is declared with; of a type parameter nothing.
+    pub ty: Ty,
+}
+
 /// What an unknown type may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum VarKind {
@@ -22,22 +31,26 @@ pub(super) struct Env {
     /// The module.
     pub module: usize,
     /// Generic parameters and what they are.
-    pub args: Rc<Vec<(Name, Arg)>>,
+    pub args: Rc<Vec<Param>>,
     /// Whether it is the function's own: then it sees the constants in scope, too.
     pub own: bool,
 }
 
 impl Env {
     pub(super) fn get(&self, name: &str) -> Option<&Arg> {
-        self.args.iter().find(|(known, _)| &**known == name).map(|(_, arg)| arg)
+        self.param(name).map(|param| &param.arg)
+    }
+
+    pub(super) fn param(&self, name: &str) -> Option<&Param> {
+        self.args.iter().find(|param| &*param.name == name)
     }
 }
 
 /// What is to be found out later.
 #[derive(Clone)]
 pub(super) enum Pending {
-    /// The constant is what the expression gives.
-    Len(ast::Expr, Env, u32),
+    /// The constant is what the expression gives, which has this type.
+    Len(ast::Expr, Env, u32, Ty),
     /// The type is the unsigned integer as wide as another.
     Unsigned(Ty, u32),
 }
@@ -56,8 +69,8 @@ pub(super) enum Check {
     Bits,
     /// A cast from the first to the second.
     Cast(Ty),
-    /// A literal fraction of these digits.
+    /// A literal fraction of these digits. If it is negated, its `Signed` comes next.
     Fraction(String),
-    /// A literal of this value.
+    /// A literal of this value. If it is negated, its `Signed` comes next.
     Literal(num_bigint::BigInt),
 }

@@ -40,6 +40,9 @@ impl Gates {
         (width, signed): (usize, bool),
         scale: usize,
     ) -> Word {
+        if width == 0 {
+            return Word::zero(0);
+        }
         let x = &*self.number(f, x);
         let x = self.unpack(f, x);
         // With its top bit as the integer's top bit, the significand has the weight 2^(width - 1).

@@ -1,0 +1,78 @@
+//! Names that the language takes for itself. A definition of the same name would never be found, so
+//! it is refused.
+
+use crate::def::Def;
+use crate::ty::{MAX_WIDTH, Precision};
+
+/// How many parties there are.
+pub const PARTIES: &str = "PARTIES";
+
+/// A function that the language brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// `assert`.
+    Assert,
+    /// `zero`.
+    Zero,
+    /// `clog2`.
+    Clog2,
+}
+
+/// The function of the language with this name.
+pub fn function(name: &str) -> Option<Function> {
+    Some(match name {
+        "assert" => Function::Assert,
+        "zero" => Function::Zero,
+        "clog2" => Function::Clog2,
+        _ => return None,
+    })
+}
+
+/// A type that the language brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `bool`.
+    Bool,
+    /// `usize`.
+    Size,
+    /// `f32`, `f64`.
+    Float(Precision),
+    /// `u<W>`, `i<W>`: whether it is signed.
+    Int(bool),
+    /// `u8`, `i8`: whether it is signed, and the width.
+    Exact(bool, u64),
+    /// `fixed<I, F>`.
+    Fixed,
+}
+
+/// The type of the language with this name.
+pub fn ty(name: &str) -> Option<Type> {
+    Some(match name {
+        "bool" => Type::Bool,
+        "usize" => Type::Size,
+        "f32" => Type::Float(Precision::Single),
+        "f64" => Type::Float(Precision::Double),
+        "u" => Type::Int(false),
+        "i" => Type::Int(true),
+        "fixed" => Type::Fixed,
+        _ => {
+            let digits = name.strip_prefix(['u', 'i'])?;
+            let leading = digits.len() > 1 && digits.starts_with('0');
+            if leading || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            // More digits than a number has is wider than any integer, too.
+            Type::Exact(name.starts_with('i'), digits.parse().unwrap_or(MAX_WIDTH + 1))
+        }
+    })
+}
+
+/// Whether the language takes this name where a definition like this one would stand.
+pub fn takes(name: &str, def: Def) -> bool {
+    match def {
+        Def::Fn(_) => function(name).is_some(),
+        Def::Adt(_) | Def::Alias(_) => ty(name).is_some(),
+        Def::Const(_) => name == PARTIES,
+        Def::Module(_) | Def::Variant(..) => false,
+    }
+}

@@ -1,0 +1,348 @@
+//! Programs that are refused because they would not mean what they seem to, and their neighbours,
+//! which compile and mean it.
+
+mod common;
+
+use common::{compute, errors_of};
+use symbolon_lang::{Options, compile_text};
+
+/// Refuses all, with this code, and something of this message.
+fn refused(code: &str, says: &str, programs: &[&str]) {
+    for program in programs {
+        let found = errors_of(program);
+        assert!(found.contains(&format!("error[{code}]")), "{program}\n{found}");
+        assert!(found.contains(says), "{program}\n{found}");
+    }
+}
+
+fn compiles(program: &str) {
+    if let Err(errors) = compile_text(program, &Options::default()) {
+        panic!("{program}\n{errors}");
+    }
+}
+
+/// A `main` that takes a number of this type and gives one.
+fn main_of(ty: &str, body: &str) -> String {
+    format!("fn main(c: {ty} from 0) -> (r: {ty} to all) {{ {body} }}")
+}
+
+#[test]
+fn floats_have_no_remainder() {
+    for body in ["let mut x = c; x %= 2.0; x", "c % 2.0"] {
+        refused("E03", "an integer or a `fixed`", &[&main_of("f32", body)]);
+    }
+    let fixed = main_of("fixed<8, 8>", "let mut x = c; x %= 2.0; x");
+    assert_eq!(compute(&fixed, &["5.5"]), ["1.5"]);
+}
+
+#[test]
+fn the_least_number_is_a_literal_only_under_a_minus() {
+    for body in [
+        "let x: i8 = 128; x",
+        "c + 128",
+        "if c < 128 { c } else { 0 }",
+        "-(c + 128)",
+        "-!128",
+        "128i8",
+        "let x: i8 = 129; x",
+        "-129",
+        "match c { 128 => 1, _ => 2 }",
+        "match c { -129 => 1, _ => 2 }",
+        "match c { -128..=128 => 1 }",
+    ] {
+        refused("E04", "does not fit in `i8`", &[&main_of("i8", body)]);
+    }
+    for body in ["c + 8", "c + 8.0", "-8.1", "-9"] {
+        refused("E04", "does not fit in `fixed<4, 4>`", &[&main_of("fixed<4, 4>", body)]);
+    }
+    for (ty, body, result) in [
+        ("i8", "-128", "-128"),
+        ("i8", "-(128)", "-128"),
+        ("i8", "- 128i8", "-128"),
+        ("i8", "-128 as i8", "-128"),
+        ("i8", "match c { -128 => 1, -127..=127 => 2 }", "2"),
+        ("i8", "match c { -128..=-1 => 1, 0..=127 => 2 }", "2"),
+        ("fixed<4, 4>", "-8", "-8"),
+        ("fixed<4, 4>", "-8.0", "-8"),
+        ("i1", "-1", "-1"),
+    ] {
+        let found = compute(&main_of(ty, body), &["0"]);
+        assert_eq!(found[0].trim_end_matches(".0"), result, "{body}");
+    }
+}
+
+#[test]
+fn a_fixed_constant_in_a_pattern_is_one_value() {
+    let program = |body: &str| {
+        format!(
+            "const A: fixed<4, 4> = 1.5; const B: fixed<4, 4> = 2.5; const L: fixed<4, 4> = -8.0;
+fn main(c: fixed<4, 4> from 0) -> (r: u8 to all) {{ {body} }}"
+        )
+    };
+    refused("E05", "leaves values out", &[&program("match c { A => 1, B => 2 }")]);
+    refused("E05", "does not fit all", &[&program("let (A, y) = (c, 1u8); y")]);
+    let whole = program("match c { A => 1, B | L => 2, _ => 3 }");
+    for (input, result) in [("1.5", "1"), ("2.5", "2"), ("3.25", "3"), ("-8", "2")] {
+        assert_eq!(compute(&whole, &[input]), [result]);
+    }
+    let options = Options::default();
+    let checked = symbolon_lang::with_stack(|| {
+        let loader = symbolon_lang::source::NoModules;
+        symbolon_lang::check("main.sym", &whole, &loader, &options).errors
+    });
+    assert!(checked.list().is_empty(), "no case is unreachable");
+}
+
+#[test]
+fn lengths_see_what_hides_a_name() {
+    let inner = "fn f<const N: usize>(c: u8) -> u8 {
+    const N: usize = 9;
+    let a = [c; N];
+    let b: [u8; N] = a;
+    let d = [c; N + 0];
+    sum([1u8; N]) as u8 + a[8] + b[8] + d[8] - 3 * c
+}
+fn main(c: u8 from 0) -> (r: u8 to all) { f::<2>(c) }";
+    assert_eq!(compute(inner, &["1"]), ["9"]);
+    let looped = "fn f<const N: usize>(c: u8) -> u8 {
+    let mut s = c;
+    for N in 5..7 { let a: [u8; N] = [1; N]; s += sum(a) as u8; }
+    s + sum([1u8; N]) as u8
+}
+fn main(c: u8 from 0) -> (r: u8 to all) { f::<2>(c) }";
+    assert_eq!(compute(looped, &["0"]), ["13"]);
+    for body in [
+        "let n = c; let s = [c, c, c, c][n..n + 2]; s[0]",
+        "let n = c as usize; [c; n][0]",
+        "let n = c as usize; [c; n + 1][0]",
+        "const n: usize = 1; let n = c as usize; [c; n][0]",
+        "match c { n => [c; n + 1][0] }",
+        "let n = c as usize; const m = n + 1; [c; m][0]",
+        "let n = c as usize; [i as u8 for i in 0..n][0]",
+    ] {
+        let body = format!("const n: usize = 1; {}", main_of("u8", body));
+        let found = errors_of(&body);
+        assert!(found.contains("E04") || found.contains("E03"), "{body}\n{found}");
+    }
+    let found = errors_of(&format!("const n = 1; {}", main_of("u32", "let n = c; [c; n][0]")));
+    assert!(found.contains("not a constant"), "{found}");
+    // A name that hides nothing here, or no longer.
+    compiles(&format!("const n = 2; {}", main_of("u8", "let x = { let n = c; n }; [x; n][1]")));
+}
+
+#[test]
+fn names_of_the_language_are_refused() {
+    let with = |item: &str| format!("{item} {}", main_of("u8", "c"));
+    for item in [
+        "fn zero() -> u8 { 7 }",
+        "fn clog2(n: u8) -> u8 { n }",
+        "fn assert(c: bool) {}",
+        "const PARTIES = 3;",
+        "pub const PARTIES: usize = 3;",
+        "type u9 = u3;",
+        "type bool = u8;",
+        "struct usize { a: u8 }",
+        "enum f32 { A, B }",
+        "type f64 = u8;",
+        "struct fixed<T> { a: T }",
+        "struct u<T> { a: T }",
+        "fn f<u8>(x: u8) -> u8 { x }",
+        "struct S<i7> { a: i7 }",
+    ] {
+        refused("E02", "name of the language", &[&with(item)]);
+    }
+    for item in [
+        "fn u9() -> u8 { 7 }",
+        "struct S { zero: u8 } impl S { fn zero(self) -> u8 { self.zero } }",
+        "fn f(zero: u8, clog2: u8) -> u8 { zero + clog2 }",
+        "use std::fixed;",
+        "type u09 = u8;",
+    ] {
+        compiles(&with(item));
+    }
+}
+
+#[test]
+fn no_name_stands_twice() {
+    let with = |item: &str, body: &str| format!("{item} {}", main_of("u8", body));
+    let s = "struct S { a: u8, b: u8 }";
+    for (item, body) in [
+        (s, "match (S { a: c, b: c }) { S { a: 1, a: 9, b } => b, _ => 2 }"),
+        ("struct S { a: u8, a: u8 }", "c"),
+        ("enum E { A, A(u8) }", "c"),
+        ("fn f(x: u8, x: u8) -> u8 { x }", "c"),
+        ("fn f(x: u8) -> (a: u8 to all, a: u8 to all) { (x, x) }", "c"),
+        ("", "let (x, x) = (c, c); x"),
+        (s, "let S { a, b: a } = S { a: c, b: c }; a"),
+        ("", "match (c, c) { (x, x) => x }"),
+        ("", "match (c, c) { (x, y) | (x, x) => x }"),
+        ("", "for (x, x) in [(c, c)] { } c"),
+        ("fn f<const N: usize, const N: usize>() -> u8 { 1 }", "c"),
+        ("struct P<T, T> { a: T }", "c"),
+        ("enum P<T, T> { A(T) }", "c"),
+        ("struct P<T> { a: T } impl<T> P<T> { fn f<T>(self, x: T) -> T { x } }", "c"),
+        ("parties a, a;", "c"),
+    ] {
+        refused("E02", "twice", &[&with(item, body)]);
+    }
+    compiles(&with("", "match (c, c) { (1, x) | (x, _) => x }"));
+    compiles(
+        &with("", "let (x, (y, _)) = (c, (c, _one())); let x = x + y; x")
+            .replace("fn main", "fn _one() -> u8 { 1 } fn main"),
+    );
+}
+
+#[test]
+fn const_parameters_have_the_type_they_are_declared_with() {
+    let wraps = "fn f<const N: u8>() -> [bool; (N + 200) as usize] { [true; (N + 200) as usize] }
+fn main(c: u8 from 0) -> (r: u32 to all) { count(f::<100>()) as u32 + c as u32 }";
+    assert_eq!(compute(wraps, &["1"]), ["45"]);
+    for (item, call, result) in [
+        ("fn f<const N: u8>() -> u64 { N as u64 } const T: u8 = 7;", "f::<T>()", "7"),
+        (
+            "fn f<const N: u8>() -> u64 { if N == 0 { 0 } else { f::<N - 1>() + 2 } }",
+            "f::<3>()",
+            "6",
+        ),
+        ("fn f<const B: bool>() -> u64 { if B { 1 } else { f::<!B>() + 1 } }", "f::<false>()", "2"),
+        (
+            "fn f<const N: u64>() -> u64 { N }",
+            "f::<18446744073709551615>()",
+            "18446744073709551615",
+        ),
+        ("fn f<const N: u64>() -> u64 { N } const T: u64 = 1 << 40;", "f::<T>()", "1099511627776"),
+        ("fn f<const N: u4>() -> u64 { N as u64 }", "f::<15>()", "15"),
+        ("fn f<const N: u8>(a: [u8; N]) -> u64 { N as u64 }", "f([1, 2, 3])", "3"),
+        ("fn f<const M: usize, const N: u<M>>() -> u64 { N as u64 }", "f::<4, 15>()", "15"),
+        ("type Small = u4; fn f<const N: Small>() -> u64 { (N + 1) as u64 }", "f::<15>()", "0"),
+        ("fn f<const N: usize>() -> u64 { N as u64 }", "f::<{ 1 + 2 }>()", "3"),
+    ] {
+        let program = format!("{item} fn main(c: u64 from 0) -> (r: u64 to all) {{ c + {call} }}");
+        assert_eq!(compute(&program, &["0"]), [result], "{program}");
+    }
+    for (item, call, code) in [
+        ("fn f<const N: u8>() -> u64 { N as u64 }", "f::<300>()", "E04"),
+        ("fn f<const N: u4>(a: [u8; N]) -> u64 { N as u64 }", "f([0; 16])", "E04"),
+        ("fn f<const B: bool>() -> u64 { 1 }", "f::<2>()", "E03"),
+        ("fn f<const B: bool>() -> u64 { 1 }", "f::<1>()", "E03"),
+        ("fn f<const N: usize>() -> u64 { 1 }", "f::<true>()", "E03"),
+        (
+            "fn f<const N: usize>() -> u64 { 1 } fn g<const B: bool>() -> u64 { f::<B>() }",
+            "g::<true>()",
+            "E03",
+        ),
+        ("fn f<const N: u8>() -> u64 { if N == 300 { 1 } else { 2 } }", "f::<3>()", "E04"),
+        ("fn f<const N: usize>() -> u64 { 1 } const T: u8 = 1;", "f::<T>()", "E03"),
+        ("fn f<const N: i8>() -> u64 { 1 }", "f::<1>()", "E03"),
+        ("fn f<const N: u80>() -> u64 { 1 }", "f::<100000000000000000000>()", "E07"),
+        (
+            "struct S<const N: u4> { a: [u8; N] } fn f(s: S<16>) -> u64 { 1 }",
+            "f(S { a: [0; 16] })",
+            "E04",
+        ),
+    ] {
+        let program = format!("{item} fn main(c: u64 from 0) -> (r: u64 to all) {{ c + {call} }}");
+        let found = errors_of(&program);
+        assert!(found.contains(&format!("error[{code}]")), "{program}\n{found}");
+    }
+    for item in [
+        "struct S<const N: S<1>> { a: u8 } fn f(s: S<2>) -> u8 { s.a }",
+        "type A = S<1, 2>; struct S<const N: A, const M: A> { a: u8 } fn f(s: A) -> u8 { s.a }",
+        "fn f<const N: u<f::<1>()>>() -> usize { 1 } fn g() -> usize { f::<2>() + f::<3>() }",
+    ] {
+        let found = errors_of(&format!("{item} {}", main_of("u8", "c")));
+        assert!(found.contains("error[E03]"), "{item}\n{found}");
+    }
+    // Nothing calls these: they are checked with samples.
+    compiles(&format!(
+        "fn f<const B: bool>() -> u8 {{ 1 }} fn g<const N: u2>() -> u8 {{ f::<true>() }} {}",
+        main_of("u8", "c")
+    ));
+}
+
+#[test]
+fn a_histogram_counts_nothing_beyond_its_numbers() {
+    let program =
+        "fn main(c: [u8; 3] from 0) -> (r: [u2; 300] to all) { std::stats::histogram(c) }";
+    let found = compute(program, &["[9, 1, 44]"]).join("");
+    let counts: Vec<&str> = found.trim_matches(['[', ']']).split(", ").collect();
+    assert_eq!(counts.len(), 300);
+    for (place, count) in counts.iter().enumerate() {
+        assert_eq!(*count, if [1, 9, 44].contains(&place) { "1" } else { "0" }, "{place}");
+    }
+}
+
+#[test]
+fn a_variable_that_is_assigned_to_is_no_constant() {
+    let looped = "fn main(c: bool from 0) -> (r: u8 to all) {
+    let a = [1u8, 2, 4, 8];
+    let mut s = 0u8;
+    for mut i in 0..4 { if c { i = 0; } s += a[i]; }
+    s
+}";
+    assert_eq!(compute(looped, &["true"]), ["4"]);
+    assert_eq!(compute(looped, &["false"]), ["15"]);
+    let matched = "fn main(c: bool from 0) -> (r: u8 to all) {
+    let a = [1u8, 2, 4, 8];
+    match 3usize { mut i => { if c { i = 0; } a[i] } }
+}";
+    assert_eq!(compute(matched, &["true"]), ["1"]);
+    assert_eq!(compute(matched, &["false"]), ["8"]);
+    let bound = looped.replace("s += a[i];", "for k in 0..i { s += 1; }");
+    refused("E04", "bounds of a loop", &[&bound]);
+}
+
+#[test]
+fn integers_without_bits_are_zero() {
+    for (ty, body) in [
+        ("f32", "((c as i0) as i8) as f32"),
+        ("f64", "((c as u0) as i8) as f64"),
+        ("f32", "(c as i0) as f32"),
+        ("f32", "const X: i0 = 3.5f32 as i0; X as f32"),
+        ("f32", "if (c as i0) < 0 { 1.0 } else { 0.0 }"),
+        ("f32", "match c as i0 { 0 => 0.0, _ => 1.0 }"),
+        ("i8", "if (c as i0) < 0 { 1 } else { 0 }"),
+    ] {
+        let found = compute(&main_of(ty, body), &["5"]);
+        assert_eq!(found[0].trim_end_matches(".0"), "0", "{body}");
+    }
+    refused("E04", "does not fit in `i0`", &[&main_of("i8", "if (c as i0) < 1 { 1 } else { 0 }")]);
+}
+
+#[test]
+fn tables_without_rows_have_nothing_in_common() {
+    let program = "use std::psi::{compact, intersect};
+fn main(c: u8 from 0) -> (r: u8 to all) {
+    let none: [Option<u8>; 0] = [];
+    let nothing: [u8; 0] = [];
+    let one = compact([Some(c)]);
+    let a = intersect([c], nothing);
+    let b = intersect(nothing, nothing);
+    count([x.is_some() for x in compact(none)]) as u8
+        + count([x.is_some() for x in a]) as u8
+        + count([x.is_some() for x in b]) as u8
+        + match one[0] { Some(x) => x, None => 0 }
+}";
+    assert_eq!(compute(program, &["5"]), ["5"]);
+}
+
+#[test]
+fn a_number_of_parties_that_is_none_is_refused() {
+    let text = "fn main(c: [u8; PARTIES] from each) -> (r: u8 to all) { c[0] }";
+    for (value, good) in
+        [("abc", false), ("1", false), ("300", false), ("0", false), ("-2", false), ("3", true)]
+    {
+        let constants = vec![("PARTIES".to_string(), value.to_string())];
+        let options = Options { constants, ..Options::default() };
+        match compile_text(text, &options) {
+            Ok(circuit) => {
+                assert!(good, "{value}");
+                assert_eq!(circuit.inputs().len(), 3);
+            }
+            Err(errors) => {
+                let shown = errors.to_string();
+                assert!(!good && shown.contains("E04") && shown.contains("PARTIES"), "{shown}");
+            }
+        }
+    }
+}
