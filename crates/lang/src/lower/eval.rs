@@ -375,12 +375,14 @@ impl Machine<'_, '_, '_> {
         constant: bool,
         span: Span,
     ) -> Done<()> {
-        if holds == Bit::ZERO && constant && self.path.iter().all(|(bit, _)| *bit == Bit::ONE) {
-            let text = self.lower.tir.asserts[text as usize].0.clone();
-            return self.lower.error(Code::Constant, span, format!("this never holds: {text}"));
-        }
         if holds == Bit::ONE {
             return Ok(());
+        }
+        let left = self.left(frame);
+        let reached = left == Bit::ZERO && self.path.iter().all(|(bit, _)| *bit == Bit::ONE);
+        if holds == Bit::ZERO && constant && reached {
+            let text = self.lower.tir.asserts[text as usize].0.clone();
+            return self.lower.error(Code::Constant, span, format!("this never holds: {text}"));
         }
         if constant && holds != Bit::ZERO {
             // The counter of a repeated loop has to be known here.
@@ -390,7 +392,6 @@ impl Machine<'_, '_, '_> {
         let mut fails = !holds;
         let alive = self.alive();
         fails = self.gates.and_bit(fails, alive);
-        let left = self.left(frame);
         fails = self.gates.and_bit(fails, !left);
         fails = self.gates.and_bit(fails, !self.failed);
         self.failed = self.gates.xor_bit(self.failed, fails);

@@ -1,0 +1,198 @@
+//! Order: left to right, also where something is left or fails on the way.
+
+use symbolon_circuit::{Circuit, eval_ports, format_value, parse_value};
+use symbolon_lang::interp::{Interp, Stop, decode, encode};
+use symbolon_lang::source::NoModules;
+use symbolon_lang::tir::Tir;
+use symbolon_lang::{Options, check, lower_entry, lower_entry_as_repeats, with_stack};
+
+/// What a program gives for these inputs, or what it fails with: the same by the interpreter, as a
+/// circuit, and as a circuit in which all loops are repeats that can be.
+fn run(text: &str, inputs: &[&str]) -> String {
+    with_stack(|| run_within(text, inputs))
+}
+
+fn run_within(text: &str, inputs: &[&str]) -> String {
+    let mut checked = check("main.sym", text, &NoModules, &Options::default());
+    let mut errors = std::mem::take(&mut checked.errors);
+    assert_eq!(errors.errors(), 0, "{}", errors.render(&checked.sources, false));
+    let entry = checked.entry.take().expect("it has a main");
+    let (tir, result) = (&checked.tir, entry.outputs[0].ty);
+    let Ok((circuit, _)) = lower_entry(tir, &entry, &mut errors, false) else {
+        panic!("{}", errors.render(&checked.sources, false))
+    };
+    let Ok(repeats) = lower_entry_as_repeats(tir, &entry, &mut errors) else {
+        panic!("{}", errors.render(&checked.sources, false))
+    };
+    let ports = circuit.inputs().iter().zip(inputs);
+    let bits: Vec<Vec<bool>> =
+        ports.map(|(input, text)| parse_value(input, text).expect("a value")).collect();
+    let found = outcome(tir, &circuit, &bits);
+    assert_eq!(outcome(tir, &repeats, &bits), found, "as repeats: {inputs:?}\n{text}");
+    let types = entry.inputs.iter().map(|input| input.ty);
+    let values = types.zip(&bits).map(|(ty, bits)| decode(&tir.shapes, ty, bits)).collect();
+    let instance = tir.instances[entry.instance].clone().expect("it is checked");
+    let interpreted = match Interp::new(tir).run(&instance, values) {
+        Ok(value) => {
+            let mut bits = Vec::new();
+            encode(&tir.shapes, result, &value, &mut bits);
+            format_value(&circuit.outputs()[0].ty, &bits).to_string()
+        }
+        Err(Stop::Assert(place)) => tir.asserts[place as usize].0.clone(),
+        Err(stop) => panic!("{stop:?}: {inputs:?}\n{text}"),
+    };
+    assert_eq!(found, interpreted, "circuit and interpreter: {inputs:?}\n{text}");
+    found
+}
+
+fn outcome(tir: &Tir, circuit: &Circuit, bits: &[Vec<bool>]) -> String {
+    let outputs = eval_ports(circuit, bits).expect("inputs fit");
+    let number = |bits: &[bool]| bits.iter().rev().fold(0, |n, &bit| 2 * n + usize::from(bit));
+    for (output, bits) in circuit.outputs().iter().zip(&outputs) {
+        if output.name == Circuit::FAILURE && number(bits) > 0 {
+            return tir.asserts[number(bits) - 1].0.clone();
+        }
+    }
+    format_value(&circuit.outputs()[0].ty, &outputs[0]).to_string()
+}
+
+#[test]
+fn a_loop_after_what_leaves_the_round_in_the_same_statement_is_not_run() {
+    let text = "fn main(c: bool from 0) -> (x: u8 to all) {
+        let mut x = 0u8;
+        for i in 0..2 {
+            let y = { if c { break; } 1u8 } + { for j in 0..3 { x += 1; } 2 };
+            x += y;
+        }
+        x
+    }";
+    assert_eq!(run(text, &["true"]), "0");
+    assert_eq!(run(text, &["false"]), "12");
+    let text = "fn main(o: Option<u8> from 0) -> (x: u8 to all) {
+        let mut x = 0u8;
+        for i in 0..2 {
+            if (match o { Some(v) => v, None => continue }) != 3 { for j in 0..3 { x += 1; } }
+        }
+        x
+    }";
+    assert_eq!(run(text, &["null"]), "0");
+    assert_eq!(run(text, &["3"]), "0");
+    assert_eq!(run(text, &["4"]), "6");
+}
+
+#[test]
+fn a_loop_after_a_return_in_the_same_statement_is_not_run() {
+    let text = "fn f(c: bool, a: [u8; 2]) -> (u8, u8) {
+        let mut x = 0u8;
+        let y = { if c { return (x, 7); } 1u8 } + { for v in a { if v == 9 { break; } x += v; } x };
+        (x, y)
+    }
+    fn main(c: bool from 0, a: [u8; 2] from 0) -> (r: (u8, u8) to all) { f(c, a) }";
+    assert_eq!(run(text, &["true", "[4, 5]"]), "[0, 7]");
+    assert_eq!(run(text, &["false", "[4, 5]"]), "[9, 10]");
+    assert_eq!(run(text, &["false", "[4, 9]"]), "[4, 5]");
+    assert_eq!(run(text, &["false", "[9, 9]"]), "[0, 1]");
+}
+
+#[test]
+fn what_an_inner_loop_leaves_is_its_own() {
+    let text = "fn main(c: bool from 0, d: bool from 0, e: bool from 0) -> (x: u8 to all) {
+        let mut x = 0u8;
+        for i in 0..3 {
+            x += { if c { continue; } 1u8 } + { for j in 0..3 {
+                if d { break; }
+                if e { return x + 100; }
+                x += 10;
+            } 2 };
+        }
+        x
+    }";
+    assert_eq!(run(text, &["true", "true", "true"]), "0");
+    assert_eq!(run(text, &["false", "true", "true"]), "9");
+    assert_eq!(run(text, &["false", "false", "true"]), "100");
+    assert_eq!(run(text, &["false", "false", "false"]), "99");
+}
+
+#[test]
+fn an_assert_in_a_loop_that_is_not_run_does_not_fail() {
+    for of in ["0..3", "[0u8, 1, 2]"] {
+        let text = format!(
+            "fn main(c: bool from 0) -> (x: u8 to all) {{
+            let mut x = 0u8;
+            for i in 0..2 {{
+                let y = {{ if c {{ break; }} 1u8 }}
+                    + {{ for j in {of} {{ assert(!c, \"c\"); x += 1; }} 2 }};
+                x += y;
+            }}
+            x
+        }}"
+        );
+        assert_eq!(run(&text, &["true"]), "0");
+        assert_eq!(run(&text, &["false"]), "12");
+    }
+}
+
+#[test]
+fn an_assert_that_never_holds_may_stand_where_nothing_comes() {
+    let text = "fn main(c: bool from 0) -> (x: u8 to all) {
+        for i in 0..2 {
+            let y = { if c { break; } 1u8 } + { assert(false, \"no c\"); 2 };
+        }
+        7
+    }";
+    assert_eq!(run(text, &["true"]), "7");
+    assert_eq!(run(text, &["false"]), "no c");
+}
+
+#[test]
+fn what_a_loop_goes_over_can_leave_the_loop_around() {
+    let text = |leave: &str| {
+        format!(
+            "fn main(o: Option<[u8; 2]> from 0) -> (x: u8 to all) {{
+            let mut x = 0u8;
+            for i in 0..2 {{
+                for v in (match o {{ Some(a) => a, None => {leave} }}) {{ x += v + 1; }}
+                x += 10;
+            }}
+            x + 1
+        }}"
+        )
+    };
+    for (leave, null) in [("break", "1"), ("continue", "1"), ("return 5", "5")] {
+        assert_eq!(run(&text(leave), &["null"]), null);
+        assert_eq!(run(&text(leave), &["[1, 2]"]), "31");
+    }
+}
+
+#[test]
+fn rounds_that_differ_are_not_run_either() {
+    let text = "fn main(c: bool from 0, a: [u8; 4] from 0) -> (x: u8 to all) {
+        let mut x = 0u8;
+        for i in 0..2 {
+            x += { if c { break; } 1u8 } + { for j in 0..3 { x += sum(a[j..j + 2]) as u8; } 2 };
+        }
+        x
+    }";
+    assert_eq!(run(text, &["true", "[1, 2, 3, 4]"]), "0");
+    assert_eq!(run(text, &["false", "[1, 2, 3, 4]"]), "36");
+}
+
+#[test]
+fn a_loop_of_calls_after_a_break_is_not_run() {
+    let text = "#[component]
+    fn f(x: u8) -> u8 { assert(x != 77, \"77\"); x * x + 1 }
+    fn main(c: bool from 0, a: u8 from 0) -> (x: u8 to all) {
+        let mut x = a;
+        for i in 0..2 {
+            let y = { if c { break; } 1u8 } + { for j in 0..4 { x = f(x); } 2 };
+            x += y;
+        }
+        x
+    }";
+    let f = |x: u8| x.wrapping_mul(x).wrapping_add(1);
+    let round = |x| f(f(f(f(x)))).wrapping_add(3);
+    assert_eq!(run(text, &["true", "77"]), "77");
+    assert_eq!(run(text, &["false", "77"]), "77");
+    assert_eq!(run(text, &["true", "5"]), "5");
+    assert_eq!(run(text, &["false", "2"]), round(round(2)).to_string());
+}
