@@ -196,3 +196,94 @@ fn a_loop_of_calls_after_a_break_is_not_run() {
     assert_eq!(run(text, &["true", "5"]), "5");
     assert_eq!(run(text, &["false", "2"]), round(round(2)).to_string());
 }
+
+#[test]
+fn an_array_is_evaluated_before_its_index() {
+    let text = "fn main(a: u8 from 0) -> (r: u8 to all) {
+        let mut x = a;
+        [x, 1, 2][{ x += 1; 0 }] * 10 + x
+    }";
+    assert_eq!(run(text, &["1"]), "12");
+    let text = "fn main(i: u8 from 0) -> (r: u8 to all) {
+        let mut x = 1u8;
+        [x, 4, 5][{ x += 1; i }] * 10 + x
+    }";
+    assert_eq!(run(text, &["0"]), "12");
+    assert_eq!(run(text, &["2"]), "52");
+    assert_eq!(run(text, &["3"]), "2");
+}
+
+#[test]
+fn what_is_missing_first_is_reported() {
+    let text = "fn main(a: Option<[u8; 3]> from 0, i: Option<u2> from 0) -> (r: u8 to all) {
+        a.expect(\"no array\")[i.expect(\"no index\")]
+    }";
+    assert_eq!(run(text, &["null", "null"]), "no array");
+    assert_eq!(run(text, &["[1, 2, 3]", "null"]), "no index");
+    assert_eq!(run(text, &["[1, 2, 3]", "2"]), "3");
+    let text = "fn main(a: [[u8; 3]; 2] from 0, i: Option<u1> from 0, j: Option<u2> from 0)
+        -> (r: u8 to all) {
+        a[i.expect(\"no i\")][j.expect(\"no j\")]
+    }";
+    let a = "[[1, 2, 3], [4, 5, 6]]";
+    assert_eq!(run(text, &[a, "null", "null"]), "no i");
+    assert_eq!(run(text, &[a, "1", "null"]), "no j");
+    assert_eq!(run(text, &[a, "1", "1"]), "5");
+}
+
+#[test]
+fn an_array_is_as_it_was_before_its_index() {
+    for place in ["a", "s.0"] {
+        let text = format!(
+            "fn main(b: [u8; 3] from 0, i: u8 from 0) -> (r: u8 to all) {{
+            let mut a = b;
+            let mut s = (b, 0u8);
+            let x = {place}[{{ {place}[1] = 50; i }}];
+            x + 100 * ({place}[1] / 50)
+        }}"
+        );
+        assert_eq!(run(&text, &["[1, 2, 3]", "0"]), "101");
+        assert_eq!(run(&text, &["[1, 2, 3]", "1"]), "102");
+        assert_eq!(run(&text, &["[1, 2, 3]", "3"]), "100");
+    }
+    let text = "fn main(b: [u8; 3] from 0) -> (r: u8 to all) {
+        let mut a = b;
+        a[{ a = [7, 8, 9]; 1 }] * 10 + a[1]
+    }";
+    assert_eq!(run(text, &["[1, 2, 3]"]), "28");
+}
+
+#[test]
+fn an_index_that_leaves_comes_after_its_array() {
+    let text = "fn main(o: Option<u8> from 0, a: [u8; 2] from 0) -> (r: (u8, u8) to all) {
+        let (mut x, mut y) = (0u8, 0u8);
+        for i in 0..2 {
+            y += { x += 1; [x, a[1]] }[match o { Some(i) => i, None => break }];
+        }
+        (x, y)
+    }";
+    assert_eq!(run(text, &["null", "[3, 4]"]), "[1, 0]");
+    assert_eq!(run(text, &["0", "[3, 4]"]), "[2, 3]");
+    assert_eq!(run(text, &["1", "[3, 4]"]), "[2, 8]");
+}
+
+#[test]
+fn other_operands_are_evaluated_from_left_to_right() {
+    let text = "fn f(a: u16, b: u16) -> u16 { a * 10 + b }
+    struct W { v: u16 }
+    impl W { fn times(self, by: u16) -> u16 { self.v * by } }
+    fn main(a: u16 from 0) -> (r: [u16; 6] to all) {
+        let mut x = a;
+        let call = f({ x += 1; x }, { x += 1; x });
+        let mut w = W { v: x };
+        let method = w.times({ w.v = 0; 9 }) * 10 + w.v;
+        x = 0;
+        let tuple = (x, { x += 1; x }, x);
+        let binary = x * 10 + { x += 1; x };
+        let mut b = [0u16; 4];
+        b[{ x += 1; x } % 4] = { x += 1; x };
+        let slice = { x += 1; [x, x + 1, x + 2] }[1..3];
+        [call, method, tuple.0 * 100 + tuple.1 * 10 + tuple.2, binary, b[3], slice[0] * 10 + x]
+    }";
+    assert_eq!(run(text, &["1"]), "[23, 270, 11, 12, 4, 65]");
+}

@@ -103,6 +103,18 @@ pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
     changed.difference(&bound(expr)).copied().collect()
 }
 
+/// Whether an expression has assignments.
+pub fn assigns(expr: &Expr) -> bool {
+    let mut found = false;
+    walk(expr, 1, &mut |expr, _| found |= changes(expr));
+    found
+}
+
+fn changes(expr: &Expr) -> bool {
+    let Kind::Block(stmts, _) = &expr.kind else { return false };
+    stmts.iter().any(|stmt| matches!(stmt, Stmt::Assign(..)))
+}
+
 /// The variables that a pattern brings.
 pub(super) fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
     match &pattern.kind {
