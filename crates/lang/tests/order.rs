@@ -287,3 +287,81 @@ fn other_operands_are_evaluated_from_left_to_right() {
     }";
     assert_eq!(run(text, &["1"]), "[23, 270, 11, 12, 4, 65]");
 }
+
+const FIELDS: &str = "struct S { a: u8, b: u8, c: u8 }";
+
+#[test]
+fn fields_are_evaluated_as_written() {
+    let text = format!(
+        "{FIELDS}
+        fn main(a: u8 from 0) -> (r: u8 to all) {{
+        let mut x = a;
+        let s = S {{ b: {{ x += 1; x }}, a: {{ x *= 10; x }}, c: 0 }};
+        s.a + 100 * s.b
+    }}"
+    );
+    // 20 + 200
+    assert_eq!(run(&text, &["1"]), "220");
+    // What only reads comes after what changes.
+    let text = format!(
+        "{FIELDS}
+        fn main(a: u8 from 0) -> (r: S to all) {{
+        let mut x = a;
+        S {{ c: x, b: {{ x += 1; x }}, a: x }}
+    }}"
+    );
+    assert_eq!(run(&text, &["1"]), "{\"a\": 2, \"b\": 2, \"c\": 1}");
+}
+
+#[test]
+fn of_fields_that_fail_the_first_written_is_reported() {
+    let text = format!(
+        "{FIELDS}
+        fn g(x: Option<u8>) -> u8 {{ x.expect(\"no a\") }}
+        fn main(x: Option<u8> from 0, y: Option<u8> from 0) -> (r: u8 to all) {{
+        let s = S {{ b: y.expect(\"no b\"), c: 1, a: g(x) }};
+        s.a + 10 * s.b
+    }}"
+    );
+    assert_eq!(run(&text, &["null", "null"]), "no b");
+    assert_eq!(run(&text, &["null", "1"]), "no a");
+    assert_eq!(run(&text, &["1", "null"]), "no b");
+    assert_eq!(run(&text, &["1", "2"]), "21");
+}
+
+#[test]
+fn a_field_that_leaves_keeps_later_ones_from_being_evaluated() {
+    let text = format!(
+        "{FIELDS}
+        fn main(c: bool from 0, o: Option<u8> from 0) -> (r: u8 to all) {{
+        let mut x = 0u8;
+        for i in 0..2 {{
+            let s = S {{
+                c: {{ x += 1; x }},
+                b: {{ if c {{ break; }} 4 }},
+                a: {{ for j in 0..2 {{ x += o.expect(\"none\"); }} x }},
+            }};
+            x += s.a + s.b + s.c;
+        }}
+        x
+    }}"
+    );
+    assert_eq!(run(&text, &["true", "null"]), "1");
+    assert_eq!(run(&text, &["false", "null"]), "none");
+    // 1, then 3 + 3 + 4 + 1; 12, then 14 + 14 + 4 + 12.
+    assert_eq!(run(&text, &["false", "1"]), "44");
+}
+
+#[test]
+fn constant_structures_stay_constants_in_any_order() {
+    let text = format!(
+        "{FIELDS}
+        fn two() -> u8 {{ 2 }}
+        const K: S = S {{ c: two(), b: 1, a: two() + 1 }};
+        fn main(x: u8 from 0) -> (r: u8 to all) {{
+        let k = S {{ c: two(), a: 0, b: 1 }};
+        [5, 6, x][k.c] + K.a
+    }}"
+    );
+    assert_eq!(run(&text, &["7"]), "10");
+}
