@@ -227,14 +227,14 @@ impl Writer {
                     format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
                 }
                 1 => {
-                    let name = self.name();
-                    self.scope.push((name.clone(), Ty::Int(false, 32), false));
                     // Nothing leaves a loop from inside an array.
                     let loops = std::mem::take(&mut self.loops);
+                    let (name, inner, over) = self.over(*len, 32);
+                    self.scope.push((name.clone(), inner, false));
                     let body = self.expr(element, depth);
-                    self.loops = loops;
                     self.scope.pop();
-                    format!("[{body} for {name} in 0..{len}]")
+                    self.loops = loops;
+                    format!("[{body} for {name} in {over}]")
                 }
                 _ => format!("rev({})", self.expr(ty, depth)),
             },
@@ -300,7 +300,7 @@ impl Writer {
             }
             _ => {
                 let rounds = 1 + self.random.below(3);
-                let (name, ty, over) = self.over(rounds);
+                let (name, ty, over) = self.over(rounds, 5);
                 let _ = writeln!(out, "for {name} in {over} {{");
                 self.scope.push((name, ty, false));
                 self.loops += 1;
@@ -317,10 +317,10 @@ impl Writer {
     }
 
     /// What a loop goes over, with a name for its elements and their type.
-    fn over(&mut self, rounds: usize) -> (String, Ty, String) {
+    fn over(&mut self, rounds: usize, width: u32) -> (String, Ty, String) {
         let name = self.name();
         if !self.effects || self.random.one_in(2) {
-            return (name, Ty::Int(false, 5), format!("0u5..{rounds}"));
+            return (name, Ty::Int(false, width), format!("0u{width}..{rounds}"));
         }
         let ty = self.ty(1);
         let over = self.typed(&Ty::Array(Box::new(ty.clone()), rounds), 2);
@@ -367,7 +367,7 @@ impl Writer {
                 self.scope.pop();
                 self.scope.push((y.clone(), Ty::Int(true, 9), false));
                 let c = self.expr(ty, depth);
-                let guard = self.expr(&Ty::Bool, 0);
+                let guard = self.expr(&Ty::Bool, u32::from(self.effects));
                 self.scope.pop();
                 let d = self.expr(ty, depth);
                 format!(
@@ -451,6 +451,15 @@ impl Writer {
             }
             2 if signed => format!("(-{})", self.expr(ty, depth)),
             2 => format!("(!{})", self.expr(ty, depth)),
+            // The helper does not call itself.
+            3 if *ty == Ty::Int(false, 6)
+                && matches!(self.result, Ty::Tuple(_))
+                && self.effects
+                && self.random.one_in(2) =>
+            {
+                let some = self.expr(&Ty::Option(Box::new(ty.clone())), depth);
+                format!("helper({}, {some}, q)", self.expr(ty, depth))
+            }
             3 if *ty == Ty::Int(false, 6) => {
                 format!("marked({}, {})", self.expr(ty, depth), self.expr(ty, depth))
             }
@@ -463,6 +472,25 @@ impl Writer {
                 format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
             }
         }
+    }
+
+    /// A function with effects of its own.
+    fn helper(&mut self, out: &mut String) {
+        let ty = Ty::Int(false, 6);
+        (self.result, self.budget) = (ty.clone(), 100);
+        self.scope.push(("a".into(), ty.clone(), false));
+        self.scope.push(("b".into(), Ty::Option(Box::new(ty.clone())), false));
+        let mark = if self.random.one_in(2) { "#[component]\n" } else { "" };
+        let _ = writeln!(out, "{mark}fn helper(a: u6, b: Option<u6>, q: u3) -> u6 {{");
+        let _ = writeln!(out, "let mut c = a;");
+        self.scope.push(("c".into(), ty.clone(), true));
+        for _ in 0..2 {
+            self.small_stmt(out);
+            self.stmt(out, 1);
+        }
+        let _ = writeln!(out, "{}\n}}", self.expr(&ty, 1));
+        self.scope.clear();
+        self.budget = 400;
     }
 
     fn block(&mut self, out: &mut String, depth: u32) {
@@ -505,7 +533,7 @@ impl Writer {
             }
             _ => {
                 let rounds = 1 + self.random.below(3);
-                let (name, ty, over) = self.over(rounds);
+                let (name, ty, over) = self.over(rounds, 5);
                 let _ = writeln!(out, "for {name} in {over} {{");
                 self.scope.push((name, ty, false));
                 self.loops += 1;
@@ -573,6 +601,10 @@ fn program(seed: u64, effects: bool) -> String {
         budget: 400,
         effects,
     };
+    let mut text = HEAD.to_string();
+    if effects {
+        writer.helper(&mut text);
+    }
     let inputs: Vec<Ty> = (0..3).map(|_| writer.ty(2)).collect();
     // Most of what is computed reaches the result.
     let parts =
@@ -582,7 +614,6 @@ fn program(seed: u64, effects: bool) -> String {
     parts.push(Ty::Float(32));
     parts.push(writer.ty(2));
     writer.result = Ty::Tuple(parts);
-    let mut text = HEAD.to_string();
     let mut params = Vec::new();
     for (place, ty) in inputs.into_iter().enumerate() {
         params.push(format!("p{place}: {} from {}", ty.text(), place % 2));
