@@ -288,6 +288,19 @@ fn other_operands_are_evaluated_from_left_to_right() {
     assert_eq!(run(text, &["1"]), "[23, 270, 11, 12, 4, 65]");
 }
 
+#[test]
+fn an_operator_that_assigns_reads_its_place_last() {
+    let text = "fn main(a: [u8; 2] from 0, i: u1 from 0) -> (r: ([u8; 2], u8) to all) {
+        let mut b = a;
+        let mut x = 3u8;
+        x += { x = 5; 1 };
+        b[{ b[0] += 1; i }] *= { b[1] = 7; 10 };
+        (b, x)
+    }";
+    assert_eq!(run(text, &["[1, 2]", "0"]), "[[20, 7], 6]");
+    assert_eq!(run(text, &["[1, 2]", "1"]), "[[2, 70], 6]");
+}
+
 const FIELDS: &str = "struct S { a: u8, b: u8, c: u8 }";
 
 #[test]
