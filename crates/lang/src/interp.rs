@@ -7,6 +7,7 @@ use std::rc::Rc;
 use num_bigint::{BigInt, Sign};
 
 use crate::ast::{BinaryOp, UnaryOp};
+use crate::lower::assigns;
 use crate::numbers::{self, fraction, whole};
 use crate::tir::{
     Expr, Instance, Intrinsic, Kind, MAX_DEPTH, Over, Pattern, PatternKind, Place, Step, Stmt, Tir,
@@ -253,8 +254,10 @@ impl<'a> Interp<'a> {
             _ if index.constant => Err(Exit::Stop(Stop::Index)),
             _ => Ok(zero_value(shapes, zero)),
         };
-        // A variable is not copied whole for one of its elements.
-        if let Kind::Local(local) = value.kind {
+        // A variable is not copied whole for one of its elements, unless the index may change it.
+        if let Kind::Local(local) = value.kind
+            && !assigns(index)
+        {
             let at = self.eval(frame, index)?;
             return match &frame.locals[local as usize] {
                 Value::List(parts) => pick(parts, at, &self.tir.shapes),

@@ -85,6 +85,8 @@ struct Writer {
     loops: u32,
     result: Ty,
     budget: i32,
+    /// Whether expressions change variables, fail, and leave loops and the function.
+    effects: bool,
 }
 
 impl Writer {
@@ -141,6 +143,11 @@ impl Writer {
     }
 
     fn literal(&mut self, ty: &Ty) -> String {
+        self.parts(ty, 0)
+    }
+
+    /// A literal with parts that are so deep.
+    fn parts(&mut self, ty: &Ty, depth: u32) -> String {
         match ty {
             Ty::Bool => (if self.random.one_in(2) { "true" } else { "false" }).into(),
             Ty::Int(signed, width) => {
@@ -158,31 +165,32 @@ impl Writer {
             }
             Ty::Tuple(parts) => {
                 let parts: Vec<String> =
-                    parts.iter().map(|part| self.expr(part, 0) + ",").collect();
+                    parts.iter().map(|part| self.expr(part, depth) + ",").collect();
                 format!("({})", parts.join(" "))
             }
             Ty::Array(element, len) => {
-                let parts: Vec<String> = (0..*len).map(|_| self.expr(element, 0)).collect();
+                let parts: Vec<String> = (0..*len).map(|_| self.expr(element, depth)).collect();
                 format!("[{}]", parts.join(", "))
             }
             Ty::Option(some) => {
                 if self.random.one_in(3) {
                     "None".into()
                 } else {
-                    format!("Some({})", self.expr(some, 0))
+                    format!("Some({})", self.expr(some, depth))
                 }
             }
             Ty::Enum => match self.random.below(3) {
                 0 => "E::A".into(),
                 1 => {
-                    let (a, b) = (self.expr(&Ty::Int(false, 3), 0), self.expr(&Ty::Bool, 0));
+                    let (a, b) =
+                        (self.expr(&Ty::Int(false, 3), depth), self.expr(&Ty::Bool, depth));
                     format!("E::B({a}, {b})")
                 }
-                _ => format!("E::C({})", self.expr(&Ty::Int(true, 9), 0)),
+                _ => format!("E::C({})", self.expr(&Ty::Int(true, 9), depth)),
             },
             Ty::Struct => {
                 let y = Ty::Array(Box::new(Ty::Int(true, 3)), 2);
-                let (x, y) = (self.expr(&Ty::Int(false, 4), 0), self.expr(&y, 0));
+                let (x, y) = (self.expr(&Ty::Int(false, 4), depth), self.expr(&y, depth));
                 format!("S {{ y: {y}, x: {x} }}")
             }
         }
@@ -197,6 +205,9 @@ impl Writer {
                 return name;
             }
             return self.literal(ty);
+        }
+        if self.effects && self.random.one_in(3) {
+            return self.effect(ty, depth - 1);
         }
         if self.random.one_in(3) {
             return self.any(ty, depth - 1);
@@ -216,11 +227,14 @@ impl Writer {
                     format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
                 }
                 1 => {
-                    let name = self.name();
-                    self.scope.push((name.clone(), Ty::Int(false, 32), false));
+                    // Nothing leaves a loop from inside an array.
+                    let loops = std::mem::take(&mut self.loops);
+                    let (name, inner, over) = self.over(*len, 32);
+                    self.scope.push((name.clone(), inner, false));
                     let body = self.expr(element, depth);
                     self.scope.pop();
-                    format!("[{body} for {name} in 0..{len}]")
+                    self.loops = loops;
+                    format!("[{body} for {name} in {over}]")
                 }
                 _ => format!("rev({})", self.expr(ty, depth)),
             },
@@ -228,7 +242,100 @@ impl Writer {
                 let part = parts[0].clone();
                 format!("twice({}, {})", self.expr(&part, depth), self.expr(&part, depth))
             }
+            _ if self.effects => self.parts(ty, depth),
             _ => self.literal(ty),
+        }
+    }
+
+    /// Forms that do more than give a value.
+    fn effect(&mut self, ty: &Ty, depth: u32) -> String {
+        match self.random.below(6) {
+            0 => {
+                let some = self.typed(&Ty::Option(Box::new(ty.clone())), depth);
+                let (name, leave) = (self.name(), self.leaving());
+                format!("(match {some} {{ Some({name}) => {name}, None => {leave} }})")
+            }
+            // These are rare: where one fails, nothing else is seen.
+            1 if self.random.one_in(4) => {
+                let some = self.typed(&Ty::Option(Box::new(ty.clone())), depth);
+                format!("({some}).expect(\"none {}\")", self.names)
+            }
+            1 | 2 => {
+                let array = Ty::Array(Box::new(ty.clone()), 1 + self.random.below(3));
+                let array = self.expr(&array, depth);
+                let mut index = String::new();
+                self.small_stmt(&mut index);
+                let last = self.expr(&Ty::Int(false, 3), 0);
+                format!("({array})[{{ {index}{last} ^ q }}]")
+            }
+            3 => self.parts(ty, depth),
+            _ => {
+                let mut stmts = String::new();
+                for _ in 0..1 + self.random.below(2) {
+                    self.small_stmt(&mut stmts);
+                }
+                format!("({{ {stmts}{} }})", self.expr(ty, depth))
+            }
+        }
+    }
+
+    /// A value whose type is said.
+    fn typed(&mut self, ty: &Ty, depth: u32) -> String {
+        let (value, name) = (self.expr(ty, depth), self.name());
+        format!("{{ let {name}: {} = {value}; {name} }}", ty.text())
+    }
+
+    /// A statement inside an expression.
+    fn small_stmt(&mut self, out: &mut String) {
+        match self.random.below(7) {
+            0..=2 => self.assign(out),
+            3 | 4 => {
+                let (condition, leave) = (self.expr(&Ty::Bool, 1), self.leaving());
+                let _ = writeln!(out, "if {condition} {{ {leave}; }}");
+            }
+            5 if self.random.one_in(3) => {
+                let condition = self.expr(&Ty::Bool, 1);
+                let other = self.expr(&Ty::Bool, 1);
+                let _ = writeln!(out, "assert({condition} || {other}, \"small {}\");", self.names);
+            }
+            _ => {
+                let rounds = 1 + self.random.below(3);
+                let (name, ty, over) = self.over(rounds, 5);
+                let _ = writeln!(out, "for {name} in {over} {{");
+                self.scope.push((name, ty, false));
+                self.loops += 1;
+                self.assign(out);
+                if self.random.one_in(2) {
+                    let (condition, leave) = (self.expr(&Ty::Bool, 0), self.leaving());
+                    let _ = writeln!(out, "if {condition} {{ {leave}; }}");
+                }
+                self.loops -= 1;
+                self.scope.pop();
+                out.push_str("}\n");
+            }
+        }
+    }
+
+    /// What a loop goes over, with a name for its elements and their type.
+    fn over(&mut self, rounds: usize, width: u32) -> (String, Ty, String) {
+        let name = self.name();
+        if !self.effects || self.random.one_in(2) {
+            return (name, Ty::Int(false, width), format!("0u{width}..{rounds}"));
+        }
+        let ty = self.ty(1);
+        let over = self.typed(&Ty::Array(Box::new(ty.clone()), rounds), 2);
+        (name, ty, format!("({over})"))
+    }
+
+    /// What leaves a loop or the function.
+    fn leaving(&mut self) -> String {
+        match self.random.below(5) {
+            0 | 1 if self.loops > 0 => "break".into(),
+            2 | 3 if self.loops > 0 => "continue".into(),
+            _ => {
+                let result = self.result.clone();
+                format!("return {}", self.expr(&result, 0))
+            }
         }
     }
 
@@ -260,7 +367,7 @@ impl Writer {
                 self.scope.pop();
                 self.scope.push((y.clone(), Ty::Int(true, 9), false));
                 let c = self.expr(ty, depth);
-                let guard = self.expr(&Ty::Bool, 0);
+                let guard = self.expr(&Ty::Bool, u32::from(self.effects));
                 self.scope.pop();
                 let d = self.expr(ty, depth);
                 format!(
@@ -344,6 +451,15 @@ impl Writer {
             }
             2 if signed => format!("(-{})", self.expr(ty, depth)),
             2 => format!("(!{})", self.expr(ty, depth)),
+            // The helper does not call itself.
+            3 if *ty == Ty::Int(false, 6)
+                && matches!(self.result, Ty::Tuple(_))
+                && self.effects
+                && self.random.one_in(2) =>
+            {
+                let some = self.expr(&Ty::Option(Box::new(ty.clone())), depth);
+                format!("helper({}, {some}, q)", self.expr(ty, depth))
+            }
             3 if *ty == Ty::Int(false, 6) => {
                 format!("marked({}, {})", self.expr(ty, depth), self.expr(ty, depth))
             }
@@ -356,6 +472,25 @@ impl Writer {
                 format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
             }
         }
+    }
+
+    /// A function with effects of its own.
+    fn helper(&mut self, out: &mut String) {
+        let ty = Ty::Int(false, 6);
+        (self.result, self.budget) = (ty.clone(), 100);
+        self.scope.push(("a".into(), ty.clone(), false));
+        self.scope.push(("b".into(), Ty::Option(Box::new(ty.clone())), false));
+        let mark = if self.random.one_in(2) { "#[component]\n" } else { "" };
+        let _ = writeln!(out, "{mark}fn helper(a: u6, b: Option<u6>, q: u3) -> u6 {{");
+        let _ = writeln!(out, "let mut c = a;");
+        self.scope.push(("c".into(), ty.clone(), true));
+        for _ in 0..2 {
+            self.small_stmt(out);
+            self.stmt(out, 1);
+        }
+        let _ = writeln!(out, "{}\n}}", self.expr(&ty, 1));
+        self.scope.clear();
+        self.budget = 400;
     }
 
     fn block(&mut self, out: &mut String, depth: u32) {
@@ -397,10 +532,10 @@ impl Writer {
                 out.push_str("}\n");
             }
             _ => {
-                let name = self.name();
                 let rounds = 1 + self.random.below(3);
-                let _ = writeln!(out, "for {name} in 0u5..{rounds} {{");
-                self.scope.push((name, Ty::Int(false, 5), false));
+                let (name, ty, over) = self.over(rounds, 5);
+                let _ = writeln!(out, "for {name} in {over} {{");
+                self.scope.push((name, ty, false));
                 self.loops += 1;
                 self.block(out, depth - 1);
                 self.loops -= 1;
@@ -455,10 +590,21 @@ impl Writer {
     }
 }
 
-fn program(seed: u64) -> String {
+fn program(seed: u64, effects: bool) -> String {
     let random = Random(seed);
-    let mut writer =
-        Writer { random, scope: Vec::new(), names: 0, loops: 0, result: Ty::Bool, budget: 400 };
+    let mut writer = Writer {
+        random,
+        scope: Vec::new(),
+        names: 0,
+        loops: 0,
+        result: Ty::Bool,
+        budget: 400,
+        effects,
+    };
+    let mut text = HEAD.to_string();
+    if effects {
+        writer.helper(&mut text);
+    }
     let inputs: Vec<Ty> = (0..3).map(|_| writer.ty(2)).collect();
     // Most of what is computed reaches the result.
     let parts =
@@ -468,7 +614,6 @@ fn program(seed: u64) -> String {
     parts.push(Ty::Float(32));
     parts.push(writer.ty(2));
     writer.result = Ty::Tuple(parts);
-    let mut text = HEAD.to_string();
     let mut params = Vec::new();
     for (place, ty) in inputs.into_iter().enumerate() {
         params.push(format!("p{place}: {} from {}", ty.text(), place % 2));
@@ -492,8 +637,8 @@ fn program(seed: u64) -> String {
 static REPEATS: AtomicUsize = AtomicUsize::new(0);
 
 /// Compiles a program and compares on random inputs; whether it compiled.
-fn compare(seed: u64) -> bool {
-    let text = program(seed);
+fn compare(seed: u64, effects: bool) -> bool {
+    let text = program(seed, effects);
     let mut checked = check("main.sym", &text, &NoModules, &Options::default());
     let shown = |checked: &symbolon_lang::Checked| checked.errors.render(&checked.sources, false);
     // What is written may have constants that do not hold: a failed literal assert, and so on.
@@ -558,10 +703,10 @@ fn compare(seed: u64) -> bool {
     true
 }
 
-fn run(seeds: std::ops::Range<u64>) {
+fn run(seeds: std::ops::Range<u64>, effects: bool) {
     let total = seeds.end - seeds.start;
     let before = REPEATS.load(Ordering::Relaxed);
-    let compiled = with_stack(|| seeds.filter(|&seed| compare(seed)).count());
+    let compiled = with_stack(|| seeds.filter(|&seed| compare(seed, effects)).count());
     assert!(compiled as u64 > total / 2, "only {compiled} of {total} compile");
     let repeats = REPEATS.load(Ordering::Relaxed) - before;
     assert!(repeats as u64 > total / 8, "only {repeats} loops of {total} programs are repeats");
@@ -569,11 +714,22 @@ fn run(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn some_hundred_random_programs_are_computed_alike() {
-    run(0..800);
+    run(0..800, false);
 }
 
 #[test]
 #[ignore = "takes a minute"]
 fn ten_thousand_random_programs_are_computed_alike() {
-    run(1_000..13_000);
+    run(1_000..13_000, false);
+}
+
+#[test]
+fn some_hundred_programs_with_effects_in_expressions_are_computed_alike() {
+    run(0..300, true);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn ten_thousand_programs_with_effects_in_expressions_are_computed_alike() {
+    run(1_000..11_000, true);
 }

@@ -4,14 +4,15 @@ use std::rc::Rc;
 
 use super::types::Mini;
 use super::unknown::{Check, VarKind};
-use super::{Binding, FnCx};
+use super::{Binding, FnCx, LocalInfo};
 use crate::ast::{self, BinaryOp, ExprKind, Ident, UnaryOp};
 use crate::def::Def;
 use crate::diag::Code;
+use crate::lower::has_effects;
 use crate::program::AdtDecl;
 use crate::references::Target;
 use crate::source::Span;
-use crate::tir::{Expr, Kind};
+use crate::tir::{Expr, Kind, Local, Pattern, PatternKind, Stmt};
 use crate::ty::{Arg, Len, Ty};
 use crate::value::Value;
 
@@ -232,6 +233,7 @@ impl FnCx<'_, '_> {
         let args = self.fresh_args(&decl.generics);
         let types = self.variants_of(adt, &args).pop().map(|v| v.1).unwrap_or_default();
         let mut parts: Vec<Option<Expr>> = vec![None; types.len()];
+        let mut order = Vec::new();
         for (name, value) in fields {
             let Some(place) = decl.fields.iter().position(|(n, _)| n.name == name.name) else {
                 let message = format!("`{}` has no field `{}`", decl.name.name, name.name);
@@ -251,15 +253,41 @@ impl FnCx<'_, '_> {
                 }
             };
             parts[place] = Some(checked);
+            order.push(place);
         }
         if let Some(missing) = parts.iter().position(Option::is_none) {
             let message = format!("the field `{}` is missing", decl.fields[missing].0.name);
             self.error(Code::Type, span, message);
             return self.broken(span);
         }
-        let parts: Vec<Expr> = parts.into_iter().flatten().collect();
+        let mut parts: Vec<Expr> = parts.into_iter().flatten().collect();
         let constant = parts.iter().all(|part| part.constant);
-        self.node(Kind::Aggregate(parts), &Ty::Adt(adt, args), constant, span)
+        let ty = Ty::Adt(adt, args);
+        let lets = self.as_written(&mut parts, &order);
+        let literal = self.node(Kind::Aggregate(parts), &ty, constant, span);
+        if lets.is_empty() {
+            return literal;
+        }
+        self.node(Kind::Block(lets, Some(Box::new(literal))), &ty, constant, span)
+    }
+
+    /// Statements that evaluate the fields of a structure in the order in which they are written,
+    /// where that may make a difference. The parts become what these bind.
+    fn as_written(&mut self, parts: &mut [Expr], order: &[usize]) -> Vec<Stmt> {
+        if order.is_sorted() || !parts.iter().any(has_effects) {
+            return Vec::new();
+        }
+        let mut lets = Vec::new();
+        for &place in order {
+            let Expr { ty, constant, span, .. } = parts[place];
+            let info = LocalInfo { name: "field".into(), span, ty, mutable: false, constant };
+            self.locals.push(info);
+            let kind = Kind::Local(self.locals.len() as Local - 1);
+            let value = std::mem::replace(&mut parts[place], Expr { kind, ty, constant, span });
+            let kind = PatternKind::Bind(self.locals.len() as Local - 1);
+            lets.push(Stmt::Let(Pattern { kind, ty, span }, value));
+        }
+        lets
     }
 
     /// A variant with its payload.

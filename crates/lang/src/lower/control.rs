@@ -132,9 +132,10 @@ impl Machine<'_, '_, '_> {
             }
             Kind::Comprehension(pattern, over, body) => {
                 let mut bits = Vec::with_capacity(self.width(ty));
+                let over = self.over(frame, over, frame.instance.types[pattern.ty as usize])?;
                 let body = Body { pattern, expr: body, gives: true };
                 // What has to be a constant stays one.
-                self.rounds(frame, over, body, !expr.constant, &mut bits)?;
+                self.rounds(frame, &over, body, !expr.constant, &mut bits)?;
                 Ok(bits.into())
             }
             _ => Err(Failed),
@@ -284,28 +285,71 @@ impl Machine<'_, '_, '_> {
                 Ok(())
             }
             Stmt::For(pattern, over, body, unroll) => {
-                let outer = (frame.broken, frame.continued);
-                let whole = self.whole;
-                self.whole |= *unroll;
-                (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
-                if let Over::Rounds(rounds) = &**over {
-                    let mut pace = Pace::new(self);
-                    for (place, body) in rounds.iter().enumerate() {
-                        if !self.round(frame, None, body, &[])? {
-                            break;
-                        }
-                        let left = (rounds.len() - place - 1) as u64;
-                        self.look_ahead(&mut pace, || left, body.span)?;
-                    }
-                } else {
-                    let body = Body { pattern, expr: body, gives: false };
-                    self.rounds(frame, over, body, !unroll, &mut Vec::new())?;
-                }
-                (frame.broken, frame.continued) = outer;
-                self.whole = whole;
-                Ok(())
+                self.for_loop(frame, (pattern, body), over, *unroll)
             }
         }
+    }
+
+    fn for_loop(
+        &mut self,
+        frame: &mut Frame,
+        (pattern, body): (&Pattern, &Expr),
+        over: &Over,
+        unroll: bool,
+    ) -> Done<()> {
+        let whole = self.whole;
+        self.whole |= unroll;
+        // What the loop goes over belongs to what is around: a `break` in it leaves the outer loop.
+        let bodies = match over {
+            Over::Rounds(bodies) => Err(bodies),
+            _ => Ok(self.over(frame, over, frame.instance.types[pattern.ty as usize])?),
+        };
+        let looped = |this: &mut Self, frame: &mut Frame| {
+            match &bodies {
+                Ok(over) => {
+                    let body = Body { pattern, expr: body, gives: false };
+                    this.rounds(frame, over, body, !unroll, &mut Vec::new())?;
+                }
+                Err(bodies) => this.bodies(frame, bodies)?,
+            }
+            (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
+            Ok(Word::zero(0))
+        };
+        let left = self.left(frame);
+        if left == Bit::ZERO {
+            looped(self, frame)?;
+            self.whole = whole;
+            return Ok(());
+        }
+        // Something has been left before, in the same statement. The loop's own flags are for
+        // itself, so all of it is a side of that choice.
+        let mut assigned = match &bodies {
+            Ok(_) => self.assigned(body).to_vec(),
+            Err(bodies) => bodies.iter().flat_map(|body| self.assigned(body).to_vec()).collect(),
+        };
+        assigned.sort_unstable();
+        assigned.dedup();
+        let inside = |this: &mut Self, frame: &mut Frame| {
+            frame.returned = Bit::ZERO;
+            (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
+            looped(this, frame)
+        };
+        self.branch(frame, !left, &assigned, inside, |_, _| Ok(Word::zero(0)))?;
+        self.whole = whole;
+        Ok(())
+    }
+
+    /// The rounds of a loop that differ.
+    fn bodies(&mut self, frame: &mut Frame, bodies: &[Expr]) -> Done<()> {
+        let mut pace = Pace::new(self);
+        for (place, body) in bodies.iter().enumerate() {
+            if !self.round(frame, None, body, &[])? {
+                break;
+            }
+            let left = (bodies.len() - place - 1) as u64;
+            self.look_ahead(&mut pace, || left, body.span)?;
+        }
+        Ok(())
     }
 
     /// One round of a loop; false once it is certainly left.
@@ -345,13 +389,13 @@ impl Machine<'_, '_, '_> {
     fn rounds(
         &mut self,
         frame: &mut Frame,
-        over: &Over,
+        (rounds, count, span): &(Rounds, u64, Span),
         body: Body<'_>,
         may: bool,
         bits: &mut Vec<Bit>,
     ) -> Done<()> {
+        let (count, span) = (*count, *span);
         let element = frame.instance.types[body.pattern.ty as usize];
-        let (rounds, count, span) = self.over(frame, over, element)?;
         let mut pace = Pace::new(self);
         let most = match self.lower.repeat_all {
             true => Most::Gates(u64::MAX, u64::MAX),
@@ -359,7 +403,7 @@ impl Machine<'_, '_, '_> {
         };
         let at_once =
             may && count > 1 && (self.lower.repeat_all || self.may_call(frame, body.expr));
-        if at_once && self.repeat(frame, &rounds, (0, count), (body, most), bits)? {
+        if at_once && self.repeat(frame, rounds, (0, count), (body, most), bits)? {
             return Ok(());
         }
         let start = self.gates.wire_count();
@@ -368,7 +412,7 @@ impl Machine<'_, '_, '_> {
             self.step(span)?;
             let before =
                 (self.gates.wire_count(), self.gates.and_count(), self.gates.lookup_count());
-            let word = self.element(&rounds, place, element);
+            let word = self.element(rounds, place, element);
             if body.gives {
                 self.bind(frame, body.pattern, &word)?;
                 bits.extend_from_slice(&self.eval(frame, body.expr)?);
@@ -385,7 +429,7 @@ impl Machine<'_, '_, '_> {
                 asked = [true, asked[1] || large];
                 let ands = self.gates.and_count() - before.1;
                 let most = Most::Gates(ands, self.gates.lookup_count() - before.2);
-                if self.repeat(frame, &rounds, (place + 1, left), (body, most), bits)? {
+                if self.repeat(frame, rounds, (place + 1, left), (body, most), bits)? {
                     break;
                 }
             }

@@ -1,9 +1,12 @@
 //! Expressions.
 
+use std::rc::Rc;
+
 use symbolon_circuit::Table;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::places::constant;
+use super::repeat::is_outside;
 use super::{Done, Failed, Frame, Machine};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
@@ -194,6 +197,18 @@ impl Machine<'_, '_, '_> {
         Ok(self.eval(frame, value)?.slice(start..start + width))
     }
 
+    /// An array, evaluated before its index. None if no index can change it and only some of it
+    /// may be needed.
+    fn before_index(&mut self, frame: &mut Frame, array: &Expr) -> Done<Option<Rc<Word>>> {
+        match array.kind {
+            Kind::Const(_) => Ok(None),
+            // A body does not assign to what it takes from outside.
+            Kind::Local(local) if is_outside(frame, local) => Ok(None),
+            Kind::Local(local) => Ok(Some(frame.locals[local as usize].clone())),
+            _ => Ok(Some(Rc::new(self.eval(frame, array)?))),
+        }
+    }
+
     fn index(&mut self, frame: &mut Frame, array: &Expr, index: &Expr, ty: TyId) -> Done<Word> {
         let array_ty = frame.instance.types[array.ty as usize];
         let Shape::Array(_, len) = *self.lower.tir.shapes.shape(array_ty) else {
@@ -203,10 +218,15 @@ impl Machine<'_, '_, '_> {
         if let Some(element) = self.strided(frame, array, index, len, width)? {
             return Ok(element);
         }
+        let before = self.before_index(frame, array)?;
         let word = self.eval(frame, index)?;
         if let Some(at) = constant(&word) {
             if at < u128::from(len) {
-                return self.eval_slice(frame, array, at as usize * width, width);
+                let start = at as usize * width;
+                return match before {
+                    Some(array) => Ok(array.slice(start..start + width)),
+                    None => self.eval_slice(frame, array, start, width),
+                };
             }
             if index.constant {
                 let message = format!("the index is {at}, the array has {len} elements");
@@ -219,7 +239,10 @@ impl Machine<'_, '_, '_> {
             return Err(Failed);
         }
         let is_table = array.constant && (2..=256).contains(&len) && (1..=64).contains(&width);
-        let array = self.eval(frame, array)?;
+        let array = match before {
+            Some(array) => array,
+            None => Rc::new(self.eval(frame, array)?),
+        };
         if is_table && array.iter().all(|bit| bit.as_constant().is_some()) {
             return Ok(self.look_up(&array, width, &word));
         }
@@ -375,12 +398,14 @@ impl Machine<'_, '_, '_> {
         constant: bool,
         span: Span,
     ) -> Done<()> {
-        if holds == Bit::ZERO && constant && self.path.iter().all(|(bit, _)| *bit == Bit::ONE) {
-            let text = self.lower.tir.asserts[text as usize].0.clone();
-            return self.lower.error(Code::Constant, span, format!("this never holds: {text}"));
-        }
         if holds == Bit::ONE {
             return Ok(());
+        }
+        let left = self.left(frame);
+        let reached = left == Bit::ZERO && self.path.iter().all(|(bit, _)| *bit == Bit::ONE);
+        if holds == Bit::ZERO && constant && reached {
+            let text = self.lower.tir.asserts[text as usize].0.clone();
+            return self.lower.error(Code::Constant, span, format!("this never holds: {text}"));
         }
         if constant && holds != Bit::ZERO {
             // The counter of a repeated loop has to be known here.
@@ -390,7 +415,6 @@ impl Machine<'_, '_, '_> {
         let mut fails = !holds;
         let alive = self.alive();
         fails = self.gates.and_bit(fails, alive);
-        let left = self.left(frame);
         fails = self.gates.and_bit(fails, !left);
         fails = self.gates.and_bit(fails, !self.failed);
         self.failed = self.gates.xor_bit(self.failed, fails);

@@ -172,9 +172,7 @@ impl Machine<'_, '_, '_> {
             return Ok(None);
         };
         let outside = match array.kind {
-            Kind::Local(local) => {
-                frame.outer.as_ref().is_some_and(|outer| outer.pending[local as usize])
-            }
+            Kind::Local(local) => is_outside(frame, local),
             Kind::Const(_) => true,
             _ => false,
         };
@@ -566,6 +564,11 @@ fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Co
 /// What a bit is taken for at first.
 fn fate(bit: Bit) -> Fate {
     if bit.as_constant().is_some() { Fate::Known } else { Fate::Changed }
+}
+
+/// Whether a variable is outside of a repeated loop, and not taken from there yet.
+pub(super) fn is_outside(frame: &Frame, local: Local) -> bool {
+    frame.outer.as_ref().is_some_and(|outer| outer.pending[local as usize])
 }
 
 /// The frame of a body: what it brings and what is carried is its own, all else is outside.
