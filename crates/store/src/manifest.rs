@@ -12,7 +12,7 @@ use crate::{Result, StoreError, files, serde_hex};
 ///
 /// 2: heads name their own file; records of any size; counters of sequence numbers. 3: circuits
 /// have names; everyone who has the store open locks a file; bodies.
-pub const FORMAT: u64 = 7;
+pub const FORMAT: u64 = 8;
 /// No manifest is longer, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Said of a manifest that cannot be believed.
