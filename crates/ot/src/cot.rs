@@ -302,7 +302,7 @@ impl ExtensionId {
         transcript
     }
 
-    /// Where the streams of its seeds start ([`Prg`](symbolon_primitives::Prg)): no other
+    /// Where the streams of its seeds start ([`Prg`]): no other
     /// extension of any session starts there.
     pub fn start(self, session: &[u8; 32]) -> Block {
         self.transcript(session).challenge("start of streams").into_block()
