@@ -182,8 +182,8 @@ symbolon_status symbolon_config_new(uint16_t party,
                                     symbolon_error **error);
 
 // Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All
-// parties must set the same, but for `timeout`.
+// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds).
+// All parties must set the same, but for `timeout`.
 symbolon_status symbolon_config_set(symbolon_config *config,
                                     const char *key,
                                     const char *value,

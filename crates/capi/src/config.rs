@@ -228,8 +228,8 @@ pub unsafe extern "C" fn symbolon_config_new(
 }
 
 /// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-/// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds). All
-/// parties must set the same, but for `timeout`.
+/// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds).
+/// All parties must set the same, but for `timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_config_set(
     config: *mut ConfigHandle,

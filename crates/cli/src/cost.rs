@@ -43,7 +43,8 @@ pub struct CostArgs {
 /// Shows what a program costs.
 ///
 /// # Errors
-/// A usage failure when the program has errors, which are printed, and when the page cannot be written.
+/// A usage failure when the program has errors, which are printed, and when the page cannot be
+/// written.
 pub fn command(args: &CostArgs) -> CliResult<()> {
     let text = read_source(Path::new(&args.file)).map_err(CliError::usage)?;
     let options = args.program.options(args.parties);

@@ -302,8 +302,8 @@ impl ExtensionId {
         transcript
     }
 
-    /// Where the streams of its seeds start ([`Prg`]): no other
-    /// extension of any session starts there.
+    /// Where the streams of its seeds start ([`Prg`]): no other extension of any session starts
+    /// there.
     pub fn start(self, session: &[u8; 32]) -> Block {
         self.transcript(session).challenge("start of streams").into_block()
     }
@@ -317,8 +317,9 @@ mod tests {
     #[test]
     fn challenges_of_other_streams_are_others() {
         let of = |session: u8, sender: Option<PartyId>, receiver: PartyId, lane: u64| {
-            let mut transcript = ExtensionId { sender, receiver, lane }.transcript(&[session; 32]);
-            challenge(&mut transcript, &[7; 32], 1)
+            let id = ExtensionId { sender, receiver, lane };
+            let mut transcript = id.transcript(&[session; 32]);
+            (challenge(&mut transcript, &[7; 32], 1)[0], id.start(&[session; 32]))
         };
         let first = of(1, Some(2.into()), 0.into(), 1);
         assert_eq!(first, of(1, Some(2.into()), 0.into(), 1));
@@ -330,7 +331,7 @@ mod tests {
             of(1, Some(2.into()), 1.into(), 1),
             of(1, Some(2.into()), 0.into(), 2),
         ] {
-            assert_ne!(first[0], other[0]);
+            assert!(first.0 != other.0 && first.1 != other.1);
         }
     }
 }

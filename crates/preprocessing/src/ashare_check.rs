@@ -14,8 +14,8 @@
 //!
 //! Run once in the set-up: every lane and every later draw uses the seeds of the same base OTs, and
 //! so the same Δ between each pair. It must not run later: after a wrong y in step 6 the opened
-//! z_i^i tells a multiple of Δ_i, under which nothing has been made by then. Skipped with two parties, where there is nothing to be
-//! inconsistent with.
+//! z_i^i tells a multiple of Δ_i, under which nothing has been made by then. Skipped with two
+//! parties, where there is nothing to be inconsistent with.
 
 use symbolon_interaction::{BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts};
 use symbolon_primitives::{Block, Delta, Prg, gf128};

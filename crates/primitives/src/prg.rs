@@ -1,9 +1,9 @@
 //! The generator: AES-128 in counter mode.
 //!
 //! The stream of seed `s` from start c is E_s(c) ‖ E_s(c + 1) ‖ …, counters modulo 2^128 as
-//! little-endian numbers. Every
-//! call takes whole 16-byte blocks from it: of a last block that is needed in part, the rest is
-//! discarded. Hence calls for multiples of 16 bytes yield the same bytes however they are split.
+//! little-endian numbers. Every call takes whole 16-byte blocks from it: of a last block that is
+//! needed in part, the rest is discarded. Hence calls for multiples of 16 bytes yield the same bytes
+//! however they are split.
 //!
 //! # Starts
 //! Peers see blocks of these streams: labels, openings, what OT extension sends. Did all streams

@@ -90,6 +90,14 @@ fn at_the_boundary_fractions_decide() {
     assert_eq!(game.fewest_objects(1).unwrap().unwrap().objects, 3 << 10);
 }
 
+/// A number of games is not cut to 32 bits.
+#[test]
+fn more_than_four_billion_games_share_the_bound() {
+    let game = Game::new(Goal::OneGood, 50, 40).unwrap();
+    let same = Game::new(Goal::OneGood, 50, 73).unwrap();
+    assert_eq!(game.among(1 << 33).unwrap().choices().unwrap(), same.choices().unwrap());
+}
+
 #[test]
 fn several_games_share_the_bound() {
     for goal in Goal::ALL {

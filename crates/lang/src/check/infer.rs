@@ -272,7 +272,7 @@ impl FnCx<'_, '_> {
         let mut checks = checks.iter().peekable();
         while let Some((check, ty, span)) = checks.next() {
             let (ty, span) = (self.resolve(ty), *span);
-            // Directly under a minus: the negation is checked next, and ends where the literal does.
+            // Directly under a minus: the negation is checked next and ends where the literal does.
             let negated = checks.peek().is_some_and(|(next, _, around)| {
                 matches!(next, Check::Signed) && (around.file, around.end) == (span.file, span.end)
             });

@@ -76,6 +76,15 @@ fn rows_are_codewords_times_delta() {
     }
 }
 
+/// Rows of more bits than an opening takes are refused.
+#[test]
+fn there_are_no_parameters_for_rows_that_are_too_long() {
+    Params::new(FieldBits::Four, 80).unwrap();
+    for rho in [0, 153, 320] {
+        assert!(Params::new(FieldBits::Four, rho).is_err(), "{rho}");
+    }
+}
+
 #[test]
 fn bytes_are_those_of_the_formula() {
     for (k, per_string) in [(FieldBits::One, 17.1), (FieldBits::Two, 8.9), (FieldBits::Four, 4.3)] {

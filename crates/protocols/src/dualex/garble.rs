@@ -570,3 +570,22 @@ impl Contents {
         value
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A guess of a seed is a guess for one circuit.
+    #[test]
+    fn circuits_make_other_output_labels_of_the_same_seed() {
+        let of = |session: u8, garbler: u16, number| {
+            let hash = LeafHash::new(&[session; 32], garbler.into(), number);
+            hash.output_labels(&Seed::new(Block(7)), 3)
+        };
+        let first = of(1, 0, 5);
+        assert_eq!(*first, *of(1, 0, 5));
+        for other in [of(2, 0, 5), of(1, 1, 5), of(1, 0, 6)] {
+            assert!(first.iter().flatten().all(|label| !other.as_flattened().contains(label)));
+        }
+    }
+}

@@ -212,7 +212,9 @@ impl Shape<'_> {
         terms: &CommittedTerms,
     ) -> Vec<[Block; 2]> {
         let mut pads = Blocks::new(vec![Block::ZERO; self.terms()]);
-        Prg::from_seed(*terms.pads).fill_blocks(&mut pads);
+        let start = derive_block("symbolon dualex pads 1", self.session, me.into());
+        let start = start.0.wrapping_add(u128::from(self.number) << 64);
+        Prg::starting_at(*terms.pads, Block(start)).fill_blocks(&mut pads);
         for z in pads.chunks_mut(self.bits) {
             let rest = xor(z);
             z[0] ^= rest;

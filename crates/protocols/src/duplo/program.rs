@@ -302,3 +302,38 @@ pub(super) enum Origin {
     /// Components of a pool: the kinds of the program, and the sizes of the buckets.
     Pool(Vec<[u8; 32]>, BucketSizes),
 }
+
+#[cfg(test)]
+mod tests {
+    use symbolon_circuit::builder::Builder;
+    use symbolon_circuit::{Receivers, Type};
+
+    use super::super::params::Games;
+    use super::*;
+
+    /// Programs of the same shape that garble something else are told apart.
+    #[test]
+    fn the_fingerprint_names_what_is_garbled() {
+        let program = |other: bool| {
+            let mut b = Builder::new("two");
+            let x = b.input("x", Type::Uint(3), 0);
+            let first = b.and(&x[..1], &x[1..2]);
+            let last = if other { b.xor(&x[2..], &x[..1]) } else { b.xor(&x[2..], &x[1..2]) };
+            let both = b.and(&first, &last);
+            b.output("both", &both, Type::Bool, Receivers::All);
+            let games = Games::new(40);
+            let task = Task { executions: 1, parts: 1, games, components: &[], linked: &[] };
+            Program::new(&b.finish().unwrap(), task).unwrap()
+        };
+        let (one, other) = (program(false), program(true));
+        let shapes = |program: &Program| -> Vec<[usize; 3]> {
+            let kinds = program.graph.kinds.iter();
+            kinds.map(|kind| [kind.ands(), kind.inputs(), kind.outputs()]).collect()
+        };
+        assert_eq!(shapes(&one), shapes(&other));
+        assert_eq!(one.graph.sums, other.graph.sums);
+        assert_eq!(one.graph.outputs, other.graph.outputs);
+        assert_ne!(one.fingerprint(), other.fingerprint());
+        assert_eq!(one.fingerprint(), program(false).fingerprint());
+    }
+}

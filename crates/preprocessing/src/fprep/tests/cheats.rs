@@ -310,8 +310,8 @@ fn another_masked_v() {
 
 /// The same step: another R for all bits, and the V that fits it: only the mask of V is another.
 /// With an R that fits some of the bits alone, it is caught.
-/// Cheat: 2 | Fig. 14, step 5 | another R, and the masked V that fits it | none, and the triples are
-/// right; `leaky AND` if it fits some bits only | always
+/// Cheat: 2 | Fig. 14, step 5 | another R, and the masked V that fits it | none, and the triples
+/// are right; `leaky AND` if it fits some bits only | always
 #[test]
 fn another_mask_of_v() {
     for (cheater, bits) in [(0, 48 * U), (1, 48 * U), (0, 24 * U), (1, 24 * U)] {

@@ -197,8 +197,8 @@ fn wrong_v() {
     }
 }
 
-/// Fig. 14, step 5: another masked V towards one peer, and other blinding for all of its bits. Always
-/// caught: a product with one V is off by ρ or by a random factor.
+/// Fig. 14, step 5: another masked V towards one peer, and other blinding for all of its bits.
+/// Always caught: a product with one V is off by ρ or by a random factor.
 /// Cheat: 3, 5; one | Fig. 14, step 5 | another masked V, or other blinding, towards one party |
 /// `leaky AND` | always
 #[test]
