@@ -418,16 +418,40 @@ impl TheirOpening {
 
     /// Receives the proof and checks it.
     ///
+    /// # Errors
+    /// As [`check`](TheirOpening::check), and `Transport` when the peer is gone.
+    pub fn finish(self, channel: &mut Channel) -> Result<()> {
+        self.check(&Proof::receive(channel)?)
+    }
+
+    /// Checks a proof that was received before.
+    ///
     /// Check: openings of commitments | `commitment opening`: a hash of all rows | another string
     /// or XOR | 2^(−k·d) ≤ 2^-ρ
     ///
     /// # Errors
     /// `PeerMisbehaved` when a string is not what was committed to, or a check under this Δ has
-    /// failed before; `Transport` when the peer is gone.
-    pub fn finish(self, channel: &mut Channel) -> Result<()> {
-        let proof = channel.recv_array::<PROOF_BYTES>(PROOF)?;
+    /// failed before.
+    pub fn check(self, proof: &Proof) -> Result<()> {
         // The comparison is in constant time.
-        let passed = self.hasher.finish() == blake3::Hash::from_bytes(proof);
-        self.key.pass(passed, channel.peer(), OPENING)
+        let passed = self.hasher.finish() == proof.hash;
+        self.key.pass(passed, proof.peer, OPENING)
+    }
+}
+
+/// The proof of an opening, as the committer sent it.
+pub struct Proof {
+    hash: blake3::Hash,
+    peer: PartyId,
+}
+
+impl Proof {
+    /// Receives the proof of the opening that the committer finishes next.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn receive(channel: &mut Channel) -> Result<Proof> {
+        let hash = blake3::Hash::from_bytes(channel.recv_array::<PROOF_BYTES>(PROOF)?);
+        Ok(Proof { hash, peer: channel.peer() })
     }
 }

@@ -1,5 +1,7 @@
 //! Work on threads that hold secrets.
 
+use std::thread::JoinHandle;
+
 /// Computes `work` of these with `threads` threads; the results are in order.
 pub(crate) fn in_parallel<I: Send, T: Send>(
     threads: usize,
@@ -27,4 +29,31 @@ pub(crate) fn in_parallel<I: Send, T: Send>(
         };
         threads.into_iter().flat_map(join).collect()
     })
+}
+
+/// Work in a thread of its own.
+pub(crate) struct Background<T>(Option<JoinHandle<T>>);
+
+impl<T: Send + 'static> Background<T> {
+    /// Starts the work.
+    pub fn start(work: impl FnOnce() -> T + Send + 'static) -> Background<T> {
+        Background(Some(std::thread::spawn(|| symbolon_primitives::stack::wiped(work))))
+    }
+
+    /// Waits for the result.
+    pub fn wait(mut self) -> T {
+        match self.0.take().expect("only this takes it").join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl<T> Drop for Background<T> {
+    /// Waits, so that no secret of the work is in memory after this.
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            drop(thread.join());
+        }
+    }
 }

@@ -6,13 +6,16 @@
 //! the inputs; the evaluator garbles it again, which gives the digest of the table and what must be
 //! committed to of the outputs. Of an opened authenticator it sends Δ, from which all else follows.
 //! One proof is for all that was opened.
+//!
+//! `opened` receives what the garbler sends, and does the evaluator's checks of this file while the
+//! garbler goes on.
 
 use symbolon_cutchoose::{Buckets, CheckSet, Sizes};
 use symbolon_primitives::{BitVec, Block, Challenge, Prg};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, PartyId, Result};
 
 use super::authenticators;
-use super::commit::{Claims, Opening, receive_blocks, send_blocks};
+use super::commit::{Claims, Opening, send_blocks};
 use super::components::Kind;
 use super::garble::{self, Copy};
 use super::keys::{HASHED, KeyHash, SelfHash};
@@ -99,14 +102,16 @@ pub(super) fn open_components(
     Ok(())
 }
 
-/// How opened copies are garbled again.
+/// How opened copies are garbled again, and whose they are.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub session: &'a [u8; 32],
     pub threads: usize,
+    pub peer: PartyId,
 }
 
-/// The evaluator garbles them again, several at a time.
+/// The evaluator garbles opened copies of a kind again, several at a time. `blocks` are those of
+/// `Opened::components`.
 ///
 /// Paper: KNRTT17, App. A, V
 ///
@@ -114,25 +119,20 @@ pub(super) struct Work<'a> {
 /// garbled again, by a coin after all digests and commitments | a bad copy in every place of a
 /// bucket | 2^-ρ for all games together
 pub(super) fn check_components(
-    channel: &mut Channel,
     claims: &mut Claims<'_>,
-    Work { session, threads }: Work<'_>,
+    Work { session, threads, peer }: Work<'_>,
     (kind, objects, digests): (&Kind, &Objects, &[[u8; 32]]),
-    draw: &Draw,
+    (draw, blocks): (&Draw, &[Block]),
 ) -> Result<()> {
-    for opened in draw.opened.chunks(garble::copies_at_a_time(kind, threads)) {
-        let receive = |&object: &usize| {
-            let n = 1 + kind.inputs();
-            let values = receive_blocks(channel, messages::OPENED_COMPONENT, n)?;
-            Ok((Copy { kind, objects, session, object }, values))
-        };
-        let copies: Vec<_> = opened.iter().map(receive).collect::<Result<_>>()?;
-        let peer = channel.peer();
-        let outputs = garble::garble_opened(threads, peer, &copies, digests)?;
-        for ((&object, (_, values)), outputs) in opened.iter().zip(&copies).zip(outputs) {
-            claims.claim([objects.offset(object)], values[0]);
+    let copies = draw.opened.iter().zip(blocks.chunks(1 + kind.inputs()));
+    let copies = copies.map(|(&object, values)| (Copy { kind, objects, session, object }, values));
+    let copies: Vec<_> = copies.collect();
+    for copies in copies.chunks(garble::copies_at_a_time(kind, threads)) {
+        let outputs = garble::garble_opened(threads, peer, copies, digests)?;
+        for ((copy, values), outputs) in copies.iter().zip(outputs) {
+            claims.claim([objects.offset(copy.object)], values[0]);
             for (key, &value) in values[1..].iter().chain(&outputs).enumerate() {
-                claims.claim([objects.key(object, key)], value);
+                claims.claim([objects.key(copy.object, key)], value);
             }
         }
     }
@@ -152,25 +152,22 @@ pub(super) fn open_authenticators(
     send_blocks(channel, messages::OPENED_AUTHENTICATORS, &offsets)
 }
 
-/// The evaluator makes them again.
+/// The evaluator makes opened authenticators again, from their Δ.
 ///
 /// Check: `duplo`: authenticators | `opened authenticator` | authenticators that accept wrong keys
 /// or refuse right ones | 2^-ρ, with the copies
 pub(super) fn check_authenticators(
-    channel: &mut Channel,
     claims: &mut Claims<'_>,
+    peer: PartyId,
     (own, hash): (&SelfHash, &KeyHash),
     ((objects, keys), accepted): ((&Objects, usize), &[[Block; 2]]),
-    draw: &Draw,
+    (draw, offsets): (&Draw, &[Block]),
 ) -> Result<()> {
-    let offsets = receive_blocks(channel, messages::OPENED_AUTHENTICATORS, draw.opened.len())?;
     let run = HASHED / keys;
     for (opened, offsets) in draw.opened.chunks(run).zip(offsets.chunks(run)) {
         let what = (objects, keys);
         let made = authenticators::verify((own, hash), what, opened, offsets, accepted)
-            .ok_or_else(|| {
-                Error::misbehaved(channel.peer(), super::checks::OPENED_AUTHENTICATOR)
-            })?;
+            .ok_or_else(|| Error::misbehaved(peer, super::checks::OPENED_AUTHENTICATOR))?;
         for ((&object, &offset), made) in opened.iter().zip(offsets).zip(made.chunks(keys)) {
             claims.claim([objects.offset(object)], offset);
             for (key, &value) in made.iter().enumerate() {

@@ -10,7 +10,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, TheirOpening, WipedVec};
+use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, Proof, TheirOpening, WipedVec};
 use symbolon_primitives::{Block, prefetch};
 use symbolon_transport::{Channel, Message, Result};
 use zeroize::Zeroizing;
@@ -381,7 +381,20 @@ impl Claims<'_> {
         self.check.add_sum(&self.received.rows, ids.map(|id| id as usize), random);
     }
 
-    /// Checks all claims.
+    /// Ends the claims without a check: they are part of the opening that this returns.
+    pub fn into_opening(self) -> TheirOpening {
+        self.check
+    }
+
+    /// Checks all claims against a proof that was received before.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when one of them is wrong.
+    pub fn check_against(self, proof: &Proof) -> Result<()> {
+        self.check.check(proof)
+    }
+
+    /// Receives the proof and checks all claims.
     ///
     /// # Errors
     /// `PeerMisbehaved` when one of them is wrong; `Transport` when the peer is gone.

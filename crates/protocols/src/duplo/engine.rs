@@ -161,7 +161,7 @@ impl Duplo {
                     copies.fill(peer(net)?, proof, 0)?;
                     copies.keep(&mut pool)?;
                 }
-                Copies::Evaluator(copies) => {
+                Copies::Evaluator(mut copies) => {
                     let receiver = preprocess::evaluators(self)?.1;
                     let proof = receiver.opening();
                     if !started {

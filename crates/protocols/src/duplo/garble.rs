@@ -286,7 +286,7 @@ pub(super) fn receive_offsets(
 pub(super) fn garble_opened(
     threads: usize,
     peer: PartyId,
-    copies: &[(Copy<'_>, Vec<Block>)],
+    copies: &[(Copy<'_>, &[Block])],
     digests: &[[u8; 32]],
 ) -> Result<Vec<Vec<Block>>> {
     let wrong = || Error::misbehaved(peer, super::checks::OPENED_COMPONENT);
@@ -299,7 +299,7 @@ pub(super) fn garble_opened(
     let numbers: Vec<_> = copies.iter().map(|(copy, _)| *copy).collect();
     let made = digest_each(threads, &numbers, |copy| {
         let of = copies.iter().find(|(other, _)| other.object == copy.object);
-        opened_keys(&of.expect("one of them").1)
+        opened_keys(of.expect("one of them").1)
     });
     let mut each = made.iter().zip(copies);
     if !each.all(|(made, (copy, _))| same_digest(&made.digest, &digests[copy.object])) {

@@ -20,7 +20,7 @@
 //! | PreProcessOTInit | `oblivious` |
 //! | indicator bits (§5.1) | `indicators` |
 //! | GenSub, VerSub | `garble` |
-//! | choosing V, opening | `check` |
+//! | choosing V, opening | `check`, `opened` |
 //! | PreProcessSub, PreProcessKA, PreProcessInKA: buckets | `buckets` |
 //! | AssembleSubs | `assemble` |
 //! | InputG, InputE | `inputs` |
@@ -74,6 +74,7 @@ mod load;
 pub mod messages;
 mod oblivious;
 mod online;
+mod opened;
 mod outputs;
 mod params;
 mod pool;

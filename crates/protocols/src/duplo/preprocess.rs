@@ -7,7 +7,7 @@
 //! accepted keys                                         ──▶
 //!                          coin: opened objects, buckets, subsets of the other checks
 //!                                                       ◀──  sums of transfers
-//! openings of objects, sums of masks                    ──▶  checks everything
+//! openings of objects, sums of masks                    ──▶  a thread checks everything
 //! for each part: solderings of authenticators,
 //! tables and solderings of components                   ──▶  checks everything
 //! ```
@@ -26,16 +26,17 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
-use super::authenticators::{self, Accepted};
+use super::authenticators;
 use super::buckets::{self, Places, View};
 use super::check::{self, Draw};
 use super::commit::{Committed, Received};
 use super::evaluate::PartBuckets;
 use super::garble;
 use super::indicators;
-use super::keys::{KeyHash, SelfHash};
+use super::keys::KeyHash;
 use super::layout::Layout;
 use super::oblivious::{self, Transfers};
+use super::opened::{Check, Opened, Sent, Verdict};
 use super::params::{BucketSizes, Params};
 use super::pool::Filling;
 use super::program::Program;
@@ -69,21 +70,13 @@ pub(super) struct EvaluatorCopies {
     /// Of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
-    pub places: Places,
-    pub received: Received,
+    pub places: Arc<Places>,
+    pub received: Arc<Received>,
     pub transfers: Transfers,
-    sent: Sent,
+    sent: Arc<Sent>,
     buckets: BucketSizes,
-}
-
-/// What the garbler fixed before the coin.
-struct Sent {
-    session: [u8; 32],
-    /// Of each kind, the digests of all copies.
-    digests: Vec<Vec<[u8; 32]>>,
-    hash: KeyHash,
-    /// What each authenticator accepts.
-    accepted: Accepted,
+    /// Whether what was opened is right.
+    opened: Verdict,
 }
 
 /// The sizes and the numbers of everything that all parts of a program take.
@@ -256,35 +249,51 @@ pub(super) fn evaluator(
     let place = (first_transfer, n_transfers, checks);
     oblivious::claim(channel, &mut claims, of_transfers, &transfers, place)?;
     indicators::claim(channel, &mut claims, of_masks, (first_mask, n_masks, checks))?;
-    let work = check::Work { session: &session, threads };
-    for (number, (kind, objects)) in
-        program.graph.kinds.iter().zip(&places.layout.kinds).enumerate()
-    {
-        let (what, draw) = ((kind, objects, &digests[number][..]), &places.kinds[number]);
-        check::check_components(channel, &mut claims, work, what, draw)?;
-    }
-    let (own, what) = (SelfHash::new(&session), ((&objects, bundle), &accepted[..]));
-    let drawn = &places.authenticators;
-    check::check_authenticators(channel, &mut claims, (&own, &hash), what, drawn)?;
-    claims.check(channel)?;
+    let opening = claims.into_opening();
+    let opened = Opened::receive(channel, &program, &places)?;
     let transfers = transfers.first(n_transfers);
-    let sent = Sent { session, digests, hash, accepted };
-    Ok(EvaluatorCopies { digest, program, places, received, transfers, sent, buckets })
+    let (places, received) = (Arc::new(places), Arc::new(received));
+    let sent = Arc::new(Sent { session, digests, hash, accepted });
+    let check = Check {
+        program: program.clone(),
+        places: places.clone(),
+        received: received.clone(),
+        sent: sent.clone(),
+        opening,
+        opened,
+        threads,
+        peer: channel.peer(),
+    };
+    let opened = check.start();
+    Ok(EvaluatorCopies { digest, program, places, received, transfers, sent, buckets, opened })
 }
 
 impl EvaluatorCopies {
-    /// Receives the buckets of a part. They may be used once the proof is checked, which this does.
+    /// Receives the buckets of a part, and checks their proof. Waits for the check of what was
+    /// opened: before that they may not be used.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
     pub fn fill(
+        &mut self,
+        channel: &mut Channel,
+        proof: TheirOpening,
+        part: usize,
+    ) -> Result<PartBuckets> {
+        let filled = self.receive(channel, proof, part);
+        // A garbler that cheated may be gone by now: its cheat is the error, then.
+        self.opened.passed()?;
+        filled
+    }
+
+    fn receive(
         &self,
         channel: &mut Channel,
         proof: TheirOpening,
         part: usize,
     ) -> Result<PartBuckets> {
         let EvaluatorCopies { program, places, received, sent, .. } = self;
-        let Sent { session, digests, hash, accepted } = sent;
+        let Sent { session, digests, hash, accepted } = sent.as_ref();
         let view = View { program, places, part };
         let mut claims = received.claims(proof);
         let what = (session, hash.clone(), &accepted[..]);
@@ -312,22 +321,34 @@ impl EvaluatorCopies {
     /// What the pool fails with.
     pub fn begin(&self, pool: &mut Filling<'_>, start: &TheirLater) -> Result<()> {
         let own = Zeroizing::new(start.to_bytes());
-        pool.head(&self.sent.session, &self.received, &self.buckets, &own)
+        pool.head(&self.sent.session, self.received.as_ref(), &self.buckets, &own)
     }
 
     /// Receives the buckets of the only part and writes them to a pool as they come. They may be
-    /// used once this returns, which checks the proof.
+    /// used once this returns: it checks their proof, and waits for the check of what was opened.
     ///
     /// # Errors
     /// As [`fill`](EvaluatorCopies::fill), and what the pool fails with.
     pub fn fill_pool(
+        &mut self,
+        channel: &mut Channel,
+        proof: TheirOpening,
+        pool: &mut Filling<'_>,
+    ) -> Result<()> {
+        let filled = self.receive_pool(channel, proof, pool);
+        self.opened.passed()?;
+        filled
+    }
+
+    fn receive_pool(
         &self,
         channel: &mut Channel,
         proof: TheirOpening,
         pool: &mut Filling<'_>,
     ) -> Result<()> {
-        let EvaluatorCopies { program, places, received, sent, transfers, .. } = self;
-        let Sent { session, digests, hash, accepted } = sent;
+        let EvaluatorCopies { program, places, sent, transfers, .. } = self;
+        let received = self.received.as_ref();
+        let Sent { session, digests, hash, accepted } = sent.as_ref();
         let view = View { program, places, part: 0 };
         let mut claims = received.claims(proof);
         let what = (session, hash.clone(), &accepted[..]);

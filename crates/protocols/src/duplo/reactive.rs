@@ -218,7 +218,7 @@ fn evaluator(
 ) -> Result<(OutputBits, Held)> {
     let threads = threads(net);
     let channel = peer(net)?;
-    let copies = preprocess::evaluator(engine, channel, threads, window)?;
+    let mut copies = preprocess::evaluator(engine, channel, threads, window)?;
     let receiver = preprocess::evaluators(engine)?.1;
     let buckets = copies.fill(channel, receiver.opening(), 0)?;
     let (proof, online) = (receiver.opening(), receiver.later());

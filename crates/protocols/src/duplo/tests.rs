@@ -205,15 +205,15 @@ impl Scene {
         vec![Some(reference::eval(&continuation(), &[middle, self.inputs[0].clone()].concat()))]
     }
 
-    /// What `clock` said at the beginning of each phase of party 1, and at the end.
-    pub fn run_timed(&self, clock: impl Fn() -> u64 + Sync) -> Vec<u64> {
+    /// How far each of two clocks went in each phase of party 1.
+    pub fn run_timed(&self, clocks: impl Fn() -> [u64; 2] + Sync) -> Vec<[u64; 2]> {
         let compiled = &Compiled::new(&self.circuit);
         let times = std::sync::Mutex::new(Vec::new());
         let ended = self.play(
             [Meter::new(), Meter::new()],
             |_| (),
             |net| {
-                let note = || times.lock().unwrap().push(clock());
+                let note = || times.lock().unwrap().push(clocks());
                 let mine = net.me == 1;
                 if mine {
                     note();
@@ -240,7 +240,7 @@ impl Scene {
         );
         ended.into_iter().for_each(|ended| drop(ended.unwrap()));
         let times = times.into_inner().unwrap();
-        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+        times.windows(2).map(|pair| [0, 1].map(|clock| pair[1][clock] - pair[0][clock])).collect()
     }
 
     fn network(&self, me: PartyId, channel: Channel) -> Network {

@@ -1,6 +1,8 @@
 //! What a run takes besides the garbling, sending and evaluating that it cannot do without. Prints,
 //! and asserts nothing about times.
 
+use std::time::Instant;
+
 use symbolon_circuit::{Plan, builtin};
 use symbolon_garbling::Instance;
 use symbolon_primitives::{Block, HugeBuf, Seed};
@@ -63,7 +65,7 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
         let kept = sizes.bucket * sizes.buckets;
         let (mut garbling, mut sending, mut evaluating) = (0, 0, 0);
         let (mut again, mut digests) = (0, 0);
-        let mut phases = [0; 4];
+        let (mut phases, mut waited) = ([0; 4], [0; 4]);
         for _ in 0..ROUNDS {
             let instance = Instance::new(&plan, &[3; 32], 1);
             let keys = instance.keys_from_seed(&Seed::new(Block(7)));
@@ -95,22 +97,30 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             let (circuit, components) = (circuit.clone(), Vec::new());
             let (small, most) = (None, None);
             let scene = Scene { circuit, small, most, executions, components, inputs };
-            let times = scene.run_timed(ticks);
-            phases.iter_mut().zip(times).for_each(|(sum, time)| *sum += time);
+            let start = Instant::now();
+            let hundredths = || start.elapsed().as_millis() as u64 / 10;
+            let times = scene.run_timed(|| [ticks(), hundredths()]);
+            let sums = phases.iter_mut().zip(&mut waited);
+            for ((worked, waited), [ticks, elapsed]) in sums.zip(times) {
+                *worked += ticks;
+                *waited += elapsed;
+            }
         }
         let [set_up, components, connected, online] = phases;
+        let elapsed = waited[1] + waited[2];
         let ratio = |all: u64, least: u64| all as f64 / least as f64;
         eprintln!(
             "N = {executions}, α = {}, L = {}, {ROUNDS} rounds: garbling {garbling}, sending \
              {sending}, evaluating {evaluating}, garbling again {again}, digests {digests}; \
              set-up {set_up}, components {components}, solderings {connected}, online {online}; \
              before online {:.2} times, with garbling again and digests {:.2}, online {:.2} times \
-             what cannot be avoided",
+             what cannot be avoided; {elapsed} pass before online, {:.2} times what one core needs",
             sizes.bucket,
             sizes.made,
             ratio(components + connected, garbling + sending),
             ratio(components + connected, garbling + sending + again + digests),
             ratio(online, evaluating),
+            ratio(elapsed, garbling + sending),
         );
     }
 }
