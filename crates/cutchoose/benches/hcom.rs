@@ -1,8 +1,8 @@
-//! Commitments per second by each k, at ρ = 40, and openings; each side by itself, on one thread
-//! over channels in memory. Prints the bytes as well.
+//! Measures commitments and openings per second for each k at ρ = 40, each side by itself, on one
+//! thread over in-memory channels. Prints the bytes as well.
 //!
-//! All k take turns, so that whatever else the machine does falls on all of them alike; times are
-//! the thread's processor time. The argument is the number of rounds.
+//! All k take turns, so that other load on the machine affects them alike. Times are the thread's
+//! processor time. The argument is the number of rounds.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::time::{Duration, Instant};
@@ -41,13 +41,14 @@ fn session(params: &Params) -> Session {
     }
 }
 
-/// The processor time that this thread has had, where the system tells it.
+/// Returns the processor time of this thread so far, if the system reports it.
 fn thread_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// What `f` returns and takes of its thread's processor time, or of everybody's time.
+/// Returns the result of `f` and the processor time it took, or the wall time if the system does
+/// not report the former.
 fn timed<T>(f: impl FnOnce() -> T) -> (T, Duration) {
     let (wall, own) = (Instant::now(), thread_time());
     let result = f();
@@ -55,7 +56,7 @@ fn timed<T>(f: impl FnOnce() -> T) -> (T, Duration) {
     (result, own.unwrap_or_else(|| wall.elapsed()))
 }
 
-/// Times of the committer and the receiver, for commitments and for their opening.
+/// Returns the times of the committer and the receiver, for commitments and for their opening.
 fn turn(session: &mut Session) -> [Duration; 4] {
     let (to, from) = (&mut session.channels.0, &mut session.channels.1);
     let (own, commit) = timed(|| session.committer.commit_random(to, STRINGS).expect("sent"));

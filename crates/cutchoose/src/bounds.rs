@@ -2,7 +2,7 @@
 //! 64 bits of precision.
 //!
 //! All operations are on integers and round the lower bound down and the upper bound up, so the
-//! true value always lies between them, on every machine. Each operation widens the interval by at
+//! true value is always between them, on every machine. Each operation widens the interval by at
 //! most 2^-62 of the value.
 
 use std::cmp::Ordering;
@@ -25,7 +25,7 @@ impl Float {
     const ZERO: Float = Float { m: 0, e: 0 };
     const ONE: Float = Float { m: 1 << 63, e: -63 };
 
-    /// x·2^e, and a little more if `more`, in which case x has at least 64 bits.
+    /// Rounds x·2^e, or a slightly larger value if `more`; then x has at least 64 bits.
     fn rounded(x: u128, e: i64, more: bool, round: Round) -> Float {
         if x == 0 {
             return Float::ZERO;
@@ -34,7 +34,7 @@ impl Float {
         debug_assert!(bits >= 64 || !more, "what is lost counts less than the last bit kept");
         if bits <= 64 {
             let up = u64::from(more && round == Round::Up);
-            // Only with 64 bits is there more.
+            // If `more`, x has 64 bits here.
             let m = (x as u64) << (64 - bits);
             return Float::carried(m, up, e - (64 - bits));
         }
@@ -59,7 +59,8 @@ impl Float {
     /// The divisor must not be 0.
     fn div(self, other: Float, round: Round) -> Float {
         let wide = u128::from(self.m) << 64;
-        // The rest by a product: a second division would take as long as the first.
+        // The remainder comes from a product, because a second division would take as long as the
+        // first.
         let quotient = wide / u128::from(other.m);
         let rest = wide - quotient * u128::from(other.m);
         Float::rounded(quotient, self.e - other.e - 64, rest != 0, round)
@@ -94,7 +95,7 @@ impl Float {
     }
 }
 
-/// A number that is not negative, known up to rounding.
+/// A non-negative number, known up to rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     low: Float,
@@ -107,7 +108,7 @@ impl Bounds {
     /// Exactly 1.
     pub const ONE: Bounds = Bounds { low: Float::ONE, high: Float::ONE };
 
-    /// The product with the fraction `over / under`.
+    /// Returns the product with the fraction `over / under`.
     ///
     /// # Panics
     /// If `under` is 0.
@@ -121,21 +122,21 @@ impl Bounds {
         }
     }
 
-    /// The product with 2^power; exact.
+    /// Returns the exact product with 2^power.
     #[must_use]
     pub fn shifted(self, power: i64) -> Bounds {
         let shift = |x: Float| if x.m == 0 { x } else { Float { e: x.e + power, ..x } };
         Bounds { low: shift(self.low), high: shift(self.high) }
     }
 
-    /// The number, or 1 if that is less.
+    /// Returns the number, or 1 if the number is larger.
     #[must_use]
     pub fn at_most_one(self) -> Bounds {
         let clip = |x: Float| if x.cmp(&Float::ONE).is_gt() { Float::ONE } else { x };
         Bounds { low: clip(self.low), high: clip(self.high) }
     }
 
-    /// How it compares with another; `None` if the intervals do not tell.
+    /// Compares two numbers; `None` if their intervals do not decide.
     pub fn compare(&self, other: &Bounds) -> Option<Ordering> {
         let exact = |x: &Bounds| x.low == x.high;
         if self.high.cmp(&other.low).is_lt() {
@@ -149,7 +150,7 @@ impl Bounds {
         }
     }
 
-    /// Whether it is at most 1; `None` if the interval does not tell.
+    /// Whether the number is at most 1; `None` if the interval does not decide.
     pub fn is_at_most_one(&self) -> Option<bool> {
         if self.high.cmp(&Float::ONE).is_le() {
             Some(true)
@@ -160,7 +161,7 @@ impl Bounds {
         }
     }
 
-    /// log2 of the upper bound, for people to read.
+    /// Returns log2 of the upper bound, for display.
     pub fn log2(&self) -> f64 {
         self.high.log2()
     }
@@ -195,10 +196,10 @@ mod tests {
 
     use super::*;
 
-    /// Whether the interval holds over/under.
+    /// Whether the interval contains over/under.
     fn holds(x: &Bounds, over: &BigUint, under: &BigUint) -> bool {
         let side = |float: Float| {
-            // m·2^e·under against over, both shifted so that nothing is negative.
+            // Compares m·2^e·under with over, both shifted so that no exponent is negative.
             let (left, right) = (under * float.m, over.clone());
             if float.e >= 0 {
                 (left << float.e as u64).cmp(&right)
@@ -241,7 +242,7 @@ mod tests {
         let third = Bounds::ONE.times(1, 3);
         assert!(third.low.cmp(&third.high).is_lt());
         assert!(holds(&third, &1u8.into(), &3u8.into()));
-        // A third three times is not known to be 1, nor to differ from it.
+        // Three times a third is not known to be 1, nor to differ from 1.
         assert_eq!(third.times(3, 1).compare(&Bounds::ONE), None);
         assert_eq!(third.times(3, 1).is_at_most_one(), None);
         assert_eq!(third.is_at_most_one(), Some(true));
@@ -254,7 +255,7 @@ mod tests {
         assert_eq!(Bounds::ZERO.compare(&third), Some(Ordering::Less));
         assert_eq!(Bounds::ONE.shifted(3).compare(&Bounds::ONE.times(8, 1)), Some(Ordering::Equal));
         assert_eq!(third.times(7, 1).at_most_one().compare(&Bounds::ONE), Some(Ordering::Equal));
-        // What is much smaller still counts.
+        // A much smaller term still counts.
         let sum = Bounds::ONE + Bounds::ONE.shifted(-1000);
         assert_eq!((sum.is_at_most_one(), sum.low), (None, Float::ONE));
     }

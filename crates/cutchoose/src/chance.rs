@@ -1,5 +1,5 @@
-//! The chance P(t) of an adversary that makes t bad objects: bounds, and exact fractions for where
-//! these do not decide. [`games`](crate::games) has the formulas.
+//! The chance P(t) that an adversary wins with t bad objects: bounds, and exact fractions where the
+//! bounds do not decide. [`games`](crate::games) has the formulas.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 
 use crate::bounds::Bounds;
 
-/// How the objects that are not opened make the adversary win: g(v), for v bad ones among them.
+/// g(v), the bound on the adversary's chance with v bad objects among those that are not opened.
 pub(crate) struct BadBuckets {
     /// Objects in a bucket, α.
     bucket: u64,
@@ -15,17 +15,17 @@ pub(crate) struct BadBuckets {
     spoil: u64,
     /// All objects in buckets, U.
     kept: u64,
-    /// The number of buckets of which one bad one is a win, f.
+    /// The number of buckets of which one bad bucket is enough to win, f.
     factor: u64,
-    /// g(m), g(m + 1), … as far as somebody asked.
+    /// g(m), g(m + 1), …, computed on demand.
     wins: Vec<Bounds>,
-    /// H of the last of them, and H(v + 1) − H(v) there.
+    /// H(v) for the last v in `wins`, and H(v + 1) − H(v).
     hit: Bounds,
     step: Bounds,
 }
 
 impl BadBuckets {
-    /// With 1 ≤ spoil ≤ bucket ≤ kept.
+    /// Requires 1 ≤ spoil ≤ bucket ≤ kept.
     pub fn new(bucket: u64, spoil: u64, kept: u64, factor: u64) -> Self {
         debug_assert!(1 <= spoil && spoil <= bucket && bucket <= kept);
         // H(m) = C(U − m, α − m) / C(U, α), which is also H(m) − H(m − 1).
@@ -37,8 +37,8 @@ impl BadBuckets {
         buckets
     }
 
-    /// The difference H(v + 2) − H(v + 1), if `step` is H(v + 1) − H(v): C(v, m − 1)·C(U − 1 − v, α
-    /// − m) / C(U, α).
+    /// Returns H(v + 2) − H(v + 1), if `step` is H(v + 1) − H(v) = C(v, m − 1)·C(U − 1 − v,
+    /// α − m) / C(U, α).
     fn next_step(&self, v: u64) -> Bounds {
         let BadBuckets { bucket, spoil, kept, .. } = *self;
         let good = kept - 1 - v;
@@ -53,7 +53,7 @@ impl BadBuckets {
         self.hit.times(self.factor, 1).at_most_one()
     }
 
-    /// g(v); v ≤ U.
+    /// Returns g(v), for v ≤ U.
     fn win(&mut self, v: u64) -> Bounds {
         debug_assert!(v <= self.kept);
         let Some(at) = v.checked_sub(self.spoil) else { return Bounds::ZERO };
@@ -68,7 +68,7 @@ impl BadBuckets {
         self.wins[at as usize]
     }
 
-    /// g(v)·C(U, α).
+    /// Returns g(v)·C(U, α).
     fn exact_win(&self, v: u64, all: &BigUint) -> BigUint {
         let BadBuckets { bucket, spoil, kept, factor, .. } = *self;
         let ways = |bad| binomial(v, bad) * binomial(kept - v, bucket - bad);
@@ -77,12 +77,12 @@ impl BadBuckets {
     }
 }
 
-/// P, for one number of objects.
+/// P, for a fixed number of objects.
 pub(crate) struct Chance<'a> {
     pub buckets: &'a mut BadBuckets,
     /// All objects, L.
     pub objects: u64,
-    /// Whether an opened bad object is noticed with 1/2 only.
+    /// Whether an opened bad object is noticed with probability 1/2 only.
     pub half: bool,
 }
 
@@ -91,18 +91,18 @@ impl Chance<'_> {
         self.objects - self.buckets.kept
     }
 
-    /// The largest t that may win.
+    /// Returns the largest t with which the adversary can win.
     fn most(&self) -> u64 {
         if self.half { self.objects } else { self.buckets.kept }
     }
 
-    /// P(t), for t up to L.
+    /// Returns bounds on P(t), for t up to L.
     pub fn bounds(&mut self, t: u64) -> Bounds {
         if t > self.most() {
             return Bounds::ZERO;
         }
         let (kept, opened) = (self.buckets.kept, self.opened());
-        // The chance that of t bad ones as few as possible are opened.
+        // The chance that as few of the t bad objects as possible are opened.
         let mut v = t.min(kept);
         let most = t.max(kept);
         let first = (0..v).fold(Bounds::ONE, |x, i| x.times(most - i, self.objects - i));
@@ -112,7 +112,7 @@ impl Chance<'_> {
         let mut chance = first.shifted(-((t - v) as i64));
         let mut sum = chance * self.buckets.win(v);
         while v > self.buckets.spoil && t - v < opened {
-            // One more opened bad one.
+            // One more bad object is opened.
             chance = chance.times(v, kept - v + 1).times(opened - (t - v), t - v + 1).shifted(-1);
             v -= 1;
             sum = sum + chance * self.buckets.win(v);
@@ -120,7 +120,7 @@ impl Chance<'_> {
         sum
     }
 
-    /// P(t) as a fraction.
+    /// Returns P(t) as a fraction.
     pub fn exact(&self, t: u64) -> (BigUint, BigUint) {
         let (kept, opened) = (self.buckets.kept, self.opened());
         let ways = binomial(kept, self.buckets.bucket);
@@ -154,7 +154,8 @@ impl Chance<'_> {
         let (here, next) = if self.half {
             (self.bounds(t), self.bounds(t + 1))
         } else {
-            // P(t + 1)/P(t) = (U − t)/(L − t) · g(t + 1)/g(t): no need for the products over all t.
+            // P(t + 1)/P(t) = (U − t)/(L − t) · g(t + 1)/g(t), so the products over all t are not
+            // needed.
             let (kept, objects) = (self.buckets.kept, self.objects);
             (self.buckets.win(t), self.buckets.win(t + 1).times(kept - t, objects - t))
         };
@@ -165,7 +166,7 @@ impl Chance<'_> {
         order == Ordering::Greater
     }
 
-    /// The t with the largest P, found from `hint` on. P is log-concave.
+    /// Returns the t with the largest P, searching from `hint`. P is log-concave.
     pub fn peak(&mut self, hint: u64) -> u64 {
         let mut low = self.buckets.spoil;
         let hint = hint.clamp(low, self.most());
@@ -205,7 +206,7 @@ impl Chance<'_> {
     }
 }
 
-/// C(n, k).
+/// Returns C(n, k).
 fn binomial(n: u64, k: u64) -> BigUint {
     if k > n {
         return BigUint::ZERO;
@@ -226,7 +227,8 @@ mod tests {
         assert_eq!(binomial(64, 32), 1_832_624_140_942_590_534u64.into());
     }
 
-    /// Many small games: bounds hold the exact fraction, and the peak found is the largest of all.
+    /// In many small games the bounds contain the exact fraction, and the peak is the maximum over
+    /// all t.
     #[test]
     fn bounds_and_peaks_are_those_of_exact_fractions() {
         let mut games = 0;

@@ -1,9 +1,9 @@
-//! Which objects are opened, and which bucket each of the others goes to.
+//! Decides which objects are opened, and which bucket each of the others joins.
 //!
-//! Both are functions of a public coin toss and of the [`Sizes`], so both parties compute the same.
-//! A random guess wins with 2^-ρ, so the coins have to be interactive, tossed after all objects are
-//! fixed: a hash of the transcript could be tried offline. The coin for the buckets may be tossed
-//! after the opened objects were checked.
+//! Both are functions of a public coin toss and the [`Sizes`], so both parties compute the same. A
+//! random guess wins with probability 2^-ρ, so the coins must be interactive and tossed after all
+//! objects are fixed: against a hash of the transcript, an adversary could try many guesses
+//! offline. The coin for the buckets may be tossed after the opened objects have been checked.
 
 use symbolon_primitives::{BitVec, Challenge};
 use symbolon_transport::{Error, Result};
@@ -19,7 +19,7 @@ pub struct CheckSet {
 }
 
 impl CheckSet {
-    /// Draws the subset, each of the same size with the same probability.
+    /// Draws the subset: all subsets of its size are equally likely.
     ///
     /// # Errors
     /// `InvalidInput` for sizes that do not fit together or exceed [`Sizes::MOST`].
@@ -27,10 +27,10 @@ impl CheckSet {
         check(sizes)?;
         let (objects, kept) = (sizes.objects as usize, sizes.bucketed() as usize);
         let mut opened = BitVec::zeros(objects);
-        // The smaller side of the cut is drawn, the other is what remains.
+        // The smaller side of the cut is drawn; the other side is the rest.
         let few = kept.min(objects - kept);
         let mut prg = coin.into_prg();
-        // Floyd's algorithm: of the first `last` + 1 objects, one more each time.
+        // Floyd's algorithm: each step adds one of the first `last` + 1 objects.
         for last in objects - few..objects {
             let drawn = prg.below(last as u64 + 1) as usize;
             let taken = if opened.get(drawn) { last } else { drawn };
@@ -51,12 +51,12 @@ impl CheckSet {
         self.opened.get(i)
     }
 
-    /// The numbers of the objects that are opened, in ascending order.
+    /// Returns the numbers of the opened objects, in ascending order.
     pub fn opened(&self) -> impl Iterator<Item = usize> {
         (0..self.opened.len()).filter(|i| self.opened.get(*i))
     }
 
-    /// The numbers of the objects that are not, in ascending order.
+    /// Returns the numbers of the objects that are not opened, in ascending order.
     pub fn kept(&self) -> impl Iterator<Item = usize> {
         (0..self.opened.len()).filter(|i| !self.opened.get(*i))
     }
@@ -86,7 +86,7 @@ impl Buckets {
         Ok(Buckets { bucket: sizes.bucket as usize, objects })
     }
 
-    /// The numbers of the objects in bucket `j`.
+    /// Returns the numbers of the objects in bucket `j`.
     ///
     /// # Panics
     /// If there is no such bucket.
@@ -94,7 +94,7 @@ impl Buckets {
         &self.objects[j * self.bucket..(j + 1) * self.bucket]
     }
 
-    /// All buckets.
+    /// Returns all buckets, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.objects.chunks_exact(self.bucket)
     }
@@ -166,8 +166,8 @@ mod tests {
         }
     }
 
-    /// Each result of a small draw comes as often as the others: their number is right, and none is
-    /// rare or common.
+    /// Asserts that all results of a small draw are equally likely: their number is right, and none
+    /// is rare or common.
     fn assert_uniform<T: Ord>(results: usize, draw: impl Fn(u64) -> T) {
         let runs = 600 * results as u64;
         let mut seen = BTreeMap::<T, u64>::new();

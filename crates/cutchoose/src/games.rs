@@ -1,19 +1,19 @@
 //! How many objects a cut-and-choose needs: exact parameters.
 //!
-//! One party makes L objects (garbled circuits, components, authenticators). The other has a random
-//! subset of fixed size opened and checks it. The U = α·n others are assigned at random to n
-//! buckets of α. An adversary makes t bad objects, and wins if it is not caught and a bucket is bad
-//! for it. For one game of several in a run that share 2^-ρ, its chance must be at most 2^-ρ /
-//! games: each game gets ρ + log2(games) bits.
+//! One party makes L objects (garbled circuits, components, authenticators). The other party has a
+//! random subset of fixed size opened, and checks it. The remaining U = α·n objects are assigned at
+//! random to n buckets of α. An adversary makes t bad objects, and wins if it is not caught and a
+//! bucket is bad. If several games in a run share 2^-ρ, the adversary's chance in each must be at
+//! most 2^-ρ / games, so each game gets ρ + log2(games) bits.
 //!
 //! # The chance of t bad objects
-//! Let v of them be among the U. One bucket has at least m bad objects with probability
+//! Let v of the t bad objects be among the U. A bucket has at least m bad objects with probability
 //!
 //! ```text
 //! H(v) = Σ_{j ≥ m} C(v, j)·C(U − v, α − j) / C(U, α)          g(v) = min(1, f·H(v))
 //! ```
 //!
-//! and g bounds the chance that one of f buckets has (a union bound, which is exact for f = 1).
+//! and g bounds the chance that at least one of f buckets does (a union bound, exact for f = 1).
 //!
 //! | [`Goal`] | m | f | opened bad objects are noticed |
 //! | --- | --- | --- | --- |
@@ -22,35 +22,37 @@
 //! | [`MajorityGood`](Goal::MajorityGood): more good than bad in each | ⌈α/2⌉ | n | always |
 //! | [`MajorityGoodHalfCaught`](Goal::MajorityGoodHalfCaught): the same | ⌈α/2⌉ | n | with 1/2 |
 //!
-//! If opened bad objects are always noticed, none of the t may be opened. If each is noticed with
-//! probability 1/2, any number k = t − v of them may be, at a price of 2^-k:
+//! If opened bad objects are always noticed, the adversary wins only if none of the t is opened. If
+//! each is noticed with probability 1/2, any number k = t − v of them may be opened, and all go
+//! unnoticed with probability 2^-k:
 //!
 //! ```text
 //! always:      P(t) = C(U, t)/C(L, t) · g(t)
 //! with 1/2:    P(t) = Σ_v  C(U, v)·C(L − U, t − v)/C(L, t) · 2^-(t−v) · g(v)
 //! ```
 //!
-//! A subset of fixed size is better than a coin for each object, for every n. A random permutation
-//! must assign the buckets: in the order of their numbers, an adversary would know the neighbours
-//! of a bad object.
+//! For every n, a subset of fixed size is better than an independent coin for each object. A random
+//! permutation must assign the objects to buckets: if buckets were filled in the order of the
+//! objects' numbers, an adversary would know the neighbours of a bad object.
 //!
 //! All P are log-concave in t (`docs/proofs/cut-and-choose.md`), so the maximum is where P stops
 //! rising.
 //!
 //! # Exactness
-//! Everything is decided by interval arithmetic (`bounds.rs`) on integers; where an interval does
-//! not decide, by exact fractions. P falls when L grows, so for each α the smallest L is found by
-//! bisection. Both parties compute the same, on any machine.
+//! Interval arithmetic on integers (`bounds.rs`) decides everything; where an interval does not
+//! decide, exact fractions do. P falls as L grows, so bisection finds the smallest L for each α.
+//! Both parties compute the same, on any machine.
 //!
-//! # The trade
-//! α decides what is sent, soldered and evaluated, L what is garbled and committed to. For each α
-//! there is a smallest L ([`Game::choices`]); [`Costs`] choose between them ([`Game::best`]).
+//! # The trade-off
+//! α determines how much is sent, soldered and evaluated, L how much is garbled and committed. For
+//! each α there is a smallest L ([`Game::choices`]); [`Costs`] choose between them
+//! ([`Game::best`]).
 
 use symbolon_transport::{Error, Result};
 
 use crate::chance::{BadBuckets, Chance};
 
-/// What the cut-and-choose is for, and how well it catches.
+/// What the cut-and-choose must guarantee, and how often it catches a bad object.
 ///
 /// Paper: KNRTT17, App. A, L and α | (L^1, α^1): one good component in each bucket; (L^2, α^2): a
 /// good majority of authenticators
@@ -60,9 +62,9 @@ use crate::chance::{BadBuckets, Chance};
 pub enum Goal {
     /// Every bucket has a good object; an opened bad object is always noticed.
     OneGood,
-    /// A bucket that was chosen beforehand has a good object, whatever the others have; an opened
-    /// bad object is always noticed. For protocols in which each bucket is a security risk of its
-    /// own (`dualex`: κ_b bits for each execution).
+    /// A bucket that was chosen in advance has a good object, whatever the other buckets have; an
+    /// opened bad object is always noticed. For protocols in which each bucket is a separate risk
+    /// (`dualex`: κ_b bits for each execution).
     OneGoodInGivenBucket,
     /// In every bucket more objects are good than bad; an opened bad object is always noticed.
     MajorityGood,
@@ -72,7 +74,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// All of them.
+    /// All goals.
     pub const ALL: [Goal; 4] = [
         Goal::OneGood,
         Goal::OneGoodInGivenBucket,
@@ -80,7 +82,7 @@ impl Goal {
         Goal::MajorityGoodHalfCaught,
     ];
 
-    /// m: how many bad objects make a bucket bad.
+    /// Returns m: how many bad objects make a bucket bad.
     fn spoil(self, bucket: u64) -> u64 {
         match self {
             Goal::OneGood | Goal::OneGoodInGivenBucket => bucket,
@@ -89,7 +91,7 @@ impl Goal {
     }
 }
 
-/// What is to be made, and the chance that an adversary may have.
+/// The goal and size of a cut-and-choose, and the chance that an adversary may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Game {
     goal: Goal,
@@ -98,7 +100,7 @@ pub struct Game {
     games: u64,
 }
 
-/// How many objects are made, and what becomes of them.
+/// How many objects are made, and how they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sizes {
     /// n, the number of buckets.
@@ -110,15 +112,15 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The most objects: their numbers have 32 bits.
+    /// The largest number of objects: their numbers have 32 bits.
     pub const MOST: u64 = u32::MAX as u64;
 
-    /// U = α·n, the number of objects that go to buckets.
+    /// Returns U = α·n, the number of objects that go to buckets.
     pub fn bucketed(&self) -> u64 {
         self.bucket * self.buckets
     }
 
-    /// The number of objects that are opened.
+    /// Returns the number of objects that are opened.
     pub fn opened(&self) -> u64 {
         self.objects - self.bucketed()
     }
@@ -127,17 +129,17 @@ impl Sizes {
 /// What an object costs, in any unit: time, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Costs {
-    /// For each of the L objects that are made; those that are opened cost no more.
+    /// For each of the L objects that are made; an opened object costs no more.
     pub made: u64,
-    /// For each of the α·n objects that go to buckets, on top of that.
+    /// For each of the α·n objects that go to buckets, in addition.
     pub bucketed: u64,
 }
 
 impl Costs {
-    /// As few objects as possible.
+    /// Costs for which the fewest objects are best.
     pub const FEWEST_OBJECTS: Costs = Costs { made: 1, bucketed: 0 };
 
-    /// What these sizes cost.
+    /// Returns the cost of these sizes.
     pub fn of(&self, sizes: &Sizes) -> u128 {
         u128::from(self.made) * u128::from(sizes.objects)
             + u128::from(self.bucketed) * u128::from(sizes.bucketed())
@@ -145,11 +147,11 @@ impl Costs {
 }
 
 impl Game {
-    /// The largest ρ that is computed for.
+    /// The largest supported ρ.
     pub const MAX_RHO: u32 = 256;
 
-    /// A game for `buckets` buckets, the only one in its run, that an adversary wins with at most
-    /// 2^-`rho`.
+    /// Returns a game for `buckets` buckets, the only game in its run. An adversary wins it with
+    /// probability at most 2^-`rho`.
     ///
     /// # Errors
     /// `InvalidInput` for no bucket or more than [`Sizes::MOST`], or a ρ that is 0 or above
@@ -164,10 +166,11 @@ impl Game {
         Ok(Game { goal, buckets, rho, games: 1 })
     }
 
-    /// The same as one of `games` games that share ρ: this one is lost with at most 2^-ρ / `games`.
+    /// Returns the same game as one of `games` games that share ρ: an adversary wins it with
+    /// probability at most 2^-ρ / `games`.
     ///
     /// # Errors
-    /// `InvalidInput` for no games.
+    /// `InvalidInput` when `games` is 0.
     pub fn among(self, games: u64) -> Result<Game> {
         if games == 0 {
             return Err(invalid("cut-and-choose as one of no games".into()));
@@ -186,7 +189,8 @@ impl Game {
         Ok(self.holds_from(&mut buckets, objects, &mut 0))
     }
 
-    /// The fewest objects for buckets of `bucket`; `None` if [`Sizes::MOST`] are not enough.
+    /// Returns the sizes with the fewest objects for buckets of `bucket`; `None` if [`Sizes::MOST`]
+    /// objects are not enough.
     ///
     /// Paper: RR16, Lemma 1
     ///
@@ -199,8 +203,8 @@ impl Game {
         Ok(self.fewest_up_to(bucket, Sizes::MOST))
     }
 
-    /// For each size of buckets the fewest objects, as long as larger buckets save objects: in
-    /// ascending order of the former, and descending order of the latter.
+    /// Returns, for each bucket size, the sizes with the fewest objects, as long as larger buckets
+    /// save objects. Bucket sizes ascend, and numbers of objects descend.
     ///
     /// Paper: KNRTT17, App. A, L and α
     ///
@@ -224,7 +228,7 @@ impl Game {
         Ok(choices)
     }
 
-    /// The cheapest sizes; of equally cheap ones those with the smallest buckets.
+    /// Returns the cheapest sizes; of equally cheap ones, those with the smallest buckets.
     ///
     /// Paper: KNRTT17, App. A, L and α
     ///
@@ -233,8 +237,8 @@ impl Game {
     pub fn best(&self, costs: Costs) -> Result<Sizes> {
         let mut best: Option<(u128, Sizes)> = None;
         for bucket in 1.. {
-            // The most objects that are cheaper than the best so far, and no more than it has:
-            // larger buckets never need be more than they save.
+            // The most objects that are cheaper than the best sizes so far, and fewer than those
+            // have: as many objects in larger buckets cannot be cheaper.
             let mut most = Sizes::MOST;
             if let Some((cost, sizes)) = best {
                 most = sizes.objects - 1;
@@ -254,8 +258,8 @@ impl Game {
         best.map(|(_, sizes)| sizes).ok_or_else(|| self.too_many())
     }
 
-    /// log2 of the chance of an adversary that makes as many bad objects as is best for it, in this
-    /// game alone.
+    /// Returns log2 of the chance, in this game alone, of an adversary that makes the number of bad
+    /// objects that is best for it.
     ///
     /// # Errors
     /// As [`Game::holds`].
@@ -267,7 +271,7 @@ impl Game {
         Ok(chance.bounds(worst).log2())
     }
 
-    /// How many bad objects are best for the adversary.
+    /// Returns the number of bad objects that is best for the adversary.
     ///
     /// # Errors
     /// As [`Game::holds`].
@@ -276,7 +280,7 @@ impl Game {
         Ok(self.chance(&mut self.bad_buckets(bucket), objects).peak(0))
     }
 
-    /// log2 of the chance of an adversary that makes `bad` bad objects.
+    /// Returns log2 of the chance of an adversary that makes `bad` bad objects.
     ///
     /// # Errors
     /// As [`Game::holds`].
@@ -310,11 +314,11 @@ impl Game {
         Chance { buckets, objects, half: self.goal == Goal::MajorityGoodHalfCaught }
     }
 
-    /// Whether this many objects are enough. `worst` is where to look for the adversary's best t,
-    /// and becomes where it was found.
+    /// Whether this many objects are enough. `worst` is a hint for the adversary's best t, and is
+    /// set to the t that was found.
     fn holds_from(&self, buckets: &mut BadBuckets, objects: u64, worst: &mut u64) -> bool {
         let mut chance = self.chance(buckets, objects);
-        // A t from elsewhere often refutes already.
+        // A t found for other sizes often refutes already.
         if *worst > 0 && !chance.is_small(*worst, self.games, self.rho) {
             return false;
         }
@@ -322,12 +326,13 @@ impl Game {
         chance.is_small(*worst, self.games, self.rho)
     }
 
-    /// The fewest objects for such buckets, if `most` are enough.
+    /// Returns the sizes with the fewest objects for these buckets, if `most` are enough.
     fn fewest_up_to(&self, bucket: u64, most: u64) -> Option<Sizes> {
         let kept = bucket.checked_mul(self.buckets).filter(|kept| *kept < most)?;
         let mut buckets = self.bad_buckets(bucket);
         let mut worst = 0;
-        // `low` are not enough: without opening any, the adversary makes all bad.
+        // `low` objects are not enough: initially none is opened, and the adversary makes all of
+        // them bad.
         let (mut low, mut step) = (kept, (kept / 4).max(1));
         let mut high = loop {
             let next = (low + step).min(most);

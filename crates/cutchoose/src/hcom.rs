@@ -1,17 +1,18 @@
 //! XOR-homomorphic commitments to strings of 128 bits, from subspace vector OLE
 //! ([`symbolon_ot::vole`]).
 //!
-//! The *receiver* holds Δ. A commitment is, in the notation of that module, a string u and a row V
-//! at the *committer*, and W = V ⊕ (u·G)∗Δ at the receiver. The XOR of commitments is the XOR of
-//! their strings and rows, on each side by itself. All commitments of a session are under one Δ,
-//! also those of different lanes, and can be XORed.
+//! The *receiver* holds Δ. In the notation of that module, a commitment is a string u and a row V
+//! at the *committer*, and W = V ⊕ (u·G)∗Δ at the receiver. To XOR commitments, each side XORs its
+//! strings and rows. All commitments of a session are under one Δ, also those of different lanes,
+//! so they can be XORed.
 //!
-//! * [`Committer::commit_random`]: to random strings, n − 128 bits each;
-//! * [`Committer::commit_chosen`]: x for a random u sends x ⊕ u besides, 16 bytes each, and the
-//!   receiver adds ((x ⊕ u)·G)∗Δ to its row;
-//! * [`Committer::open`]: any number of XORs of commitments at once, 16 bytes each and 32 for all;
-//! * [`Committer::prove`]: the same where the receiver already knows what it should find, as when
-//!   it has garbled a circuit again from its seed: 32 bytes for all.
+//! * [`Committer::commit_random`] commits to random strings, for n − 128 bits each;
+//! * [`Committer::commit_chosen`] commits to x by a random u: it also sends x ⊕ u, 16 bytes each,
+//!   and the receiver adds ((x ⊕ u)·G)∗Δ to its row;
+//! * [`Committer::open`] opens any number of XORs of commitments at once, for 16 bytes each and 32
+//!   for all;
+//! * [`Committer::prove`] does the same if the receiver already knows the strings, as when it has
+//!   garbled a circuit again from its seed: 32 bytes for all.
 //!
 //! The committer only sends, and the receiver only receives.
 //!
@@ -26,8 +27,9 @@
 //! probability 2^(−k·d) ≤ 2^-ρ: `docs/proofs/commitments.md`.
 //!
 //! # When commitments may be used
-//! Those that a call returns have passed the consistency check. Opened values may be used when
-//! [`Receiver::open`] returns; with [`Receiver::opening`], in pieces, only after its `finish`.
+//! Commitments that a call returns have passed the consistency check. Opened values may be used
+//! when [`Receiver::open`] returns. Values that are opened in pieces with [`Receiver::opening`] may
+//! be used only after its `finish`.
 
 use std::ops::Range;
 
@@ -54,15 +56,15 @@ pub use wiped::WipedVec;
 /// Bytes of the proof that ends an opening of any number of commitments.
 pub const PROOF_BYTES: usize = 32;
 
-/// k where nothing else is asked for: it takes the least time. k = 4 sends 5 bytes less for a
-/// string, but its rows have 644 bits and not 394, and all that is done with them takes as much
-/// longer; k = 1 sends 8 bytes more.
+/// The default k, which takes the least time. k = 4 sends 5 bytes less per string, but its rows
+/// have 644 bits instead of 394, and all work on rows takes proportionally longer; k = 1 sends 8
+/// bytes more.
 pub const DEFAULT_K: FieldBits = FieldBits::Two;
 
 /// Strings in one message.
 const PIECE: usize = vole::MAX_DRAW;
 
-/// Bytes on the wire, headers of messages not counted, for commitments to `n` random strings.
+/// Returns the bytes on the wire, without message headers, of commitments to `n` random strings.
 pub fn random_bytes(params: &Params, n: usize) -> usize {
     let rest = match n % PIECE {
         0 => 0,
@@ -71,12 +73,13 @@ pub fn random_bytes(params: &Params, n: usize) -> usize {
     n / PIECE * params.draw_bytes(PIECE) + rest
 }
 
-/// Bytes on the wire, headers of messages not counted, for commitments to `n` chosen strings.
+/// Returns the bytes on the wire, without message headers, of commitments to `n` chosen strings.
 pub fn chosen_bytes(params: &Params, n: usize) -> usize {
     random_bytes(params, n) + 16 * n
 }
 
-/// What the hash of an opening starts from: both parties, the lane, and how many there were before.
+/// What the hash of an opening starts with: session, parties, lane, and the number of earlier
+/// openings.
 struct Openings {
     session: [u8; 32],
     committer: PartyId,
@@ -110,8 +113,9 @@ pub struct Committer {
 }
 
 impl Committer {
-    /// The committers of `lanes` lanes, from one draw of correlated OT of which this party is the
-    /// *sender*. The peer calls [`Receiver::set_up`] with the receiver of that same correlated OT.
+    /// Sets up the committers of `lanes` lanes, from one draw of correlated OT in which this party
+    /// is the *sender*. The peer calls [`Receiver::set_up`] with the receiver of the same
+    /// correlated OT.
     ///
     /// # Errors
     /// `PeerMisbehaved` when the draw's check fails; `Transport` when the peer is gone.
@@ -127,13 +131,13 @@ impl Committer {
         Ok(Committer::of(provers, parties))
     }
 
-    /// The committers of all lanes from their provers.
+    /// Returns the committers of all lanes, from their provers.
     pub fn of(provers: Vec<Prover>, parties: VoleParties<'_>) -> Vec<Committer> {
         let one = |(prover, lane)| Committer { prover, openings: Openings::of(parties, lane) };
         provers.into_iter().zip(1..).map(one).collect()
     }
 
-    /// The code and the field.
+    /// Returns the code and the field.
     pub fn params(&self) -> &Params {
         self.prover.params()
     }
@@ -183,7 +187,7 @@ impl Committer {
         opening.finish(channel)
     }
 
-    /// Proves what these commitments are to, to a receiver that knows it already.
+    /// Proves the values of these commitments to a receiver that already knows them.
     ///
     /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
@@ -201,28 +205,28 @@ impl Committer {
     }
 }
 
-/// The committer's side of an opening. Dropped without [`finish`](OwnOpening::finish), it fails at
-/// the receiver.
+/// The committer's side of an opening. If it is dropped without [`finish`](OwnOpening::finish), the
+/// opening fails at the receiver.
 pub struct OwnOpening {
     hasher: RowHasher,
 }
 
 impl OwnOpening {
-    /// Commitments whose strings the receiver knows.
+    /// Adds commitments whose strings the receiver knows.
     pub fn add(&mut self, committed: &Committed) {
         self.add_range(committed, 0..committed.len());
     }
 
-    /// Some of a list, one after the other, whose strings the receiver knows.
+    /// Adds a range of a list of commitments whose strings the receiver knows.
     ///
     /// # Panics
-    /// If there are no such commitments.
+    /// If the range is out of bounds.
     pub fn add_range(&mut self, committed: &Committed, range: Range<usize>) {
         let words = committed.words();
         self.hasher.rows(&committed.rows()[words * range.start..words * range.end]);
     }
 
-    /// The XOR of some commitments of a list, whose string the receiver knows.
+    /// Adds the XOR of some commitments of a list. The receiver knows its string.
     ///
     /// # Panics
     /// If there is no such commitment.
@@ -252,15 +256,15 @@ impl OwnOpening {
     }
 }
 
-/// The side that is committed to, on one lane.
+/// The side that receives commitments, on one lane.
 pub struct Receiver {
     verifier: Verifier,
     openings: Openings,
 }
 
 impl Receiver {
-    /// The receivers of `lanes` lanes under one random Δ, from one draw of correlated OT of which
-    /// this party is the *receiver*. The peer calls [`Committer::set_up`].
+    /// Sets up the receivers of `lanes` lanes under one random Δ, from one draw of correlated OT in
+    /// which this party is the *receiver*. The peer calls [`Committer::set_up`].
     ///
     /// # Errors
     /// `PeerMisbehaved` when the check of the committer's trees fails; `Transport` when the peer is
@@ -278,13 +282,13 @@ impl Receiver {
         Ok(Receiver::of(verifiers, parties))
     }
 
-    /// The receivers of all lanes from their verifiers.
+    /// Returns the receivers of all lanes, from their verifiers.
     pub fn of(verifiers: Vec<Verifier>, parties: VoleParties<'_>) -> Vec<Receiver> {
         let one = |(verifier, lane)| Receiver { verifier, openings: Openings::of(parties, lane) };
         verifiers.into_iter().zip(1..).map(one).collect()
     }
 
-    /// The code and the field.
+    /// Returns the code and the field.
     pub fn params(&self) -> &Params {
         self.verifier.params()
     }
@@ -294,8 +298,8 @@ impl Receiver {
     /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
     /// # Errors
-    /// `PeerMisbehaved` when they are not consistent, or a check under this Δ has failed before;
-    /// `Transport` when the peer is gone.
+    /// `PeerMisbehaved` when the commitments are inconsistent, or a check under this Δ has failed
+    /// before; `Transport` when the peer is gone.
     pub fn commit_random(&mut self, channel: &mut Channel, n: usize) -> Result<Commitments> {
         let mut new = Commitments::new(self.params());
         let words = self.params().row_words();
@@ -329,8 +333,8 @@ impl Receiver {
     /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
     /// # Errors
-    /// `PeerMisbehaved` when one of them is not what was committed to, or a check under this Δ has
-    /// failed before; `Transport` when the peer is gone.
+    /// `PeerMisbehaved` when a string is not the committed one, or a check under this Δ has failed
+    /// before; `Transport` when the peer is gone.
     pub fn open(&mut self, channel: &mut Channel, commitments: &Commitments) -> Result<Vec<Block>> {
         let mut opening = self.opening();
         let values = opening.receive(channel, commitments)?;
@@ -366,7 +370,7 @@ pub struct TheirOpening {
 }
 
 impl TheirOpening {
-    /// Commitments to strings that are known.
+    /// Adds commitments to known strings.
     ///
     /// # Errors
     /// `InvalidInput` when there are not as many strings as commitments.
@@ -382,7 +386,7 @@ impl TheirOpening {
         Ok(())
     }
 
-    /// The XOR of some commitments of a list, to a string that is known.
+    /// Adds the XOR of some commitments of a list, to a known string.
     ///
     /// # Panics
     /// If there is no such commitment.
@@ -398,7 +402,7 @@ impl TheirOpening {
         self.hasher.flush();
     }
 
-    /// Receives the strings of these commitments, which are not to be used before
+    /// Receives the strings of these commitments. They must not be used before
     /// [`finish`](TheirOpening::finish).
     ///
     /// # Errors
@@ -430,8 +434,8 @@ impl TheirOpening {
     /// or XOR | 2^(−k·d) ≤ 2^-ρ
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a string is not what was committed to, or a check under this Δ has
-    /// failed before.
+    /// `PeerMisbehaved` when a string is not the committed one, or a check under this Δ has failed
+    /// before.
     pub fn check(self, proof: &Proof) -> Result<()> {
         // The comparison is in constant time.
         let passed = self.hasher.finish() == proof.hash;

@@ -1,8 +1,8 @@
-//! What protocols based on cut-and-choose are made of.
+//! Building blocks of protocols based on cut-and-choose.
 //!
-//! * [`games`]: how many objects (garbled circuits, components, authenticators) have to be made,
-//!   and how many go into a bucket: exact formulas;
-//! * [`draw`]: which objects are opened, and which bucket each of the others goes to, from a coin
+//! * [`games`]: exact formulas for how many objects (garbled circuits, components, authenticators)
+//!   are made, and how many go into a bucket;
+//! * [`draw`]: which objects are opened, and which bucket each of the others joins, from a coin
 //!   toss;
 //! * [`hcom`]: XOR-homomorphic commitments.
 

@@ -1,4 +1,4 @@
-//! The messages of this crate. Those of the commitments' set-up and of new random ones are
+//! The messages of this crate. The messages that set up commitments and draw random ones are in
 //! [`symbolon_ot::messages`].
 
 symbolon_transport::messages! {

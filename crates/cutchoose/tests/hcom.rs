@@ -57,7 +57,7 @@ fn xors_open_to_xors() {
             xors_theirs.push_xor(&theirs);
             expected.push(own.iter().fold(Block::ZERO, |sum, (list, i)| sum ^ list.value(*i)));
         }
-        // Of nothing, and of itself: 0.
+        // The XOR of nothing, and of a commitment with itself, is 0.
         xors.push_xor(&[]);
         xors_theirs.push_xor(&[]);
         xors.push_xor(&[(&a, 3), (&a, 3)]);
@@ -97,7 +97,7 @@ fn lists_keep_their_commitments() {
     assert_eq!(session.open(&all, &all_theirs).unwrap(), expected);
 }
 
-/// Some strings sent, others known, one proof.
+/// Some strings are sent, others are known, and there is one proof.
 #[test]
 fn an_opening_in_pieces() {
     let mut session = Session::new(&params(FieldBits::Two, 40), 5);
@@ -123,7 +123,7 @@ fn an_opening_in_pieces() {
 fn bytes_are_those_of_the_formula() {
     for k in FieldBits::ALL {
         let params = params(k, 40);
-        // More than one draw, and a whole number of them.
+        // Exactly one full draw, and more than one.
         for n in [0, 1, 500, 1 << 15, (1 << 15) + 1] {
             let mut session = Session::new(&params, 6);
             let (committed, commitments) = session.random(n).unwrap();
@@ -139,7 +139,7 @@ fn bytes_are_those_of_the_formula() {
     }
 }
 
-/// From base OTs: the set-up, and commitments of two lanes that are XORed.
+/// Starts from base OTs: the set-up, and commitments of two lanes that are XORed.
 #[test]
 fn set_up_from_nothing_on_two_lanes() {
     for k in FieldBits::ALL {
@@ -188,8 +188,8 @@ fn commitments_of_other_parameters_are_not_mixed() {
     Committed::new(&four).push(&own, 0);
 }
 
-/// Openings that take their numbers now and are made later, in any order, also by a process that
-/// read them from a store. Each number is good for one opening only, and that one alone.
+/// Openings take their numbers now and are made later, in any order, also by a process that reads
+/// them from a store. A proof for one number does not pass for another.
 #[test]
 fn openings_are_made_later() {
     for rho in RHOS {
@@ -199,7 +199,7 @@ fn openings_are_made_later() {
         let values = own.values().to_vec();
         let pairs: Vec<_> =
             (0..4).map(|_| (session.committer.later(), session.receiver.later())).collect();
-        // One that is not made later comes between.
+        // An ordinary opening comes in between.
         session.prove(&own, &theirs, &values).unwrap();
         let bytes: Vec<_> =
             pairs.into_iter().map(|(own, theirs)| (own.to_bytes(), theirs.to_bytes())).collect();

@@ -1,8 +1,8 @@
-//! Committers that cheat, at small parameters where guesses of Δ often succeed, and at real ones.
+//! Cheating committers, at small parameters, where guesses of Δ often succeed, and at real ones.
 //!
-//! A guess is always that Δ is 0, or 1 where that is said, at the places in question. The first
-//! tests look into the receiver and assert that a cheat is caught exactly when the guess is wrong;
-//! then rates are compared with the predicted ones.
+//! A guess is always that Δ is 0 at the places in question, or 1 where a test says so. The first
+//! tests look at the receiver's Δ and assert that a cheat is caught exactly if the guess is wrong.
+//! The other tests compare rates with the predicted ones.
 #![allow(missing_docs)]
 
 mod common;
@@ -31,10 +31,10 @@ fn delta_is(session: &Session, params: &Params, places: &[usize], ones: bool) ->
     places.iter().all(|place| (0..k).all(|j| session.delta.get(place * k + j) == ones))
 }
 
-/// A committer whose corrections are wrong at these parity places, in the last row alone, and who
-/// guesses that Δ is all ones there, or zeros.
+/// Makes the committer's corrections wrong at these parity places, in the last row only. The
+/// committer guesses that Δ is all ones there if `ones`, else zeros.
 ///
-/// The last row's coefficients are (0, 1), so that the adaption needs no χ.
+/// The last row's coefficients are (0, 1), so adapting the check takes no χ.
 fn wrong_corrections(session: &mut Session, params: &Params, parity: &[usize], ones: bool) {
     let (parity, k, columns) = (parity.to_vec(), params.k().bits(), params.columns());
     let adversary = symbolon_transport::adversary::FnAdversary::new().on_state(move |at, data| {
@@ -76,7 +76,7 @@ fn a_wrong_correction_is_caught_unless_delta_is_guessed() {
     }
 }
 
-/// Wrong corrections at places of the whole code: nobody guesses that much.
+/// Corrections are wrong at all places of the code, which is too much to guess.
 /// Cheat: committer | correction | all places | `commitment consistency` | always
 #[test]
 fn wrong_corrections_everywhere() {
@@ -90,7 +90,7 @@ fn wrong_corrections_everywhere() {
     }
 }
 
-/// A correction changed on its way gives another challenge.
+/// A correction that is changed in transit gives another challenge.
 /// Cheat: committer | correction | changed on its way: another challenge | `commitment consistency`
 /// | always
 #[test]
@@ -103,7 +103,7 @@ fn another_correction_than_the_challenge_s() {
     }
 }
 
-/// A wrong combination of the strings, a wrong digest, all of it made up.
+/// The combination of the strings, the digest, or the whole check is wrong.
 /// Cheat: committer | check | the combination of the strings, the digest, all of it | `commitment
 /// consistency` | always
 #[test]
@@ -122,7 +122,7 @@ fn a_wrong_check() {
     }
 }
 
-/// Short and long messages, of every kind.
+/// Messages of every kind are too short or too long.
 /// Cheat: committer | every message | short and long | `message framing` | always
 #[test]
 fn short_and_long_messages() {
@@ -150,8 +150,8 @@ fn short_and_long_messages() {
     }
 }
 
-/// A wrong string is opened, with the honest proof: it passes exactly if Δ is 0 wherever the
-/// codewords differ; with a proof for ones exactly if it is all ones there.
+/// A wrong string with the honest proof passes exactly if Δ is 0 wherever the codewords differ;
+/// with a proof for ones, exactly if Δ is all ones there.
 /// Cheat: committer | opening | another string, with a guess of Δ where the codewords differ |
 /// `commitment opening` | unless Δ is guessed there
 #[test]
@@ -182,8 +182,8 @@ fn lightest_or_one(params: &Params) -> Block {
     if params.code().distance() <= 4 { lightest(params) } else { Block::ONE }
 }
 
-/// The list with `difference` added to one string, and its row made to fit a Δ that is all ones
-/// where the codewords differ, if `ones`, or zeros.
+/// Returns the list with `difference` added to one string, and its row adapted to a Δ that is all
+/// ones, if `ones`, or else zeros, where the codewords differ.
 fn lying(params: &Params, own: &Committed, at: usize, difference: Block, ones: bool) -> Committed {
     let (k, changed) = (params.k().bits(), places(params, difference));
     forged(params, own, |i, value, row| {
@@ -196,7 +196,8 @@ fn lying(params: &Params, own: &Committed, at: usize, difference: Block, ones: b
     })
 }
 
-/// With real parameters a wrong string is caught always: sent, or known to the receiver.
+/// With real parameters a wrong string is always caught, whether it is sent or known to the
+/// receiver.
 /// Cheat: committer | opening | another string at ρ = 40, 64, 80, sent or known | `commitment
 /// opening` | always
 #[test]
@@ -220,7 +221,7 @@ fn wrong_strings_at_real_parameters() {
     }
 }
 
-/// A commitment opened first rightly, then to another string; and in one opening to both.
+/// A commitment is opened first correctly and then to another string, or to both in one opening.
 /// Cheat: committer | opening | one commitment opened to two strings | `commitment opening` |
 /// always
 #[test]
@@ -242,7 +243,8 @@ fn a_commitment_is_not_opened_in_two_ways() {
     }
 }
 
-/// Another XOR than agreed: of other commitments, one too many, or in another order.
+/// The opened XOR is not the agreed one: it is of other commitments, has one too many, or another
+/// order.
 /// Cheat: committer | opening | another XOR than agreed, or another order | `commitment opening` |
 /// always
 #[test]
@@ -267,7 +269,7 @@ fn a_forged_xor() {
     caught(session.open(&swapped, &theirs), OPENING);
 }
 
-/// A proof of an earlier opening, a wrong one, and a changed string on its way.
+/// The proof is of an earlier opening, or wrong, or a string is changed in transit.
 /// Cheat: committer | opening | an earlier proof, a wrong one, changed strings | `commitment
 /// opening` | always
 #[test]
@@ -275,7 +277,7 @@ fn a_wrong_proof() {
     let params = params(FieldBits::Two, 40);
     let mut session = Session::new(&params, 10);
     let (own, theirs) = session.random(4).unwrap();
-    // The receiver has one more opening after it.
+    // Now the receiver counts one opening more than the committer.
     drop(session.receiver.opening());
     caught(session.open(&own, &theirs), OPENING);
     for at in [0, 31] {
@@ -292,7 +294,7 @@ fn a_wrong_proof() {
     }
 }
 
-/// Trees of the set-up that are wrong: a total, the hash.
+/// The set-up has wrong trees: a wrong total, or a wrong hash.
 /// Cheat: committer | set-up | a wrong total or hash of the trees | `punctured tree consistency` |
 /// always
 #[test]
@@ -328,9 +330,10 @@ fn a_wrong_sum_of_a_tree_of_commitments() {
     }
 }
 
-/// How often a cheat passes that guesses Δ at `wrong` parity places in the consistency check and
-/// then, if it was not caught, opens the lightest word's place to another string, with the guessed
-/// places among those where the codewords differ.
+/// Returns how often a cheat passes the consistency check, and how often it also passes the
+/// opening. The cheat guesses Δ at `wrong` parity places in the check. If it is not caught, it
+/// opens a commitment to a string whose codeword differs in as few places as possible, the guessed
+/// places among them.
 fn equivocated(params: &Params, wrong: usize, runs: u64) -> (Rate, Rate) {
     let difference = lightest(params);
     let changed = places(params, difference);
@@ -351,8 +354,8 @@ fn equivocated(params: &Params, wrong: usize, runs: u64) -> (Rate, Rate) {
     (undetected, opened)
 }
 
-/// Guesses in the consistency check and in the opening add up: 2^(−k·wrong) to pass the first, and
-/// 2^(−k·d) in the end, however they are spread.
+/// Guesses in the consistency check and in the opening add up: the cheat passes the check with
+/// 2^(−k·wrong), and both with 2^(−k·d), however the guesses are spread.
 /// Cheat: committer | correction, then opening | w guesses in the first, the rest in the second |
 /// either check | passes the first with 2^(−k·w), both with 2^(−k·d), whatever w
 #[test]

@@ -1,6 +1,6 @@
-//! Plain garbling, AND gates a second on one thread: a layer of independent gates, and AES-128;
-//! then AES as a component with its digest, and in the adaptive form. The backend is that of the
-//! processor, or of `SYMBOLON_BACKEND`.
+//! Plain garbling in AND gates per second on one thread: a layer of independent gates, AES-128 and
+//! SHA-256; then garbling with a digest and in the adaptive form, and several garblings side by
+//! side. The backend is the best one of the processor, or the one that `SYMBOLON_BACKEND` selects.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -34,7 +34,7 @@ fn circuit(name: &str) -> Circuit {
     builder.finish().expect("a circuit")
 }
 
-/// Runs `make`'s function on an instance again and again.
+/// Benchmarks `run` on one instance.
 fn measure(bencher: Bencher<'_, '_>, name: &str, run: impl Fn(&Instance<'_>, &Seed)) {
     let plan = Plan::new(&circuit(name));
     let instance = Instance::new(&plan, &[7; 32], 0);
@@ -79,7 +79,7 @@ fn garble_adaptively_with_digest(bencher: Bencher<'_, '_>, name: &str) {
     });
 }
 
-/// A number of instances of one plan, and how they are garbled side by side.
+/// Benchmarks `run` on `n` instances of one plan, which are garbled or evaluated side by side.
 fn side_by_side(
     bencher: Bencher<'_, '_>,
     (name, n): (&str, usize),

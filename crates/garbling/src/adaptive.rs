@@ -1,4 +1,4 @@
-//! Garbled circuits that are sent before the inputs are chosen: the transformation of Rindal and
+//! Garbled circuits that can be sent before the inputs are chosen: the transformation of Rindal and
 //! Rosulek 2016 (USENIX Security), Fig. 9.
 //!
 //! Departure: adaptive garbling (RR16, Fig. 9) | a random oracle masks the table; an output label
@@ -6,20 +6,21 @@
 //! the table | up to n²/2^129 for n blocks (`docs/proofs/adaptive-garbling.md`)
 //!
 //! # What is sent
-//! With a table F, labels d_i^b of output i for value b, and labels d̂_i^b that the caller wants
-//! instead:
+//! For a table F, labels d_i^b of output i for value b, and labels d̂_i^b that the caller wants
+//! instead, the garbler sends
 //!
 //! ```text
 //! F ⊕ mask(R),  c ⊕ mask(R),  δ_i^b = H(R, out, i, b, d_i^b) ⊕ d̂_i^b
 //! ```
 //!
-//! c is the [`decoding`](crate::decoding). The paper assumes that an output's label shows its
-//! value; ours show a colour, which c turns into the value, and as part of the static garbled
-//! circuit it is masked like the rest. The evaluator gets R with the last label, removes the mask,
-//! evaluates, reads the value y_i and computes d̂_i = δ_i^{y_i} ⊕ H(R, out, i, y_i, Y_i).
+//! c is the [`decoding`](crate::decoding). The paper assumes that the label of an output shows its
+//! value. Ours show a colour, which c turns into the value; c is part of the static garbled
+//! circuit, so it is masked like the rest. The evaluator receives R with the last label, removes
+//! the mask, evaluates, reads the value y_i and computes d̂_i = δ_i^{y_i} ⊕ H(R, out, i, y_i, Y_i).
 //!
-//! **The protocol must not let R out before every input of the instance is fixed**, those of both
-//! parties; what has been sent until then must be fixed, too (sent whole, or by its digest).
+//! **The protocol must not reveal R before every input of the instance is fixed**, for both
+//! parties. Everything that is sent earlier must be fixed by then, too (sent whole, or by its
+//! digest).
 //!
 //! `docs/proofs/adaptive-garbling.md` has the problem and the proof.
 
@@ -33,53 +34,53 @@ use crate::component::{ComponentDigest, ComponentKeys, blocks_of, forget};
 use crate::instance::{self, InputKeys, Instance, Labels, always};
 use crate::{evaluate_pieces_side_by_side, garble_pieces_side_by_side};
 
-/// Blocks of a mask that are made at a time: they stay in the L1 cache.
+/// How many blocks of a mask are made at a time: they stay in the L1 cache.
 const AT_A_TIME: usize = 256;
 
-/// A pair of blocks for each output, the one for value 0 first.
+/// A pair of blocks for each output, the block for value 0 first.
 pub type Pairs = Zeroizing<Vec<[Block; 2]>>;
 
-/// What comes after the masked table.
+/// What is sent after the masked table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// The decoding, masked; zeros after its last bit are masked, too.
+    /// The masked decoding. The padding zeros after its last bit are masked, too.
     pub decoding: Vec<Block>,
     /// δ_i^b for output i and value b.
     pub translations: Vec<[Block; 2]>,
 }
 
 impl Ending {
-    /// How many blocks the decoding of this many outputs takes.
+    /// Returns how many blocks the decoding of this many outputs takes.
     pub const fn decoding_blocks(outputs: usize) -> usize {
         outputs.div_ceil(128)
     }
 
     /// # Panics
-    /// If it is not as long as this many outputs require.
+    /// If the ending does not fit this many outputs.
     fn fits(&self, outputs: usize) {
         assert_eq!(self.translations.len(), outputs, "a translation for each output");
         assert_eq!(self.decoding.len(), Ending::decoding_blocks(outputs), "a bit for each output");
     }
 }
 
-/// What the garbler keeps of a circuit in this form.
+/// What the garbler keeps of an adaptively garbled circuit.
 #[derive(Clone)]
 pub struct AdaptiveKeys {
-    /// Δ, and the labels of inputs and of the static garbling's outputs.
+    /// Δ, and the labels of the inputs and of the static garbling's outputs.
     pub component: ComponentKeys,
-    /// R, which goes with the last label of the inputs.
+    /// R, which is sent with the last input label.
     pub nonce: Seed,
-    /// d̂, the labels that the evaluator ends with.
+    /// d̂, the labels that the evaluator obtains.
     pub outputs: Pairs,
 }
 
-/// A circuit in this form, in memory.
+/// An adaptively garbled circuit in memory.
 pub struct AdaptiveComponent {
     /// The masked table.
     pub table: Vec<[Block; 2]>,
-    /// What follows it.
+    /// What is sent after the table.
     pub ending: Ending,
-    /// The digest of both.
+    /// The digest of table and ending.
     pub digest: [u8; 32],
 }
 
@@ -93,7 +94,7 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// That of nonce R.
+    /// Returns the mask under nonce R.
     pub fn new(instance: &Instance<'_>, nonce: &Seed) -> Self {
         Mask {
             prg: instance.generator("symbolon 2026 adaptive garbling mask", nonce),
@@ -102,7 +103,7 @@ impl Mask {
         }
     }
 
-    /// Adds the mask to the next gates of the table, or removes it.
+    /// XORs the mask onto the next gates of the table, which masks or unmasks them.
     pub fn apply(&mut self, gates: &mut [[Block; 2]]) {
         self.apply_blocks(gates.as_flattened_mut());
     }
@@ -115,20 +116,21 @@ impl Mask {
         }
     }
 
-    /// H(R, out, i, 0, d) and H(R, out, i, 1, d') for the pairs d, d' of all outputs, in place.
+    /// Replaces the pairs d, d' of all outputs by H(R, out, i, 0, d) and H(R, out, i, 1, d').
     fn hash_pairs(&self, labels: &mut [[Block; 2]]) {
         TweakedHash::new(*self.outputs).hash(0, 1, labels.as_flattened_mut());
     }
 
-    /// H(R, out, i, b, d) for a label of each output and its value, in place. No branch on values.
+    /// Replaces a label d of each output by H(R, out, i, b, d), where b is its value. Does not
+    /// branch on the values.
     fn hash_labels(&self, values: &[bool], labels: &mut [Block]) {
         let tweaks = values.iter().enumerate().map(|(i, value)| 2 * i as u128 + u128::from(*value));
         let tweaks = Zeroizing::new(tweaks.collect::<Vec<u128>>());
         TweakedHash::new(*self.outputs).hash_with(&tweaks, 1, labels);
     }
 
-    /// The ending after a table that has all been masked, for the outputs' labels for 0 in the
-    /// static garbling, which become the labels `wanted`.
+    /// Returns the ending, after the whole table has been masked. `outputs` are the outputs' labels
+    /// for 0 in the static garbling, which are translated to the labels `wanted`.
     ///
     /// Paper: RR16, Fig. 9, Gb
     fn seal(mut self, outputs: &[Block], delta: &Delta, wanted: &[[Block; 2]]) -> Ending {
@@ -144,8 +146,8 @@ impl Mask {
         Ending { decoding, translations }
     }
 
-    /// The values of outputs and their labels d̂, from the labels of the static garbling, whose
-    /// table has all been unmasked.
+    /// Returns the values of the outputs and their labels d̂, from the labels of the static
+    /// garbling, after the whole table has been unmasked.
     ///
     /// Paper: RR16, Fig. 9, Ev
     fn open(mut self, labels: &[Block], ending: &Ending) -> (BitVec, Labels) {
@@ -167,7 +169,7 @@ impl Mask {
 }
 
 impl ComponentDigest {
-    /// The digest of a masked table and of what follows it.
+    /// Returns the digest of a masked table and its ending.
     pub fn finish_with_ending(mut self, ending: &Ending) -> [u8; 32] {
         self.update_blocks(&ending.decoding);
         self.update(&ending.translations);
@@ -176,14 +178,14 @@ impl ComponentDigest {
 }
 
 impl Instance<'_> {
-    /// Garbles with a nonce R and the labels d̂ that the evaluator is to end with, the masked table
-    /// to `sink` as [`Instance::garble`] has it. Returns the outputs' labels for 0 in the static
-    /// garbling, and the ending.
+    /// Garbles with a nonce R and the labels d̂ that the evaluator is to obtain. Passes the masked
+    /// table to `sink` as [`Instance::garble`] does. Returns the keys with the outputs' labels for
+    /// 0 in the static garbling, and the ending.
     ///
     /// Paper: RR16, Fig. 9, Gb | the adaptive transformation
     ///
     /// # Errors
-    /// The sink's.
+    /// The errors of the sink.
     ///
     /// # Panics
     /// As [`Instance::garble`], and if there are not two labels for each output.
@@ -203,16 +205,16 @@ impl Instance<'_> {
         Ok((ComponentKeys { delta, inputs, outputs }, ending))
     }
 
-    /// Evaluates with R and one label for each input bit; `source` fills in the masked table as in
+    /// Evaluates with R and one label for each input bit. `source` fills in the masked table as in
     /// [`Instance::evaluate`]. Returns the outputs' values and their labels d̂.
     ///
     /// If the garbler cheated or a label is wrong, the values are arbitrary, and the labels look
-    /// random or are what the garbler made them: compare them with what they have to be.
+    /// random or are chosen by the garbler: compare them with the expected ones.
     ///
     /// Paper: RR16, Fig. 9, Ev | evaluation after it
     ///
     /// # Errors
-    /// The source's.
+    /// The errors of the source.
     ///
     /// # Panics
     /// As [`Instance::evaluate`], and if the ending is not as long as the outputs require.
@@ -233,12 +235,12 @@ impl Instance<'_> {
         Ok(mask.open(&labels, ending))
     }
 
-    /// Garbles from a seed, which Δ, the inputs' labels, R and d̂ come from; the masked table goes
-    /// to `sink`. Returns what the garbler keeps, the ending, and the digest of masked table and
-    /// ending.
+    /// Garbles from a seed, which determines Δ, the inputs' labels, R and d̂. Passes the masked
+    /// table to `sink`. Returns what the garbler keeps, the ending, and the digest of masked table
+    /// and ending.
     ///
     /// # Errors
-    /// The sink's.
+    /// The errors of the sink.
     pub fn garble_adaptively_from_seed<E>(
         &self,
         seed: &Seed,
@@ -258,7 +260,7 @@ impl Instance<'_> {
         Ok((AdaptiveKeys { component, nonce, outputs }, ending, digest))
     }
 
-    /// Garbles from a seed into memory.
+    /// Garbles from a seed into memory. Returns the garbled circuit and its keys.
     pub fn garble_adaptive_component(&self, seed: &Seed) -> (AdaptiveComponent, AdaptiveKeys) {
         let mut table = Vec::with_capacity(self.gates() as usize);
         let (keys, ending, digest) = always(self.garble_adaptively_from_seed(seed, |gates| {
@@ -268,8 +270,8 @@ impl Instance<'_> {
         (AdaptiveComponent { table, ending, digest }, keys)
     }
 
-    /// Garbles a copy again that was opened. Returns its keys if the digest is that of the seed,
-    /// and nothing if the garbler garbled something else. Keeps no table.
+    /// Garbles an opened copy again, without keeping its table. Returns its keys, or `None` if the
+    /// digest is not that of the seed: then the garbler garbled something else.
     pub fn regarble_adaptively(&self, seed: &Seed, digest: &[u8; 32]) -> Option<AdaptiveKeys> {
         let (keys, _, made) = always(self.garble_adaptively_from_seed(seed, forget));
         same_digest(&made, digest).then_some(keys)
@@ -277,10 +279,10 @@ impl Instance<'_> {
 }
 
 /// [`Instance::garble_adaptively`] for several instances of one plan, each with its nonce and the
-/// labels d̂: `sink` gets the next gates of all masked tables at a time. Returns the endings.
+/// labels d̂. Passes the next gates of all masked tables to `sink` together. Returns the endings.
 ///
 /// # Errors
-/// The sink's.
+/// The errors of the sink.
 ///
 /// # Panics
 /// As [`Instance::garble_adaptively`] and [`garble_pieces_side_by_side`].
@@ -301,10 +303,10 @@ pub fn garble_adaptively_side_by_side<E>(
 }
 
 /// [`Instance::evaluate_adaptively`] for several instances of one plan, each with its nonce, its
-/// inputs and its ending: `source` fills in the next gates of all masked tables at a time.
+/// inputs and its ending. `source` fills in the next gates of all masked tables together.
 ///
 /// # Errors
-/// The source's.
+/// The errors of the source.
 ///
 /// # Panics
 /// As [`Instance::evaluate_adaptively`] and [`evaluate_pieces_side_by_side`].
@@ -326,7 +328,7 @@ pub fn evaluate_adaptively_side_by_side<E>(
     Ok(each.map(|((mask, labels), (_, ending))| mask.open(&labels, ending)).collect())
 }
 
-/// The masks of these nonces, one for each instance.
+/// Returns the masks under these nonces, one for each instance.
 fn masks<'n>(
     instances: &[Instance<'_>],
     nonces: impl ExactSizeIterator<Item = &'n Seed>,

@@ -1,19 +1,19 @@
 //! Components garbled from a seed, for cut-and-choose.
 //!
-//! The garbler sends the digest of each copy first. A copy that is opened is garbled again from its
-//! seed, and has to have this digest; nothing of its table is kept. A copy that stays is sent whole
-//! and has to have its digest, too, so that it is the one that might have been opened.
+//! The garbler sends the digest of each copy first. The other party garbles an opened copy again
+//! from its seed, keeps nothing of the table, and compares the digest. A copy that is not opened is
+//! sent whole and must match its digest, too, so it is the copy that might have been opened.
 //!
 //! # What the digest covers
-//! The table, every block of it in order, and with [`Coverage::TableAndDecoding`] the colours of
-//! the outputs' labels for 0, which say what the outputs' labels mean. **A digest that covers the
-//! decoding gives it away if it is short**: a holder of the table may try all of it. Cover it only
-//! if it is sent with the table.
+//! The digest covers every block of the table in order. With [`Coverage::TableAndDecoding`] it also
+//! covers the colours of the outputs' labels for 0, which decode the outputs. **A digest that
+//! covers a short decoding reveals it**: whoever has the table can try every decoding. Cover the
+//! decoding only if it is sent with the table.
 //!
 //! The digest covers neither Δ nor the labels of inputs and outputs: a protocol commits to those by
-//! other means and compares the [`ComponentKeys`] of an opened copy with them. It hides nothing of
-//! a table that can be guessed, such as that of no gates. Two parties compute it alike only of the
-//! same plan: agree on the circuit first.
+//! other means, and compares the [`ComponentKeys`] of an opened copy with them. The digest does not
+//! hide a table that can be guessed, such as that of a circuit without gates. Two parties compute
+//! the same digest only for the same plan: agree on the circuit first.
 
 use std::convert::Infallible;
 
@@ -30,7 +30,7 @@ pub enum Coverage {
     TableAndDecoding,
 }
 
-/// What the garbler knows of a garbled component and the evaluator must not.
+/// What the garbler knows about a garbled component and the evaluator must not learn.
 #[derive(Clone)]
 pub struct ComponentKeys {
     /// The offset of the labels for 1.
@@ -45,11 +45,11 @@ pub struct ComponentKeys {
 pub struct GarbledComponent {
     /// Two half-gates for each AND gate.
     pub table: Vec<[Block; 2]>,
-    /// The digest of what the [`Coverage`] says.
+    /// The digest of what the [`Coverage`] covers.
     pub digest: [u8; 32],
 }
 
-/// The digest of a garbled component that comes in pieces.
+/// Computes the digest of a garbled component piece by piece.
 pub struct ComponentDigest(BlockHasher);
 
 impl Default for ComponentDigest {
@@ -64,12 +64,12 @@ impl ComponentDigest {
         self.0.update(gates.as_flattened());
     }
 
-    /// The digest of a table alone.
+    /// Returns the digest of a table alone.
     pub fn finish(self) -> [u8; 32] {
         self.0.finish()
     }
 
-    /// The digest of a table and a decoding.
+    /// Returns the digest of a table and a decoding.
     pub fn finish_with_decoding(mut self, decoding: &BitVec) -> [u8; 32] {
         self.0.update(&blocks_of(decoding));
         self.0.finish()
@@ -80,7 +80,7 @@ impl ComponentDigest {
     }
 }
 
-/// Bits in blocks, the first in the lowest place, zeros after the last.
+/// Packs bits into blocks: the first bit is the lowest, and zeros follow the last.
 pub(crate) fn blocks_of(bits: &BitVec) -> Labels {
     let pair = |words: &[u64]| {
         let high = words.get(1).copied().unwrap_or_default();
@@ -90,11 +90,11 @@ pub(crate) fn blocks_of(bits: &BitVec) -> Labels {
 }
 
 impl Instance<'_> {
-    /// Garbles with keys that the caller chose, the table to `sink` as [`Instance::garble`] has it.
-    /// Returns the outputs' labels for 0 and the digest of what the sink was given.
+    /// Garbles with keys that the caller chose. Passes the table to `sink` as [`Instance::garble`]
+    /// does. Returns the outputs' labels for 0 and the digest.
     ///
     /// # Errors
-    /// The sink's.
+    /// The errors of the sink.
     ///
     /// # Panics
     /// As [`Instance::garble`].
@@ -118,10 +118,11 @@ impl Instance<'_> {
         Ok((outputs, digest))
     }
 
-    /// The same with keys from a seed.
+    /// [`garble_with_digest`](Instance::garble_with_digest) with keys from a seed. Returns the keys
+    /// and the digest.
     ///
     /// # Errors
-    /// The sink's.
+    /// The errors of the sink.
     pub fn garble_from_seed<E>(
         &self,
         seed: &Seed,
@@ -134,7 +135,7 @@ impl Instance<'_> {
         Ok((ComponentKeys { delta, inputs, outputs }, digest))
     }
 
-    /// Garbles from a seed into memory.
+    /// Garbles from a seed into memory. Returns the garbled component and its keys.
     pub fn garble_component(
         &self,
         seed: &Seed,
@@ -148,8 +149,8 @@ impl Instance<'_> {
         (GarbledComponent { table, digest }, keys)
     }
 
-    /// Garbles a copy again whose seed was opened. Returns its keys if the digest is that of the
-    /// seed, and nothing if the garbler garbled something else. Keeps no table.
+    /// Garbles a copy again whose seed was opened, without keeping its table. Returns its keys, or
+    /// `None` if the digest is not that of the seed: then the garbler garbled something else.
     pub fn regarble(
         &self,
         seed: &Seed,
@@ -160,9 +161,9 @@ impl Instance<'_> {
         same_digest(&made, digest).then_some(keys)
     }
 
-    /// Garbles a copy again whose keys were opened. Returns the outputs' labels for 0 if the digest
-    /// is that of the keys, and nothing if the garbler garbled something else, or if Δ can't be one
-    /// because its lowest bit is not set. Keeps no table.
+    /// Garbles a copy again whose keys were opened, without keeping its table. Returns the outputs'
+    /// labels for 0, or `None` if the digest is not that of the keys: then the garbler garbled
+    /// something else. Also returns `None` if the lowest bit of Δ is not set.
     ///
     /// # Panics
     /// If there is not one label for each input bit.
@@ -180,7 +181,7 @@ impl Instance<'_> {
     }
 }
 
-/// A sink that keeps nothing.
+/// A sink that discards everything.
 pub(crate) fn forget(_: &[[Block; 2]]) -> Result<(), Infallible> {
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! The kernel of the other scheme: four rows a gate, of which the first is chosen to be zero.
+//! The kernel of the four-row scheme, in which the first row of each gate is chosen to be zero.
 //!
-//! Row 2u + v of a gate is for inputs of colours u and v. It is hashed by 2·L_α ⊕ 4·L_β, with
-//! doubling in GF(2^128), and one tweak serves the four rows of a gate. With the same offsets x, y,
-//! z as in [`half_gates`](crate::half_gates) (of β, of α, and of the output), and h_i the hash of
-//! row i, the output's label is h_0 ⊕ z and the other rows are
+//! Row 2u + v of a gate is for inputs of colours u and v. Its hash input is 2·L_α ⊕ 4·L_β, with
+//! doubling in GF(2^128); the four rows of a gate share one tweak. With the offsets x, y, z of
+//! [`half_gates`](crate::half_gates) (for β, for α, and for the output), and h_i the hash of row i,
+//! the output's label is h_0 ⊕ z and the other rows are
 //!
 //! ```text
 //! h_1 ⊕ h_0 ⊕ y,   h_2 ⊕ h_0 ⊕ x,   h_3 ⊕ h_0 ⊕ x ⊕ y ⊕ Δ.
 //! ```
 //!
-//! In authenticated garbling each row also holds a MAC under another hash of the same input, cut to
-//! ρ bits ([`TruncatedMac`]).
+//! In authenticated garbling each row also holds a MAC, masked by another hash of the same input
+//! and truncated to ρ bits ([`TruncatedMac`]).
 //!
 //! Departure: row hash | H(L_α, L_β, γ, i) | AES keyed by the gate on 2·L_α ⊕ 4·L_β; other keys for
 //! label and MAC | no offset between the four inputs vanishes (`docs/security.md#the-row-hash`)
@@ -25,13 +25,13 @@ use crate::half_gates::{Gates, Offsets, RUN};
 /// Rows of a gate.
 pub const ROWS: usize = 4;
 
-/// What a row is hashed by: 2·L_α ⊕ 4·L_β.
+/// Returns the hash input of a row: 2·L_α ⊕ 4·L_β.
 #[inline]
 pub fn row_input(alpha: Block, beta: Block) -> Block {
     (alpha ^ beta.double()).double()
 }
 
-/// The same for the four rows of a gate, from the labels of its inputs of colour 0.
+/// Returns the hash inputs of the four rows of a gate, from the labels of its inputs of colour 0.
 #[inline]
 pub fn row_inputs(alpha: Block, beta: Block, delta: Block) -> [Block; ROWS] {
     let (delta2, delta4) = (delta.double(), delta.double().double());
@@ -39,8 +39,9 @@ pub fn row_inputs(alpha: Block, beta: Block, delta: Block) -> [Block; ROWS] {
     [base, base ^ delta4, base ^ delta2, base ^ delta2 ^ delta4]
 }
 
-/// Of each row 2u + v of a gate its part of λ_αβ ⊕ λ_γ ⊕ v·λ_α ⊕ u·λ_β, from what there is of row
-/// 0, λ_α and λ_β: bits, MACs or keys. The public constant 1 that row 3 holds is not in it.
+/// Returns, for each row 2u + v of a gate, its share of λ_αβ ⊕ λ_γ ⊕ v·λ_α ⊕ u·λ_β, from the shares
+/// of row 0, λ_α and λ_β. A share is a bit, a MAC or a key. The public constant 1 in row 3 is not
+/// included.
 ///
 /// Paper: WRK17, Fig. 2, 4(b)–(c) | row i from rows of α, β and 0
 #[inline]
@@ -52,16 +53,16 @@ pub fn rows<T: Copy + BitXor<Output = T>>(row0: T, alpha: T, beta: T) -> [T; ROW
 /// The hash of rows: one for labels, one for MACs.
 #[derive(Clone, Copy, Debug)]
 pub struct RowHash {
-    /// That for labels.
+    /// The hash for labels.
     pub labels: TweakedHash,
-    /// That for MACs.
+    /// The hash for MACs.
     pub macs: TweakedHash,
 }
 
 impl RowHash {
-    /// Hashes `group` inputs per gate, gates numbered from `first`. `labels` and `macs` hold the
-    /// same inputs, which become their hashes for labels and for MACs: the caller writes
-    /// both at once, which costs less than a copy here.
+    /// Hashes `group` inputs per gate, with gates numbered from `first`. `labels` and `macs` hold
+    /// the same inputs and are replaced by the hashes for labels and for MACs. The caller fills
+    /// both, which costs less than a copy here.
     #[inline]
     pub fn hash(&self, first: u64, group: usize, labels: &mut [Block], macs: &mut [Block]) {
         self.labels.hash_linear(u128::from(first), group, labels);
@@ -72,7 +73,7 @@ impl RowHash {
 /// Buffers for a run of gates.
 pub struct FourRows {
     inputs: [[Block; 2]; RUN],
-    /// What is added for β and α, and for the output.
+    /// The offsets [x, y] and z.
     offsets: [[Block; 2]; RUN],
     outputs: [Block; RUN],
     labels: [[Block; ROWS]; RUN],
@@ -92,14 +93,14 @@ impl Default for FourRows {
 }
 
 impl FourRows {
-    /// Garbles gates: reads the labels for 0 of their inputs from `slots`, and puts those of their
-    /// outputs there. Writes rows 1 to 3 of each gate to `table`. Returns the hashes for the rows'
-    /// MACs.
+    /// Garbles gates: reads the labels for 0 of their inputs from `slots`, and writes those of
+    /// their outputs to `slots`. Writes rows 1 to 3 of each gate to `table`. Returns the hashes for
+    /// the rows' MACs.
     ///
     /// Paper: WRK17, Fig. 2, 4(b) | the garbler's rows: labels
     ///
     /// # Panics
-    /// If there are more than [`RUN`] gates, or `table` has not one place for each.
+    /// If there are more than [`RUN`] gates, or `table` is not as long as there are gates.
     #[inline]
     pub fn garble(
         &mut self,
@@ -144,25 +145,25 @@ impl Drop for FourRows {
     }
 }
 
-/// The ρ bits of a MAC that a row holds, in a number: its most significant ones, never its least
-/// significant. A word of 64 bits is enough up to ρ = 64, and takes a processor less than half of
-/// the work that 128 do.
+/// The ρ bits of a MAC that a row holds, as a number: the most significant bits of the MAC, never
+/// the least significant one. A 64-bit word is enough up to ρ = 64, and takes less than half the
+/// work of 128 bits.
 pub trait TruncatedMac: Copy + BitXor<Output = Self> {
-    /// Bytes of the number.
+    /// The size of the number in bytes.
     const BYTES: usize;
 
-    /// The most significant `mac_bytes` bytes of a MAC.
+    /// Returns the most significant `mac_bytes` bytes of a MAC.
     fn of(mac: Block, mac_bytes: usize) -> Self;
 
-    /// Writes truncated MAC number `index`, and zeros over what is after it: there are at least
-    /// [`TruncatedMac::BYTES`] after its start.
+    /// Writes truncated MAC number `index`, and overwrites the bytes after it with zeros: `macs`
+    /// must have at least [`TruncatedMac::BYTES`] from its start on.
     fn put_at(self, macs: &mut [u8], index: usize, mac_bytes: usize);
 
-    /// Reads truncated MAC number `index`; there are at least [`TruncatedMac::BYTES`] after its
-    /// start.
+    /// Reads truncated MAC number `index`. `macs` must have at least [`TruncatedMac::BYTES`] from
+    /// its start on.
     fn take(macs: &[u8], index: usize, mac_bytes: usize) -> Self;
 
-    /// The same bits among zeros.
+    /// Returns the number as a block.
     fn widened(self) -> Block;
 }
 
@@ -203,12 +204,12 @@ macro_rules! truncated_mac {
 truncated_mac!(u64);
 truncated_mac!(u128);
 
-/// Bytes of the labels of this many gates: rows 1 to 3.
+/// Returns the bytes of the labels in rows 1 to 3 of this many gates.
 pub fn label_bytes(gates: usize) -> usize {
     16 * (ROWS - 1) * gates
 }
 
-/// Bytes of their MACs.
+/// Returns the bytes of the MACs in all rows of this many gates.
 pub fn mac_section_bytes(gates: usize, mac_bytes: usize) -> usize {
     ROWS * gates * mac_bytes
 }
@@ -233,7 +234,7 @@ mod tests {
         assert!(bytes[written..].iter().all(|&byte| byte == 0xff));
     }
 
-    /// Those of ρ = 40, 64 and 80.
+    /// The lengths for ρ = 40, 64 and 80.
     #[test]
     fn truncated_macs_are_the_most_significant_bytes_in_words_and_in_blocks() {
         for mac_bytes in [5, 8, 10] {

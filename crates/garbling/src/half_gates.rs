@@ -1,7 +1,7 @@
-//! The kernel: half-gates of gates that are independent of each other.
+//! The kernel: half-gates for gates that are independent of each other.
 //!
-//! With H(t, ·) the hash under tweak t, gate number g has the tweaks 2g and 2g + 1. From labels α,
-//! β of its inputs and offsets x, y, z the garbler computes
+//! With H(t, ·) the hash under tweak t, gate number g has the tweaks 2g and 2g + 1. From the labels
+//! α, β of its inputs and offsets x, y, z the garbler computes
 //!
 //! ```text
 //! T_G = H(2g, α) ⊕ H(2g, α ⊕ Δ) ⊕ x
@@ -15,16 +15,16 @@
 //! H(2g, A) ⊕ H(2g+1, B) ⊕ u·T_G ⊕ v·(T_E ⊕ A).
 //! ```
 //!
-//! In plain garbling, α and β are the labels of colour 0, u and v are the colours of A and B, and
-//! with λ_a, λ_b the colours of the labels for 0, (x, y, z) = (λ_bΔ, λ_aΔ, λ_aλ_bΔ): see
+//! In plain garbling, α and β are the labels of colour 0, and u and v are the colours of A and B.
+//! With λ_a, λ_b the colours of the labels for 0, (x, y, z) = (λ_bΔ, λ_aΔ, λ_aλ_bΔ): see
 //! [`Colours`].
 
 use symbolon_circuit::And;
 use symbolon_primitives::{Block, TweakedHash};
 use zeroize::Zeroize;
 
-/// The most gates that are garbled or evaluated at a time: what is hashed for them stays in the
-/// L1 cache, and fills the widest registers.
+/// The most gates that are garbled or evaluated at a time: their hash inputs stay in the L1 cache
+/// and fill the widest registers.
 pub const RUN: usize = 64;
 
 /// Gates that do not depend on each other.
@@ -32,16 +32,16 @@ pub const RUN: usize = 64;
 pub struct Gates<'a> {
     /// At most [`RUN`].
     pub ands: &'a [And],
-    /// The place of the first among the gates that the offsets are of.
+    /// The place of the first gate among the gates that have offsets.
     pub place: usize,
-    /// The number of the first, which its tweaks come from.
+    /// The number of the first gate, which determines its tweaks.
     pub number: u64,
 }
 
-/// What a use of half-gates adds to the sums of hashes.
+/// What an application of half-gates adds to the sums of hashes.
 pub trait Offsets {
     /// Writes the offsets [x, y] and z of the gates from `place` on. `inputs` has the labels for 0
-    /// of the gates' inputs; a use may replace them by those that it hashes.
+    /// of the gates' inputs; an implementation may replace them by the labels to hash.
     fn fill(
         &self,
         place: usize,
@@ -52,7 +52,7 @@ pub trait Offsets {
     );
 }
 
-/// The offsets of plain garbling, which are the colours of the labels for 0.
+/// The offsets of plain garbling, which follow from the colours of the labels for 0.
 ///
 /// Paper: ZRE15, Fig. 2, GbAnd
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ impl Offsets for Colours {
             let [a, b] = inputs.map(|label| delta.select(label.lsb()));
             *inputs = [inputs[0] ^ a, inputs[1] ^ b];
             *halves = [b, a];
-            // Either is Δ or 0.
+            // Each is Δ or 0.
             *output = a & b;
         }
     }
@@ -91,15 +91,16 @@ impl Default for HalfGates {
 }
 
 impl HalfGates {
-    /// Garbles gates: reads the labels for 0 of their inputs from `slots`, and puts those of their
-    /// outputs there. Writes two half-gates for each gate to `table`. Returns the outputs' labels.
+    /// Garbles gates: reads the labels for 0 of their inputs from `slots`, and writes those of
+    /// their outputs to `slots`. Writes two half-gates for each gate to `table`. Returns the
+    /// outputs' labels.
     ///
     /// Paper: ZRE15, Fig. 2, GbAnd | half-gates
     ///
     /// Paper: YWZ20, Fig. 6, 8 | half-gates
     ///
     /// # Panics
-    /// If there are more than [`RUN`] gates, or `table` has not one place for each.
+    /// If there are more than [`RUN`] gates, or `table` is not as long as there are gates.
     #[inline]
     pub fn garble(
         &mut self,
@@ -113,7 +114,7 @@ impl HalfGates {
         self.garble_lane((hash, delta), (slots, 0), gates, offsets, table)
     }
 
-    /// The same in one of several garblings, whose labels stand side by side in each slot.
+    /// Does the same in one of several garblings, whose labels are side by side in each slot.
     ///
     /// # Panics
     /// As [`garble`](HalfGates::garble).
@@ -139,11 +140,11 @@ impl HalfGates {
         labels
     }
 
-    /// Evaluates gates of a plain garbling: reads the labels of their inputs from `slots`, and puts
-    /// those of their outputs there.
+    /// Evaluates gates of a plain garbling: reads the labels of their inputs from `slots`, and
+    /// writes those of their outputs to `slots`.
     ///
     /// # Panics
-    /// If there are more than [`RUN`] gates, or `table` has not two half-gates for each.
+    /// If there are more than [`RUN`] gates, or `table` is not as long as there are gates.
     #[inline]
     pub fn evaluate(
         &mut self,
@@ -156,7 +157,7 @@ impl HalfGates {
         self.evaluate_lane(hash, (slots, 0), gates, table);
     }
 
-    /// The same in one of several garblings, whose labels stand side by side in each slot.
+    /// Does the same in one of several garblings, whose labels are side by side in each slot.
     ///
     /// # Panics
     /// As [`evaluate`](HalfGates::evaluate).
@@ -181,8 +182,8 @@ impl HalfGates {
     }
 }
 
-/// What the evaluator computes of a gate from the hashes of its labels, the half-gates, the label
-/// of α, and the bits u and v.
+/// Returns the label that the evaluator computes for a gate, from the hashes of its labels, the
+/// half-gates, the label of α, and the bits u and v.
 #[inline]
 pub fn combine(hashes: [Block; 2], halves: [Block; 2], a: Block, [u, v]: [bool; 2]) -> Block {
     hashes[0] ^ hashes[1] ^ halves[0].select(u) ^ (halves[1] ^ a).select(v)

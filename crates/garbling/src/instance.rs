@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::half_gates::{Colours, Gates, HalfGates, RUN};
 use crate::wires::{self, ActiveLabels, WireStore, ZeroLabels};
 
-/// Gates in a piece of a table: all pieces have as many, but for the last.
+/// Gates in a piece of a table; only the last piece may have fewer.
 pub const CHUNK: usize = 512;
 
 /// Labels of wires, in order, wiped when they are dropped.
@@ -24,11 +24,11 @@ pub struct InputKeys {
     pub inputs: Labels,
 }
 
-/// One garbling of a plan: what garbler and evaluator have to agree on before.
+/// One garbling of a plan: what garbler and evaluator must agree on beforehand.
 ///
 /// The session and the number key the hash. **Never use a number twice in a session with the same
-/// Δ**, for another plan or for other labels: tweaks would repeat. To garble the same plan with the
-/// same keys again, as a check, gives the same table and is harmless.
+/// Δ**, neither for another plan nor for other labels: tweaks would repeat. Garbling the same plan
+/// again with the same keys, as a check, gives the same table and is harmless.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<'a> {
     pub(crate) plan: &'a Plan,
@@ -38,10 +38,10 @@ pub struct Instance<'a> {
 }
 
 impl<'a> Instance<'a> {
-    /// Garbling number `number` of a session.
+    /// Returns garbling number `number` of a session.
     ///
     /// # Panics
-    /// If the plan keeps look-ups, which are no gates.
+    /// If the plan keeps look-ups, which are not gates.
     pub fn new(plan: &'a Plan, session: &'a [u8; 32], number: u64) -> Self {
         assert_eq!(plan.counts().lookups, 0, "look-ups are lowered to gates before garbling");
         let hash =
@@ -49,17 +49,18 @@ impl<'a> Instance<'a> {
         Instance { plan, session, number, hash }
     }
 
-    /// The plan that is garbled.
+    /// Returns the plan that is garbled.
     pub fn plan(&self) -> &'a Plan {
         self.plan
     }
 
-    /// Gates of the table: two blocks for each.
+    /// Returns the number of gates in the table; each takes two blocks.
     pub fn gates(&self) -> u64 {
         self.plan.and_count()
     }
 
-    /// Δ and the inputs' labels from a seed. Another instance gets others from the same seed.
+    /// Derives Δ and the inputs' labels from a seed. Different instances derive different keys from
+    /// the same seed.
     pub fn keys_from_seed(&self, seed: &Seed) -> InputKeys {
         let mut prg = self.generator("symbolon 2026 garbling keys", seed);
         let delta = Delta::new(prg.block().with_lsb(true));
@@ -68,22 +69,22 @@ impl<'a> Instance<'a> {
         InputKeys { delta, inputs }
     }
 
-    /// The generator for a purpose of this instance: from the same seed another instance has
-    /// another one, so that a guess of a seed is a guess for one instance.
+    /// Returns the generator for a purpose of this instance. Different instances derive different
+    /// generators from the same seed, so guessing a seed attacks only one instance.
     pub fn generator(&self, purpose: &str, seed: &Seed) -> Prg {
         let mut digest = Zeroizing::new([0; 32]);
         self.expand(purpose, seed, &mut *digest);
         Prg::from_digest(&digest)
     }
 
-    /// A key for a purpose of this instance.
+    /// Derives a key for a purpose of this instance.
     pub(crate) fn subkey(&self, purpose: &str, secret: &Seed) -> Seed {
         let mut key = Seed::default();
         self.expand(purpose, secret, Block::as_bytes_mut(std::slice::from_mut(&mut *key)));
         key
     }
 
-    /// Fills `out` for a purpose of this instance.
+    /// Fills `out` with bytes for a purpose of this instance.
     fn expand(&self, purpose: &str, secret: &Seed, out: &mut [u8]) {
         let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(purpose));
         hasher.update(self.session);
@@ -92,14 +93,14 @@ impl<'a> Instance<'a> {
         hasher.finalize_xof().fill(out);
     }
 
-    /// Garbles. The table goes to `sink` in order, in pieces of [`CHUNK`] gates and a shorter last
-    /// one; the sink may change what it is given. Returns the outputs' labels for 0.
+    /// Garbles. Passes the table to `sink` in order, in pieces of [`CHUNK`] gates and a shorter
+    /// last one; the sink may change a piece. Returns the outputs' labels for 0.
     ///
     /// Paper: ZRE15, Fig. 2, Gb, En, De | a garbled circuit, its inputs' labels, its outputs'
     /// values
     ///
     /// # Errors
-    /// The sink's, which end the garbling.
+    /// The errors of the sink, which end the garbling.
     ///
     /// # Panics
     /// If there is not one label for each input bit, or Δ's lowest bit is not set.
@@ -136,7 +137,7 @@ impl<'a> Instance<'a> {
         Ok(Labels::new(wires::outputs(self.plan, &labels.slots)))
     }
 
-    /// Garbles into memory: the table, and the outputs' labels for 0.
+    /// Garbles into memory. Returns the table and the outputs' labels for 0.
     ///
     /// # Panics
     /// As [`garble`](Instance::garble).
@@ -146,7 +147,7 @@ impl<'a> Instance<'a> {
         (table, outputs)
     }
 
-    /// Garbles into memory of the caller's. Returns the outputs' labels for 0.
+    /// Garbles into the caller's memory. Returns the outputs' labels for 0.
     ///
     /// # Panics
     /// As [`garble`](Instance::garble), and if the table is not as long as the plan has AND gates.
@@ -174,13 +175,13 @@ impl<'a> Instance<'a> {
     /// Evaluates with one label for each input bit. `source` fills in the table in order, in pieces
     /// of [`CHUNK`] gates and a shorter last one. Returns the outputs' labels.
     ///
-    /// A table or a label that is wrong gives labels that look random: the caller has to check the
-    /// outputs' labels.
+    /// A wrong table or label gives labels that look random: the caller must check the outputs'
+    /// labels.
     ///
     /// Paper: ZRE15, Fig. 2, Ev | evaluation
     ///
     /// # Errors
-    /// The source's, which end the evaluation.
+    /// The errors of the source, which end the evaluation.
     ///
     /// # Panics
     /// If there is not one label for each input bit.
@@ -192,7 +193,7 @@ impl<'a> Instance<'a> {
         let mut labels = ActiveLabels::new(self.plan, inputs);
         let mut kernel = Box::<HalfGates>::default();
         let mut chunk = Zeroizing::new(vec![[Block::ZERO; 2]; CHUNK]);
-        // Gates of the chunk that are evaluated, gates in it, and gates that are not read yet.
+        // Evaluated gates of the chunk, gates in the chunk, and gates that are not read yet.
         let (mut done, mut filled, mut missing) = (0, 0, self.plan.and_count());
         let mut cursor = self.plan.cursor();
         while let Some(batch) = cursor.next_batch() {
@@ -215,7 +216,7 @@ impl<'a> Instance<'a> {
         Ok(Labels::new(wires::outputs(self.plan, &labels.slots)))
     }
 
-    /// Evaluates a table in memory.
+    /// Evaluates a table in memory. Returns the outputs' labels.
     ///
     /// # Panics
     /// If the table is not as long as the plan has AND gates, or there is not one label for each
@@ -241,13 +242,13 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// The result of a walk whose sink or source does not fail.
+/// Unwraps the result of a walk whose sink or source cannot fail.
 pub(crate) fn always<T>(result: Result<T, Infallible>) -> T {
     let Ok(value) = result;
     value
 }
 
-/// The labels for these bits, from the labels for 0.
+/// Returns the labels for these bits, from the labels for 0.
 ///
 /// Paper: ZRE15, Fig. 2, Gb, En, De
 ///
@@ -258,7 +259,7 @@ pub fn choose(zero: &[Block], bits: &BitVec, delta: &Delta) -> Labels {
     Labels::new(zero.iter().enumerate().map(choose).collect())
 }
 
-/// What outputs are decoded with: the colours of their labels for 0.
+/// Returns what decodes the outputs: the colours of their labels for 0.
 pub fn decoding(zero: &[Block]) -> BitVec {
     let mut colours: Vec<bool> = zero.iter().map(|label| label.lsb()).collect();
     let decoding = BitVec::from_bools(&colours);
@@ -266,8 +267,8 @@ pub fn decoding(zero: &[Block]) -> BitVec {
     decoding
 }
 
-/// The values of outputs, from their labels and the [`decoding`]. Authenticates nothing: see
-/// [`value_of`].
+/// Returns the values of outputs, from their labels and the [`decoding`]. Authenticates nothing:
+/// see [`value_of`].
 ///
 /// Paper: ZRE15, Fig. 2, Gb, En, De
 ///
@@ -279,8 +280,8 @@ pub fn decode(labels: &[Block], decoding: &BitVec) -> BitVec {
     values
 }
 
-/// What a label says to the garbler of a wire, whose label for 0 is `zero`: 0, 1, or nothing if it
-/// is neither of the two, in time that does not depend on which.
+/// Returns the value of a label, for the garbler of a wire whose label for 0 is `zero`, or `None`
+/// if it is neither of the wire's labels. The time does not depend on which it is.
 pub fn value_of(label: Block, zero: Block, delta: &Delta) -> Option<bool> {
     let is_zero = label.ct_eq(&zero);
     let is_one = label.ct_eq(&(zero ^ **delta));

@@ -1,7 +1,7 @@
 //! Several garblings of one plan in one walk.
 //!
-//! What a walk does beside hashing, above all for the free gates, is done once for all of them: a
-//! slot holds the labels of all garblings side by side, and so does a register.
+//! The work of a walk other than hashing, above all for the free gates, is done once for all
+//! garblings: a slot holds the labels of all of them side by side, and so does a register.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -15,14 +15,14 @@ use crate::half_gates::{Gates, RUN};
 use crate::instance::{CHUNK, InputKeys, Instance, Labels, always};
 use crate::wires::WireStore;
 
-/// The most garblings that go side by side.
+/// The most garblings that are done side by side.
 pub const SIDE: usize = LANES;
 
 /// The most bytes of tables that are made or read at a time.
 const TABLES: u64 = 64 << 20;
 
-/// How many garblings of a plan should go side by side: [`SIDE`], or one if the tables of [`SIDE`]
-/// would take more than 64 MiB.
+/// Returns how many garblings of a plan should be done side by side: [`SIDE`], or one if the tables
+/// of [`SIDE`] garblings would take more than 64 MiB.
 pub fn side_by_side(plan: &Plan) -> usize {
     let bytes = plan.and_count().saturating_mul((SIDE * size_of::<[Block; 2]>()) as u64);
     if bytes <= TABLES { SIDE } else { 1 }
@@ -31,12 +31,12 @@ pub fn side_by_side(plan: &Plan) -> usize {
 /// Two half-gates for each gate.
 type Table<'t> = &'t mut [[Block; 2]];
 
-/// The labels of some garblings on the wires that are alive. Wiped on drop.
+/// The labels of some garblings on the live wires. Wiped on drop.
 struct Slots {
     slots: Zeroizing<Vec<Lanes>>,
-    /// What NOT adds, and what the constant 1 is: Δ for who garbles, 0 for who evaluates.
+    /// What NOT adds, and the label of the constant 1: Δ for a garbler, 0 for an evaluator.
     ones: Secret<Lanes>,
-    /// Of a run of gates.
+    /// Buffers for a run of gates.
     inputs: Zeroizing<Vec<[Lanes; 2]>>,
     outputs: Zeroizing<Vec<Lanes>>,
 }
@@ -59,8 +59,9 @@ impl Slots {
         Slots { slots, ones, inputs, outputs: Zeroizing::new(vec![Lanes::default(); RUN]) }
     }
 
-    /// Walks through the plan: `gates` gets the labels of independent AND gates' inputs, and gives
-    /// those of their outputs. Returns the labels of the first `lanes` garblings' outputs.
+    /// Walks through the plan. `gates` takes the labels of the inputs of independent AND gates and
+    /// writes the labels of their outputs. Returns the labels of the outputs of the first `lanes`
+    /// garblings.
     fn walk<E>(
         mut self,
         (plan, lanes): (&Plan, usize),
@@ -113,10 +114,10 @@ impl WireStore for Slots {
     }
 }
 
-/// The plan of all instances, and their hashes.
+/// Returns the common plan of the instances, and their hashes.
 ///
 /// # Panics
-/// If there are none or more than [`SIDE`], or not all are of one plan.
+/// If there are no instances or more than [`SIDE`], or they have different plans.
 fn plan<'a>(instances: &[Instance<'a>]) -> (&'a Plan, HashLanes) {
     let plan = instances[0].plan;
     let same = instances.iter().all(|instance| std::ptr::eq(instance.plan, plan));
@@ -125,7 +126,7 @@ fn plan<'a>(instances: &[Instance<'a>]) -> (&'a Plan, HashLanes) {
     (plan, HashLanes::new(&hashes))
 }
 
-/// The slots of garblings with these keys, and their Δ.
+/// Returns the slots of garblings with these keys, and their Δ.
 ///
 /// # Panics
 /// If there is not one label for each input bit, or the lowest bit of a Δ is not set.
@@ -138,7 +139,7 @@ fn garbled_slots(plan: &Plan, keys: &[&InputKeys]) -> (Slots, Secret<Lanes>) {
     (Slots::new(plan, keys.iter().map(|keys| &keys.inputs[..]), deltas.clone()), deltas)
 }
 
-/// The next gates of some tables.
+/// Returns a range of gates of each table.
 fn parts<'t>(tables: &'t mut [Table<'_>], range: &Range<usize>) -> Vec<Table<'t>> {
     tables.iter_mut().map(|table| &mut table[range.clone()]).collect()
 }
@@ -146,8 +147,8 @@ fn parts<'t>(tables: &'t mut [Table<'_>], range: &Range<usize>) -> Vec<Table<'t>
 /// [`Instance::garble_into`] for several instances of one plan.
 ///
 /// # Panics
-/// As [`Instance::garble_into`], and if there are no instances, or more than [`SIDE`], or not all
-/// are of one plan, or keys or tables are missing.
+/// As [`Instance::garble_into`], and if there are no instances or more than [`SIDE`], if they have
+/// different plans, or if keys or tables are missing.
 pub fn garble_side_by_side(
     instances: &[Instance<'_>],
     keys: &[&InputKeys],
@@ -171,15 +172,15 @@ pub fn garble_side_by_side(
     }))
 }
 
-/// [`Instance::garble`] for several instances of one plan: `sink` gets the next gates of all tables
-/// at a time.
+/// [`Instance::garble`] for several instances of one plan. Passes the next gates of all tables to
+/// `sink` together.
 ///
 /// # Errors
-/// The sink's, which end the garbling.
+/// The errors of the sink, which end the garbling.
 ///
 /// # Panics
-/// As [`Instance::garble`], and if there are no instances, or more than [`SIDE`], or not all are of
-/// one plan, or keys are missing.
+/// As [`Instance::garble`], and if there are no instances or more than [`SIDE`], if they have
+/// different plans, or if keys are missing.
 pub fn garble_pieces_side_by_side<E>(
     instances: &[Instance<'_>],
     keys: &[&InputKeys],
@@ -215,8 +216,8 @@ pub fn garble_pieces_side_by_side<E>(
 /// [`Instance::evaluate_table`] for several instances of one plan.
 ///
 /// # Panics
-/// As [`Instance::evaluate_table`], and if there are no instances, or more than [`SIDE`], or not
-/// all are of one plan, or inputs or tables are missing.
+/// As [`Instance::evaluate_table`], and if there are no instances or more than [`SIDE`], if they
+/// have different plans, or if inputs or tables are missing.
 pub fn evaluate_side_by_side(
     instances: &[Instance<'_>],
     inputs: &[&[Block]],
@@ -240,15 +241,15 @@ pub fn evaluate_side_by_side(
     }))
 }
 
-/// [`Instance::evaluate`] for several instances of one plan: `source` fills in the next gates of
-/// all tables at a time.
+/// [`Instance::evaluate`] for several instances of one plan. `source` fills in the next gates of
+/// all tables together.
 ///
 /// # Errors
-/// The source's, which end the evaluation.
+/// The errors of the source, which end the evaluation.
 ///
 /// # Panics
-/// As [`Instance::evaluate`], and if there are no instances, or more than [`SIDE`], or not all are
-/// of one plan, or inputs are missing.
+/// As [`Instance::evaluate`], and if there are no instances or more than [`SIDE`], if they have
+/// different plans, or if inputs are missing.
 pub fn evaluate_pieces_side_by_side<E>(
     instances: &[Instance<'_>],
     inputs: &[&[Block]],
@@ -260,7 +261,7 @@ pub fn evaluate_pieces_side_by_side<E>(
         return Ok(vec![instance.evaluate(inputs, |piece| source(&mut [piece]))?]);
     }
     let mut pieces = pieces(instances.len());
-    // Gates of the pieces that are evaluated, gates in them, and gates that are not read yet.
+    // Evaluated gates of the pieces, gates in the pieces, and gates that are not read yet.
     let (mut done, mut filled, mut missing) = (0, 0, plan.and_count());
     let slots = Slots::new(plan, inputs.iter().copied(), Secret::default());
     slots.walk((plan, instances.len()), |inputs, gates, outputs| {
@@ -279,7 +280,7 @@ pub fn evaluate_pieces_side_by_side<E>(
     })
 }
 
-/// Room for a piece of each table, and for the run of gates that goes over its end.
+/// Returns room for a piece of each table, and for the run of gates that crosses its end.
 fn pieces(tables: usize) -> Vec<Zeroizing<Vec<[Block; 2]>>> {
     (0..tables).map(|_| Zeroizing::new(vec![[Block::ZERO; 2]; CHUNK + RUN])).collect()
 }

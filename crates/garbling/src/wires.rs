@@ -1,4 +1,4 @@
-//! What free gates do to the values that a party holds of wires.
+//! What free gates do to the values that a party holds for wires.
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ pub trait WireStore {
     /// Wire `out` becomes `a` ⊕ `b`.
     fn xor(&mut self, a: usize, b: usize, out: usize);
 
-    /// Wire `out` becomes the opposite of wire `a`.
+    /// Wire `out` becomes the negation of wire `a`.
     fn not(&mut self, a: usize, out: usize);
 
     /// Wire `out` becomes a public constant.
     fn constant(&mut self, value: bool, out: usize);
 
-    /// Wires from `out` on become wires `from`, in order.
+    /// The wires from `out` on become copies of the wires `from`, in order.
     fn copy(&mut self, from: Range<usize>, out: usize);
 
-    /// Evaluates free gates, one after the other; wires are counted from `base`.
+    /// Evaluates free gates in order; wires are counted from `base`.
     #[inline]
     fn free_gates(&mut self, base: usize, gates: &[Linear]) {
         let at = |slot: u32| base + slot as usize;
@@ -43,7 +43,7 @@ pub trait WireStore {
     }
 }
 
-/// A garbler's labels L_w,0 of the wires that are alive. NOT and constants shift them by Δ.
+/// A garbler's labels L_w,0 of the live wires. NOT and constants shift them by Δ.
 pub struct ZeroLabels {
     /// One per slot of the plan.
     pub slots: Vec<Block>,
@@ -52,7 +52,7 @@ pub struct ZeroLabels {
 }
 
 impl ZeroLabels {
-    /// The labels at the start of a walk: zero, but for the inputs'.
+    /// Returns the labels at the start of a walk: zero except for the inputs.
     ///
     /// # Panics
     /// If there is not one label for each input bit.
@@ -60,15 +60,15 @@ impl ZeroLabels {
         ZeroLabels { slots: slots(plan, inputs), delta: delta.clone() }
     }
 
-    /// The same with random labels on the inputs: the stream of `seed` from `start`, where no other
-    /// garbling's starts.
+    /// Returns the labels at the start of a walk with random labels for the inputs: the stream of
+    /// `seed` from `start`, which no other garbling uses.
     pub fn from_seed(plan: &Plan, delta: &Delta, (seed, start): (&Seed, Block)) -> Self {
         let mut slots = vec![Block::ZERO; plan.slots()];
         Prg::starting_at(**seed, start).fill_blocks(&mut slots[plan.input_slots()]);
         ZeroLabels { slots, delta: delta.clone() }
     }
 
-    /// The labels of the outputs, once all AND gates are garbled.
+    /// Evaluates the free gates after the last AND gate and returns the labels of the outputs.
     pub fn outputs(&mut self, plan: &Plan, cursor: Cursor<'_>) -> Vec<Block> {
         self.finish(cursor);
         outputs(plan, &self.slots)
@@ -103,14 +103,14 @@ impl Drop for ZeroLabels {
     }
 }
 
-/// An evaluator's label of each wire that is alive. NOT keeps it; that of a constant is 0.
+/// An evaluator's labels of the live wires. NOT keeps a label; the label of a constant is 0.
 pub struct ActiveLabels {
     /// One per slot of the plan.
     pub slots: Vec<Block>,
 }
 
 impl ActiveLabels {
-    /// The labels at the start of a walk: zero, but for the inputs'.
+    /// Returns the labels at the start of a walk: zero except for the inputs.
     ///
     /// # Panics
     /// If there is not one label for each input bit.
@@ -155,7 +155,7 @@ fn slots(plan: &Plan, inputs: &[Block]) -> Vec<Block> {
     slots
 }
 
-/// The labels at the end of a walk on the plan's outputs, in order.
+/// Returns the labels of the plan's outputs at the end of a walk, in order.
 pub(crate) fn outputs(plan: &Plan, slots: &[Block]) -> Vec<Block> {
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
 }

@@ -1,4 +1,4 @@
-//! Components from a seed, their digests, and the adaptive form.
+//! Components garbled from a seed, their digests, and the adaptive form.
 
 mod common;
 
@@ -35,12 +35,12 @@ fn garbling_again_finds_the_digest_and_the_keys() {
             instance.regarble_with_keys(&keys, coverage, &made.digest)
         };
         assert_eq!(opened(delta.clone()), Some(keys.outputs.clone()));
-        // Another Δ, and one that is none.
+        // Another Δ, and one whose lowest bit is not set.
         for bit in [77, 0] {
             delta.bits_mut().0 ^= 1 << bit;
             assert_eq!(opened(delta.clone()), None);
         }
-        // The evaluator's side, when the table comes.
+        // The evaluator's side, when it receives the table.
         let mut digest = ComponentDigest::default();
         made.table.chunks(3).for_each(|gates| digest.update(gates));
         let digest = match coverage {
@@ -51,7 +51,7 @@ fn garbling_again_finds_the_digest_and_the_keys() {
     }
 }
 
-/// A garbler that sends the digest of one seed and opens another, or that garbles in another place.
+/// A garbler sends the digest of one seed and opens another, or garbles another instance.
 #[test]
 fn another_seed_instance_session_or_coverage_is_refused() {
     let plan = adder();
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// Side by side, all circuits are garbled, and evaluated, as they are alone.
+/// Side by side, all circuits are garbled and evaluated exactly as alone.
 #[test]
 fn the_adaptive_form_is_the_same_side_by_side() {
     let circuit = builtin::by_name("mult-schoolbook:32").unwrap();
@@ -183,8 +183,8 @@ fn the_adaptive_form_is_the_same_side_by_side() {
     }
 }
 
-/// Without R the table, the decoding and the translations have nothing in common with those of the
-/// static garbling: each of their blocks is masked, under R and the instance.
+/// Without R, the table, the decoding and the translations say nothing about the static garbling:
+/// each block is masked, under R and the instance.
 #[test]
 fn everything_sent_before_the_inputs_is_masked() {
     let plan = Plan::new(&builtin::by_name("mult-schoolbook:16").unwrap());
@@ -220,7 +220,7 @@ fn everything_sent_before_the_inputs_is_masked() {
     assert!(all.iter().all(|mask| mask.0.count_ones() > 20));
 }
 
-/// An evaluator that has the wrong nonce, or a label that is none, ends with no label wanted.
+/// An evaluator with a wrong nonce or an invalid label obtains none of the wanted labels.
 #[test]
 fn without_the_nonce_there_is_no_output() {
     let plan = adder();
@@ -243,6 +243,6 @@ fn without_the_nonce_there_is_no_output() {
     assert_eq!(ends(&Seed::new(Block(77)), inputs), 0);
     let mut wrong = inputs.clone();
     wrong[0].0 ^= 1 << 60;
-    // The lowest bits of both summands reach every bit of the sum, by way of AND gates.
+    // Through AND gates, the lowest bit of each summand affects every bit of the sum.
     assert_eq!(ends(&keys.nonce, &wrong), 0);
 }

@@ -1,5 +1,5 @@
-//! Plain garbling: correctness against the evaluation in the clear, the published form of
-//! half-gates, streaming, and what wrong labels and tables lead to.
+//! Plain garbling: correctness against evaluation in the clear, half-gates as published, streaming,
+//! and the effect of wrong labels and tables.
 
 mod common;
 
@@ -29,7 +29,7 @@ proptest! {
             let labels = instance.evaluate_table(&active(&keys, &inputs), &table);
             let expected = eval_bits(&circuit, &inputs.to_bools());
             prop_assert_eq!(decode(&labels, &decoding(&zero)).to_bools(), &expected[..]);
-            // Exactly the labels of these values.
+            // Exactly the labels for these values.
             for ((label, zero), value) in labels.iter().zip(&*zero).zip(&expected) {
                 prop_assert_eq!(value_of(*label, *zero, &keys.delta), Some(*value));
             }
@@ -37,7 +37,7 @@ proptest! {
     }
 }
 
-/// Side by side, with keys and starts of their own, all garblings are what they are alone.
+/// Asserts that all garblings are the same side by side as alone, with their own keys and starts.
 fn side_by_side_is_as_alone(plan: &Plan, n: u64, seed: u128) {
     let instances: Vec<_> = (10..10 + n).map(|i| Instance::new(plan, &SESSION, i)).collect();
     let own = |(instance, i): (&Instance<'_>, u128)| {
@@ -87,7 +87,7 @@ proptest! {
     }
 }
 
-/// Several pieces, and runs of gates that go over the end of one.
+/// Has several pieces, and runs of gates that cross the end of a piece.
 #[test]
 fn pieces_side_by_side_end_within_runs() {
     for (name, n) in [("aes128", 3), ("aes128", 4), ("mult-schoolbook:16", 4)] {
@@ -112,7 +112,7 @@ fn aes_of_the_standard_is_computed() {
     assert_eq!(cipher.to_bools(), expected);
 }
 
-/// Zahur, Rosulek and Evans 2015, Fig. 2, gate by gate as it is printed there.
+/// Zahur, Rosulek and Evans 2015, Fig. 2, gate by gate as printed there.
 #[test]
 fn the_kernel_makes_half_gates_as_published() {
     let mut prg = Prg::from_public_seed(Block(8));
@@ -146,8 +146,8 @@ fn the_kernel_makes_half_gates_as_published() {
     }
 }
 
-/// Four rows with the colours as offsets: from each pair of labels the row of their colours gives
-/// the label of the output.
+/// Four rows with the colours as offsets: for each pair of input labels, the row of their colours
+/// gives the label of the output.
 #[test]
 fn the_kernel_of_four_rows_garbles_an_and_gate() {
     let mut prg = Prg::from_public_seed(Block(8));
@@ -200,7 +200,7 @@ fn pieces_are_of_one_length_and_errors_end_both_sides() {
     assert_eq!((ended, count), (Err("gone"), 2));
 }
 
-/// Of a million gates nothing is kept but the wires that are alive.
+/// Of a million gates, only the live wires are kept.
 #[test]
 fn a_large_component_is_evaluated_as_it_is_garbled() {
     let plan = Plan::new(&builtin::by_name("random:2^20/2^10").unwrap());
@@ -222,8 +222,7 @@ fn a_large_component_is_evaluated_as_it_is_garbled() {
     assert_eq!(decode(&labels, &decoding(&zero)).to_bools(), expected);
 }
 
-/// A label that is off by any bit, or a half-gate that is, leads to none of the output's two
-/// labels.
+/// A label or a half-gate with any wrong bit leads to neither of the output's two labels.
 #[test]
 fn wrong_labels_and_tables_give_neither_label() {
     let mut builder = symbolon_circuit::builder::Builder::new("and");

@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 use crate::checks::BROADCAST;
 use crate::messages::ECHO;
 
-/// Everything that every party should have received alike, by sender.
+/// Everything that all parties should have received identically, by sender.
 ///
 /// With two parties there is nobody to compare with, and nothing is sent.
 pub struct BroadcastLog {
@@ -21,7 +21,7 @@ impl Drop for BroadcastLog {
 }
 
 impl BroadcastLog {
-    /// An empty log for `parties` parties.
+    /// Returns an empty log for `parties` parties.
     pub fn new(parties: usize) -> Self {
         let hasher = blake3::Hasher::new_derive_key("symbolon broadcast log 1");
         BroadcastLog { senders: vec![hasher; parties] }
@@ -33,7 +33,7 @@ impl BroadcastLog {
         log.update(&(data.len() as u64).to_le_bytes()).update(data);
     }
 
-    /// The digest of the whole log.
+    /// Returns the digest of the whole log.
     pub fn digest(&self) -> [u8; 32] {
         let mut all = blake3::Hasher::new_derive_key("symbolon broadcast log 1: all");
         for sender in &self.senders {

@@ -5,7 +5,7 @@ use symbolon_transport::{Channel, Check, Error, Message, Result, SessionId};
 
 use crate::broadcast::{BroadcastLog, confirm_broadcasts};
 
-/// The names of one use of [`commit_and_open`]: of its two messages and its check.
+/// The two messages and the check of one use of [`commit_and_open`].
 pub struct CommitOpenLabels {
     /// The message that carries the commitment; its name is also the commitment's domain.
     pub commit: Message,
@@ -31,7 +31,7 @@ pub struct CommitOpenLabels {
 ///
 /// # Errors
 /// `PeerMisbehaved` when a peer echoes our commitment, sends others a different commitment, or
-/// opens something else than it committed to; `Transport` when a peer is gone.
+/// opens a value that it did not commit to; `Transport` when a peer is gone.
 pub fn commit_and_open(
     channels: &mut [Channel],
     labels: &CommitOpenLabels,

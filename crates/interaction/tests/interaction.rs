@@ -27,7 +27,7 @@ fn all<T: Send>(n: u16, f: impl Fn(&mut [Channel]) -> Result<T> + Sync) -> Vec<R
     mesh::run(mesh::mesh(n, 1), |lanes| f(&mut lanes[0]))
 }
 
-/// Two parties, of which party 0 cheats by `adversary`.
+/// Runs `f` for two parties, of which party 0 cheats by `adversary`.
 fn against<T: Send>(
     adversary: FnAdversary,
     f: impl Fn(&mut [Channel]) -> Result<T> + Sync,
@@ -93,7 +93,8 @@ fn a_commitment_and_opening_of_another_index_are_refused() {
     assert_caught(&against(adversary, twice), &[0], LABELS.check);
 }
 
-/// A commitment that names another maker, honestly opened: nobody can pass on another party's.
+/// A commitment that names another maker is refused even if it is opened honestly: nobody can pass
+/// on another party's commitment.
 /// Cheat: 2 | commit and open | a commitment that names another maker | the step's commitment |
 /// always
 #[test]
@@ -152,7 +153,7 @@ fn a_coin_is_the_same_for_all_and_new_every_time() {
     }
 }
 
-/// The coin is the sum of all seeds: whatever the others' are, one uniform seed makes it uniform.
+/// The coin is the sum of all seeds, so one uniform seed makes it uniform, whatever the others are.
 #[test]
 fn a_coin_is_the_sum_of_all_seeds() {
     for n in [2u16, 3] {
@@ -171,7 +172,8 @@ fn a_coin_is_the_sum_of_all_seeds() {
     }
 }
 
-/// Parties that always toss the same cannot fix the coin: the last one's seed is in it.
+/// All parties but one always toss the same and still cannot fix the coin: the last party's seed is
+/// in it.
 #[test]
 fn all_but_one_party_do_not_decide_the_coin() {
     for n in [2u16, 3, 5] {
@@ -190,8 +192,8 @@ fn all_but_one_party_do_not_decide_the_coin() {
     }
 }
 
-/// Another commitment to one peer than to the others: the echo of the digest, always, before
-/// anything is opened.
+/// The cheater sends one peer another commitment than the others. The echo of the digest always
+/// catches it before anything is opened.
 /// Cheat: 3, 5; one | commit and open | another commitment to one party | `broadcast echo` | always
 #[test]
 fn equivocated_commitments() {
@@ -216,7 +218,7 @@ fn equivocated_commitments() {
     }
 }
 
-/// An honest party that must not send such a message.
+/// Returns a spy that panics if the honest party sends such a message.
 fn nothing_of(kind: &'static str) -> FnAdversary {
     FnAdversary::new().on_outgoing(move |k, _, _| {
         assert_ne!(k, kind, "opened after a failed check");
@@ -224,7 +226,7 @@ fn nothing_of(kind: &'static str) -> FnAdversary {
     })
 }
 
-/// A party that opens to one peer what it did not commit to.
+/// The cheater opens to one peer a value that it did not commit to.
 /// Cheat: 3, 5; one | commit and open | another opening to one party | the step's commitment |
 /// always
 #[test]
@@ -234,7 +236,8 @@ fn another_opening_towards_one_peer() {
             let mut parties = mesh::mesh(n, 1);
             mesh::cheat(&mut parties[usize::from(cheater)], victim, message("o", |o| o[33] ^= 1));
             let ended = mesh::run(parties, |lanes| exchange_values(&mut lanes[0], 0, b"same"));
-            // The opening is the last message: the others had all they needed, and the same values.
+            // The opening is the last message: the other parties have all they need, and the same
+            // values.
             assert_caught_by_one_of(&ended, &[victim], cheater, LABELS.check);
         }
     }
@@ -262,11 +265,11 @@ fn broadcast_logs_bind_sender_order_and_content() {
             assert_ne!(log(a), log(b));
         }
     }
-    // Between senders the order of arrival is nobody's business.
+    // The order of arrival between senders does not matter.
     assert_eq!(log(&[(0, b"a"), (1, b"b")]), log(&[(1, b"b"), (0, b"a")]));
 }
 
-/// Between two parties there is nothing to compare and nothing is sent; among more, one other
+/// With two parties there is nothing to compare, and nothing is sent. With more, one differing
 /// digest is enough, and nobody can tell whose fault it is.
 #[test]
 fn broadcasts_are_confirmed_by_all() {

@@ -1,9 +1,9 @@
-//! Correlated OTs per second by each OT extension, one thread a party over channels in memory, and
-//! the set-up of both directions.
+//! Measures correlated OTs per second for each OT extension, with one thread per party over
+//! in-memory channels, and the set-up of both directions.
 //!
-//! All extensions take turns, so that whatever else the machine does falls on all of them alike;
-//! the rates by processor time (of one party's thread) are what remains when it does much else.
-//! Arguments are the number of rounds, and the names of extensions if not all are wanted.
+//! All extensions take turns, so that other load on the machine affects them alike. The rates by
+//! processor time (of one party's thread) hold even if the machine does much else. Arguments are
+//! the number of rounds, and the names of extensions if not all are wanted.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ fn set_up(channel: &mut Channel, ot_extension: OtExtension) -> (Lane, Prg) {
     (lanes.expect("both are honest").remove(0), prg)
 }
 
-/// Both parties of a session, and the processor time of the set-up's busier one.
+/// Returns both parties of a session, and the processor time of the set-up at the busier one.
 fn session(ot_extension: OtExtension) -> ([Party; 2], Duration) {
     let (a, b) = memory_pair(Meter::new(), Meter::new());
     let party = |mut channel: Channel| {
@@ -60,13 +60,13 @@ fn session(ot_extension: OtExtension) -> ([Party; 2], Duration) {
     ([first, second], one.max(other))
 }
 
-/// The processor time that this thread has had, where the system tells it.
+/// Returns the processor time of this thread so far, if the system reports it.
 fn thread_time() -> Option<Duration> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// What `f` takes of its thread's processor time; of everybody's time if that is not to be had.
+/// Returns the processor time of `f`, or its wall time if the system does not report the former.
 fn timed(f: impl FnOnce()) -> Duration {
     let (wall, own) = (Instant::now(), thread_time());
     f();
@@ -74,8 +74,8 @@ fn timed(f: impl FnOnce()) -> Duration {
     own.unwrap_or_else(|| wall.elapsed())
 }
 
-/// `DRAWS` draws in one direction, both parties at work: the time from start to end, and the
-/// processor time of the sender and of the receiver.
+/// Runs `DRAWS` draws in one direction, with both parties at work. Returns the time from start to
+/// end, and the processor time of the sender and of the receiver.
 fn turn([keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
     let choices = BitVec::random(MAX_DRAW, &mut macs.prg);
     let start = Instant::now();
@@ -85,7 +85,7 @@ fn turn([keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
                 for _ in 0..DRAWS {
                     let Party { channel, lane, blocks, work, .. } = &mut *macs;
                     lane.receiver.extend(channel, &choices, blocks, work).expect("sent");
-                    // Bounded by what the other side has taken, as in a protocol.
+                    // Bounds the data that the peer has not read, as a protocol does.
                     channel.throttle(4 << 20).expect("the peer reads");
                 }
             })

@@ -1,5 +1,5 @@
-//! PuncturedTrees trees: what a session's set-up takes for its correlated OTs besides the base OTs,
-//! for each size of blocks and with the kernels of each backend; throughput in leaves of all trees.
+//! Punctured trees: the set-up of a session's correlated OTs without the base OTs, for each block
+//! size and with the kernels of each backend. Throughput is in leaves of all trees.
 #![allow(missing_docs)]
 
 use std::process::{Command, ExitCode};
@@ -11,10 +11,11 @@ use symbolon_ot::cot::SelectiveFailureGuard;
 use symbolon_ot::pprf::{TreeParams, build_trees, puncture};
 use symbolon_primitives::{Backend, Block, Delta, Prg};
 
-/// What names the backend to use.
+/// The environment variable that names the backend to use.
 const CHOICE: &str = "SYMBOLON_BACKEND";
 
-/// A process has one backend, so that each gets a process; unless one is named.
+/// Runs each backend in its own process, because a process has one backend; runs a single one if it
+/// is named.
 fn main() -> ExitCode {
     if std::env::var_os(CHOICE).is_some() {
         divan::main();

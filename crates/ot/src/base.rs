@@ -1,7 +1,7 @@
 //! Base OT: McQuoid, Rosulek and Roy (ASIACRYPT 2021), from a Diffie–Hellman key agreement over
 //! ristretto255 and their programmable-once public function, a Feistel network of two rounds.
 //!
-//! One OT among 128, with choice bit c:
+//! One of 128 OTs, with choice bit c:
 //!
 //! ```text
 //! sender                                   receiver
@@ -12,14 +12,14 @@
 //! k_j = KDF(a·P_j)                         k_c = KDF(b·A)
 //! ```
 //!
-//! The receiver's messages are uniform whatever c is, as b·G is uniform and then u, so a cheating
-//! sender learns nothing. A cheating receiver can know the discrete logarithm of only one of the
-//! two points: P_j is under its control if it asks for H_j(u_j) before s is fixed, and then t = u_j
-//! ⊕ H'_j(s). To have both so it needs u_0 ⊕ H'_0(s) = u_1 ⊕ H'_1(s) for values that it chose
-//! before it knew either H', which q questions of each kind reach with a probability of q³/2^3κ.
-//! The other point is s, which is known by then, plus an answer of the oracle: a uniform one, into
-//! which a proof puts a point X of which it wants the product with A. One A serves all OTs: every
-//! oracle call and every KDF call carries the index of its OT.
+//! The receiver's messages are uniform whatever c is, because b·G makes s uniform and u makes t
+//! uniform, so a cheating sender learns nothing. A cheating receiver can know the discrete
+//! logarithm of only one of the two points. It controls P_j if it queries H_j(u_j) before s is
+//! fixed, and then sets t = u_j ⊕ H'_j(s). To control both points this way, it needs
+//! u_0 ⊕ H'_0(s) = u_1 ⊕ H'_1(s) for values that it chose before it knew either H'. With q queries
+//! of each kind it succeeds with probability q³/2^3κ. The other point is s, which is known by then,
+//! plus a uniform answer of the oracle: there a proof embeds a point X whose product with A it
+//! wants. One A serves all OTs: every oracle call and every KDF call includes the index of its OT.
 //!
 //! Departure: base OT: oracles | oracles without names; any oracle into the group | bound to
 //! session and parties; twice a hash to the group | relayed messages are useless; doubling permutes
@@ -29,18 +29,19 @@
 //! branches on the peer's points
 //!
 //! # Security
-//! A cheating receiver needs gap Diffie–Hellman; the proof against a cheating sender needs no
-//! assumption. `docs/proofs/base-ot.md` has both, and what the oracles are bound to.
+//! Security against a cheating receiver assumes gap Diffie–Hellman; security against a cheating
+//! sender needs no assumption. `docs/proofs/base-ot.md` has both proofs, and says what the oracles
+//! are bound to.
 //!
 //! # Work
-//! Most of a session's set-up is spent here, by one side while the other waits: 128 OTs are cut
-//! into parts for as many threads as the machine has. Points are encoded many at a time,
-//! which takes one inversion for all of them. The library encodes the doubles of what it is given,
-//! so everything is computed by halves: scalars are halved, and H is twice a random point, which in
-//! a group of odd order is as random.
+//! Most of a session's set-up time is spent here, on one side while the other waits, so the 128 OTs
+//! are split into parts for all of the machine's threads. Points are encoded in batches, with one
+//! inversion for each. The library encodes the doubles of its inputs, so everything is computed as
+//! halves: scalars are halved, and H is twice a random point, which is as random in a group of odd
+//! order.
 //!
 //! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is
-//! the identity; as A or as an s it is refused.
+//! the identity; it is refused as A and as any s.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -68,7 +69,7 @@ type Shift = [u8; 48];
 /// s and t of one OT.
 const REPLY: usize = POINT + size_of::<Shift>();
 
-/// Runs `n` base OTs as the sender: returns the pairs of keys.
+/// Runs `n` base OTs as the sender and returns the pairs of keys.
 ///
 /// Paper: MRR21 | base OT
 ///
@@ -84,7 +85,7 @@ pub fn send(
     Sender::begin(channel, session, prg)?.finish(channel, n)
 }
 
-/// Runs `choices.len()` base OTs as the receiver: returns the key of each chosen slot.
+/// Runs `choices.len()` base OTs as the receiver and returns the key of each chosen slot.
 ///
 /// Paper: MRR21
 ///
@@ -100,8 +101,8 @@ pub fn receive(
     Receiver::begin(channel, session, choices, prg)?.finish(channel)
 }
 
-/// A sender whose A is sent. Neither side's first message waits for the other's, so that many pairs
-/// can begin before any goes on.
+/// A sender that has sent A. Neither side's first message waits for the other's, so many pairs of
+/// parties can begin before any of them continues.
 pub(crate) struct Sender {
     instance: [u8; 32],
     secret: Secret<Scalar>,
@@ -153,7 +154,7 @@ impl Sender {
     }
 }
 
-/// A receiver whose s and t are sent.
+/// A receiver that has sent s and t.
 pub(crate) struct Receiver<'a> {
     instance: [u8; 32],
     choices: &'a BitVec,
@@ -173,7 +174,7 @@ impl<'a> Receiver<'a> {
         let n = choices.len();
         let scalars = Zeroizing::new((0..n).map(|_| random_scalar(prg)).collect::<Vec<_>>());
         scalars.iter().for_each(|scalar| watch::tell("base OT scalar", scalar.as_bytes()));
-        // u at first.
+        // The values u.
         let mut shifts: Zeroizing<Vec<Shift>> = Zeroizing::new(vec![[0; 48]; n]);
         prg.fill(shifts.as_flattened_mut());
         let replies = in_parts(n, |part| {
@@ -225,11 +226,11 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// A point that many scalars are multiplied with.
+/// A point that is multiplied by many scalars.
 enum Factor {
-    /// Where a product with any point costs little more than one with a table.
+    /// Used if a product with any point costs little more than one with a table.
     Point(RistrettoPoint),
-    /// Making it takes as long as eighty products.
+    /// Making the table takes as long as eighty products.
     Table(Box<RistrettoBasepointTable>),
 }
 
@@ -250,8 +251,8 @@ impl Factor {
     }
 }
 
-/// Whether the library multiplies with AVX-512: built to (see `.cargo/config.toml`), on a processor
-/// that has it.
+/// Whether the library multiplies with AVX-512: it must be built for that (see
+/// `.cargo/config.toml`), and the processor must support it.
 fn wide_products() -> bool {
     #[cfg(all(target_arch = "x86_64", curve25519_dalek_backend = "avx512"))]
     return is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("avx512vl");
@@ -259,22 +260,23 @@ fn wide_products() -> bool {
     false
 }
 
-/// OTs that a thread takes at a time. Parties on one machine compete for its cores: whichever
-/// thread gets to run takes the next ones, so that none waits for one that did not.
+/// How many OTs a thread takes at a time. Parties on one machine compete for its cores: each thread
+/// that runs takes the next part, so none waits for a thread that does not.
 const PART: usize = 16;
 
 /// The most threads that one call uses.
 const THREADS: usize = 8;
 
-/// As many threads as the machine runs at once, asked for only once: the answer is in files.
+/// Returns how many threads to use. The system is asked only once, because it reads files for the
+/// answer.
 fn threads() -> usize {
     static THREADS_HERE: OnceLock<usize> = OnceLock::new();
     *THREADS_HERE
         .get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(THREADS))
 }
 
-/// What `work` makes of 0..n, part by part, in the machine's threads; an error is the first part's
-/// that has one.
+/// Applies `work` to 0..n, part by part, in the machine's threads. Returns the results in order, or
+/// the error of the first part that has one.
 fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
     let parts = n.div_ceil(PART);
     let next = AtomicUsize::new(0);
@@ -302,7 +304,8 @@ fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) 
     made.into_iter().map(|(_, made)| made).collect()
 }
 
-/// The keys of all parts, in memory that is asked for once: none stay behind where it grew.
+/// Joins the keys of all parts in memory that is allocated once, because growing would leave copies
+/// behind.
 fn joined<T: Copy>(parts: &[Zeroizing<Vec<T>>]) -> Zeroizing<Vec<T>>
 where
     Vec<T>: Zeroize,
@@ -322,7 +325,8 @@ fn decode(party: PartyId, bytes: &[u8]) -> Result<RistrettoPoint> {
         .ok_or_else(|| Error::misbehaved(party, BASE_OT_POINT))
 }
 
-/// What all oracles are bound to: the session and who is sender and receiver in it.
+/// Returns what all oracles are bound to: the session, and which parties are its sender and
+/// receiver.
 fn instance(session: &[u8; 32], sender: PartyId, receiver: PartyId) -> [u8; 32] {
     let mut hasher = Hasher::new_derive_key("symbolon base OT 3: instance");
     hasher.update(session).update(&sender.to_le_bytes()).update(&receiver.to_le_bytes());
@@ -349,7 +353,7 @@ impl<'a> Oracles<'a> {
 }
 
 impl Oracles<'_> {
-    /// Half of H_slot(u), which is a point.
+    /// Returns half of H_slot(u), which is a point.
     fn half_mask(&mut self, (index, slot): (usize, usize), u: &Shift) -> RistrettoPoint {
         let mut wide = Zeroizing::new([0u8; 64]);
         let index = (index as u64).to_le_bytes();
@@ -357,7 +361,7 @@ impl Oracles<'_> {
         RistrettoPoint::from_uniform_bytes(&wide)
     }
 
-    /// H'_slot(s).
+    /// Returns H'_slot(s).
     fn shift(&mut self, (index, slot): (usize, usize), s: &[u8]) -> Shift {
         let mut shift = [0; 48];
         let index = (index as u64).to_le_bytes();
@@ -366,7 +370,7 @@ impl Oracles<'_> {
     }
 }
 
-/// Adds bits to bits.
+/// XORs `from` into `to`.
 fn add(to: &mut Shift, from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to ^= from;
@@ -402,7 +406,7 @@ mod tests {
 
     use super::*;
 
-    /// Each of the oracles' inputs changed, one at a time: no output stays the same.
+    /// A change to any one of an oracle's inputs changes its output.
     #[test]
     fn oracles_depend_on_all_they_are_given() {
         let all_differ =
@@ -448,7 +452,7 @@ mod tests {
         assert!(all_differ(&transcripts));
     }
 
-    /// Replies of one OT after another, made of these numbers.
+    /// Returns the replies of OTs in order, made from these numbers.
     fn replies(numbers: &[u64]) -> Vec<u8> {
         let reply = |&n: &u64| {
             let s = RistrettoPoint::mul_base(&Scalar::from(n)).compress().to_bytes();
@@ -482,9 +486,8 @@ mod tests {
         }
     }
 
-    /// A receiver's s and t say nothing of its choice: with the same randomness they are what the
-    /// formula makes of it, and under the other choice's oracles they stand for another point, of
-    /// which nobody knows the logarithm.
+    /// A receiver's s and t do not reveal its choice: under the oracles of its choice they give
+    /// b·G, and under those of the other choice another point, whose logarithm nobody knows.
     #[test]
     fn replies_are_those_of_the_formula() {
         for choice in [false, true] {
@@ -509,8 +512,8 @@ mod tests {
         }
     }
 
-    /// The library's fastest code, which is chosen at run time, against its portable one, which
-    /// tables use.
+    /// Compares the library's fastest code, which is chosen at run time, with its portable code,
+    /// which tables use.
     #[test]
     fn products_with_a_point_and_with_its_table_are_the_same() {
         let mut prg = Prg::from_seed(Block(4));
@@ -534,7 +537,8 @@ mod tests {
         }
     }
 
-    /// Whatever part of the work ends first: everything comes in order, and the first error counts.
+    /// Whichever part ends first, the results come in order, and the error of the first failed part
+    /// is returned.
     #[test]
     fn parts_come_in_order() {
         for n in [0, 1, PART, PART + 1, 128, 20 * PART - 1] {
@@ -548,7 +552,7 @@ mod tests {
         assert_eq!(failed, Err(Error::misbehaved(3 * PART as u16, BASE_OT_POINT)));
     }
 
-    /// Another reply for the last OT alone: the keys of all others change too.
+    /// Another reply for the last OT changes the keys of all others, too.
     #[test]
     fn every_key_depends_on_every_reply() {
         let keys = |last: u64| {

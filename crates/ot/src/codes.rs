@@ -1,8 +1,8 @@
 //! Binary linear codes of dimension 128 with a proven minimum distance, in systematic form: a
 //! message of 128 bits is followed by its parity bits.
 //!
-//! No table is copied: [`Code::with_distance`] derives the shortest code among these two kinds,
-//! over GF(2^8) or GF(2^9).
+//! No published table is copied: [`Code::with_distance`] derives the shortest code of the two kinds
+//! below, over GF(2^8) or GF(2^9).
 //!
 //! # Extended and shortened BCH codes
 //! Let α generate the multiplicative group of GF(2^m), of order N = 2^m − 1, and let g be the
@@ -10,19 +10,20 @@
 //! degree below N are a code of dimension N − deg g.
 //!
 //! *Distance.* A word c of weight w ≤ d − 2 with c(α^i) = 0 for i = 1 … d − 2 would make w columns
-//! of a Vandermonde matrix, (α^(i·j)) for the places j where c is 1, linearly dependent; but their
-//! determinant is a product of differences of distinct elements, and not 0. So the distance is at
-//! least d − 1 (the BCH bound). One more bit, the parity of all others, makes every weight even, so
-//! that it is at least d. To fix message bits at 0 and leave them out (*shortening*) removes words
-//! and places where the others are 0: the distance does not fall. The message is at the highest
-//! degrees, x^r·u(x), and the parity bits are x^r·u(x) mod g, with r = deg g.
+//! of a Vandermonde matrix, (α^(i·j)) for the places j where c is 1, linearly dependent. But their
+//! determinant is a product of differences of distinct elements, so it is not 0. Hence the distance
+//! is at least d − 1 (the BCH bound). One more bit, the parity of all others, makes every weight
+//! even, so the distance is at least d. *Shortening* fixes message bits at 0 and leaves them out.
+//! It removes words, and places where the remaining words are 0, so the distance does not fall. The
+//! message is at the highest degrees, x^r·u(x), and the parity bits are x^r·u(x) mod g, with
+//! r = deg g.
 //!
 //! # Construction X
-//! Let C₂ ⊂ C₁ be two such codes before the shortening, C₁ for d − 2 and C₂ for d, so that g₁
-//! divides g₂. To a word c of C₁, whose weight with its parity bit is at least d − 2, a tail is
-//! appended: the q = deg g₂ − deg g₁ bits of (c mod g₂)/g₁, and the parity of these, which is the
-//! code [q + 1, q, 2]. If c is in C₂ then the tail is 0 and the weight at least d. Otherwise the
-//! tail is not 0, its weight is at least 2, and the weight in all is at least d − 2 + 2.
+//! Let C₂ ⊂ C₁ be two such codes before shortening, C₁ for d − 2 and C₂ for d, so g₁ divides g₂. A
+//! word c of C₁ has weight at least d − 2 with its parity bit. A tail is appended to it: the
+//! q = deg g₂ − deg g₁ bits of (c mod g₂)/g₁, and the parity of these bits. The tail is a word of
+//! the code [q + 1, q, 2]. If c is in C₂, the tail is 0 and the weight is at least d. Otherwise the
+//! tail is not 0 and has weight at least 2, so the total weight is at least d − 2 + 2.
 //!
 //! | d | code |
 //! | --- | --- |
@@ -43,9 +44,9 @@ pub const DIMENSION: usize = 128;
 #[derive(Clone)]
 pub struct Code {
     distance: usize,
-    /// For each parity bit, the message bits of which it is the sum.
+    /// For each parity bit, the message bits that it sums.
     sums: Vec<Block>,
-    /// For each four message bits and each of their 16 values, the parity bits, in words.
+    /// For each group of four message bits and each of its 16 values, the parity bits, in words.
     table: Vec<u64>,
 }
 
@@ -56,11 +57,11 @@ impl std::fmt::Debug for Code {
 }
 
 impl Code {
-    /// The largest distance there is a code for.
+    /// The largest supported distance.
     pub const MAX_DISTANCE: usize = 80;
 
-    /// The shortest of the codes above with a distance of at least `distance`; `None` for 0 and
-    /// beyond [`Code::MAX_DISTANCE`].
+    /// Returns the shortest of the codes above with distance at least `distance`; `None` for 0 and
+    /// above [`Code::MAX_DISTANCE`].
     ///
     /// Paper: Roy22, Figs. 8, 9, C | the code: BCH codes and construction X
     pub fn with_distance(distance: usize) -> Option<Code> {
@@ -96,28 +97,28 @@ impl Code {
         Code { distance, sums, table }
     }
 
-    /// The minimum distance that is proven.
+    /// Returns the minimum distance that is proven.
     pub fn distance(&self) -> usize {
         self.distance
     }
 
-    /// The bits of a codeword.
+    /// Returns the number of bits of a codeword.
     pub fn length(&self) -> usize {
         DIMENSION + self.parity_bits()
     }
 
-    /// The bits of a codeword that are not the message's.
+    /// Returns the number of parity bits of a codeword.
     pub fn parity_bits(&self) -> usize {
         self.sums.len()
     }
 
-    /// For each parity bit, the message bits of which it is the sum.
+    /// Returns, for each parity bit, the message bits that it sums.
     pub fn sums(&self) -> &[Block] {
         &self.sums
     }
 
-    /// The parity bits of a message that is public: which entries of a table are read depends on
-    /// it. `out` is ⌈parity bits / 64⌉ words.
+    /// Writes the parity bits of a public message to `out`, which is ⌈parity bits / 64⌉ words long.
+    /// The message must be public, because it determines which table entries are read.
     ///
     /// # Panics
     /// If `out` has another length.
@@ -172,7 +173,7 @@ impl Field {
         Field { exp, log }
     }
 
-    /// N, the order of the multiplicative group.
+    /// Returns N, the order of the multiplicative group.
     fn order(&self) -> usize {
         self.exp.len()
     }
@@ -184,7 +185,8 @@ impl Field {
         self.exp[(self.log[a] + self.log[b]) % self.order()]
     }
 
-    /// The generator polynomial of the BCH code with the roots α, …, α^(d−2), lowest degree first.
+    /// Returns the generator polynomial of the BCH code with the roots α, …, α^(d−2), lowest degree
+    /// first.
     fn generator(&self, distance: usize) -> Vec<bool> {
         let mut is_root = vec![false; self.order()];
         (1..distance - 1).for_each(|mut power| {
@@ -196,7 +198,7 @@ impl Field {
         });
         let mut product = vec![1];
         for root in (0..self.order()).filter(|power| is_root[*power]).map(|power| self.exp[power]) {
-            // Times x + root.
+            // Multiplies by x + root.
             product.push(0);
             for i in (0..product.len()).rev() {
                 let lower = if i == 0 { 0 } else { product[i - 1] };
@@ -208,14 +210,14 @@ impl Field {
     }
 }
 
-/// x^power mod g.
+/// Returns x^power mod g.
 fn power_modulo(power: usize, g: &[bool]) -> Vec<bool> {
     let mut x = vec![false; power + 1];
     x[power] = true;
     divide(x, g).1
 }
 
-/// Quotient and remainder of polynomials; the divisor's highest coefficient is not 0.
+/// Returns quotient and remainder of polynomials. The divisor's highest coefficient must not be 0.
 fn divide(mut dividend: Vec<bool>, divisor: &[bool]) -> (Vec<bool>, Vec<bool>) {
     let degree = divisor.len() - 1;
     let mut quotient = vec![false; dividend.len().saturating_sub(degree)];
@@ -235,7 +237,7 @@ fn parity(bits: &[bool]) -> bool {
     bits.iter().fold(false, |sum, bit| sum ^ bit)
 }
 
-/// The parity bits of all messages of weight 1, or nothing if the dimension is below 128.
+/// Returns the parity bits of all messages of weight 1, or `None` if the dimension is below 128.
 ///
 /// Paper: Roy22, Figs. 8, 9, C
 fn bch(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {
@@ -246,14 +248,15 @@ fn bch(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {
     }
     let row = |i| {
         let mut row = power_modulo(degree + i, &g);
-        // The message's own bit is one more.
+        // The parity includes the message bit itself, which is 1.
         row.push(!parity(&row));
         row
     };
     Some((0..DIMENSION).map(row).collect())
 }
 
-/// The same by construction X.
+/// Returns the parity bits of all messages of weight 1 by construction X, or `None` if there is no
+/// such code.
 ///
 /// Paper: Roy22, Figs. 8, 9, C
 fn construction_x(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {

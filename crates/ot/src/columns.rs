@@ -14,26 +14,27 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Room for columns of `stride` bytes, side by side; what they hold is left from earlier draws.
+    /// Returns memory for columns of `stride` bytes, side by side. It still has the contents of
+    /// earlier draws.
     pub(crate) fn reset(&mut self, stride: usize) -> &mut [u8] {
         self.stride = stride;
         self.bytes.resize(COLUMNS * stride, 0);
         &mut self.bytes
     }
 
-    /// The columns, each of the stride that was set last.
+    /// Returns the columns, in the stride that was set last.
     pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
         self.bytes.chunks_exact_mut(self.stride)
     }
 
-    /// The hash of every column: t̃ or q̃ of [`cot`](crate::cot).
+    /// Returns the hash of every column: t̃ or q̃ of [`cot`](crate::cot).
     pub fn hash(&self, chi: &[Block]) -> [Block; COLUMNS] {
         let mut hashes = [Block::ZERO; COLUMNS];
         gf128::column_hash(&self.bytes, self.stride, chi.len(), chi, &mut hashes);
         hashes
     }
 
-    /// The first `out.len()` rows: MACs or keys.
+    /// Writes the first `out.len()` rows to `out`: MACs or keys.
     pub fn rows(&self, out: &mut [Block]) {
         transposed(&self.bytes, self.stride, out);
     }
@@ -45,11 +46,11 @@ impl Drop for Columns {
     }
 }
 
-/// Memory for one correction at a time, and for what it is made of.
+/// Memory for one correction at a time, and for its intermediate values.
 #[derive(Default)]
 pub struct Correction {
     pub(crate) u: Vec<u8>,
-    /// Where a tree's total goes, which is of no use without the missing leaf.
+    /// Receives a tree's total, which is useless without the missing leaf.
     pub(crate) total: Zeroizing<Vec<u8>>,
 }
 
@@ -60,7 +61,7 @@ pub struct Workspace {
     pub(crate) correction: Correction,
 }
 
-/// The first `out.len()` rows of a matrix of 128 columns, each of `stride` bytes.
+/// Writes the first `out.len()` rows of a matrix of 128 columns, each of `stride` bytes, to `out`.
 ///
 /// Whole groups of 128 rows go straight to `out`: a copy would be one more pass over memory.
 pub(crate) fn transposed(columns: &[u8], stride: usize, out: &mut [Block]) {
@@ -74,14 +75,14 @@ pub(crate) fn transposed(columns: &[u8], stride: usize, out: &mut [Block]) {
     }
 }
 
-/// Adds one column to another.
+/// XORs one column into another.
 pub(crate) fn xor_into(into: &mut [u8], other: &[u8]) {
     for (a, b) in into.iter_mut().zip(other) {
         *a ^= b;
     }
 }
 
-/// Adds a column if `bit`, without a branch.
+/// XORs `other` into a column if `bit`, without a branch.
 pub(crate) fn xor_if(into: &mut [u8], other: &[u8], bit: bool) {
     let mask = mask64(bit) as u8;
     for (a, b) in into.iter_mut().zip(other) {

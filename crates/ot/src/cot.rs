@@ -1,20 +1,20 @@
 //! What every OT extension offers, and the consistency check they share.
 //!
 //! A draw of n bits x, padded to n' = 128·m bits with 128 random bits at the end, is a bit matrix
-//! of n' rows and 128 columns: the receiver gets T, the sender gets Q, and column i of Q is t^i ⊕
-//! Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Extensions differ in
-//! how the columns come about and in what the receiver sends for them.
+//! of n' rows and 128 columns: the receiver gets T, the sender gets Q, and column i of Q is
+//! t^i ⊕ Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Extensions differ
+//! in how they make the columns and in what the receiver sends for them.
 //!
 //! Departure: OT extension check | one row combination (KOS15) | the hash of each of 128 columns
 //! (SoftSpokenOT) | the row check's lemma is false as stated (Roy, CRYPTO 2022); this one is proven
 //! (`docs/proofs/ot-extension.md`)
 //!
 //! # The check
-//! A cheating receiver uses another x in some columns. The lemma of KOS15 (and so Lemma 2 of
-//! Yang–Wang–Zhang 2020) by which one combination over the rows detects that was shown false as
-//! stated by Roy (CRYPTO 2022). Here, as in SoftSpokenOT, the whole matrix is hashed column by
-//! column: with every column cut into m elements of GF(2^128), and coefficients χ_1 … χ_{m−1}
-//! random, χ_m = 1,
+//! A cheating receiver may use another x in some columns. By the lemma of KOS15 (and so Lemma 2 of
+//! Yang–Wang–Zhang 2020), one combination over the rows detects this, but Roy (CRYPTO 2022) showed
+//! that the lemma is false as stated. Here, as in SoftSpokenOT, the whole matrix is hashed column
+//! by column. With every column cut into m elements of GF(2^128), random coefficients χ_1 …
+//! χ_{m−1}, and χ_m = 1,
 //!
 //! ```text
 //! receiver sends  x̃ = Σ χ_k·x_k  and  t̃^i = Σ χ_k·t^i_k  for every column i  (2 KiB + 16 bytes)
@@ -48,12 +48,12 @@ pub const MAX_DRAW: usize = 1 << 15;
 /// Bytes of the check's message: x̃ and a hash per column.
 pub const CHECK_BYTES: usize = 16 * (COLUMNS + 1);
 
-/// The bytes of one column in a draw of `n` bits.
+/// Returns the bytes of one column in a draw of `n` bits.
 pub fn column_bytes(n: usize) -> usize {
     (n.next_multiple_of(128) + SACRIFICE) / 8
 }
 
-/// `choices` with the random tail that pads them and hides x̃, as one column.
+/// Returns `choices` as one column, padded with a random tail that hides x̃.
 pub fn padded(choices: &BitVec, random: &mut Prg) -> Zeroizing<Vec<u8>> {
     let mut bytes = Zeroizing::new(vec![0u8; column_bytes(choices.len())]);
     random.fill(&mut bytes);
@@ -67,7 +67,7 @@ pub fn padded(choices: &BitVec, random: &mut Prg) -> Zeroizing<Vec<u8>> {
     bytes
 }
 
-/// The coefficients χ for columns of `stride` bytes; the last one is 1.
+/// Returns the coefficients χ for columns of `stride` bytes; the last one is 1.
 ///
 /// Paper: Roy22, consistency | consistency check, for both extensions
 ///
@@ -79,7 +79,7 @@ pub fn coefficients(challenge: Challenge, stride: usize) -> Vec<Block> {
     chi
 }
 
-/// x̃: the hash of the padded choices.
+/// Returns x̃, the hash of the padded choices.
 pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
     let of = |chunk: &[u8]| Block::from_bytes(chunk.try_into().expect("16 bytes"));
     let blocks: Zeroizing<Vec<Block>> = Zeroizing::new(x.chunks_exact(16).map(of).collect());
@@ -88,14 +88,14 @@ pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
 
 /// The side that holds Δ and gets keys.
 ///
-/// One draw is one call of [`receive_columns`](CotSender::receive_columns) and one of
-/// [`verify`](CotSender::verify), after which the columns' [rows](Columns::rows) are the keys; or
-/// all in one: [`extend`](CotSender::extend). A session stays open across draws. The memory for
-/// them is the caller's, who needs one for many sessions.
+/// One draw is a call of [`receive_columns`](CotSender::receive_columns) and one of
+/// [`verify`](CotSender::verify), after which the columns' [rows](Columns::rows) are the keys.
+/// [`extend`](CotSender::extend) is a whole draw in one call. A session stays open across draws.
+/// The caller provides the memory, and can use the same for many sessions.
 ///
 /// Paper: YWZ20, Fig. 2 | F_COTe
 pub trait CotSender: Send {
-    /// The global key Δ.
+    /// Returns the global key Δ.
     fn delta(&self) -> &Delta;
 
     /// Computes this party's columns `q` for a draw of `n` bits and receives the peer's correction;
@@ -116,7 +116,7 @@ pub trait CotSender: Send {
     /// Paper: YWZ20, Fig. 4, 5–7
     ///
     /// # Errors
-    /// `PeerMisbehaved` (by `peer`) when they do not fit, after which the session must be dropped.
+    /// `PeerMisbehaved` (by `peer`) when they do not match; then the session must be dropped.
     fn verify(
         &self,
         peer: PartyId,
@@ -127,17 +127,17 @@ pub trait CotSender: Send {
         self.guard().pass(columns_agree(**self.delta(), &q.hash(chi), x, t), peer, EXTENSION)
     }
 
-    /// The guard of all checks under this Δ.
+    /// Returns the guard of all checks under this Δ.
     fn guard(&self) -> &SelectiveFailureGuard;
 
-    /// The transcript of this direction between two parties.
+    /// Returns the transcript of this direction between two parties.
     fn transcript(&mut self) -> &mut Transcript;
 
-    /// A whole draw between two parties: fills `keys` with fresh keys, one per choice bit that the
-    /// peer draws at the same time with [`CotReceiver::extend`].
+    /// Performs a whole draw between two parties: fills `keys` with fresh keys, one per choice bit
+    /// that the peer draws at the same time with [`CotReceiver::extend`].
     ///
     /// # Errors
-    /// As the steps it is made of.
+    /// As [`receive_columns`](CotSender::receive_columns) and [`verify`](CotSender::verify).
     fn extend(
         &mut self,
         channel: &mut Channel,
@@ -155,7 +155,8 @@ pub trait CotSender: Send {
     }
 }
 
-/// The side that holds the choice bits and gets MACs. Only sends, so it never waits for the peer.
+/// The side that holds the choice bits and gets MACs. It only sends, so it never waits for the
+/// peer.
 ///
 /// Paper: YWZ20, Fig. 2
 pub trait CotReceiver: Send {
@@ -172,10 +173,11 @@ pub trait CotReceiver: Send {
         correction: &mut Correction,
     ) -> Result<[u8; 32]>;
 
-    /// The transcript of this direction between two parties, and the generator of random tails.
+    /// Returns the transcript of this direction between two parties, and the generator of random
+    /// tails.
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg);
 
-    /// A whole draw between two parties: fills `macs` with a MAC for each of `choices`.
+    /// Performs a whole draw between two parties: fills `macs` with a MAC for each of `choices`.
     ///
     /// # Errors
     /// `Transport` when the peer is gone; `InvalidInput` when the lengths differ or are larger than
@@ -215,7 +217,7 @@ pub(crate) fn check_draw(choices: usize, outputs: usize) -> Result<()> {
     Ok(())
 }
 
-/// Compares hashes of columns: q̃^i with t̃^i ⊕ Δ_i·x̃, all of them, in constant time.
+/// Whether q̃^i = t̃^i ⊕ Δ_i·x̃ for all columns, compared in constant time.
 ///
 /// Paper: Roy22, consistency
 ///
@@ -232,23 +234,24 @@ fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
     difference.ct_eq(&Block::ZERO) && q.len() == t.len()
 }
 
-/// Gives the results of all checks under one Δ one after another, and none after a failure.
+/// Reports the results of all checks under one Δ one after another, and lets none pass after a
+/// failure.
 ///
-/// A cheater may guess a bit of Δ per check. Were two lanes, or two peers in league, to be checked
-/// at the same time, they could learn from the second verdict although the first one failed; here
-/// nothing passes after a failure, and every later check reports that first one.
+/// A cheater may guess a bit of Δ per check. If two lanes, or two colluding peers, were checked at
+/// the same time, they could learn from the second verdict although the first check failed. Here
+/// nothing passes after a failure, and every later check reports the first failure.
 #[derive(Default)]
 pub struct SelectiveFailureGuard {
     failed: Mutex<Option<(PartyId, Check)>>,
 }
 
 impl SelectiveFailureGuard {
-    /// A guard to be shared by all senders under one Δ.
+    /// Returns a guard to be shared by all senders under one Δ.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Lets a check through only if it passed and all before it did.
+    /// Lets a check pass only if it succeeded and all earlier ones did.
     pub(crate) fn pass(&self, passed: bool, party: PartyId, check: Check) -> Result<()> {
         let mut failed = self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !passed && failed.is_none() {
@@ -261,8 +264,7 @@ impl SelectiveFailureGuard {
     }
 }
 
-/// A party's global key, with the guard of everything that is checked under it: towards all
-/// peers and on all lanes.
+/// A party's global key, with the guard of all checks under it, for all peers and on all lanes.
 #[derive(Clone)]
 pub struct GlobalKey {
     /// Δ.
@@ -272,16 +274,16 @@ pub struct GlobalKey {
 }
 
 impl GlobalKey {
-    /// A key under which nothing was checked yet.
+    /// Returns a key under which nothing has been checked yet.
     pub fn new(delta: Delta) -> Self {
         GlobalKey { delta, guard: SelectiveFailureGuard::new() }
     }
 }
 
-/// Which of a session's extensions this is; enters its challenges.
+/// Identifies one of a session's extensions, and is part of its challenges.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtensionId {
-    /// The party that holds Δ; `None` where all parties but the receiver check one draw together.
+    /// The party that holds Δ; `None` if all parties but the receiver check one draw together.
     pub sender: Option<PartyId>,
     /// The party that holds the choice bits.
     pub receiver: PartyId,
@@ -290,7 +292,7 @@ pub struct ExtensionId {
 }
 
 impl ExtensionId {
-    /// A transcript that has absorbed session and stream.
+    /// Returns a transcript that has absorbed the session and this stream.
     pub fn transcript(self, session: &[u8; 32]) -> Transcript {
         let mut transcript = Transcript::new("symbolon correlated ot 2", session);
         match self.sender {
@@ -302,8 +304,8 @@ impl ExtensionId {
         transcript
     }
 
-    /// Where the streams of its seeds start ([`Prg`]): no other extension of any session starts
-    /// there.
+    /// Returns the start of the streams of its seeds ([`Prg`]). No other extension of any session
+    /// starts there.
     pub fn start(self, session: &[u8; 32]) -> Block {
         self.transcript(session).challenge("start of streams").into_block()
     }
@@ -313,7 +315,7 @@ impl ExtensionId {
 mod tests {
     use super::*;
 
-    /// Session, both parties and the lane enter the challenge before anything is said.
+    /// The challenge depends on the session, both parties and the lane before any message is sent.
     #[test]
     fn challenges_of_other_streams_are_others() {
         let of = |session: u8, sender: Option<PartyId>, receiver: PartyId, lane: u64| {

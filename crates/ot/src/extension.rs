@@ -22,7 +22,7 @@ pub enum OtExtension {
 }
 
 impl OtExtension {
-    /// All extensions, in the order of what they send, the most first.
+    /// All extensions, from the one that sends most to the one that sends least.
     pub const ALL: [OtExtension; 4] = [
         OtExtension::Iknp,
         OtExtension::SoftSpoken { k: TreeDepth::Two },
@@ -30,7 +30,7 @@ impl OtExtension {
         OtExtension::SoftSpoken { k: TreeDepth::Eight },
     ];
 
-    /// The name in commands, configuration and the handshake.
+    /// Returns the name in commands, configuration and the handshake.
     pub const fn name(self) -> &'static str {
         match self {
             OtExtension::Iknp => "iknp",
@@ -50,10 +50,10 @@ impl fmt::Display for OtExtension {
 impl FromStr for OtExtension {
     type Err = Error;
 
-    /// The extension with this name.
+    /// Returns the extension with this name.
     ///
     /// # Errors
-    /// `InvalidInput`, which lists the names there are.
+    /// `InvalidInput`, whose text lists the names.
     fn from_str(name: &str) -> Result<Self, Error> {
         OtExtension::ALL.into_iter().find(|ot_extension| ot_extension.name() == name).ok_or_else(
             || {
@@ -64,7 +64,7 @@ impl FromStr for OtExtension {
     }
 }
 
-/// Bytes on the wire, headers of messages not counted, for one draw of `n` correlated OTs.
+/// Returns the bytes on the wire, without message headers, of one draw of `n` correlated OTs.
 pub fn draw_bytes(ot_extension: OtExtension, n: usize) -> usize {
     match ot_extension {
         OtExtension::Iknp => iknp::draw_bytes(n),

@@ -22,7 +22,7 @@ use crate::cot::{self, CotReceiver, CotSender, column_bytes};
 pub use crate::cot::{COLUMNS, ExtensionId, MAX_DRAW, SelectiveFailureGuard};
 use crate::messages::IKNP_U;
 
-/// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
+/// Returns the bytes on the wire, without message headers, of one draw of `n` bits.
 pub fn draw_bytes(n: usize) -> usize {
     COLUMNS * column_bytes(n) + cot::CHECK_BYTES
 }
@@ -35,9 +35,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts from 128 pairs of seeds, of which the peer knows one each.
+    /// Starts from 128 pairs of seeds; the peer knows one seed of each pair.
     ///
-    /// `stream` tells apart the directions and lanes of one session; `tails` makes the random tails
+    /// `stream` distinguishes the directions and lanes of a session; `tails` makes the random tails
     /// that hide x̃.
     pub fn new(
         seeds: &[[Block; 2]; COLUMNS],
@@ -84,7 +84,7 @@ impl CotReceiver for Receiver {
     }
 }
 
-/// The sender: holds Δ and the seed of each pair that Δ's bits chose.
+/// The sender: holds Δ and the seed of each pair that Δ's bit chose.
 pub struct Sender {
     delta: Delta,
     seeds: Vec<Prg>,
@@ -95,7 +95,7 @@ pub struct Sender {
 impl Sender {
     /// Starts from Δ and 128 seeds: seed i is the one that bit i of Δ chose.
     ///
-    /// `stream` and `guard` are shared with nobody and with all senders under this Δ.
+    /// `stream` is shared with no other sender, `guard` with all senders under this Δ.
     pub fn new(
         delta: &Delta,
         seeds: &[Block; COLUMNS],
@@ -131,8 +131,8 @@ impl CotSender for Sender {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
         u.resize(COLUMNS * stride, 0);
-        // This party's part needs nothing from the peer: it is done while the message is on its
-        // way.
+        // This party's part needs nothing from the peer, so it is done while the message is in
+        // transit.
         q.reset(stride);
         for (seed, q) in self.seeds.iter_mut().zip(q.each_mut()) {
             seed.fill(q);

@@ -1,15 +1,14 @@
 //! Oblivious transfer: a maliciously secure base OT, and correlated OT extended from it.
 //!
-//! Correlated OT is the engine room of every protocol here: the *sender* holds one secret Δ, the
-//! *receiver* holds bits x_k, and each k gives the sender a key K_k and the receiver a MAC
-//! M_k = K_k ⊕ x_k·Δ. That is exactly an authenticated bit.
+//! Every protocol here is built on correlated OT: the *sender* holds one secret Δ, the *receiver*
+//! holds bits x_k, and for each k the sender gets a key K_k and the receiver a MAC
+//! M_k = K_k ⊕ x_k·Δ. This is exactly an authenticated bit.
 //!
 //! * [`base`]: 128 OTs from public-key operations, once per session;
-//! * [`cot`]: what every OT extension does and the check they share;
+//! * [`cot`]: what every OT extension does, and the check they share;
 //! * [`iknp`]: the extension of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
-//! * [`softspoken`]: Roy's extension, which computes more and sends less, and [`pprf`], the trees
-//!   it grows on;
-//! * [`extension`]: which of them a session uses;
+//! * [`softspoken`]: Roy's extension, which computes more and sends less, and [`pprf`], its trees;
+//! * [`extension`]: which OT extension a session uses;
 //! * [`vole`]: subspace vector OLE over another code ([`codes`]), for XOR-homomorphic commitments;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.
 

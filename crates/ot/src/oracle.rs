@@ -1,10 +1,10 @@
-//! Many short hashes under one name.
+//! Many short hashes under one context.
 
 use blake3::Hasher;
 use zeroize::Zeroize;
 
-/// BLAKE3 in its mode for deriving keys, with one context. Making it costs more than a hash of a
-/// few dozen bytes, and wiping it as much again, so it is made once for many. Wiped on drop.
+/// BLAKE3 in key-derivation mode, with one context. Creating a hasher costs more than hashing a few
+/// dozen bytes, and wiping it costs as much again, so one hasher serves many hashes. Wiped on drop.
 pub(crate) struct Oracle(Hasher);
 
 impl Oracle {
@@ -12,12 +12,12 @@ impl Oracle {
         Oracle(Hasher::new_derive_key(context))
     }
 
-    /// The digest of `parts`, one after another.
+    /// Returns the digest of `parts`, one after another.
     pub fn digest(&mut self, parts: &[&[u8]]) -> [u8; 32] {
         *self.absorb(parts).finalize().as_bytes()
     }
 
-    /// The first bytes of the same, and more.
+    /// Fills `out` with the digest of `parts`, one after another, extended to any length.
     pub fn fill(&mut self, parts: &[&[u8]], out: &mut [u8]) {
         self.absorb(parts).finalize_xof().fill(out);
     }

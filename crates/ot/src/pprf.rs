@@ -3,36 +3,37 @@
 //!
 //! This is the all-but-one OT of SoftSpokenOT (Roy, CRYPTO 2022), made from base OTs by the trees
 //! of Goldreich, Goldwasser and Micali, with the paper's check against a cheating tree sender. The
-//! paper hashes each tree's values by itself; here one hash covers all trees.
+//! paper hashes the values of each tree separately; here one hash covers all trees.
 //!
 //! # Building and puncturing
-//! Δ is cut into 128/k blocks of k bits, one tree a block. The *tree sender* (the receiver of
-//! correlated OTs) has the 128 pairs of seeds K_i^0, K_i^1; the *tree receiver* (their sender) has
-//! K_i^{Δ_i}. A leaf is labelled y, a number of k bits; level j of the tree decides bit j. Level 0
-//! is made of two seeds: node c is K^{1−c} of the block's bit 0. A node has two children, whose
-//! labels have 0 and 1 as their next bit. For every level j ≥ 1 and c = 0, 1 the tree sender sends
+//! Δ is cut into 128/k blocks of k bits, with one tree per block. The *tree sender* (the receiver
+//! of correlated OTs) has the 128 pairs of seeds K_i^0, K_i^1; the *tree receiver* (the sender of
+//! correlated OTs) has K_i^{Δ_i}. The label of a leaf is y, a number of k bits; level j of the tree
+//! determines bit j. Level 0 has two seeds: node c is K^{1−c} of the block's bit 0. A node has two
+//! children, whose labels have 0 and 1 as their next bit. For every level j ≥ 1 and c = 0, 1 the
+//! tree sender sends
 //!
 //! ```text
 //! K_j^{1−c} ⊕ (⊕ of all nodes of level j with bit j = c)
 //! ```
 //!
-//! The tree receiver decrypts the one for c = 1 − Δ_j. It knows the children of all nodes but one,
-//! so this sum gives it the child it lacks that leaves the path of Δ; the child on the path it
-//! never gets. In the end it lacks the leaf with label Δ, whose seed is as good as random to it:
-//! each node of the path is a generator's output of which everything else about it has been
+//! The tree receiver decrypts the sum for c = 1 − Δ_j. It knows the children of all nodes but one,
+//! and of that node's two children the sum gives it the one off the path of Δ; it never gets the
+//! one on the path. In the end it lacks the leaf with label Δ, whose seed is as good as random to
+//! it: each node of the path is a generator's output of which everything else about it has been
 //! revealed under independent keys.
 //!
 //! # The check
-//! A cheating tree sender sends sums that fit some values of Δ only. So each leaf v makes, besides
-//! a seed, a 256-bit value f(v), and the tree sender sends for each tree τ = ⊕_y f(v_y), and one
-//! hash h of all f(v_y) of all trees in order. The tree receiver computes f of the leaves it has,
-//! the missing one from τ, and compares the hash.
+//! A cheating tree sender may send sums that fit only some values of Δ. So each leaf v yields a
+//! 256-bit value f(v) in addition to a seed. The tree sender sends τ = ⊕_y f(v_y) for each tree,
+//! and one hash h of all f(v_y) of all trees in order. The tree receiver computes f of the leaves
+//! it has, gets the missing value from τ, and compares the hash.
 //!
-//! The check leaks as the one of the extension does: a set of s out of 2^k values of a block passes
-//! with probability s/2^k. `docs/proofs/ot-extension.md` has the proof.
+//! Like the check of the extension, this check leaks: a guess of s out of the 2^k values of a block
+//! passes with probability s/2^k. `docs/proofs/ot-extension.md` has the proof.
 //!
-//! The values τ and h tell the tree receiver f of the missing leaf, an output independent of its
-//! seed.
+//! From τ and h the tree receiver learns f of the missing leaf, an output that is independent of
+//! the leaf's seed.
 //!
 //! # The generator
 //! The child with label y is H_y(v) for its parent v, with the re-keyed AES of
@@ -70,10 +71,10 @@ pub enum TreeDepth {
 }
 
 impl TreeDepth {
-    /// All of them.
+    /// All depths.
     pub const ALL: [TreeDepth; 3] = [TreeDepth::Two, TreeDepth::Four, TreeDepth::Eight];
 
-    /// k, the number of bits.
+    /// Returns k, the number of bits.
     pub const fn bits(self) -> usize {
         match self {
             TreeDepth::Two => 2,
@@ -82,24 +83,24 @@ impl TreeDepth {
         }
     }
 
-    /// Leaves of a tree, 2^k.
+    /// Returns the number of leaves of a tree, 2^k.
     pub const fn leaves(self) -> usize {
         1 << self.bits()
     }
 
-    /// Trees for all of Δ, 128/k.
+    /// Returns the number of trees for all of Δ, 128/k.
     pub const fn trees(self) -> usize {
         128 / self.bits()
     }
 }
 
-/// Bytes of the tree sender's message for the trees of one Δ, the same for every k.
+/// Returns the bytes of the tree sender's message for the trees of one Δ, the same for every k.
 pub const fn message_bytes(k: TreeDepth) -> usize {
     message_bytes_of(k, k.trees())
 }
 
-/// Bytes of the tree sender's message for some number of trees: two sums for each level of each
-/// tree but the first ones, a τ for each tree, and h.
+/// Returns the bytes of the tree sender's message for some number of trees: two sums for each level
+/// of each tree except the first, a τ for each tree, and h.
 pub(crate) const fn message_bytes_of(k: TreeDepth, trees: usize) -> usize {
     trees * tree_bytes(k) + VALUE
 }
@@ -108,7 +109,7 @@ const fn tree_bytes(k: TreeDepth) -> usize {
     (k.bits() - 1) * 2 * 16 + VALUE
 }
 
-/// One direction of one session: what its trees are bound to.
+/// One direction of one session, to which its trees are bound.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeParams<'a> {
     /// The session.
@@ -129,8 +130,8 @@ impl TreeParams<'_> {
         hasher
     }
 
-    /// Who builds and who punctures: without both, two pairs with one tree sender would share a
-    /// domain.
+    /// Returns which party builds and which punctures. Without both, two pairs of parties with the
+    /// same tree sender would share a domain.
     fn direction(&self) -> [u8; 4] {
         let ([a, b], [c, d]) = (self.tree_sender.to_le_bytes(), self.tree_receiver.to_le_bytes());
         [a, b, c, d]
@@ -141,7 +142,7 @@ impl TreeParams<'_> {
     }
 }
 
-/// The keys of levels, apart from other uses of the same base OTs.
+/// Derives the keys of levels, separately from other uses of the same base OTs.
 struct LevelKeys<'a> {
     tree_params: &'a TreeParams<'a>,
     oracle: Oracle,
@@ -156,17 +157,17 @@ impl LevelKeys<'_> {
     }
 }
 
-/// For each tree the label of a leaf. Wiped on drop.
+/// The label of one leaf per tree. Wiped on drop.
 pub(crate) struct PuncturePoints(Zeroizing<Vec<u8>>);
 
 impl PuncturePoints {
-    /// The blocks of Δ.
+    /// Returns the blocks of Δ.
     pub fn blocks(k: TreeDepth, delta: &Delta) -> Self {
         let block = |tree| block_of(k, **delta, tree) as u8;
         PuncturePoints(Zeroizing::new((0..k.trees()).map(block).collect()))
     }
 
-    /// These labels, of k ≤ 8 bits.
+    /// Returns these labels, which have k ≤ 8 bits.
     pub fn new(labels: Zeroizing<Vec<u8>>) -> Self {
         PuncturePoints(labels)
     }
@@ -183,15 +184,15 @@ impl PuncturePoints {
 /// The seeds of all leaves of all trees, tree by tree. Wiped on drop.
 pub(crate) struct Leaves {
     pub k: TreeDepth,
-    /// A tree's seeds are in the order of y ⊕ this.
+    /// The seeds of a tree are in the order y ⊕ its point.
     points: PuncturePoints,
     seeds: Zeroizing<Vec<Block>>,
-    /// A digest of the tree sender's message: what makes a challenge depend on the trees.
+    /// A digest of the tree sender's message, which makes challenges depend on the trees.
     pub binding: [u8; 32],
 }
 
 impl Leaves {
-    /// The seeds for one lane, one tree after another.
+    /// Returns the seeds for one lane, one tree after another.
     pub fn lane(&self, lane: u64) -> impl Iterator<Item = Zeroizing<Vec<Block>>> {
         let start = derive_block("symbolon punctured trees 2: lane", &self.binding, lane);
         let hash = TweakedHash::new(start);
@@ -204,15 +205,15 @@ impl Leaves {
     }
 }
 
-/// The tree sender's leaves: all, in the order of their labels.
+/// The tree sender's leaves: all of them, in the order of their labels.
 pub struct SenderTrees(pub(crate) Leaves);
 
-/// The tree receiver's leaves, which exist only if the check passed: those of a tree in the order y
-/// ⊕ Δ's block, with zero in place of number 0, which it does not know.
+/// The tree receiver's leaves, which exist only if the check passed. The leaves of a tree are in
+/// the order y ⊕ Δ's block, with zero in place of number 0, which the tree receiver does not know.
 pub struct PuncturedTrees(pub(crate) Leaves, pub(crate) Delta);
 
-/// Builds the trees: returns the leaves and the message that lets the peer have all but one of
-/// each.
+/// Builds the trees. Returns the leaves, and the message that gives the peer all leaves of each
+/// tree but one.
 ///
 /// Paper: Roy22, punctured PRF | GGM trees, punctured
 pub fn build_trees(
@@ -253,8 +254,8 @@ pub(crate) fn build_any(tree_params: TreeParams<'_>, pairs: &[[Block; 2]]) -> (L
     (Leaves { k, points: PuncturePoints::zeros(trees), seeds, binding }, message)
 }
 
-/// Punctures the trees at `delta`'s blocks, with the seeds `chosen` by Δ's bits from the base OTs'
-/// pairs and the tree sender's message.
+/// Punctures the trees at the blocks of `delta`. `chosen` are the seeds that Δ's bits chose from
+/// the base OTs' pairs, `message` is the tree sender's.
 ///
 /// Paper: Roy22, punctured PRF
 ///
@@ -265,8 +266,8 @@ pub(crate) fn build_any(tree_params: TreeParams<'_>, pairs: &[[Block; 2]]) -> (L
 /// `select` and `swap_if`
 ///
 /// # Errors
-/// `PeerMisbehaved` (by the tree sender) when the check fails, or one under this Δ did before;
-/// `InvalidInput` when the message is not of [`message_bytes`].
+/// `PeerMisbehaved` (by the tree sender) when the check fails, or an earlier one under this Δ
+/// failed; `InvalidInput` when the message does not have [`message_bytes`].
 pub fn puncture(
     tree_params: TreeParams<'_>,
     delta: &Delta,
@@ -297,7 +298,7 @@ pub(crate) fn puncture_any(
     Ok(Leaves { k: tree_params.k, points, seeds, binding })
 }
 
-/// The tree receiver's leaves, and whether the check passed.
+/// Returns the tree receiver's leaves, and whether the check passed.
 fn descend(
     tree_params: TreeParams<'_>,
     points: &PuncturePoints,
@@ -310,7 +311,7 @@ fn descend(
     (seeds, hash == blake3::Hash::from_bytes(sent))
 }
 
-/// The tree receiver's leaves, and the hash of all f(v) as it finds them.
+/// Returns the tree receiver's leaves, and the hash of all f(v) as it finds them.
 fn descend_hash(
     tree_params: TreeParams<'_>,
     points: &PuncturePoints,
@@ -340,7 +341,7 @@ fn descend_hash(
 
 const HASH: &str = "symbolon punctured trees 2: hash of leaves";
 
-/// The number of a leaf's hashes: its seed, and the two halves of f.
+/// The numbers of a leaf's hashes: the one for its seed, and those for the two halves of f.
 const SEED: usize = 32;
 const HALVES: [usize; 2] = [33, 34];
 
@@ -359,7 +360,7 @@ impl TreeExpander {
         TreeExpander { hash: TweakedHash::new(start), tree, shift }
     }
 
-    /// The bit of the shift that `level` decides.
+    /// Returns bit `level` of the shift.
     fn bit(&self, level: usize) -> bool {
         self.shift >> level & 1 == 1
     }
@@ -370,15 +371,15 @@ impl TreeExpander {
         self.hash.hash_with(&tweaks, 1, nodes);
     }
 
-    /// The nodes of `level` from their parents: first all children whose new, highest bit is that
-    /// of the shift, then their siblings.
+    /// Returns the nodes of `level` from their parents: first all children whose new, highest bit
+    /// is that of the shift, then their siblings.
     fn children(&self, level: usize, parents: &[Block]) -> Zeroizing<Vec<Block>> {
         let mut nodes = Zeroizing::new([parents, parents].concat());
         self.hash(level, &mut nodes);
         nodes
     }
 
-    /// The last level, punctured at the shift, with zero as number 0.
+    /// Returns the last level, punctured at the shift, with zero in place of number 0.
     fn descend(
         &self,
         keys: &mut LevelKeys<'_>,
@@ -390,7 +391,7 @@ impl TreeExpander {
             nodes = self.children(level, &nodes);
             let half = nodes.len() / 2;
             let (path, off) = nodes.split_at_mut(half);
-            // The child on the path and its sibling, made from nothing.
+            // The child on the path and its sibling were computed from an unknown parent.
             (path[0], off[0]) = (Block::ZERO, Block::ZERO);
             let [zero, one] = [0, 16].map(|at| block(&sums[at..at + 16]));
             let sent = one ^ (zero ^ one).select(self.bit(level));
@@ -399,14 +400,14 @@ impl TreeExpander {
         nodes
     }
 
-    /// The leaves' seeds.
+    /// Returns the leaves' seeds.
     fn seeds(&self, leaves: &[Block]) -> Zeroizing<Vec<Block>> {
         let mut seeds = Zeroizing::new(leaves.to_vec());
         self.hash(SEED, &mut seeds);
         seeds
     }
 
-    /// The leaves' values f.
+    /// Returns the leaves' values f.
     fn values(&self, leaves: &[Block]) -> Zeroizing<Vec<Value>> {
         let [first, second] = HALVES.map(|half| {
             let mut out = Zeroizing::new(leaves.to_vec());
@@ -417,14 +418,15 @@ impl TreeExpander {
     }
 }
 
-/// Tweaks for `n` nodes of a tree in the order y ⊕ `shift`'s low bits; `n` is a power of two.
+/// Returns the tweaks for `n` nodes of a tree in the order y ⊕ `shift`'s low bits; `n` is a power
+/// of two.
 fn tweaks(tree: usize, use_: usize, n: usize, shift: u128) -> Zeroizing<Vec<u128>> {
     let first = (tree as u128) << 64 | (use_ as u128) << 32;
     let label = |z: u128| z ^ shift & (n as u128 - 1);
     Zeroizing::new((0..n as u128).map(|z| first | label(z)).collect())
 }
 
-/// The block of Δ that a tree covers, in the low bits.
+/// Returns the block of Δ that a tree covers, in the low bits.
 fn block_of(k: TreeDepth, delta: Block, tree: usize) -> u128 {
     delta.0 >> (tree * k.bits()) & (k.leaves() as u128 - 1)
 }
@@ -441,8 +443,8 @@ fn total(values: &[Value]) -> Value {
     values.iter().fold([Block::ZERO; 2], |sum, value| [sum[0] ^ value[0], sum[1] ^ value[1]])
 }
 
-/// Swaps each value with the one whose number differs in the bit `distance`, if `swap`; without a
-/// branch.
+/// If `swap`, swaps each value with the one whose number differs in the bit `distance`. Does not
+/// branch on `swap`.
 fn swap_if(values: &mut [Value], distance: usize, swap: bool) {
     for pair in values.chunks_exact_mut(2 * distance) {
         let (low, high) = pair.split_at_mut(distance);

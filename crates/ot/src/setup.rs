@@ -1,19 +1,21 @@
-//! From nothing to correlated OT in both directions.
+//! Sets up correlated OT in both directions.
 //!
 //! Public-key base OTs are run in one direction only: party 0 sends, party 1 receives with the bits
 //! of its Δ as choices, which makes party 1 the COT sender and party 0 the COT receiver. The base
 //! OTs of the other direction are made from that first extension: party 0 draws 128 correlated OTs
 //! with the bits of *its* Δ as choice bits; hashing K and K ⊕ Δ gives party 1 the pairs of seeds,
-//! hashing M gives party 0 the chosen one. The consistency check of that draw runs before the seeds
-//! are used. A party that passes it by guessing bits of Δ has gained no more than in any other
-//! draw.
+//! hashing M gives party 0 the chosen seeds. The consistency check of that draw runs before the
+//! seeds are used. A party that passes it by guessing bits of Δ has gained no more than in any
+//! other draw.
 //!
 //! The first extension is IKNP's, whatever extension the session uses: 128 correlated OTs are too
-//! few for anything else to pay. [`crate::softspoken`] then makes its trees from the same 128 seeds
-//! in each direction, at the cost of one message each way, and checks them before they are used.
+//! few for any other extension to pay off. [`crate::softspoken`] then makes its trees from the same
+//! 128 seeds in each direction, at the cost of one message each way, and checks them before they
+//! are used.
 //!
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
-//! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
+//! same Δ: party j cannot use another Δ on another lane, because it knows only the seeds that its Δ
+//! chose.
 //!
 //! Departure: base OT: directions | both | one; the other from the first extension | that extension
 //! passes its check before its seeds are used
@@ -63,16 +65,16 @@ pub fn both_directions(
     Ok(made.pop().expect("one list of lanes per channel"))
 }
 
-/// The same with all peers at once, `channels` in ascending order of them: returns for each peer
-/// its lanes.
+/// Runs the set-up with all peers at once, and returns the lanes of each peer. `channels` are in
+/// ascending order of the peers.
 ///
-/// Every step is taken with all peers before the next one with any, and sends before it waits. So
-/// what one peer's answer takes to come is spent on the others, and the whole takes as many trips
-/// over the links as with one peer. One thread does it all: checks run one after another, and the
-/// first that fails is the last.
+/// Each step is taken with all peers before the next step is taken with any, and sends before it
+/// waits. So the work for other peers fills the time until one peer's answer arrives, and the whole
+/// set-up takes as many trips over the links as with one peer. One thread does everything: checks
+/// run one after another, and the first failure ends the set-up.
 ///
 /// # Errors
-/// As [`both_directions`], by the first peer with whom it fails.
+/// As [`both_directions`], for the first peer with which it fails.
 pub fn with_all(
     channels: &mut [Channel],
     session: &[u8; 32],
@@ -98,7 +100,8 @@ pub fn with_all(
     }
 }
 
-/// Base OTs in one direction with every peer, and the other direction's seeds from the first draw.
+/// Runs base OTs in one direction with every peer, and makes the seeds of the other direction from
+/// the first draw.
 fn base_seeds<'a>(
     channels: &mut [Channel],
     session: &'a [u8; 32],
@@ -132,7 +135,8 @@ fn base_seeds<'a>(
         receivers.push(base::Receiver::begin(channel, session, &pair.choices, prg)?);
         channel.flush()?;
     }
-    // What comes first now waits for nothing but the above, what comes then for nothing but this.
+    // The first loop waits only for messages that peers send above, the second only for messages
+    // that they send in the first.
     let mut seeds_with_larger = Vec::with_capacity(larger.len());
     for ((channel, pair), sender) in to_larger.iter_mut().zip(larger).zip(senders) {
         seeds_with_larger.push(pair.seeds_as_smaller(channel, sender, prg)?);
@@ -146,7 +150,7 @@ fn base_seeds<'a>(
     Ok(seeds)
 }
 
-/// This party and one peer before they have anything in common.
+/// This party and one peer before their base OTs.
 struct Pair<'a> {
     session: &'a [u8; 32],
     me: PartyId,
@@ -157,13 +161,14 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The draw from which the second direction starts.
+    /// Returns the draw from which the second direction starts.
     fn bootstrap(&self) -> ExtensionId {
         let (smaller, larger) = (self.me.min(self.peer), self.me.max(self.peer));
         ExtensionId { sender: Some(larger), receiver: smaller, lane: 0 }
     }
 
-    /// With a larger peer: this party sends base OTs, and is the receiver of the first draw.
+    /// Returns the seeds with a larger peer: this party sends base OTs, and is the receiver of the
+    /// first draw.
     fn seeds_as_smaller(
         &self,
         channel: &mut Channel,
@@ -182,7 +187,8 @@ impl<'a> Pair<'a> {
         Ok(self.directed(pairs, Secret::new(chosen)))
     }
 
-    /// With a smaller peer: this party receives base OTs, and is the sender of the first draw.
+    /// Returns the seeds with a smaller peer: this party receives base OTs, and is the sender of
+    /// the first draw.
     fn seeds_as_larger(
         &self,
         channel: &mut Channel,
@@ -208,7 +214,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// What the base OTs of both directions with one peer come to.
+/// The result of the base OTs of both directions with one peer.
 struct DirectedSeeds<'a> {
     session: &'a [u8; 32],
     me: PartyId,
@@ -219,7 +225,8 @@ struct DirectedSeeds<'a> {
 }
 
 impl DirectedSeeds<'_> {
-    /// What is sent to the peer and what comes from it on a lane.
+    /// Returns the two extensions of a lane: the one with this party as the sender, and the one
+    /// with the peer as the sender.
     fn streams(&self, lane: u64) -> (ExtensionId, ExtensionId) {
         let DirectedSeeds { me, peer, .. } = *self;
         let stream = |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane };
@@ -249,7 +256,7 @@ impl DirectedSeeds<'_> {
         Ok(sender_trees)
     }
 
-    /// Receives the peer's trees and checks them.
+    /// Receives and checks the peer's trees, and returns the lanes.
     fn softspoken(
         &self,
         channel: &mut Channel,
@@ -272,7 +279,7 @@ impl DirectedSeeds<'_> {
     }
 }
 
-/// The numbers of lanes; 0 was the bootstrap's own.
+/// Returns the numbers of the lanes. 0 is the number of the bootstrap draw.
 fn numbers(lanes: usize) -> impl Iterator<Item = u64> {
     1..=lanes as u64
 }
@@ -280,7 +287,7 @@ fn numbers(lanes: usize) -> impl Iterator<Item = u64> {
 type Seeds = [Block; COLUMNS];
 type Pairs = [[Block; 2]; COLUMNS];
 
-/// The bits of Δ, bit 0 first.
+/// Returns the bits of Δ, bit 0 first.
 fn delta_bits(delta: &Delta) -> BitVec {
     BitVec::from_bytes(COLUMNS, &delta.to_bytes()).expect("16 bytes are 128 bits")
 }
@@ -288,7 +295,8 @@ fn delta_bits(delta: &Delta) -> BitVec {
 /// The context of the second direction's seeds.
 const SECOND: &str = "symbolon ot setup 2: second direction";
 
-/// A seed of the second direction from a key or MAC of the first; `start` is the first one's.
+/// Derives a seed of the second direction from a key or MAC of the first; `start` is that of the
+/// first.
 fn seed(oracle: &mut Oracle, start: Block, index: usize, row: Block) -> Block {
     let row = Zeroizing::new(row.to_bytes());
     truncate(oracle.digest(&[&start.to_bytes(), &(index as u64).to_le_bytes(), &*row]))
@@ -297,7 +305,7 @@ fn seed(oracle: &mut Oracle, start: Block, index: usize, row: Block) -> Block {
 /// The context of the lanes' seeds.
 const LANE: &str = "symbolon ot setup 2: lane";
 
-/// A lane's seed from the base OT's; `start` is the lane's.
+/// Derives a lane's seed from a base OT's; `start` is that of the lane.
 fn derive(oracle: &mut Oracle, start: Block, seed: Block) -> Block {
     let seed = Zeroizing::new(seed.to_bytes());
     truncate(oracle.digest(&[&start.to_bytes(), &*seed]))

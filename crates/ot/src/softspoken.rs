@@ -12,30 +12,30 @@
 //! sender:   q^{b,j} = (⊕_{y: bit j of y ⊕ Δ_b is 1} r_y) ⊕ Δ_{b,j}·u^b  = t^{b,j} ⊕ Δ_{b,j}·x
 //! ```
 //!
-//! The sender's sum has no r_{Δ_b} in it. It equals t^{b,j} where Δ_{b,j} = 0, and t^{b,j} ⊕ (⊕_y
-//! r_y) where Δ_{b,j} = 1. The sender keeps its leaves in the order z = y ⊕ Δ_b, so that both sides
-//! compute the same sums ([`symbolon_primitives::ggm_sums`]). To the sender x is hidden by r_{Δ_b}
-//! in every block. k = 1 would be IKNP.
+//! The sender's sum does not include r_{Δ_b}. It equals t^{b,j} where Δ_{b,j} = 0, and
+//! t^{b,j} ⊕ (⊕_y r_y) where Δ_{b,j} = 1. The sender keeps its leaves in the order z = y ⊕ Δ_b, so
+//! that both sides compute the same sums ([`symbolon_primitives::ggm_sums`]). In every block,
+//! r_{Δ_b} hides x from the sender. k = 1 would be IKNP.
 //!
 //! # Soundness (the paper's subspace VOLE, for the repetition code)
-//! A cheating receiver may use another x in each block: let x_b be what block b's correction
-//! amounts to. It is well-defined, as the check of the trees makes sure that there is one tree that
-//! fits all values of Δ_b still possible; if there is only one such value, the receiver has guessed
-//! the block, and any x_b does. Then the check of [`crate::cot`] hashes every column. But for
-//! probability 2^-128 for each pair of blocks, different x_b have different hashes; let x be the
-//! one whose hash is the x̃ sent. In a block with another x_b, every one of the k columns i passes
-//! only if the t̃^i sent is right for the very bit Δ_i: the receiver has guessed all k bits of the
-//! block, passes with probability 2^-k, and could have computed what an honest receiver gets. If x̃
-//! fits no block, it has guessed all of Δ. So c bits of Δ are learned with probability 2^-c, as in
-//! IKNP, but k at a time. χ comes from a hash that covers the corrections and, by the digest that
-//! binds the trees, all leaves.
+//! A cheating receiver may use a different x in each block. Let x_b be the x that block b's
+//! correction amounts to. It is well-defined, because the check of the trees ensures that one tree
+//! fits all values of Δ_b that are still possible; if there is only one such value, the receiver
+//! has guessed the block, and any x_b will do. Then the check of [`crate::cot`] hashes every
+//! column. Except with probability 2^-128 for each pair of blocks, different x_b have different
+//! hashes; let x be the one whose hash is the x̃ that was sent. In a block with another x_b, each
+//! of the k columns i passes only if the t̃^i that was sent is right for the actual bit Δ_i. So the
+//! receiver has guessed all k bits of the block, passes with probability 2^-k, and could have
+//! computed what an honest receiver gets. If x̃ fits no block, the receiver has guessed all of Δ.
+//! So it learns c bits of Δ with probability 2^-c, as in IKNP, but k bits at a time. χ comes from a
+//! hash that covers the corrections and, by the digest that binds the trees, all leaves.
 //!
 //! # Cost
-//! A draw of n sends 128/k bits for each of n' = ⌈n/128⌉·128 + 128 rows, and 2064 bytes for the
-//! check: 16/k bytes per correlated OT, and for the largest draw 0.063 + 0.063/k more. Both sides
-//! expand 2^k·128/k streams of n' bits: 2^k/k bits of AES for each bit of the matrix, and 2·(2^k −
-//! 1)/k additions. The set-up takes the same 128 base OTs, and one message of 4128 bytes in each
-//! direction.
+//! A draw of n correlated OTs sends 128/k bits for each of n' = ⌈n/128⌉·128 + 128 rows, and 2064
+//! bytes for the check: 16/k bytes per correlated OT, and for the largest draw 0.063 + 0.063/k
+//! more. Both sides expand 2^k·128/k streams of n' bits: 2^k/k bits of AES for each bit of the
+//! matrix, and 2·(2^k − 1)/k additions. The set-up takes the same 128 base OTs, and one message of
+//! 4128 bytes in each direction.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ use crate::cot::{self, CotReceiver, CotSender, ExtensionId, SelectiveFailureGuar
 use crate::messages::SOFTSPOKEN_U;
 use crate::pprf::{Leaves, PuncturedTrees, SenderTrees, TreeDepth};
 
-/// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
+/// Returns the bytes on the wire, without message headers, of one draw of `n` bits.
 pub fn draw_bytes(k: TreeDepth, n: usize) -> usize {
     k.trees() * column_bytes(n) + cot::CHECK_BYTES
 }
@@ -71,8 +71,8 @@ impl LeafStreams {
         }
     }
 
-    /// A draw's sums: each tree's total goes to `totals` (or is overwritten by the next one's if
-    /// there is only room for one), the sums of all trees to the 128 columns of `sums`.
+    /// Computes a draw's sums. Writes each tree's total to `totals`, or over the previous total if
+    /// there is only room for one, and the sums of all trees to the 128 columns of `sums`.
     fn draw(&mut self, stride: usize, totals: &mut [u8], sums: &mut [u8]) {
         let (one, per_tree) = (totals.len() == stride, self.k.bits() * stride);
         for (b, (tree, sums)) in self.trees.iter().zip(sums.chunks_exact_mut(per_tree)).enumerate()
@@ -83,7 +83,7 @@ impl LeafStreams {
         self.next = self.next.wrapping_add((stride / 16) as u128);
     }
 
-    /// The digest of a correction, bound to the trees it is for.
+    /// Returns the digest of a correction, bound to its trees.
     fn digest(&self, u: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(&self.binding, u).as_bytes()
     }
@@ -97,9 +97,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts from the trees it sender_trees.
+    /// Starts from the trees that this party built.
     ///
-    /// `stream` tells apart the directions and lanes of one session, each of which has its own
+    /// `stream` distinguishes the directions and lanes of a session, each of which has its own
     /// streams; `tails` makes the random tails that hide x̃.
     pub fn new(trees: &SenderTrees, session: &[u8; 32], stream: ExtensionId, tails: Prg) -> Self {
         Receiver {
@@ -135,7 +135,7 @@ impl CotReceiver for Receiver {
     }
 }
 
-/// The sender: holds Δ, and all leaves but those that Δ points at.
+/// The sender: holds Δ, and all leaves except those that Δ selects.
 pub struct Sender {
     delta: Delta,
     leaf_streams: LeafStreams,
@@ -146,7 +146,7 @@ pub struct Sender {
 impl Sender {
     /// Starts from Δ and the trees that it punctured.
     ///
-    /// `stream` and `guard` are shared with nobody and with all senders under this Δ.
+    /// `stream` is shared with no other sender, `guard` with all senders under this Δ.
     pub fn new(
         trees: &PuncturedTrees,
         session: &[u8; 32],
@@ -182,8 +182,8 @@ impl CotSender for Sender {
         let k = self.leaf_streams.k;
         u.resize(k.trees() * stride, 0);
         total.resize(stride, 0);
-        // This party's part needs nothing from the peer: it is done while the message is on its
-        // way.
+        // This party's part needs nothing from the peer, so it is done while the message is in
+        // transit.
         self.leaf_streams.draw(stride, total, q.reset(stride));
         channel.recv_into(SOFTSPOKEN_U, u)?;
         for (i, q) in q.each_mut().enumerate() {
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::pprf::{self, TreeParams};
 
-    /// A correction's digest, and with it the challenge, is another one over other trees.
+    /// The digest of a correction, and so the challenge, depends on the trees.
     #[test]
     fn digests_are_bound_to_the_trees() {
         let mut prg = Prg::from_seed(Block(1));

@@ -1,9 +1,9 @@
-//! Subspace vector OLE over a binary linear code: what XOR-homomorphic commitments are made of.
+//! Subspace vector OLE over a binary linear code, from which XOR-homomorphic commitments are made.
 //! SoftSpokenOT (Roy, CRYPTO 2022), Figs. 8 and 9, for the systematic codes of [`crate::codes`].
 //!
-//! Let the code have n places and the distance d, and let q = 2^k. The *verifier* holds Δ, an
-//! element of GF(2)^k for each place. A draw of some number of rows gives the *prover* random
-//! strings u of 128 bits and rows V, and the verifier rows W; a row has k bits for each place, and
+//! Let the code have n places and distance d, and let q = 2^k. The *verifier* holds Δ, an element
+//! of GF(2)^k for each place. A draw of some number of rows gives the *prover* random strings u of
+//! 128 bits and rows V, and the verifier rows W; a row has k bits for each place, and
 //!
 //! ```text
 //! W = V ⊕ (u·G) ∗ Δ        k bits of W at place i:  V_i ⊕ (u·G)_i·Δ_i
@@ -11,10 +11,10 @@
 //!
 //! Correlated OT ([`crate::cot`]) is the same with the repetition code, where u is one chosen bit
 //! and G repeats it 128 times. The two share the trees ([`crate::pprf`]), the streams of their
-//! leaves, the column hash and the selective-failure guard. They are not one generic piece of code,
-//! because most else differs: correlated OT sends a correction for every column, as its bits are
-//! chosen, and all hashes of columns, which other parties verify too. Its messages and its inner
-//! loop stay as they are.
+//! leaves, the column hash and the selective-failure guard. They are not one generic
+//! implementation, because most of the rest differs: correlated OT sends a correction for every
+//! column, because its bits are chosen, and the hashes of all columns, which other parties verify
+//! too.
 //!
 //! Departure: commitments: new ones | SoftSpokenOT: hashes of all columns | hashes of the strings'
 //! columns, a digest of the others; two or three rows of coefficients | the receiver computes the
@@ -31,16 +31,17 @@
 //! verifier:                        W_{i,j} = V_{i,j} ⊕ Δ_{i,j}·u'_i
 //! ```
 //!
-//! The columns u' of the first 128 places are the strings: they are random, and need no correction.
-//! For each parity place i the prover sends C_i = u'_i ⊕ (u·G)_i, and the verifier adds Δ_{i,j}·C_i
-//! to W_{i,j}. So a string takes n − 128 bits. C_i is hidden by the leaf of place i that the
-//! verifier lacks.
+//! The columns u' of the first 128 places are the strings: they are random, so they need no
+//! correction. For each parity place i the prover sends C_i = u'_i ⊕ (u·G)_i, and the verifier adds
+//! Δ_{i,j}·C_i to W_{i,j}. So a string takes n − 128 bits. The leaf of place i that the verifier
+//! lacks hides C_i.
 //!
 //! # The check
 //! With h rows of coefficients χ, the prover sends ũ_i = Σ χ_k·u_{i,k} for the first 128 places and
 //! a digest of all ṽ_{i,j} = Σ χ_k·v_{i,j,k}. The verifier computes w̃_{i,j} ⊕ Δ_{i,j}·(ũ·G)_i and
-//! compares the digest. `docs/proofs/commitments.md` proves that this binds the prover (k·d ≥ ρ
-//! makes it 2^-ρ over all draws and checks), that it hides the strings, and that h rows are enough.
+//! compares the digest. `docs/proofs/commitments.md` proves that this binds the prover (for
+//! k·d ≥ ρ, except with probability 2^-ρ over all draws and checks), that it hides the strings, and
+//! that h rows are enough.
 //!
 //! # Codes and costs
 //! | k | code for ρ = 40 | bits sent for a string | AES blocks for a string, prover | base OTs |
@@ -49,8 +50,8 @@
 //! | 2 | [197, 128, 20] | 69 | 6.2 | 394 |
 //! | 4 | [161, 128, 10] | 33 | 20.1 | 644 |
 //!
-//! A draw of any size takes 128·h rows and [`Params::check_bytes`] more: for h = 2 and the largest
-//! draw, 2^15, that is 1 % and 0.13 bytes a string.
+//! A draw of any size takes an additional 128·h rows and [`Params::check_bytes`]: for h = 2 and the
+//! largest draw, 2^15, that is 1 % and 0.13 bytes per string.
 
 use std::sync::Arc;
 
@@ -91,10 +92,10 @@ pub enum FieldBits {
 }
 
 impl FieldBits {
-    /// All of them.
+    /// All values of k.
     pub const ALL: [FieldBits; 3] = [FieldBits::One, FieldBits::Two, FieldBits::Four];
 
-    /// k.
+    /// Returns k.
     pub const fn bits(self) -> usize {
         match self {
             FieldBits::One => 1,
@@ -103,7 +104,7 @@ impl FieldBits {
         }
     }
 
-    /// The trees' parameter; none for pairs of seeds.
+    /// Returns the depth of the trees; `None` for pairs of seeds.
     const fn trees(self) -> Option<TreeDepth> {
         match self {
             FieldBits::One => None,
@@ -123,10 +124,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// The shortest code with k·d ≥ `rho`.
+    /// Returns the parameters with the shortest code for which k·d ≥ `rho`.
     ///
     /// # Errors
-    /// `InvalidInput` for a ρ of 0, or one for which there is no code.
+    /// `InvalidInput` if ρ is 0, or if there is no code for it.
     pub fn new(k: FieldBits, rho: u32) -> Result<Params> {
         let distance = (rho as usize).div_ceil(k.bits());
         let fits = |code: &Code| (code.length() * k.bits()).div_ceil(64) <= MAX_ROW_WORDS;
@@ -141,42 +142,42 @@ impl Params {
         Ok(Params { k, code: Arc::new(code), hashes })
     }
 
-    /// k.
+    /// Returns k.
     pub fn k(&self) -> FieldBits {
         self.k
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn code(&self) -> &Code {
         &self.code
     }
 
-    /// The bits of Δ and of a row of V or W, which is also the number of base OTs: n·k.
+    /// Returns n·k: the bits of Δ and of a row of V or W, which is also the number of base OTs.
     pub fn columns(&self) -> usize {
         self.code.length() * self.k.bits()
     }
 
-    /// Words of a row of V or W; bits beyond [`Params::columns`] are 0.
+    /// Returns the words of a row of V or W; bits beyond [`Params::columns`] are 0.
     pub fn row_words(&self) -> usize {
         self.columns().div_ceil(64)
     }
 
-    /// Bytes of the check's message: ũ, and a digest.
+    /// Returns the bytes of the check's message: ũ, and a digest.
     pub fn check_bytes(&self) -> usize {
         self.hashes * DIMENSION * 16 + DIGEST
     }
 
-    /// The bytes of one column in a draw of `n` rows, with those that hide ũ.
+    /// Returns the bytes of one column in a draw of `n` rows, including the rows that hide ũ.
     fn column_bytes(&self, n: usize) -> usize {
         (n.next_multiple_of(128) + 128 * self.hashes) / 8
     }
 
-    /// Bytes on the wire, headers of messages not counted, for one draw of `n` rows.
+    /// Returns the bytes on the wire, without message headers, of one draw of `n` rows.
     pub fn draw_bytes(&self, n: usize) -> usize {
         self.code.parity_bits() * self.column_bytes(n) + self.check_bytes()
     }
 
-    /// The bits of the codeword of a public string, k times each, as a row.
+    /// Writes the codeword of a public string to a row, with each bit repeated k times.
     fn spread(&self, value: Block, row: &mut [u64]) {
         let code = &self.code;
         let mut word = [0u64; MAX_WORDS];
@@ -191,7 +192,7 @@ impl Params {
     }
 }
 
-/// Each bit of a word `K` times, by what makes 64 of the lowest `64 / K`.
+/// Repeats each bit of a word `K` times. `apart` makes 64 bits from the lowest `64 / K`.
 fn spread_by<const K: usize>(word: &[u64], row: &mut [u64], apart: impl Fn(u64) -> u64) {
     for (&word, row) in word.iter().zip(row.chunks_mut(K)) {
         for (part, row) in row.iter_mut().enumerate() {
@@ -200,7 +201,7 @@ fn spread_by<const K: usize>(word: &[u64], row: &mut [u64], apart: impl Fn(u64) 
     }
 }
 
-/// Σ_{b<d} C(n, b)·2^(−k·b): see the check in the module's introduction.
+/// Returns Σ_{b<d} C(n, b)·2^(−k·b): see "The check" in the module's introduction.
 fn chances(code: &Code, k: FieldBits) -> f64 {
     let (mut choose, mut sum) = (1.0f64, 0.0f64);
     for b in 0..code.distance() {
@@ -213,7 +214,7 @@ fn chances(code: &Code, k: FieldBits) -> f64 {
 /// Words of the longest codeword.
 const MAX_WORDS: usize = 8;
 
-/// The low 32 bits, each at twice its place.
+/// Returns the low 32 bits, each at twice its place.
 fn apart2(x: u64) -> u64 {
     let x = (x & 0xffff_ffff | x << 16) & 0x0000_ffff_0000_ffff;
     let x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
@@ -222,7 +223,7 @@ fn apart2(x: u64) -> u64 {
     (x | x << 1) & 0x5555_5555_5555_5555
 }
 
-/// The low 16 bits, each at four times its place.
+/// Returns the low 16 bits, each at four times its place.
 fn apart4(x: u64) -> u64 {
     let x = (x & 0xffff | x << 24) & 0x0000_00ff_0000_00ff;
     let x = (x | x << 12) & 0x000f_000f_000f_000f;
@@ -230,7 +231,7 @@ fn apart4(x: u64) -> u64 {
     (x | x << 3) & 0x1111_1111_1111_1111
 }
 
-/// h rows of χ, for columns of `stride` bytes; the last h blocks are the identity.
+/// Returns h rows of χ for columns of `stride` bytes; their last h blocks are the identity.
 fn coefficients(
     transcript: &mut Transcript,
     digest: &[u8; DIGEST],
@@ -266,7 +267,7 @@ fn check_draw(params: &Params, n: usize, rows: usize) -> Result<()> {
     Ok(())
 }
 
-/// The side that gets strings. It only sends.
+/// The side that gets strings. It only sends messages.
 pub struct Prover {
     leaf_streams: LeafStreams,
     transcript: Transcript,
@@ -280,13 +281,13 @@ impl Prover {
         Prover { leaf_streams, transcript, strings: Matrix::default(), v: Matrix::default() }
     }
 
-    /// The code and the field.
+    /// Returns the code and the field.
     pub fn params(&self) -> &Params {
         &self.leaf_streams.params
     }
 
-    /// Draws as many strings as there is room for in `values`, with their rows of V in `rows`, of
-    /// [`Params::row_words`] each.
+    /// Draws as many strings as fit in `values`, and writes their rows of V to `rows`,
+    /// [`Params::row_words`] words each.
     ///
     /// Paper: Roy22, Figs. 8, 9 | subspace VOLE over a code, and its check
     ///
@@ -331,7 +332,7 @@ impl Prover {
     }
 }
 
-/// The side that holds Δ. It only receives.
+/// The side that holds Δ. It only receives messages.
 pub struct Verifier {
     leaf_streams: LeafStreams,
     key: VerifierKey,
@@ -359,17 +360,17 @@ impl Verifier {
         }
     }
 
-    /// The code and the field.
+    /// Returns the code and the field.
     pub fn params(&self) -> &Params {
         &self.leaf_streams.params
     }
 
-    /// Draws `n` rows of W, which are to be used only if this returns.
+    /// Draws `n` rows of W, which may be used only if this succeeds.
     ///
     /// Paper: Roy22, Figs. 8, 9
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the check fails, or another one under this Δ did before; `Transport`
+    /// `PeerMisbehaved` when the check fails, or an earlier one under this Δ failed; `Transport`
     /// when the peer is gone; `InvalidInput` as [`Prover::draw`].
     pub fn draw(&mut self, channel: &mut Channel, n: usize, rows: &mut [u64]) -> Result<()> {
         let params = self.leaf_streams.params.clone();
@@ -377,8 +378,8 @@ impl Verifier {
         let stride = params.column_bytes(n);
         self.scratch.resize(stride, 0);
         self.w.reset(params.columns(), stride);
-        // This party's part needs nothing from the peer: it is done while the message is on its
-        // way.
+        // This party's part needs nothing from the peer, so it is done while the message is in
+        // transit.
         self.leaf_streams.draw_some(&mut self.scratch, self.w.columns_mut(), stride);
         self.correction.resize(params.code.parity_bits() * stride, 0);
         channel.recv_into(CORRECTION, &mut self.correction)?;
@@ -430,13 +431,13 @@ impl Verifier {
         digest_of(&hashes) == blake3::Hash::from_bytes(digest)
     }
 
-    /// What later checks of its rows take.
+    /// Returns the key for later checks of the rows.
     pub fn key(&self) -> &VerifierKey {
         &self.key
     }
 }
 
-/// Δ, with what checks under it take: all that a verifier needs once it has its rows.
+/// Δ, with everything that checks under it need: all that a verifier needs once it has its rows.
 #[derive(Clone)]
 pub struct VerifierKey {
     params: Params,
@@ -445,8 +446,8 @@ pub struct VerifierKey {
 }
 
 impl VerifierKey {
-    /// The key of these bytes, for checks that follow one another in another process. Nothing if
-    /// there are not as many as [`to_bytes`](VerifierKey::to_bytes) gives.
+    /// Reads a key from bytes, for checks one after another in another process. Returns `None` if
+    /// there are not as many bytes as [`to_bytes`](VerifierKey::to_bytes) gives.
     pub fn from_bytes(params: &Params, bytes: &[u8]) -> Option<VerifierKey> {
         let mut delta = Zeroizing::new(vec![0; params.row_words()]);
         let room: &mut [u8] = bytemuck::cast_slice_mut(&mut delta);
@@ -458,22 +459,23 @@ impl VerifierKey {
         Some(VerifierKey { params: params.clone(), delta, guard })
     }
 
-    /// Δ, 8 bytes for each of [`Params::row_words`].
+    /// Returns Δ, 8 bytes for each of [`Params::row_words`].
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         Zeroizing::new(bytemuck::cast_slice(&self.delta).to_vec())
     }
 
-    /// The code and the field.
+    /// Returns the code and the field.
     pub fn params(&self) -> &Params {
         &self.params
     }
 
-    /// Adds (value·G)∗Δ to a row: from W's row, for the prover's own string, that makes V's.
+    /// Adds (value·G)∗Δ to a row. For the prover's own string, this turns a row of W into the row
+    /// of V.
     ///
     /// `value` is public.
     ///
     /// # Panics
-    /// If the row has not [`Params::row_words`].
+    /// If the row does not have [`Params::row_words`] words.
     pub fn add_public(&self, value: Block, row: &mut [u64]) {
         let mut word = [0; MAX_ROW_WORDS];
         let word = &mut word[..self.params.row_words()];
@@ -484,11 +486,11 @@ impl VerifierKey {
         }
     }
 
-    /// Lets a check by the caller through only if it passed, and all checks under this Δ before it
+    /// Lets a check by the caller pass only if it succeeded and all earlier checks under this Δ
     /// did.
     ///
     /// # Errors
-    /// `PeerMisbehaved` by `peer`, or by the first who failed.
+    /// `PeerMisbehaved` by `peer`, or by the party that failed first.
     pub fn pass(&self, passed: bool, peer: PartyId, check: Check) -> Result<()> {
         self.guard.pass(passed, peer, check)
     }

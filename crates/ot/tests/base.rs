@@ -46,8 +46,8 @@ proptest! {
     }
 }
 
-/// RFC 9496, A.3: encodings that are no group element; and the identity, which is one, but would be
-/// a key that everybody knows.
+/// RFC 9496, A.3: encodings that are not group elements; and the identity, which is one, but would
+/// give a key that everybody knows.
 const MALFORMED: &[&str] = &[
     // The identity.
     "0000000000000000000000000000000000000000000000000000000000000000",
@@ -60,7 +60,7 @@ const MALFORMED: &[&str] = &[
     "0100000000000000000000000000000000000000000000000000000000000000",
     "01ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     "ed57ffd8c914fb201471d1c3d245ce3c746fcbe63a3679d51b6a516ebebe0e20",
-    // x² is no square.
+    // x² is not a square.
     "26948d35ca62e643e26a83177332e6b6afeb9d08e4268b650f1f5bbd8d81d371",
     // xy is negative.
     "3eb858e78f5a7254d8c9731174a94f76755fd3941c0ac93735c07ba14579630e",
@@ -68,7 +68,7 @@ const MALFORMED: &[&str] = &[
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ];
 
-/// McQuoid–Rosulek–Roy, first message: a malformed point as A is refused by its decoding, always.
+/// McQuoid–Rosulek–Roy, first message: decoding always refuses a malformed point as A.
 /// Cheat: 2 | first message | a malformed or low-order point as A | `base OT point decoding` |
 /// always
 #[test]
@@ -87,8 +87,7 @@ fn malformed_a() {
     }
 }
 
-/// McQuoid–Rosulek–Roy, second message: a malformed point as any of the s is refused by its
-/// decoding, always, in the first and the last OT.
+/// McQuoid–Rosulek–Roy, second message: decoding always refuses a malformed point as any of the s.
 /// Cheat: 2 | second message | a malformed or low-order point as any s | `base OT point decoding` |
 /// always
 #[test]
@@ -113,8 +112,8 @@ fn malformed_s() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Random bytes in place of one point: refused, or a point of which nobody knows the logarithm;
-    /// the keys of that OT then match no more.
+    /// Random bytes in place of one point are refused, or give a point whose logarithm nobody
+    /// knows; then the keys of that OT no longer match.
     /// Cheat: 2 | second message | random bytes in place of a point | `base OT point decoding`, or
     /// keys that nobody knows | always
     #[test]
@@ -166,9 +165,9 @@ fn short_and_long_messages() {
     }
 }
 
-/// The receiver's message of another session, replayed to a sender that happens to use the same A:
-/// both keys differ from those of the first session, and the chosen one is not known to the
-/// replayer.
+/// The receiver's message of another session is replayed to a sender that happens to use the same
+/// A. Both keys differ from those of the first session, and the replayer does not know the chosen
+/// one.
 /// Cheat: 2 | second message | the reply of another session replayed | keys that nobody knows |
 /// always
 #[test]
@@ -197,8 +196,8 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
     }
 }
 
-/// A receiver's message passed on by a third party, which stands between the sender and that
-/// receiver: the two pairs have no key in common, though session, A and points are the same.
+/// A third party between the sender and a receiver passes on the receiver's message. The two pairs
+/// of parties have no key in common, although session, A and points are the same.
 /// Cheat: 3 | second message | a reply passed on between two pairs of parties | keys that nobody
 /// knows | always
 #[test]
@@ -225,7 +224,7 @@ fn a_reply_passed_on_gives_keys_that_nobody_knows() {
     }
 }
 
-/// A of another session, replayed in a whole set-up: the keys do not match, so that the first
+/// A of another session is replayed in a whole set-up. The keys do not match, so the first
 /// extension, which the honest party checks, fails.
 /// Cheat: 2 | first message | A of another session replayed in a set-up | `OT extension
 /// consistency` | always

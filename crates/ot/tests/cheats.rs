@@ -1,8 +1,8 @@
 //! The cheating receiver of correlated OT: each test is one cheat, and the check that must catch
 //! it.
 //!
-//! The tests know Δ, so that "caught with probability 1/2" is asserted as what it means: caught
-//! exactly when the bit of Δ is 1. No outcome here depends on luck.
+//! The tests know Δ, so they assert "caught with probability 1/2" exactly: caught if and only if
+//! the bit of Δ is 1. No outcome here depends on luck.
 #![allow(missing_docs)]
 
 mod common;
@@ -29,8 +29,8 @@ fn choices() -> BitVec {
     BitVec::random(ROWS, &mut prg(77))
 }
 
-/// A draw with another matrix u, of which the cheater's own challenge knows: its state is changed,
-/// not its message.
+/// Performs a draw with another matrix u, which the cheater's own challenge covers: its state is
+/// changed, not its message.
 fn draw_with_u(
     direction: &mut Direction,
     mut change: impl FnMut(&mut [u8]) + Send + 'static,
@@ -43,7 +43,7 @@ fn draw_with_u(
     direction.draw(&choices())
 }
 
-/// A draw with another first message of `kind`.
+/// Performs a draw with another first message of `kind`.
 fn draw_bent(
     direction: &mut Direction,
     kind: &'static str,
@@ -53,8 +53,8 @@ fn draw_bent(
     direction.draw(&choices())
 }
 
-/// IKNP, message u: another choice bit in one row of one column. Caught by the column hashes
-/// exactly when Δ has a 1 there; otherwise Δ hides the column, and the draw is right.
+/// IKNP, message u: another choice bit in one row of one column. The column hashes catch it exactly
+/// if Δ has a 1 there; otherwise the sender does not use the column of u, and the draw is right.
 /// Cheat: 2, IKNP | u | another choice bit in one column | `OT extension consistency` | if Δ has a
 /// 1 there: 1/2
 #[test]
@@ -77,8 +77,8 @@ fn another_choice_bit_in_one_column() {
     assert_eq!(caught, Direction::new(1).delta.0.count_ones());
 }
 
-/// IKNP, message u: other choice bits in all rows of one column, as a cheater does that wants a
-/// whole column's worth of Δ's bit. Caught exactly when Δ has a 1 there.
+/// IKNP, message u: other choice bits in all rows of one column. They are caught exactly if Δ has a
+/// 1 there.
 /// Cheat: 2, IKNP | u | all choice bits of one column | `OT extension consistency` | if Δ has a 1
 /// there: 1/2
 #[test]
@@ -95,11 +95,11 @@ fn another_column() {
     }
 }
 
-/// IKNP, message u and check: the best cheat there is. In each of k columns another x, and t̃
-/// adapted for the columns whose bit of Δ is guessed to be 1: passes exactly when all k guesses are
-/// right.
+/// IKNP, message u and check: the best possible cheat. It uses another x in each of k columns, and
+/// adapts t̃ for the columns whose bit of Δ is guessed to be 1. It passes exactly if all k guesses
+/// are right.
 ///
-/// The row is one of the last 128, whose coefficient is 1, so that the adaption needs no χ.
+/// The changed row is one of the last 128, whose coefficient is 1, so adapting t̃ takes no χ.
 /// Cheat: 2, IKNP | u, check | k columns, and t̃ adapted to guesses of Δ | `OT extension
 /// consistency` | 1 − 2^-k, if a guess is wrong
 #[test]
@@ -127,7 +127,8 @@ fn guesses_in_many_columns() {
     }
 }
 
-/// Flips the last row of each column, and in its hash if the column's bit of Δ is guessed to be 1.
+/// Returns an adversary that flips the last row of each column, and adapts its hash if the column's
+/// bit of Δ is guessed to be 1.
 fn guessing(guesses: Vec<(usize, bool)>) -> Box<FnAdversary> {
     let adapted = guesses.clone();
     let adversary = FnAdversary::new().on_state(move |point, u| {
@@ -143,7 +144,7 @@ fn guessing(guesses: Vec<(usize, bool)>) -> Box<FnAdversary> {
     }))
 }
 
-/// Message u changed on its way, so that the two sides' challenges differ: always caught.
+/// Message u is changed in transit, so the two sides' challenges differ: always caught.
 /// Cheat: 2, IKNP | u | u changed on its way: another challenge | `OT extension consistency` |
 /// always
 #[test]
@@ -155,7 +156,7 @@ fn another_u_than_the_challenge_s() {
     }
 }
 
-/// The check's message: a wrong x̃ shifts every column where Δ has a 1: always caught.
+/// The check's message: a wrong x̃ shifts every column where Δ has a 1, and is always caught.
 /// Cheat: 2, IKNP | check | a wrong x̃ | `OT extension consistency` | always
 #[test]
 fn wrong_x() {
@@ -168,7 +169,7 @@ fn wrong_x() {
     }
 }
 
-/// The check's message: one wrong column hash t̃, whatever Δ's bit: always caught.
+/// The check's message: one wrong column hash t̃ is always caught, whatever Δ's bit is.
 /// Cheat: 2, IKNP | check | one wrong column hash | `OT extension consistency` | always
 #[test]
 fn wrong_column_hash() {
@@ -181,7 +182,7 @@ fn wrong_column_hash() {
     }
 }
 
-/// The check's message: all of it made up: always caught.
+/// The check's message: a made-up check is always caught.
 /// Cheat: 2, IKNP | check | all of it made up | `OT extension consistency` | always
 #[test]
 fn made_up_check() {
@@ -195,7 +196,7 @@ fn made_up_check() {
     }
 }
 
-/// Message u or check: a byte or a row short or long: the framing, always.
+/// Message u or check is a byte or a row too short or too long: always caught by the framing.
 /// Cheat: 2, IKNP | u, check | a short or long matrix or check | `message framing` | always
 #[test]
 fn short_and_long() {
@@ -213,8 +214,8 @@ fn short_and_long() {
     }
 }
 
-/// No check: the sender gets no keys. When u of the next draw comes instead, the framing catches
-/// it.
+/// The check is withheld, so the sender gets no keys. If u of the next draw comes instead, the
+/// framing catches it.
 /// Cheat: 2, IKNP | check | the check withheld | `message framing` | always
 #[test]
 fn check_withheld() {
@@ -235,7 +236,8 @@ fn check_withheld() {
     assert_caught(direction.draw(&choices()), 1, "message framing");
 }
 
-/// An earlier draw's two messages again: the streams have moved on, so the check fails, always.
+/// An earlier draw's two messages are replayed: the streams have moved on, so the check always
+/// fails.
 /// Cheat: 2, IKNP | u, check | an earlier draw replayed | `OT extension consistency` | always
 #[test]
 fn replayed_draw() {
@@ -254,8 +256,8 @@ fn replayed_draw() {
     assert_caught(direction.draw(&choices()), 1, EXTENSION);
 }
 
-/// Two lanes under one Δ: after a failed check on one, nothing passes on the other, and nothing on
-/// the first; a cheater may not collect verdicts side by side.
+/// Two lanes under one Δ: after a failed check on one lane, nothing passes on either, so a cheater
+/// cannot collect verdicts side by side.
 /// Cheat: 2, two lanes | verdicts | an honest draw on another lane after a failed check | the
 /// verdicts under one Δ | always
 #[test]
@@ -270,8 +272,8 @@ fn a_failed_check_ends_every_lane() {
     assert_caught(first.draw(&choices()), 1, EXTENSION);
 }
 
-/// Peers in league, two of one party's: after the first one's check failed, the second one's honest
-/// draw does not pass either, and it is the first that is named.
+/// Two colluding peers of one party: after the first peer's check has failed, the second peer's
+/// honest draw does not pass either, and the error names the first peer.
 /// Cheat: 3, peers in league | verdicts | an honest draw of another peer after a failed check | the
 /// verdicts under one Δ | always
 #[test]
@@ -287,8 +289,8 @@ fn a_failed_check_ends_every_peer() {
     assert_caught(second.draw(&choices()), 1, EXTENSION);
 }
 
-/// A lane's messages on another lane of the same session, where both have the same seeds: the
-/// challenge names the lane, so the check fails, always.
+/// A lane's messages are sent on another lane of the same session, where both lanes have the same
+/// seeds. The challenge includes the lane, so the check always fails.
 /// Cheat: 2, two lanes | u, check | another lane's messages | `OT extension consistency` | always
 #[test]
 fn another_lane_s_check() {

@@ -1,7 +1,7 @@
 //! The cheating receiver of SoftSpoken correlated OT.
 //!
-//! The tests know Δ, so that "caught unless guessed" is asserted as what it means. No outcome here
-//! depends on luck.
+//! The tests know Δ, so they assert "caught unless guessed" exactly. No outcome here depends on
+//! luck.
 #![allow(missing_docs)]
 
 mod common;
@@ -31,7 +31,7 @@ fn draw_bent(
     direction.draw(&choices())
 }
 
-/// Another correction that the cheater's own challenge knows of.
+/// Returns an adversary that changes the correction. The cheater's own challenge covers the change.
 fn with_u(mut change: impl FnMut(&mut [u8]) + Send + 'static) -> FnAdversary {
     FnAdversary::new().on_state(move |point, u| {
         if point == "softspoken: u" {
@@ -40,7 +40,7 @@ fn with_u(mut change: impl FnMut(&mut [u8]) + Send + 'static) -> FnAdversary {
     })
 }
 
-/// A direction whose Δ has `value` as its block number `tree`, the rest at random.
+/// Returns a direction whose Δ has `value` as its block number `tree` and is random elsewhere.
 fn with_block(k: TreeDepth, seed: u128, tree: usize, value: u128) -> Direction {
     let at = tree * k.bits();
     let mask = (k.leaves() as u128 - 1) << at;
@@ -53,8 +53,8 @@ fn assert_right(direction: &Direction, result: Result<(Vec<Block>, Vec<Block>), 
     assert_correlated(direction.delta, &choices(), &keys, &macs);
 }
 
-/// Message u: another choice bit in one row of one block. Passes exactly when the block of Δ is 0,
-/// that is with probability 2^-k: over all values of the block, all but one are caught.
+/// Message u: another choice bit in one row of one block. It passes exactly if the block of Δ is 0,
+/// which has probability 2^-k: all values of the block but one are caught.
 /// Cheat: 2, SoftSpoken | u | another choice bit in one block of k bits of Δ | `OT extension
 /// consistency` | 1 − 2^-k, unless Δ is 0 there
 #[test]
@@ -77,7 +77,7 @@ fn another_choice_bit_in_one_block() {
     }
 }
 
-/// Message u: another choice bit in each block in turn: caught unless Δ is 0 there.
+/// Message u: another choice bit in each block in turn is caught unless Δ is 0 there.
 /// Cheat: 2, SoftSpoken | u | each block in turn | `OT extension consistency` | unless Δ is 0 there
 #[test]
 fn every_block_is_checked() {
@@ -95,11 +95,11 @@ fn every_block_is_checked() {
     }
 }
 
-/// Message u and check: the best cheat there is. In some blocks another x, and t̃ adapted to a
-/// guess of their bits of Δ: passes exactly when all bits of all these blocks are guessed right,
-/// and the draw then is one of the x in the other blocks.
+/// Message u and check: the best possible cheat. It uses another x in some blocks, and adapts t̃ to
+/// a guess of their bits of Δ. It passes exactly if all bits of all these blocks are guessed
+/// correctly, and then the draw is one of the x in the other blocks.
 ///
-/// The row is one of the last 128, whose coefficient is 1, so that the adaption needs no χ.
+/// The changed row is one of the last 128, whose coefficient is 1, so adapting t̃ takes no χ.
 /// Cheat: 2, SoftSpoken | u, check | some blocks, and t̃ adapted to guesses of Δ | `OT extension
 /// consistency` | if a guess is wrong
 #[test]
@@ -113,7 +113,7 @@ fn guesses_in_many_blocks() {
                 random.permutation(k.trees())[..blocks].iter().map(|&t| t as usize).collect();
             let bits: Vec<usize> =
                 trees.iter().flat_map(|t| t * k.bits()..(t + 1) * k.bits()).collect();
-            // All right, or one bit of one block wrong.
+            // All guesses are right, or one bit of one block is wrong.
             let wrong = bits[random.below(bits.len() as u64) as usize];
             for wrong in [None, Some(wrong)] {
                 let mut direction = Direction::by(ot_extension, seed);
@@ -141,8 +141,8 @@ fn guesses_in_many_blocks() {
     }
 }
 
-/// Message u changed on its way, so that the two sides' challenges differ: always caught, also
-/// where Δ's block is 0.
+/// Message u is changed in transit, so the two sides' challenges differ: always caught, even where
+/// Δ's block is 0.
 /// Cheat: 2, SoftSpoken | u | u changed on its way: another challenge | `OT extension consistency`
 /// | always
 #[test]
@@ -160,7 +160,7 @@ fn another_u_than_the_challenge_s() {
     }
 }
 
-/// The check's message: a wrong x̃ or column hash: always caught.
+/// The check's message: a wrong x̃ or column hash is always caught.
 /// Cheat: 2, SoftSpoken | check | a wrong x̃ or column hash | `OT extension consistency` | always
 #[test]
 fn wrong_check() {
@@ -177,7 +177,8 @@ fn wrong_check() {
     }
 }
 
-/// Message u: a byte or a row short or long, or the one of another extension: the framing, always.
+/// Message u is a byte or a row too short or too long, or of another extension: always caught by
+/// the framing.
 /// Cheat: 2, SoftSpoken | u | a row short or long, another extension's u | `message framing` |
 /// always
 #[test]
@@ -196,8 +197,8 @@ fn short_and_long() {
     }
 }
 
-/// A lane's messages on another lane of the same session: its streams are others, so the check
-/// fails.
+/// A lane's messages are sent on another lane of the same session, which has other streams, so the
+/// check fails.
 /// Cheat: 2, SoftSpoken | u, check | another lane's messages | `OT extension consistency` | always
 #[test]
 fn another_lane_s_draw() {
@@ -210,9 +211,8 @@ fn another_lane_s_draw() {
     }
 }
 
-/// The tree sender's message in a whole set-up: a wrong hash or τ is caught by the other party,
-/// whichever of the two cheats; a wrong sum is caught exactly when Δ's bit makes the other party
-/// use it.
+/// The tree sender's message in a whole set-up: the other party catches a wrong hash or τ,
+/// whichever party cheats. It catches a wrong sum exactly if its bit of Δ makes it use the sum.
 /// Cheat: 2, SoftSpoken | trees | a wrong hash, τ or sum | `punctured tree consistency` | always; a
 /// sum if Δ uses it
 #[test]

@@ -72,10 +72,10 @@ fn the_meter_agrees_with_draw_bytes() {
     }
 }
 
-/// What a party has of one draw in each direction on each lane.
+/// What a party holds after one draw in each direction on each lane.
 struct Drawn {
     delta: Block,
-    /// Per lane: own choices, MACs on them, keys for the peer's.
+    /// Per lane: own choices, MACs on them, and keys for the peer's choices.
     lanes: Vec<(BitVec, Vec<Block>, Vec<Block>)>,
 }
 

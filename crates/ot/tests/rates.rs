@@ -1,7 +1,7 @@
-//! Cheats in correlated OT that are guesses of Δ: noticed as often as they should be.
+//! Cheats in correlated OT that guess Δ are noticed as often as predicted.
 //!
-//! The tests of cheats know Δ and assert that each guess is caught exactly when it is wrong. Here Δ
-//! is random, and it is the rates that are compared with the predicted ones: [`Rate`] says how.
+//! The tests of cheats know Δ, and assert that each guess is caught exactly if it is wrong. Here Δ
+//! is random, and the rates are compared with the predicted ones: [`Rate`] says how.
 #![allow(missing_docs)]
 
 mod common;
@@ -18,8 +18,9 @@ const ROWS: usize = 100;
 /// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are discarded.
 const STRIDE: usize = 32;
 
-/// How often a guess goes unnoticed: in each of `blocks` another choice bit, and the hashes of
-/// these columns adapted to a Δ that is all ones there, if `ones`, or zeros.
+/// Returns how often a guess goes unnoticed. The cheat uses another choice bit in each of `blocks`
+/// blocks, and adapts the hashes of these columns to a Δ that is all ones there, if `ones`, or else
+/// zeros.
 fn unnoticed(ot_extension: OtExtension, blocks: usize, ones: bool, runs: u64) -> Rate {
     let (point, width) = match ot_extension {
         OtExtension::Iknp => ("iknp: u", 1),
@@ -28,7 +29,7 @@ fn unnoticed(ot_extension: OtExtension, blocks: usize, ones: bool, runs: u64) ->
     let choices = BitVec::random(ROWS, &mut prg(77));
     let run = |seed: u64| {
         let mut direction = Direction::by(ot_extension, 5_000 + u128::from(seed));
-        // The last row's coefficient is 1, so that the adaption needs no χ.
+        // The last row's coefficient is 1, so adapting the hashes takes no χ.
         let adversary = FnAdversary::new().on_state(move |at, u| {
             if at == point {
                 (0..blocks).for_each(|block| u[(block + 1) * STRIDE - 1] ^= 0x80);
@@ -49,7 +50,8 @@ fn unnoticed(ot_extension: OtExtension, blocks: usize, ones: bool, runs: u64) ->
     (0..runs).map(run).collect()
 }
 
-/// k columns of IKNP, whether zeros or ones are guessed: 2^-k.
+/// A guess of k columns of IKNP goes unnoticed with probability 2^-k, whether zeros or ones are
+/// guessed.
 /// Cheat: 2, IKNP | u, check | guessed columns for random Δ, k = 1 to 4 | `OT extension
 /// consistency` | 1 − 2^-k
 #[test]
@@ -65,7 +67,8 @@ fn guesses_of_columns() {
     }
 }
 
-/// Blocks of SoftSpoken, of k bits each: 2^-k for each of them, and not one half.
+/// A guess of blocks of SoftSpoken, of k bits each, goes unnoticed with probability 2^-k for each
+/// block, not 1/2.
 /// Cheat: 2, SoftSpoken | u, check | guessed blocks for random Δ | `OT extension consistency` | 1 −
 /// 2^-(guessed bits)
 #[test]
@@ -83,7 +86,7 @@ fn guesses_of_blocks() {
     }
 }
 
-/// A wrong sum in a tree of the set-up: used with one half, as one bit of Δ decides.
+/// A wrong sum in a tree of the set-up is used with probability 1/2, because one bit of Δ decides.
 /// Cheat: 2, SoftSpoken | trees | a wrong sum for random Δ | `punctured tree consistency` | 1/2
 #[test]
 fn a_guess_in_a_tree() {
@@ -93,7 +96,7 @@ fn a_guess_in_a_tree() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// How often a wrong sum in the first tree is noticed.
+/// Returns how often a wrong sum in the first tree is noticed.
 fn caught_in_a_tree(k: TreeDepth, runs: u128) -> Rate {
     let ot_extension = OtExtension::SoftSpoken { k };
     let run = |seed: u128| {
@@ -113,7 +116,8 @@ fn caught_in_a_tree(k: TreeDepth, runs: u128) -> Rate {
     (1..=runs).map(run).collect()
 }
 
-/// The same cheats as above, so often that half of a rate would be seen, and less than twice.
+/// The same cheats as above, often enough to tell a rate from half of it, and from less than twice
+/// of it.
 /// Cheat: 2, both | u, trees | guesses in columns, blocks and trees, many times | `OT extension
 /// consistency`, `punctured tree consistency` | 1 − 2^-(guessed bits)
 #[test]

@@ -11,7 +11,7 @@ fn fewest(goal: Goal, buckets: u64, rho: u32) -> (u64, u64) {
     (sizes.bucket, sizes.objects)
 }
 
-/// (α, L) with the smallest L, by another program.
+/// (α, L) with the smallest L, computed by another program.
 #[test]
 fn published_sizes() {
     use Goal::{MajorityGood, MajorityGoodHalfCaught, OneGood};
@@ -43,7 +43,7 @@ fn sizes_for_a_given_bucket() {
     {
         let game = Game::new(Goal::OneGoodInGivenBucket, n, 40).unwrap();
         assert_eq!(game.fewest_objects(bucket).unwrap().unwrap().objects, objects);
-        // No bad bucket at all needs log2(n) bits more.
+        // Allowing no bad bucket at all takes log2(n) bits more.
         let all = Game::new(Goal::OneGood, n, 40).unwrap().fewest_objects(bucket).unwrap().unwrap();
         let more = Game::new(Goal::OneGoodInGivenBucket, n, 40 + n.ilog2()).unwrap();
         assert_eq!(more.fewest_objects(bucket).unwrap(), Some(all));
@@ -76,21 +76,21 @@ fn the_fewest_objects_are_the_fewest() {
     }
 }
 
-/// A chance of exactly 2^-ρ is small enough, and no interval can tell.
+/// A chance of exactly 2^-ρ is small enough, but intervals cannot decide this.
 #[test]
 fn at_the_boundary_fractions_decide() {
-    // One bucket of one object: it is bad with 1/L.
+    // One bucket of one object is bad with probability 1/L.
     for rho in [1, 10, 31] {
         let game = Game::new(Goal::OneGood, 1, rho).unwrap();
         assert_eq!(game.fewest_objects(1).unwrap().unwrap().objects, 1 << rho);
         assert!(!game.holds(1, (1 << rho) - 1).unwrap());
     }
-    // As one of three games it must be bad with a third of that.
+    // As one of three games, it may be bad with a third of that probability.
     let game = Game::new(Goal::OneGood, 1, 10).unwrap().among(3).unwrap();
     assert_eq!(game.fewest_objects(1).unwrap().unwrap().objects, 3 << 10);
 }
 
-/// A number of games is not cut to 32 bits.
+/// The number of games is not truncated to 32 bits.
 #[test]
 fn more_than_four_billion_games_share_the_bound() {
     let game = Game::new(Goal::OneGood, 50, 40).unwrap();
@@ -111,7 +111,7 @@ fn several_games_share_the_bound() {
     }
 }
 
-/// The cheapest of all choices, by trying all.
+/// The cheapest of all choices, found by trying all.
 #[test]
 fn costs_choose_between_fewer_objects_and_smaller_buckets() {
     for goal in Goal::ALL {
@@ -155,8 +155,8 @@ fn bad_parameters_are_errors() {
     refused(many.best(Costs::FEWEST_OBJECTS).map(drop));
 }
 
-/// Millions of buckets are computed without trouble: few objects are opened, many bad ones are
-/// best.
+/// Sizes for millions of buckets can be computed: few objects are opened, and many bad objects are
+/// best for the adversary.
 #[test]
 fn large_games() {
     for (goal, n) in [
@@ -171,7 +171,7 @@ fn large_games() {
     }
 }
 
-/// Plays a game: whether an adversary with `bad` bad objects wins.
+/// Plays a game; returns whether an adversary with `bad` bad objects wins.
 fn play(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> bool {
     let mut coin = || {
         let mut seed = [0; 32];
@@ -194,8 +194,8 @@ fn play(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> bool {
     unnoticed && wins
 }
 
-/// With one bucket, or a given one, the formula is exact: an adversary wins as often as it says,
-/// with the best number of bad objects and others.
+/// With one bucket, or a given one, the formula is exact: an adversary wins as often as predicted,
+/// with the best number of bad objects and with other numbers.
 /// Cheat: 1 | one bucket, or a given one | bad objects, as many as is best and one more or less |
 /// an opened bad object, or enough good ones in the bucket | the formula of
 /// `crates/cutchoose/src/games.rs`
@@ -231,7 +231,7 @@ fn a_cheater_wins_one_bucket_as_often_as_predicted() {
     }
 }
 
-/// With several buckets it is an upper bound, whatever the number of bad objects.
+/// With several buckets the formula is an upper bound, whatever the number of bad objects.
 /// Cheat: 1 | several buckets | every number of bad objects | an opened bad object, or enough good
 /// ones in every bucket | at most the formula
 #[test]
@@ -250,8 +250,8 @@ fn a_cheater_wins_any_of_several_buckets_no_more_often_than_predicted() {
             rate.assert_at_most(game.log2_chance_of(bucket, objects, bad as u64).unwrap().exp2());
             rate.assert_at_most(most);
         }
-        // The bound is not far above: the best number of bad objects wins more often than half of
-        // it.
+        // The bound is not loose: with the best number of bad objects, the adversary wins more
+        // often than half of it.
         let worst = game.worst(bucket, objects).unwrap() as usize;
         let rate: Rate = (0..4_000).map(|_| play(goal, &sizes, worst, &mut prg)).collect();
         assert!(rate.measured() > most / 2.0, "{rate:?} {most}");

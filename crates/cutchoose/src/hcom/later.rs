@@ -1,9 +1,9 @@
 //! Openings that are agreed on now and made later, perhaps by other processes.
 //!
-//! An opening has a number, which enters its proof; one that is made later takes its number now.
-//! What is left of the sides is a block of bytes at the committer, and Δ besides at the receiver.
-//! Checks in another process know nothing of failures in this one: the caller that keeps the bytes
-//! has to see to it that a failed check ends everything under one Δ, also what is kept.
+//! The proof of an opening includes its number; an opening that is made later takes its number now.
+//! Until then the committer keeps a few bytes, and the receiver keeps these bytes and Δ. Another
+//! process does not know of failed checks in this one: the caller that keeps the bytes must ensure
+//! that a failed check ends everything under the same Δ, including what is kept.
 
 use blake3::Hasher;
 use symbolon_ot::vole::VerifierKey;
@@ -12,13 +12,13 @@ use zeroize::Zeroizing;
 use super::row_hasher::RowHasher;
 use super::{Committer, OwnOpening, Params, Receiver, TheirOpening};
 
-/// Bytes of a number.
+/// Bytes of an opening's number.
 const START: usize = 32;
 
 /// The committer's side of an opening that is made later.
 pub struct OwnLater([u8; START]);
 
-/// The receiver's side.
+/// The receiver's side of an opening that is made later.
 pub struct TheirLater {
     start: [u8; START],
     key: VerifierKey,
@@ -51,17 +51,17 @@ impl OwnLater {
         OwnOpening { hasher: RowHasher::new(Hasher::new_keyed(&self.0)) }
     }
 
-    /// One of any number of openings that are made of this one, each by another number.
+    /// Derives one of any number of openings from this one; each takes a different number.
     pub fn numbered(&self, number: &[u8; START]) -> OwnLater {
         OwnLater(numbered(&self.0, number))
     }
 
-    /// For a store.
+    /// Returns the bytes to store.
     pub fn to_bytes(&self) -> [u8; START] {
         self.0
     }
 
-    /// Back from a store.
+    /// Reads stored bytes.
     pub fn from_bytes(bytes: [u8; START]) -> OwnLater {
         OwnLater(bytes)
     }
@@ -73,17 +73,17 @@ impl TheirLater {
         TheirOpening { hasher: RowHasher::new(Hasher::new_keyed(&self.start)), key: self.key }
     }
 
-    /// As [`OwnLater::numbered`].
+    /// Derives an opening as [`OwnLater::numbered`] does.
     pub fn numbered(&self, number: &[u8; START]) -> TheirLater {
         TheirLater { start: numbered(&self.start, number), key: self.key.clone() }
     }
 
-    /// Bytes in a store.
+    /// Returns how many bytes are stored.
     pub fn bytes(params: &Params) -> usize {
         START + 8 * params.row_words()
     }
 
-    /// For a store: a secret.
+    /// Returns the bytes to store, which are secret.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let delta = self.key.to_bytes();
         let mut bytes = Zeroizing::new(Vec::with_capacity(START + delta.len()));
@@ -92,7 +92,8 @@ impl TheirLater {
         bytes
     }
 
-    /// Back from a store; nothing if there are not as many as [`bytes`](TheirLater::bytes).
+    /// Reads stored bytes. Returns `None` if they are not as many as [`bytes`](TheirLater::bytes)
+    /// says.
     pub fn from_bytes(params: &Params, bytes: &[u8]) -> Option<TheirLater> {
         let (start, delta) = bytes.split_at_checked(START)?;
         let key = VerifierKey::from_bytes(params, delta)?;

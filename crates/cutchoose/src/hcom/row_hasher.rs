@@ -3,22 +3,22 @@
 use blake3::{Hash, Hasher};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bytes that are hashed side by side: sixteen of the hash's chunks.
+/// How many bytes are hashed in parallel: sixteen BLAKE3 chunks.
 const SPAN: usize = 16 << 10;
 
-/// Words that may wait: what is hashed at a time, and the longest row.
+/// How many words may wait: one span, and the longest row.
 const ROOM: usize = SPAN / 8 + 64;
 
-/// Rows wait until there are enough to hash whole chunks side by side, which takes a third of the
-/// time of chunk after chunk.
+/// Collects rows until it can hash whole chunks in parallel, which takes a third of the time of
+/// hashing one chunk after another.
 pub(super) struct RowHasher {
     hasher: Box<Hasher>,
     /// [`ROOM`] words, of which the first `filled` wait.
     waiting: Zeroizing<Vec<u64>>,
     filled: usize,
-    /// Bytes that `waiting` begins with and that were hashed already.
+    /// How many bytes at the start of `waiting` are already hashed.
     hashed: usize,
-    /// Bytes that have to be hashed until the next chunks begin.
+    /// How many bytes are missing until the current span is complete.
     missing: usize,
 }
 
@@ -28,13 +28,13 @@ impl RowHasher {
         RowHasher { hasher: Box::new(hasher), waiting, filled: 0, hashed: 0, missing: SPAN }
     }
 
-    /// Hashes what comes before the first row.
+    /// Hashes bytes that precede the first row.
     pub fn start(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
         self.missing -= bytes.len();
     }
 
-    /// The place of the next row, which the caller overwrites.
+    /// Returns the place of the next row, which the caller overwrites.
     pub fn row(&mut self, words: usize) -> &mut [u64] {
         let first = self.filled;
         self.filled += words;
@@ -44,7 +44,7 @@ impl RowHasher {
     /// Adds any number of rows.
     pub fn rows(&mut self, mut rows: &[u64]) {
         while !rows.is_empty() {
-            // After a flush there is room for the longest row at least.
+            // After a flush there is room for at least the longest row.
             let (now, later) = rows.split_at(rows.len().min(ROOM - self.filled));
             self.row(now.len()).copy_from_slice(now);
             self.flush();
@@ -60,14 +60,14 @@ impl RowHasher {
         let bytes: &[u8] = bytemuck::cast_slice(&self.waiting);
         let end = self.hashed + self.missing;
         self.hasher.update(&bytes[self.hashed..end]);
-        // Words stay where they are in a word, so the rest of one waits whole.
+        // Bytes keep their position in a word, so a partly hashed word waits as a whole.
         let (words, rest) = (end / 8, end % 8);
         self.waiting.copy_within(words..self.filled, 0);
         self.filled -= words;
         (self.hashed, self.missing) = (rest, SPAN);
     }
 
-    /// The hash of everything.
+    /// Returns the hash of everything.
     pub fn finish(mut self) -> Hash {
         let bytes: &[u8] = bytemuck::cast_slice(&self.waiting[..self.filled]);
         self.hasher.update(&bytes[self.hashed..]);

@@ -1,6 +1,7 @@
 //! Commitments in memory, and as bytes for a store.
 //!
-//! XORs are taken on both sides in the same order: what a commitment is, is its place in the list.
+//! Both sides take XORs in the same order, because a commitment is identified by its place in the
+//! list.
 
 use symbolon_primitives::{Block, prefetch};
 
@@ -22,13 +23,13 @@ pub struct Commitments {
 }
 
 impl Committed {
-    /// None yet, for these parameters.
+    /// Returns an empty list for these parameters.
     pub fn new(params: &Params) -> Committed {
         let (values, rows) = Default::default();
         Committed { words: params.row_words(), values, rows }
     }
 
-    /// `n` more, to be filled in.
+    /// Appends `n` zero strings and rows and returns them, to be filled in.
     pub(super) fn room(&mut self, n: usize) -> (&mut [Block], &mut [u64]) {
         (self.values.grow(n), self.rows.grow(n * self.words))
     }
@@ -45,33 +46,33 @@ impl Committed {
         self.words
     }
 
-    /// Asks for the memory of a row before it is needed.
+    /// Prefetches the row of commitment `i`.
     pub fn prefetch(&self, i: usize) {
         let row = &self.rows[i * self.words..][..self.words];
         row.iter().step_by(8).chain(row.last()).for_each(prefetch);
     }
 
-    /// Puts the sum of the rows of some of them in the place of a row.
+    /// Writes the sum of the rows of some commitments to `row`.
     pub(super) fn sum_to(&self, which: impl Iterator<Item = usize>, row: &mut [u64]) {
         sum_to(&self.rows, which, row);
     }
 
-    /// Their number.
+    /// Returns the number of commitments.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The strings.
+    /// Returns the strings.
     pub fn values(&self) -> &[Block] {
         &self.values
     }
 
-    /// The string of commitment `i`.
+    /// Returns the string of commitment `i`.
     ///
     /// # Panics
     /// If there is no such commitment.
@@ -79,8 +80,8 @@ impl Committed {
         self.values[i]
     }
 
-    /// Says that commitment `i` stands for another string. Whoever opens it has told the receiver
-    /// the difference, which the receiver adds to what it claims.
+    /// Replaces the string of commitment `i`, but not its row. The committer must tell the receiver
+    /// the difference, which the receiver adds to the claimed string.
     ///
     /// # Panics
     /// If there is no such commitment.
@@ -88,7 +89,7 @@ impl Committed {
         self.values[i] = value;
     }
 
-    /// Commitments to sums of these, by their numbers.
+    /// Returns commitments to sums of these, each sum given by its terms' numbers.
     ///
     /// # Panics
     /// If there is no such commitment.
@@ -104,10 +105,11 @@ impl Committed {
         new
     }
 
-    /// Appends the XOR of these commitments; of none, a commitment to 0 that both sides know.
+    /// Appends the XOR of these commitments. The XOR of none is a commitment to 0 that both sides
+    /// know.
     ///
     /// # Panics
-    /// If there is no such commitment, or one is of other parameters.
+    /// If a commitment does not exist, or has other parameters.
     pub fn push_xor(&mut self, parts: &[(&Committed, usize)]) {
         same_words(self.words, parts.iter().map(|(from, _)| from.words));
         let (value, row) = self.room(1);
@@ -125,23 +127,23 @@ impl Committed {
         self.push_xor(&[(from, i)]);
     }
 
-    /// Appends all of another list.
+    /// Appends all commitments of another list.
     ///
     /// # Panics
-    /// If they are of other parameters.
+    /// If the other list has other parameters.
     pub fn append(&mut self, other: &Committed) {
         same_words(self.words, [other.words]);
         self.values.grow(other.values.len()).copy_from_slice(&other.values);
         self.rows.grow(other.rows.len()).copy_from_slice(&other.rows);
     }
 
-    /// Removes the last ones, so that `n` remain, if there are more.
+    /// Removes the last commitments, so that at most `n` remain.
     pub fn truncate(&mut self, n: usize) {
         self.values.truncate(n);
         self.rows.truncate(n.saturating_mul(self.words));
     }
 
-    /// Takes those from number `at` on.
+    /// Removes and returns the commitments from number `at` on.
     ///
     /// # Panics
     /// If there are fewer than `at`.
@@ -153,7 +155,7 @@ impl Committed {
         Committed { words: self.words, values, rows }
     }
 
-    /// Bytes of a commitment in a store.
+    /// Returns the bytes of a stored commitment.
     pub fn record_bytes(params: &Params) -> usize {
         16 + 8 * params.row_words()
     }
@@ -167,7 +169,7 @@ impl Committed {
         record.extend_from_slice(bytemuck::cast_slice(&self.rows[i * self.words..][..self.words]));
     }
 
-    /// Appends the commitment of a record.
+    /// Appends the commitment in a record.
     ///
     /// # Panics
     /// If the record has another length.
@@ -180,12 +182,12 @@ impl Committed {
 }
 
 impl Commitments {
-    /// None yet, for these parameters.
+    /// Returns an empty list for these parameters.
     pub fn new(params: &Params) -> Commitments {
         Commitments { words: params.row_words(), rows: WipedVec::default() }
     }
 
-    /// `n` more, to be filled in.
+    /// Appends `n` zero rows and returns them, to be filled in.
     pub(super) fn room(&mut self, n: usize) -> &mut [u64] {
         self.rows.grow(n * self.words)
     }
@@ -194,13 +196,13 @@ impl Commitments {
         self.words
     }
 
-    /// Asks for the memory of a row before it is needed.
+    /// Prefetches the row of commitment `i`.
     pub fn prefetch(&self, i: usize) {
         let row = &self.rows[i * self.words..][..self.words];
         row.iter().step_by(8).chain(row.last()).for_each(prefetch);
     }
 
-    /// Puts the sum of the rows of some of them in the place of a row.
+    /// Writes the sum of the rows of some commitments to `row`.
     pub(super) fn sum_to(&self, which: impl Iterator<Item = usize>, row: &mut [u64]) {
         sum_to(&self.rows, which, row);
     }
@@ -209,17 +211,17 @@ impl Commitments {
         &mut self.rows
     }
 
-    /// Their number.
+    /// Returns the number of commitments.
     pub fn len(&self) -> usize {
         self.rows.len() / self.words
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Commitments to sums of these, by their numbers.
+    /// Returns commitments to sums of these, each sum given by its terms' numbers.
     ///
     /// # Panics
     /// If there is no such commitment.
@@ -233,10 +235,11 @@ impl Commitments {
         new
     }
 
-    /// Appends the XOR of these commitments; of none, a commitment to 0 that both sides know.
+    /// Appends the XOR of these commitments. The XOR of none is a commitment to 0 that both sides
+    /// know.
     ///
     /// # Panics
-    /// If there is no such commitment, or one is of other parameters.
+    /// If a commitment does not exist, or has other parameters.
     pub fn push_xor(&mut self, parts: &[(&Commitments, usize)]) {
         same_words(self.words, parts.iter().map(|(from, _)| from.words));
         let row = self.room(1);
@@ -251,21 +254,21 @@ impl Commitments {
         self.push_xor(&[(from, i)]);
     }
 
-    /// Appends all of another list.
+    /// Appends all commitments of another list.
     ///
     /// # Panics
-    /// If they are of other parameters.
+    /// If the other list has other parameters.
     pub fn append(&mut self, other: &Commitments) {
         same_words(self.words, [other.words]);
         self.rows.grow(other.rows.len()).copy_from_slice(&other.rows);
     }
 
-    /// Removes the last ones, so that `n` remain, if there are more.
+    /// Removes the last commitments, so that at most `n` remain.
     pub fn truncate(&mut self, n: usize) {
         self.rows.truncate(n.saturating_mul(self.words));
     }
 
-    /// Takes those from number `at` on.
+    /// Removes and returns the commitments from number `at` on.
     ///
     /// # Panics
     /// If there are fewer than `at`.
@@ -276,7 +279,7 @@ impl Commitments {
         Commitments { words: self.words, rows }
     }
 
-    /// Bytes of a commitment in a store.
+    /// Returns the bytes of a stored commitment.
     pub fn record_bytes(params: &Params) -> usize {
         8 * params.row_words()
     }
@@ -289,7 +292,7 @@ impl Commitments {
         record.extend_from_slice(bytemuck::cast_slice(&self.rows[i * self.words..][..self.words]));
     }
 
-    /// Appends the commitment of a record.
+    /// Appends the commitment in a record.
     ///
     /// # Panics
     /// If the record has another length.
@@ -302,10 +305,10 @@ fn same_words(words: usize, others: impl IntoIterator<Item = usize>) {
     assert!(others.into_iter().all(|other| other == words), "commitments of other parameters");
 }
 
-/// Puts the sum of some of these rows in the place of `row`, which is as long as they are.
+/// Writes the sum of some of these rows to `row`, which is as long as each of them.
 fn sum_to(rows: &[u64], which: impl Iterator<Item = usize>, row: &mut [u64]) {
     match row.len() {
-        // What the default parameters have, at ρ = 40, 64 and 80.
+        // The row lengths of the default parameters at ρ = 40, 64 and 80.
         7 => sum_of::<7>(rows, which, row),
         8 => sum_of::<8>(rows, which, row),
         9 => sum_of::<9>(rows, which, row),
@@ -325,7 +328,7 @@ fn sum_of<const WORDS: usize>(rows: &[u64], which: impl Iterator<Item = usize>, 
     row.copy_from_slice(&sum);
 }
 
-/// Adds row `i` of `rows`, which are as long as `row`.
+/// Adds row `i` of `rows` to `row`; all rows have the same length.
 fn xor(row: &mut [u64], rows: &[u64], i: usize) {
     let words = row.len();
     for (row, other) in row.iter_mut().zip(&rows[i * words..][..words]) {

@@ -1,19 +1,19 @@
-//! Lists that grow without leaving copies behind, on huge pages where they are large.
+//! Lists that grow without leaving copies in memory, on huge pages if they are large.
 
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 use symbolon_primitives::HugeBuf;
 
-/// The elements that the first growth makes room for, at least.
+/// The least number of elements for which the first growth makes room.
 const LEAST: usize = 64;
 
-/// A vector that is wiped when it is dropped, and where it was before it grew.
+/// A vector that wipes its memory when it is dropped, and its old memory when it grows.
 pub struct WipedVec<T> {
-    /// As long as there ever was need for; zeros from `used` on.
+    /// The allocated memory; zeros from `used` on.
     room: HugeBuf<T>,
     len: usize,
-    /// The most elements that there were in this room.
+    /// The most elements that `room` has held.
     used: usize,
 }
 
@@ -24,18 +24,18 @@ impl<T: Pod> Default for WipedVec<T> {
 }
 
 impl<T: Pod> WipedVec<T> {
-    /// A copy of these.
+    /// Returns a copy of `from`.
     pub fn from_slice(from: &[T]) -> Self {
         let mut new = WipedVec::default();
         new.grow(from.len()).copy_from_slice(from);
         new
     }
 
-    /// `n` more, all zeros.
+    /// Appends `n` zeros and returns them.
     pub fn grow(&mut self, n: usize) -> &mut [T] {
         let (start, end) = (self.len, self.len + n);
         if end > self.room.len() {
-            // One that begins with many is not going to grow.
+            // A list that starts with many elements is not expected to grow.
             let least = if start == 0 { LEAST } else { 2 * start };
             let mut room = HugeBuf::zeroed(end.max(least));
             room[..start].copy_from_slice(self);
@@ -47,8 +47,8 @@ impl<T: Pod> WipedVec<T> {
         &mut self.room[start..end]
     }
 
-    /// Only the first `n`, if there are more. The others are wiped by what comes in their place, or
-    /// by the drop.
+    /// Keeps at most the first `n` elements. The others are wiped when new elements replace them,
+    /// or on drop.
     pub fn truncate(&mut self, n: usize) {
         self.len = self.len.min(n);
     }

@@ -1,4 +1,4 @@
-//! Sessions of commitments, from known seeds or from nothing.
+//! Sessions of commitments from known seeds, and tools for tests.
 #![allow(dead_code, missing_docs)]
 
 use std::time::Duration;
@@ -13,12 +13,12 @@ use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [4; 32];
 
-/// A generator that is the same for the same number, as long as this process lives.
+/// Returns a generator. Within a process, equal numbers give equal generators.
 pub fn prg(number: u128) -> Prg {
     Prg::from_seed(Block(fresh(number)))
 }
 
-/// Connected channels of parties 0 and 1. The time-out only bounds a test that hangs.
+/// Returns connected channels of parties 0 and 1. The time-out only bounds a test that hangs.
 pub fn channels() -> (Channel, Channel) {
     let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
     a.set_timeout(Duration::from_secs(20));
@@ -52,7 +52,7 @@ impl Session {
         Session::with(params, seed, delta, |_| {}).unwrap()
     }
 
-    /// With this Δ, and a tampered message of the set-up.
+    /// Returns a session with this Δ, after `adversary` has changed the message of the set-up.
     pub fn with(
         params: &Params,
         seed: u128,
@@ -96,7 +96,7 @@ impl Session {
         self.receiver.open(&mut self.channels.1, commitments)
     }
 
-    /// The same for values that are known.
+    /// The committer proves one list; the receiver verifies another, for known values.
     pub fn prove(
         &mut self,
         committed: &Committed,
@@ -136,7 +136,8 @@ impl Session {
     }
 }
 
-/// A list like this one, in which the commitments are changed: string, and words of the row.
+/// Returns a copy of the list in which `f` has changed each commitment: its string, and the words
+/// of its row.
 pub fn forged(
     params: &Params,
     list: &Committed,
@@ -160,7 +161,7 @@ pub fn forged(
     out
 }
 
-/// The places of the code at which a string's codeword is 1.
+/// Returns the places of the code at which a string's codeword is 1.
 pub fn places(params: &Params, value: Block) -> Vec<usize> {
     let message = (0..128).filter(|i| value.0 >> i & 1 == 1);
     let sums = params.code().sums().iter().enumerate();
@@ -168,7 +169,7 @@ pub fn places(params: &Params, value: Block) -> Vec<usize> {
     message.chain(parity.map(|(i, _)| 128 + i)).collect()
 }
 
-/// A string of which the codeword has just the code's distance as its weight.
+/// Returns a string whose codeword has the code's distance as its weight.
 pub fn lightest(params: &Params) -> Block {
     let distance = params.code().distance();
     let pairs = (0..128).flat_map(|i| (0..i).map(move |j| 1u128 << i | 1 << j));

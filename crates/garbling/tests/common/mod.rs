@@ -10,7 +10,8 @@ use symbolon_primitives::{BitVec, Block, Prg};
 
 pub const SESSION: [u8; 32] = [9; 32];
 
-/// A component of this many random steps on these inputs, with calls of `earlier` components.
+/// Returns a component of this many random steps on these inputs, with calls of `earlier`
+/// components.
 fn component(prg: &mut Prg, earlier: &[Component], inputs: u32, steps: u32) -> Component {
     let mut made = Component { inputs, wires: inputs, ..Component::default() };
     for _ in 0..steps {
@@ -47,8 +48,8 @@ fn component(prg: &mut Prg, earlier: &[Component], inputs: u32, steps: u32) -> C
     made
 }
 
-/// A circuit with every kind of gate: components that call each other, constants among the outputs,
-/// wires ANDed with themselves.
+/// Returns a circuit with every kind of gate: components that call each other, constants among the
+/// outputs, wires ANDed with themselves.
 pub fn random_circuit(seed: u128) -> Circuit {
     let mut prg = Prg::from_public_seed(Block(seed));
     let mut components = Vec::new();
@@ -67,7 +68,7 @@ pub fn random_inputs(plan: &Plan, seed: u128) -> BitVec {
     BitVec::random(plan.input_slots().len(), &mut Prg::from_public_seed(Block(seed)))
 }
 
-/// The evaluator's labels for these inputs.
+/// Returns the evaluator's labels for these inputs.
 pub fn active(keys: &InputKeys, inputs: &BitVec) -> Labels {
     choose(&keys.inputs, inputs, &keys.delta)
 }

@@ -1,4 +1,4 @@
-//! Parties in one process, every two of them connected by memory channels.
+//! Parties in one process, connected pairwise by memory channels.
 #![allow(dead_code, missing_docs)]
 
 use std::time::Duration;
@@ -9,7 +9,7 @@ use symbolon_transport::{Channel, Culprit, Error, Meter, Result, memory_lanes};
 /// One party's channels: `lanes[l][p]` is lane l's channel to the peer in place p.
 pub type Lanes = Vec<Vec<Channel>>;
 
-/// The lanes of each of `parties` parties.
+/// Returns the lanes of each of `parties` parties.
 pub fn mesh(parties: u16, lanes: usize) -> Vec<Lanes> {
     let mut all: Vec<Lanes> =
         (0..parties).map(|_| (0..lanes).map(|_| Vec::new()).collect()).collect();
@@ -37,7 +37,7 @@ pub fn run<T: Send>(parties: Vec<Lanes>, f: impl Fn(&mut Lanes) -> T + Sync) -> 
     play(parties.into_iter().map(|lanes| ((), lanes)).collect(), |(), lanes| f(lanes))
 }
 
-/// The same for parties that have something of their own.
+/// Runs `f` for all parties at once, each with a value of its own.
 pub fn play<S: Send, T: Send>(
     parties: Vec<(S, Lanes)>,
     f: impl Fn(S, &mut Lanes) -> T + Sync,
@@ -55,7 +55,7 @@ pub fn play<S: Send, T: Send>(
     })
 }
 
-/// The channel to `peer` on the first lane.
+/// Returns the channel to `peer` on the first lane.
 pub fn towards(lanes: &mut Lanes, peer: u16) -> &mut Channel {
     lanes[0].iter_mut().find(|channel| channel.peer() == peer).expect("a peer")
 }
@@ -96,19 +96,19 @@ pub fn state(point: &'static str, mut f: impl FnMut(&mut [u8]) + Send + 'static)
     })
 }
 
-/// No honest party has a result, and one at least noticed: see [`Endings`].
+/// Asserts that no honest party has a result and at least one noticed; see [`Endings`].
 #[track_caller]
 pub fn assert_caught<T>(ended: &[Result<T>], cheaters: &[u16], at: impl CheckName) {
     Endings::new(ended, cheaters).assert_caught(&[at]);
 }
 
-/// Every honest party noticed by itself.
+/// Asserts that every honest party noticed by itself.
 #[track_caller]
 pub fn assert_caught_by_all<T>(ended: &[Result<T>], cheaters: &[u16], at: impl CheckName) {
     Endings::new(ended, cheaters).assert_caught_by_all(&[at]);
 }
 
-/// At least one of the victims caught the cheater; the others at worst lost their connection.
+/// Asserts that at least one victim caught the cheater; the others at worst lost their connection.
 #[track_caller]
 pub fn assert_caught_by_one_of<T>(
     ended: &[Result<T>],

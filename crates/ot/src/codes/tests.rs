@@ -47,8 +47,8 @@ fn both_forms_agree() {
     }
 }
 
-/// The value of a codeword's polynomial at α^power: the first `degree` parity bits are its lowest
-/// coefficients, the message follows.
+/// Returns the value of a codeword's polynomial at α^power. The first `degree` parity bits are its
+/// lowest coefficients; the message follows.
 fn value_at(field: &Field, degree: usize, code: &Code, message: Block, power: usize) -> usize {
     let parity = parity_words(code, message);
     let low = (0..degree).filter(|i| parity[i / 64] >> (i % 64) & 1 == 1);
@@ -56,7 +56,8 @@ fn value_at(field: &Field, degree: usize, code: &Code, message: Block, power: us
     low.chain(high).fold(0, |sum, i| sum ^ field.exp[i * power % field.order()])
 }
 
-/// All that the proof of the distance of the extended codes needs: the roots, and even weights.
+/// Checks everything that the distance proof of the extended codes needs: the roots, and even
+/// weights.
 #[test]
 fn words_of_bch_codes_have_their_roots() {
     let mut prg = Prg::from_seed(Block(2));
@@ -73,8 +74,8 @@ fn words_of_bch_codes_have_their_roots() {
     }
 }
 
-/// All that the proof for construction X needs: the roots of the larger code, even weights of word
-/// and tail, and a tail that is 0 for words of the smaller code alone.
+/// Checks everything that the distance proof of construction X needs: the roots of the larger code,
+/// even weights of word and tail, and a tail that is 0 only for words of the smaller code.
 #[test]
 fn construction_x_has_a_tail_outside_the_smaller_code() {
     let code = code(40);
@@ -84,7 +85,7 @@ fn construction_x_has_a_tail_outside_the_smaller_code() {
     let tail_of =
         |message| -> u64 { tail.clone().map(|i| parity_bit(message, i) << (i - tail.start)).sum() };
     let mut prg = Prg::from_seed(Block(3));
-    // Messages of which some have an empty tail: by elimination on the eight bits.
+    // Finds messages with an empty tail, by elimination on its eight bits.
     let mut basis: Vec<(u64, u128)> = Vec::new();
     let mut inside = Vec::new();
     for i in 0..DIMENSION {
@@ -114,7 +115,7 @@ fn construction_x_has_a_tail_outside_the_smaller_code() {
     }
 }
 
-/// The sum of some rows, which is a codeword: its lowest weight over all sums of up to three.
+/// Computes the lowest weight of all sums of up to three rows, which are codewords.
 #[test]
 fn words_of_few_rows_are_heavy() {
     for d in DISTANCES {
@@ -136,13 +137,13 @@ fn words_of_few_rows_are_heavy() {
             }
         }
         assert!(least >= code.distance(), "{least} of {code:?}");
-        // For a distance of at most 4 these are all words that could be lighter.
+        // For a distance of at most 4, no other word could be lighter.
         assert!(d > 4 || least == code.distance(), "{least} of {code:?}");
     }
 }
 
-/// Light words by searching: information sets at random, and sums of two rows over each. None is
-/// lighter than the distance, and for the shorter codes some have just that.
+/// Searches for light words in sums of one or two rows, for random information sets. No word is
+/// lighter than the distance, and the shortest code has a word of exactly that weight.
 #[test]
 fn a_search_finds_no_lighter_word() {
     let mut prg = Prg::from_seed(Block(4));
@@ -155,7 +156,8 @@ fn a_search_finds_no_lighter_word() {
     }
 }
 
-/// The least weight of sums of one or two rows of a systematic form on random places.
+/// Returns the lowest weight of sums of one or two rows of a generator matrix that is systematic at
+/// random places.
 fn lightest(code: &Code, prg: &mut Prg) -> usize {
     let words = code.length().div_ceil(64);
     let mut rows: Vec<Vec<u64>> = (0..DIMENSION)

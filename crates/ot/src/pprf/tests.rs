@@ -56,19 +56,19 @@ proptest! {
                 for z in 1..k.leaves() {
                     prop_assert_eq!(some[z], all[z ^ missing]);
                 }
-                // The missing seed is none of what the tree receiver has.
+                // The tree receiver does not have the missing seed.
                 prop_assert!(!some.contains(&all[missing]));
             }
         }
     }
 }
 
-/// The missing leaf, and with it every node on the path of Δ, hangs on the seeds that were not
-/// chosen: with others in their place, all that the tree receiver gets is the same, but not that
+/// The missing leaf and every node on the path of Δ depend on the seeds that were not chosen. With
+/// other seeds in their place, everything that the tree receiver gets is the same, except that
 /// leaf.
 ///
-/// The message is made for the other seeds as a tree sender would have to: the decryptable half
-/// unchanged.
+/// The message is made for the other seeds as a tree sender would have to: the half that can be
+/// decrypted is unchanged.
 #[test]
 fn the_missing_leaf_depends_on_what_was_not_chosen() {
     let mut prg = Prg::from_seed(Block(5));
@@ -79,7 +79,7 @@ fn the_missing_leaf_depends_on_what_was_not_chosen() {
         let (_, message) = build_trees(tree_params(k), &pairs);
         let have = descend(tree_params(k), &Delta::new(delta), &chosen, &message);
         assert!(have.1);
-        // All that is under keys that were not chosen, made up.
+        // Replaces everything that is encrypted under keys that were not chosen.
         let mut altered = message.clone();
         for (tree, other) in other[..k.trees()].iter().enumerate() {
             for level in 1..k.bits() {
@@ -117,8 +117,8 @@ fn seeds_differ_by_leaf_tree_lane_parties_and_session() {
     }
 }
 
-/// Message of the tree sender: one wrong bit in a sum is caught exactly when Δ's bit makes the
-/// tree receiver use it; otherwise the trees are right.
+/// In the tree sender's message, a wrong bit in a sum is caught exactly if Δ's bit makes the tree
+/// receiver use the sum; otherwise the trees are right.
 #[test]
 fn a_wrong_sum_is_caught_when_it_is_used() {
     let mut prg = Prg::from_seed(Block(7));
@@ -145,7 +145,7 @@ fn a_wrong_sum_is_caught_when_it_is_used() {
     }
 }
 
-/// Message of the tree sender: a wrong τ of any tree, or a wrong hash: caught always.
+/// In the tree sender's message, a wrong τ of any tree or a wrong hash is always caught.
 #[test]
 fn wrong_totals_and_hash() {
     let mut prg = Prg::from_seed(Block(8));
@@ -162,8 +162,8 @@ fn wrong_totals_and_hash() {
     }
 }
 
-/// The message of a tree sender whose tree 0 has, on `level`, another node in place of number `at`,
-/// and which goes on from there as if nothing had happened.
+/// Returns the message of a tree sender whose tree 0 has another node in place of number `at` on
+/// `level`, and which continues from there as if nothing had happened.
 fn grafted(k: TreeDepth, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
     let (_, mut message) = build_trees(tree_params(k), pairs);
     let mut all = tree_params(k).hasher(HASH);
@@ -195,10 +195,10 @@ fn grafted(k: TreeDepth, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
     message
 }
 
-/// A node that is not its parent's child, with all the rest made to fit. A party that knows the
-/// parent finds another node; one that does not has the parent on its path. So it passes exactly if
-/// the `level` bits of the block that lead to the parent are guessed: told with probability
-/// 2^-level. All who pass then agree on all leaves.
+/// A node that is not its parent's child, with everything else made to fit. A party that knows the
+/// parent finds another node; a party that does not has the parent on its path. So the cheat passes
+/// exactly if the `level` bits of the block that lead to the parent are guessed, with probability
+/// 2^-level. All blocks that pass give the same leaves.
 #[test]
 fn a_grafted_node_passes_for_the_guessed_bits_only() {
     let mut prg = Prg::from_seed(Block(9));
@@ -226,8 +226,8 @@ fn a_grafted_node_passes_for_the_guessed_bits_only() {
     }
 }
 
-/// A tree that nobody sender_trees right, but for one guess of the whole block: a wrong sum on
-/// every level, τ and the hash made to fit. Passes for that block alone.
+/// A tree that is wrong for every block except one guess of the whole block: a wrong sum on every
+/// level, with τ and the hash made to fit. It passes for that block alone.
 #[test]
 fn a_guess_of_the_whole_block() {
     let mut prg = Prg::from_seed(Block(11));
@@ -270,8 +270,8 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
     assert_eq!(attempt(&message), Err(Error::misbehaved(1, PUNCTURED_TREE)));
 }
 
-/// Session, both parties and the length of blocks enter every hash of the trees; so does what it is
-/// for.
+/// Every hash of the trees depends on the session, both parties, the length of blocks and the
+/// purpose.
 #[test]
 fn hashes_of_other_grounds_are_others() {
     let of =

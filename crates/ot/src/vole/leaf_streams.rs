@@ -8,7 +8,7 @@ use crate::columns::xor_into;
 use crate::oracle::Oracle;
 use crate::pprf::Leaves;
 
-/// One for each place of the code.
+/// The streams for each place of the code.
 enum Trees {
     /// k = 1, prover: the streams of leaves 1 and 0.
     Pairs(Vec<[Prg; 2]>),
@@ -36,7 +36,7 @@ fn seed_of_lane(oracle: &mut Oracle, seed: Block, lane: u64) -> Prg {
 }
 
 impl LeafStreams {
-    /// k = 1, prover: both seeds of each pair.
+    /// Returns the prover's streams for k = 1, from both seeds of each pair.
     pub fn pairs(params: &Params, pairs: &[[Block; 2]], lane: u64) -> LeafStreams {
         let mut oracle = Oracle::new(LANE);
         let mut both = |pair: &[Block; 2]| pair.map(|seed| seed_of_lane(&mut oracle, seed, lane));
@@ -44,7 +44,7 @@ impl LeafStreams {
         LeafStreams { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
     }
 
-    /// k = 1, verifier: the seed of each pair that Δ chose.
+    /// Returns the verifier's streams for k = 1, from the seed of each pair that Δ chose.
     pub fn chosen(params: &Params, seeds: &[Block], lane: u64) -> LeafStreams {
         let mut oracle = Oracle::new(LANE);
         let one = |seed: &Block| seed_of_lane(&mut oracle, *seed, lane);
@@ -52,15 +52,15 @@ impl LeafStreams {
         LeafStreams { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
     }
 
-    /// k > 1.
+    /// Returns the streams for k > 1.
     pub fn leaves(params: &Params, leaves: &Leaves, lane: u64) -> LeafStreams {
         let trees = Trees::Leaves(leaves.lane(lane).map(|seeds| Streams::new(&seeds)).collect());
-        // No other trees have this digest.
+        // No other trees have this digest, so no other streams start here.
         let next = derive_block("symbolon vector ole 1: streams", &leaves.binding, lane).0;
         LeafStreams { params: params.clone(), trees, next, binding: leaves.binding }
     }
 
-    /// The prover's columns: u' of each place to `totals`, its k columns of V to `sums`.
+    /// Writes the prover's columns: u' of each place to `totals`, its k columns of V to `sums`.
     pub fn draw_all(&mut self, totals: &mut [u8], sums: &mut [u8], stride: usize) {
         let per_place = self.params.k.bits() * stride;
         let outputs = totals.chunks_exact_mut(stride).zip(sums.chunks_exact_mut(per_place));
@@ -82,7 +82,7 @@ impl LeafStreams {
         self.next = self.next.wrapping_add((stride / 16) as u128);
     }
 
-    /// The verifier's columns: the k of each place to `sums`. `scratch` has room for one column.
+    /// Writes the verifier's k columns of each place to `sums`. `scratch` has room for one column.
     pub fn draw_some(&mut self, scratch: &mut [u8], sums: &mut [u8], stride: usize) {
         let outputs = sums.chunks_exact_mut(self.params.k.bits() * stride);
         match &mut self.trees {
@@ -99,7 +99,7 @@ impl LeafStreams {
         self.next = self.next.wrapping_add((stride / 16) as u128);
     }
 
-    /// The digest of a correction, bound to the trees it is for.
+    /// Returns the digest of a correction, bound to its trees.
     pub fn digest(&self, correction: &[u8]) -> [u8; DIGEST] {
         *blake3::keyed_hash(&self.binding, correction).as_bytes()
     }

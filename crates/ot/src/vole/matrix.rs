@@ -7,7 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::codes::{Code, DIMENSION};
 use crate::columns::transposed;
 
-/// Columns, in groups of 128, the last of which is filled up with zeros. Wiped on drop.
+/// Columns in groups of 128; the last group is padded with zeros. Wiped on drop.
 #[derive(Default)]
 pub(super) struct Matrix {
     stride: usize,
@@ -18,8 +18,8 @@ pub(super) struct Matrix {
 const ROWS: usize = 512;
 
 impl Matrix {
-    /// Room for columns of `stride` bytes, whole blocks. What they hold is left from earlier draws,
-    /// but for the zeros after them.
+    /// Makes room for columns of `stride` bytes, whole blocks. The columns still have the contents
+    /// of earlier draws, but the padding is zero.
     pub fn reset(&mut self, columns: usize, stride: usize) {
         debug_assert!(stride.is_multiple_of(size_of::<Block>()));
         let blocks = stride / size_of::<Block>();
@@ -28,12 +28,12 @@ impl Matrix {
         self.blocks[columns * blocks..].fill(Block::ZERO);
     }
 
-    /// All columns, one after another, also those that fill up.
+    /// Returns all columns, one after another, including the padding.
     pub fn columns_mut(&mut self) -> &mut [u8] {
         Block::as_bytes_mut(&mut self.blocks)
     }
 
-    /// The same in blocks.
+    /// Returns all columns as blocks.
     pub fn blocks_mut(&mut self) -> &mut [Block] {
         &mut self.blocks
     }
@@ -42,8 +42,8 @@ impl Matrix {
         Block::as_bytes(&self.blocks)
     }
 
-    /// The hashes of the first `columns` columns by the first row of coefficients, then by the
-    /// next.
+    /// Returns the hashes of the first `columns` columns under the first row of coefficients, then
+    /// under the next.
     pub fn hash(&self, columns: usize, chi: &[Vec<Block>]) -> Zeroizing<Vec<Block>> {
         let mut out = Zeroizing::new(Vec::with_capacity(chi.len() * columns));
         for chi in chi {
@@ -58,12 +58,12 @@ impl Matrix {
         out
     }
 
-    /// The first rows of a matrix of 128 columns.
+    /// Writes the first rows of the first 128 columns to `out`.
     pub fn strings(&self, out: &mut [Block]) {
         transposed(self.columns(), self.stride, out);
     }
 
-    /// The first `n` rows, of `words` words each, one after another.
+    /// Writes the first `n` rows to `out`, `words` words each, one after another.
     pub fn rows(&self, words: usize, n: usize, out: &mut [u64]) {
         let groups = words.div_ceil(2);
         let mut room = Zeroizing::new(vec![Block::ZERO; groups * ROWS]);
@@ -76,7 +76,7 @@ impl Matrix {
                 transpose::transpose_128(columns, self.stride, place);
             }
             match words {
-                // What the default parameters have, at ρ = 40, 64 and 80.
+                // The row lengths of the default parameters at ρ = 40, 64 and 80.
                 7 => join(out.as_chunks_mut::<7>().0, &room),
                 8 => join(out.as_chunks_mut::<8>().0, &room),
                 9 => join(out.as_chunks_mut::<9>().0, &room),
@@ -89,7 +89,7 @@ impl Matrix {
     }
 }
 
-/// Rows of a fixed length from their pairs of words, [`ROWS`] of each pair.
+/// Joins rows of a fixed length from their pairs of words, with [`ROWS`] blocks for each pair.
 fn join<const WORDS: usize>(rows: &mut [[u64; WORDS]], pairs: &[Block]) {
     let pairs = pairs.as_chunks::<ROWS>().0;
     for (i, row) in rows.iter_mut().enumerate() {
@@ -97,7 +97,7 @@ fn join<const WORDS: usize>(rows: &mut [[u64; WORDS]], pairs: &[Block]) {
     }
 }
 
-/// One or two words of a row.
+/// Writes a block to one or two words of a row.
 #[inline]
 fn put(words: &mut [u64], block: Block) {
     words[0] = block.0 as u64;
@@ -106,14 +106,15 @@ fn put(words: &mut [u64], block: Block) {
     }
 }
 
-/// Blocks of columns that are worked on at a time, so that all parity columns' fit a core's cache.
+/// How many blocks of each column are worked on at a time, so that those of all parity columns fit
+/// a core's cache.
 const STRIP: usize = 32;
 
-/// Adds to each parity column the sum of those of the 128 message columns that belong to it.
+/// Adds to each parity column the sum of the message columns, out of 128, that belong to it.
 /// Columns have `stride` blocks.
 ///
-/// Which columns those are is public. Four message columns are taken at a time (the method of the
-/// four Russians): their 16 sums are computed once, and each parity column takes one of them.
+/// Which columns belong to it is public. Four message columns are taken at a time (the method of
+/// the four Russians): their 16 sums are computed once, and each parity column takes one of them.
 pub(super) fn add_parity(code: &Code, message: &[Block], parity: &mut [Block], stride: usize) {
     let mut sums = Zeroizing::new([[Block::ZERO; STRIP]; 16]);
     for start in (0..stride).step_by(STRIP) {

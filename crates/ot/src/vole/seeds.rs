@@ -1,9 +1,9 @@
-//! From base OTs to provers and verifiers.
+//! Makes provers and verifiers from base OTs.
 //!
 //! The verifier's choices in n·k random OTs are the bits of its Δ. These OTs come from correlated
-//! OTs of an existing session, in which the prover is the sender: K and K ⊕ Δ_cot are hashed to the
-//! pair, M to the chosen one, as in [`crate::setup`]. The draw's own check has passed before the
-//! prover uses the seeds.
+//! OTs of an existing session, in which the prover is the sender: hashing K and K ⊕ Δ_cot gives the
+//! pair, and hashing M gives the chosen string, as in [`crate::setup`]. The draw's own check has
+//! passed before the prover uses the seeds.
 //!
 //! With several lanes, every lane has streams of its own from the same seeds, under the same Δ.
 
@@ -33,7 +33,7 @@ pub struct VoleParties<'a> {
 }
 
 impl VoleParties<'_> {
-    /// The session's own trees, apart from those of correlated OT.
+    /// Returns the session for these trees, which separates them from those of correlated OT.
     fn session(&self) -> [u8; 32] {
         blake3::derive_key("symbolon vector ole 1: session", self.session)
     }
@@ -56,13 +56,13 @@ impl VoleParties<'_> {
     }
 }
 
-/// Bytes of the prover's message to [`build_verifiers`]; none for k = 1.
+/// Returns the bytes of the prover's message to [`build_verifiers`]; 0 for k = 1.
 fn message_bytes(params: &Params) -> usize {
     params.k().trees().map_or(0, |k| pprf::message_bytes_of(k, params.code().length()))
 }
 
-/// The provers of `lanes` lanes, from [`Params::columns`] pairs of seeds, and the message that the
-/// verifier needs.
+/// Makes the provers of `lanes` lanes from [`Params::columns`] pairs of seeds. Returns them with
+/// the message that the verifier needs.
 ///
 /// # Errors
 /// `InvalidInput` for another number of pairs.
@@ -91,8 +91,8 @@ pub fn build_provers(
     Ok(((1..=lanes as u64).map(prover).collect(), message))
 }
 
-/// The verifiers of `lanes` lanes, from Δ (bit j of place i is bit i·k + j), the seeds that its
-/// bits chose, and the prover's message.
+/// Makes the verifiers of `lanes` lanes from Δ (bit j of place i is bit i·k + j), the seeds that
+/// its bits chose, and the prover's message.
 ///
 /// # Errors
 /// `PeerMisbehaved` (by the prover) when the check of the trees fails; `InvalidInput` for lengths
@@ -145,7 +145,7 @@ fn check_seeds(params: &Params, seeds: usize) -> Result<()> {
     Ok(())
 }
 
-/// The context of the hash that makes seeds of correlated OTs.
+/// The context of the hash that turns correlated OTs into seeds.
 const SEED: &str = "symbolon vector ole 1: seed";
 
 fn seed(oracle: &mut Oracle, session: &[u8; 32], index: usize, row: Block) -> Block {
@@ -154,8 +154,8 @@ fn seed(oracle: &mut Oracle, session: &[u8; 32], index: usize, row: Block) -> Bl
     Block::from_bytes(digest[..16].try_into().expect("16 of 32 bytes"))
 }
 
-/// The provers of `lanes` lanes, from a draw of correlated OT of which this party is the sender; to
-/// be run against [`set_up_verifier`].
+/// Makes the provers of `lanes` lanes from a draw of correlated OT in which this party is the
+/// sender. The peer runs [`set_up_verifier`].
 ///
 /// # Errors
 /// `PeerMisbehaved` when the draw's check fails; `Transport` when the peer is gone.
@@ -183,8 +183,8 @@ pub fn set_up_prover(
     Ok(provers)
 }
 
-/// The verifiers of `lanes` lanes under a random Δ, from a draw of correlated OT of which this
-/// party is the receiver; to be run against [`set_up_prover`].
+/// Makes the verifiers of `lanes` lanes under a random Δ, from a draw of correlated OT in which
+/// this party is the receiver. The peer runs [`set_up_prover`].
 ///
 /// # Errors
 /// `PeerMisbehaved` when the check of the trees fails; `Transport` when the peer is gone.

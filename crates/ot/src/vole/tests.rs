@@ -5,7 +5,7 @@ use super::*;
 
 const SESSION: [u8; 32] = [9; 32];
 
-/// Provers and verifiers of some lanes, from known seeds; Δ's words.
+/// Returns provers and verifiers of some lanes, from known seeds, and Δ's words.
 fn lanes(params: &Params, lanes: usize, seed: u128) -> (Vec<Prover>, Vec<Verifier>, Vec<u64>) {
     let mut prg = Prg::from_seed(Block(seed));
     let parties = VoleParties { session: &SESSION, prover: 0.into(), verifier: 1.into() };
@@ -25,7 +25,7 @@ fn channels() -> (Channel, Channel) {
     memory_pair(Meter::new(), Meter::new())
 }
 
-/// One draw, with the sizes that both sides ask for.
+/// Performs one draw of `n` rows. Returns the strings and the rows of V and W.
 fn draw(
     (prover, verifier): (&mut Prover, &mut Verifier),
     (a, b): &mut (Channel, Channel),
@@ -39,7 +39,7 @@ fn draw(
     (values, v, w)
 }
 
-/// Bit by bit: k bits of W at place i are V_i ⊕ (u·G)_i·Δ_i.
+/// Checks bit by bit that the k bits of W at place i are V_i ⊕ (u·G)_i·Δ_i.
 #[test]
 fn rows_are_codewords_times_delta() {
     for k in FieldBits::ALL {
@@ -76,7 +76,7 @@ fn rows_are_codewords_times_delta() {
     }
 }
 
-/// Rows of more bits than an opening takes are refused.
+/// Parameters whose rows are too long are refused.
 #[test]
 fn there_are_no_parameters_for_rows_that_are_too_long() {
     Params::new(FieldBits::Four, 80).unwrap();
@@ -149,7 +149,8 @@ fn lengths_that_do_not_fit_are_refused() {
     refused(build_verifiers(parties, &params, (&delta, &chosen), &message[1..], 1).map(drop));
 }
 
-/// Session, parties, lane and code enter the challenge before anything is said.
+/// The challenge depends on the session, the parties, the lane and the code before any message is
+/// sent.
 #[test]
 fn challenges_of_other_ends_are_others() {
     let of = |parties: VoleParties<'_>, params: &Params, lane| {

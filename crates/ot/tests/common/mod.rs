@@ -13,12 +13,12 @@ use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [1; 32];
 
-/// A generator that is the same for the same number, as long as this process lives.
+/// Returns a generator. Within a process, equal numbers give equal generators.
 pub fn prg(number: u128) -> Prg {
     Prg::from_seed(Block(fresh(number)))
 }
 
-/// Connected channels of parties 0 and 1. The time-out only bounds a test that hangs.
+/// Returns connected channels of parties 0 and 1. The time-out only bounds a test that hangs.
 pub fn channels() -> (Channel, Channel) {
     let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
     a.set_timeout(Duration::from_secs(20));
@@ -40,7 +40,7 @@ pub fn both<A: Send, B: Send>(
     })
 }
 
-/// An adversary that changes one message.
+/// Returns an adversary that changes one message.
 pub fn tampered(
     kind: &'static str,
     index: usize,
@@ -55,7 +55,7 @@ pub fn tampered(
 /// The messages of one kind that a party sent.
 pub type Record = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// An adversary that changes nothing and keeps the messages of one kind.
+/// Returns an adversary that changes nothing and records the messages of one kind.
 pub fn recorder(kind: &'static str) -> (Record, Box<FnAdversary>) {
     let record = Record::default();
     let copy = record.clone();
@@ -68,7 +68,7 @@ pub fn recorder(kind: &'static str) -> (Record, Box<FnAdversary>) {
     (record, Box::new(adversary))
 }
 
-/// The honest party of two noticed what the other one, `cheater`, did, at this check.
+/// Asserts that the honest party of two caught the other one, `cheater`, at this check.
 #[track_caller]
 pub fn assert_caught<T>(honest: Result<T, Error>, cheater: u16, at: impl CheckName) {
     assert_noticed(&honest, cheater, at);
@@ -134,7 +134,7 @@ impl Direction {
         Direction { delta, sender, receiver, channels: channels() }
     }
 
-    /// One draw: (keys, MACs), or the sender's error.
+    /// Performs one draw. Returns (keys, MACs), or the sender's error.
     pub fn draw(&mut self, choices: &BitVec) -> Result<(Vec<Block>, Vec<Block>), Error> {
         let mut macs = vec![Block::ZERO; choices.len()];
         let mut keys = macs.clone();
@@ -148,7 +148,7 @@ impl Direction {
     }
 }
 
-/// M = K ⊕ x·Δ for every bit.
+/// Asserts that M = K ⊕ x·Δ for every bit.
 #[track_caller]
 pub fn assert_correlated(delta: Block, choices: &BitVec, keys: &[Block], macs: &[Block]) {
     assert_eq!((keys.len(), macs.len()), (choices.len(), choices.len()));

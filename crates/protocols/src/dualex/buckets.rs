@@ -1,10 +1,10 @@
-//! The circuits that stay: each is sent and compared with its commitment, and goes to its bucket
-//! (Fig. 15, "Bucketing" and "Bucket Labels").
+//! Bucketing: each evaluation circuit is sent, checked against its commitment and put into its
+//! bucket (Fig. 15, "Bucketing" and "Bucket Labels").
 //!
-//! The output labels O of a bucket are those of its first circuit: d̂ there. For each other circuit
-//! the garbler gives the translation T = d̂ ⊕ O. For the labels O it gives the XOR of each pair of
-//! hashes and the digest of all pairs, as it does for the labels of inputs (`garble`). Whether all
-//! this is right is checked online, when the seeds of d̂ are opened (`outputs`).
+//! The output labels O of a bucket are the labels d̂ of its first circuit. For every other circuit
+//! the garbler sends the translation T = d̂ ⊕ O. For O it sends the XOR of each pair of label
+//! hashes and the digest of all pairs, as it does for the input labels (`garble`). The evaluator
+//! checks all of this online, when the seeds of d̂ are opened (`outputs`).
 
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Opening};
@@ -24,16 +24,16 @@ use super::{
 };
 use crate::parallel::in_parallel;
 
-/// Gates of a table in one message.
+/// How many gates of a table one message carries.
 const PIECE: usize = 1 << 15;
 
-/// Sends the circuits and labels of own bucket `i`, and receives the peer's.
+/// Exchanges the circuits and labels of bucket `i` and returns the completed bucket.
 ///
 /// Paper: RR16, Fig. 15, Bucketing, Bucket Labels | circuits that stay, translations
 ///
 /// # Errors
-/// `PeerMisbehaved` when a circuit is not the one that was committed to, or the labels of this
-/// party's encoding are not; `Transport`.
+/// `PeerMisbehaved` when a circuit, or the labels of this party's encoding, do not match the
+/// commitment; `Transport`.
 pub(super) fn exchange(
     offline: &mut Preparation<'_>,
     committed: &Committed,
@@ -50,7 +50,7 @@ pub(super) fn exchange(
         output_hashes: LabelHashes { sums: Vec::new(), pairs: [0; 32] },
         input_mask: Zeroizing::new(offline.matrices[me].decode(&inputs.choices(i))),
     };
-    // All is sent before anything is awaited.
+    // Everything is sent before anything is received.
     send_labels(offline, &mut bucket)?;
     inputs.send(offline, &mut bucket, i)?;
     for &j in peers {
@@ -63,7 +63,7 @@ pub(super) fn exchange(
     Ok(bucket)
 }
 
-/// Garbles circuits again, and sends them.
+/// Garbles circuits again, sends them, and returns what the garbler keeps of each.
 fn send_circuits(
     offline: &mut Preparation<'_>,
     committed: &Committed,
@@ -106,8 +106,8 @@ fn send_circuits(
     Ok(kept)
 }
 
-/// Receives circuit `j` of the peer and compares it with its commitment; returns it with the
-/// commitments to the labels of this party's encoding.
+/// Receives the peer's circuit `j` and checks it against its commitment. Returns the circuit, and
+/// the leaf XORs and the pair digest of this party's encoding.
 ///
 /// Check: `dualex`: circuits | `garbled circuit commitment` | another circuit than could have been
 /// opened | 2^-128
@@ -162,8 +162,7 @@ fn receive_circuit(
     Ok((circuit, (encoded, pairs[1])))
 }
 
-/// Sends what the output labels of a bucket are compared with, and the translations of its
-/// circuits.
+/// Sends the hashes of a bucket's output labels, and the translations of its circuits.
 ///
 /// Paper: RR16, Fig. 15, Bucketing, Bucket Labels
 fn send_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<()> {
@@ -190,7 +189,7 @@ fn send_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<()>
     offline.channel().send(messages::BUCKET_LABELS, &message)
 }
 
-/// Receives the peer's.
+/// Receives the peer's label hashes and translations.
 fn receive_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<()> {
     let outputs = offline.function.outputs;
     let (_, others) = bucket.theirs.split_first_mut().expect("no bucket is empty");
@@ -212,7 +211,7 @@ fn receive_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<
     Ok(())
 }
 
-/// A cheater's other seeds.
+/// Replaces the output seeds, for a cheater that translates from other seeds.
 #[cfg(test)]
 fn reseed(offline: &mut Preparation<'_>, bucket: &mut Bucket) {
     let Some(cheat) = offline.cheat.filter(|cheat| cheat.reseeded) else { return };

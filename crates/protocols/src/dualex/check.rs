@@ -1,13 +1,13 @@
 //! Commit, open, check: cut-and-choose on the circuits (Fig. 15, "Cut-and-Choose Commit" and
 //! "Cut-and-Choose").
 //!
-//! The figure lets each party choose and commit to the set that it opens. Here both sets
-//! come from one coin that is tossed after both parties' circuits and OTs are fixed, which decides
-//! on the buckets as well.
+//! In the figure each party chooses a check set and commits to it. Here one coin, tossed after both
+//! parties' circuits and OTs are fixed, decides both check sets and the buckets.
 //!
-//! An opened circuit costs its garbler a seed and the choice bits of its OTs, which one digest
-//! proves for all of them. The other party garbles it again and compares the commitment, which
-//! covers table, labels, the order of M·c, R and the outputs' labels.
+//! To open a circuit, its garbler sends the circuit's seed and the choice bits of its OTs. One
+//! digest proves the choice bits of all opened circuits. The other party garbles the circuit again
+//! and compares the commitment, which covers the table, the labels, the order of the leaves (M·c),
+//! R and the output labels.
 //!
 //! Departure: `dualex`: opening | buckets in order (prototype) | one coin for both after everything
 //! is fixed; random buckets | Lemma 1 needs random buckets (`docs/proofs/dual-execution.md`)
@@ -22,11 +22,11 @@ use super::preparation::{Ots, Preparation};
 use super::{checks, messages};
 use crate::parallel::in_parallel;
 
-/// Circuits that both parties committed to.
+/// Both parties' committed circuits.
 pub(super) struct Committed {
     /// Seeds of this party's circuits.
     pub seeds: Vec<Seed>,
-    /// The orders of this party's circuits' leaves, M·c.
+    /// M·c for each of this party's circuits: the order of its input leaves.
     pub orders: Vec<Zeroizing<BitVec>>,
     /// The peer's commitments.
     pub theirs: Vec<Commitment>,
@@ -75,7 +75,8 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
     Ok(Committed { seeds, orders, theirs })
 }
 
-/// Opens the circuits of `[own, peer's]` check sets, and checks the peer's. Their OTs are released.
+/// Opens this party's check set, checks the peer's opened circuits, and releases the OTs of both.
+/// The check sets are `[own, peer's]`.
 ///
 /// Paper: RR16, Fig. 15, Cut-and-Choose | circuits are opened and garbled again
 ///
@@ -85,8 +86,8 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
 /// then one bit leaks
 ///
 /// # Errors
-/// `PeerMisbehaved` when an opened circuit is not what was committed to, or the choices of its OTs
-/// are others; `Transport`.
+/// `PeerMisbehaved` when an opened circuit does not match its commitment or the opened choice bits
+/// are wrong; `Transport`.
 pub(super) fn open(
     offline: &mut Preparation<'_>,
     committed: &Committed,
@@ -155,7 +156,7 @@ fn seed(bytes: [u8; 16]) -> Seed {
     Seed::new(Block::from_bytes(bytes))
 }
 
-/// The orders of a cheater that swaps leaves.
+/// Returns the leaf orders of a cheater that swaps the leaves of one input.
 #[cfg(test)]
 fn bent_orders(
     offline: &Preparation<'_>,

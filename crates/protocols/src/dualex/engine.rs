@@ -1,4 +1,4 @@
-//! The engine: OTs with the peer, and executions prepared with them.
+//! The engine: it holds the OTs with the peer and prepares executions with them.
 
 use symbolon_interaction::toss_coin;
 use symbolon_primitives::Prg;
@@ -23,7 +23,7 @@ use crate::{
 pub(super) struct DualEx {
     ots: OtSession,
     session: [u8; 32],
-    /// Circuits garbled so far, by either party: numbers never come again.
+    /// How many circuits each party has garbled in this session. No circuit number is used twice.
     circuits: u64,
     prg: Prg,
 }
@@ -33,7 +33,7 @@ pub(super) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
     Ok(Box::new(set_up_own(net)?))
 }
 
-/// The same, without the box.
+/// Runs the set-up and returns the engine unboxed.
 pub(super) fn set_up_own(net: &mut Network) -> Result<DualEx> {
     let mut prg = Prg::from_os().map_err(|e| Error::internal(format!("no randomness: {e}")))?;
     let ots = OtSession::set_up(net, &mut prg)?;
@@ -41,8 +41,7 @@ pub(super) fn set_up_own(net: &mut Network) -> Result<DualEx> {
 }
 
 impl DualEx {
-    /// Prepares a circuit in this form with these parameters, for a batch that waits for its
-    /// evaluation.
+    /// Prepares a batch of executions of `function` that is held until its evaluation.
     pub(super) fn prepare_with(
         &mut self,
         net: &mut Network,
@@ -68,7 +67,8 @@ impl DualEx {
         Ok(none)
     }
 
-    /// Prepares executions, of which `none` says all but themselves, and hands over each.
+    /// Prepares executions and passes each of them to `each`. `none` holds what they have in
+    /// common.
     fn prepare_into(
         &mut self,
         net: &mut Network,
@@ -128,7 +128,7 @@ impl Engine for DualEx {
         each: &mut EachPrepared<'_>,
     ) -> Result<()> {
         if net.batch.executions != 1 || count < 2 {
-            // What runs together is one preparation.
+            // Executions that run together are already one preparation.
             return each_by_itself(self, net, circuit, count, each);
         }
         let function = Function::of(circuit.circuit())?;
@@ -148,7 +148,7 @@ impl Engine for DualEx {
     }
 }
 
-/// All that there is to prepare is done.
+/// Nothing is left to prepare.
 impl Preprocessed for PreparedExecutions {
     fn prepare(self: Box<Self>, _: &mut Network, circuit: &Compiled) -> Result<Box<dyn Prepared>> {
         circuit.must_be(&self.digest)?;

@@ -1,4 +1,4 @@
-//! What a party holds of one prepared execution, and how it is stored.
+//! What a party holds for one prepared execution, and its stored form.
 
 use symbolon_garbling::adaptive::Ending;
 use symbolon_primitives::{BitVec, Block, Delta, Seed};
@@ -16,25 +16,25 @@ use super::{
 };
 use crate::codec::{Reader, Writer, damaged};
 
-/// A bucket in each direction, from which an execution is made.
+/// The two buckets of an execution, one in each direction, while it is prepared.
 pub(super) struct Bucket {
-    /// Its number among those of the session.
+    /// Its number within the session.
     pub number: u64,
     /// This party's circuits.
     pub own: Vec<OwnCircuit>,
     /// The peer's circuits.
     pub theirs: Vec<PeerCircuit>,
-    /// The XORs of leaves of this party's encoding and the digest of the pairs, for each of the
-    /// peer's circuits.
+    /// For each of the peer's circuits, the leaf XORs of this party's encoding and the digest of
+    /// the leaf pairs.
     pub encoded: Vec<(Vec<Digest>, Digest)>,
-    /// What the output labels of the peer's bucket are compared with.
+    /// The hashes against which the output labels of the peer's bucket are checked.
     pub output_hashes: LabelHashes,
-    /// M·c of the bucket's first OT.
+    /// M·c for the OT choices c of the bucket's first circuit: the mask of this party's inputs.
     pub input_mask: Zeroizing<BitVec>,
 }
 
 impl Bucket {
-    /// The bucket with the OTs for its intersection.
+    /// Returns the execution that this bucket and the OTs for its intersection make up.
     pub fn into_execution(self, psi: (Sender, Receiver)) -> Execution {
         let Bucket { number, own, theirs, output_hashes, input_mask, .. } = self;
         Execution { number, own, input_mask, theirs, output_hashes, psi }
@@ -47,11 +47,11 @@ pub(super) struct Execution {
     pub number: u64,
     /// This party's circuits of the bucket.
     pub own: Vec<OwnCircuit>,
-    /// M·c of the bucket's first OT, by which this party's inputs are masked.
+    /// M·c for the OT choices c of the bucket's first circuit: the mask of this party's inputs.
     pub input_mask: Zeroizing<BitVec>,
     /// The peer's circuits of the bucket.
     pub theirs: Vec<PeerCircuit>,
-    /// What the output labels of the peer's bucket are compared with.
+    /// The hashes against which the output labels of the peer's bucket are checked.
     pub output_hashes: LabelHashes,
     /// The OTs for the intersection, as a sender and as a receiver.
     pub psi: (Sender, Receiver),
@@ -63,26 +63,27 @@ pub(super) struct PeerCircuit {
     pub number: u64,
     /// The masked table.
     pub table: Table,
-    /// What follows it.
+    /// The masked decoding and translations, sent after the table.
     pub ending: Ending,
-    /// T: added to the circuit's output labels, gives those of the bucket. The first circuit has
-    /// none: its labels are the bucket's.
+    /// T: maps the circuit's output labels to the bucket's by XOR. Empty for the first circuit,
+    /// whose labels are the bucket's.
     pub translation: Vec<[Block; 2]>,
-    /// The XORs of the leaves of the peer's inputs.
+    /// The leaf XORs of the peer's inputs.
     pub inputs: Vec<Digest>,
-    /// M·δ: by how much that order differs from the one of the bucket's first circuit.
+    /// M·δ: the difference between the leaf orders of the peer's inputs in this circuit and in the
+    /// bucket's first one.
     pub shift: BitVec,
-    /// The same of this party's announced input.
+    /// The leaf XORs of this party's announced input.
     pub announced: Vec<Digest>,
-    /// The digest of the pairs of all these leaves, the peer's in its order.
+    /// The digest of the leaf pairs of both inputs; the peer's pairs are in the order of M·c.
     pub pairs: Digest,
-    /// The commitments to R and to the outputs' seed.
+    /// The leaves of R and of the output seed.
     pub seeds: [Digest; 2],
     /// The labels of this party's input mask, M·c.
     pub mask_labels: Blocks,
 }
 
-/// The lengths of all that is stored.
+/// The lengths that determine the size of a stored execution.
 #[derive(Clone, Copy)]
 pub(super) struct Lengths {
     /// B.
@@ -100,12 +101,12 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// The lengths for party `me`.
+    /// Returns the lengths for party `me`.
     pub fn new(me: PartyId, function: &Function, params: &Params) -> Lengths {
         Lengths::of(me, function, (params.bucket(), params.kappa_s), params.psi)
     }
 
-    /// The same for buckets of this size, and κ_s.
+    /// Returns the lengths for party `me`, from the bucket size and κ_s.
     pub fn of(
         me: PartyId,
         function: &Function,
@@ -123,14 +124,14 @@ impl Lengths {
         }
     }
 
-    /// The shape of intersection `number`.
+    /// Returns the shape of intersection `number`.
     pub fn shape<'a>(&self, session: &'a [u8; 32], number: u64) -> Shape<'a> {
         Shape { session, number, values: self.bucket, bits: self.item_bits }
     }
 }
 
 impl Execution {
-    /// Writes it.
+    /// Writes the execution.
     ///
     /// # Errors
     /// `Store` when `out` fails.
@@ -169,10 +170,10 @@ impl Execution {
         digests(out, &receiver.leaves)
     }
 
-    /// Reads it back.
+    /// Reads an execution.
     ///
     /// # Errors
-    /// `Store` when it is not what was written.
+    /// `Store` when the data is damaged.
     pub fn load(from: &mut Reader<'_>, lengths: &Lengths) -> Result<Execution> {
         let Lengths { bucket, inputs: [own_bits, peer_bits], outputs, .. } = *lengths;
         let number = from.u64()?;
@@ -207,7 +208,7 @@ impl Execution {
     }
 }
 
-/// Reads circuit `place` of a bucket.
+/// Reads the peer's circuit at `place` in a bucket.
 fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths, place: usize) -> Result<PeerCircuit> {
     let Lengths { inputs: [own_bits, peer_bits], outputs, gates, .. } = *lengths;
     let number = from.u64()?;
@@ -257,6 +258,7 @@ fn seed(from: &mut Reader<'_>) -> Result<Seed> {
 }
 
 fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
-    // Those of OTs are secret, and the copy that is returned is wiped by whom it goes to.
+    // Pairs of OT strings are secret. This buffer is wiped here, and the caller wipes the returned
+    // copy.
     Ok(Blocks::new(from.blocks(2 * n)?).as_chunks().0.to_vec())
 }

@@ -1,9 +1,10 @@
-//! What is garbled: the circuit, with outputs for one party masked by an input of that party.
+//! The garbled function: the circuit, with each output for one party masked by an extra input of
+//! that party.
 //!
-//! Dual execution tells both parties every output of the garbled circuits. So an output that one
-//! party alone may learn is XORed with as many random bits, an extra input of that party, and an
-//! output that nobody learns is left out. The inputs are put in order: those of party 0, then those
-//! of party 1, each party's masks after its inputs.
+//! In dual execution both parties learn every output of the garbled circuits. So an output for one
+//! party alone is XORed with random bits, an extra input of that party, and an output for nobody is
+//! left out. The inputs of party 0 come first, then those of party 1; each party's masks follow its
+//! inputs.
 
 use symbolon_circuit::{Call, Circuit, Component, Input, Output, Plan, Program, Receivers, Step};
 use symbolon_circuit::{CircuitError, WireRange};
@@ -28,11 +29,11 @@ pub(super) struct Function {
     receivers: Vec<Option<Receiver>>,
     /// Widths of the circuit's outputs.
     widths: Vec<usize>,
-    /// Bits of the masks of each party, the last ones of its inputs.
+    /// Mask bits of each party, at the end of its inputs.
     masks: [usize; 2],
 }
 
-/// Who learns an output that somebody learns.
+/// Who learns an output; an output that nobody learns has no receiver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Receiver {
     Both,
@@ -41,10 +42,10 @@ enum Receiver {
 }
 
 impl Function {
-    /// The form of `circuit`.
+    /// Returns the form of `circuit` that is garbled.
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit is too large, or is not one of two parties.
+    /// `InvalidInput` when the circuit is too large or has an input of a third party.
     pub fn of(circuit: &Circuit) -> Result<Function> {
         let receivers: Vec<_> = circuit.outputs().iter().map(receiver).collect();
         let mut widths = Vec::with_capacity(receivers.len());
@@ -59,7 +60,7 @@ impl Function {
         Ok(Function { plan, inputs, outputs, receivers, widths, masks })
     }
 
-    /// The inputs of `party` in execution `index` of all, with fresh masks.
+    /// Returns the inputs of `party` in execution `index` of `executions`, with fresh masks.
     pub fn inputs_of(
         &self,
         (party, inputs): (PartyId, &InputBits),
@@ -75,8 +76,8 @@ impl Function {
         bits
     }
 
-    /// What `party` learns of one execution, from the values of the masked outputs and its inputs
-    /// with their masks; adds it to `outputs`.
+    /// Unmasks what `party` learns from one execution and appends it to `outputs`. `values` are the
+    /// masked outputs, `own` the inputs of `party` with their masks.
     ///
     /// Paper: RR16, §6.1
     pub fn release(&self, party: PartyId, values: &[bool], own: &[bool], outputs: &mut OutputBits) {
@@ -96,7 +97,7 @@ impl Function {
         }
     }
 
-    /// Outputs of no execution: room where `party` learns something.
+    /// Returns the outputs of zero executions: empty where `party` learns an output, else `None`.
     pub fn no_outputs(&self, party: PartyId) -> OutputBits {
         let learns = |receiver: &Option<Receiver>| match receiver {
             Some(Receiver::Both) => Some(Vec::new()),
@@ -129,7 +130,8 @@ impl Wrapper {
     fn of(circuit: &Circuit, receivers: &[Option<Receiver>]) -> Result<Wrapper> {
         let mut ports = [Vec::new(), Vec::new()];
         let mut inputs = [0u64; 2];
-        // Where each input of the circuit begins among its owner's.
+        // For each input of the circuit: its owner, its start among the owner's inputs, and its
+        // width.
         let mut places = Vec::new();
         for input in circuit.inputs() {
             let owner = usize::from(input.owner);
@@ -176,7 +178,8 @@ impl Wrapper {
         Ok(wrapper)
     }
 
-    /// Calls the circuit, and masks its outputs by the inputs from `masks` of each party on.
+    /// Calls the circuit and masks its outputs. The masks of each party are the inputs from `masks`
+    /// on.
     fn call(&mut self, circuit: &Circuit, receivers: &[Option<Receiver>], masks: [u32; 2]) {
         let mut value = self.main.inputs;
         self.main.calls.push(Call {
@@ -229,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Outputs to both, to one, to the other and to nobody, inputs of the parties in turns.
+    /// Has outputs for both parties, for each alone and for nobody; the parties' inputs alternate.
     fn example() -> Circuit {
         let mut b = Builder::new("example");
         let [x, y, z] =

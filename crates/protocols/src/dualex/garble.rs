@@ -1,29 +1,31 @@
-//! One garbled circuit of a party: everything from its seed, and what commits to it.
+//! One garbled circuit of a party: everything in it is derived from its seed, and one commitment
+//! covers it.
 //!
 //! Circuit number k of garbler g is the adaptive garbling of Fig. 9 with
 //!
 //! * labels for g's inputs x_g;
 //! * labels for the other party's announced input x̂ and for its encoding r; the labels of its
-//!   input wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
-//! * the nonce R, without which the table cannot be read;
-//! * labels d̂ of the outputs, from a seed of their own, which is opened after the intersection is
-//!   committed to.
+//!   input wires are those of x̂ ⊕ M·r, computed by free XOR outside the circuit;
+//! * the nonce R, without which the table cannot be unmasked;
+//! * output labels d̂ from a seed of their own, which is opened after both parties are committed to
+//!   their sets.
 //!
 //! Departure: `dualex`: commitments | one for each label | one for each circuit, to digests of its
 //! table and label hashes | hashes hide labels of 127 unknown bits
 //! (`docs/proofs/dual-execution.md`)
 //!
 //! # Commitments
-//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a hash
-//! of 256 bits of the label, keyed by session, garbler, circuit, kind and wire ([`LeafHash`]); the
-//! circuit's one commitment is to the digest of the table and to digests of all leaves. The
-//! evaluator gets the XOR of the two leaves of each wire ([`Leaves`]). A leaf needs no nonce of its
-//! own: what it hides is a label of which 127 bits are random to the peer even if it knows the
-//! other label of the wire, as Δ is unknown. `docs/proofs/dual-execution.md` has the argument.
+//! Figure 15 commits to each input label and to the outputs separately. Here each label has a
+//! *leaf*, a 256-bit hash of the label keyed by session, garbler, circuit, kind and wire
+//! ([`LeafHash`]). The circuit has one commitment, to the digest of the table and the digests of
+//! all leaves. The evaluator receives the XOR of the two leaves of each wire ([`Leaves`]). A leaf
+//! needs no nonce: 127 bits of the label it hides are random to the peer, even if the peer knows
+//! the other label of the wire, because Δ is unknown. `docs/proofs/dual-execution.md` has the
+//! argument.
 //!
-//! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
-//! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler
-//! to what it can get as a receiver.
+//! The leaves of g's own inputs are in the order of M·c, where c are g's OT choices for this
+//! circuit: place h has the leaf of the label for (M·c)_t ⊕ h (§6.1). This ties the labels that g
+//! can open as a garbler to those that it can get as a receiver.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -43,13 +45,13 @@ use zeroize::Zeroizing;
 
 use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
 
-/// The kind of a commitment to a circuit.
+/// The domain of the commitments to circuits.
 const CIRCUIT: &str = "dualex: circuits";
 
 /// A digest of a label, or of a list of them.
 pub(super) type Digest = [u8; 32];
 
-/// Pairs of labels of outputs, the one for 0 first.
+/// Pairs of output labels, the label for 0 first.
 pub(super) type Pairs = Zeroizing<Vec<[Block; 2]>>;
 
 /// What is common to all circuits of a garbler.
@@ -58,9 +60,9 @@ pub(super) type Pairs = Zeroizing<Vec<[Block; 2]>>;
 /// commitment
 #[derive(Clone, Copy)]
 pub(super) struct Garbler<'a> {
-    /// The session that prepares.
+    /// The session that prepares the circuits.
     pub session: &'a [u8; 32],
-    /// Who garbles.
+    /// The garbler.
     pub party: PartyId,
     /// What is garbled.
     pub function: &'a Function,
@@ -75,14 +77,14 @@ pub(super) struct Garbler<'a> {
 #[cfg(test)]
 pub(super) struct OtherFunction {
     pub function: Function,
-    /// In which circuits, by their numbers.
+    /// Whether the cheater garbles this function in the circuit with this number.
     pub garbled: Box<dyn Fn(u64) -> bool + Sync>,
-    /// Which input's leaves are in the wrong order there.
+    /// The input whose leaves are in the wrong order in these circuits.
     pub swapped: Option<usize>,
-    /// Whether the leaf of 1 of the encoding's first bit is not one there.
+    /// Whether the leaf for value 1 of the encoding's first bit is zero in these circuits.
     pub probes: bool,
-    /// Whether the output labels of all other circuits are translated, and opened, from another
-    /// seed.
+    /// Whether the cheater translates and opens the output labels of all other circuits from
+    /// another seed.
     pub reseeded: bool,
 }
 
@@ -100,23 +102,23 @@ pub(super) struct OwnCircuit {
     pub encoded: Blocks,
     /// R.
     pub nonce: Seed,
-    /// From which d̂ follows.
+    /// The seed of d̂.
     pub output_seed: Seed,
 }
 
-/// A garbled circuit, besides its table.
+/// A garbled circuit without its table.
 pub(super) struct Garbled {
     /// What the garbler keeps.
     pub own: OwnCircuit,
-    /// What follows the table.
+    /// The masked decoding and translations, sent after the table.
     pub ending: Ending,
-    /// What the evaluator compares labels with.
+    /// The leaves against which the evaluator checks labels.
     pub leaves: Leaves,
-    /// What opens the commitment.
+    /// The opening of the commitment.
     pub opening: Opening,
 }
 
-/// What a circuit follows from.
+/// Everything that determines a circuit.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     /// Its number.
@@ -127,7 +129,7 @@ pub(super) struct Source<'a> {
     pub order: &'a BitVec,
 }
 
-/// What a circuit's seed yields before the circuit is garbled.
+/// What is drawn from a circuit's seed before garbling.
 struct Drawn {
     keys: InputKeys,
     /// d̂.
@@ -136,7 +138,7 @@ struct Drawn {
     opening: Opening,
 }
 
-/// What the commitment to a circuit is to.
+/// The contents to which a circuit's commitment opens.
 pub(super) struct Contents {
     /// The digest of the masked table and its ending.
     pub table: Digest,
@@ -144,45 +146,45 @@ pub(super) struct Contents {
     pub leaves: Leaves,
 }
 
-/// What the evaluator gets to compare a circuit's labels with.
+/// What the evaluator needs to check a circuit's labels.
 ///
-/// It gets one label of each wire, and makes the leaf of that one itself. The other leaf of the
-/// pair follows from the XOR of both, and the digest of all pairs says whether they are the ones
-/// committed to. So 32 bytes a wire are enough. The circuit's commitment is to the XORs, too: a
-/// wrong one is found before any label is there, whatever the evaluator's choices are.
+/// The evaluator receives one label per wire and computes its leaf. The XOR gives the other leaf of
+/// the pair, and the digest of all pairs shows whether they are the committed ones, so 32 bytes per
+/// wire are enough. The circuit's commitment covers the XORs too: a changed XOR is detected before
+/// any label arrives, whatever the evaluator's choices are.
 ///
 /// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
 #[derive(Clone)]
 pub(super) struct Leaves {
-    /// The XOR of both leaves of each of the garbler's inputs.
+    /// The XOR of the two leaves of each of the garbler's inputs.
     pub own: Vec<Digest>,
-    /// The same of each bit that the evaluator announces.
+    /// The XORs for the bits that the evaluator announces.
     pub announced: Vec<Digest>,
-    /// The same of each bit of the evaluator's encoding.
+    /// The XORs for the bits of the evaluator's encoding.
     pub encoded: Vec<Digest>,
-    /// The leaves of R and of the outputs' seed.
+    /// The leaves of R and of the output seed.
     pub seeds: [Digest; 2],
-    /// The digest of the pairs of all inputs, that of the garbler's in the order of M·c; and the
-    /// one of the encoding's.
+    /// The digest of the leaf pairs of both inputs, the garbler's in the order of M·c; and the
+    /// digest of the pairs of the encoding.
     pub pairs: [Digest; 2],
 }
 
 impl Leaves {
-    /// How many bytes they have.
+    /// Returns the length in bytes of the leaves for these numbers of wires.
     pub fn byte_len(own: usize, announced: usize, encoded: usize) -> usize {
         32 * (own + announced + encoded) + 4 * 32
     }
 
-    /// All of it, joined.
+    /// Returns all fields, joined.
     pub fn to_bytes(&self) -> Vec<u8> {
         let parts = [&self.own, &self.announced, &self.encoded, &self.seeds[..], &self.pairs];
         parts.map(<[Digest]>::as_flattened).concat()
     }
 
-    /// Those of a number of wires.
+    /// Parses the leaves for these numbers of wires.
     ///
     /// # Panics
-    /// If there are not as many bytes as they take.
+    /// If the length is not [`byte_len`](Leaves::byte_len) of these numbers.
     pub fn from_bytes(bytes: &[u8], own: usize, announced: usize, encoded: usize) -> Leaves {
         assert_eq!(bytes.len(), Leaves::byte_len(own, announced, encoded));
         let mut digests = bytes.as_chunks::<32>().0.iter().copied();
@@ -200,26 +202,26 @@ impl Leaves {
     }
 }
 
-/// Pairs of leaves that are hashed at a time, 16 KiB: sixteen of the hash's chunks, which it takes
-/// side by side.
+/// How many leaf pairs are hashed at a time: 16 KiB, sixteen BLAKE3 chunks, which are hashed in
+/// parallel.
 const PAIRS: usize = 256;
 
-/// Blocks of a pair.
+/// Blocks in a leaf pair.
 const BLOCKS: usize = 4;
 
-/// The digest of pairs of leaves.
+/// A hasher of leaf pairs.
 ///
 /// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
 pub(super) struct PairDigest {
     hasher: blake3::Hasher,
-    /// Room for [`PAIRS`], and how many wait in it. They show which label of a wire was opened. In
-    /// blocks, which are wiped faster than bytes.
+    /// A buffer for [`PAIRS`] pairs, of which `waiting` are filled. It is wiped, because it shows
+    /// which label of a wire was opened; blocks are wiped faster than bytes.
     room: Blocks,
     waiting: usize,
 }
 
 impl PairDigest {
-    /// That of no pairs.
+    /// Starts a digest.
     pub fn new() -> PairDigest {
         PairDigest {
             hasher: blake3::Hasher::new_derive_key("symbolon dualex pairs 1"),
@@ -228,7 +230,7 @@ impl PairDigest {
         }
     }
 
-    /// Adds `n` pairs: `fill` writes those of some of them.
+    /// Adds `n` pairs. `fill` writes the pairs of a range of wires.
     fn add(&mut self, n: usize, mut fill: impl FnMut(Range<usize>, &mut [[Digest; 2]])) {
         let mut done = 0;
         while done < n {
@@ -244,7 +246,7 @@ impl PairDigest {
         }
     }
 
-    /// Adds the pairs that have these leaves at these places, and these XORs, without a branch on
+    /// Adds the pairs with these leaves at these places and with these XORs, without branching on
     /// the places.
     pub fn add_opened(&mut self, leaves: &[Digest], places: &BitVec, sums: &[Digest]) {
         self.add(leaves.len(), |wires, pairs| {
@@ -262,7 +264,7 @@ impl PairDigest {
         self.waiting = 0;
     }
 
-    /// The digest of all.
+    /// Returns the digest of all pairs.
     pub fn finish(mut self) -> Digest {
         self.flush();
         *self.hasher.finalize().as_bytes()
@@ -274,7 +276,7 @@ fn xor_digests(a: &Digest, b: &Digest) -> Digest {
     std::array::from_fn(|i| a[i] ^ b[i])
 }
 
-/// What a leaf is of.
+/// The kind of value that a leaf hashes.
 #[derive(Clone, Copy)]
 pub(super) enum Leaf {
     Own = 0,
@@ -285,21 +287,20 @@ pub(super) enum Leaf {
     Bucket = 5,
 }
 
-/// The hash of one circuit's leaves.
+/// The hash for the leaves of one circuit.
 ///
-/// A label's leaf is two hashes with tweaks of their own, those of garbling with a key of this
-/// circuit: 256 bits, of which no two labels are known to have the same. The leaf of a seed is a
-/// keyed BLAKE3.
+/// The leaf of a label is the garbling hash, keyed for this circuit, under two tweaks: 256 bits, so
+/// finding two labels with the same leaf is infeasible. The leaf of a seed is a keyed BLAKE3 hash.
 pub(super) struct LeafHash {
     labels: TweakedHash,
     seeds: Digest,
-    /// Whether the leaf of 1 of the encoding's first bit is not one, for a cheater.
+    /// For a cheater: whether the leaf for value 1 of the encoding's first bit is zero.
     #[cfg(test)]
     probes: bool,
 }
 
 impl LeafHash {
-    /// That of circuit, or bucket, `number` of party `garbler`.
+    /// Returns the hash for circuit or bucket `number` of party `garbler`.
     pub fn new(session: &[u8; 32], garbler: PartyId, number: u64) -> LeafHash {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex labels 2");
         hasher.update(session).update(&garbler.to_le_bytes()).update(&number.to_le_bytes());
@@ -313,7 +314,7 @@ impl LeafHash {
         }
     }
 
-    /// The commitment to a seed.
+    /// Returns the leaf of a seed.
     pub fn seed(&self, kind: Leaf, seed: Block) -> Digest {
         let mut message = Zeroizing::new([0; 17]);
         message[0] = kind as u8;
@@ -321,10 +322,10 @@ impl LeafHash {
         *blake3::keyed_hash(&self.seeds, &*message).as_bytes()
     }
 
-    /// d̂ of the circuit from its seed: two labels for each output. From the same seed another
-    /// circuit has other ones, so that a guess of a seed is a guess for one circuit.
+    /// Derives the circuit's d̂ from its seed: two labels for each output. Two circuits derive
+    /// different labels from the same seed, so guessing a seed attacks only one circuit.
     pub fn output_labels(&self, seed: &Seed, outputs: usize) -> Pairs {
-        // The commitment to the seed hashes one byte more.
+        // The leaf of the seed hashes one more byte, so it is unrelated to this hash.
         let message = Zeroizing::new(seed.to_bytes());
         let digest = Zeroizing::new(*blake3::keyed_hash(&self.seeds, &*message).as_bytes());
         let mut pairs = Pairs::new(vec![[Block::ZERO; 2]; outputs]);
@@ -332,8 +333,8 @@ impl LeafHash {
         pairs
     }
 
-    /// The hashes of labels, of which `group` belong to each wire, the first one's number being
-    /// `wire`. `hashes` is room for as many.
+    /// Writes the leaves of `labels`, `group` for each wire from number `wire` on. `hashes` is
+    /// scratch space as long as `labels`.
     fn hash(
         &self,
         (kind, wire, group): (Leaf, usize, usize),
@@ -351,7 +352,7 @@ impl LeafHash {
         }
     }
 
-    /// The leaves of one label of each wire: they tell which label was opened.
+    /// Returns the leaves of one label per wire. They are secret: they show which label was opened.
     pub fn leaves(&self, kind: Leaf, labels: &[Block]) -> Zeroizing<Vec<Digest>> {
         let mut leaves = Zeroizing::new(vec![[0; 32]; labels.len()]);
         let mut hashes = Blocks::new(vec![Block::ZERO; labels.len()]);
@@ -359,10 +360,10 @@ impl LeafHash {
         leaves
     }
 
-    /// Adds the leaves of both labels of `n` wires to a digest, and returns the XOR of each pair.
-    /// `labels` writes those of some of the wires.
+    /// Adds the leaves of both labels of `n` wires to `digest` and returns the XOR of each pair.
+    /// `labels` writes the labels of a range of wires.
     ///
-    /// A few wires at a time, so that all of it stays in the first-level cache.
+    /// Takes a few wires at a time, so that everything stays in the L1 cache.
     pub fn add_pairs(
         &self,
         kind: Leaf,
@@ -387,8 +388,8 @@ impl LeafHash {
         sums
     }
 
-    /// The same of wires with these labels for 0, the pairs for `order` ⊕ h at place h if there is
-    /// an order.
+    /// Like [`add_pairs`](LeafHash::add_pairs), from the labels for 0. If there is an order, place
+    /// h has the leaf of the label for `order` ⊕ h.
     fn add_wires(
         &self,
         (kind, zero, order): (Leaf, &[Block], Option<&BitVec>),
@@ -406,7 +407,7 @@ impl LeafHash {
     }
 }
 
-/// The garbling of circuit `number` of party `garbler`.
+/// Returns the garbling of circuit `number` of party `garbler`.
 pub(super) fn instance<'a>(
     plan: &'a Plan,
     session: &'a [u8; 32],
@@ -421,14 +422,14 @@ impl<'a> Garbler<'a> {
         usize::from(self.party)
     }
 
-    /// Where the garbler's inputs and the evaluator's are among the plan's.
+    /// Splits the labels of the plan's inputs into the garbler's and the evaluator's.
     fn split<'l>(&self, labels: &'l [Block]) -> [&'l [Block]; 2] {
         let (first, second) = labels.split_at(self.function.inputs[0]);
         if self.me() == 0 { [first, second] } else { [second, first] }
     }
 
-    /// The garbling of circuit `number`. Both parties' circuits of a session have numbers of their
-    /// own.
+    /// Returns the garbling of circuit `number`. Its number is never that of the other party's
+    /// circuits.
     fn instance(&self, number: u64) -> Instance<'a> {
         let plan: &Plan = &self.function.plan;
         #[cfg(test)]
@@ -439,7 +440,7 @@ impl<'a> Garbler<'a> {
         instance(plan, self.session, self.party, number)
     }
 
-    /// The context of the commitment to circuit `number`.
+    /// Returns the context of the commitment to circuit `number`.
     fn context(&self, number: u64) -> CommitContext<'a> {
         CommitContext {
             domain: CIRCUIT,
@@ -449,7 +450,7 @@ impl<'a> Garbler<'a> {
         }
     }
 
-    /// How many circuits are garbled side by side.
+    /// Returns how many circuits are garbled side by side.
     pub fn side_by_side(&self) -> usize {
         #[cfg(test)]
         if self.other.is_some() {
@@ -459,8 +460,8 @@ impl<'a> Garbler<'a> {
         symbolon_garbling::side_by_side(&self.function.plan)
     }
 
-    /// Garbles circuits, [`side_by_side`](Garbler::side_by_side) of them at most, and commits to
-    /// them. Keeps nothing.
+    /// Garbles at most [`side_by_side`](Garbler::side_by_side) circuits and returns the commitments
+    /// to them. The circuits are not kept.
     pub fn commit(&self, sources: &[Source<'_>]) -> Vec<Commitment> {
         let mut digests: Vec<_> = sources.iter().map(|_| ComponentDigest::default()).collect();
         let garbled = self.garble(sources, |k, gates| digests[k].update(gates));
@@ -474,8 +475,8 @@ impl<'a> Garbler<'a> {
         commitments
     }
 
-    /// Garbles circuits, [`side_by_side`](Garbler::side_by_side) of them at most; the masked table
-    /// of the k-th goes to `sink` in pieces, with k.
+    /// Garbles at most [`side_by_side`](Garbler::side_by_side) circuits. Passes the masked table of
+    /// the k-th one to `sink` in pieces, together with k.
     ///
     /// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
     pub fn garble(
@@ -509,8 +510,8 @@ impl<'a> Garbler<'a> {
         .collect()
     }
 
-    /// Everything of a circuit that follows from its seed before it is garbled, but that
-    /// `announced` has the labels of the wires, to which those of M·r must be added.
+    /// Draws everything that a circuit takes from its seed before garbling. `announced` has the
+    /// labels of the input wires, to which the labels of M·r must still be added.
     fn draw(&self, source: &Source<'_>, instance: &Instance<'_>) -> Drawn {
         let mut prg = instance.generator("symbolon 2026 dualex circuit", source.seed);
         let [labels, nonce, output_seed] = [prg.seed(), prg.seed(), prg.seed()];
@@ -526,7 +527,7 @@ impl<'a> Garbler<'a> {
         Drawn { keys, wanted, own, opening }
     }
 
-    /// The leaves of a circuit, those of this party's inputs in this order.
+    /// Returns the leaves of a circuit, those of this party's inputs in the given order.
     fn leaves(&self, circuit: &OwnCircuit, order: &BitVec) -> Leaves {
         #[cfg_attr(not(test), expect(unused_mut))]
         let mut hash = LeafHash::new(self.session, self.party, circuit.number);
@@ -550,7 +551,7 @@ impl<'a> Garbler<'a> {
         }
     }
 
-    /// The commitment that these contents of circuit `number` would have.
+    /// Whether the commitment to circuit `number` opens to these contents.
     pub fn verify(
         &self,
         number: u64,
@@ -575,7 +576,7 @@ impl Contents {
 mod tests {
     use super::*;
 
-    /// A guess of a seed is a guess for one circuit.
+    /// Guessing a seed attacks only one circuit.
     #[test]
     fn circuits_make_other_output_labels_of_the_same_seed() {
         let of = |session: u8, garbler: u16, number| {

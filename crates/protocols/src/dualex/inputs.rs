@@ -1,21 +1,21 @@
 //! The offline part of the inputs: each party fetches the labels of its encoding in the peer's
 //! circuits (§5.2, §6.1; Fig. 15, "Offline Inputs").
 //!
-//! A party has a string c_j of OT choices for each of its circuits. In a bucket the OTs of its B
-//! circuits are *aggregated* to one with the choices c_1 of the first: it says δ_j = c_1 ⊕ c_j, and
-//! the sender masks the labels for value h of position k by
+//! A party has a string c_j of OT choices for each of its circuits. In a bucket, the OTs of its B
+//! circuits are *aggregated* into one OT with the choices c_1 of the first circuit: the party sends
+//! δ_j = c_1 ⊕ c_j, and the OT sender masks the labels for value h of position k with
 //!
 //! ```text
 //! ⊕_j m^j_{h ⊕ δ_j[k]}[k].
 //! ```
 //!
-//! If it lies about a δ_j it misses a share of both masks and gets no label at this position. The
-//! labels are those of r = c_1; M·c_1 later masks its input, and the same δ say in which order its
-//! own circuits' labels must be opened.
+//! If the party lies about a δ_j, it lacks a share of both masks and gets no label at this
+//! position. The labels it gets encode r = c_1. Later M·c_1 masks its input, and the same δ_j
+//! determine in which order the labels of its own circuits must be opened.
 //!
-//! A garbler may send something else for one of the values, and see whether the peer gives up: it
-//! learns a bit of r for a risk of 1/2. The encoding makes that useless (`probe_matrix`). The
-//! labels are compared with the commitments now, long before there are inputs.
+//! A garbler may send a wrong label for one of the two values and see whether the peer aborts: it
+//! learns a bit of r at a risk of 1/2. The encoding makes that useless (`probe_matrix`). The labels
+//! are checked against the commitments now, long before there are inputs.
 
 use std::ops::Range;
 
@@ -33,25 +33,25 @@ use super::{
     preparation::{Ots, Preparation},
 };
 
-/// What all buckets' labels of encodings are fetched with.
+/// What is needed to fetch the labels of the encodings in all buckets.
 pub(super) struct Inputs<'a> {
     ots: Ots,
     /// This party's buckets, and the peer's.
     buckets: [&'a Buckets; 2],
-    /// The encoded bits of this party, and of the peer.
+    /// The encoded bits of this party and of the peer.
     encoded: [usize; 2],
     /// B.
     size: usize,
-    /// The peer's differences.
+    /// The peer's differences δ_j.
     differences: BitVec,
 }
 
-/// Exchanges the differences for all buckets, `[own, peer's]` of them.
+/// Exchanges the differences δ_j for all `[own, peer's]` buckets.
 ///
 /// Paper: RR16, §5.2, §6.1; Fig. 15, Offline Inputs | aggregated OTs, labels of the encoding
 ///
 /// # Errors
-/// `PeerMisbehaved` when the peer's are malformed; `Transport`.
+/// `PeerMisbehaved` when the peer's differences are malformed; `Transport`.
 pub(super) fn announce<'a>(
     offline: &mut Preparation<'_>,
     ots: Ots,
@@ -84,35 +84,36 @@ pub(super) fn announce<'a>(
 }
 
 impl Inputs<'_> {
-    /// The OTs of what has not been released.
+    /// Returns the OTs that have not been released.
     pub fn ots(&self) -> &Ots {
         &self.ots
     }
 
-    /// Forgets the OTs of the circuits of bucket `i`, whose labels have been fetched.
+    /// Releases the OTs of the circuits of bucket `i`, whose labels have been fetched.
     pub fn release(&mut self, i: usize) {
         self.runs(i, 0).into_iter().for_each(|run| self.ots.received.release(run));
         self.runs(i, 1).into_iter().for_each(|run| self.ots.sent.release(run));
     }
 
-    /// The circuits of bucket `i`, this party's and the peer's.
+    /// Returns the circuits of bucket `i`, this party's and the peer's.
     pub fn circuits(&self, i: usize) -> [&[u32]; 2] {
         self.buckets.map(|buckets| buckets.bucket(i))
     }
 
-    /// The choices of the first circuit of own bucket `i`, which are the encoding r.
+    /// Returns the OT choices of the first circuit of own bucket `i`: the encoding r.
     pub fn choices(&self, i: usize) -> Zeroizing<BitVec> {
         Zeroizing::new(self.ots.received.choices.slice(self.runs(i, 0).swap_remove(0)))
     }
 
-    /// The OTs of the circuits of bucket `i`, this party's or the peer's.
+    /// Returns the ranges of the OTs of the circuits of bucket `i`: this party's circuits if
+    /// `whose` is 0, the peer's if it is 1.
     fn runs(&self, i: usize, whose: usize) -> Vec<Range<usize>> {
         let bits = self.encoded[whose];
         let run = |j: &u32| *j as usize * bits..(*j as usize + 1) * bits;
         self.buckets[whose].bucket(i).iter().map(run).collect()
     }
 
-    /// The peer's differences for bucket `i`.
+    /// Returns the peer's differences for bucket `i`.
     fn differences(&self, i: usize) -> Vec<BitVec> {
         let bits = self.encoded[1];
         let start = |b: usize| (i * (self.size - 1) + b) * bits;
@@ -153,7 +154,7 @@ impl Inputs<'_> {
     }
 }
 
-/// The masks' strings of aggregated OTs, as their sender has them.
+/// Returns both strings of each aggregated OT, as the sender has them.
 ///
 /// Paper: RR16, §5.2, §6.1; Fig. 15, Offline Inputs
 fn sent_strings(
@@ -172,7 +173,7 @@ fn sent_strings(
     sums
 }
 
-/// The chosen ones, as their receiver has them.
+/// Returns the chosen string of each aggregated OT, as the receiver has it.
 fn received_strings(ots: &Ots, runs: &[Range<usize>]) -> Blocks {
     let mut sums = ots.received.messages(runs[0].clone());
     for run in &runs[1..] {
@@ -191,16 +192,16 @@ struct Mask {
 }
 
 impl Mask {
-    /// The tweak of the mask of position k's label for value h in the bucket's first circuit; the
-    /// next ones are those of the next circuits.
+    /// Returns the tweak of the mask for position k and value h in the bucket's first circuit. The
+    /// tweaks of the other circuits follow it.
     fn tweak(&self, k: usize, h: bool) -> u128 {
         let place = (2 * k as u128 + u128::from(h)) * self.size as u128;
         u128::from(self.bucket) << 64 | place
     }
 
-    /// The masked labels of this party's circuits: for each position, circuit and value.
+    /// Returns the masked labels of this party's circuits, by position, circuit and value.
     fn labels(&self, strings: &[[Block; 2]], bucket: &Bucket) -> Vec<Block> {
-        // For each position and value one for each circuit, so that the tweaks count up.
+        // By position, value and circuit, so that the tweaks count up.
         let repeated =
             strings.as_flattened().iter().flat_map(|s| std::iter::repeat_n(*s, self.size));
         let mut masks = Blocks::new(Vec::with_capacity(2 * self.size * strings.len()));
@@ -218,10 +219,10 @@ impl Mask {
         message
     }
 
-    /// The labels of this party's choices: for each position and circuit.
+    /// Returns the labels for this party's choices, by position and circuit.
     fn unmask(&self, strings: &[Block], choices: &BitVec, masked: &[Block]) -> Blocks {
         let mut labels = Blocks::new(Vec::with_capacity(masked.len() / 2));
-        // The tweaks tell the choices.
+        // The tweaks reveal the choices.
         let mut tweaks = Zeroizing::new(Vec::with_capacity(masked.len() / 2));
         for (k, string) in strings.iter().enumerate() {
             let first = self.tweak(k, choices.get(k));
@@ -262,7 +263,7 @@ fn receive_labels(
     {
         let hash = LeafHash::new(&offline.net.session, peer, circuit.number);
         let mut pairs = PairDigest::new();
-        // The choices are secret, and only data here.
+        // The choices are secret, and `add_opened` does not branch on them.
         pairs.add_opened(&hash.leaves(Leaf::Encoded, own), choices, sums);
         good &= symbolon_primitives::same_digest(&pairs.finish(), expected);
         circuit.mask_labels = decoded;

@@ -1,4 +1,4 @@
-//! What the garbler gives of a bucket's output labels before they are opened.
+//! The hashes of a bucket's output labels, which the garbler sends before it opens the labels.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use symbolon_transport::PartyId;
 
 use super::garble::{Digest, Leaf, LeafHash, PairDigest};
 
-/// What the output labels of a bucket are compared with.
+/// The hashes against which the output labels of a bucket are checked.
 pub(super) struct LabelHashes {
     /// The XOR of both hashes of each output.
     pub sums: Vec<Digest>,
@@ -16,7 +16,7 @@ pub(super) struct LabelHashes {
 }
 
 impl LabelHashes {
-    /// Those of these labels, of bucket `number` of party `garbler`.
+    /// Returns the hashes of the output labels of bucket `number` of party `garbler`.
     pub fn of(
         (session, garbler, number): (&[u8; 32], PartyId, u64),
         labels: &[[Block; 2]],
@@ -30,7 +30,7 @@ impl LabelHashes {
         LabelHashes { sums, pairs: pairs.finish() }
     }
 
-    /// Whether both are the same.
+    /// Whether both have the same hashes.
     pub fn same(&self, other: &LabelHashes) -> bool {
         let mut same = self.sums.len() == other.sums.len();
         for (own, other) in self.sums.iter().zip(&other.sums) {

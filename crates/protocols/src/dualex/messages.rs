@@ -1,6 +1,6 @@
-//! The messages of this protocol. All lengths are for N executions; B, N̂ and ℓ as in `params`, n
-//! and E are the input bits and encoded bits of the sender, n' and E' those of the receiver, m the
-//! output bits and g the AND gates.
+//! The messages of this protocol. All lengths are for N executions. B, N̂ and ℓ are as in `params`;
+//! n and E are the sender's input bits and encoded bits, n' and E' the receiver's; m is the number
+//! of output bits and g that of AND gates.
 
 const BOTH: &str = "each party → the other";
 const OFFLINE: &str = "function-dependent";

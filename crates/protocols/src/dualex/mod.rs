@@ -1,16 +1,17 @@
 //! `dualex`: dual execution for two parties, prepared in batches (Rindal and Rosulek, "Faster
 //! Malicious 2-Party Secure Computation with Online/Offline Dual Execution", USENIX Security 2016).
 //!
-//! Both parties garble, and both evaluate. For N executions of one circuit each garbles N̂ copies,
-//! opens some of them to the other, and the rest go to N random buckets of B. Online each evaluates
-//! the B circuits of one of the peer's buckets. Both then intersect, privately, sets of values that
-//! stand for the outputs they got. A cheater can put a wrong output before an honest party only in
-//! circuits that it garbled badly; it cannot produce the value of a wrong output itself, so the
-//! intersection has the right one, or none.
+//! Both parties garble and both evaluate. For N executions of one circuit, each party garbles N̂
+//! copies and opens some of them; the rest, the *evaluation circuits*, go to N random buckets of B
+//! circuits. Online, each party evaluates the B circuits of one of the peer's buckets. The parties
+//! then intersect, privately, sets of values that represent the outputs they found. A cheater can
+//! make an honest party find a wrong output only in circuits that it garbled incorrectly, and it
+//! cannot compute the value that represents a wrong output. So the intersection has the value of
+//! the right output, or it is empty.
 //!
-//! Classical dual execution leaks a bit: whether the intersection is empty. Here that takes a
-//! bucket without a good circuit, which a given execution has with probability 2^-κ_b at most.
-//! Everything else is bounded by 2^-κ_s (`params`).
+//! Classical dual execution leaks one bit: whether the intersection is empty. Here the bit leaks
+//! only if a bucket has no good circuit, which a given execution has with probability at most
+//! 2^-κ_b. Everything else is bounded by 2^-κ_s (`params`).
 //!
 //! # Figure 15, step by step
 //! | step | where |
@@ -27,29 +28,31 @@
 //!
 //! # Where this departs from the paper
 //! * **The probe matrix** is random and systematic: the published construction is broken.
-//! * **One coin** decides what is opened and in which bucket the rest goes, tossed after all
-//!   circuits and OTs are fixed, in place of a committed set. Buckets are a random permutation: the
-//!   prototype fills them in order, which costs most of the security.
-//! * **Circuits are committed to by a digest and sent only if they stay**; what is opened costs a
-//!   seed. The adaptive transform (Fig. 9) is unchanged by that, as the digest fixes table and
-//!   leaves.
-//! * **Commitments to labels** are leaves under one commitment of the circuit (`garble`).
-//! * **R is committed to, and goes to the evaluator with the labels of its announced input**, the
-//!   last ones. If the evaluator has no input, nothing is adaptive, and R goes at the same time.
-//! * **M·r is computed on labels**, outside of the circuit.
-//! * **Labels of a bucket are compared with their hashes after the translation** (the figure
+//! * **One coin** replaces the committed check sets. It is tossed after all circuits and OTs are
+//!   fixed, and decides which circuits are opened and which bucket each other circuit joins.
+//!   Buckets are a random permutation: the prototype fills them in order, which costs most of the
+//!   security.
+//! * **A digest commits to each circuit, and only evaluation circuits are sent**; an opened circuit
+//!   costs a seed. The adaptive transform (Fig. 9) is unaffected, because the digest fixes the
+//!   table and the leaves.
+//! * **Commitments to labels** are leaves under one commitment per circuit (`garble`).
+//! * **R is committed, and sent to the evaluator with the labels of its announced input**, the last
+//!   labels it receives. If the evaluator has no input, nothing is adaptive, and R is sent at the
+//!   same point.
+//! * **M·r is computed on labels**, outside the circuit.
+//! * **The labels of a bucket are compared with their hashes after the translation** (the figure
 //!   compares Y with the hash of O), and a circuit with any wrong label gives a random value.
-//! * **Output labels come from seeds** (§8.2), those of single circuits too; the check of Output
-//!   Decommit compares them with the hashes of the bucket's labels as well.
+//! * **Output labels come from seeds** (§8.2), those of single circuits too. The check of Output
+//!   Decommit also compares them with the hashes of the bucket's labels.
 //! * **Reconciliation values are hashed and longer** than κ_s (`reconcile`, `params`).
 //! * **Outputs for one party** are masked by an input of that party (`function`).
 //!
 //! # Order
-//! R is sent after the peer's masked input has come, so every input of the circuit is fixed by
-//! then: the peer's by this message and the OTs, this party's because an honest garbler chose them
-//! without looking at what the peer does. Output labels are opened after both sets are committed
-//! to, the intersection after the peer's translations were checked
-//! (`outputs::TranslationsChecked`), and outputs exist after it has one value
+//! A party sends R after it has received the peer's masked input, so every input of the circuit is
+//! fixed by then: the peer's by this message and the OTs, this party's because an honest garbler
+//! chooses its inputs independently of the peer. Output labels are opened after both parties are
+//! committed to their sets, the intersection after the peer's translations are checked
+//! (`outputs::TranslationsChecked`). Outputs exist only if the intersection has exactly one value
 //! (`outputs::Reconciled`).
 
 mod buckets;
@@ -112,18 +115,18 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     load,
 };
 
-/// The least AND gates that a circuit is counted as.
+/// A circuit counts as at least this many AND gates.
 const SMALL: u64 = 1 << 10;
 
-/// What a number of executions takes, in the measure of protocols on AND gates, by which it is
-/// chosen how many are prepared at a time. A small circuit counts as [`SMALL`] gates, since inputs
-/// and intersections take room as well.
+/// Returns the demand of a batch, counted in AND gates as for the other protocols. It decides how
+/// many executions are prepared at a time. A small circuit counts as [`SMALL`] gates, because its
+/// inputs and intersections take memory too.
 fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
     let one = Demand::of(circuit, 2);
     Demand { and_gates: one.and_gates.max(SMALL), ..one }.times(batch.executions)
 }
 
-/// Reads prepared executions back.
+/// Reads stored executions.
 fn load(
     net: &Network,
     _: GateForm,

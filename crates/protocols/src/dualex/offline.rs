@@ -1,11 +1,11 @@
 //! The offline phase (Fig. 15, set-up stage): N executions at once.
 //!
-//! Both parties do the same at the same time, each as the garbler of its circuits and as the
-//! evaluator of the peer's: [`check`](super::check) commits to N̂ circuits and opens some. Then,
-//! bucket by bucket, [`buckets`](super::buckets) sends the rest, [`inputs`](super::inputs) has the
-//! evaluator fetch the labels of its encoded input, and here the OTs for the intersections are set
-//! aside. An execution is handed over when its buckets are complete, so that the circuits of one at
-//! a time need be in memory.
+//! Both parties take the same steps at the same time, each as the garbler of its own circuits and
+//! as the evaluator of the peer's. [`check`](super::check) commits to N̂ circuits and opens some.
+//! Then, bucket by bucket, [`buckets`](super::buckets) sends the rest, [`inputs`](super::inputs)
+//! fetches the labels of the evaluator's encoded input, and this module sets aside the OTs for the
+//! intersections. An execution is handed over as soon as its buckets are complete, so only the
+//! circuits of one execution need to be in memory.
 
 use symbolon_cutchoose::draw::{Buckets, CheckSet};
 use symbolon_interaction::toss_coin;
@@ -23,14 +23,14 @@ use super::{
 };
 use crate::Network;
 
-/// What is done with an execution as soon as it is ready.
+/// The callback that receives each execution as soon as it is ready.
 pub(super) type EachExecution<'a> = dyn FnMut(&mut Network, Execution) -> Result<()> + 'a;
 
 impl Preparation<'_> {
-    /// Prepares as many executions as `params` says, and hands over each.
+    /// Prepares as many executions as `params` says and passes each of them to `each`.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails; `Transport`; what `each` fails with.
+    /// `PeerMisbehaved` when a check fails; `Transport`; the errors of `each`.
     pub fn run(mut self, ots: &mut OtSession, each: &mut EachExecution<'_>) -> Result<()> {
         let mut ots = self.draw_ots(ots)?;
         let committed = check::commit(&mut self, &ots)?;
@@ -48,13 +48,13 @@ impl Preparation<'_> {
         Ok(())
     }
 
-    /// The choice bits of all OTs of an encoding are random, and so are the others.
+    /// Draws the OTs for the encodings and the intersections, all with random choice bits.
     fn draw_ots(&mut self, ots: &mut OtSession) -> Result<Ots> {
         let psi = self.params.executions() * self.params.bucket() * self.params.item_bits();
         let total = |party: usize| self.params.circuits() * self.matrices[party].encoded() + psi;
         let me = self.me();
         let choices = Zeroizing::new(BitVec::random(total(me), self.prg));
-        // A circuit's OTs are released by themselves.
+        // The OTs of each circuit are released separately.
         let pieces = [me, 1 - me].map(|party| match self.matrices[party].encoded() {
             0 => self.params.item_bits(),
             encoded => encoded,
@@ -63,8 +63,8 @@ impl Preparation<'_> {
         Ok(Ots { received, sent })
     }
 
-    /// Tosses a coin, and draws from it which circuits of this party and of the peer are opened and
-    /// which go where.
+    /// Tosses a coin and draws from it, for this party's circuits and for the peer's, which are
+    /// opened and which bucket each other one joins.
     ///
     /// Paper: RR16, Fig. 15, Cut-and-Choose | the coin, and the check
     fn toss(&mut self) -> Result<[Draw; 2]> {
@@ -86,7 +86,8 @@ impl Preparation<'_> {
         Ok(if self.me() == 0 { [first, second] } else { [second, first] })
     }
 
-    /// Sets the OTs for intersection `i` aside, and commits to its terms in the asynchronous form.
+    /// Sets aside the OTs for intersection `i`. In the asynchronous form, also exchanges the
+    /// commitments to its terms.
     fn intersection(&mut self, i: usize, ots: &Ots) -> Result<(Sender, Receiver)> {
         let me = self.me();
         let session = self.net.session;

@@ -1,5 +1,5 @@
 //! The steps of the online phase (Fig. 15, execution stage), each for one or more executions whose
-//! messages go together. [`steps`](super::steps) has their order.
+//! messages are sent together. [`steps`](super::steps) has their order.
 
 use symbolon_garbling::{adaptive::evaluate_adaptively_side_by_side, side_by_side};
 use symbolon_primitives::{
@@ -25,7 +25,7 @@ use crate::{
     io_wires::{decode_bits, receive_bits},
 };
 
-/// Executions that are prepared.
+/// Prepared executions of one circuit.
 pub(super) struct PreparedExecutions {
     /// The digest of the circuit.
     pub digest: [u8; 32],
@@ -33,14 +33,15 @@ pub(super) struct PreparedExecutions {
     pub session: [u8; 32],
     /// The circuit's form.
     pub function: Function,
-    /// The lengths of what is held.
+    /// The lengths of the executions' parts.
     pub lengths: Lengths,
     /// The executions.
     pub executions: Vec<Execution>,
 }
 
 impl PreparedExecutions {
-    /// None yet of `circuit`, the form of which is `function`, in the session of `net`.
+    /// Returns an empty list of executions of `circuit` in the session of `net`. `function` is the
+    /// form of `circuit`.
     pub fn none(
         net: &Network,
         circuit: &Compiled,
@@ -51,14 +52,14 @@ impl PreparedExecutions {
         PreparedExecutions { digest, session, function, lengths, executions }
     }
 
-    /// One execution of the same circuit and session.
+    /// Returns `execution` alone, for the same circuit and session.
     pub fn with(&self, execution: Execution) -> PreparedExecutions {
         let PreparedExecutions { digest, session, lengths, .. } = *self;
         let (function, executions) = (self.function.clone(), vec![execution]);
         PreparedExecutions { digest, session, function, lengths, executions }
     }
 
-    /// Each by itself.
+    /// Returns each execution separately.
     #[cfg(test)]
     pub fn apart(mut self) -> Vec<Box<dyn crate::Prepared>> {
         let executions = std::mem::take(&mut self.executions);
@@ -67,42 +68,42 @@ impl PreparedExecutions {
     }
 }
 
-/// A party online.
+/// A party in the online phase.
 pub(super) struct Online<'a> {
     pub prepared: &'a PreparedExecutions,
     pub channel: &'a mut Channel,
     pub prg: &'a mut Prg,
 }
 
-/// The candidates of an execution and the sets that are made of them.
+/// The candidates of an execution and the sets made from them.
 pub(super) struct Sets {
     candidates: Vec<Candidate>,
-    /// As a receiver, and as a sender.
+    /// The set as a receiver, and the set as a sender.
     sets: [Set; 2],
 }
 
-/// A commitment to sums, and what opens it.
+/// A commitment to sums, with its opening.
 pub(super) struct CommittedSums {
     commitment: Commitment,
     opening: Opening,
     sums: Blocks,
 }
 
-/// The bits by which both parties are committed to their sets: d of each receiver, and in the
-/// asynchronous form s ⊕ π of each sender.
+/// The bits that commit both parties to their sets: d of each receiver, and in the asynchronous
+/// form s ⊕ π of each sender.
 pub(super) struct Items {
     own: [BitVec; 2],
     theirs: [BitVec; 2],
 }
 
 impl Online<'_> {
-    /// The bits of execution `i` among those of all, this party's or the peer's.
+    /// Returns the bits of execution `i`: this party's if `whose` is 0, the peer's if it is 1.
     fn part(&self, bits: &BitVec, i: usize, whose: usize) -> BitVec {
         let width = self.prepared.lengths.inputs[whose];
         bits.slice(i * width..(i + 1) * width)
     }
 
-    /// Sends the masked inputs, and returns them.
+    /// Sends this party's masked inputs and returns them.
     ///
     /// Paper: RR16, Fig. 15, Receiver's and Sender's Inputs | masked inputs and labels
     pub fn announce(&mut self, own: &[Zeroizing<Vec<bool>>]) -> Result<BitVec> {
@@ -122,8 +123,8 @@ impl Online<'_> {
         receive_bits(self.channel, messages::MASKED_INPUTS, executions.len() * lengths.inputs[1])
     }
 
-    /// Sends the labels of this party's inputs and of the peer's masked ones in all own circuits.
-    /// The peer's input is fixed, so R may go, too.
+    /// Sends, for all own circuits, the labels of this party's inputs and of the peer's masked
+    /// inputs. The peer's input is fixed, so R is sent too.
     ///
     /// Paper: RR16, Fig. 15, Receiver's and Sender's Inputs
     pub fn send_labels(&mut self, own: &[Zeroizing<Vec<bool>>], theirs: &BitVec) -> Result<()> {
@@ -143,7 +144,7 @@ impl Online<'_> {
         Ok(())
     }
 
-    /// Receives the labels for the peer's circuits, and evaluates those of all executions.
+    /// Receives the labels for the peer's circuits and evaluates the circuits of all executions.
     pub fn evaluate_all(&mut self, announced: &BitVec, theirs: &BitVec) -> Result<Vec<Sets>> {
         let mut sets = Vec::with_capacity(self.prepared.executions.len());
         for (i, execution) in self.prepared.executions.iter().enumerate() {
@@ -153,7 +154,7 @@ impl Online<'_> {
         Ok(sets)
     }
 
-    /// The same for one execution.
+    /// Receives the labels of one execution and evaluates its circuits.
     ///
     /// Check: `dualex`: inputs | `input label`: commitments in the order of the OT choices |
     /// different inputs in circuits or directions | 2^-128
@@ -177,7 +178,7 @@ impl Online<'_> {
         if !good {
             return Err(Error::misbehaved(peer, checks::INPUT_LABEL));
         }
-        // The labels of the own bucket are those of its first circuit.
+        // The output labels of this party's bucket are those of its first circuit.
         let own = &execution.own[0];
         let hash = LeafHash::new(&self.prepared.session, self.channel.me(), own.number);
         let own = hash.output_labels(&own.output_seed, self.prepared.lengths.outputs);
@@ -195,8 +196,8 @@ impl Online<'_> {
         Ok(Sets { candidates, sets })
     }
 
-    /// Whether labels of a circuit are those that were committed to: for the peer's inputs, those
-    /// that its masked inputs and the order of this circuit demand.
+    /// Whether the labels of a circuit are the committed ones. For the peer's inputs, its masked
+    /// inputs and the order of this circuit determine which label must come.
     ///
     /// Paper: RR16, Fig. 15, Receiver's and Sender's Inputs
     fn labels_fit(
@@ -219,8 +220,8 @@ impl Online<'_> {
         good & same_digest(&hash.seed(Leaf::Nonce, nonce[0]), &circuit.seeds[0])
     }
 
-    /// Evaluates the circuits of a bucket: for each the values of its outputs, and what should be
-    /// the labels of the bucket.
+    /// Evaluates the circuits of a bucket. Returns for each circuit the values of its outputs, and
+    /// the translated labels, which should be the bucket's.
     ///
     /// Paper: RR16, Fig. 15, Evaluate | a circuit of the bucket
     fn evaluate_circuits(
@@ -272,7 +273,7 @@ impl Online<'_> {
         Ok(())
     }
 
-    /// The labels of a circuit's inputs, from those that its garbler sent.
+    /// Returns the labels of a circuit's input wires, from the labels that its garbler sent.
     fn input_labels(&self, circuit: &PeerCircuit, labels: &[Block]) -> Blocks {
         let [own_bits, peer_bits] = self.prepared.lengths.inputs;
         let (inputs, rest) = labels.split_at(peer_bits);
@@ -286,7 +287,7 @@ impl Online<'_> {
         self.prepared.lengths.shape(&self.prepared.session, execution.number)
     }
 
-    /// The values of all sets as a receiver, masked by the choices of their OTs.
+    /// Returns the values of all sets as a receiver, masked by the choices of their OTs.
     fn receiver_items(&self, sets: &[Sets]) -> BitVec {
         let mut items = BitVec::zeros(0);
         for (sets, execution) in sets.iter().zip(&self.prepared.executions) {
@@ -296,7 +297,8 @@ impl Online<'_> {
         items
     }
 
-    /// Those of all sets as a sender, masked by the orders of its terms, in the asynchronous form.
+    /// Returns the values of all sets as a sender, masked by the orders of their terms; empty in
+    /// the synchronous form.
     fn sender_items(&self, sets: &[Sets]) -> Result<BitVec> {
         let mut items = BitVec::zeros(0);
         if self.prepared.lengths.psi == PsiForm::Asynchronous {
@@ -329,7 +331,7 @@ impl Online<'_> {
         Ok(Items { own, theirs })
     }
 
-    /// Commits to the sums of a synchronous intersection, as `context` says.
+    /// Commits to the sums of a synchronous intersection under `context`.
     ///
     /// Paper: RR16, Fig. 13 | the synchronous intersection
     pub fn commit_sums(
@@ -367,7 +369,8 @@ impl Online<'_> {
         self.channel.send_parts(messages::PSI_OPENING, &parts)
     }
 
-    /// Receives the peer's sums for each execution, which it committed to as `context` says.
+    /// Receives the peer's sums for each execution and checks them against its commitment under
+    /// `context`.
     ///
     /// Paper: RR16, Fig. 13
     pub fn hear_sums(
@@ -406,7 +409,7 @@ impl Online<'_> {
         Ok(())
     }
 
-    /// Receives the peer's terms, and makes its sums for each execution of them.
+    /// Receives the peer's terms and computes its sums for each execution.
     ///
     /// Paper: RR16, Fig. 14
     pub fn hear_terms(&mut self, items: &Items) -> Result<Vec<Vec<Block>>> {
@@ -424,7 +427,7 @@ impl Online<'_> {
         Ok(sums)
     }
 
-    /// The items of execution `i` among those of all.
+    /// Returns the items of execution `i`.
     fn items_of(&self, items: &BitVec, i: usize) -> BitVec {
         let ots = self.prepared.lengths.shape(&[0; 32], 0).ots();
         items.slice(i * ots..(i + 1) * ots)
@@ -435,12 +438,12 @@ impl Online<'_> {
         outputs::send_seeds(self.channel, &self.prepared.executions)
     }
 
-    /// Receives the peer's, and checks its translations.
+    /// Receives the peer's seeds and checks its translations.
     pub fn check_translations(&mut self) -> Result<TranslationsChecked> {
         outputs::check_seeds(self.channel, &self.prepared.session, &self.prepared.executions)
     }
 
-    /// The outputs of all executions that the peer's sums confirm.
+    /// Returns the outputs of all executions if the peer's sums confirm them.
     pub fn release(
         &self,
         sets: &[Sets],

@@ -1,11 +1,11 @@
 //! Random OTs in both directions, from correlated ones (F_rot, Fig. 10).
 //!
-//! A correlated OT k gives the receiver a bit c_k and a MAC M_k = K_k ⊕ c_k·Δ; hashed, they are a
-//! random OT of the strings m_b = H(2k + b, K_k ⊕ b·Δ). The tweak has the choice, too: a sender may
-//! take Δ = 0, and both strings must be random and independent even then, as they are in F_rot. In
-//! an intersection, a sender with m_0 = m_1 would have the sums of every value.
+//! In correlated OT k the receiver has a bit c_k and a MAC M_k = K_k ⊕ c_k·Δ. Hashing turns this
+//! into a random OT of the strings m_b = H(2k + b, K_k ⊕ b·Δ). The tweak includes the choice: a
+//! sender may take Δ = 0, and even then both strings must be random and independent, as in F_rot.
+//! In an intersection, a sender with m_0 = m_1 would have the sums of every value.
 //!
-//! A receiver *opens* its bits to the sender by a digest of their MACs: to open another bit it
+//! A receiver *opens* its bits to the sender by a digest of their MACs: to open a wrong bit it
 //! would have to know Δ.
 
 use std::ops::Range;
@@ -25,7 +25,7 @@ use crate::Network;
 /// Blocks that are wiped when they are dropped.
 pub(super) type Blocks = Zeroizing<Vec<Block>>;
 
-/// How many own draws are sent before the first one of the peer is awaited.
+/// How many of its own draws a party sends before it waits for the peer's first one.
 const AHEAD: usize = 4;
 
 /// The context of the digest by which choice bits are opened.
@@ -35,16 +35,16 @@ const OPENED: &str = "symbolon dualex opened choices 1";
 pub(super) struct OtSession {
     lane: Lane,
     work: Workspace,
-    /// The hash of OTs that this party receives, and of those that it sends.
+    /// The hash for OTs that this party receives, and for OTs that it sends.
     hashes: [TweakedHash; 2],
-    /// How many were received and sent so far.
+    /// How many OTs were received and sent so far.
     drawn: [u64; 2],
 }
 
-/// A block of each OT, in pieces that are wiped and given back when they have been used: they are
-/// most of what a batch holds before its circuits come.
+/// One block per OT, in pieces that are wiped and freed after use: until the circuits arrive, these
+/// blocks are most of what a batch holds.
 struct Rows {
-    /// Blocks of a piece; the last one may have fewer.
+    /// Blocks in a piece; the last piece may have fewer.
     piece: usize,
     pieces: Vec<Blocks>,
 }
@@ -58,7 +58,7 @@ impl Rows {
     fn append(&mut self, mut blocks: &[Block]) {
         while !blocks.is_empty() {
             if self.pieces.last().is_none_or(|piece| piece.len() == self.piece) {
-                // At once as long as it becomes: what growth leaves would not be wiped.
+                // Allocated at full length, because growing would leave copies that are not wiped.
                 self.pieces.push(Blocks::new(Vec::with_capacity(self.piece)));
             }
             let last = self.pieces.last_mut().expect("there is a piece with room");
@@ -68,7 +68,7 @@ impl Rows {
         }
     }
 
-    /// The blocks of some OTs.
+    /// Returns the blocks of the OTs in `range`.
     ///
     /// # Panics
     /// If the range is out of bounds, or part of it was released.
@@ -81,7 +81,7 @@ impl Rows {
         })
     }
 
-    /// Gives back the pieces of which all blocks are of these OTs.
+    /// Wipes and frees the pieces that are entirely in `range`.
     fn release(&mut self, range: Range<usize>) {
         let pieces = range.start.div_ceil(self.piece)..range.end / self.piece;
         if let Some(pieces) = self.pieces.get_mut(pieces) {
@@ -126,8 +126,8 @@ impl OtSession {
         Ok(OtSession { lane, work: Workspace::default(), hashes, drawn: [0; 2] })
     }
 
-    /// Receives random OTs with these choices, and sends `theirs` to the peer. Those received and
-    /// those sent can be released in `pieces` of so many.
+    /// Receives random OTs with these choices and sends `theirs` OTs to the peer. The received and
+    /// the sent OTs can be released in runs as long as `pieces` says.
     ///
     /// Paper: RR16, Fig. 10 | random OTs
     ///
@@ -171,26 +171,26 @@ impl OtSession {
     }
 }
 
-/// The tweak for choice 0 of OT `k` of those from number `first` on.
+/// Returns the tweak for choice 0 of OT number `first + k`.
 fn tweak(first: u64, k: usize) -> u128 {
     2 * (u128::from(first) + k as u128)
 }
 
 impl ReceivedOts {
-    /// The chosen strings of some of the OTs.
+    /// Returns the chosen strings of the OTs in `range`.
     ///
     /// Paper: RR16, Fig. 10
     pub fn messages(&self, range: Range<usize>) -> Blocks {
         let mut messages = Blocks::new(Vec::with_capacity(range.len()));
         messages.extend(self.macs.blocks(range.clone()));
-        // They tell the choices.
+        // The tweaks reveal the choices.
         let mut tweaks = Zeroizing::new(Vec::with_capacity(range.len()));
         tweaks.extend(range.map(|k| tweak(self.first, k) + u128::from(self.choices.get(k))));
         self.hash.hash_with(&tweaks, 1, &mut messages);
         messages
     }
 
-    /// The digest that opens the choices of these runs of OTs.
+    /// Returns the digest that opens the choices of these runs of OTs.
     pub fn opening(&self, runs: impl Iterator<Item = Range<usize>>) -> [u8; 32] {
         let macs = runs.flat_map(|run| self.macs.blocks(run)).copied();
         hash_blocks(OPENED, &Blocks::new(macs.collect()))
@@ -203,7 +203,7 @@ impl ReceivedOts {
 }
 
 impl SentOts {
-    /// Both strings of some of the OTs.
+    /// Returns both strings of the OTs in `range`.
     ///
     /// Paper: RR16, Fig. 10
     pub fn pairs(&self, range: Range<usize>) -> Zeroizing<Vec<[Block; 2]>> {
@@ -213,8 +213,8 @@ impl SentOts {
         pairs
     }
 
-    /// The digest with which the receiver opens `choices`, the bits of these runs joined, if they
-    /// are the bits that it used.
+    /// Returns the digest that the receiver sends if it used these choices. `choices` are the bits
+    /// of all runs, joined.
     pub fn expected_opening(
         &self,
         runs: impl Iterator<Item = Range<usize>>,
@@ -247,7 +247,7 @@ mod tests {
             assert_eq!(got(&rows, range.clone()), all[range]);
         }
         rows.release(7..21);
-        // Only a part of its pieces: they stay.
+        // Covers no piece completely, so nothing is released.
         rows.release(22..27);
         assert!(rows.pieces[1].is_empty() && rows.pieces[2].is_empty());
         for range in [0..7, 21..100] {

@@ -1,12 +1,11 @@
 //! Outputs: the check of translations, and the release (Fig. 15, "Output Decommit" and "PSI
 //! Decommit").
 //!
-//! A garbler that translates one of an output's labels wrongly would see from the intersection
-//! which value the output has. So, after both parties are committed to their sets and before either
-//! opens anything of the intersection, each opens the output labels of its bucket's circuits, the
-//! first one's of which are the bucket's, and the peer checks that every translation fits. From
-//! then on any reconciliation value can be computed by anybody, which is why the sets are committed
-//! to first.
+//! If a garbler translated one of the two labels of an output incorrectly, it would learn from the
+//! intersection which value the output has. So, after both parties are committed to their sets and
+//! before either opens the intersection, each opens the output labels of its bucket's circuits, and
+//! the peer checks every translation. The labels of the first circuit are the bucket's. From then
+//! on anybody can compute any reconciliation value, which is why the sets are committed first.
 
 use symbolon_primitives::{BitVec, Block, Seed, mask64, same_digest, watch};
 use symbolon_transport::{Channel, Error, PartyId, Result};
@@ -20,8 +19,8 @@ use super::{
     reconcile::Candidate,
 };
 
-/// The output labels of the peer's buckets fit their hashes, and every circuit's translation: the
-/// intersection may be opened.
+/// Evidence that the output labels of the peer's buckets fit their hashes and every circuit's
+/// translation, so the intersection may be opened.
 pub(super) struct TranslationsChecked(());
 
 /// Opens the output labels of all own buckets.
@@ -45,8 +44,7 @@ pub(super) fn send_seeds(channel: &mut Channel, executions: &[Execution]) -> Res
 /// intersection is opened | a wrong translation of one value | 2^-128
 ///
 /// # Errors
-/// `PeerMisbehaved` when labels are not those that were committed to, or do not fit a translation;
-/// `Transport`.
+/// `PeerMisbehaved` when labels do not match their commitment or a translation; `Transport`.
 pub(super) fn check_seeds(
     channel: &mut Channel,
     session: &[u8; 32],
@@ -69,7 +67,8 @@ pub(super) fn check_seeds(
     }
 }
 
-/// Whether opened seeds are those of a bucket's circuits, and hashes and translations are right.
+/// Whether the opened seeds are those of a bucket's circuits, and the hashes and translations fit
+/// them.
 ///
 /// Paper: RR16, Fig. 15, Output Decommit
 fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block]) -> bool {
@@ -94,8 +93,8 @@ fn fits(session: &[u8; 32], peer: PartyId, execution: &Execution, seeds: &[Block
     good
 }
 
-/// The outputs of an execution, confirmed by the peer's circuits and this party's: the only thing
-/// from which outputs are released.
+/// The outputs of an execution, confirmed by both parties' circuits. Outputs are released only from
+/// this type.
 ///
 /// Paper: RR16, Fig. 15, PSI Decommit | the output
 ///
@@ -106,11 +105,12 @@ pub(super) struct Reconciled {
 }
 
 impl Reconciled {
-    /// The outputs that the intersection confirms: it must have one value, of a circuit that was
-    /// evaluated. `found` are the values of `set` that the peer has too.
+    /// Returns the outputs that the intersection confirms. It must have exactly one value, from a
+    /// circuit that was evaluated. `found` has the places in `set` of the values that the peer has
+    /// too.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when there is none, or more than one.
+    /// `PeerMisbehaved` when there is no such value, or more than one.
     pub fn new(
         peer: PartyId,
         candidates: &[Candidate],
@@ -120,7 +120,7 @@ impl Reconciled {
         let cheated = || Error::misbehaved(peer, checks::RECONCILIATION);
         let [place] = found else { return Err(cheated()) };
         let item = set[*place];
-        // Which circuits gave the value may depend on inputs: no branch on it.
+        // Which circuits gave the value may depend on inputs, so nothing branches on it.
         let width = candidates.first().map_or(0, |candidate| candidate.values.len());
         let (mut values, mut confirmed) = (BitVec::zeros(width), false);
         for candidate in candidates {
@@ -134,7 +134,7 @@ impl Reconciled {
         if confirmed { Ok(Reconciled { values }) } else { Err(cheated()) }
     }
 
-    /// The values of all outputs, masked ones still masked.
+    /// Returns the values of all outputs; masked outputs are still masked.
     pub fn values(&self) -> Vec<bool> {
         self.values.to_bools()
     }
@@ -144,8 +144,7 @@ impl Reconciled {
 mod tests {
     use super::*;
 
-    /// The values are those of the one candidate that both sets have; without one, or with two,
-    /// there are none.
+    /// One common value releases the outputs of its candidate; no value, or two, release nothing.
     #[test]
     fn one_common_value_releases_its_candidate() {
         let candidate = |item, bits: [bool; 3]| Candidate {
@@ -164,7 +163,7 @@ mod tests {
         };
         assert_eq!(released(&[1]).unwrap(), right);
         assert_eq!(released(&[2]).unwrap(), wrong);
-        // A value that no circuit gave, none, two, one of wrong labels.
+        // A value that no circuit gave, no value, two values, a value of wrong labels.
         for found in [&[0][..], &[], &[1, 2], &[3]] {
             let refused = released(found).unwrap_err();
             assert!(

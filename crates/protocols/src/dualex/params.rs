@@ -1,27 +1,28 @@
-//! How many circuits, how large a bucket, how long a reconciliation value: all from κ_b and κ_s.
+//! Derives the number of circuits, the bucket size and the length of reconciliation values from κ_b
+//! and κ_s.
 //!
 //! The paper splits the statistical parameter. With probability 2^-κ_b a given execution leaks one
-//! bit of the honest party's input (§3, Fig. 2); everything else that a cheater may hope for
-//! (a wrong output, probing the input) has probability 2^-κ_s. κ_s is ρ; so is κ_b, unless another
-//! one was chosen ([`Batch::kappa_b`](crate::Batch::kappa_b)). That nothing but the one bit hangs
-//! on κ_b is argued in `docs/proofs/dual-execution.md`.
+//! bit of the honest party's input (§3, Fig. 2). Any other attack (a wrong output, probing the
+//! input) succeeds with probability 2^-κ_s. κ_s is ρ, and so is κ_b unless another value is chosen
+//! ([`Batch::kappa_b`](crate::Batch::kappa_b)). `docs/proofs/dual-execution.md` argues that only
+//! the one bit depends on κ_b.
 //!
 //! * κ_b: N̂ circuits for N buckets of B, such that *a given* bucket has no good circuit with
-//!   probability at most 2^-κ_b, however many bad ones there are (Lemma 1, the binomials of which
-//!   are misprinted; `symbolon_cutchoose::games` has the exact form).
+//!   probability at most 2^-κ_b, for any number of bad circuits (Lemma 1, whose binomials are
+//!   misprinted; `symbolon_cutchoose::games` has the exact form).
 //! * κ_s: the probe resistance of the input encoding (`probe_matrix`), and the length ℓ of the
-//!   values in the private set intersection. The paper asks for ℓ ≥ κ_s. In each of the two
-//!   directions two sets make B² pairs, each of which a cheater may hope to hit, so 2B² ≤ 2^(ℓ−κ_s)
-//!   here. In the asynchronous form a receiver hits ℓ + 1 values with each (`psi`):
+//!   values in the private set intersection. The paper requires ℓ ≥ κ_s. In each of the two
+//!   directions there are B² pairs of values that may match by chance, so 2B² ≤ 2^(ℓ−κ_s) here. In
+//!   the asynchronous form a receiver tests ℓ + 1 values with each of its own (`psi`), so
 //!   B²(ℓ + 2) ≤ 2^(ℓ−κ_s).
 //!
-//! Each bound is for one event. A cheater can hope for three of the second kind in one execution:
-//! that the matrix resists fewer probes than it should, that all its probes pass, and that it hits
-//! a value of the intersection. Together they have probability at most 3·2^-κ_s.
+//! Each bound is for one event. In one execution three events bounded by κ_s can help a cheater:
+//! the matrix resists fewer probes than it should, all probes pass, or a value of the intersection
+//! is hit. Together they have probability at most 3·2^-κ_s.
 //!
-//! Of all N̂ and B that are safe, those are taken that cost the least time, with bytes counted as on
-//! a link of 1 Gbit/s. Times were measured with 512-bit registers (`times_of_one_circuit`); both
-//! parties must have the same, so they are no settings.
+//! Of all safe N̂ and B, the fastest are chosen, with bytes counted as on a 1 Gbit/s link. Times
+//! were measured with 512-bit registers (`times_of_one_circuit`). They are not settings, because
+//! both parties must use the same ones.
 
 use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
@@ -36,15 +37,15 @@ const BYTE: u64 = 8;
 /// half-gates.
 const GATE: u64 = 25;
 
-/// Nanoseconds to evaluate one.
+/// Nanoseconds to evaluate an AND gate with the free gates around it.
 const EVALUATE: u64 = 25;
 
-/// Nanoseconds to send and to receive its half-gates, to compare them with the commitment and to
-/// keep them.
+/// Nanoseconds to send and receive the half-gates of an AND gate, check them against the commitment
+/// and keep them.
 const KEEP: u64 = 35;
 
-/// Nanoseconds for both labels of an input, an encoded bit or an output, and for what the evaluator
-/// compares them with.
+/// Nanoseconds for both labels of an input, an encoded bit or an output, and for the values against
+/// which the evaluator checks them.
 const WIRE: u64 = 40;
 
 /// Nanoseconds for the rest of a garbled circuit: its generators and the commitment.
@@ -76,13 +77,13 @@ pub(super) struct Kappas {
 }
 
 impl Kappas {
-    /// Those of a session.
+    /// Returns the parameters of a session.
     pub fn of(net: &Network) -> Kappas {
         Kappas { bit: net.batch.kappa_b.unwrap_or(net.rho), rest: net.rho }
     }
 }
 
-/// The numbers of a batch of executions.
+/// The parameters of a batch of executions.
 ///
 /// Paper: RR16, Lemma 1 | N̂ and B
 #[derive(Clone, Copy, Debug)]
@@ -96,10 +97,10 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// The cheapest safe numbers for a number of executions of a function.
+    /// Returns the cheapest safe parameters for a number of executions of a function.
     ///
     /// # Errors
-    /// `InvalidInput` when there are none, or too many.
+    /// `InvalidInput` when there are no executions, or too many.
     pub fn new(
         executions: usize,
         kappas: Kappas,
@@ -116,11 +117,11 @@ impl Params {
         Ok(Params { sizes: game.best(costs(function, kappa_s))?, kappa_s, psi })
     }
 
-    /// Refuses executions for which a message would be longer than messages can be. `inputs` are
-    /// the input bits of both parties, `outputs` the output bits.
+    /// Refuses a batch with a message longer than the format allows. `inputs` are the input bits of
+    /// both parties, `outputs` the output bits.
     ///
     /// # Errors
-    /// `InvalidInput`, which says what to lower.
+    /// `InvalidInput`, whose text says what to reduce.
     pub fn check_messages(&self, inputs: [usize; 2], outputs: usize) -> Result<()> {
         let encoded = inputs.map(|bits| encoded_bits(bits, self.kappa_s));
         for party in [0, 1] {
@@ -147,9 +148,9 @@ impl Params {
         Ok(())
     }
 
-    /// The bytes of the longest message for all executions together, and of the longest one for a
-    /// single execution: those of `messages` that grow with inputs and outputs, of a party with the
-    /// first number of input bits and encoded bits.
+    /// Returns the length in bytes of the longest message for all executions together, and of the
+    /// longest one for a single execution. Only the messages that grow with inputs and outputs
+    /// count. The sender has `own` input bits and `own_encoded` encoded bits.
     fn longest_messages(
         &self,
         [own, peer]: [u128; 2],
@@ -188,7 +189,7 @@ impl Params {
         self.sizes.objects as usize
     }
 
-    /// ℓ, the bits of a reconciliation value; at most 128.
+    /// Returns ℓ, the bits of a reconciliation value; at most 128.
     ///
     /// Paper: RR16, Lemma 1
     pub fn item_bits(&self) -> usize {
@@ -196,7 +197,8 @@ impl Params {
     }
 }
 
-/// What a circuit of each party costs, in nanoseconds of both: a function of what both know.
+/// Returns the cost of one circuit of each party, in nanoseconds of both parties. It depends only
+/// on what both know.
 fn costs(function: &Function, kappa_s: u32) -> Costs {
     let [first, second] = function.inputs.map(|bits| encoded_bits(bits, kappa_s) as u64);
     let encoded = first + second;
@@ -206,21 +208,21 @@ fn costs(function: &Function, kappa_s: u32) -> Costs {
     let garbled = GATE * gates + WIRE * (inputs + encoded + outputs) + 2 * CIRCUIT;
     let made = garbled + (OT + OT_BYTES * BYTE) * encoded + 2 * 32 * BYTE;
     let opened = garbled + BYTE * (encoded.div_ceil(8) + 2 * 16);
-    // A circuit that stays is garbled again by its garbler, as an opened one is by the other party.
-    // Beside it go the XORs of its leaves, labels, the translations of its outputs for itself and
-    // for its bucket, and both masked labels of each encoded bit.
+    // The garbler garbles an evaluation circuit again, as the other party does with an opened one.
+    // It also sends the leaf XORs, labels, the output translations of the circuit and of its
+    // bucket, and both masked labels of each encoded bit.
     let sent = garbled
         + (32 * BYTE + KEEP + EVALUATE) * gates
         + (32 + 16) * BYTE * inputs
         + 64 * BYTE * outputs
         + ((32 + 32) * BYTE + FETCH) * encoded
         + 2 * 160 * BYTE;
-    // Each is made, and opened if it is not sent.
+    // Every circuit is made, and opened unless it is sent.
     Costs { made: made + opened, bucketed: sent.saturating_sub(opened) }
 }
 
-/// ℓ for buckets of this size: the least for which the values that B² pairs can hit are a part of
-/// 2^-κ_s of all.
+/// Returns ℓ for buckets of this size: the smallest length at which the values that B² pairs can
+/// hit are at most a fraction of 2^-κ_s of all values.
 pub(super) fn item_bits(bucket: usize, kappa_s: u32, psi: PsiForm) -> usize {
     let values = |bits: u32| match psi {
         PsiForm::Synchronous => 2,
@@ -246,7 +248,7 @@ mod tests {
         Kappas { bit, rest }
     }
 
-    /// The numbers for AES-128.
+    /// Returns the parameters for AES-128.
     fn params(n: usize, rho: Rho) -> Result<Params> {
         Params::new(n, kappas(rho, rho), PsiForm::Synchronous, &function("aes128"))
     }
@@ -328,7 +330,7 @@ mod tests {
             });
             assert_eq!(sizes[1], sizes[2]);
         }
-        // On the wire a circuit takes longer than it takes to make.
+        // Sending a circuit takes longer than making it.
         let costs = functions.each_ref().map(|function| costs(function, 40));
         assert!(costs.iter().all(|costs| costs.bucketed > costs.made), "{costs:?}");
     }
@@ -348,7 +350,7 @@ mod tests {
         assert!(page.contains(&row), "docs/protocols.md should have {row}");
     }
 
-    /// The limit is met to the byte, and what is refused is refused for the right reason.
+    /// The limit is exact to the byte, and each refusal gives the right reason.
     #[test]
     fn executions_with_too_long_messages_are_refused() {
         let params = |n| params(n, Rho::Bits40).unwrap();

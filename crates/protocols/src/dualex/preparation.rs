@@ -14,12 +14,12 @@ use super::{
 };
 use crate::Network;
 
-/// An offline phase that is under way.
+/// An offline phase in progress.
 pub(super) struct Preparation<'a> {
     pub net: &'a mut Network,
     pub function: &'a Function,
     pub params: Params,
-    /// The number of the first circuit, and of the first bucket, among those of the session.
+    /// The number of the first circuit and of the first bucket, within the session.
     pub first: u64,
     /// The encodings of the inputs of party 0 and of party 1.
     pub matrices: [ProbeMatrix; 2],
@@ -37,7 +37,7 @@ pub(super) struct Ots {
     pub sent: SentOts,
 }
 
-/// Which circuits of a party are opened, and which go to which bucket.
+/// Which circuits of a party are opened, and which bucket each other circuit joins.
 pub(super) struct Draw {
     pub opened: CheckSet,
     pub buckets: Buckets,

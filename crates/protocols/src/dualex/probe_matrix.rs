@@ -1,22 +1,22 @@
 //! The k-probe-resistant encoding of the evaluator's input (§6; Definition 2).
 //!
-//! A party with n input bits encodes them as a random r of E bits with M·r = x. It fetches labels
-//! for r by OT, and a garbler that corrupts the OT of some positions of r learns whether these
-//! bits of r are what it guessed. M is *s-probe resistant* if the XOR of any non-empty set of its
-//! rows has weight at least s: then fewer than s bits of r say nothing about x, and s guesses go
-//! unnoticed with probability 2^-s only.
+//! A party with n input bits encodes them as a random r of E bits with M·r = x. It fetches the
+//! labels for r by OT. A garbler that corrupts the OTs at some positions of r learns whether it
+//! guessed these bits of r correctly. M is *s-probe resistant* if the XOR of every non-empty set of
+//! its rows has weight at least s. Then fewer than s bits of r say nothing about x, and s guesses
+//! go unnoticed with probability only 2^-s.
 //!
 //! # The matrix, and where it departs from the paper
-//! The paper takes the construction of Lindell and Riva (2015), which draws coefficients from the
+//! The paper uses the construction of Lindell and Riva (2015), which draws coefficients from the
 //! wrong set: its matrices resist about 6 probes, not 40. Here M = [I | A] with A uniform, from a
-//! coin that both parties toss. The XOR of w rows has weight w plus that of a uniform vector of
-//! E − n bits, so M fails with probability at most
+//! coin that both parties toss. The XOR of w rows has weight w plus the weight of a uniform vector
+//! of E − n bits, so M fails with probability at most
 //!
 //! ```text
 //! Σ_w C(n, w) · Σ_{v < s−w} C(E − n, v) / 2^(E−n)  ≤  2^-s,
 //! ```
 //!
-//! and E is the smallest length for which this holds. It is also shorter than the published one:
+//! and E is the smallest length for which this holds. It is also shorter than the published length:
 //! 339, 489 and 771 bits for n = 128, 256 and 512, s = 40.
 //!
 //! Departure: `dualex`: probe matrix | Lindell and Riva 2015 | random and systematic, from a coin |
@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 
 use super::ot::Blocks;
 
-/// The labels of this many circuits are decoded side by side: a cache line of each wire.
+/// How many circuits' labels are decoded side by side: one cache line per wire.
 const LANES: usize = 4;
 
 /// A probe-resistant matrix in systematic form.
@@ -37,16 +37,16 @@ const LANES: usize = 4;
 pub(super) struct ProbeMatrix {
     /// The rows of A, one per input bit.
     rows: Vec<BitVec>,
-    /// The columns of A: E − n.
+    /// The number of columns of A: E − n.
     tail: usize,
     /// How many columns are looked up at a time when labels are decoded.
     width: usize,
-    /// For each such group of columns, the bits of all rows there.
+    /// For each such group of columns, the bits of all rows in these columns.
     groups: Vec<Vec<u8>>,
 }
 
 impl ProbeMatrix {
-    /// The matrix for `n` input bits with resistance `s`, from a joint coin.
+    /// Draws the matrix for `n` input bits with resistance `s` from a joint coin.
     pub fn draw(n: usize, s: u32, coin: &mut Prg) -> ProbeMatrix {
         let tail = encoded_bits(n, s) - n;
         let rows: Vec<BitVec> = (0..n).map(|_| BitVec::random(tail, coin)).collect();
@@ -62,12 +62,12 @@ impl ProbeMatrix {
         ProbeMatrix { rows, tail, width, groups }
     }
 
-    /// E: how many bits an encoding has.
+    /// Returns E, the number of bits of an encoding.
     pub fn encoded(&self) -> usize {
         self.rows.len() + self.tail
     }
 
-    /// M·r.
+    /// Returns M·r.
     ///
     /// Paper: RR16, §6, Definition 2
     ///
@@ -86,12 +86,13 @@ impl ProbeMatrix {
         decoded
     }
 
-    /// The labels of M·r for several circuits, from their labels of the bits of r: XOR is free.
+    /// Returns the labels of M·r for several circuits, by free XOR from their labels of the bits of
+    /// r.
     ///
     /// Paper: RR16, §6, Definition 2
     ///
     /// # Panics
-    /// If there are not E labels of a circuit.
+    /// If a circuit does not have E labels.
     pub fn decode_labels(&self, circuits: &[&[Block]]) -> Vec<Blocks> {
         let mut decoded = Vec::with_capacity(circuits.len());
         let mut rest = circuits;
@@ -110,14 +111,15 @@ impl ProbeMatrix {
         decoded
     }
 
-    /// The same for circuits side by side.
+    /// Decodes the labels of `W` circuits side by side.
     fn decode_lanes<const W: usize>(&self, labels: [&[Block]; W]) -> [Blocks; W] {
         let all = labels.iter().all(|labels| labels.len() == self.encoded());
         assert!(all, "an encoding has E labels");
         let at = |k: usize| labels.map(|labels| labels[k]);
         let n = self.rows.len();
         let mut decoded = Zeroizing::new((0..n).map(at).collect::<Vec<[Block; W]>>());
-        // All sums of a group's labels, and for each row the one that it asks for. Rows are public.
+        // Computes all sums of a group's labels, then adds to each row the sum that its bits
+        // select. Rows are public.
         let mut sums = Zeroizing::new(vec![[Block::ZERO; W]; 1 << self.width]);
         for (group, bits) in self.groups.iter().enumerate() {
             let columns = group * self.width..self.tail.min((group + 1) * self.width);
@@ -142,7 +144,7 @@ fn add<const W: usize>(sum: &mut [Block; W], more: &[Block; W]) {
     sum.iter_mut().zip(more).for_each(|(sum, more)| *sum ^= *more);
 }
 
-/// The smallest E for n input bits and resistance s; none are needed for no bits.
+/// Returns the smallest E for n input bits and resistance s; 0 if n is 0.
 ///
 /// Paper: RR16, §6, Definition 2
 pub(super) fn encoded_bits(n: usize, s: u32) -> usize {
@@ -163,8 +165,8 @@ pub(super) fn encoded_bits(n: usize, s: u32) -> usize {
     n + high
 }
 
-/// log₂ of the bound on the probability that a matrix with these numbers of rows and columns of A
-/// does not resist s probes, rounded up.
+/// Returns log₂, rounded up, of the bound on the probability that a matrix with these numbers of
+/// rows and columns of A does not resist s probes.
 fn log2_failure(n: usize, tail: usize, s: u32) -> f64 {
     let s = s as usize;
     let mut terms = Vec::new();
@@ -180,7 +182,7 @@ fn log2_failure(n: usize, tail: usize, s: u32) -> f64 {
     largest + sum.log2() - tail as f64 + 1e-9
 }
 
-/// log₂ C(n, k), for small k.
+/// Returns log₂ C(n, k), for small k.
 fn log2_binomial(n: usize, k: usize) -> f64 {
     (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).log2()).sum()
 }
@@ -189,7 +191,7 @@ fn log2_binomial(n: usize, k: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// The smallest weight of the XOR of a non-empty set of rows.
+    /// Returns the smallest weight of the XOR of a non-empty set of rows.
     fn distance(matrix: &ProbeMatrix) -> u32 {
         let n = matrix.rows.len();
         let weight = |set: u32| {
@@ -204,7 +206,7 @@ mod tests {
     fn lengths_are_those_of_the_bound() {
         assert_eq!([128, 256, 512].map(|n| encoded_bits(n, 40)), [339, 489, 771]);
         assert_eq!(encoded_bits(0, 40), 0);
-        // One bit is split into s shares and a few more, as the rest of them is random.
+        // A single bit needs slightly more than s encoded bits, because the tail is random.
         assert!(encoded_bits(1, 40) > 40);
         for n in [1, 128, 4096] {
             let [a, b, c] = [40, 64, 80].map(|s| encoded_bits(n, s));
@@ -235,8 +237,8 @@ mod tests {
         let (n, s, draws) = (8, 6, 3000);
         let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));
         let weak = (0..draws).filter(|_| distance(&ProbeMatrix::draw(n, s, &mut prg)) < s).count();
-        // 2^-6 of them at most: 47. The union bound is not tight, so fewer; more than 90 has
-        // probability below 2^-25.
+        // At most 2^-6 of them are expected: 47. The union bound is not tight, so there are fewer;
+        // more than 90 has probability below 2^-25.
         assert!(weak <= 90, "{weak} of {draws} matrices do not resist");
         assert_eq!(ProbeMatrix::draw(n, s, &mut prg).encoded(), encoded_bits(n, s));
     }
@@ -246,7 +248,7 @@ mod tests {
         let mut prg = Prg::from_seed(Block(2));
         let matrix = ProbeMatrix::draw(70, 40, &mut prg);
         let delta = prg.block();
-        // Side by side, and those that are left.
+        // Some circuits are decoded side by side, the rest one by one.
         let circuits: [_; LANES + 2] = std::array::from_fn(|_| {
             let r = BitVec::random(matrix.encoded(), &mut prg);
             let mut zero = vec![Block::ZERO; matrix.encoded()];

@@ -1,39 +1,41 @@
-//! Private set intersection in two phases, from OTs that were made before (§7; Figs. 13 and 14).
+//! Private set intersection in two phases, from precomputed OTs (§7; Figs. 13 and 14).
 //!
-//! Each party has B values of ℓ bits. In the first phase both become committed to them, in the
-//! second each learns which of its own values the other has. Two instances run side by side, one in
-//! each direction: in each, a receiver with values a_i tests against the values of a sender.
+//! Each party has B values of ℓ bits. In the first phase both become committed to their values; in
+//! the second each learns which of its own values the other has. Two instances run side by side,
+//! one in each direction: in each, a receiver tests its values a_i against the values of a sender.
 //!
-//! For the receiver's value i there are ℓ random OTs, of strings m^{i,t}_0 and m^{i,t}_1 with
-//! choices c_i. With d_i = a_i ⊕ c_i the sender computes for each of its values s_j
+//! For the receiver's value i there are ℓ random OTs of the strings m^{i,t}_0 and m^{i,t}_1, with
+//! choices c_i. The receiver sends d_i = a_i ⊕ c_i, and the sender computes for each of its values
+//! s_j
 //!
 //! ```text
 //! S_ij = ⊕_t F(m^{i,t}_{d_i[t] ⊕ s_j[t]}, j),
 //! ```
 //!
-//! which the receiver knows if s_j = a_i, as it holds the string of choice c_i[t] = d_i[t] ⊕ a_i[t]
-//! for every t, and which is random to it otherwise.
+//! which the receiver knows if s_j = a_i, because it has the string of choice
+//! c_i[t] = d_i[t] ⊕ a_i[t] for every t. Otherwise S_ij is random to it.
 //!
-//! * **Synchronous** (Fig. 13): receiver sends d; sender commits to all S; later opens. Three
-//!   messages, Bℓ bits and B² blocks.
-//! * **Asynchronous** (Fig. 14): the sender commits beforehand to every term of every S, each under
-//!   a pad z with ⊕_t z_t = 0, in an order π_j of its own. Then d and the sender's s_j ⊕ π_j can go
-//!   at the same time, and the sender opens the terms that they point to. Two messages, B²ℓ blocks.
+//! * **Synchronous** (Fig. 13): the receiver sends d; the sender commits to all S_ij and later
+//!   opens them. Three messages, Bℓ bits and B² blocks.
+//! * **Asynchronous** (Fig. 14): the sender commits in advance to every term of every S_ij, each
+//!   under a pad z with ⊕_t z_t = 0, in an order π_j that it chooses. Then d and the sender's
+//!   s_j ⊕ π_j can be sent at the same time, and the sender opens the terms that they select. Two
+//!   messages, B²ℓ blocks.
 //!
-//! # What it is good for
-//! It is *weakly* malicious-secure (Definition 3), for sets of which the cheater can know one value
-//! at most; reconciliation values are such (§7.1). A simulator of a receiver reads its values from
-//! d. For a sender it only tests whether its S_ij fit the one value that it may know; it never
-//! needs the others.
+//! # Security
+//! The intersection is *weakly* malicious-secure (Definition 3): it is secure for sets of which the
+//! cheater can know at most one value, such as reconciliation values (§7.1). The simulator of a
+//! receiver reads its values from d. The simulator of a sender only tests whether the S_ij fit the
+//! one value that the sender may know; it never needs the others.
 //!
 //! # Where it departs from the figures
-//! * The pads z and all terms have 128 bits, not ℓ (as they are XORed with outputs of F they must).
+//! * The pads z and all terms have 128 bits instead of ℓ, because they are XORed with outputs of F.
 //! * ℓ is longer than κ_s, see `params`.
-//! * A term's commitment is a keyed hash without a nonce, as the term is masked by a random pad.
-//!   Both places of a term have the same pad, and the pads of a sum add up to 0. So a receiver
-//!   whose value differs from the sender's in one bit can compute the term that is not opened, and
-//!   sees from its commitment that it has found it: it tests ℓ + 1 values with each of its own. ℓ
-//!   is longer for it.
+//! * The commitment to a term is a keyed hash without a nonce, because the term is masked by a
+//!   random pad. Both places of a term have the same pad, and the pads of a sum XOR to 0. So a
+//!   receiver whose value differs from the sender's in one bit can compute the term that is not
+//!   opened, and its commitment confirms it: with each of its own values the receiver tests ℓ + 1
+//!   values. ℓ is longer for this reason.
 //!
 //! Timing: choices, items, labels | `select` and `mask64`, as in `inputs` and `garble::PairDigest`;
 //! places of opened terms are public
@@ -58,7 +60,7 @@ impl PsiForm {
     /// Both forms.
     pub const ALL: [PsiForm; 2] = [PsiForm::Synchronous, PsiForm::Asynchronous];
 
-    /// The name in commands, configuration and the handshake.
+    /// Returns the name in commands, configuration and the handshake.
     pub fn name(self) -> &'static str {
         match self {
             PsiForm::Synchronous => "sync",
@@ -66,13 +68,13 @@ impl PsiForm {
         }
     }
 
-    /// The form with this name.
+    /// Returns the form with this name, if there is one.
     pub fn by_name(name: &str) -> Option<PsiForm> {
         PsiForm::ALL.into_iter().find(|form| form.name() == name)
     }
 }
 
-/// The shape of one intersection: B values of ℓ bits, and its number among those of a session.
+/// The shape of one intersection: B values of ℓ bits, and its number within the session.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
     /// The session that prepared the OTs.
@@ -87,9 +89,9 @@ pub(super) struct Shape<'a> {
 
 /// A sender's OTs for one intersection.
 pub(super) struct Sender {
-    /// m^{i,t}_0 and m^{i,t}_1, t by t for each i.
+    /// The strings m^{i,t}_0 and m^{i,t}_1, by i and then by t.
     pub pairs: Vec<[Block; 2]>,
-    /// What the asynchronous form needs.
+    /// The committed terms, in the asynchronous form.
     pub committed: Option<CommittedTerms>,
 }
 
@@ -97,7 +99,7 @@ pub(super) struct Sender {
 pub(super) struct CommittedTerms {
     /// π, ℓ bits for each of the sender's values.
     pub order: BitVec,
-    /// From which the pads follow.
+    /// The seed of the pads.
     pub pads: Seed,
 }
 
@@ -105,7 +107,7 @@ pub(super) struct CommittedTerms {
 pub(super) struct Receiver {
     /// c, ℓ bits for each of the receiver's values.
     pub choices: Zeroizing<BitVec>,
-    /// m^{i,t} of these choices.
+    /// The chosen strings m^{i,t}.
     pub messages: Blocks,
     /// The sender's commitments to its terms, two for each i, j and t, in the asynchronous form.
     pub leaves: Vec<[Digest; 2]>,
@@ -128,24 +130,24 @@ impl Shape<'_> {
         self.values * self.values * self.bits
     }
 
-    /// F of the strings of all OTs: those of the receiver's value i for the sender's value j come j
-    /// by j for each i.
+    /// Applies F to the strings of all OTs in place. They are ordered by the receiver's value i,
+    /// then by the sender's value j.
     fn prf(&self, sender: PartyId, strings: &mut [Block]) {
         let start = derive_block("symbolon dualex psi 1", self.session, sender.into());
         TweakedHash::new(start).hash(u128::from(self.number) << 64, 1, strings);
     }
 
-    /// The bits of value k in a list of values.
+    /// Returns the range of the bits of value k in a list of values.
     fn place(&self, k: usize) -> std::ops::Range<usize> {
         k * self.bits..(k + 1) * self.bits
     }
 
-    /// Value k of a list of values.
+    /// Returns value k of a list of values.
     fn number(&self, values: &BitVec, k: usize) -> u128 {
         self.place(k).rev().fold(0, |number, bit| number << 1 | u128::from(values.get(bit)))
     }
 
-    /// Values as a list of bits, ⊕ `mask`.
+    /// Returns the bits of `values`, XORed with `mask`.
     pub fn masked(&self, values: &[u128], mask: &BitVec) -> BitVec {
         let mut bits = BitVec::with_capacity(self.ots());
         for value in values {
@@ -161,7 +163,7 @@ impl Shape<'_> {
         bits
     }
 
-    /// The sender's S_ij, B for each i, from the receiver's d.
+    /// Returns the sender's S_ij, B for each i, from the receiver's d.
     ///
     /// Paper: RR16, Figs. 13, 14 | sums and terms
     pub fn sums(&self, me: PartyId, sender: &Sender, values: &[u128], d: &BitVec) -> Blocks {
@@ -177,7 +179,7 @@ impl Shape<'_> {
         Blocks::new(terms.chunks(self.bits).map(xor).collect())
     }
 
-    /// What the receiver's sums have to be where the values are the same.
+    /// Returns the sums that the receiver expects where the values are equal.
     ///
     /// Paper: RR16, Figs. 13, 14
     pub fn expected(&self, peer: PartyId, receiver: &Receiver) -> Blocks {
@@ -190,19 +192,19 @@ impl Shape<'_> {
         Blocks::new(terms.chunks(self.bits).map(xor).collect())
     }
 
-    /// The values that the sender has too, by their places among the receiver's.
+    /// Returns the places of the receiver's values that the sender has too.
     pub fn matches(&self, expected: &[Block], sums: &[Block]) -> Vec<usize> {
         let hit = |i: usize| {
             let row = i * self.values..(i + 1) * self.values;
-            // No branch on which of them it is.
+            // No branch depends on which sum matches.
             let pairs = expected[row.clone()].iter().zip(&sums[row]);
             pairs.fold(false, |hit, (expected, sum)| hit | expected.ct_eq(sum))
         };
         (0..self.values).filter(|i| hit(*i)).collect()
     }
 
-    /// Every term of a sender that commits beforehand: for each i, j and t, the padded terms in the
-    /// order of π.
+    /// Returns every term of a sender that commits in advance: for each i, j and t, the two padded
+    /// terms in the order of π.
     ///
     /// Paper: RR16, Figs. 13, 14
     pub fn padded_terms(
@@ -234,7 +236,7 @@ impl Shape<'_> {
         pads.iter().enumerate().map(pair).collect()
     }
 
-    /// The commitments to the terms of `sender`.
+    /// Returns the commitments to the terms of `sender`.
     pub fn leaves(&self, sender: PartyId, terms: &[[Block; 2]]) -> Vec<[Digest; 2]> {
         let hash = self.leaf_key(sender);
         let leaf = |(k, pair): (usize, &[Block; 2])| {
@@ -243,8 +245,8 @@ impl Shape<'_> {
         terms.iter().enumerate().map(leaf).collect()
     }
 
-    /// Which of the two terms is opened for each i, j and t, from the receiver's d and the
-    /// sender's.
+    /// Returns which of the two terms is opened for each i, j and t. `receiver` is d, `sender` is
+    /// s ⊕ π.
     pub fn opened_places(&self, receiver: &BitVec, sender: &BitVec) -> BitVec {
         let mut places = BitVec::with_capacity(self.terms());
         for i in 0..self.values {
@@ -257,7 +259,7 @@ impl Shape<'_> {
         places
     }
 
-    /// The sums of opened terms, if each is the one committed to.
+    /// Returns the sums of the opened terms, or `None` if a term does not match its commitment.
     ///
     /// Paper: RR16, Figs. 13, 14
     pub fn open(
@@ -292,7 +294,7 @@ fn leaf(key: &Digest, term: usize, place: bool, value: Block) -> Digest {
     *blake3::keyed_hash(key, &message).as_bytes()
 }
 
-/// Adds one of each pair to `chosen`, as the bits say, without a branch on which.
+/// Appends one block of each pair to `chosen`, selected by `bits`, without branching on them.
 fn choose(pairs: &[[Block; 2]], bits: u128, chosen: &mut Vec<Block>) {
     let one =
         |(t, pair): (usize, &[Block; 2])| pair[0] ^ (pair[0] ^ pair[1]).select(bits >> t & 1 == 1);
@@ -313,7 +315,7 @@ mod tests {
         Shape { session: &SESSION, number: 5, values: 3, bits: 44 }
     }
 
-    /// Random OTs for one direction; the terms of the asynchronous form too.
+    /// Returns random OTs for one direction, with the terms of the asynchronous form.
     fn material(prg: &mut Prg) -> (Sender, Receiver) {
         let shape = shape();
         let choices = Zeroizing::new(BitVec::random(shape.ots(), prg));
@@ -369,7 +371,7 @@ mod tests {
         }
     }
 
-    /// Sums for other values than the receiver's say nothing: no two of them are the same, and
+    /// Sums for values that the receiver does not have say nothing: no two of them are equal, and
     /// none is what the receiver expects.
     #[test]
     fn sums_of_other_values_look_random() {

@@ -1,12 +1,13 @@
-//! Reconciliation values: what stands for an output in the intersection (§4, step 5; Fig. 15, "PSI
+//! Reconciliation values, which represent outputs in the intersection (§4, step 5; Fig. 15, "PSI
 //! Commit").
 //!
 //! R_y is a hash of the XOR of the labels that encode y under both parties' bucket labels. A party
-//! that got y from a good circuit knows both: the peer's label from evaluating, its own by itself.
-//! Of every other y' it lacks a label of the peer's, so that R_y' is random to it.
+//! that got y from a good circuit knows both: the peer's labels from the evaluation, its own
+//! because it made them. For any other y' it does not know one of the peer's labels, so R_y' is
+//! random to it.
 //!
-//! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no
-//! linear relations, and are bound to execution and session.
+//! The paper uses the XOR itself, truncated to ℓ bits. With the hash, the values of different
+//! outputs have no linear relations, and they are bound to the execution and the session.
 //!
 //! Departure: `dualex`: reconciliation | XOR of labels, ℓ ≥ κ_s bits | its hash, of more
 //! bits | B² pairs in each direction may match by chance (`docs/proofs/dual-execution.md`)
@@ -30,7 +31,7 @@ pub(super) struct Candidate {
     pub values: BitVec,
     /// The reconciliation value: that of `values` if the labels are the bucket's, random if not.
     pub item: u128,
-    /// Whether the labels are the bucket's. Nothing else can be confirmed.
+    /// Whether the labels are the bucket's. Other labels cannot be confirmed.
     pub good: bool,
 }
 
@@ -44,24 +45,24 @@ impl Drop for Candidate {
 /// The values of an intersection, wiped when they are dropped.
 pub(super) type Set = Zeroizing<Vec<u128>>;
 
-/// What turns labels into reconciliation values.
+/// Computes reconciliation values from labels.
 pub(super) struct Reconciliation<'a> {
-    /// The session that prepared, the peer, and the bucket's number.
+    /// The session that prepared the bucket, the peer, and the bucket's number.
     pub bucket: (&'a [u8; 32], PartyId, u64),
     /// The labels of this party's bucket.
     pub own: &'a [[Block; 2]],
-    /// What the labels of the peer's are compared with.
+    /// The hashes of the labels of the peer's bucket.
     pub theirs: &'a LabelHashes,
     /// ℓ.
     pub bits: usize,
 }
 
 impl Reconciliation<'_> {
-    /// The candidate of a circuit that gave these values, and these labels of the peer's bucket.
+    /// Returns the candidate of a circuit that gave these values and these labels of the peer's
+    /// bucket.
     ///
-    /// If any label is not the one whose hash is in the peer's digest, the item is random. An item
-    /// made of wrong labels would tell the cheater who chose them whether its guess of the values
-    /// is right.
+    /// If any label does not match the peer's digest, the item is random. An item made from wrong
+    /// labels would tell the cheater that chose them whether it guessed the values correctly.
     ///
     /// Paper: RR16, Fig. 15, PSI Commit | reconciliation values
     pub fn candidate(&self, values: BitVec, labels: &[Block], prg: &mut Prg) -> Candidate {
@@ -81,7 +82,7 @@ impl Reconciliation<'_> {
         Candidate { values, item: random ^ right.0, good }
     }
 
-    /// A value that nobody has.
+    /// Returns a random value, which the peer does not have.
     pub fn random(&self, prg: &mut Prg) -> u128 {
         prg.block().0 & self.mask()
     }
@@ -99,14 +100,14 @@ impl Reconciliation<'_> {
         u128::MAX >> (128 - self.bits)
     }
 
-    /// The set for the intersection: each value once, as many random ones as are missing, in random
-    /// order.
+    /// Returns the set for the intersection: each value once, with random values in place of
+    /// repeated ones, in random order.
     ///
     /// Paper: RR16, Fig. 15, PSI Commit
     pub fn set(&self, candidates: &[Candidate], prg: &mut Prg) -> Set {
         let mut set = Set::new(Vec::with_capacity(candidates.len()));
         for candidate in candidates {
-            // Whether circuits gave the same depends on inputs: no branch on it.
+            // Whether circuits gave the same value depends on inputs, so nothing branches on it.
             let same = |item: &u128| Block(*item).ct_eq(&Block(candidate.item));
             let again = set.iter().fold(false, |again, item| again | same(item));
             let random = Block(self.random(prg) ^ candidate.item).select(again);
@@ -117,12 +118,12 @@ impl Reconciliation<'_> {
     }
 }
 
-/// Puts values in a random order: sorts them by random keys, in steps that are always the same. The
-/// order is secret, as it hides which circuits gave the same value.
+/// Puts values in a random order: sorts them by random keys, in a fixed sequence of steps. The
+/// order is secret, because it hides which circuits gave the same value.
 fn shuffle(set: &mut [u128], prg: &mut Prg) {
     let keyed = set.iter().map(|item| [prg.block(), Block(*item)]);
     let mut keyed = Zeroizing::new(keyed.collect::<Vec<_>>());
-    // Odd-even transposition: as many rounds as there are values sort them.
+    // Odd-even transposition sort takes as many rounds as there are values.
     for round in 0..keyed.len() {
         for [one, other] in keyed[round % 2..].as_chunks_mut::<2>().0 {
             let swap = one[0].0 > other[0].0;
@@ -142,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// Of few values every order comes as often as the others; of more, none is lost.
+    /// All orders of a few values are equally likely, and no value of a larger set is lost.
     #[test]
     fn every_order_of_a_set_is_as_likely() {
         let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(2)));
@@ -165,8 +166,8 @@ mod tests {
         }
     }
 
-    /// A garbler that has a circuit give labels with a known error would know the value made of
-    /// them, and learn from the intersection whether the circuit was evaluated on such inputs.
+    /// Otherwise a garbler whose circuit gives labels with a known error would know the value made
+    /// from them, and would learn from the intersection whether the inputs caused the error.
     #[test]
     fn wrong_labels_make_no_value_that_their_garbler_knows() {
         let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));

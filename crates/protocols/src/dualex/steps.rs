@@ -9,15 +9,17 @@
 //! | 5 | output labels are opened and checked |
 //! | 6 | the intersection is opened |
 //!
-//! A step receives one of them and sends the next one. Between steps, those of other executions may
-//! be sent and received, in an order that both parties know ([`InFlight`](crate::InFlight)).
+//! Each step receives one of these messages and sends the next. Between steps, messages of other
+//! executions may be sent and received, in an order that both parties know
+//! ([`InFlight`](crate::InFlight)).
 //!
 //! # Several executions in flight
-//! Each has a state of its own, and nothing goes from one to another: its order, the checks before
-//! the intersection is opened and the release of its outputs are those of an execution alone. What
-//! a peer sends for one execution is of no use in another, because whatever it is compared with
-//! names the number of the circuit, bucket or intersection and the session that prepared it; the
-//! commitments to sums name the session that runs it as well (`context`).
+//! Each execution has its own state, and nothing passes from one to another: the order of its
+//! messages, the checks before the intersection is opened and the release of its outputs are the
+//! same as for an execution alone. A peer cannot use its messages for one execution in another,
+//! because everything they are checked against is bound to the number of the circuit, bucket or
+//! intersection and to the session that prepared it. The commitments to sums are also bound to the
+//! session that runs the execution (`context`).
 
 use std::io::Write;
 
@@ -36,20 +38,20 @@ use crate::{
     phases::{self, Online as _},
 };
 
-/// Executions that are online, whose messages go together.
+/// Executions in the online phase whose messages are sent together.
 pub(super) struct Run {
     prepared: PreparedExecutions,
     prg: Prg,
-    /// The sessions that prepared and that run, in one digest.
+    /// A digest of the session that prepared the executions and the session that runs them.
     session: [u8; 32],
     /// This party's inputs.
     own: Vec<Zeroizing<Vec<bool>>>,
-    /// The same, masked.
+    /// This party's masked inputs.
     announced: BitVec,
     state: State,
 }
 
-/// What was sent last, with all that is needed from now on.
+/// The message sent last, with everything that the next steps need.
 enum State {
     MaskedInputs,
     Labels { theirs: BitVec },
@@ -60,7 +62,7 @@ enum State {
     Ended,
 }
 
-/// Both parties' sets are fixed.
+/// What fixes both parties' sets.
 enum Fixed {
     Synchronous(CommittedSums, Commitment),
     Asynchronous(Items),
@@ -126,7 +128,7 @@ impl Run {
     }
 }
 
-/// What the commitment to a party's sums is bound to.
+/// Returns the context to which the commitment to a party's sums is bound.
 fn context<'a>(
     prepared: &PreparedExecutions,
     session: &'a [u8; 32],

@@ -1,12 +1,12 @@
-//! Tables of the peer's circuits that wait for their evaluation: in memory, or in a file.
+//! The tables of the peer's circuits until their evaluation, in memory or in a file.
 //!
 //! A batch that is not stored has N·B circuits when its offline phase ends. The first [`HELD`]
-//! bytes of their tables stay in memory. The others go to a file of the system's folder for such
-//! files that has no name, and are read back piece by piece when they are evaluated.
+//! bytes of their tables stay in memory. The rest go to an unnamed file in the system's temporary
+//! folder, and are read back piece by piece during the evaluation.
 //!
-//! A table is no secret: the peer made it, and it is masked with what the peer sends online. If
-//! somebody changes the file, the circuit's output labels fit no hash, as those of a circuit that
-//! was garbled wrongly.
+//! A table is not secret: the peer made it, and it is masked with a value that the peer sends
+//! online. If somebody changes the file, the circuit's output labels do not match their hashes, as
+//! with a circuit that was garbled incorrectly.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,7 +16,7 @@ use symbolon_primitives::block_xor::copy_blocks;
 use symbolon_primitives::{Block, HugeBuf};
 use symbolon_transport::{Error, Result};
 
-/// How many bytes of tables a batch has in memory.
+/// How many bytes of tables a batch keeps in memory.
 const HELD: usize = 16 << 20;
 
 /// Two half-gates.
@@ -29,36 +29,36 @@ const GATE: usize = size_of::<Gate>();
 pub(super) struct Table(Place);
 
 enum Place {
-    /// By itself.
+    /// In a vector of its own.
     Alone(Vec<Gate>),
-    /// This many gates, from this one on, of those of a batch in memory.
+    /// In the memory of a batch: the first gate, and the number of gates.
     Held(Arc<Mutex<HugeBuf<Gate>>>, usize, usize),
-    /// This many gates, from this one on, of a file.
+    /// In a file: the first gate, and the number of gates.
     Spilled(Arc<Mutex<File>>, usize, usize),
 }
 
 /// Where tables go.
 pub(super) enum Tables {
-    /// Each by itself, for executions that are handed over one by one.
+    /// Each table separately, for executions that are handed over one by one.
     Alone,
-    /// For a batch that waits to be evaluated.
+    /// Together, for a batch that waits for its evaluation.
     Batch(BatchTables),
 }
 
 /// The tables of a batch.
 pub(super) struct BatchTables {
-    /// Memory for the first ones, and the gates in it.
+    /// Memory for the first tables, and how many gates are in it.
     held: Arc<Mutex<HugeBuf<Gate>>>,
     used: usize,
-    /// The file for the others, and the gates in it.
+    /// The file for the other tables, and how many gates are in it.
     file: Option<Arc<Mutex<File>>>,
     written: usize,
-    /// Room that is used again.
+    /// A buffer that the next table reuses.
     spare: Vec<Gate>,
 }
 
 impl Tables {
-    /// For a batch of this many circuits of this many gates.
+    /// Returns room for the tables of a batch: this many circuits of this many gates.
     pub fn of_batch(circuits: usize, gates: usize) -> Tables {
         Tables::with_room(HELD.min(circuits.saturating_mul(gates).saturating_mul(GATE)))
     }
@@ -73,7 +73,7 @@ impl Tables {
         })
     }
 
-    /// Room for a table, with anything in it.
+    /// Returns a buffer for a table, with arbitrary content.
     pub fn room(&mut self, gates: usize) -> Vec<Gate> {
         let mut room = match self {
             Tables::Alone => Vec::new(),
@@ -83,7 +83,7 @@ impl Tables {
         room
     }
 
-    /// Keeps a table.
+    /// Keeps a table and returns where it is.
     ///
     /// # Errors
     /// `Store` when the file cannot be made or written.
@@ -129,10 +129,10 @@ impl Table {
         Table(Place::Alone(table))
     }
 
-    /// Gives the table in pieces, in order.
+    /// Returns a function that copies out the table piece by piece, in order.
     ///
     /// # Panics
-    /// What it returns, if all pieces together are longer than the table.
+    /// The returned function panics if all pieces together are longer than the table.
     pub fn pieces(&self) -> impl FnMut(&mut [Gate]) -> Result<()> {
         let mut next = 0;
         move |gates| {
@@ -151,7 +151,7 @@ impl Table {
         }
     }
 
-    /// All of it.
+    /// Returns the whole table.
     ///
     /// # Errors
     /// `Store` when the file cannot be read.
@@ -187,7 +187,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does something at a gate of a file.
+/// Moves to a gate of a file and runs `work` there.
 fn on(
     (file, gate): (&Mutex<File>, usize),
     work: impl FnOnce(&mut File) -> io::Result<()>,

@@ -20,12 +20,12 @@ use crate::dualex::{
 };
 use crate::{Network, OutputBits};
 
-/// Who ended how.
+/// How each party ended.
 type Ended = [Result<OutputBits>; 2];
 
 /// x ∧ y, or x ∧ ¬y: x is the honest party's, y the cheater's.
 fn and(negated: bool) -> Circuit {
-    // Not by a builder, which would make x ⊕ x ∧ y of it.
+    // Built by hand, because the builder would turn it into x ⊕ x ∧ y.
     let steps = match negated {
         false => vec![Step::And { a: 0, b: 1, out: 2 }],
         true => vec![Step::Inv { a: 1, out: 2 }, Step::And { a: 0, b: 2, out: 3 }],
@@ -92,8 +92,8 @@ fn labels_in_the_wrong_order_are_found_in_the_check_set() {
     assert_caught(&ended, CIRCUIT);
 }
 
-/// Two of four circuits are wrong: with a bucket of two, both get there in one of six ways, and are
-/// found in every other one.
+/// Two of four circuits are wrong. With a bucket of two, both wrong circuits end up in the bucket
+/// with probability 1/6; in all other cases the check finds them.
 /// Cheat: one | Cut-and-Choose | 2 wrong circuits of 4, with a bucket of 2 | `opened circuit`;
 /// `reconciliation` if both get through | 1/6 get through
 #[test]
@@ -115,9 +115,10 @@ fn caught_at(ended: &Ended, at: Check) -> bool {
     matches!(&ended[1], Err(Error::PeerMisbehaved { check, .. }) if *check == at)
 }
 
-/// Without cut-and-choose this is classical dual execution. The cheater garbles x ∧ ¬y and enters y
-/// = 0: its circuits give x where the right output is 0, so whether the honest party ends tells x.
-/// That is all that a bucket without a good circuit gives: the wrong output is not confirmed.
+/// Without cut-and-choose this is classical dual execution. The cheater garbles x ∧ ¬y and enters
+/// y = 0. Its circuits give x where the right output is 0, so it learns x from whether the honest
+/// party gets an output. A bucket without a good circuit gives no more than that: the wrong output
+/// is not confirmed.
 /// Cheat: one | none of it | classical dual execution, one circuit or three, none opened: x ∧ ¬y in
 /// place of x ∧ y | `reconciliation`, exactly if x = 1: a bit leaks; never a wrong output | as
 /// predicted
@@ -134,7 +135,7 @@ fn classical_dual_execution_leaks_a_bit() {
     }
 }
 
-/// Runs x ∧ y with y = 0 and two wrong circuits of three, where the cheater's Δ of OTs is 0.
+/// Runs x ∧ y with y = 0 and two wrong circuits of three, with Δ = 0 in the cheater's OTs.
 fn without_offset(psi: PsiForm, x: bool, change: impl Fn(&mut Vec<Execution>) + Sync) -> Ended {
     let cheat = negates(|number| number % 3 != 0);
     let setting = Setting { psi, ..sized([1, 3, 3]) };
@@ -149,10 +150,10 @@ fn without_offset(psi: PsiForm, x: bool, change: impl Fn(&mut Vec<Execution>) + 
     run_changed(setting, &and(false), &bits(x, false), Some(&cheat), (no_offset, change))
 }
 
-/// If Δ is 0, both strings of an OT hash the same block. Were they the same, the cheater's sums
-/// would be those of every value. Here they fit one place of the honest party's set only. If the
-/// right value is there, the output is right; if another value is, there is no output, whatever x
-/// is.
+/// If Δ is 0, both strings of an OT hash the same block. If the strings were equal, the cheater's
+/// sums would be those of every value. Here they fit only one place of the honest party's set. If
+/// the right value is there, the output is right; if another value is there, there is no output,
+/// whatever x is.
 /// Cheat: one | PSI | OTs under Δ = 0, sums that fit one place, 2 wrong circuits of 3 |
 /// `reconciliation`, whatever x is; never a wrong output | 2/3
 #[test]
@@ -197,9 +198,9 @@ fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
     }
 }
 
-/// The cheater translates the output labels of the good circuit from another seed than it is
-/// garbled with, and opens that seed. Were this not found, the good circuit would give a random
-/// value, and the wrong ones alone would decide, as in classical dual execution.
+/// The cheater translates the output labels of the good circuit from a seed that the circuit was
+/// not garbled with, and opens that seed. If this went unnoticed, the good circuit would give a
+/// random value, and the wrong circuits alone would decide, as in classical dual execution.
 /// Cheat: one | Bucket Labels, Output Decommit | the good circuit of a bucket translated, and
 /// opened, from another seed | `output translation` | always
 #[test]
@@ -214,8 +215,8 @@ fn a_good_circuit_cannot_be_spoiled_by_another_seed_of_its_output_labels() {
     }
 }
 
-/// Has the leaves of the cheater's input in the wrong order in some circuits, and opens the labels
-/// that they then demand: those of the other value.
+/// Runs with the leaves of the cheater's input in the wrong order in some circuits. The cheater
+/// opens the labels that fit this order: those of the other value.
 fn with_other_inputs(
     sizes: [u64; 3],
     y: bool,
@@ -235,8 +236,8 @@ fn with_other_inputs(
     run_changed(sized(sizes), &and(false), &bits(true, y), Some(&cheat), (|_| {}, change))
 }
 
-/// The honest party evaluates all but one circuit of the bucket on another input than the cheater
-/// has in the other direction.
+/// The honest party evaluates all but one circuit of the bucket on an input that is not the
+/// cheater's input in the other direction.
 /// Cheat: one | Input Commit | another own input in all circuits of a bucket but one | nothing:
 /// both have the right output | no difference
 #[test]
@@ -249,7 +250,7 @@ fn another_input_in_some_circuits_of_a_bucket_changes_nothing() {
     }
 }
 
-/// The same in all circuits: the two directions differ, and no output comes of it.
+/// The same in all circuits: the two directions differ, so there is no output.
 /// Cheat: one | Input Commit | another own input in all circuits than in the other direction |
 /// `reconciliation` | always
 #[test]
@@ -257,7 +258,7 @@ fn another_input_in_the_other_direction_is_found() {
     assert_caught(&with_other_inputs([1, 2, 2], true, |_| true), RECONCILIATION);
 }
 
-/// Flips bits of a message at several places, one run each, and has all of them caught.
+/// Flips a bit of a message at several places, one run each, and checks that each flip is caught.
 #[track_caller]
 fn assert_flips_caught(psi: PsiForm, kind: &'static str, places: &[f64], check: Check) {
     let circuit = example();
@@ -319,7 +320,8 @@ fn labels_of_inputs_must_be_those_committed_to() {
     assert_flips_caught(PsiForm::Synchronous, "dualex: input labels", &places, INPUT_LABEL);
 }
 
-/// Announcing another input than the labels are for: the order of the leaves ties them together.
+/// The cheater announces an input that its labels are not for: the order of the leaves ties the two
+/// together.
 /// Cheat: one | Receiver's Inputs | another masked input than the labels are for | `input label` |
 /// always
 #[test]
@@ -336,7 +338,7 @@ fn an_intersection_must_be_opened_as_it_was_committed_to() {
         assert_flips_caught(psi, "dualex: psi opening", &places, PSI_OPENED);
     }
     assert_flips_caught(PsiForm::Synchronous, "dualex: psi commitment", &places, PSI_OPENED);
-    // The sender's half of the message: it opens other terms than it points to.
+    // The sender's half of the message: the sender opens other terms than the message selects.
     let places = [0.55, 1.0];
     assert_flips_caught(PsiForm::Asynchronous, "dualex: psi items", &places, PSI_OPENED);
 }
@@ -355,7 +357,8 @@ fn committed_terms_must_be_those_that_are_opened() {
     assert_caught(&ended, PSI_OPENED);
 }
 
-/// Changes what the cheater has prepared, in both forms of intersection.
+/// Changes what the cheater has prepared, in both forms of intersection, and checks that `check`
+/// catches it.
 #[track_caller]
 fn assert_change_caught(check: Check, change: impl Fn(&mut Execution) + Sync) {
     let circuit = example();
@@ -371,7 +374,8 @@ fn assert_change_caught(check: Check, change: impl Fn(&mut Execution) + Sync) {
     }
 }
 
-/// Another value of one of the party's inputs in one circuit of the bucket, by its right label.
+/// In one circuit of the bucket, the cheater sends the valid label for the other value of one of
+/// its inputs.
 /// Cheat: one | Sender's Inputs | the other label of one of the party's inputs in one circuit |
 /// `input label` | always
 #[test]
@@ -383,7 +387,7 @@ fn another_input_in_one_circuit_is_found_at_once() {
     });
 }
 
-/// Another value of the peer's announced input.
+/// The cheater sends a label for the other value of the peer's announced input.
 /// Cheat: one | Receiver's Inputs | a label for the other value of the peer's masked input | `input
 /// label` | always
 #[test]
@@ -395,7 +399,7 @@ fn labels_for_another_announced_input_are_found() {
     });
 }
 
-/// The cheater does not evaluate: its set has nothing from the circuits.
+/// The cheater does not evaluate, so its set has nothing from the circuits.
 /// Cheat: one | PSI Commit | a set that is not from the circuits | `reconciliation` | always
 #[test]
 fn sets_that_are_not_from_the_circuits_give_no_output() {
@@ -408,7 +412,7 @@ fn sets_that_are_not_from_the_circuits_give_no_output() {
     });
 }
 
-/// Sums that are made of other strings than those of the OTs.
+/// The cheater makes its sums from other strings than those of the OTs.
 /// Cheat: one | PSI Commit | sums of other strings than those of the OTs | `reconciliation` |
 /// always
 #[test]
@@ -425,8 +429,8 @@ fn wrong_reconciliation_sums_give_no_output() {
     assert_caught(&ended, RECONCILIATION);
 }
 
-/// The cheater sees its result and keeps the honest party from having one: it gets none, and says
-/// nothing. Nobody can be accused of silence.
+/// The cheater sees its result and withholds the messages that the honest party needs. The honest
+/// party gets no output and accuses nobody, because silence proves nothing.
 /// Cheat: one | PSI Commit, PSI Decommit | messages withheld | a time-out, and no output | always
 #[test]
 fn withheld_intersections_give_no_output() {
@@ -447,8 +451,9 @@ fn withheld_intersections_give_no_output() {
     }
 }
 
-/// Input encodings that probe: one of the two masked labels of position 0 is wrong. The honest
-/// party gives up if its random bit there is the one; its input has no part in it.
+/// A probe of the encoding: one of the two masked labels of position 0 is wrong. The honest party
+/// aborts if its random bit at this position selects the wrong label, which does not depend on its
+/// input.
 /// Cheat: one | Offline Inputs | one of two masked labels of one position | `encoded input label` |
 /// 1/2 for either input
 #[test]
@@ -469,8 +474,8 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
     }
 }
 
-/// The same by the leaves that a circuit is committed to: their XOR and their digest are those of
-/// the label of 0 and of something else. In the check set this is found.
+/// The same probe through the committed leaves: their XOR and digest are those of the leaf for 0
+/// and of a value that is no leaf. In the check set this is found.
 /// Cheat: one | Input Commit | leaves of one position that fit one of its labels alone | `encoded
 /// input label`, or `opened circuit` in the check set | 1/2 for either input; always
 #[test]
@@ -493,7 +498,7 @@ fn a_probe_by_committed_leaves_is_found_half_of_the_time_whatever_the_input() {
     assert_caught(&ended, CIRCUIT);
 }
 
-/// Three positions probed at a time, and both labels of one.
+/// Probes three positions at a time, and both labels of one position.
 /// Cheat: one | Offline Inputs | labels of three positions; both labels of one | `encoded input
 /// label` | 7/8; always
 #[test]
@@ -516,8 +521,8 @@ fn more_probes_are_found_more_often() {
     assert_caught(&ended, ENCODED_LABEL);
 }
 
-/// A receiver that lies about the difference of its choices gets no label there: the masks are of
-/// strings that it lacks.
+/// A receiver that lies about a difference of its choices gets no label there: it lacks strings
+/// that both masks contain.
 /// Cheat: one | Offline Inputs | a lie about the difference of OT choices | the cheater gets no
 /// label | always
 #[test]
@@ -528,7 +533,7 @@ fn a_lie_about_aggregated_choices_gives_no_label() {
         adversary(nets, "dualex: OT aggregation", 0, |bytes| bytes[0] ^= 1);
         nets[1].lanes[0][0].set_timeout(std::time::Duration::from_secs(3));
     });
-    // The cheater's own check tells that the labels are not those committed to.
+    // The cheater's own check finds that the labels are not the committed ones.
     let own =
         matches!(&ended[0], Err(Error::PeerMisbehaved { check, .. }) if *check == ENCODED_LABEL);
     assert!(own, "the cheater ended with {:?}", ended[0]);
@@ -551,7 +556,7 @@ impl Overheard {
     }
 }
 
-/// Has party 0 send party 1's message of this kind back.
+/// Makes party 0 send party 1's message of this kind back.
 fn echo(nets: &mut [Network; 2], kind: &'static str) {
     let overheard = Overheard::default();
     let heard = overheard.clone();
@@ -585,7 +590,7 @@ fn echoed_commitments_are_refused() {
     }
 }
 
-/// What the cheater did before must not make an honest run end otherwise.
+/// A change to the cheater's own choices must not change the honest party's output.
 /// Cheat: one | PSI Commit | a bit of d | nothing: it says something else about the cheater alone |
 /// no difference
 #[test]

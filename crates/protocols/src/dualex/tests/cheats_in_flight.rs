@@ -17,13 +17,13 @@ use crate::{Compiled, InFlight, Network, OutputBits, phases::InputBits};
 
 const EXECUTIONS: usize = 5;
 
-/// What a party learnt of one execution after the other, and how it ended.
+/// What each party learnt from the executions, in order, and how it ended.
 struct Ended {
     learnt: [Vec<OutputBits>; 2],
     ended: [Result<usize>; 2],
 }
 
-/// What party 0 does to its network and to what it has prepared.
+/// The changes that party 0 makes to its network and to its prepared executions.
 struct Cheat<A, C>(A, C);
 
 /// Inputs of a party as [`InFlight`] takes them.
@@ -35,7 +35,8 @@ impl AsRef<InputBits> for Own {
     }
 }
 
-/// Runs five executions with at most `limit` online; how many were at a time, if they end well.
+/// Runs five executions with at most `limit` online. A party that ends well returns how many were
+/// online at a time.
 fn run(
     (psi, limit): (PsiForm, usize),
     all: &[Vec<Vec<bool>>],
@@ -98,8 +99,8 @@ fn executions_in_flight_give_their_outputs_in_order() {
     }
 }
 
-/// The honest party ends with this check, and has learnt what was confirmed before, at most as many
-/// executions, and nothing else.
+/// Asserts that the honest party ends with this check, and has learnt only outputs that were
+/// confirmed before, of at most `at_most` executions.
 #[track_caller]
 fn assert_caught(ended: &Ended, all: &[Vec<Vec<bool>>], check: Check, at_most: usize) {
     Endings::new(&ended.ended, &[0]).assert_caught_by_all(&[check]);
@@ -110,7 +111,7 @@ fn assert_caught(ended: &Ended, all: &[Vec<Vec<bool>>], check: Check, at_most: u
     }
 }
 
-/// Answers the second execution with the message for the first one.
+/// The cheater answers the second execution with its message for the first.
 /// Cheat: one | online, several in flight | the message of one execution for another one, each kind
 /// in turn | `input label`, `intersection opening`, `output translation` | always
 #[test]
@@ -140,7 +141,7 @@ fn a_message_of_another_execution_is_refused() {
     }
 }
 
-/// Has party 0 send the first message of a kind as the second one, too.
+/// Makes party 0 send its first message of a kind again as the second one.
 fn repeat_first(nets: &mut [Network; 2], message: Message) {
     let mut first = Vec::new();
     let adversary = FnAdversary::new().on_outgoing(move |kind, index, payload| {
@@ -158,7 +159,7 @@ fn cheats(nets: &mut [Network; 2]) {
     nets[0].lanes[0][0].set_adversary(Box::new(FnAdversary::new()));
 }
 
-/// Answers each of two executions that are online together from what belongs to the other.
+/// The cheater answers each of two executions that are online together with material of the other.
 /// Cheat: one | online, several in flight | circuits, OTs or output labels of two executions
 /// exchanged | `input label`, `reconciliation`, `intersection opening`, `output translation` |
 /// always
@@ -187,8 +188,8 @@ fn executions_that_are_mixed_up_give_no_output() {
     }
 }
 
-/// A cheat in one execution: those before it end well, it and those after it release nothing,
-/// though they are online when it is found.
+/// The cheater cheats in one execution. The executions before it end well. It and those after it
+/// release nothing, although they are online when the cheat is found.
 /// Cheat: one | online, several in flight | a set of one execution that is not from its circuits |
 /// `reconciliation`; those before it have their outputs, none after it | always
 #[test]

@@ -1,4 +1,4 @@
-//! Both parties in one process, with parameters of the test's choice.
+//! Runs both parties in one process, with parameters that the test chooses.
 
 mod cheats;
 mod cheats_in_flight;

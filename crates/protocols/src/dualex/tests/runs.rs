@@ -6,7 +6,7 @@ use symbolon_circuit::{Circuit, Receivers, Type};
 use super::tools::{Setting, expected, prg, random_inputs, run};
 use crate::dualex::psi::PsiForm;
 
-/// Outputs to both, to each alone and to nobody.
+/// Has outputs for both parties, for each alone and for nobody.
 pub fn example() -> Circuit {
     let mut b = Builder::new("example");
     let [x, y, z] =

@@ -1,5 +1,5 @@
-//! What a run takes beside the work that it cannot do without. Prints, and asserts nothing about
-//! times.
+//! Compares the time of a run with that of the work that cannot be avoided. Prints times, and
+//! asserts nothing about them.
 
 use std::hint::black_box;
 use std::sync::{Barrier, Mutex};
@@ -21,14 +21,14 @@ use crate::dualex::{
 };
 use crate::{Compiled, Prepared, Rho};
 
-/// Processor time of this process, all threads, in milliseconds.
+/// Returns the processor time of this process, all threads, in milliseconds.
 fn processor_ms() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>() * 10
 }
 
-/// The most memory that this process had at any time, in MiB.
+/// Returns the peak memory of this process in MiB.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -36,17 +36,18 @@ fn peak_mib() -> u64 {
     kib.unwrap_or_default() / 1024
 }
 
-/// What cannot be avoided, for both parties, in milliseconds.
+/// The work that cannot be avoided, for both parties, in milliseconds.
 struct Unavoidable {
     /// Garbling N̂ copies, and the opened ones again.
     garbling: u64,
-    /// Masking and hashing the tables of those, for what is sent before its inputs are known is
-    /// masked (Fig. 9), and what is opened later is committed to.
+    /// Masking and hashing their tables: a table that is sent before its inputs are known is masked
+    /// (Fig. 9), and a circuit that is opened later is committed.
     hashing: u64,
-    /// Garbling and masking the circuits that stay again, for their tables were not kept, and
-    /// hashing them as their receiver does.
+    /// Garbling and masking the evaluation circuits again, because their tables were not kept, and
+    /// hashing them as the receiver does.
     again: u64,
-    /// Copying the tables that stay from one buffer to another, once for each party.
+    /// Copying the tables of the evaluation circuits from one buffer to another, once for each
+    /// party.
     sending: u64,
     /// Evaluating the circuits of all buckets.
     evaluating: u64,
@@ -108,7 +109,8 @@ impl Unavoidable {
     }
 }
 
-/// Processor time of both parties for N evaluations, by phase, beside what cannot be avoided.
+/// Prints the processor time of both parties for N evaluations, by phase, next to the work that
+/// cannot be avoided.
 #[test]
 #[ignore = "measures: prints processor times"]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
@@ -176,7 +178,7 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
     }
 }
 
-/// So many input bits of each party, and outputs that are their XOR.
+/// Returns a circuit with `bits` input bits of each party, whose outputs are their XOR.
 fn wires(bits: u32) -> Circuit {
     let mut b = Builder::new("wires");
     let [x, y] = [("x", 0), ("y", 1)].map(|(name, p)| b.input(name, Type::Uint(bits), p));
@@ -185,7 +187,7 @@ fn wires(bits: u32) -> Circuit {
     b.finish().unwrap()
 }
 
-/// The best of some runs, in nanoseconds.
+/// Returns the shortest time of 30 runs, in nanoseconds.
 fn best_ns(mut work: impl FnMut()) -> u128 {
     let run = |_| {
         let start = Instant::now();
@@ -195,7 +197,7 @@ fn best_ns(mut work: impl FnMut()) -> u128 {
     (0..30).map(run).min().unwrap_or_default()
 }
 
-/// What the constants in `params.rs` are from: nanoseconds for one circuit.
+/// Measures one circuit, in nanoseconds. The constants in `params.rs` come from this.
 #[test]
 #[ignore = "measures: prints times"]
 fn times_of_one_circuit() {

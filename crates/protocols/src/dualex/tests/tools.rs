@@ -76,7 +76,7 @@ pub fn networks(setting: Setting) -> [Network; 2] {
     [network(0, a), network(1, b)]
 }
 
-/// Random inputs of a number of executions: for each, the bits of all inputs.
+/// Returns random inputs of a number of executions: for each, the bits of all inputs.
 pub fn random_inputs(circuit: &Circuit, executions: usize, prg: &mut Prg) -> Vec<Vec<Vec<bool>>> {
     let input = |width: u64, prg: &mut Prg| (0..width).map(|_| prg.bool()).collect();
     (0..executions)
@@ -84,14 +84,14 @@ pub fn random_inputs(circuit: &Circuit, executions: usize, prg: &mut Prg) -> Vec
         .collect()
 }
 
-/// The inputs of a party, executions joined.
+/// Returns the inputs of a party, executions joined.
 pub fn inputs_of(circuit: &Circuit, party: u16, all: &[Vec<Vec<bool>>]) -> InputBits {
     let joined = |k: usize| all.iter().flat_map(|inputs| inputs[k].clone()).collect();
     let ports = circuit.inputs().iter().enumerate();
     ports.map(|(k, port)| (port.owner == party).then(|| joined(k))).collect()
 }
 
-/// What a party has to learn, executions joined.
+/// Returns what a party has to learn, executions joined.
 pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<Vec<bool>>]) -> OutputBits {
     let clear: Vec<_> = all.iter().map(|inputs| eval_ports(circuit, inputs).unwrap()).collect();
     let joined = |k: usize| clear.iter().flat_map(|outputs| outputs[k].clone()).collect();
@@ -99,8 +99,9 @@ pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<Vec<bool>>]) -> Output
     ports.map(|(k, port)| port.to.contains(party).then(|| joined(k))).collect()
 }
 
-/// Does the same as both parties, each on a thread. An honest party tells the other of its error; a
-/// cheater keeps what its own checks find to itself, and stays until the honest party has ended.
+/// Runs `part` for both parties, each on its own thread. An honest party tells the other about its
+/// error. A cheater does not report what its own checks find, and stays until the honest party has
+/// ended.
 pub fn both<S: Send, T: Send>(
     nets: [Network; 2],
     states: [S; 2],
@@ -143,7 +144,7 @@ pub fn prepare(
     engine.prepare_with(net, &Compiled::new(circuit), (function, setting.params()), cheat)
 }
 
-/// All phases of both parties.
+/// Runs all phases of both parties.
 pub fn run(
     setting: Setting,
     circuit: &Circuit,
@@ -154,7 +155,7 @@ pub fn run(
     run_changed(setting, circuit, all, cheat, (adversary, |_| {}))
 }
 
-/// The same where party 0 also changes what it has prepared.
+/// Runs all phases of both parties; party 0 also changes what it has prepared.
 pub fn run_changed(
     setting: Setting,
     circuit: &Circuit,
@@ -177,7 +178,7 @@ pub fn run_changed(
     })
 }
 
-/// Has party 0 change one kind of message, the `index`-th of it.
+/// Makes party 0 change the `index`-th message of a kind.
 pub fn adversary(
     nets: &mut [Network; 2],
     kind: &'static str,
@@ -191,7 +192,7 @@ pub fn adversary(
     nets[0].lanes[0][0].set_adversary(Box::new(adversary));
 }
 
-/// A generator of this test's own.
+/// Returns a generator for this test.
 pub fn prg(number: u128) -> Prg {
     Prg::from_seed(Block(symbolon_transport::adversary::fresh(number)))
 }

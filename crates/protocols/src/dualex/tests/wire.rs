@@ -1,4 +1,4 @@
-//! What a party sends, byte for byte: the formulas of docs/protocols.md.
+//! Checks how many bytes a party sends against the formulas of docs/protocols.md.
 
 use symbolon_circuit::{Circuit, builtin};
 use symbolon_ot::{cot::MAX_DRAW, draw_bytes};
@@ -18,7 +18,7 @@ fn bytes(bits: u64) -> u64 {
     bits.div_ceil(8)
 }
 
-/// Sizes of a party's part.
+/// The sizes that determine how much a party sends.
 struct Sizes {
     n: u64,
     b: u64,
@@ -28,7 +28,7 @@ struct Sizes {
     encoded: [u64; 2],
     outputs: u64,
     gates: u64,
-    /// Bits of a reconciliation value, and whether terms are committed to beforehand.
+    /// Bits of a reconciliation value, and whether terms are committed in advance.
     item: u64,
     asynchronous: bool,
     ot: OtExtension,
@@ -54,18 +54,18 @@ impl Sizes {
         }
     }
 
-    /// What party 0 or 1 sends in the set-up: the base OTs of one direction, from which those of
-    /// the other are extended. IKNP needs nothing else.
+    /// Returns the bytes that party 0 or 1 sends in the set-up: the base OTs of one direction, from
+    /// which the base OTs of the other are extended. IKNP needs nothing else.
     fn set_up(&self, party: usize) -> u64 {
         assert_eq!(self.ot, OtExtension::Iknp);
         match party {
-            // The point of the base OTs, and a draw whose bits are those of the own Δ.
+            // The point of the base OTs, and a draw whose choice bits are this party's own Δ.
             0 => 32 + draw_bytes(OtExtension::Iknp, 128) as u64 + 3 * FRAME,
             _ => 80 * 128 + FRAME,
         }
     }
 
-    /// What the party sends offline.
+    /// Returns the bytes that the party sends offline.
     fn offline(&self) -> u64 {
         let Sizes { n, b, circuits, inputs: [own, peer], encoded, outputs, gates, item, .. } =
             *self;
@@ -93,7 +93,7 @@ impl Sizes {
             + terms
     }
 
-    /// What the party sends online, and in how many rounds.
+    /// Returns the bytes that the party sends online, and the number of rounds.
     fn online(&self) -> (u64, u64) {
         let Sizes { n, b, inputs: [own, peer], item, .. } = *self;
         let labels = n * (16 * b * (own + peer + 1) + FRAME);
