@@ -1,5 +1,5 @@
-//! Circuit files written by others, checked with published vectors. The files are not part of the
-//! project: the tests look for them in the folder that `SYMBOLON_TEST_CIRCUITS` names, or else
+//! Circuit files written by others, checked against published vectors. The files are not part of
+//! the project: the tests look for them in the folder that `SYMBOLON_TEST_CIRCUITS` names, or else
 //! next to the repository, and say so when there are none.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use sha1::Digest;
 use symbolon_circuit::bristol::{self, Format};
 use symbolon_circuit::{Circuit, Plan, Stats, eval_ports, eval_words, optimise};
 
-/// The folder with the files, or `None` when it is not there.
+/// Returns the folder with the files, or `None` when it is not there.
 fn folder() -> Option<PathBuf> {
     let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");

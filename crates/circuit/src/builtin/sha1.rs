@@ -7,7 +7,7 @@ use crate::{Circuit, CircuitError, Receivers, Type};
 /// A round constant for every twenty rounds.
 const CONSTANTS: [u128; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
-/// One block into the state, both as big-endian integers.
+/// The compression of one block into the state, both as big-endian integers.
 pub(super) fn sha1() -> Result<Circuit, CircuitError> {
     let mut b = Builder::new("sha1");
     let block = b.input("block", Type::Uint(512), 0);

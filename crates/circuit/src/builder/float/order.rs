@@ -21,7 +21,7 @@ impl Gates {
         self.and_bit(!more, ordered)
     }
 
-    /// Whether `x < y` if neither is NaN, and whether neither is.
+    /// Returns whether `x < y` if neither is NaN, and whether neither is.
     fn float_less(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> (Bit, Bit) {
         let top = f.width() - 1;
         let (x_sign, y_sign) = (x[top], y[top]);
@@ -30,7 +30,7 @@ impl Gates {
         // the opposite.
         let below = x.iter().zip(y).fold(x_sign, |borrow, (&x, &y)| self.borrow_bit(x, y, borrow));
         let larger = self.select(below, y, x);
-        // One of them is NaN if the larger magnitude is; both are zero if it is.
+        // One of them is NaN if the larger magnitude is; both are zero if the larger magnitude is.
         let fraction = self.any(&larger[..f.fraction]);
         let special = self.all(&larger[f.fraction..]);
         let exponent = self.any(&larger[f.fraction..]);
