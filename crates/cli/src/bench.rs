@@ -1,4 +1,4 @@
-//! `symbolon bench`: what triples and circuits cost on this machine, or between two.
+//! `symbolon bench`: the cost of triples and circuits on this machine, or between two.
 
 pub mod args;
 mod csv;
@@ -52,8 +52,8 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
     if args.json { print_json(&result) } else { print(&result.text()) }
 }
 
-/// Measures as [`command`] does, triples and circuits, with the other machine if there is one, and
-/// prints nothing but what it leaves out.
+/// Measures triples and circuits as [`command`] does, with the other machine if there is one, and
+/// prints only what it leaves out.
 ///
 /// # Errors
 /// As [`command`].
