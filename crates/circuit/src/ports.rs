@@ -44,7 +44,7 @@ impl Circuit {
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when there are not as many names as ports, one is empty, two
-    /// inputs or two outputs have the same one, or the output that tells of failed asserts
+    /// inputs or two outputs have the same one, or the output that reports failed asserts
     /// ([`Circuit::FAILURE`]) would lose its name.
     pub fn with_names(
         mut self,

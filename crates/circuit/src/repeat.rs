@@ -34,7 +34,7 @@ pub enum RepeatArg {
     Fixed(Ranges),
     /// These wires in the first round, then what the previous round passes on.
     Carried(Ranges),
-    /// As many wires for each round: the first ones for the first round, and so on.
+    /// The same number of wires for each round: the first ones for the first round, and so on.
     Strided(Ranges),
     /// The low `bits` bits, least significant first, of `start + step · round`, modulo 2^64.
     Counter {

@@ -42,7 +42,7 @@ pub fn version() -> &'static str {
 /// Prints a script of completions for this command line.
 ///
 /// # Errors
-/// As [`print`](fn@print).
+/// Those of [`print`](fn@print).
 pub fn completions(args: &CompletionsArgs, command: &mut clap::Command) -> CliResult<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "symbolon", &mut script);

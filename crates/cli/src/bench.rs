@@ -26,7 +26,7 @@ use result::{BenchJson, Measured};
 /// Runs all parties as processes on this machine and prints how fast they were.
 ///
 /// # Errors
-/// As `local`; a usage failure when the report cannot be written.
+/// Those of `local`; a usage failure when the report cannot be written.
 pub fn command(args: &BenchArgs) -> CliResult<()> {
     progress::set_up(&args.show, "bench", "")?;
     let settings = plan::settings(args)?;
@@ -56,7 +56,7 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
 /// prints only what it leaves out.
 ///
 /// # Errors
-/// As [`command`].
+/// Those of [`command`].
 pub fn measurements(args: &BenchArgs, remote: Option<&mut Remote>) -> CliResult<Vec<Measured>> {
     let mut measurements = measure::measure(args, &plan::settings(args)?, remote)?;
     measurements.iter_mut().for_each(|measured| measured.raw.clear());

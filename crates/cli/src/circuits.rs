@@ -395,7 +395,7 @@ struct EvalJson {
 /// Evaluates in the clear.
 ///
 /// # Errors
-/// As [`command`], and the failed assert of a program.
+/// Those of [`command`], and the failed assert of a program.
 pub fn eval(args: &EvalArgs) -> CliResult<()> {
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let (loaded, parties) = spec.load_for_all()?;

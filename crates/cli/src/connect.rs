@@ -48,7 +48,7 @@ pub fn count(settings: &Settings) -> CliResult<u16> {
 /// messages.
 ///
 /// # Errors
-/// As [`transport`].
+/// Those of [`transport`].
 pub fn transport_again(settings: &Settings, party: PartyId) -> CliResult<Transport> {
     match &settings.parties {
         Some(entries) => mesh(settings, entries, party),

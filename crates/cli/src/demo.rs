@@ -45,7 +45,7 @@ const SCENES: [Scene; 2] = [
 /// Runs every scene as `local` would, over TLS between two processes.
 ///
 /// # Errors
-/// As `local`; an internal failure when a result is wrong.
+/// Those of `local`; an internal failure when a result is wrong.
 pub fn command(args: &DemoArgs) -> CliResult<()> {
     let tuning = TuningArgs { link: args.link.clone(), ..TuningArgs::default() };
     if let Some(parties) = args.parties {

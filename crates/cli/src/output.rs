@@ -41,7 +41,7 @@ pub fn lacks_json() -> bool {
 /// Prints a result as one JSON document.
 ///
 /// # Errors
-/// As [`print()`].
+/// Those of [`print()`].
 pub fn print_json(result: &impl Serialize) -> CliResult<()> {
     JSON_PRINTED.store(true, Ordering::Relaxed);
     let mut text = serde_json::to_string_pretty(result)

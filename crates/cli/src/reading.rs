@@ -39,7 +39,7 @@ pub fn read(path: &Path, limit: Limit) -> CliResult<Zeroizing<Vec<u8>>> {
 /// Reads text like [`read`].
 ///
 /// # Errors
-/// As [`read`], and when it is not text.
+/// Those of [`read`], and when it is not text.
 pub fn read_text(path: &Path, limit: Limit) -> CliResult<Zeroizing<String>> {
     text(&read(path, limit)?, limit, &path.display().to_string())
 }

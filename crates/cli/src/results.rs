@@ -357,7 +357,7 @@ pub struct PartJson {
 /// Prints every learnt output as `name = value`, one per line.
 ///
 /// # Errors
-/// As [`print()`].
+/// Those of [`print()`].
 pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
     let mut text = String::new();
     for output in outputs {

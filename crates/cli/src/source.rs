@@ -89,7 +89,7 @@ impl CircuitSpec {
     /// least 2; also returns their number.
     ///
     /// # Errors
-    /// As [`CircuitSpec::load`].
+    /// Those of [`CircuitSpec::load`].
     pub fn load_for_all(&self) -> CliResult<(Loaded, u16)> {
         let circuit = self.open(None)?;
         let owners = self.owners.iter().filter_map(|(_, owner)| match owner {
@@ -110,7 +110,7 @@ impl CircuitSpec {
     /// circuit itself has owners and receivers, at least 2; also returns their number.
     ///
     /// # Errors
-    /// As [`CircuitSpec::load`].
+    /// Those of [`CircuitSpec::load`].
     pub fn load_among(&self, parties: Option<u16>) -> CliResult<(Loaded, u16)> {
         let circuit = self.open(parties)?;
         let parties = parties.unwrap_or_else(|| parties_of(&circuit));

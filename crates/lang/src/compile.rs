@@ -36,7 +36,7 @@ pub struct Checked {
     pub sources: Sources,
     /// Errors and lints.
     pub errors: Diagnostics,
-    /// The entry that was asked for, if there is one.
+    /// The requested entry, if there is one.
     pub entry: Option<Entry>,
     /// The tests of the main file.
     pub tests: Vec<Test>,

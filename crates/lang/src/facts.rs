@@ -35,7 +35,7 @@ pub struct ItemFact {
     pub docs: String,
 }
 
-/// The kinds of items that an editor tells apart.
+/// The kinds of items that an editor distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// A function.

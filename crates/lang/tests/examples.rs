@@ -287,7 +287,7 @@ fn the_costs_of_lines_sum_up_to_the_circuit() {
         });
         let lines: u64 = report.lines.iter().map(|line| line.ands).sum();
         assert_eq!(lines - report.unused, report.ands, "{name}");
-        // What calls bring is what their components list.
+        // The gates of calls are those that their components list.
         let calls: u64 = report.lines.iter().map(|line| line.calls).sum();
         let port_bits: u64 = report.lines.iter().map(|line| line.port_bits).sum();
         let called = &report.components[1..];

@@ -121,7 +121,8 @@ impl Gates {
         sum.into()
     }
 
-    /// As [`sum_columns`](Self::sum_columns), with the carries out of the top column.
+    /// Sums like [`sum_columns`](Self::sum_columns), and also returns the carries out of the top
+    /// column.
     pub(super) fn sum_low_columns(&mut self, columns: Vec<Vec<Bit>>) -> (Vec<Bit>, Vec<Bit>) {
         let mut sum = Vec::with_capacity(columns.len() + 1);
         let mut carries: Vec<Bit> = Vec::new();

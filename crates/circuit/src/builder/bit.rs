@@ -99,15 +99,15 @@ impl Word {
         self.0.chunks(width).map(|chunk| Word(chunk.to_vec())).collect()
     }
 
-    /// As an unsigned integer of another width: high bits are dropped, or zeros added.
+    /// Resizes to another width as an unsigned integer: high bits are dropped, or zeros added.
     pub fn resize(&self, width: usize) -> Word {
         let mut bits = self.0.clone();
         bits.resize(width, Bit::ZERO);
         Word(bits)
     }
 
-    /// As a two's-complement integer of another width: high bits are dropped, or copies of the
-    /// sign added. The empty word has sign 0.
+    /// Resizes to another width as a two's-complement integer: high bits are dropped, or copies of
+    /// the sign added. The empty word has sign 0.
     pub fn resize_signed(&self, width: usize) -> Word {
         let mut bits = self.0.clone();
         bits.resize(width, self.sign());
@@ -119,26 +119,26 @@ impl Word {
         self.0.last().copied().unwrap_or(Bit::ZERO)
     }
 
-    /// Shifted towards the most significant bit by a constant, zeros coming in; same width.
+    /// Shifts towards the most significant bit by a constant, zeros coming in; same width.
     pub fn shl(&self, by: usize) -> Word {
         let by = by.min(self.width());
         let kept = &self.0[..self.width() - by];
         std::iter::repeat_n(Bit::ZERO, by).chain(kept.iter().copied()).collect()
     }
 
-    /// Shifted towards the least significant bit by a constant, zeros coming in; same width.
+    /// Shifts towards the least significant bit by a constant, zeros coming in; same width.
     pub fn shr(&self, by: usize) -> Word {
         self.slice(by.min(self.width())..self.width()).resize(self.width())
     }
 
-    /// Shifted towards the least significant bit by a constant, signs coming in; same width.
+    /// Shifts towards the least significant bit by a constant, signs coming in; same width.
     pub fn sar(&self, by: usize) -> Word {
         let mut bits = self.0[by.min(self.width())..].to_vec();
         bits.resize(self.width(), self.sign());
         Word(bits)
     }
 
-    /// Rotated towards the most significant bit by a constant, taken modulo the width.
+    /// Rotates towards the most significant bit by a constant, taken modulo the width.
     pub fn rotl(&self, by: usize) -> Word {
         let mut bits = self.0.clone();
         if !bits.is_empty() {
@@ -148,7 +148,7 @@ impl Word {
         Word(bits)
     }
 
-    /// Rotated towards the least significant bit by a constant, taken modulo the width.
+    /// Rotates towards the least significant bit by a constant, taken modulo the width.
     pub fn rotr(&self, by: usize) -> Word {
         let mut bits = self.0.clone();
         if !bits.is_empty() {

@@ -60,7 +60,7 @@ impl ComponentBuilder {
     /// see [`optimise`](crate::optimise()). Components of more than 2^18 steps stay as they are.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub fn finish_optimised(self) -> Result<Subcircuit, CircuitError> {
         let swept = improve(sweep(self.gates, self.name, &self.outputs)?)?;
         Ok(Self::finished(swept, self.input_widths, self.output_widths))

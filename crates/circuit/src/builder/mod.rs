@@ -123,7 +123,7 @@ impl Builder {
     /// rewriting finds a way; see [`ComponentBuilder::finish_optimised`].
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub fn finish_optimised(self) -> Result<Circuit, CircuitError> {
         self.finished(improve::improve)
     }

@@ -12,7 +12,7 @@ pub enum Argument<'a> {
     Fixed(&'a [Bit]),
     /// These bits in the first round, then what the previous round passes on.
     Carried(&'a [Bit]),
-    /// As many bits for each round, those of the first round first.
+    /// The same number of bits for each round, those of the first round first.
     Strided(&'a [Bit]),
     /// The low `bits` bits of `start + step · round`, least significant first, modulo 2^64.
     Counter {

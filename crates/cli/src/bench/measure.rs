@@ -21,7 +21,7 @@ use crate::timeline::Span;
 /// alternate.
 ///
 /// # Errors
-/// As `local`.
+/// Those of `local`.
 pub fn measure(
     args: &BenchArgs,
     settings: &[Setting],

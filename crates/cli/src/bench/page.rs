@@ -32,7 +32,7 @@ pub fn page(result: &BenchJson) -> CliResult<String> {
 /// Returns the page without its title, as a part of another page.
 ///
 /// # Errors
-/// As [`page`].
+/// Those of [`page`].
 pub fn part(result: &BenchJson) -> CliResult<String> {
     let body = body(result)?;
     Ok(html! { style { (PreEscaped(STYLE)) } (body) }.into_string())

@@ -77,7 +77,7 @@ impl Remote {
     /// Connects to the other machine as this party, if both are to measure the same.
     ///
     /// # Errors
-    /// As [`begin`](Remote::begin).
+    /// Those of [`begin`](Remote::begin).
     pub fn meet(
         party: u16,
         (args, transport): (&RemoteArgs, LocalTransport),

@@ -14,7 +14,7 @@ pub type Session = Vec<PartyResult>;
 /// Runs a session of all parties on this machine.
 ///
 /// # Errors
-/// As `local`.
+/// Those of `local`.
 pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     let course = course(args, setting);
     let work = match &setting.workload {

@@ -78,7 +78,7 @@ impl Site {
     /// Runs a command.
     ///
     /// # Errors
-    /// As `bench`.
+    /// Those of `bench`.
     pub fn measure(&mut self, mut args: BenchArgs) -> CliResult<Vec<Measured>> {
         match self {
             Site::Here(_) => bench::measurements(&args, None),

@@ -37,7 +37,7 @@ pub fn set_up(show: &ShowArgs) -> CliResult<()> {
 /// Begins to log in a process that is one of several parties.
 ///
 /// # Errors
-/// As [`set_up`].
+/// Those of [`set_up`].
 pub fn log_as_party(filter: &str, party: PartyId) -> CliResult<()> {
     log(filter, format!("party {party}: "))
 }

@@ -44,7 +44,7 @@ enum ConstState {
     Known(Option<(Ty, Rc<Value>)>),
 }
 
-/// What a name in a function stands for.
+/// What a name in a function means.
 #[derive(Clone)]
 enum Binding {
     Local(Local),

@@ -40,7 +40,7 @@ fn visit(tir: &Tir, place: usize, seen: &mut [bool], order: &mut Vec<usize>) {
 
 /// Returns an instance that calls itself, directly or not.
 pub fn cycle(tir: &Tir) -> Option<usize> {
-    // 0: not seen, 1: under way, 2: done.
+    // 0: not seen, 1: in progress, 2: done.
     let mut states = vec![0u8; tir.instances.len()];
     (0..tir.instances.len()).find_map(|place| find_cycle(tir, place, &mut states))
 }

@@ -70,7 +70,7 @@ pub struct Lower<'a> {
     loops: HashMap<String, u32>,
     code_bits: usize,
     steps: u64,
-    /// AND gates by place, if asked for.
+    /// AND gates by place, if requested.
     pub costs: Option<Costs>,
 }
 

@@ -41,7 +41,7 @@ pub struct EntryInput {
 pub struct EntryOutput {
     /// Its name.
     pub name: String,
-    /// Who learns it; none: party i learns element i.
+    /// Who learns it; if `None`, party i learns element i.
     pub to: Option<Receivers>,
     /// Its type.
     pub ty: TyId,

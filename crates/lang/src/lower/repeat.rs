@@ -48,7 +48,7 @@ pub(super) struct Body<'e> {
 pub(super) enum Most {
     /// None of its own: only calls, and what is free.
     Calls,
-    /// As many ANDs, and as many look-ups, as a round that was written out.
+    /// At most as many ANDs and look-ups as a round that was written out.
     Gates(u64, u64),
 }
 

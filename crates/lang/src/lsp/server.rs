@@ -43,7 +43,7 @@ pub struct Server<'c> {
     connection: &'c Connection,
     encoding: Encoding,
     settings: Settings,
-    /// Whether the editor asks for the gates again when it is told to.
+    /// Whether the editor requests the gates again when it is told to.
     pub can_refresh: bool,
     documents: BTreeMap<String, (Uri, Document)>,
     jobs: Sender<Job>,

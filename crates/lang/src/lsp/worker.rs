@@ -18,7 +18,7 @@ use crate::{Checked, Options, check, lower_entry, one_call};
 pub struct Job {
     /// The document.
     pub uri: Uri,
-    /// The change after which this was asked for; a later one makes the job void.
+    /// The change after which this was requested; a later one makes the job void.
     pub change: u64,
     /// The file's name.
     pub name: String,

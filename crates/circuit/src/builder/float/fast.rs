@@ -161,7 +161,7 @@ impl Gates {
         let x = &*self.number(f, x);
         let p = f.precision();
         let x = self.operand(f, x);
-        // With an odd bias, an odd field stands for an even exponent.
+        // With an odd bias, an odd field means an even exponent.
         let low = Word::join([&Word::zero(p + 1), &x.significand, &Word::zero(1)]);
         let high = Word::join([&Word::zero(p + 2), &x.significand]);
         let radicand = self.select(x.exponent[0], &low, &high);

@@ -110,7 +110,7 @@ impl Drop for Place {
     }
 }
 
-/// What is asked for.
+/// What a request asks for.
 enum Asked {
     /// The page.
     Page,
