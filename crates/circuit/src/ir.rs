@@ -203,7 +203,7 @@ pub enum Receivers {
 }
 
 impl Receivers {
-    /// Only these parties.
+    /// Returns these parties as the only receivers.
     pub fn only<P: Into<PartyId>>(parties: impl IntoIterator<Item = P>) -> Self {
         let mut receivers = Receivers::Only(parties.into_iter().map(Into::into).collect());
         receivers.normalise();

@@ -78,7 +78,7 @@ impl RepeatArg {
     }
 }
 
-/// Bit `bit` of the number of a round.
+/// Returns bit `bit` of the number of a round.
 pub(crate) fn counter_bit(start: u64, step: u64, round: u32, bit: u32) -> bool {
     start.wrapping_add(step.wrapping_mul(round.into())) >> bit & 1 == 1
 }

@@ -30,7 +30,7 @@ impl Choices {
     }
 }
 
-/// `n` pseudo-random bits.
+/// Returns `n` pseudo-random bits.
 pub(crate) fn bits(seed: u64, n: usize) -> Vec<bool> {
     let mut choices = Choices::new(seed);
     (0..n).map(|_| choices.word() & 1 == 1).collect()

@@ -40,7 +40,7 @@ fn bits_in_order(bytes: &[u8]) -> Vec<bool> {
     bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1 == 1)).collect()
 }
 
-/// One big-endian integer, least significant bit first: the order of Bristol Fashion.
+/// Returns one big-endian integer, least significant bit first: the order of Bristol Fashion.
 fn bits_of_integer(bytes: &[u8]) -> Vec<bool> {
     bits_in_order(bytes).into_iter().rev().collect()
 }
@@ -116,7 +116,8 @@ fn aes_of_the_old_format() {
     }
 }
 
-/// One block of a hash with Merkle–Damgård padding: the message, a one, zeros, its length in bits.
+/// Returns one block of a hash with Merkle–Damgård padding: the message, a one, zeros, its length
+/// in bits.
 fn padded(message: &[u8]) -> Vec<u8> {
     let mut block = message.to_vec();
     block.push(0x80);

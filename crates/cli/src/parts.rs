@@ -355,7 +355,7 @@ impl Plan {
         terms
     }
 
-    /// `PART.OUTPUT`.
+    /// Returns `PART.OUTPUT`.
     fn name_of(&self, Source { part, output }: Source) -> String {
         let part = &self.0[part];
         format!("{}.{}", part.name, part.circuit.outputs()[output].name)

@@ -28,7 +28,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// `E03`.
+    /// Returns the code as shown, such as `E03`.
     pub fn text(self) -> &'static str {
         match self {
             Code::Text => "E01",

@@ -174,7 +174,7 @@ impl<'a> Interp<'a> {
         }
     }
 
-    /// Choices, blocks, loops, and what leaves them.
+    /// Evaluates choices, blocks, loops, and expressions that leave them.
     fn eval_flow(&mut self, frame: &mut Frame<'_>, expr: &Expr) -> Done<Value> {
         match &expr.kind {
             Kind::If(condition, then, otherwise) => {

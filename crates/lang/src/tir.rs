@@ -1,4 +1,4 @@
-//! Functions with all types known: what is interpreted and lowered.
+//! Functions with all types known, which are interpreted and lowered.
 
 use std::rc::Rc;
 

@@ -123,7 +123,7 @@ pub struct Shapes {
     known: HashMap<Ty, TyId>,
 }
 
-/// `⌈log₂ n⌉`, 0 for 0 and 1.
+/// Returns `⌈log₂ n⌉`, which is 0 for 0 and 1.
 pub fn clog2(n: u64) -> u32 {
     n.max(1).next_power_of_two().trailing_zeros()
 }

@@ -176,7 +176,8 @@ fn two_order_books_meet_as_an_exchange_would_have_it() {
     }
 }
 
-/// AES-128-GCM on whole blocks, by the definition: bit i of a block is the coefficient of x^i.
+/// Computes AES-128-GCM on whole blocks by the definition: bit i of a block is the coefficient of
+/// x^i.
 fn gcm(
     key: [u8; 16],
     nonce: [u8; 12],

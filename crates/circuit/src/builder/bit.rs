@@ -62,7 +62,7 @@ impl Not for Bit {
 pub struct Word(Vec<Bit>);
 
 impl Word {
-    /// `width` constant zeros.
+    /// Returns `width` constant zeros.
     pub fn zero(width: usize) -> Word {
         Word(vec![Bit::ZERO; width])
     }

@@ -50,7 +50,7 @@ impl Gates {
         widths.map(|&width| wires.by_ref().take(width).collect()).collect()
     }
 
-    /// Like [`call`](Self::call), for components with one output.
+    /// Calls like [`call`](Self::call), for components with one output.
     ///
     /// # Panics
     /// As [`call`](Self::call), and when the component does not have exactly one output.
@@ -59,7 +59,7 @@ impl Gates {
         word
     }
 
-    /// Like [`call`](Self::call), with all arguments in one word and all outputs in one.
+    /// Calls like [`call`](Self::call), with all arguments in one word and all outputs in one.
     ///
     /// # Panics
     /// When the word has another width than the component's inputs together.

@@ -29,7 +29,7 @@ fn eval(circuit: &Circuit, x: u128, y: u128) -> Vec<u128> {
     circuit.outputs().iter().map(value).collect()
 }
 
-/// `value` as a two's-complement integer of `width` bits.
+/// Returns `value` as a two's-complement integer of `width` bits.
 fn signed(value: u128, width: u32) -> i128 {
     (value << (128 - width)) as i128 >> (128 - width)
 }

@@ -127,7 +127,7 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
     }
 }
 
-/// `NxW`, whose product is limited.
+/// Parses `NxW`, whose product is limited.
 fn grid(
     text: &str,
     [numbers, widths]: [&RangeInclusive<u32>; 2],

@@ -30,7 +30,7 @@ fn compress(g: &mut Gates, block: &Word, state: &Word) -> Word {
     for (t, word) in schedule.iter().enumerate() {
         let f = mixing(g, t, [&b, &c, &d]);
         let constant = Word::constant(32, CONSTANTS[t / 20]);
-        // What is known early is added first, which keeps the longest chain of ANDs short.
+        // Terms that are known early are added first, which keeps the longest chain of ANDs short.
         let early = g.add(word, &constant);
         let (sum, carries) = g.carry_save(&early, &e, &a.rotl(5));
         let next = g.sum(32, &[&sum, &carries, &f]);

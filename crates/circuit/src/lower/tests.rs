@@ -5,7 +5,7 @@ use crate::builder::{Builder, and_count};
 use crate::testing::{arbitrary_circuit, arbitrary_table, bits};
 use crate::{Plan, Receivers, Type, eval_bits, reference};
 
-/// One look-up in a table.
+/// Returns a circuit of one look-up in a table.
 fn alone(table: &Table) -> Circuit {
     let mut b = Builder::new("alone");
     let x = b.input("x", Type::Uint(table.inputs()), 0);

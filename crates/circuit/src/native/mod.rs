@@ -155,7 +155,7 @@ fn values(ty: &Type) -> u64 {
     }
 }
 
-/// How deep a type is nested: 1 for a number.
+/// Returns how deep a type is nested: 1 for a number.
 fn depth(ty: &Type) -> usize {
     let deepest = |parts: &[Type]| parts.iter().map(depth).max().unwrap_or(0);
     1 + match ty {

@@ -339,7 +339,7 @@ fn header(
     Ok(((0..columns.len()).collect(), is_header))
 }
 
-/// `1 column`, `2 columns`.
+/// Formats `1 column`, `2 columns`.
 fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

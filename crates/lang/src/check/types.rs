@@ -217,7 +217,7 @@ impl FnCx<'_, '_> {
         ty
     }
 
-    /// Unknown arguments for generic parameters.
+    /// Creates unknown arguments for generic parameters.
     pub(super) fn fresh_args(&mut self, generics: &[ast::Generic]) -> Vec<Arg> {
         let fresh = |generic: &ast::Generic| match generic.kind {
             GenericKind::Type(_) => Arg::Ty(self.any()),

@@ -133,7 +133,7 @@ impl Machine<'_, '_, '_> {
         Ok(self.intrinsic(op, &types, &words, ty))
     }
 
-    /// Choices, blocks, loops, asserts, and what leaves a function or a loop.
+    /// Writes choices, blocks, loops, asserts, and expressions that leave a function or a loop.
     fn eval_flow(&mut self, frame: &mut Frame, expr: &Expr, ty: TyId) -> Done<Word> {
         match &expr.kind {
             Kind::If(..) | Kind::Match(..) | Kind::Block(..) | Kind::Comprehension(..) => {

@@ -356,7 +356,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         })
     }
 
-    /// `if choice { a } else { b }`, without gates for bits that agree.
+    /// Writes `if choice { a } else { b }`, without gates for bits that agree.
     fn choose(&mut self, choice: Bit, a: &[Bit], b: &[Bit]) -> Word {
         match choice.as_constant() {
             Some(true) => return a.to_vec().into(),

@@ -30,7 +30,7 @@ impl Machine<'_, '_, '_> {
         [u64::from(self.gates.wire_count()), self.lower.steps]
     }
 
-    /// After a round of a loop: refuses the loop if `left` more rounds would go far beyond a limit.
+    /// Refuses a loop after one of its rounds if `left` more rounds would go far beyond a limit.
     ///
     /// Rounds may differ, and a program that fits must pass. So rounds that shrink are assumed to
     /// keep shrinking at the same rate, the sum must reach twice the limit, and a loop where an

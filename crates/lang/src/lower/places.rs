@@ -178,7 +178,7 @@ enum Way {
 }
 
 impl Machine<'_, '_, '_> {
-    /// `place = value`, `place += value`.
+    /// Writes `place = value` or `place += value`.
     pub(super) fn assign(
         &mut self,
         frame: &mut Frame,

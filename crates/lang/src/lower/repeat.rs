@@ -46,7 +46,7 @@ pub(super) struct Body<'e> {
 /// The gates that a body may take.
 #[derive(Clone, Copy)]
 pub(super) enum Most {
-    /// None of its own: only calls, and what is free.
+    /// None of its own: only calls and free gates.
     Calls,
     /// At most as many ANDs and look-ups as a round that was written out.
     Gates(u64, u64),
@@ -140,7 +140,7 @@ impl Machine<'_, '_, '_> {
         frame.locals[place].clone()
     }
 
-    /// Some bits of a variable; only these are taken from outside.
+    /// Returns some bits of a variable; only these are taken from outside.
     pub(super) fn local_slice(
         &mut self,
         frame: &mut Frame,

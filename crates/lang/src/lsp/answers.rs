@@ -270,7 +270,7 @@ fn code(text: &str) -> String {
     format!("```sym\n{text}\n```")
 }
 
-/// `1 234 AND gates, 16 look-ups`.
+/// Formats `1 234 AND gates, 16 look-ups`.
 fn gates(gates: &Totals) -> String {
     let count =
         |n: u64, what: &str| format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" });

@@ -1,8 +1,8 @@
 //! The language server: what an editor asks while a program is typed.
 //!
-//! A change is checked before the next message is answered, which takes milliseconds. What takes
-//! longer (the gates of each function, and errors that only show when gates are written) is done
-//! on a thread of its own and given up when the next change comes.
+//! A change is checked before the next message is answered, which takes milliseconds. Work that
+//! takes longer (the gates of each function, and errors that only show when gates are written) is
+//! done on a thread of its own and given up when the next change comes.
 
 mod answers;
 mod document;

@@ -169,7 +169,7 @@ impl<'c> Server<'c> {
         for event in params.content_changes {
             text = text.changed(event, self.encoding);
         }
-        // The check refuses a longer text; what is beyond is not kept either.
+        // The check refuses a longer text, so the rest is not kept either.
         if text.text.len() > 2 * MAX_SOURCE {
             text = Text::default();
         }
@@ -181,7 +181,7 @@ impl<'c> Server<'c> {
         self.outdate(&path);
     }
 
-    /// The documents that use this file are to be checked again.
+    /// Marks the documents that use this file, to be checked again.
     fn outdate(&mut self, path: &Path) {
         let change = self.latest.load(Ordering::Relaxed);
         for (_, document) in self.documents.values_mut() {

@@ -1,5 +1,5 @@
-//! What takes longer than a keystroke, on a thread of its own: the gates of each function, and the
-//! errors that only show when gates are written.
+//! Work that takes longer than a keystroke, on a thread of its own: the gates of each function, and
+//! the errors that only show when gates are written.
 
 use std::collections::HashSet;
 use std::sync::Arc;

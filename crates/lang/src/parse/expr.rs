@@ -338,7 +338,7 @@ impl Parser<'_> {
         Ok(ExprKind::Array(parts))
     }
 
-    /// `if`, `match` or a block.
+    /// Parses `if`, `match` or a block.
     pub(super) fn block_like(&mut self) -> Parsed<Expr> {
         self.nested(|p| {
             let start = p.span();

@@ -277,7 +277,7 @@ impl Writer {
         format!("{{ let {name}: {} = {value}; {name} }}", ty.text())
     }
 
-    /// A statement inside an expression.
+    /// Writes a statement inside an expression.
     fn small_stmt(&mut self, out: &mut String) {
         match self.random.below(7) {
             0..=2 => self.assign(out),
@@ -466,7 +466,7 @@ impl Writer {
         }
     }
 
-    /// A function with effects of its own.
+    /// Writes a function with effects of its own.
     fn helper(&mut self, out: &mut String) {
         let ty = Ty::Int(false, 6);
         (self.result, self.budget) = (ty.clone(), 100);

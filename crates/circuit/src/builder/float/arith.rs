@@ -95,7 +95,7 @@ impl Gates {
         let p = f.precision();
         let (x, y) = (self.unpack(f, x), self.unpack(f, y));
         let sign = self.xor_bit(x.sign, y.sign);
-        // Of two subnormal numbers the product is zero: only one has to be normalised.
+        // The product of two subnormal numbers is zero, so only one has to be normalised.
         let swap = !y.significand.sign();
         let (one, other) = self.swap_if(swap, &x.significand, &y.significand);
         let one_special = self.select_bit(swap, y.special, x.special);

@@ -26,8 +26,8 @@ impl Gates {
         let top = f.width() - 1;
         let (x_sign, y_sign) = (x[top], y[top]);
         let (x, y) = (&x[..top], &y[..top]);
-        // Of magnitudes x < y, or x ≤ y if x is negative: then the order of negative numbers is
-        // the opposite.
+        // For the magnitudes, x < y, or x ≤ y if x is negative: negative numbers have the opposite
+        // order.
         let below = x.iter().zip(y).fold(x_sign, |borrow, (&x, &y)| self.borrow_bit(x, y, borrow));
         let larger = self.select(below, y, x);
         // One of them is NaN if the larger magnitude is; both are zero if the larger magnitude is.
