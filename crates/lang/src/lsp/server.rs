@@ -169,7 +169,7 @@ impl<'c> Server<'c> {
         for event in params.content_changes {
             text = text.changed(event, self.encoding);
         }
-        // The check refuses a longer text, so the rest is not kept either.
+        // The check refuses texts half as long, so one this long is not kept.
         if text.text.len() > 2 * MAX_SOURCE {
             text = Text::default();
         }
