@@ -3,7 +3,8 @@
 use std::process::Command;
 
 fn main() {
-    // Containers and packages are built from sources without a repository, and say it themselves.
+    // Containers and packages are built from sources without a repository, and set the commit
+    // themselves.
     println!("cargo:rerun-if-env-changed=SYMBOLON_COMMIT");
     println!("cargo:rerun-if-changed=../../.git/logs/HEAD");
     let told = std::env::var("SYMBOLON_COMMIT").ok().filter(|commit| is_word(commit));

@@ -1,7 +1,7 @@
-//! A name for what is computed, that parties can compare.
+//! A digest of what is computed, which parties can compare.
 //!
-//! The encoding under the hash. Numbers are little-endian and of fixed width; every list
-//! and every string is preceded by its length as `u64`, so no two programs share an encoding.
+//! The encoding that is hashed: numbers are little-endian and of fixed width; every list and every
+//! string is preceded by its length as `u64`, so no two programs share an encoding.
 //!
 //! ```text
 //! circuit   = inputs outputs components                      (each a list)
@@ -41,8 +41,8 @@
 //!           | 3 start:u64 step:u64 bits                      (Counter)
 //! ```
 //!
-//! Tags are one byte, what has no width given is `u32`. Names of ports are part of it, since users
-//! set inputs by them; names of the circuit and its components are not.
+//! Tags are one byte; numbers without a given width are `u32`. Names of ports are included, since
+//! users set inputs by them; names of the circuit and its components are not.
 
 use crate::{Circuit, Component, Lookup, Ranges, Receivers, Repeat, RepeatArg, Step, Table, Type};
 
@@ -56,9 +56,10 @@ const CONTEXT_WITH_TABLES: &str = "Symbolon circuit digest, encoding version 2";
 const CONTEXT_WITH_REPEATS: &str = "Symbolon circuit digest, encoding version 3";
 
 impl Circuit {
-    /// A 256-bit BLAKE3 digest of the inputs (names, types, owners), the outputs (names, types,
-    /// receivers) and the program, gate for gate as written. Two circuits with the same digest do
-    /// the same in a protocol; circuits that merely compute the same function differ in it.
+    /// Returns a 256-bit BLAKE3 digest of the inputs (names, types, owners), the outputs (names,
+    /// types, receivers) and the program, gate for gate as written. Two circuits with the same
+    /// digest do the same in a protocol; circuits that merely compute the same function have
+    /// different digests.
     pub fn digest(&self) -> [u8; 32] {
         // Without a table there is no look-up to encode: a valid one names a table.
         let repeats = self.components().iter().any(|component| !component.repeats.is_empty());

@@ -6,7 +6,7 @@ use symbolon_errors::{Classified, ErrorClass};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CircuitError {
-    /// A circuit file that cannot be read as one; names the line and the reason.
+    /// A file that cannot be read as a circuit; names the line and the reason.
     #[error("line {line}: {reason}")]
     Parse {
         /// 1-based line number in the file.

@@ -92,8 +92,8 @@ pub fn eval_lanes<L: Lanes>(plan: &Plan, inputs: &[L]) -> Vec<L> {
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
 }
 
-/// Sets of `places`, one for every number that this many bits can make, the one that they make in
-/// each evaluation. Every evaluation has its own, so no entry can be picked by an index.
+/// Makes `places` one-hot: in each evaluation, only the place whose number the bits form is set.
+/// This number differs between evaluations, so no entry can be picked by an index.
 fn one_hot<L: Lanes>(bits: impl Iterator<Item = L>, places: &mut Vec<L>) {
     places.clear();
     places.push(L::ONES);
@@ -106,7 +106,8 @@ fn one_hot<L: Lanes>(bits: impl Iterator<Item = L>, places: &mut Vec<L>) {
     }
 }
 
-/// Hands every output of a table, by number, to `write`: the entry at the place that is set.
+/// Passes every output of a table, by number, to `write`: the bits of the entry at the place that
+/// is set.
 fn look_up<L: Lanes>(table: &Table, places: &[L], mut write: impl FnMut(usize, L)) {
     for output in 0..table.outputs() as usize {
         let entries = table.entries().iter().zip(places);
@@ -115,7 +116,7 @@ fn look_up<L: Lanes>(table: &Table, places: &[L], mut write: impl FnMut(usize, L
     }
 }
 
-/// 64 evaluations at once: bit `i` of every word belongs to evaluation `i`.
+/// Evaluates 64 times at once: bit `i` of every word belongs to evaluation `i`.
 ///
 /// # Panics
 /// When `inputs` has another length than [`Plan::input_slots`].
@@ -123,8 +124,8 @@ pub fn eval_words(plan: &Plan, inputs: &[u64]) -> Vec<u64> {
     eval_lanes(plan, inputs)
 }
 
-/// One evaluation, on the bits of all inputs joined in order; gives the bits of all outputs joined
-/// in order.
+/// Evaluates once on the bits of all inputs, joined in order; returns the bits of all outputs,
+/// joined in order.
 ///
 /// # Panics
 /// When `inputs` has another length than the main component's inputs; [`eval_ports`] checks.
@@ -133,7 +134,7 @@ pub fn eval_bits(circuit: &Circuit, inputs: &[bool]) -> Vec<bool> {
     eval_words(&Plan::with_lookups(circuit), &words).into_iter().map(|word| word & 1 == 1).collect()
 }
 
-/// One evaluation, on one bit vector per input; gives one per output.
+/// Evaluates once on one bit vector per input; returns one per output.
 ///
 /// # Errors
 /// [`CircuitError::Invalid`] when there are more or fewer vectors than inputs,

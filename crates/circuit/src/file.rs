@@ -10,7 +10,7 @@ use crate::{Circuit, CircuitError, native};
 pub enum FileFormat {
     /// Symbolon's own: see [`native`].
     Native,
-    /// Text, one gate a line: see [`bristol`].
+    /// Text, one gate per line: see [`bristol`].
     Bristol(Format),
     /// The Berkeley Logic Interchange Format, as far as it is combinational.
     Blif,
@@ -18,14 +18,14 @@ pub enum FileFormat {
     Yosys,
 }
 
-/// Reads a circuit file in any format that there is a reader for; the content tells which.
+/// Reads a circuit file in any known format; the content determines which.
 ///
 /// A file that begins with `{` is Yosys' JSON, and one whose first word begins with `.` is BLIF.
 /// Their ports have the names and widths of the file. A port is an unsigned integer, or a signed
 /// one if the netlist says so. BLIF's bits `a[0]`, `a[1]`, … are one port `a`. Equal gates are
 /// merged, and those that no output depends on are left out. A BLIF cover of more than two inputs
-/// becomes a look-up, of more than eight gates. As with Bristol files, input 0 belongs to party 0,
-/// all others to party 1, and every party learns the outputs.
+/// becomes a look-up, one of more than eight becomes gates. As with Bristol files, input 0 belongs
+/// to party 0, all others to party 1, and every party learns the outputs.
 ///
 /// # Errors
 /// [`CircuitError`] of the format's reader; for BLIF and JSON, [`CircuitError::Parse`] with the

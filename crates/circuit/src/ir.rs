@@ -1,13 +1,13 @@
 //! What is computed: programs of components, with named, typed inputs and outputs.
 //!
 //! A [`Circuit`] is a list of [`Component`]s, each a straight line of [`Step`]s in
-//! single-assignment form. A step is a gate or a [`Call`] of a component that stands earlier in the
-//! list; the last component is the main one, and its inputs and outputs are the circuit's. A plain
-//! circuit is a program of one component. Repeated parts are written once: 1 024 AES blocks are one
-//! AES component and 1 024 calls.
+//! single-assignment form. A step is a gate or a [`Call`] of a component earlier in the list; the
+//! last component is the main one, and its inputs and outputs are the circuit's. A plain circuit is
+//! a program of one component. Repeated parts are written once: 1 024 AES blocks are one AES
+//! component and 1 024 calls.
 //!
 //! A step may also be a [`Lookup`] in a [`Table`] of the program: a gate of several bits in and
-//! out. Protocols that have none see XOR, AND and NOT gates in its place
+//! out. Protocols without look-ups see XOR, AND and NOT gates in its place
 //! ([`lower_lookups`](crate::lower_lookups)).
 
 use std::sync::Arc;
@@ -113,7 +113,7 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// The wires that it writes.
+    /// Returns the wires that it writes.
     pub(crate) fn outputs(&self) -> std::ops::Range<Wire> {
         self.first_output..self.first_output + self.output_count
     }
@@ -122,7 +122,7 @@ impl Lookup {
 /// A sub-circuit: a straight line of steps in single-assignment form.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Component {
-    /// A name for people; no meaning, and no part of the digest.
+    /// A name for people; it has no meaning and is not part of the digest.
     pub name: String,
     /// How many inputs there are: wires `0 .. inputs`.
     pub inputs: u32,
@@ -142,23 +142,24 @@ pub struct Component {
     pub lookups: Vec<Lookup>,
     /// The wires that [`Lookup::first_input`] names.
     pub lookup_inputs: Vec<Wire>,
-    /// The wires that are the component's outputs, in order; a wire may stand more than once.
+    /// The wires that are the component's outputs, in order; a wire may occur more than once.
     pub outputs: Vec<Wire>,
 }
 
 impl Component {
-    /// How often each component is used, by index: once for a call, once a round for a repeat.
+    /// Returns how often each component is used, by index: once for a call, once per round for a
+    /// repeat.
     pub fn uses(&self) -> impl Iterator<Item = (u32, u64)> {
         let calls = self.calls.iter().map(|call| (call.component, 1));
         calls.chain(self.repeats.iter().map(|repeat| (repeat.component, repeat.count.into())))
     }
 
-    /// Whether it has neither calls nor repeats.
+    /// Returns whether it has neither calls nor repeats.
     pub(crate) fn is_leaf(&self) -> bool {
         self.calls.is_empty() && self.repeats.is_empty()
     }
 
-    /// The wires that one of its look-ups reads.
+    /// Returns the wires that one of its look-ups reads.
     pub(crate) fn inputs_of(&self, lookup: Lookup) -> &[Wire] {
         &self.lookup_inputs[lookup.first_input as usize..][..lookup.input_count as usize]
     }
@@ -166,12 +167,12 @@ impl Component {
 
 /// Components, the last one being the main one, and the tables of their look-ups.
 ///
-/// A list of components without look-ups is one, too.
+/// A list of components without look-ups converts into one.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Program {
     /// The components; each calls only earlier ones.
     pub components: Vec<Component>,
-    /// The tables that [`Lookup::table`] names; a table stands here once, however often it is used.
+    /// The tables that [`Lookup::table`] names; a table is listed once, however often it is used.
     pub tables: Vec<Table>,
 }
 
@@ -202,14 +203,14 @@ pub enum Receivers {
 }
 
 impl Receivers {
-    /// These parties alone.
+    /// Returns these parties as the only receivers.
     pub fn only<P: Into<PartyId>>(parties: impl IntoIterator<Item = P>) -> Self {
         let mut receivers = Receivers::Only(parties.into_iter().map(Into::into).collect());
         receivers.normalise();
         receivers
     }
 
-    /// Whether `party` learns the output.
+    /// Returns whether `party` learns the output.
     pub fn contains(&self, party: impl Into<PartyId>) -> bool {
         match self {
             Receivers::All => true,
@@ -217,7 +218,8 @@ impl Receivers {
         }
     }
 
-    /// Puts the parties into ascending order, each once: one list of receivers, one digest.
+    /// Puts the parties into ascending order, each once, so that equal sets of receivers have equal
+    /// digests.
     fn normalise(&mut self) {
         if let Receivers::Only(parties) = self {
             parties.sort_unstable();
@@ -237,10 +239,10 @@ pub struct Output {
     pub to: Receivers,
 }
 
-/// What a number of the output [`Circuit::FAILURE`] means.
+/// The meaning of a number of the output [`Circuit::FAILURE`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What the program says.
+    /// The text in the program.
     pub text: String,
     /// The source file.
     pub file: String,
@@ -272,11 +274,11 @@ impl Circuit {
     /// # Errors
     /// [`CircuitError::Invalid`] when a wire is read before it is written, written twice or out of
     /// range, a call or a repeat names a component that is not earlier or passes a wrong number of
-    /// wires, a look-up names no table or has other numbers of wires than its table, the widths of
-    /// inputs or outputs do not add up to the main component's, two ports share a name, a component
-    /// has more than 2^30 wires or a list of more than 2^31 entries, or the flattened program would
-    /// have more than 2^48 gates and calls, where a look-up counts as the gates that would replace
-    /// it.
+    /// wires, a look-up names no table or differs from its table in the numbers of wires, the
+    /// widths of inputs or outputs do not add up to the main component's, two ports share a name, a
+    /// component has more than 2^30 wires or a list of more than 2^31 entries, or the flattened
+    /// program would have more than 2^48 gates and calls, where a look-up counts as the gates that
+    /// would replace it.
     pub fn new(
         name: impl Into<String>,
         inputs: Vec<Input>,
@@ -292,38 +294,39 @@ impl Circuit {
         Ok(Circuit { name: name.into(), inputs, outputs, components, tables, failures })
     }
 
-    /// The same ports over another program, which must be valid and have as many inputs and
+    /// Returns the same ports over another program, which must be valid and have as many inputs and
     /// outputs.
     pub(crate) fn with_program(&self, program: Program) -> Self {
         let Program { components, tables } = program;
         Circuit { components: components.into(), tables: tables.into(), ..self.clone() }
     }
 
-    /// The inputs and outputs; a caller that changes them keeps the rules of [`Circuit::new`].
+    /// Returns the inputs and outputs; a caller that changes them must keep the rules of
+    /// [`Circuit::new`].
     pub(crate) fn ports_mut(&mut self) -> (&mut [Input], &mut [Output]) {
         (&mut self.inputs, &mut self.outputs)
     }
 
-    /// The same circuit under another name.
+    /// Returns the same circuit under another name.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same circuit with what the numbers of its output [`Circuit::FAILURE`] mean, from 1 on;
-    /// no part of its digest.
+    /// Sets what the numbers of the output [`Circuit::FAILURE`] mean, from 1 on; not part of the
+    /// digest.
     pub fn with_failures(mut self, failures: impl Into<Arc<[Failure]>>) -> Self {
         self.failures = failures.into();
         self
     }
 
-    /// What the numbers of the output [`Circuit::FAILURE`] mean, from 1 on.
+    /// Returns what the numbers of the output [`Circuit::FAILURE`] mean, from 1 on.
     pub fn failures(&self) -> &[Failure] {
         &self.failures
     }
 
-    /// The failure that the bits of an output tell of: none if it is another output, or all is
-    /// well.
+    /// Returns the failure that the bits of an output report: `None` if it is another output, or
+    /// nothing failed.
     pub fn failure(&self, output: &Output, bits: &[bool]) -> Option<&Failure> {
         if self.failures.is_empty() || output.name != Circuit::FAILURE {
             return None;
@@ -332,42 +335,42 @@ impl Circuit {
         self.failures.get(number.checked_sub(1)?)
     }
 
-    /// The circuit's name; no part of its digest.
+    /// Returns the circuit's name; it is not part of the digest.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The inputs, in wire order.
+    /// Returns the inputs, in wire order.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// The outputs, in wire order.
+    /// Returns the outputs, in wire order.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// The components; the last one is the main one.
+    /// Returns the components; the last one is the main one.
     pub fn components(&self) -> &[Component] {
         &self.components
     }
 
-    /// The tables of its look-ups.
+    /// Returns the tables of its look-ups.
     pub fn tables(&self) -> &[Table] {
         &self.tables
     }
 
-    /// The tables, shared.
+    /// Returns the shared tables.
     pub(crate) fn shared_tables(&self) -> Arc<[Table]> {
         self.tables.clone()
     }
 
-    /// The main component.
+    /// Returns the main component.
     pub fn main(&self) -> &Component {
         self.components.last().expect("Circuit::new refuses a program without components")
     }
 
-    /// The same program with its inputs given to other owners, one entry per input.
+    /// Returns the same program with its inputs given to other owners, one entry per input.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when `owners` has another length than the inputs.
@@ -388,7 +391,7 @@ impl Circuit {
         Ok(self)
     }
 
-    /// The same program with its outputs sent to other receivers, one entry per output.
+    /// Returns the same program with its outputs sent to other receivers, one entry per output.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when `receivers` has another length than the outputs.

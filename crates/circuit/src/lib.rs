@@ -1,6 +1,6 @@
 //! Boolean circuits: what is computed.
 //!
-//! The bottom of the house: nothing here knows of parties' secrets, networks or cryptography.
+//! The lowest layer: nothing here knows of parties' secrets, networks or cryptography.
 
 pub mod bristol;
 pub mod builder;

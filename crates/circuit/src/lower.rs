@@ -1,16 +1,16 @@
-//! Look-ups as gates, for protocols that know XOR, AND and NOT only.
+//! Look-ups as gates, for protocols that only know XOR, AND and NOT.
 //!
-//! Every table becomes a component, every look-up a call of it, so the program grows by the tables'
-//! gates once, however many look-ups there are.
+//! Every table becomes a component, and every look-up a call of it, so the program grows by each
+//! table's gates only once.
 //!
 //! # The gates of a table
 //! Each output is a polynomial over GF(2) in the inputs x_1 … x_k, its algebraic normal form. For
-//! some number l of inputs, all products of the first l that any polynomial needs are made once,
-//! and shared: 2^l − l − 1 ANDs at most. Sums of them are free. The other k − l inputs are split
-//! off one by one, by f = g ⊕ x·h with g and h free of x, which takes 2^(k−l) − 1 ANDs at most for
-//! each output. All l are tried and the one with the fewest ANDs is kept: random tables of 8 bits
-//! in take 81 ANDs for 8 outputs (l = 6), 26 for one (l = 4), and never more than 2^8 − 9 = 247 (l
-//! = 8). Constant and linear outputs cost nothing.
+//! some number l of inputs, all products of the first l that any polynomial needs are made once and
+//! shared: at most 2^l − l − 1 ANDs. Sums of them are free. The other k − l inputs are split off
+//! one by one, by f = g ⊕ x·h with g and h free of x, which takes at most 2^(k−l) − 1 ANDs for each
+//! output. All l are tried and the one with the fewest ANDs is kept: random tables of 8 bits in
+//! take 81 ANDs for 8 outputs (l = 6), 26 for one (l = 4), and never more than 2^8 − 9 = 247 (l =
+//! 8). Constant and linear outputs cost nothing.
 //!
 //! The AES S-box is recognised and takes the 32 ANDs of its own circuit.
 
@@ -18,10 +18,10 @@ use crate::builder::{Bit, ComponentBuilder, Gates};
 use crate::builtin::sbox;
 use crate::{Call, Circuit, Component, Program, Step, Table, WireRange};
 
-/// The same function without look-ups: tables become components, and look-ups calls of them. The
-/// ports, and everything else, stay as they are.
+/// Returns the same function without look-ups: tables become components, and look-ups calls of
+/// them. The ports, and everything else, stay as they are.
 ///
-/// What parties agree on is the circuit with its look-ups: this one has another
+/// Parties agree on the circuit with its look-ups: this one has another
 /// [`digest`](Circuit::digest).
 pub fn lower_lookups(circuit: &Circuit) -> Circuit {
     if circuit.tables().is_empty() {
@@ -49,7 +49,8 @@ fn used_tables(component: &Component) -> impl Iterator<Item = usize> + use<'_> {
     })
 }
 
-/// A component with calls in the place of its look-ups; other components have moved on by `moved`.
+/// Returns a component with calls in place of its look-ups; the indices of other components have
+/// grown by `moved`.
 fn with_calls(old: &Component, moved: u32, place: impl Fn(u32) -> u32) -> Component {
     let mut new = Component { lookups: Vec::new(), lookup_inputs: Vec::new(), ..old.clone() };
     new.calls.iter_mut().for_each(|call| call.component += moved);
@@ -72,7 +73,7 @@ fn with_calls(old: &Component, moved: u32, place: impl Fn(u32) -> u32) -> Compon
     new
 }
 
-/// A component that computes a table: the cheapest of all that the module describes.
+/// Returns a component that computes a table: the cheapest of all that the module describes.
 fn gates_of(table: &Table) -> Component {
     let build = |make: &dyn Fn(&mut Gates, &[Bit]) -> Vec<Bit>| {
         let mut builder = ComponentBuilder::new("table");
@@ -93,8 +94,8 @@ fn gates_of(table: &Table) -> Component {
         .clone()
 }
 
-/// The algebraic normal forms of a table's outputs: bit i of entry s says whether the product of
-/// the inputs in the set s is a term of output i.
+/// Returns the algebraic normal forms of a table's outputs: bit i of entry s says whether the
+/// product of the inputs in the set s is a term of output i.
 fn coefficients(table: &Table) -> Vec<u64> {
     let mut coefficients = table.entries().to_vec();
     for input in 0..table.inputs() {
@@ -123,9 +124,9 @@ impl<'a> Polynomials<'a> {
         Polynomials { gates, inputs, coefficients, low, products }
     }
 
-    /// All outputs of the table whose coefficients these are.
+    /// Returns all outputs of the table that has these coefficients.
     fn of(mut self, table: &Table) -> Vec<Bit> {
-        // Small sets first, so that larger ones find their parts made.
+        // Small sets first, so that larger ones can use them.
         let mut needed: Vec<usize> =
             (0..1 << self.low).filter(|&set| self.is_needed(set)).collect();
         needed.sort_by_key(|set| set.count_ones());
@@ -139,8 +140,8 @@ impl<'a> Polynomials<'a> {
         self.coefficients.iter().skip(set).step_by(1 << self.low).any(|&terms| terms != 0)
     }
 
-    /// The product of a set of low inputs: of two parts that are there, as equal as can be, or else
-    /// of one input and the others.
+    /// Returns the product of a set of low inputs: of two existing parts, as equal as possible, or
+    /// else of one input and the others.
     fn product(&mut self, set: usize) -> Bit {
         if let Some(product) = self.products[set] {
             return product;
@@ -157,8 +158,8 @@ impl<'a> Polynomials<'a> {
         product
     }
 
-    /// The terms of an output whose inputs from `upto` on are exactly those in the set `high`,
-    /// without these inputs.
+    /// Returns the terms of an output whose inputs from `upto` on are exactly those in the set
+    /// `high`, without these inputs.
     fn sum(&mut self, output: u32, upto: usize, high: usize) -> Bit {
         if upto == self.low as usize {
             return (0..1 << upto)

@@ -3,11 +3,11 @@
 use crate::{Circuit, CircuitError, Type};
 
 impl Circuit {
-    /// The same program with other types of its inputs and outputs, one for each.
+    /// Returns the same program with other types for its inputs and outputs, one for each.
     ///
     /// # Errors
-    /// [`CircuitError::Invalid`] when there are not as many types as ports, or one has another
-    /// width than its port.
+    /// [`CircuitError::Invalid`] when there are not as many types as ports, or the width of a type
+    /// differs from its port's.
     pub fn with_types(
         mut self,
         inputs: Vec<Type>,
@@ -40,11 +40,11 @@ impl Circuit {
         }
     }
 
-    /// The same program with other names of its inputs and outputs, one for each.
+    /// Returns the same program with other names for its inputs and outputs, one for each.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when there are not as many names as ports, one is empty, two
-    /// inputs or two outputs have the same, or the output that tells of failed asserts
+    /// inputs or two outputs have the same one, or the output that reports failed asserts
     /// ([`Circuit::FAILURE`]) would lose its name.
     pub fn with_names(
         mut self,

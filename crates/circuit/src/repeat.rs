@@ -1,12 +1,12 @@
 //! Repeats: a component that is used round after round.
 //!
-//! A [`Repeat`] says in one step what a loop of calls says in many. Its arguments, joined in order,
-//! are the component's inputs: wires that are the same in every round, wires that each round hands
+//! A [`Repeat`] does in one step what a loop of calls does in many. Its arguments, joined in order,
+//! are the component's inputs: wires that are the same in every round, wires that each round passes
 //! on to the next, consecutive parts of a list of wires, or the number of the round.
 //!
-//! The component's first outputs are what a round hands on, in the order of the carried arguments.
-//! The last round's are the repeat's first outputs. The other outputs of every round follow them,
-//! the first round's first.
+//! The component's first outputs are what a round passes on, in the order of the carried arguments.
+//! Those of the last round are the repeat's first outputs. The other outputs of every round follow
+//! them, the first round's first.
 
 use crate::{Component, Wire, WireRange};
 
@@ -22,8 +22,8 @@ pub struct Repeat {
     pub first_arg: u32,
     /// How many arguments there are.
     pub arg_count: u32,
-    /// The outputs become the wires `first_output ..`: what the last round hands on, then the other
-    /// outputs of each round.
+    /// The outputs become the wires `first_output ..`: what the last round passes on, then the
+    /// other outputs of each round.
     pub first_output: Wire,
 }
 
@@ -32,9 +32,9 @@ pub struct Repeat {
 pub enum RepeatArg {
     /// The same wires in every round.
     Fixed(Ranges),
-    /// These wires in the first round; then what the round before hands on.
+    /// These wires in the first round, then what the previous round passes on.
     Carried(Ranges),
-    /// As many wires for each round: the first ones for the first round, and so on.
+    /// The same number of wires for each round: the first ones for the first round, and so on.
     Strided(Ranges),
     /// The low `bits` bits, least significant first, of `start + step · round`, modulo 2^64.
     Counter {
@@ -57,7 +57,7 @@ pub struct Ranges {
 }
 
 impl RepeatArg {
-    /// The wires that it names, if any.
+    /// Returns the wires that it names, if any.
     pub(crate) fn ranges(&self) -> Option<Ranges> {
         match *self {
             RepeatArg::Fixed(ranges) | RepeatArg::Carried(ranges) | RepeatArg::Strided(ranges) => {
@@ -67,7 +67,7 @@ impl RepeatArg {
         }
     }
 
-    /// The same with other ranges in place of its own.
+    /// Returns the argument with other ranges in place of its own.
     pub(crate) fn with_ranges(self, ranges: Ranges) -> RepeatArg {
         match self {
             RepeatArg::Fixed(_) => RepeatArg::Fixed(ranges),
@@ -78,34 +78,34 @@ impl RepeatArg {
     }
 }
 
-/// Bit `bit` of the number of a round.
+/// Returns bit `bit` of the number of a round.
 pub(crate) fn counter_bit(start: u64, step: u64, round: u32, bit: u32) -> bool {
     start.wrapping_add(step.wrapping_mul(round.into())) >> bit & 1 == 1
 }
 
 impl Component {
-    /// The arguments of one of its repeats.
+    /// Returns the arguments of one of its repeats.
     pub fn args_of(&self, repeat: Repeat) -> &[RepeatArg] {
         &self.repeat_args[repeat.first_arg as usize..][..repeat.arg_count as usize]
     }
 
-    /// The runs of wires that part of an argument names.
+    /// Returns the runs of wires that part of an argument names.
     pub(crate) fn ranges_of(&self, ranges: Ranges) -> &[WireRange] {
         &self.call_args[ranges.first as usize..][..ranges.count as usize]
     }
 
-    /// The wires of some ranges, in order.
+    /// Returns the wires of some ranges, in order.
     pub(crate) fn wires_of(&self, ranges: Ranges) -> impl Iterator<Item = Wire> + Clone {
         self.ranges_of(ranges).iter().flat_map(|range| range.first..range.first + range.len)
     }
 
-    /// All wires that a repeat reads, each as often as an argument names it.
+    /// Returns all wires that a repeat reads, each as often as an argument names it.
     pub fn read_by(&self, repeat: Repeat) -> impl Iterator<Item = Wire> + Clone {
         let ranges = self.args_of(repeat).iter().filter_map(RepeatArg::ranges);
         ranges.flat_map(|ranges| self.wires_of(ranges))
     }
 
-    /// How many wires a round of a repeat hands on to the next.
+    /// Returns how many wires a round of a repeat passes on to the next.
     pub fn carried_by(&self, repeat: Repeat) -> u32 {
         let carried = self.args_of(repeat).iter().map(|arg| match arg {
             RepeatArg::Carried(ranges) => self.ranges_of(*ranges).iter().map(|r| r.len).sum(),
@@ -114,13 +114,13 @@ impl Component {
         carried.sum()
     }
 
-    /// How many wires a repeat writes if the component that it names has so many outputs.
+    /// Returns how many wires a repeat writes if its component has this many outputs.
     pub fn written_by(&self, repeat: Repeat, outputs: u32) -> u32 {
         let carried = self.carried_by(repeat);
         carried + repeat.count * (outputs - carried)
     }
 
-    /// The rounds of a repeat, one after the other.
+    /// Returns the rounds of a repeat, one after the other.
     pub fn rounds(&self, repeat: Repeat) -> Rounds<'_> {
         Rounds {
             component: self,
@@ -136,7 +136,7 @@ impl Component {
 pub enum Source {
     /// A wire of the component with the repeat.
     Wire(Wire),
-    /// The output with this number of the round before.
+    /// The output with this number of the previous round.
     Before(u32),
     /// A bit of the round's number.
     Constant(bool),
@@ -147,15 +147,15 @@ pub enum Source {
 pub struct Rounds<'a> {
     component: &'a Component,
     repeat: Repeat,
-    /// How many rounds have been handed out.
+    /// How many rounds have been returned.
     round: u32,
-    /// Where the next part of each list of wires begins: a range, and the wires of it that are
-    /// gone.
+    /// Where the next part of each list of wires begins: a range, and how many of its wires are
+    /// used up.
     places: Vec<(u32, u32)>,
 }
 
 impl Rounds<'_> {
-    /// The inputs of the next round, in place of what `sources` has; false after the last.
+    /// Replaces `sources` by the inputs of the next round; returns false after the last.
     pub fn next(&mut self, sources: &mut Vec<Source>) -> bool {
         sources.clear();
         if self.round == self.repeat.count {

@@ -1,17 +1,17 @@
-//! Inputs that nobody knows: every party brings a share, and the circuit computes on their XOR.
+//! Inputs that nobody knows: every party gives a share, and the circuit computes on their XOR.
 //!
-//! A wrapper component puts the shares together and calls the circuit as it was. It has XOR gates
-//! only, which are free in every protocol, so no protocol needs to know of shares.
+//! A wrapper component combines the shares and calls the circuit as it was. It has only XOR gates,
+//! which are free in every protocol, so no protocol needs to know of shares.
 
 use symbolon_errors::PartyId;
 
 use crate::{Call, Circuit, CircuitError, Component, Input, Program, Step, WireRange};
 
 impl Circuit {
-    /// The same function with some of its inputs given as XOR shares: where `shared` (one entry per
-    /// input) is set, the input `x` is replaced by one input of the same type for each of the
-    /// `parties` parties, called `x.0`, `x.1`, … and owned by party 0, 1, …. The old input is the
-    /// XOR of all shares, and its owner no longer matters.
+    /// Returns the same function with some of its inputs given as XOR shares: where `shared` (one
+    /// entry per input) is set, the input `x` is replaced by one input of the same type for each of
+    /// the `parties` parties, called `x.0`, `x.1`, … and owned by party 0, 1, …. The old input is
+    /// the XOR of all shares, and its owner no longer matters.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when `shared` has another length than the inputs, there are no

@@ -1,4 +1,4 @@
-//! How big a program is: what it will cost, before it is run.
+//! The size of a program: what it will cost, before it is run.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Stats {
     pub and_depth: u32,
     /// Wires of the flattened program: one per input bit, gate and output of a look-up.
     pub wires: u64,
-    /// Slots that a walk over the plan needs: the live wires at their most numerous, with the room
+    /// Slots that a walk over the plan needs: the most wires that are live at once, with the room
     /// that calls take.
     pub live_width: u64,
     /// Bits of all inputs.
@@ -32,8 +32,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Measures a circuit, look-ups as look-ups. Plans it and walks it once; the memory follows the
-    /// live wires.
+    /// Measures a circuit with its look-ups. Plans it and walks it once; memory grows with the live
+    /// wires.
     pub fn of(circuit: &Circuit) -> Stats {
         Stats::of_plan(&Plan::with_lookups(circuit))
     }
@@ -70,7 +70,7 @@ pub struct LookupCount {
 }
 
 impl LookupCount {
-    /// The look-ups of a circuit as written, by shape in ascending order.
+    /// Returns the look-ups of a circuit as written, by shape in ascending order.
     pub fn of(circuit: &Circuit) -> Vec<LookupCount> {
         let mut counts = BTreeMap::new();
         for (table, count) in circuit.tables().iter().zip(table_uses(circuit)) {
@@ -82,7 +82,7 @@ impl LookupCount {
     }
 }
 
-/// How often each table is looked up in. The limit of a program's gates keeps sums from
+/// Returns how often each table is used. The limit on a program's gates keeps sums from
 /// overflowing.
 fn table_uses(circuit: &Circuit) -> Vec<u64> {
     let mut uses = vec![0; circuit.tables().len()];
@@ -112,7 +112,7 @@ fn table_uses(circuit: &Circuit) -> Vec<u64> {
     uses
 }
 
-/// The exact AND-depth, by one walk with a depth per slot. A depth beyond `u32` saturates.
+/// Computes the exact AND-depth, by one walk with a depth per slot. A depth beyond `u32` saturates.
 fn and_depth(plan: &Plan) -> u32 {
     let mut depths = vec![0u32; plan.slots()];
     let mut deepest = 0;

@@ -1,4 +1,4 @@
-//! What look-up gates look things up in.
+//! The tables of look-up gates.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ impl Table {
     /// The most outputs a table may have.
     pub const MAX_OUTPUTS: u32 = 64;
 
-    /// A table of `inputs` bits in (1 to [`MAX_INPUTS`](Self::MAX_INPUTS)) and `outputs` bits out
-    /// (1 to [`MAX_OUTPUTS`](Self::MAX_OUTPUTS)).
+    /// Creates a table of `inputs` bits in (1 to [`MAX_INPUTS`](Self::MAX_INPUTS)) and `outputs`
+    /// bits out (1 to [`MAX_OUTPUTS`](Self::MAX_OUTPUTS)).
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when a number of bits is out of range, there are not 2^`inputs`
@@ -66,22 +66,22 @@ impl Table {
         Ok(())
     }
 
-    /// How many bits choose an entry.
+    /// Returns how many bits choose an entry.
     pub fn inputs(&self) -> u32 {
         self.inputs
     }
 
-    /// How many bits an entry has.
+    /// Returns how many bits an entry has.
     pub fn outputs(&self) -> u32 {
         self.outputs
     }
 
-    /// The entries, by index: 2^[`inputs`](Self::inputs) of them.
+    /// Returns the entries, by index: 2^[`inputs`](Self::inputs) of them.
     pub fn entries(&self) -> &[u64] {
         &self.entries
     }
 
-    /// The entry with this index.
+    /// Returns the entry with this index.
     ///
     /// # Panics
     /// When the index is not below 2^[`inputs`](Self::inputs).
@@ -89,7 +89,7 @@ impl Table {
         self.entries[index]
     }
 
-    /// An upper bound of the gates that can stand in a look-up's place (see
+    /// Returns an upper bound on the gates that can replace a look-up (see
     /// [`crate::lower_lookups`]): at most 2^k products, and for every output a sum of all of them,
     /// term by term, with a product and a sum for at most every second one.
     pub(crate) fn most_gates(&self) -> u64 {

@@ -15,7 +15,7 @@ impl Choices {
         Choices(seed)
     }
 
-    /// The next 64 bits (SplitMix64).
+    /// Returns the next 64 bits (SplitMix64).
     pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -24,13 +24,13 @@ impl Choices {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is at least 1.
+    /// Returns a number below `bound`, which is at least 1.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
         (self.word() % u64::from(bound)) as u32
     }
 }
 
-/// `n` pseudo-random bits.
+/// Returns `n` pseudo-random bits.
 pub(crate) fn bits(seed: u64, n: usize) -> Vec<bool> {
     let mut choices = Choices::new(seed);
     (0..n).map(|_| choices.word() & 1 == 1).collect()
@@ -135,7 +135,7 @@ fn component(choices: &mut Choices, program: &Program, steps: u32, wide: bool) -
     made
 }
 
-/// Adds a look-up by random wires; gives the number of its results.
+/// Adds a look-up with random wires; returns the number of its results.
 fn lookup(choices: &mut Choices, tables: &[Table], made: &mut Component, wires: u32) -> u32 {
     let index = choices.below(tables.len() as u32);
     let table = &tables[index as usize];
@@ -151,7 +151,7 @@ fn lookup(choices: &mut Choices, tables: &[Table], made: &mut Component, wires: 
     table.outputs()
 }
 
-/// Adds a call whose arguments are random runs of the wires so far; gives the number of its
+/// Adds a call whose arguments are random runs of the wires so far; returns the number of its
 /// results.
 fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wires: u32) -> u32 {
     let index = choices.below(earlier.len() as u32);
@@ -170,7 +170,8 @@ fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wire
     callee.outputs.len() as u32
 }
 
-/// Adds a repeat of up to five rounds with arguments of all kinds; gives the number of its results.
+/// Adds a repeat of up to five rounds with arguments of all kinds; returns the number of its
+/// results.
 fn repeat(choices: &mut Choices, earlier: &[Component], made: &mut Component, wires: u32) -> u32 {
     let index = choices.below(earlier.len() as u32);
     let callee = &earlier[index as usize];
@@ -216,7 +217,7 @@ fn repeat(choices: &mut Choices, earlier: &[Component], made: &mut Component, wi
     carried + count * (outputs - carried)
 }
 
-/// The same circuit with calls in the place of its repeats, and constants for their counters.
+/// Returns the same circuit with calls in place of its repeats, and constants for their counters.
 pub(crate) fn without_repeats(with: &Circuit) -> Circuit {
     let old = with.components();
     let components = old.iter().map(|component| written_out(component, old)).collect();

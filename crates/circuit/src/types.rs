@@ -1,4 +1,4 @@
-//! Types of inputs and outputs: they fix widths and how values are written.
+//! Types of inputs and outputs, which determine widths and how values are written.
 
 /// The type of an input or output.
 ///
@@ -52,13 +52,13 @@ pub enum Type {
 }
 
 impl Type {
-    /// An array of `len` unsigned integers of `width` bits.
+    /// Returns an array of `len` unsigned integers of `width` bits.
     pub fn words(len: u32, width: u32) -> Type {
         Type::Array { len, elem: Box::new(Type::Uint(width)) }
     }
 
-    /// The width in bits; saturates instead of overflowing, so that a hostile type is refused
-    /// as too wide and never wraps.
+    /// Returns the width in bits; it saturates instead of wrapping, so that a hostile type is
+    /// refused as too wide.
     pub fn width(&self) -> u64 {
         match self {
             Type::Uint(width) | Type::Int(width) => u64::from(*width),
@@ -78,7 +78,7 @@ impl Type {
         }
     }
 
-    /// How many wires hold the number of an enumeration's variant.
+    /// Returns how many wires hold the number of an enumeration's variant.
     pub(crate) fn tag_bits(&self) -> usize {
         match self {
             Type::Enum { variants, .. } => {
@@ -88,7 +88,7 @@ impl Type {
         }
     }
 
-    /// The type that an `Option` may hold, for an enumeration of that form.
+    /// Returns the type that an `Option` may hold, for an enumeration of that form.
     pub(crate) fn optional(&self) -> Option<&Type> {
         match self {
             Type::Enum { name, variants } if name == "Option" => match &variants[..] {
@@ -109,8 +109,8 @@ fn sum(parts: &[Type]) -> u64 {
 }
 
 impl std::fmt::Display for Type {
-    /// `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `(bool, int8)`, the name of a
-    /// structure, `Option<uint8>`.
+    /// Writes `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `(bool, int8)`, the name of
+    /// a structure, `Option<uint8>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Type::Uint(width) => write!(f, "uint{width}"),

@@ -1,4 +1,4 @@
-//! Reading types as they are shown.
+//! Reads types as they are shown.
 
 use std::str::FromStr;
 
@@ -30,7 +30,7 @@ impl FromStr for Type {
     }
 }
 
-/// What is left of the text.
+/// The rest of the text.
 struct Text<'t>(&'t str);
 
 impl Text<'_> {
@@ -57,7 +57,7 @@ impl Text<'_> {
         number.map_err(|_| ParseTypeError("a number is missing or too large"))
     }
 
-    /// A type that is nested at most so deep, and how deep it is.
+    /// Reads a type that is nested at most this deep; returns it and its depth.
     fn ty(&mut self, most: usize) -> Result<(Type, usize), ParseTypeError> {
         const DEEP: ParseTypeError = ParseTypeError("the type is nested too deep");
         let inner = most.checked_sub(1).ok_or(DEEP)?;
@@ -73,7 +73,7 @@ impl Text<'_> {
         Ok((ty, depth))
     }
 
-    /// A type that is not an array; those in it are nested at most `inner` deep.
+    /// Reads a type that is not an array; types in it are nested at most `inner` deep.
     fn unit(&mut self, inner: usize) -> Result<(Type, usize), ParseTypeError> {
         if self.take("(") {
             let (mut parts, mut deepest) = (Vec::new(), 0);

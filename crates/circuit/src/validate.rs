@@ -6,8 +6,8 @@ use crate::{
     CircuitError, Component, Input, Lookup, Output, Program, Ranges, Repeat, RepeatArg, Step, Table,
 };
 
-/// A flattened program may have at most this many gates: enough for anyone, and small enough that
-/// counts of gates, bytes and hashes never overflow.
+/// A flattened program may have at most this many gates: enough for any use, and so few that counts
+/// of gates, bytes and hashes never overflow.
 const MAX_GATES: u64 = 1 << 48;
 
 /// A component may have at most this many wires, so that slots of a caller's and a callee's frame
@@ -16,7 +16,7 @@ pub(crate) const MAX_WIRES: u32 = 1 << 30;
 
 /// A component's lists of calls, arguments and look-ups may have at most this many entries, so that
 /// turning look-ups into calls never makes one that a `u32` cannot index. Its repeats may read at
-/// most so many wires, each counted as often as an argument names it.
+/// most this many wires, each counted as often as an argument names it.
 const MAX_LIST: u64 = 1 << 31;
 
 pub(crate) fn check(
@@ -61,7 +61,7 @@ fn check_ports<'a>(
     Ok(())
 }
 
-/// Refuses names of ports that are empty or there twice.
+/// Refuses names of ports that are empty or occur twice.
 pub(crate) fn check_names<'a>(
     kind: &str,
     list: impl IntoIterator<Item = &'a String>,
@@ -140,7 +140,7 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
                 for i in 0..lookup.output_count {
                     wires.write(lookup.first_output.saturating_add(i))?;
                 }
-                // Protocols without look-ups call a component in its place.
+                // Protocols without look-ups call a component instead.
                 size += program.tables[lookup.table as usize].most_gates() + 1;
             }
         }
@@ -190,16 +190,16 @@ fn check_lists(component: &Component, tables: &[Table]) -> Result<(), CircuitErr
     Ok(())
 }
 
-/// What a repeat means where it stands.
+/// The shape of a repeat in its component.
 struct Shape {
     repeat: Repeat,
     /// How many wires it writes.
     written: u64,
-    /// How many bits of its number every round gets.
+    /// How many bits of the round's number every round gets.
     constants: u64,
 }
 
-/// Checks the wires of a repeat; gives the gates of all rounds.
+/// Checks the wires of a repeat; returns the gates of all rounds.
 fn check_repeat(
     component: &Component,
     &Shape { repeat, written, constants }: &Shape,
@@ -222,7 +222,8 @@ fn check_repeats(components: &[Component], index: usize) -> Result<Vec<Shape>, C
     component.repeats.iter().map(|&repeat| shape(components, index, repeat, &mut read)).collect()
 }
 
-/// Checks a repeat but for the wires that it reads and writes; adds up how many are `read`.
+/// Checks everything of a repeat except the wires that it reads and writes; adds the number of
+/// wires read to `read`.
 fn shape(
     components: &[Component],
     index: usize,
@@ -266,7 +267,7 @@ fn shape(
             }
         };
         passed += width;
-        // What is passed bounds how often anything is looked at, however the arguments overlap.
+        // The number of bits passed bounds this work, however the arguments overlap.
         if width == 0 || passed > u64::from(callee.inputs) {
             return refuse("a repeat passes a wrong number of wires");
         }
@@ -279,7 +280,7 @@ fn shape(
     Ok(Shape { repeat, written, constants })
 }
 
-/// How many wires some ranges have; adds them to those `read`.
+/// Returns how many wires some ranges have, and adds them to `read`.
 fn count(component: &Component, ranges: Ranges, read: &mut u64) -> Result<u64, CircuitError> {
     let before = *read;
     let found = (ranges.first as usize)
@@ -350,7 +351,7 @@ fn check_call(
     for i in 0..callee.outputs.len() as u32 {
         wires.write(call.first_output.saturating_add(i))?;
     }
-    // The call itself counts too: a walk spends time on it even when there is no gate inside.
+    // The call itself counts too: a walk spends time on it even if it has no gates.
     Ok(sizes[callee_index].saturating_add(1))
 }
 

@@ -1,5 +1,5 @@
-//! Circuit files written by others, checked with published vectors. The files are not part of the
-//! project: the tests look for them in the folder that `SYMBOLON_TEST_CIRCUITS` names, or else
+//! Circuit files written by others, checked against published vectors. The files are not part of
+//! the project: the tests look for them in the folder that `SYMBOLON_TEST_CIRCUITS` names, or else
 //! next to the repository, and say so when there are none.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use sha1::Digest;
 use symbolon_circuit::bristol::{self, Format};
 use symbolon_circuit::{Circuit, Plan, Stats, eval_ports, eval_words, optimise};
 
-/// The folder with the files, or `None` when it is not there.
+/// Returns the folder with the files, or `None` when it is not there.
 fn folder() -> Option<PathBuf> {
     let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
@@ -40,7 +40,7 @@ fn bits_in_order(bytes: &[u8]) -> Vec<bool> {
     bytes.iter().flat_map(|byte| (0..8).rev().map(move |i| byte >> i & 1 == 1)).collect()
 }
 
-/// One big-endian integer, least significant bit first: the order of Bristol Fashion.
+/// Returns one big-endian integer, least significant bit first: the order of Bristol Fashion.
 fn bits_of_integer(bytes: &[u8]) -> Vec<bool> {
     bits_in_order(bytes).into_iter().rev().collect()
 }
@@ -116,7 +116,8 @@ fn aes_of_the_old_format() {
     }
 }
 
-/// One block of a hash with Merkle–Damgård padding: the message, a one, zeros, its length in bits.
+/// Returns one block of a hash with Merkle–Damgård padding: the message, a one, zeros, its length
+/// in bits.
 fn padded(message: &[u8]) -> Vec<u8> {
     let mut block = message.to_vec();
     block.push(0x80);

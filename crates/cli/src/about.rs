@@ -1,4 +1,4 @@
-//! What the program says of itself: its version, completions for shells, manual pages.
+//! What the program says about itself: its version, completions for shells, manual pages.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ pub struct ManArgs {
     pub out: Option<PathBuf>,
 }
 
-/// Everything that two sides may have to compare, a line each.
+/// Returns everything that two sides may have to compare, one line each.
 pub fn version() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
@@ -42,7 +42,7 @@ pub fn version() -> &'static str {
 /// Prints a script of completions for this command line.
 ///
 /// # Errors
-/// As [`print`](fn@print).
+/// Those of [`print`](fn@print).
 pub fn completions(args: &CompletionsArgs, command: &mut clap::Command) -> CliResult<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "symbolon", &mut script);
@@ -76,7 +76,7 @@ fn write_pages(command: &clap::Command, name: &str, folder: &Path) -> CliResult<
 
 fn page(command: &clap::Command) -> CliResult<Vec<u8>> {
     let mut text = Vec::new();
-    // The long version has lines of its own, which a heading has no room for.
+    // The long version has several lines, for which a heading has no room.
     let command = command.clone().long_version(None::<&str>);
     clap_mangen::Man::new(command)
         .render(&mut text)

@@ -1,4 +1,4 @@
-//! The arguments of commands, and those that several have in common.
+//! The arguments of commands, and those that several commands share.
 
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ pub struct PortArgs {
 }
 
 impl PortArgs {
-    /// The types and names.
+    /// Returns the types and names.
     pub fn labels(&self) -> Labels {
         Labels { types: self.types.clone(), names: self.names.clone() }
     }
@@ -575,7 +575,7 @@ pub struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// The format that was asked for, or that the file's name says.
+    /// Returns the requested format, or the one that the file's name implies.
     pub fn format(&self) -> ExportFormat {
         let native = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "sbc");
         let default = match self.out.as_ref().is_some_and(native) {

@@ -1,4 +1,4 @@
-//! Many evaluations of one circuit: values by the line, outputs by the line.
+//! Many evaluations of one circuit: one line of values and one line of outputs for each.
 
 use symbolon::circuit::{Circuit, Output, PartyId};
 use symbolon::{Config, Inputs, InputsBuilder, Outputs, Port, Session, store::Store, stored};
@@ -14,7 +14,7 @@ use crate::results::{ChoiceJson, OutputJson};
 use crate::timeline::Timeline;
 use crate::values::Resolved;
 
-/// This party's values of all evaluations: of each input one, or one for each.
+/// This party's values for all evaluations: for each input, one value or one for each evaluation.
 pub struct BatchInputs<'v> {
     circuit: &'v Circuit,
     party: PartyId,
@@ -52,7 +52,7 @@ impl<'v> BatchInputs<'v> {
             values.push((*place, lines));
         }
         let all = BatchInputs { circuit, party, values };
-        // What a user got wrong is told before anybody is troubled.
+        // A user's mistakes are reported before the peers are contacted.
         for number in 0..executions {
             all.fill(number)?.finish().map_err(|error| {
                 CliError::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
@@ -61,7 +61,7 @@ impl<'v> BatchInputs<'v> {
         Ok(all)
     }
 
-    /// The inputs of one evaluation.
+    /// Returns the inputs of one evaluation.
     pub fn get(&self, number: u64) -> symbolon::Result<Inputs> {
         self.fill(number)?.finish()
     }
@@ -76,16 +76,16 @@ impl<'v> BatchInputs<'v> {
     }
 }
 
-/// In how many evaluations of a batch an assert failed.
+/// How many evaluations of a batch had a failed assert.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FailedAsserts {
     count: u64,
-    /// The first of them, counted from 1 as lines of a file are, and the assert.
+    /// The first of them, counted from 1 like lines of a file, and the assert.
     first: Option<(u64, String)>,
 }
 
 impl FailedAsserts {
-    /// Takes in what was learnt of the evaluation `number`, counted from 1.
+    /// Adds the outputs of evaluation `number`, counted from 1.
     pub fn add(&mut self, circuit: &Circuit, number: u64, outputs: &Outputs) {
         let bits = outputs.into_iter().map(|output| output.bits.as_deref());
         if let Some(text) = failed_assert(circuit, bits) {
@@ -108,23 +108,22 @@ impl FailedAsserts {
     }
 }
 
-/// What is shown of one evaluation.
+/// Returns what is shown of one evaluation.
 pub fn shown(declared: &[Output], outputs: &Outputs, parties: u16) -> Vec<Option<String>> {
     OutputJson::all(declared, outputs, parties).iter().map(OutputJson::text).collect()
 }
 
-/// One line for one evaluation.
+/// Returns the line for one evaluation.
 pub fn line(outputs: &[Option<String>]) -> String {
     let texts: Vec<&str> = outputs.iter().flatten().map(String::as_str).collect();
     texts.join("\t") + "\n"
 }
 
-/// Connects and evaluates all of them, `one_by_one` when they are prepared together and then run
-/// one after the other; `each` is handed what this party learns of one after the
-/// other.
+/// Connects and evaluates all of them; with `one_by_one` they are prepared together and then run
+/// one after the other. `each` receives what this party learns, evaluation by evaluation.
 ///
 /// # Errors
-/// As the library has them, and what `each` fails with.
+/// Those of the library and of `each`.
 pub fn play_batch(
     config: Config,
     inputs: &BatchInputs<'_>,
@@ -164,10 +163,10 @@ pub fn play_batch(
     Ok(PartyResult { failed: asserts, phases, runs, spans, choice, ..PartyResult::empty() })
 }
 
-/// Connects and runs all of them on what is stored, several online at a time.
+/// Connects and runs all of them on stored material, several online at a time.
 ///
 /// # Errors
-/// As the library has them.
+/// Those of the library.
 pub fn play_stored(
     config: Config,
     store: &Store,

@@ -1,4 +1,4 @@
-//! `symbolon bench`: what triples and circuits cost on this machine, or between two.
+//! `symbolon bench`: the cost of triples and circuits on this machine, or between two.
 
 pub mod args;
 mod csv;
@@ -26,7 +26,7 @@ use result::{BenchJson, Measured};
 /// Runs all parties as processes on this machine and prints how fast they were.
 ///
 /// # Errors
-/// As `local`; a usage failure when the report cannot be written.
+/// Those of `local`; a usage failure when the report cannot be written.
 pub fn command(args: &BenchArgs) -> CliResult<()> {
     progress::set_up(&args.show, "bench", "")?;
     let settings = plan::settings(args)?;
@@ -52,11 +52,11 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
     if args.json { print_json(&result) } else { print(&result.text()) }
 }
 
-/// Measures as [`command`] does, triples and circuits, with the other machine if there is one, and
-/// prints nothing but what it leaves out.
+/// Measures triples and circuits as [`command`] does, with the other machine if there is one, and
+/// prints only what it leaves out.
 ///
 /// # Errors
-/// As [`command`].
+/// Those of [`command`].
 pub fn measurements(args: &BenchArgs, remote: Option<&mut Remote>) -> CliResult<Vec<Measured>> {
     let mut measurements = measure::measure(args, &plan::settings(args)?, remote)?;
     measurements.iter_mut().for_each(|measured| measured.raw.clear());

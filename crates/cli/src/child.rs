@@ -1,4 +1,4 @@
-//! The hidden `party` command: one party of `local`, ordered about by its parent.
+//! The hidden `party` command: one party of `local`, controlled by its parent.
 //!
 //! The parent writes a [`PartyJob`] to standard input, one line of JSON; the party answers with
 //! [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or
@@ -24,7 +24,7 @@ use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
-/// What a party is to do.
+/// The job of a party.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartyJob {
@@ -38,13 +38,13 @@ pub struct PartyJob {
     pub transport: LocalTransport,
     /// Where the dealer is, if there is one.
     pub dealer: Option<Peer>,
-    /// What all parties must share, by name, as [`SessionParams::values`] has it.
+    /// The parameters that all parties must share, by name, as in [`SessionParams::values`].
     pub params: Vec<(String, String)>,
     /// Seconds.
     pub timeout: f64,
     /// The simulated link.
     pub link: Option<String>,
-    /// Whether anybody looks at [`ChildMessage::Event`].
+    /// Whether anybody reads [`ChildMessage::Event`].
     pub events: bool,
     /// What is logged, if anything is.
     pub log: Option<String>,
@@ -67,7 +67,7 @@ pub enum Task {
     Triples(u64),
 }
 
-/// What a party tells its parent.
+/// A message from a party to its parent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ChildMessage {
@@ -81,10 +81,10 @@ pub enum ChildMessage {
     Failed(CliError),
 }
 
-/// Does what standard input says; failures are told to the parent, not to standard error.
+/// Does the job on standard input; reports failures to the parent, not on standard error.
 ///
 /// # Errors
-/// The failure that was told, for the exit code.
+/// The failure that was reported, for the exit code.
 pub fn command() -> CliResult<()> {
     let done = run_child();
     match done {
@@ -108,7 +108,7 @@ fn run_child() -> CliResult<PartyResult> {
     let dealer = job.dealer.as_ref().map(dealer::told).transpose()?;
     match &job.task {
         Task::Circuit { spec, course, inputs } => {
-            // What is wrong with the circuit or the inputs is told before anybody is met.
+            // Errors in the circuit or the inputs are reported before any connection.
             let circuit = spec.load(job.parties)?.circuit;
             let part = PartyRun::new(&circuit, job.party, inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
@@ -121,7 +121,7 @@ fn run_child() -> CliResult<PartyResult> {
     }
 }
 
-/// The parameters as the parent has them.
+/// Returns the parameters as the parent has them.
 fn tuning(job: &PartyJob) -> CliResult<Tuning> {
     // Time-out and link as options give them.
     let (timeout, link) = (Some(job.timeout), job.link.clone());
@@ -133,7 +133,7 @@ fn tuning(job: &PartyJob) -> CliResult<Tuning> {
     Ok(tuning)
 }
 
-/// Tells the parent where this party is, and hears where the others are.
+/// Tells the parent how to reach this party, and receives how to reach the others.
 fn meet(job: &PartyJob) -> CliResult<Transport> {
     let last = job.party.number() + 1 == job.parties;
     let door = if last { None } else { Some(Listener::bind("127.0.0.1:0")?) };

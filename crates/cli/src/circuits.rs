@@ -22,10 +22,10 @@ use crate::source::CircuitSpec;
 use crate::tuning::{check_components, check_parties};
 use crate::values::{Reading, Saves, given, paths, resolve};
 
-/// Does one of the circuit commands.
+/// Runs one of the circuit commands.
 ///
 /// # Errors
-/// A usage failure for an unknown circuit, an unreadable file or an unfit value.
+/// A usage failure for an unknown circuit, an unreadable file or an unsuitable value.
 pub fn command(command: &CircuitCommand) -> CliResult<()> {
     match command {
         CircuitCommand::List => list(),
@@ -299,7 +299,7 @@ fn info(args: &InfoArgs) -> CliResult<()> {
     print(&text)
 }
 
-/// What a run with duplo garbles, if that was asked for.
+/// Returns what a run with duplo garbles, if this was requested.
 fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>> {
     let Some(protocol) = args.protocol.as_deref() else { return Ok(None) };
     let Some(protocol) = Protocol::by_name(protocol).filter(|p| p.has_components()) else {
@@ -310,7 +310,7 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
     let rho = Rho::from_bits(args.rho.unwrap_or(40));
     let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
     let batch = args.batch.unwrap_or(1);
-    // What is stored is prepared as one; a run cuts it.
+    // Stored evaluations are prepared together; a run splits them into windows.
     let together = match args.count {
         Some(_) => batch,
         None => batch.min(executions_together(protocol, circuit, parties)?),
@@ -395,7 +395,7 @@ struct EvalJson {
 /// Evaluates in the clear.
 ///
 /// # Errors
-/// As [`command`], and the failed assert of a program.
+/// Those of [`command`], and the failed assert of a program.
 pub fn eval(args: &EvalArgs) -> CliResult<()> {
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let (loaded, parties) = spec.load_for_all()?;
@@ -466,7 +466,7 @@ fn export(args: &ExportArgs, optimised: bool) -> CliResult<()> {
                 .with_hint("write it to a file with --out NAME.sbc"));
         }
         return match write(&mut std::io::stdout().lock()) {
-            // A reader that has gone, as `head` does, is no failure of ours.
+            // A reader that closes early, such as `head`, is not an error.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             done => done.map_err(|error| CliError::unwritten("cannot export", &error)),
         };

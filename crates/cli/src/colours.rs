@@ -21,20 +21,20 @@ const SERIES: [RGBColor; 8] = [
     RGBColor(23, 190, 207),
 ];
 
-/// A colour as style sheets have it.
+/// Returns a colour in the form of style sheets.
 pub fn css(RGBColor(red, green, blue): RGBColor) -> String {
     format!("rgb({red},{green},{blue})")
 }
 
-/// A phase's colour.
+/// Returns a phase's colour.
 pub fn phase_colour(name: &str) -> RGBColor {
     PHASES.iter().find(|(known, _)| *known == name).map_or(BLACK, |(_, colour)| *colour)
 }
 
-/// The colour of a series; no two have the same.
+/// Returns the colour of a series; no two have the same.
 pub fn series_colour(number: usize) -> RGBColor {
     SERIES.get(number).copied().unwrap_or_else(|| {
-        // Turned by the golden ratio, hues stay apart however many there are.
+        // Steps of the golden ratio keep hues apart, however many there are.
         let hue = number as f64 * 0.618_033_988_75 % 1.0;
         let (red, green, blue) = HSLColor(hue, 0.6, 0.45).to_backend_color().rgb;
         RGBColor(red, green, blue)
@@ -50,7 +50,7 @@ mod tests {
         let colours: Vec<RGBColor> = (0..100).map(series_colour).collect();
         for (number, RGBColor(red, green, blue)) in colours.iter().enumerate() {
             assert!(!colours[..number].contains(&colours[number]), "{number}");
-            // None is as light as the paper.
+            // No colour is too light for a white page.
             assert!([red, green, blue].into_iter().any(|part| *part < 160), "{number}");
         }
     }

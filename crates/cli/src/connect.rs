@@ -11,7 +11,7 @@ use crate::options::RemoteTransport;
 use crate::output::tell;
 use crate::settings::{PartyEntry, Settings};
 
-/// Makes the transport that the settings describe, for `party`; opens the port, if there is one.
+/// Creates the transport that the settings describe, for `party`; opens the port, if there is one.
 ///
 /// # Errors
 /// A usage failure that says what is missing or does not go together.
@@ -22,7 +22,7 @@ pub fn transport(settings: &Settings, party: PartyId) -> CliResult<Transport> {
     }
 }
 
-/// How many parties the settings list, or two.
+/// Returns how many parties the settings list, or two.
 ///
 /// # Errors
 /// A usage failure when the list has a gap, a party twice, or more than there can be.
@@ -44,10 +44,11 @@ pub fn count(settings: &Settings) -> CliResult<u16> {
     Ok(count)
 }
 
-/// The same for one more session with the same peer, without saying again what was said.
+/// Does the same as [`transport`] for another session with the same peer, without repeating
+/// messages.
 ///
 /// # Errors
-/// As [`transport`].
+/// Those of [`transport`].
 pub fn transport_again(settings: &Settings, party: PartyId) -> CliResult<Transport> {
     match &settings.parties {
         Some(entries) => mesh(settings, entries, party),
@@ -55,7 +56,7 @@ pub fn transport_again(settings: &Settings, party: PartyId) -> CliResult<Transpo
     }
 }
 
-/// For one peer. Where it listens, and what is wrong with plain TCP, is said if `aloud`.
+/// Creates the transport to one peer. With `aloud`, prints where it listens and warns of plain TCP.
 fn pair(settings: &Settings, aloud: bool) -> CliResult<Transport> {
     let pinned = match settings.transport {
         RemoteTransport::Tcp => {
@@ -153,13 +154,13 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: PartyId) -> CliResul
     })
 }
 
-/// Says where this process listens. From then on a signal cancels the run.
+/// Prints where this process listens. From then on a signal cancels the run.
 pub fn tell_address(address: SocketAddr) {
     interrupt::handle();
     tell(&format!("listening on {address}\n"));
 }
 
-/// Every party that `own` dials must have an address.
+/// Checks that every party that `own` dials has an address.
 fn check_addresses(contacts: &[PeerInfo], own: usize) -> CliResult<()> {
     match contacts[..own].iter().position(|contact| contact.address.is_none()) {
         Some(party) => Err(no_address(party)),
@@ -172,7 +173,7 @@ fn no_address(party: usize) -> CliError {
         .with_hint("every party but the last needs one, HOST:PORT, which all later ones dial")
 }
 
-/// Every other party must have a fingerprint, and this party's must be that of the key.
+/// Checks that every other party has a fingerprint, and that this party's is that of its key.
 fn check_keys(contacts: &[PeerInfo], own: usize, identity: &Identity) -> CliResult<()> {
     let key = identity.fingerprint();
     for (party, contact) in contacts.iter().enumerate() {

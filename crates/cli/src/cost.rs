@@ -166,7 +166,7 @@ fn shown(cost: &CostJson) -> String {
     tables.join("\n")
 }
 
-/// The bytes of each component, if there are several.
+/// Returns the bytes of each component, if there are several.
 fn shares(cost: &CostJson) -> String {
     if cost.component_bytes.len() < 2 {
         return String::new();
@@ -189,15 +189,15 @@ impl ProtocolBytes {
     }
 }
 
-/// What of these bytes each component's own gates take, all its calls together, in the order of the
-/// report. What is left is for inputs and messages.
+/// Returns how many of these bytes each component's own gates take, over all its calls, in the
+/// order of the report. The rest is for inputs and messages.
 fn component_bytes(
     circuit: &Circuit,
     parties: u16,
     report: &Report,
     whole: &[ProtocolBytes],
 ) -> Vec<ComponentBytes> {
-    // What so many gates take, from two circuits of which one has this many more.
+    // The cost of gates is the difference between two circuits, one of which has this many more.
     const MORE: u32 = 4096;
     let price = |few: &Circuit, many: &Circuit| -> Vec<u64> {
         let [few, many] = [few, many].map(|circuit| protocol_bytes(circuit, parties));
@@ -224,7 +224,7 @@ fn component_bytes(
     .collect()
 }
 
-/// So many AND gates and look-ups, none of which depends on another.
+/// Returns a circuit of this many AND gates and look-ups, none of which depends on another.
 fn independent(ands: u32, lookups: Option<(&Table, u32)>) -> Circuit {
     let inputs = lookups.map_or(2, |(table, _)| table.inputs().max(2));
     let mut main = Component { inputs, wires: inputs, ..Component::default() };
@@ -255,8 +255,8 @@ fn independent(ands: u32, lookups: Option<(&Table, u32)>) -> Circuit {
     Circuit::new("gates", vec![input], vec![output], program).expect("gates that read inputs")
 }
 
-/// What the protocols send for a circuit in the function-dependent and the online phase, where they
-/// have a formula.
+/// Returns what the protocols send for a circuit in the function-dependent and the online phase,
+/// for protocols that have a formula.
 fn protocol_bytes(circuit: &Circuit, parties: u16) -> Vec<ProtocolBytes> {
     let circuit = Compiled::new(circuit);
     let run = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&parties));

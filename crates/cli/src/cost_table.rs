@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Rows in columns, the first `left` of them flush left and the others flush right.
+/// Aligns rows in columns, the first `left` columns flush left and the others flush right.
 pub fn align(rows: &[impl AsRef<[String]>], left: usize) -> String {
     let mut widths = Vec::new();
     for row in rows {
@@ -28,7 +28,7 @@ pub fn align(rows: &[impl AsRef<[String]>], left: usize) -> String {
     text
 }
 
-/// `512 B`, `1.5 kB`, `3.25 MB`: decimal units, three digits or so.
+/// Formats `512 B`, `1.5 kB`, `3.25 MB`: decimal units, about three digits.
 pub fn bytes(count: u64) -> String {
     if count < 1000 {
         return format!("{count} B");
@@ -43,7 +43,7 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.1} TB")
 }
 
-/// `1.5 Mbit/s`: decimal units, three digits or so.
+/// Formats `1.5 Mbit/s`: decimal units, about three digits.
 pub fn rate(bits_per_second: f64) -> String {
     let mut value = bits_per_second / 1000.0;
     for unit in ["kbit/s", "Mbit/s"] {
@@ -55,7 +55,7 @@ pub fn rate(bits_per_second: f64) -> String {
     format!("{value:.1} Gbit/s")
 }
 
-/// `4.56 µs`, `820 µs`, `12.3 ms`, `4.56 s`.
+/// Formats `4.56 µs`, `820 µs`, `12.3 ms`, `4.56 s`.
 pub fn time(seconds: f64) -> String {
     if seconds > 0.0 && seconds < 9.995e-6 {
         format!("{:.2} µs", seconds * 1e6)
@@ -70,7 +70,7 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// `0:07`, `12:34`, `1:02:03`.
+/// Formats `0:07`, `12:34`, `1:02:03`.
 pub fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

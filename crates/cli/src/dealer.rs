@@ -1,4 +1,4 @@
-//! `symbolon dealer`: deals to parties that trust it; and what parties are told when they do.
+//! `symbolon dealer`: deals to parties that trust it; and what such parties are told.
 
 pub mod args;
 
@@ -23,17 +23,17 @@ use crate::peer::Peer;
 use crate::progress::live;
 use crate::settings::Settings;
 
-/// What a party that takes dealt material is told, whenever it does.
+/// What a party is told whenever it takes dealt material.
 const TRUST: &str = "\
 warning: the dealer is trusted: together with any one party, or by reading what the parties send each other, it learns \
 all inputs and can change any output; alone it can spoil outputs, unnoticed
 ";
 
-/// Deals until it is interrupted, or as many sessions were served as were asked for; prints a line
-/// for each.
+/// Deals until it is interrupted or has served the requested number of sessions; prints a line for
+/// each.
 ///
 /// # Errors
-/// A usage failure before the port is open; otherwise as the library has them.
+/// A usage failure before the port is open; otherwise those of the library.
 pub fn command(args: &DealerArgs) -> CliResult<()> {
     symbolon::check_listening(&args.listen)?;
     live::set_up(&args.live, "dealer")?;
@@ -108,7 +108,7 @@ fn dealing(args: &DealerArgs) -> CliResult<Dealing> {
     Ok(Dealing { identity: Some(identity), admit, limits })
 }
 
-/// One line for people.
+/// Returns one line for people.
 fn line(event: &Event) -> String {
     let short = |session: &[u8; 32]| hex::encode(&session[..8]);
     match event {
@@ -135,7 +135,7 @@ fn line(event: &Event) -> String {
     }
 }
 
-/// The dealer that the settings name, if they do; says what it is trusted with.
+/// Returns the dealer that the settings name, if any, and prints what it is trusted with.
 ///
 /// # Errors
 /// A usage failure that says what is missing or does not go together.
@@ -164,7 +164,7 @@ pub fn named(settings: &Settings) -> CliResult<Option<Dealer>> {
     Ok(Some(dealer))
 }
 
-/// Says that a failed check may be the dealer's fault, too, where there is one.
+/// Adds that a failed check may be the dealer's fault, if there is a dealer.
 pub fn suspect(failure: CliError, dealt: bool) -> CliError {
     match failure.hint {
         Some(hint) if dealt && failure.class == ExitKind::Misbehaved => {
@@ -188,7 +188,7 @@ enum Way {
 }
 
 impl LocalDealer {
-    /// Opens a dealer that is reached as the parties reach each other.
+    /// Opens a dealer that is reached in the same way as the parties.
     ///
     /// # Errors
     /// An internal failure when there is no port or no thread.
@@ -221,7 +221,7 @@ impl LocalDealer {
         Ok(LocalDealer { way: Way::Door(peer), stop, thread: Some(thread) })
     }
 
-    /// Where processes find it; none for one in memory.
+    /// Returns where processes find it, or `None` if it is in memory.
     pub fn peer(&self) -> Option<Peer> {
         match &self.way {
             Way::Door(peer) => Some(peer.clone()),
@@ -229,7 +229,7 @@ impl LocalDealer {
         }
     }
 
-    /// As a party in this process names it; none for one that is reached by a port.
+    /// Returns it for parties in this process, or `None` if it is reached by a port.
     pub fn within(&self) -> Option<Dealer> {
         match &self.way {
             Way::Door(_) => None,
@@ -242,16 +242,16 @@ impl Drop for LocalDealer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
-            // It has told what went wrong.
+            // It has already reported what went wrong.
             let _ = thread.join();
         }
     }
 }
 
-/// The dealer that a child process was told of.
+/// Returns the dealer whose address a child process received.
 ///
 /// # Errors
-/// An internal failure when it is nowhere; a usage failure when the fingerprint is none.
+/// An internal failure when it has no address; a usage failure when the fingerprint is invalid.
 pub fn told(peer: &Peer) -> CliResult<Dealer> {
     let address = peer.address.as_ref();
     let address = address.ok_or_else(|| CliError::internal("the dealer has no address"))?;

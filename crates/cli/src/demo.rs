@@ -1,4 +1,4 @@
-//! `symbolon demo`: two parties on this machine, on a known answer and on a useful one; or an
+//! `symbolon demo`: two parties on this machine, with a known answer and with a useful one; or an
 //! auction among several.
 
 use symbolon::circuit::{Circuit, eval_ports, parse_value};
@@ -22,7 +22,7 @@ struct Scene {
     title: &'static str,
     /// A value for every input, in order.
     values: &'static [&'static str],
-    /// What is known about the first output beforehand.
+    /// The expected first output, if it is known beforehand.
     expected: Option<&'static str>,
 }
 
@@ -45,7 +45,7 @@ const SCENES: [Scene; 2] = [
 /// Runs every scene as `local` would, over TLS between two processes.
 ///
 /// # Errors
-/// As `local`; an internal failure when a result is wrong.
+/// Those of `local`; an internal failure when a result is wrong.
 pub fn command(args: &DemoArgs) -> CliResult<()> {
     let tuning = TuningArgs { link: args.link.clone(), ..TuningArgs::default() };
     if let Some(parties) = args.parties {
@@ -70,12 +70,12 @@ fn show_costs(tuning: &Tuning, played: &[PartyResult]) -> CliResult<()> {
     print(&format!("\n{indented}"))
 }
 
-/// What bidder `party` offers; no two offer the same.
+/// Returns what bidder `party` offers; no two offer the same.
 fn bid(party: u16) -> u64 {
     300 + 37 * u64::from(party) % 101
 }
 
-/// A sealed-bid auction: all learn who wins, the winner alone what it pays.
+/// Runs a sealed-bid auction: all learn who wins, and only the winner learns what it pays.
 fn auction(bidders: u16, tuning: &Tuning) -> CliResult<()> {
     let circuit = format!("auction:{bidders}x32");
     let spec = CircuitSpec { circuit, ..CircuitSpec::default() };

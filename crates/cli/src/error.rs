@@ -1,4 +1,4 @@
-//! How the command ends when it does not end well: a sentence, a hint, an exit code.
+//! How the command ends when it fails: a sentence, a hint, an exit code.
 
 use symbolon::circuit::PartyId;
 use symbolon::{
@@ -38,7 +38,7 @@ pub enum ExitKind {
 }
 
 impl ExitKind {
-    /// The process's exit code.
+    /// Returns the process's exit code.
     pub fn code(self) -> u8 {
         match self {
             ExitKind::Usage => 2,
@@ -72,10 +72,12 @@ impl ExitKind {
         }
     }
 
-    /// Of several parties' failures the one that weighs most is told: others follow from it.
+    /// Returns the failure's weight: of several parties' failures the heaviest is reported, because
+    /// the others follow from it.
     pub fn weight(self) -> u8 {
         match self {
-            // Every party that learns an output tells of it, and it follows from nothing else.
+            // Every party that learns an output reports a failed assert, and it follows from no
+            // other failure.
             ExitKind::Assert | ExitKind::Peer => 0,
             ExitKind::Usage | ExitKind::Interrupted => 1,
             ExitKind::Incompatible => 2,
@@ -98,7 +100,8 @@ pub struct CliError {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// What exactly went wrong within the class, for programs; the class's own name if that is all.
+    /// What exactly went wrong within the class, for programs; the class's name if no more is
+    /// known.
     pub code: String,
     /// The code of the check that failed.
     pub check: Option<Box<str>>,
@@ -151,13 +154,13 @@ pub struct FailureJson<'a> {
 pub type CliResult<T> = Result<T, CliError>;
 
 impl CliError {
-    /// A failure of which no more is known than its class.
+    /// Creates a failure of which only the class is known.
     pub fn new(class: ExitKind, message: impl Into<String>) -> Self {
         let (message, code) = (message.into(), class.name().to_string());
         CliError { class, message, hint: None, code, check: None, party: None }
     }
 
-    /// As `--json` prints it.
+    /// Returns the failure as `--json` prints it.
     pub fn json(&self) -> FailureJson<'_> {
         FailureJson {
             format: "symbolon-failure-1",
@@ -182,23 +185,23 @@ impl CliError {
         }
     }
 
-    /// The same failure in another class.
+    /// Moves the failure to another class.
     pub fn in_class(self, class: ExitKind) -> Self {
         CliError { class, code: class.name().to_string(), ..self }
     }
 
-    /// The command line, a file or a value is unusable.
+    /// Creates a failure: the command line, a file or a value is unusable.
     pub fn usage(message: impl Into<String>) -> Self {
         CliError::new(ExitKind::Usage, message)
     }
 
-    /// An assert of the program failed: the outputs are zero.
+    /// Creates a failure: an assert of the program failed, and the outputs are zero.
     pub fn assert(message: impl Into<String>) -> Self {
         CliError::new(ExitKind::Assert, message)
     }
 
-    /// The operating system refused something: for want of what it has none left of, or because it
-    /// cannot be used.
+    /// Creates a failure: the operating system refused something, because it ran out of it or
+    /// because it cannot be used.
     pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         let class = match shortage(error) {
             Some(Shortage::System) => ExitKind::System,
@@ -208,7 +211,7 @@ impl CliError {
         CliError::new(class, format!("{what}: {error}")).with_own_hint()
     }
 
-    /// Results could not be written.
+    /// Creates a failure: results could not be written.
     pub fn unwritten(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         let failure = CliError::io(what, error);
         match failure.class {
@@ -217,12 +220,12 @@ impl CliError {
         }
     }
 
-    /// This machine has no more of something.
+    /// Creates a failure: this machine has no more of something.
     pub fn system(message: impl Into<String>) -> Self {
         CliError::new(ExitKind::System, message).with_own_hint()
     }
 
-    /// What to do about a class of failures, where that is always the same.
+    /// Adds the advice for the failure's class, if it is always the same.
     fn with_own_hint(self) -> Self {
         match self.class {
             ExitKind::System => self.with_hint(SYSTEM),
@@ -231,17 +234,17 @@ impl CliError {
         }
     }
 
-    /// A defect of this program.
+    /// Creates a failure: a defect of this program.
     pub fn internal(message: impl Into<String>) -> Self {
         CliError::new(ExitKind::Internal, message)
     }
 
-    /// The same failure with what it is about.
+    /// Prefixes the message with what it is about.
     pub fn under(self, what: &str) -> Self {
         CliError { message: format!("{what}: {}", self.message), ..self }
     }
 
-    /// The same failure with advice.
+    /// Adds advice.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -250,7 +253,7 @@ impl CliError {
 
 impl std::fmt::Display for CliError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Either is one line, whatever names of files are in it.
+        // Both are one line, whatever file names they contain.
         write!(f, "error: {}", one_line(&self.message))?;
         match &self.hint {
             Some(hint) => write!(f, "\nhint: {}", one_line(hint)),
@@ -286,7 +289,7 @@ impl From<ErrorClass> for ExitKind {
             ErrorClass::System => ExitKind::System,
             ErrorClass::Unwritten => ExitKind::Unwritten,
             ErrorClass::Interrupted => ExitKind::Interrupted,
-            // Whatever a later library adds.
+            // Classes that a later library may add.
             _ => ExitKind::Internal,
         }
     }
@@ -302,7 +305,7 @@ impl From<symbolon::circuit::CircuitError> for CliError {
 const SYSTEM: &str = "this is about this machine and not about the peers: `ulimit -a` shows what a process may have; run \
                       it again with fewer --threads or parties, or when less else runs here";
 
-/// An error in words; connections are what --threads asks for.
+/// Returns an error in words; connections are reported as --threads.
 fn text(error: &Error) -> String {
     if let Error::PeerIncompatible { what: Subject::Lanes, ours, theirs } = error
         && let (Some(ours), Some(theirs)) = (threads(ours), threads(theirs))
@@ -312,13 +315,13 @@ fn text(error: &Error) -> String {
     error.to_string()
 }
 
-/// How many threads a number of connections stands for, and the text after that number.
+/// Returns the text with its leading number of connections replaced by the number of threads.
 fn threads(connections: &str) -> Option<String> {
     let end = connections.find(|c: char| !c.is_ascii_digit()).unwrap_or(connections.len());
     let (number, rest) = connections.split_at(end);
     match number.parse().ok()? {
         1u64 => Some(connections.to_string()),
-        // Of several, each has one, and what all do has another.
+        // Each of several threads has a connection, and their common work has one more.
         n @ 3.. => Some(format!("{}{rest}", n - 1)),
         _ => None,
     }
@@ -379,7 +382,7 @@ fn incompatible_hint(what: &Subject) -> String {
 
 const COMPARE: &str = "compare the two sides' commands and settings files";
 
-/// What to do when the dealer fails. Nothing that it dealt until then is used again.
+/// Returns what to do when the dealer fails. Nothing that it dealt until then is used again.
 fn dealer_hint(reason: &TransportReason) -> &'static str {
     match reason {
         TransportReason::OwnKeyRefused => DEALER_REFUSED,
@@ -423,8 +426,8 @@ const REFUSED_KEY: &str = "the peer pinned another key than yours: compare what 
 
 fn transport_hint(reason: &TransportReason) -> Option<String> {
     let text = match reason {
-        // A listening side goes on waiting when somebody with another key comes, and says so at
-        // last.
+        // A listening side keeps waiting when somebody with another key connects, and reports it at
+        // the end.
         TransportReason::NoAnswer { last: Some(last), .. }
             if last.cause == AttemptCause::OwnKeyRefused =>
         {

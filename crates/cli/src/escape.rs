@@ -1,21 +1,21 @@
-//! What a terminal must not be sent: characters that it obeys instead of showing them.
+//! Characters that a terminal must not receive, because it obeys them instead of showing them.
 
 use std::borrow::Cow;
 
-/// Whether a terminal does something else with a character than to show it: control characters, and
-/// those that turn the order of others around or hide.
+/// Returns whether a terminal does anything but show a character: control characters, and those
+/// that reorder others or are invisible.
 pub fn obeyed(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     c.is_control() || turns
 }
 
-/// Text as a terminal may have it: names of files and circuits, and what peers say, are somebody
-/// else's choice.
+/// Returns text that is safe for a terminal: names of files and circuits, and what peers say, are
+/// chosen by others.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| obeyed(c) && !matches!(c, '\n' | '\t'), |c| c.escape_default().to_string())
 }
 
-/// The same of what is to be one line.
+/// Does the same for text that must be one line.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, obeyed, |c| c.escape_default().to_string())
 }

@@ -1,4 +1,4 @@
-//! One party's part in a run, however it is connected.
+//! One party's part in a run, for every transport.
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, PartyId};
@@ -18,8 +18,8 @@ use crate::values::{Resolved, inputs_of};
 pub struct RunOptions {
     /// How often, at least once.
     pub repeat: u32,
-    /// Whether the function-independent phase runs apart, as if its material were to be kept for
-    /// any circuit.
+    /// Whether the function-independent phase runs separately, as if its material were for any
+    /// circuit.
     pub split_phases: bool,
     /// Whether the evaluations of a batch are prepared together and then run one after the other.
     #[serde(default)]
@@ -27,13 +27,13 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// All at once, once.
+    /// All phases at once, one run.
     pub const ONCE: RunOptions = RunOptions { repeat: 1, split_phases: false, one_by_one: false };
 }
 
 /// A party's part: a circuit and its inputs, once or many times.
 pub enum PartyRun<'v> {
-    /// One evaluation, perhaps repeated.
+    /// One evaluation, possibly repeated.
     Once(&'v Circuit, Inputs),
     /// This number of evaluations, each on inputs of its own.
     Batch(BatchInputs<'v>, u64),
@@ -56,10 +56,10 @@ impl<'v> PartyRun<'v> {
         })
     }
 
-    /// Plays it.
+    /// Runs it.
     ///
     /// # Errors
-    /// As [`play`] and [`play_batch`].
+    /// Those of [`play`] and [`play_batch`].
     pub fn play(&self, config: Config, course: RunOptions, sink: &Sink) -> CliResult<PartyResult> {
         match self {
             PartyRun::Once(circuit, inputs) => play(config, circuit, inputs, course, sink),
@@ -76,10 +76,10 @@ impl<'v> PartyRun<'v> {
     }
 }
 
-/// Connects and runs the phases as `course` says, telling `sink` how far it is.
+/// Connects and runs the phases as `course` says, reporting progress to `sink`.
 ///
 /// # Errors
-/// As the library has them; an internal failure when two runs do not give the same outputs.
+/// Those of the library; an internal failure when two runs do not give the same outputs.
 pub fn play(
     config: Config,
     circuit: &Circuit,
@@ -120,7 +120,7 @@ pub fn play(
     Ok(PartyResult { outputs, phases, runs, spans, choice, ..PartyResult::empty() })
 }
 
-/// One phase after the other, and the report after each but the last.
+/// Runs one phase after the other, and passes the report after each but the last to `mark`.
 fn one_by_one(
     session: &mut Session,
     inputs: &Inputs,
@@ -138,7 +138,7 @@ fn one_by_one(
 /// Connects and makes `count` triples.
 ///
 /// # Errors
-/// As the library has them.
+/// Those of the library.
 pub fn run_triples(config: Config, count: u64, sink: &Sink) -> CliResult<PartyResult> {
     let run = symbolon::make_triples(sink.attach(config), count)?;
     let phases = run.report.phases.clone();

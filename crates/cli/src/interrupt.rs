@@ -9,13 +9,14 @@ use symbolon::CancelHandle;
 /// The signal that came first, 0 for none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// What is set when a signal comes.
+/// The flags that are set when a signal comes.
 static FLAGS: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
 
 /// SIGINT's number on every Unix.
 const INTERRUPT: i32 = 2;
 
-/// What every session of this process is cancelled by. From the first call on, signals are caught.
+/// Returns the handle that cancels every session of this process. From the first call on, signals
+/// are caught.
 pub fn handle() -> &'static CancelHandle {
     static HANDLE: OnceLock<CancelHandle> = OnceLock::new();
     HANDLE.get_or_init(|| {
@@ -31,12 +32,12 @@ pub fn set_on_signal(flag: &Arc<AtomicBool>) {
     FLAGS.lock().unwrap_or_else(PoisonError::into_inner).push(flag.clone());
 }
 
-/// Whether a signal has come.
+/// Returns whether a signal has come.
 pub fn came() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0
 }
 
-/// As a shell has it: 128 and the signal's number.
+/// Returns the shell's code for a signal: 128 plus its number.
 pub fn exit_code() -> u8 {
     let signal = match SIGNAL.load(Ordering::SeqCst) {
         0 => INTERRUPT,
@@ -49,7 +50,7 @@ pub fn exit_code() -> u8 {
 fn catch(cancel: CancelHandle) {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    // Without a handler, a signal ends the process as it always did.
+    // Without a handler, a signal ends the process as usual.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
     let watch = move || {
         for signal in signals.forever() {

@@ -8,7 +8,7 @@ use symbolon::circuit::{Circuit, Type};
 use crate::error::{CliError, CliResult};
 use crate::words::assignment;
 
-/// New types and names, by the names that the circuit has itself; later ones win.
+/// New types and names for ports, by the circuit's own names; later ones win.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Labels {
@@ -41,7 +41,7 @@ pub fn port_name(text: &str) -> Result<(String, String), String> {
 }
 
 impl Labels {
-    /// Those of a settings file, then those of flags.
+    /// Joins the labels of a settings file with those of flags.
     ///
     /// # Errors
     /// A usage failure that names the key.
@@ -63,7 +63,7 @@ impl Labels {
         })
     }
 
-    /// The circuit with these types and names. All of them name ports as `circuit` does.
+    /// Applies these types and names. All of them refer to ports by the names in `circuit`.
     ///
     /// # Errors
     /// A usage failure when there is no such port, an input and an output have the name, a type has
@@ -96,7 +96,7 @@ impl Labels {
     }
 }
 
-/// Whether a port is an input (0) or an output (1), and its place.
+/// Returns whether a port is an input (0) or an output (1), and its place.
 fn find(known: &[Vec<String>; 2], port: &str) -> CliResult<(usize, usize)> {
     let place = |kind: usize| known[kind].iter().position(|name| name == port);
     match (place(0), place(1)) {

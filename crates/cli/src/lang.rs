@@ -26,7 +26,7 @@ pub struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    /// Refuses options for programs where the circuit is none.
+    /// Refuses options for programs if the circuit is not one.
     ///
     /// # Errors
     /// A usage failure that names the option.
@@ -40,23 +40,23 @@ impl ProgramArgs {
         }
     }
 
-    /// As the compiler takes them.
+    /// Returns the compiler's options.
     pub fn options(&self, parties: Option<u16>) -> Options {
         Options { entry: self.entry.clone(), constants: self.constants.clone(), parties }
     }
 }
 
-/// Whether a circuit is named by a `.sym` file.
+/// Returns whether a circuit is named by a `.sym` file.
 pub fn is_program(circuit: &str) -> bool {
     Path::new(circuit).extension().is_some_and(|extension| extension == "sym")
 }
 
-/// Where the modules of a program are.
+/// Returns where the modules of a program are.
 pub fn folder(path: &str) -> Folder {
     Folder(Path::new(path).parent().map_or_else(PathBuf::new, Path::to_path_buf))
 }
 
-/// Tells of a program's errors, each with its lines; the failure that remains is one line.
+/// Prints a program's errors, each with its lines, and returns a failure of one line.
 pub fn wrong_program(path: &str, list: &Diagnostics, sources: &Sources) -> CliError {
     tell(&list.render(sources, false));
     CliError::usage(format!("{path} has {}", counted(list.errors() as u64, "error")))
@@ -68,13 +68,13 @@ pub fn wrong_program(path: &str, list: &Diagnostics, sources: &Sources) -> CliEr
 /// A usage failure when it has errors, which are printed.
 pub fn compile(path: &str, program: &ProgramArgs, parties: Option<u16>) -> CliResult<Circuit> {
     let text = read_source(Path::new(path)).map_err(CliError::usage)?;
-    // How many parties there are is the program's to say where nobody else does.
+    // The program determines the number of parties if nobody else does.
     let options = program.options(parties);
     symbolon_lang::compile(path, &text, &folder(path), &options)
         .map_err(|errors| wrong_program(path, &errors.list, &errors.sources))
 }
 
-/// The failed assert that outputs tell of, as the failure of the command.
+/// Fails with the assert that the outputs report as failed.
 ///
 /// # Errors
 /// That failure.
@@ -87,7 +87,7 @@ pub fn check_failure(circuit: &Circuit, outputs: &[OutputJson]) -> CliResult<()>
     }
 }
 
-/// The text and the place of the assert that failed, as the bits of all outputs tell.
+/// Returns the text and the place of the failed assert, from the bits of all outputs.
 pub fn failed_assert<B: AsRef<[bool]>>(
     circuit: &Circuit,
     outputs: impl Iterator<Item = Option<B>>,
@@ -281,7 +281,7 @@ pub struct LspArgs {
     pub stdio: bool,
 }
 
-/// Serves an editor until it says goodbye.
+/// Serves an editor until it ends the session.
 ///
 /// # Errors
 /// A usage failure when it breaks the protocol.

@@ -1,6 +1,6 @@
 //! The `symbolon` command: reads files and flags, prints results, progress and costs.
 //!
-//! It is a library so that what reads settings files can be fuzzed; `main.rs` calls [`main`].
+//! It is a library so that the reader of settings files can be fuzzed; `main.rs` calls [`main`].
 
 mod about;
 mod args;
@@ -55,7 +55,7 @@ use clap::{CommandFactory, Parser};
 use crate::command_line::{Cli, Command};
 use crate::output::{report, want_json};
 
-/// Does what the command line says; its exit code is the process's.
+/// Runs the command line, and returns the exit code.
 pub fn main() -> ExitCode {
     if std::env::args_os().any(|word| word == "--json") {
         want_json();
@@ -100,7 +100,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What the server of `--live` answers to these bytes, as a status of HTTP.
+/// Returns the HTTP status with which the server of `--live` answers these bytes.
 pub fn check_live_request(bytes: &[u8]) -> u16 {
     progress::live::check_request(bytes)
 }
@@ -108,7 +108,7 @@ pub fn check_live_request(bytes: &[u8]) -> u16 {
 /// Reads a settings file as `symbolon run --config` does, and opens nothing that it names.
 ///
 /// # Errors
-/// What is wrong with it, as the user is told.
+/// The error that the user sees.
 pub fn check_settings(text: &str) -> Result<(), String> {
     settings::check(text).map_err(|failure| failure.to_string())
 }

@@ -20,7 +20,7 @@ use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::{Reading, Saves, given, paths, resolve, split};
 
-/// Refuses `--split-phases` for a protocol that makes nothing before it knows the circuit.
+/// Refuses `--split-phases` for a protocol without work that is independent of the circuit.
 ///
 /// # Errors
 /// A usage failure that names the protocol.
@@ -33,7 +33,7 @@ pub fn can_split_phases(protocol: Protocol) -> CliResult<()> {
         .with_hint(format!("{name} makes its material for a circuit that is known")))
 }
 
-/// Runs all parties and prints what anybody learnt.
+/// Runs all parties and prints the outputs.
 ///
 /// # Errors
 /// A usage failure before anything is started; the worst of the parties' failures; an internal
@@ -42,7 +42,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     progress::set_up(&args.show, "local", &args.circuit)?;
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
     if let Some(parties) = args.parties {
-        // Before the circuit, which may not have as many parties either.
+        // This comes before the circuit, which may not have as many parties either.
         Tuning::new(&args.tuning, parties)?;
     }
     let (loaded, count) = spec.load_among(args.parties)?;
@@ -79,7 +79,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
     let failure = check_failure(&circuit, &outputs);
-    // Not every party need learn of it.
+    // Not every party needs to learn of it.
     let failed = played.iter().map(|played| played.failed.check(tuning.params.executions));
     let failure = failed.fold(failure, Result::and);
     let batch = agreed_batch(&played)?;
@@ -128,7 +128,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     failure
 }
 
-/// What was chosen, the same for all.
+/// Returns what was chosen, which must be the same for all parties.
 ///
 /// # Errors
 /// An internal failure when two parties differ.
@@ -142,7 +142,7 @@ pub fn chosen(played: &[PartyResult]) -> CliResult<ChoiceJson> {
     }
 }
 
-/// One entry for every party.
+/// Returns one entry for every party.
 pub fn parties(
     tuning: &Tuning,
     played: &[PartyResult],
@@ -156,10 +156,10 @@ pub fn parties(
     PartyId::all(played.len()).zip(played).map(entry).collect()
 }
 
-/// The outputs as anybody learnt them.
+/// Combines the outputs that the parties learnt.
 ///
 /// # Errors
-/// An internal failure when a receiver has no value, a party that is none has one, or two differ.
+/// An internal failure when a receiver has no value, another party has one, or two differ.
 pub fn agreed(played: &[PartyResult]) -> CliResult<Vec<OutputJson>> {
     let Some(first) = played.first() else {
         return Err(CliError::internal("there are no parties"));
@@ -187,7 +187,7 @@ pub fn agreed(played: &[PartyResult]) -> CliResult<Vec<OutputJson>> {
     Ok(outputs)
 }
 
-/// The outputs of many evaluations as anybody learnt them.
+/// Combines the outputs of many evaluations that the parties learnt.
 ///
 /// # Errors
 /// An internal failure when two parties differ.

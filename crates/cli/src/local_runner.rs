@@ -22,10 +22,10 @@ use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
-/// How long a party may take to end once another one has failed, over its time-out.
+/// How long a party may take to end after another one has failed, beyond its time-out.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether a party's process is stopped.
+/// The interval of checks for stopped processes of parties.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A run with all its parties.
@@ -36,7 +36,7 @@ pub struct LocalRun<'r> {
     pub parties: u16,
     /// Parameters.
     pub tuning: &'r Tuning,
-    /// How the parties talk.
+    /// The parties' transport.
     pub transport: LocalTransport,
     /// Whether a dealer deals to them.
     pub dealer: bool,
@@ -61,14 +61,14 @@ pub enum Work<'r> {
 }
 
 impl LocalRun<'_> {
-    /// Runs all parties to their end; returns what each has, by party number.
+    /// Runs all parties to their end; returns each one's result, by party number.
     ///
     /// # Errors
     /// The worst of the parties' failures, with the party named.
     pub fn run(&self) -> CliResult<Vec<PartyResult>> {
         if let Work::Circuit { circuit, inputs, .. } = self.work {
             for party in PartyId::all(self.parties) {
-                // What a user got wrong is told before anything is started.
+                // A user's mistakes are reported before anything is started.
                 PartyRun::new(circuit, party, inputs, self.tuning.params.executions)?;
             }
         }
@@ -154,7 +154,7 @@ impl LocalRun<'_> {
     }
 }
 
-/// What comes from a child: a word, or nothing more.
+/// What comes from a child: a message, or the end of its output.
 type Heard = (PartyId, Option<ChildMessage>);
 
 /// A child process that is one party; killed when dropped.
@@ -162,7 +162,7 @@ struct PartyProcess {
     child: Child,
     /// Kept open: the child ends when it closes.
     orders: ChildStdin,
-    /// Since when it is known to be stopped.
+    /// When it was first seen to be stopped.
     stopped: Option<Instant>,
 }
 
@@ -209,7 +209,7 @@ impl PartyProcess {
             .map_err(|_| self.ending(party))
     }
 
-    /// How a child ended that said nothing more.
+    /// Returns how a child ended that sent nothing more.
     fn ending(&mut self, party: PartyId) -> CliError {
         let deadline = Instant::now() + GRACE;
         let status = loop {
@@ -224,7 +224,7 @@ impl PartyProcess {
         }
     }
 
-    /// How long the child has been stopped, as far as was looked; none if it runs.
+    /// Returns how long the child has been seen stopped, or `None` if it runs.
     fn stopped_for(&mut self) -> Option<Duration> {
         if !is_stopped(self.child.id()) {
             self.stopped = None;
@@ -234,7 +234,7 @@ impl PartyProcess {
     }
 }
 
-/// What the end of a process that said nothing says.
+/// Returns what the exit status of a process that reported nothing means.
 fn ended(party: PartyId, status: std::process::ExitStatus) -> CliError {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
@@ -246,7 +246,7 @@ fn ended(party: PartyId, status: std::process::ExitStatus) -> CliError {
     CliError::internal(format!("party {party}'s process ended without a message{code}"))
 }
 
-/// Whether a process is stopped, as by SIGSTOP; Linux tells.
+/// Returns whether a process is stopped, as by SIGSTOP; only known on Linux.
 fn is_stopped(process: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name in parentheses may hold anything.
@@ -262,7 +262,7 @@ impl Drop for PartyProcess {
     }
 }
 
-/// The children at work, and how each ended.
+/// The running children, and how each ended.
 struct Stage {
     children: Vec<PartyProcess>,
     ends: Vec<Option<CliResult<PartyResult>>>,
@@ -301,7 +301,7 @@ impl Stage {
         self.children[usize::from(party)].ending(party)
     }
 
-    /// Fails after a signal. Gives up stopped children once another has failed, since its error
+    /// Fails after a signal. Gives up on stopped children after another has failed, since its error
     /// follows from the stop or says more, or when nothing happens for longer than any party waits.
     fn look(&mut self, timeout: Duration) -> CliResult<()> {
         CliError::if_interrupted()?;
@@ -318,7 +318,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Waits until every child has ended; once one has failed, the others get no longer than their
+    /// Waits until every child has ended; after one has failed, the others get no longer than their
     /// time-out.
     fn wait(
         mut self,
@@ -327,7 +327,7 @@ impl Stage {
     ) -> CliResult<Vec<PartyResult>> {
         let mut deadline: Option<Instant> = None;
         while self.ends.iter().any(Option::is_none) {
-            // Parties that tell of their progress all the time leave no moment to look at them.
+            // Parties that report progress without a pause leave no idle moment for this check.
             CliError::if_interrupted()?;
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
             let (party, word) = match heard.recv_timeout(left.map_or(LOOK, |left| left.min(LOOK))) {
@@ -361,8 +361,8 @@ fn named(party: PartyId, failure: CliError) -> CliError {
     CliError { message: format!("party {party} failed: {}", failure.message), ..failure }
 }
 
-/// What all parties have, or the worst of their failures: the other parties' failures follow from
-/// it.
+/// Returns the results of all parties, or the worst of their failures, from which the others
+/// follow.
 fn all_or_worst(ends: Vec<Option<CliResult<PartyResult>>>) -> CliResult<Vec<PartyResult>> {
     let mut played = Vec::new();
     let mut failures: Vec<CliError> = Vec::new();
@@ -374,13 +374,13 @@ fn all_or_worst(ends: Vec<Option<CliResult<PartyResult>>>) -> CliResult<Vec<Part
             None => silent = true,
         }
     }
-    // Of equals the first.
+    // Among equals, the first.
     let worst = (0..failures.len()).rev().max_by_key(|&index| failures[index].class.weight());
     let Some(worst) = worst.map(|index| failures.remove(index)) else {
         let message = "a party's process did not end";
         return if silent { Err(CliError::internal(message)) } else { Ok(played) };
     };
-    // What happened to a process does not say what the others made of it, which may be more.
+    // The fate of a process may say less than the failures of the others.
     let outside = matches!(worst.class, ExitKind::Stopped | ExitKind::Killed);
     match failures.into_iter().max_by_key(|failure| failure.class.weight()) {
         Some(other) if outside => {
@@ -406,7 +406,7 @@ mod tests {
         ] {
             assert_eq!(all_or_worst(ends).unwrap_err().message, "cheat");
         }
-        // Neither hides what the peer said: a process that does not end, and one that is stopped.
+        // Neither a process that does not end nor a stopped one hides what the peer said.
         assert_eq!(all_or_worst(vec![None, Some(Err(peer()))]).unwrap_err().message, "gone");
         let both = all_or_worst(vec![Some(Err(stopped())), Some(Err(peer()))]).unwrap_err();
         assert_eq!((both.class, both.message.as_str()), (ExitKind::Stopped, "stopped; gone"));

@@ -8,8 +8,8 @@ fn main() -> ExitCode {
     symbolon_cli::main()
 }
 
-/// Has the allocator keep freed blocks of up to 4 MB. Until glibc has freed one as large, it
-/// returns them to the system, and every new block faults in page by page.
+/// Makes the allocator keep freed blocks of up to 4 MB. Until glibc has freed a block of this size,
+/// it returns such blocks to the system, and every new one faults in page by page.
 fn keep_freed_memory() {
     drop(black_box(Vec::<u8>::with_capacity(4 << 20)));
 }

@@ -1,5 +1,5 @@
-//! `symbolon preprocess` and `symbolon prepare`: work that is done ahead of time, with the peers,
-//! into every party's store.
+//! `symbolon preprocess` and `symbolon prepare`: work done ahead of time with the peers, whose
+//! results go to every party's store.
 
 use symbolon::circuit::PartyId;
 use symbolon::store::Store;
@@ -19,13 +19,13 @@ use crate::stores::open_or_create;
 use crate::tuning::Tuning;
 use crate::words::counted;
 
-/// Without another word, a pool has this part of its gates as input bits of each party.
+/// By default, a pool has one input bit of each party for this many gates.
 const GATES_PER_INPUT_BIT: u64 = 8;
 
 /// Fills up the pools that all parties hold.
 ///
 /// # Errors
-/// A usage failure before the peer is troubled; otherwise as the library has them.
+/// A usage failure before the peer is contacted; otherwise those of the library.
 pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     let run = RunArgs {
         circuit: args.circuit.clone(),
@@ -67,7 +67,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     Ok(())
 }
 
-/// Refuses a protocol that has pools of no sort.
+/// Refuses a protocol that has no pools of any kind.
 ///
 /// # Errors
 /// A usage failure that says what to do instead.
@@ -80,7 +80,7 @@ fn has_pools(protocol: Protocol) -> CliResult<()> {
         .with_hint("`symbolon prepare CIRCUIT --count N` does all work ahead for N runs at once"))
 }
 
-/// How the others are reached, and whether a dealer is.
+/// Returns the configuration that reaches the others, and whether there is a dealer.
 fn reach(settings: &Settings, (tuning, party): (&Tuning, PartyId)) -> CliResult<(Config, bool)> {
     let config = tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?));
     let dealer = dealer::named(settings)?;
@@ -119,7 +119,7 @@ fn fill(config: Config, store: &Store, target: Amount) -> CliResult<Filled> {
     printed.map(|()| filled)
 }
 
-/// Fills up the pools of components for so many runs of a circuit.
+/// Fills up the pools of components for a number of runs of a circuit.
 fn preprocess_components(
     args: &PreprocessArgs,
     settings: &Settings,
@@ -173,7 +173,7 @@ fn preprocess_components(
 /// Puts prepared circuits into the stores.
 ///
 /// # Errors
-/// A usage failure before the peer is troubled; otherwise as the library has them.
+/// A usage failure before the peer is contacted; otherwise those of the library.
 pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let run = RunArgs {
         circuit: args.circuit.clone(),
@@ -217,7 +217,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     Ok(())
 }
 
-/// Parameters and this party's number.
+/// Returns the parameters and this party's number.
 ///
 /// # Errors
 /// A usage failure that says what is missing.
@@ -235,7 +235,7 @@ pub fn who(settings: &Settings) -> CliResult<(Tuning, PartyId)> {
     Ok((tuning, party))
 }
 
-/// Says so when the stores do not hold the same.
+/// Prints a note if the stores do not hold the same.
 pub fn tell_agreement(agreement: &Agreement) {
     if agreement.is_complete() {
         return;
@@ -248,7 +248,7 @@ pub fn tell_agreement(agreement: &Agreement) {
     ));
 }
 
-/// What it cost the parties.
+/// Returns what it cost the parties.
 pub fn party_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) -> Vec<PartyJson> {
     let one = |&(party, report): &(PartyId, &Report)| {
         let role = tuning.params.protocol.role(party).to_string();
@@ -257,7 +257,7 @@ pub fn party_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) -> Vec<Party
     reports.iter().map(one).collect()
 }
 
-/// Says what it cost the parties, where that is shown.
+/// Prints what it cost the parties, if costs are shown.
 pub fn tell_costs(tuning: &Tuning, reports: &[(PartyId, &Report)]) {
     let parties = party_costs(tuning, reports);
     progress::live::report(&parties, "");

@@ -1,4 +1,4 @@
-//! Options that several commands have.
+//! Options that several commands share.
 
 use clap::{Args, ValueEnum};
 
@@ -92,7 +92,7 @@ pub enum RemoteTransport {
 }
 
 impl RemoteTransport {
-    /// The name in the JSON result.
+    /// Returns the name in the JSON result.
     pub fn name(self) -> &'static str {
         match self {
             RemoteTransport::Tls => "tls",
@@ -114,7 +114,7 @@ pub enum LocalTransport {
 }
 
 impl LocalTransport {
-    /// The name in the JSON result.
+    /// Returns the name in the JSON result.
     pub fn name(self) -> &'static str {
         match self {
             LocalTransport::Tls => "tls",

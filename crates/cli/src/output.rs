@@ -10,7 +10,7 @@ use crate::error::{CliError, CliResult};
 use crate::escape::{escaped, obeyed, printable};
 use crate::screen;
 
-/// Writes to standard output; a reader that has gone is no failure of ours.
+/// Writes to standard output; a reader that has closed it is not an error.
 ///
 /// # Errors
 /// An internal failure when writing fails otherwise.
@@ -28,12 +28,12 @@ pub fn print(text: &str) -> CliResult<()> {
 static JSON_WANTED: AtomicBool = AtomicBool::new(false);
 static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// Has a failure printed as JSON, if nothing else was by then.
+/// Requests that a failure be printed as JSON, unless something else was printed first.
 pub fn want_json() {
     JSON_WANTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether standard output is to have a JSON document and has none.
+/// Returns whether standard output is to have a JSON document and has none yet.
 pub fn lacks_json() -> bool {
     JSON_WANTED.load(Ordering::Relaxed) && !JSON_PRINTED.load(Ordering::Relaxed)
 }
@@ -41,22 +41,22 @@ pub fn lacks_json() -> bool {
 /// Prints a result as one JSON document.
 ///
 /// # Errors
-/// As [`print()`].
+/// Those of [`print()`].
 pub fn print_json(result: &impl Serialize) -> CliResult<()> {
     JSON_PRINTED.store(true, Ordering::Relaxed);
     let mut text = serde_json::to_string_pretty(result)
         .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))?;
     text.push('\n');
-    // Only within strings, where JSON has a way to write it.
+    // These characters occur only within strings, where JSON can escape them.
     print(&escaped(&text, |c| obeyed(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c))))
 }
 
-/// Writes to standard error, where nobody needs to be listening.
+/// Writes to standard error, and ignores errors: nobody needs to be reading.
 pub fn tell(text: &str) {
     screen::write(printable(text).as_bytes());
 }
 
-/// Tells of a failure, as JSON too if that was asked for; returns the exit code.
+/// Reports a failure, also as JSON if that was requested; returns the exit code.
 pub fn report(failure: &CliError) -> ExitCode {
     tell(&format!("{failure}\n"));
     if lacks_json() {

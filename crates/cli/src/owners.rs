@@ -1,15 +1,15 @@
-//! Whose inputs are and who learns outputs, as written on the command line.
+//! Owners of inputs and receivers of outputs, as written on the command line.
 
 use symbolon::circuit::{PartyId, Receivers};
 
 use crate::words::assignment;
 
-/// Whose an input is, as written on the command line: a party's number, or `share`.
+/// The owner of an input, as written on the command line: a party's number, or `share`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Owner {
-    /// This party's.
+    /// This party.
     Party(PartyId),
-    /// Nobody's: every party brings a share, and the input is the XOR of all.
+    /// Nobody: every party gives a share, and the input is the XOR of all.
     Share,
 }
 
@@ -32,7 +32,7 @@ impl std::str::FromStr for Owner {
 pub enum Audience {
     /// Every party.
     All,
-    /// These.
+    /// These parties.
     Only(Vec<PartyId>),
 }
 

@@ -1,4 +1,4 @@
-//! Pages of HTML that need nothing else to be shown.
+//! Self-contained HTML pages.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -11,7 +11,7 @@ th, td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #e4e4e
 th { border-bottom-color: #888 } .name, th:first-child { text-align: left }
 ";
 
-/// A page with a title, in the usual style and this one.
+/// Returns a page with a title, in the usual style and this one.
 pub fn document(title: &str, style: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)

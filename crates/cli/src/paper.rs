@@ -1,8 +1,9 @@
-//! `symbolon paper`: what the papers' tables measured, run here, with our figures beside theirs.
+//! `symbolon paper`: repeats the measurements of the papers' tables, and shows our figures next to
+//! theirs.
 //!
 //! The tables are data (`paper/tables/*.toml`). A row names the `symbolon bench` command that
-//! measures the same thing, or says why there is none. All parties are on this machine, or each of
-//! two on its own.
+//! measures the same thing, or says why there is none. All parties are on this machine, or two
+//! parties are on a machine each.
 
 pub mod args;
 mod figure;
@@ -25,7 +26,7 @@ use site::Site;
 ///
 /// # Errors
 /// A usage failure when a paper has no such table or the report cannot be written; between two
-/// machines as `bench` when they do not meet; `Interrupted`.
+/// machines, those of `bench` when they do not connect; `Interrupted`.
 pub fn command(args: &PaperArgs) -> CliResult<()> {
     let papers = tables::chosen(&args.papers, &args.table)?;
     write_report(args, "")?;

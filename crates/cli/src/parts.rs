@@ -1,5 +1,5 @@
 //! `symbolon parts`: a computation in parts. Outputs of one part are inputs of later ones without
-//! being opened, and which parts are run may depend on outputs that were.
+//! being opened, and which parts are run may depend on outputs that were opened.
 
 pub mod args;
 
@@ -27,7 +27,7 @@ use crate::values::{InputSources, Reading, Resolved, resolve};
 
 use args::PartsArgs;
 
-/// How many parties it has.
+/// How many parties there are.
 const PARTIES: u16 = 2;
 
 /// The file that lists the parts.
@@ -37,7 +37,7 @@ struct PartsFile {
     part: Vec<PartEntry>,
 }
 
-/// A part as the file has it.
+/// A part as it is in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PartEntry {
@@ -50,7 +50,7 @@ struct PartEntry {
     /// Inputs, and the outputs of earlier parts that they are, `PART.OUTPUT`.
     #[serde(default)]
     links: BTreeMap<String, String>,
-    /// `PART.OUTPUT = VALUE`: what must have been opened for this part to be run.
+    /// `PART.OUTPUT = VALUE`: the value that must have been opened for this part to run.
     when: Option<String>,
 }
 
@@ -64,25 +64,25 @@ struct Source {
 /// A part.
 struct Part {
     name: String,
-    /// The circuit as the file names it.
+    /// The circuit as it is named in the file.
     given: String,
     circuit: Circuit,
     /// Inputs by their place, and what they are.
     links: Vec<(usize, Source)>,
-    /// What must have been opened, as bits.
+    /// The value that must have been opened, as bits.
     when: Option<(Source, Vec<bool>)>,
 }
 
 /// All parts, in order.
 struct Plan(Vec<Part>);
 
-/// What was learnt of each part, in order; nothing of parts that were left out.
+/// What was learnt from each part, in order; `None` for parts that were left out.
 type Learnt = Vec<Option<Vec<OutputJson>>>;
 
-/// What a party has in the end.
+/// The final result of a party.
 struct Played {
     learnt: Learnt,
-    /// The part that ended it, by a failed assert.
+    /// The failed assert that ended the run, if there was one.
     failure: CliResult<()>,
     choice: ChoiceJson,
     report: Report,
@@ -91,7 +91,7 @@ struct Played {
 /// Runs the parts of a file, all here or as one party.
 ///
 /// # Errors
-/// A usage failure before anything is started; otherwise as the library has them.
+/// A usage failure before anything is started; otherwise those of the library.
 pub fn command(args: &PartsArgs) -> CliResult<()> {
     let run = RunArgs {
         meet: args.meet.clone(),
@@ -133,7 +133,8 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
             let config = Config::new(party, connect::transport(&settings, party)?);
             let progress = Progress::begin();
             let config = tuning.apply_with_link(config);
-            // Each part's outputs are shown when they are there, unless a document is to come.
+            // Each part's outputs are shown as soon as they are known, unless the result is a
+            // document.
             let mut show = |part: &Part, outputs: &[OutputJson]| match settings.json {
                 true => Ok(()),
                 false => print(&lines(part, outputs)),
@@ -180,7 +181,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     failure
 }
 
-/// Both parties as threads of this process.
+/// Runs both parties as threads of this process.
 fn run_here(
     tuning: &Tuning,
     plan: &Plan,
@@ -204,13 +205,13 @@ fn run_here(
     let failed = |(_, end): &(PartyId, CliResult<Played>)| {
         end.as_ref().is_ok_and(|played| played.failure.is_err())
     };
-    // A party that does not learn of the failed assert only sees that the other has ended.
+    // A party that does not learn of the failed assert only sees that the other one has ended.
     let one_failed = parties.iter().any(failed);
     let ends = parties.into_iter().filter(|(_, end)| !one_failed || end.is_ok());
     ends.map(|(party, end)| Ok((party, end?))).collect()
 }
 
-/// What anybody learnt.
+/// Combines what the parties learnt.
 fn agreed(played: &[(PartyId, Played)]) -> CliResult<Learnt> {
     let [(_, first), others @ ..] = played else {
         return Err(CliError::internal("there are no parties"));
@@ -233,7 +234,7 @@ fn agreed(played: &[(PartyId, Played)]) -> CliResult<Learnt> {
     Ok(learnt)
 }
 
-/// `PART.OUTPUT = VALUE` for all that was learnt.
+/// Returns `PART.OUTPUT = VALUE` for everything that was learnt.
 fn lines(part: &Part, outputs: &[OutputJson]) -> String {
     let line = |output: &OutputJson| {
         let value = output.text()?;
@@ -242,8 +243,8 @@ fn lines(part: &Part, outputs: &[OutputJson]) -> String {
     outputs.iter().filter_map(line).collect()
 }
 
-/// Evaluates one part after the other as one party, and tells what it learns of each; ends after a
-/// part of which an assert failed.
+/// Evaluates one part after the other as one party, and reports what it learns from each; ends
+/// after a part in which an assert failed.
 fn play(
     config: Config,
     plan: &Plan,
@@ -257,7 +258,7 @@ fn play(
         Session::connect_in_parts(sink.attach(config), &first.circuit, &plan.terms())?;
     let choice = ChoiceJson::of_session(&session);
     let mut learnt = Learnt::new();
-    // What was learnt of each part, and its number among those that were run.
+    // What was learnt from each part, and its number among those that were run.
     let mut ran: Vec<Option<(Outputs, usize)>> = Vec::new();
     let (mut number, mut failure) = (0, Ok(()));
     for (part, inputs) in plan.0.iter().zip(&inputs) {
@@ -293,7 +294,7 @@ impl Part {
         outputs.get(*output).is_some_and(|learnt| learnt.bits.as_ref() == Some(bits))
     }
 
-    /// The links, by the parts that were run.
+    /// Returns the links, in terms of the parts that were run.
     fn links_to(&self, plan: &Plan, ran: &[Option<(Outputs, usize)>]) -> CliResult<Vec<Link>> {
         let one = |&(input, Source { part, output }): &(usize, Source)| match &ran[part] {
             Some((_, part)) => Ok(Link { input, part: *part, output }),
@@ -327,8 +328,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What both parties must have alike: compared before the first part is run, since what depends
-    /// on an opened output shows only later.
+    /// Returns what must be the same for both parties. It is compared before the first part is run,
+    /// since differences that depend on an opened output would show only later.
     fn terms(&self) -> Vec<(String, String)> {
         let mut terms = vec![("parts".to_string(), self.0.len().to_string())];
         for (number, part) in (1..).zip(&self.0) {
@@ -354,7 +355,7 @@ impl Plan {
         terms
     }
 
-    /// `PART.OUTPUT`.
+    /// Returns `PART.OUTPUT`.
     fn name_of(&self, Source { part, output }: Source) -> String {
         let part = &self.0[part];
         format!("{}.{}", part.name, part.circuit.outputs()[output].name)
@@ -406,7 +407,7 @@ impl Plan {
         Ok(Part { name, given, circuit, links, when })
     }
 
-    /// `PART.OUTPUT` of an earlier part.
+    /// Parses `PART.OUTPUT` of an earlier part.
     fn source(&self, text: &str) -> CliResult<Source> {
         let wrong = || CliError::usage(format!("`{text}` is no PART.OUTPUT of an earlier part"));
         let (part, output) = text.split_once('.').ok_or_else(wrong)?;
@@ -416,7 +417,7 @@ impl Plan {
         Ok(Source { part, output: place("output", output.trim(), &names)? })
     }
 
-    /// `PART.OUTPUT = VALUE`, of an output that both parties learn.
+    /// Parses `PART.OUTPUT = VALUE`, for an output that both parties learn.
     fn condition(&self, text: &str) -> CliResult<(Source, Vec<bool>)> {
         let (source, value) = text
             .split_once('=')
@@ -433,7 +434,7 @@ impl Plan {
         Ok((source, bits))
     }
 
-    /// The values of each part's inputs, given as `PART.INPUT`.
+    /// Returns the values of each part's inputs, given as `PART.INPUT`.
     fn values(
         &self,
         given: &[(InputSources, Option<std::path::PathBuf>)],
@@ -467,7 +468,7 @@ impl Plan {
         Ok(of)
     }
 
-    /// A party's inputs of each part.
+    /// Returns a party's inputs for each part.
     fn inputs(&self, party: PartyId, values: &[Resolved]) -> CliResult<Vec<Inputs>> {
         let one = |(part, values): (&Part, &Resolved)| {
             let mut builder = Inputs::builder(&part.circuit, party);

@@ -1,4 +1,4 @@
-//! What a party has at the end of a run.
+//! The result of a party at the end of a run.
 
 use serde::{Deserialize, Serialize};
 use symbolon::SETUP;
@@ -16,7 +16,7 @@ use crate::timeline::Span;
 pub struct PartyResult {
     /// The outputs as this party learnt them.
     pub outputs: Vec<OutputJson>,
-    /// The same by evaluation, when there were many.
+    /// The same by evaluation, if there were many.
     #[serde(default)]
     pub batch: BatchOutputs,
     /// Asserts that failed in it.
@@ -26,19 +26,19 @@ pub struct PartyResult {
     pub phases: Vec<PhaseReport>,
     /// What they cost in each run; without the set-up.
     pub runs: Vec<Vec<PhaseReport>>,
-    /// When they were.
+    /// When they took place.
     #[serde(default)]
     pub spans: Vec<Span>,
     /// How it was garbled, what made the correlated OTs, and why.
     pub choice: ChoiceJson,
-    /// AND triples that were made, when triples were all that was asked for.
+    /// AND triples that were made, if only triples were requested.
     pub triples: u64,
     /// The most memory that the party's process had at a time, in bytes, where the system tells.
     pub peak_memory: Option<u64>,
 }
 
 impl PartyResult {
-    /// Nothing but what the process needed.
+    /// Returns a result with nothing but the memory of the process.
     pub fn empty() -> PartyResult {
         PartyResult {
             outputs: Vec::new(),
@@ -53,36 +53,36 @@ impl PartyResult {
         }
     }
 
-    /// What one run cost that was all there was: everything but the set-up.
+    /// Returns what the only run cost: everything but the set-up.
     pub fn only_run(phases: &[PhaseReport]) -> Vec<Vec<PhaseReport>> {
         vec![phases.iter().filter(|phase| phase.phase != SETUP).cloned().collect()]
     }
 
-    /// Forgets processor time, which is a process's: of a party that is a thread among others it
-    /// says nothing.
+    /// Forgets processor time: it belongs to the process, and says nothing about a party that is
+    /// one of its threads.
     pub fn forget_cpu(&mut self) {
         let all = self.phases.iter_mut().chain(self.runs.iter_mut().flatten());
         all.for_each(|phase| phase.cpu_seconds = None);
     }
 
-    /// A prepared circuit that was run.
+    /// Returns the result of a prepared circuit that was run.
     pub fn prepared(circuit: &Circuit, ran: &RunPrepared, parties: u16) -> PartyResult {
         PartyResult {
             outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
             phases: ran.report.phases.clone(),
-            // What was prepared says how it is garbled, and no OT is made.
+            // The prepared circuit determines how it is garbled, and no OT is made.
             choice: ChoiceJson::none(ran.dealer.as_deref()),
             ..PartyResult::empty()
         }
     }
 }
 
-/// Begins again to look for the most memory this process has at a time; whether the system can.
+/// Resets the peak of this process's memory; returns whether the system can.
 pub fn forget_peak_memory() -> bool {
     std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
-/// The most memory this process had at a time, in bytes; Linux tells.
+/// Returns the most memory that this process had at a time, in bytes; only known on Linux.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

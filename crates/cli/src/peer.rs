@@ -1,8 +1,8 @@
-//! Where a process is that others meet.
+//! The address of a process that others connect to.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a party is and who it is.
+/// The address and the identity of a party.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peer {

@@ -1,4 +1,4 @@
-//! Reading what a user names: files, pipes and standard input, each with a limit that has a name.
+//! Reads what a user names: files, pipes and standard input, each with a limit that has a name.
 
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::error::{CliError, CliResult};
 /// What is read, and how long it may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// What it is, for errors.
+    /// Its name, for errors.
     what: &'static str,
     /// In bytes.
     bytes: u64,
@@ -23,10 +23,10 @@ pub const CIRCUIT: Limit = Limit { what: "a circuit", bytes: 1 << 30 };
 /// A settings file.
 pub const SETTINGS: Limit = Limit { what: "settings", bytes: 64 << 20 };
 
-/// An input's value, or one a line: a million-bit value in any form fits many times.
+/// An input's value, or one value per line: a million-bit value in any form fits many times.
 pub const VALUE: Limit = Limit { what: "a value", bytes: 256 << 20 };
 
-/// Reads a file, or what a shell makes of `<(command)`.
+/// Reads a file, or the pipe that a shell makes of `<(command)`.
 ///
 /// # Errors
 /// A failure that names the file and never its contents.
@@ -36,10 +36,10 @@ pub fn read(path: &Path, limit: Limit) -> CliResult<Zeroizing<Vec<u8>>> {
     })
 }
 
-/// As [`read`], of text.
+/// Reads text like [`read`].
 ///
 /// # Errors
-/// As [`read`], and when it is not text.
+/// Those of [`read`], and when it is not text.
 pub fn read_text(path: &Path, limit: Limit) -> CliResult<Zeroizing<String>> {
     text(&read(path, limit)?, limit, &path.display().to_string())
 }
@@ -47,7 +47,7 @@ pub fn read_text(path: &Path, limit: Limit) -> CliResult<Zeroizing<String>> {
 /// Reads standard input to its end.
 ///
 /// # Errors
-/// A failure when it is a device that is no terminal, too long, or not text.
+/// A failure when it is a device other than a terminal, too long, or not text.
 pub fn read_standard_input(limit: Limit) -> CliResult<Zeroizing<String>> {
     let name = "standard input";
     let input = std::io::stdin();
@@ -72,7 +72,7 @@ fn text(bytes: &[u8], limit: Limit, name: &str) -> CliResult<Zeroizing<String>> 
     }
 }
 
-/// Whether standard input is a device, which may have no end.
+/// Returns whether standard input is a device, which may have no end.
 #[cfg(unix)]
 fn is_device() -> bool {
     use std::os::fd::AsFd;

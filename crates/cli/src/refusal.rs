@@ -1,8 +1,8 @@
-//! What is said about a command line that cannot be understood.
+//! Messages about a command line that cannot be understood.
 //!
-//! Any word that is in a wrong place may be an input, for want of `--input` or of quotes. So a
-//! refusal has the command's own words, and of the user's only options that are made of letters;
-//! everything else is told by its place.
+//! Any misplaced word may be an input that lacks `--input` or quotes. So a refusal quotes the
+//! command's own words, and of the user's words only options made of letters; everything else is
+//! identified by its place.
 
 use std::process::ExitCode;
 
@@ -12,14 +12,14 @@ use crate::error::CliError;
 use crate::output::{lacks_json, print_json, report};
 use crate::words::loose_elements;
 
-/// Prints help, or what is wrong with the command line.
+/// Prints help, or the error in the command line.
 pub fn refuse(error: &clap::Error) -> ExitCode {
     let failure = match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        // These name the command's own arguments and nothing else.
+        // These only name the command's own arguments.
         ErrorKind::MissingRequiredArgument
         | ErrorKind::MissingSubcommand
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
@@ -47,8 +47,8 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
     report(&failure)
 }
 
-/// The new name of an option, subcommand or key of settings that had another name in an earlier
-/// version.
+/// Returns the present name of an option, subcommand or key of settings, from its name in an
+/// earlier version.
 pub fn renamed(old: &str) -> Option<&'static str> {
     Some(match old {
         "--stretch" => "--segment-gates",
@@ -121,7 +121,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// Where on the command line the word is that an error is about.
+/// Returns the place on the command line of the word that an error is about.
 fn place(error: &clap::Error, kind: ContextKind) -> String {
     let Some(word) = context(error, kind) else { return String::new() };
     let found = std::env::args_os().position(|given| {
@@ -131,7 +131,7 @@ fn place(error: &clap::Error, kind: ContextKind) -> String {
     found.map_or(String::new(), |place| format!(" (argument {place})"))
 }
 
-/// The name of an option, if a word has the form of one and nothing in it can be a value.
+/// Returns the name of an option, if a word has the form of one and nothing in it can be a value.
 fn option_name(word: &str) -> Option<&str> {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');

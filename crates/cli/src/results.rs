@@ -1,4 +1,4 @@
-//! Results as JSON and as text. The field names are a promise; docs/json.md is made of their
+//! Results as JSON and as text. The field names are stable; docs/json.md is generated from their
 //! comments.
 
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub struct OutputJson {
 }
 
 impl OutputJson {
-    /// The output with the bits that were learnt, among `parties` parties.
+    /// Creates the output with the bits that were learnt, among `parties` parties.
     pub fn new(output: &Output, bits: Option<&[bool]>, parties: u16) -> Self {
         let receivers = match &output.to {
             Receivers::All => PartyId::all(parties).collect(),
@@ -45,14 +45,14 @@ impl OutputJson {
         }
     }
 
-    /// All outputs of a run as one party learnt them.
+    /// Returns all outputs of a run as one party learnt them.
     pub fn all(declared: &[Output], learnt: &Outputs, parties: u16) -> Vec<Self> {
         let pairs = declared.iter().zip(learnt);
         pairs.map(|(output, got)| OutputJson::new(output, got.bits.as_deref(), parties)).collect()
     }
 
-    /// How it is shown to people: integers of up to 64 bits and arrays in decimal, wider integers
-    /// in hexadecimal.
+    /// Returns the value as shown to people: integers of up to 64 bits and arrays in decimal, wider
+    /// integers in hexadecimal.
     pub fn text(&self) -> Option<String> {
         let value = self.value.as_ref()?;
         let wide = self.bits.as_ref().is_some_and(|bits| bits.len() > 64);
@@ -107,7 +107,7 @@ pub struct PartyJson {
     pub phases: Vec<PhaseReport>,
 }
 
-/// A table of bytes, messages, rounds and time, a row for every party and phase.
+/// Returns a table of bytes, messages, rounds and time, with a row for every party and phase.
 pub fn costs(parties: &[PartyJson]) -> String {
     let mut rows = vec![
         ["party", "phase", "sent", "received", "messages", "rounds", "time"].map(String::from),
@@ -168,7 +168,7 @@ pub struct MeasuredJson {
 }
 
 impl ChoiceJson {
-    /// What the library says.
+    /// Converts the library's choice.
     pub fn of(choice: Choice) -> ChoiceJson {
         let Choice { form, ot, form_by_link, ot_by_link, link } = choice;
         let chose = [("form", form_by_link), ("ot", ot_by_link)];
@@ -183,7 +183,7 @@ impl ChoiceJson {
         ChoiceJson { form: Some(form.to_string()), ot: ot.to_string(), dealer: None, measured }
     }
 
-    /// What a session came to.
+    /// Returns what a session chose.
     pub fn of_session(session: &Session) -> ChoiceJson {
         let choice = ChoiceJson::of(session.choice());
         match session.dealer() {
@@ -197,19 +197,20 @@ impl ChoiceJson {
         }
     }
 
-    /// No OT was made, but material perhaps dealt.
+    /// Returns the choice where no OT was made, but material may have been dealt.
     pub fn none(dealer: Option<&str>) -> ChoiceJson {
         let dealer = dealer.map(str::to_string);
         ChoiceJson { ot: "none".to_string(), dealer, ..ChoiceJson::default() }
     }
 
-    /// Whether the form or the OT, as `what` says, was left to the link.
+    /// Returns whether the form or the OT, as `what` says, was left to the link.
     fn by_link(&self, what: &str) -> bool {
         self.measured.as_ref().is_some_and(|measured| measured.chose.iter().any(|one| one == what))
     }
 
-    /// The form, if there is one, and the OT, as they were asked for: two runs that left one to the
-    /// link asked for the same, though the link was not as fast in both and they chose differently.
+    /// Returns the form, if there is one, and the OT, as they were requested: two runs that left
+    /// one to the link requested the same, even if the link's speed differed and they chose
+    /// differently.
     pub fn asked(&self) -> Vec<String> {
         let named = [("form", self.form.as_ref()), ("ot", Some(&self.ot))];
         let named = named.into_iter().filter_map(|(what, name)| Some((what, name?)));
@@ -220,7 +221,7 @@ impl ChoiceJson {
         asked.collect()
     }
 
-    /// One line for people.
+    /// Returns one line for people.
     pub fn line(&self) -> String {
         let by_link = |what: &str| if self.by_link(what) { " (by the link)" } else { "" };
         let form = self.form.as_ref().map(|form| format!("{form}{}, ", by_link("form")));
@@ -239,7 +240,7 @@ impl ChoiceJson {
     }
 }
 
-/// What one party learns in each evaluation: by output, how it is shown to people.
+/// What one party learns in each evaluation, by output, in the form shown to people.
 pub type BatchOutputs = Vec<Vec<Option<String>>>;
 
 /// What was asked for, as `local` and `run` repeat it.
@@ -353,10 +354,10 @@ pub struct PartJson {
     pub outputs: Vec<OutputJson>,
 }
 
-/// Prints every learnt output as `name = value`, one a line.
+/// Prints every learnt output as `name = value`, one per line.
 ///
 /// # Errors
-/// As [`print()`].
+/// Those of [`print()`].
 pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
     let mut text = String::new();
     for output in outputs {
@@ -371,7 +372,7 @@ pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
 mod tests {
     use super::*;
 
-    /// The line of a link that is measured at this speed.
+    /// Returns the line for a link that is measured at this speed.
     fn line(bits_per_second: f64, or_more: bool) -> String {
         let measured =
             MeasuredJson { bits_per_second, or_more, round_trip: 1e-3, ..MeasuredJson::default() };

@@ -26,7 +26,7 @@ use crate::values::{
 /// learnt.
 ///
 /// # Errors
-/// A usage failure before the peer is troubled; otherwise as the library has them.
+/// A usage failure before the peer is contacted; otherwise those of the library.
 pub fn command(args: &RunArgs) -> CliResult<()> {
     let settings = Settings::of(args)?;
     if settings.json {

@@ -1,4 +1,4 @@
-//! Standard error, which bars of progress and lines of text share.
+//! Standard error, which progress bars and lines of text share.
 
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -8,12 +8,12 @@ use indicatif::MultiProgress;
 /// The bars on the terminal, if there are any.
 static BARS: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
-/// Shows bars from now on, or no more.
+/// Shows these bars from now on, or none.
 pub fn set_bars(bars: Option<MultiProgress>) {
     *BARS.lock().unwrap_or_else(PoisonError::into_inner) = bars;
 }
 
-/// Does something while no bars are on the terminal, such as writing there.
+/// Runs `work`, such as writing to the terminal, while no bars are on it.
 pub fn without_bars<T>(work: impl FnOnce() -> T) -> T {
     let bars = BARS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match bars {
@@ -22,7 +22,8 @@ pub fn without_bars<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Writes to standard error, above the bars if there are any. Nobody needs to be reading.
+/// Writes to standard error, above the bars if there are any. Ignores errors: nobody needs to be
+/// reading.
 pub fn write(bytes: &[u8]) {
     without_bars(|| drop(std::io::stderr().lock().write_all(bytes)));
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use symbolon::zeroize::{Zeroize, Zeroizing};
 
-/// Text that is an input, or stands where one may have been written.
+/// Text that is an input, or is in a place where one may have been written.
 ///
 /// It cannot be printed, not even for debugging, and is wiped when dropped: an error can only name
-/// the place where it stood.
+/// its place.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InputText(Hidden);
@@ -24,7 +24,7 @@ impl Drop for Hidden {
 }
 
 impl InputText {
-    /// The text itself. It must not get into a message.
+    /// Returns the text itself. It must not get into a message.
     pub fn expose(&self) -> &str {
         &self.0.0
     }

@@ -71,7 +71,7 @@ struct SettingsFile {
     store: Option<String>,
     store_key: Option<String>,
     store_passphrase: Option<String>,
-    // Taken out before anything else is, since what reads the rest may quote what it cannot use.
+    // Taken out first, since the parser of the rest may quote what it cannot use.
     #[serde(skip)]
     inputs: Vec<InputSources>,
     owners: BTreeMap<String, toml::Value>,
@@ -81,7 +81,7 @@ struct SettingsFile {
     save: BTreeMap<String, String>,
 }
 
-/// One of several parties, as all of them list it.
+/// One of several parties, as listed in the file that all share.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartyEntry {
@@ -144,7 +144,7 @@ impl Number {
     }
 }
 
-/// What `run` is to do, as far as it was said.
+/// The settings of `run`, as far as they were given.
 #[derive(Debug)]
 pub struct Settings {
     /// The circuit, its owners and receivers; the name is empty when none was given.
@@ -165,13 +165,13 @@ pub struct Settings {
     pub dealer: Option<String>,
     /// The fingerprint of its key.
     pub dealer_fingerprint: Option<String>,
-    /// How to talk.
+    /// The transport.
     pub transport: RemoteTransport,
     /// Parameters.
     pub tuning: TuningArgs,
     /// Own inputs, each with the folder from which a relative `@file` is taken.
     pub inputs: Vec<(InputSources, Option<PathBuf>)>,
-    /// The store, where one was named.
+    /// The store, if one was named.
     pub store: StoreArgs,
     /// Whether the result is printed as JSON.
     pub json: bool,
@@ -179,7 +179,7 @@ pub struct Settings {
     pub pad: bool,
     /// Outputs and the files that they are written to.
     pub saves: Vec<(String, PathBuf)>,
-    /// What is shown meanwhile.
+    /// What is shown during the run.
     pub show: ShowArgs,
     /// Whether `run` uses a prepared circuit.
     pub prepared: bool,
@@ -203,7 +203,7 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// Refuses what the options refuse.
+    /// Refuses the values that the options refuse.
     fn check(&self) -> CliResult<()> {
         let refuse = |text: &str| Err(CliError::usage(text));
         match self {
@@ -234,7 +234,8 @@ impl Settings {
         }
     }
 
-    /// The flags, and for what they leave open the file, whose paths begin in `folder`.
+    /// Joins the flags with the file, which counts where they are not set and whose paths begin in
+    /// `folder`.
     fn join(args: &RunArgs, file: SettingsFile, folder: Option<&Path>) -> CliResult<Settings> {
         let in_folder = |path: String| match folder {
             Some(folder) => folder.join(path),
@@ -361,7 +362,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Every address that was given is one, so that nothing waits for what can never be reached.
+    /// Checks that every given address is valid, so that nothing waits for one that can never be
+    /// reached.
     fn check_addresses(&self) -> CliResult<()> {
         let dialled = |text: &String| symbolon::check_address(text);
         let check = |place: &str, checked: Option<symbolon::Result<()>>| match checked {
@@ -389,8 +391,7 @@ fn read(path: &Path) -> CliResult<SettingsFile> {
 
 /// Reads the text of a settings file.
 ///
-/// What is wrong with it is told by place, and in words that hold nothing of any value: anything in
-/// the file may be a misplaced input.
+/// Errors name the place, and quote no value: anything in the file may be a misplaced input.
 fn parse(name: &str, text: &str) -> CliResult<SettingsFile> {
     let wrong = |span: Option<std::ops::Range<usize>>, what: &str| {
         let before = span.map(|span| text.get(..span.start).unwrap_or(text));
@@ -402,7 +403,7 @@ fn parse(name: &str, text: &str) -> CliResult<SettingsFile> {
         CliError::usage(format!("{name}{place}: {what}"))
             .with_hint("`symbolon run --help` shows every key")
     };
-    // What the parser says of text that is no TOML are fixed sentences.
+    // The parser's messages about text that is not TOML are fixed sentences.
     let mut table = DeTable::parse(text).map_err(|error| wrong(error.span(), error.message()))?;
     let mut inputs = Vec::new();
     if let Some(section) = table.get_mut().remove("inputs") {
@@ -423,8 +424,8 @@ fn parse(name: &str, text: &str) -> CliResult<SettingsFile> {
     Ok(SettingsFile { inputs, ..file })
 }
 
-/// What is wrong with a settings file, in what serde says of it: names of keys, and what is
-/// expected, but not what was found.
+/// Returns what serde's message says about a settings file without its values: names of keys, and
+/// what is expected, but not what was found.
 fn without_values(message: &str) -> String {
     let of_keys = ["unknown field `", "missing field `", "duplicate field `"];
     if of_keys.iter().any(|start| message.starts_with(start)) || message == NO_PARTY {
@@ -445,20 +446,20 @@ fn without_values(message: &str) -> String {
     }
 }
 
-/// The known key that is most like `key`, if one is like it.
+/// Returns the known key that is most similar to `key`, if one is similar.
 fn nearest<'k>(key: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let likeness = |known: &str| strsim::jaro(&key.replace('-', "_"), known);
     let all = known.map(|known| (known, likeness(known))).filter(|(_, likeness)| *likeness > 0.75);
     all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(known, _)| known)
 }
 
-/// There are at most as many parties as numbers.
+/// The message for a number that no party can have.
 const NO_PARTY: &str = "there is no such party";
 
-/// Reads the text of a file as [`Settings::of`] does, and what it says about parameters.
+/// Reads the text of a file as [`Settings::of`] does, and checks its parameters.
 ///
 /// # Errors
-/// As there.
+/// Those of [`Settings::of`].
 pub fn check(text: &str) -> CliResult<()> {
     let settings = Settings::join(&RunArgs::default(), parse("settings", text)?, None)?;
     let parties = settings.parties.as_ref().map_or(2, Vec::len);
@@ -466,7 +467,8 @@ pub fn check(text: &str) -> CliResult<()> {
     Tuning::new(&settings.tuning, parties).map(drop)
 }
 
-/// Own inputs from the file, then from flags; a flag replaces the file's value for the same name.
+/// Returns own inputs from the file, then from flags; a flag replaces the file's value for the same
+/// name.
 fn inputs(
     file: Vec<InputSources>,
     flags: &[InputText],
@@ -483,7 +485,7 @@ fn inputs(
     Ok(all)
 }
 
-/// What a program is compiled with, from the file, then from flags.
+/// Returns the options that a program is compiled with, from the file, then from flags.
 fn program(
     entry: Option<String>,
     constants: BTreeMap<String, toml::Value>,
@@ -509,7 +511,7 @@ fn program(
     Ok(ProgramArgs { entry: flags.entry.clone().or(entry), constants: all })
 }
 
-/// A value in the form that `--input` takes.
+/// Returns a value in the form that `--input` takes.
 fn value_text(value: &DeValue<'_>) -> Result<InputText, &'static str> {
     const FORMS: &str = "a value is a string, an integer, or an array of integers";
     match value {
@@ -528,7 +530,7 @@ fn value_text(value: &DeValue<'_>) -> Result<InputText, &'static str> {
     }
 }
 
-/// An integer of any length, as it is written or in decimal.
+/// Returns an integer of any length, as it is written or in decimal.
 fn integer_text(number: &DeInteger<'_>) -> Result<Zeroizing<String>, &'static str> {
     let (digits, radix) = (number.as_str(), number.radix());
     let text = match (i64::from_str_radix(digits, radix), radix) {

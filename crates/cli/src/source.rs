@@ -13,7 +13,7 @@ use crate::reading::{CIRCUIT, read};
 use crate::words::loose_elements;
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs, and
-/// how they are called and written.
+/// the names and types of both.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CircuitSpec {
@@ -23,7 +23,7 @@ pub struct CircuitSpec {
     pub owners: Vec<(String, Owner)>,
     /// Output (name or index) and receivers, in the order given.
     pub outputs: Vec<(String, Audience)>,
-    /// Types and names of ports; owners and outputs go by these names.
+    /// Types and names of ports; owners and outputs refer to these names.
     #[serde(default)]
     pub labels: Labels,
     /// What a `.sym` program is compiled with.
@@ -31,8 +31,8 @@ pub struct CircuitSpec {
     pub program: ProgramArgs,
 }
 
-/// Whether `text` can only be a file's name: it has a `/` or an extension, and does not begin as a
-/// built-in with parameters, such as `random:1024/64`.
+/// Returns whether `text` can only be a file's name: it has a `/` or an extension, and does not
+/// begin like a built-in with parameters, such as `random:1024/64`.
 pub fn looks_like_file(text: &str) -> bool {
     let built_in = text
         .split_once(':')
@@ -40,15 +40,15 @@ pub fn looks_like_file(text: &str) -> bool {
     !built_in && (text.contains(['/', '\\']) || Path::new(text).extension().is_some())
 }
 
-/// Whether `text` names a file and not a built-in: it exists, or has a `/` or an extension.
+/// Returns whether `text` names a file and not a built-in: it exists, or has a `/` or an extension.
 pub fn is_file(text: &str) -> bool {
     looks_like_file(text) || Path::new(text).exists()
 }
 
-/// The place of a port that a user named by name or index; a name wins over an index.
+/// Returns the place of a port that a user gave by name or index; a name takes precedence.
 ///
 /// # Errors
-/// A usage failure that lists the names there are.
+/// A usage failure that lists the existing names.
 pub fn place(kind: &str, wanted: &str, names: &[&str]) -> CliResult<usize> {
     if let Some(index) = names.iter().position(|name| *name == wanted) {
         return Ok(index);
@@ -64,7 +64,7 @@ pub fn place(kind: &str, wanted: &str, names: &[&str]) -> CliResult<usize> {
 }
 
 impl CircuitSpec {
-    /// A circuit as a command line has it.
+    /// Creates the circuit that a command line names.
     pub fn new(circuit: &str, ports: &PortArgs) -> CircuitSpec {
         CircuitSpec {
             circuit: circuit.to_string(),
@@ -75,7 +75,7 @@ impl CircuitSpec {
         }
     }
 
-    /// Builds or reads the circuit and gives its inputs and outputs to whom the user said, among
+    /// Builds or reads the circuit and assigns its inputs and outputs as the user said, among
     /// `parties` parties.
     ///
     /// # Errors
@@ -85,11 +85,11 @@ impl CircuitSpec {
         self.give_out(self.open(Some(parties))?, parties)
     }
 
-    /// As [`CircuitSpec::load`], among as many parties as the circuit and the user name, at least
-    /// 2; returns their number, too.
+    /// Loads like [`CircuitSpec::load`], among as many parties as the circuit and the user name, at
+    /// least 2; also returns their number.
     ///
     /// # Errors
-    /// As [`CircuitSpec::load`].
+    /// Those of [`CircuitSpec::load`].
     pub fn load_for_all(&self) -> CliResult<(Loaded, u16)> {
         let circuit = self.open(None)?;
         let owners = self.owners.iter().filter_map(|(_, owner)| match owner {
@@ -106,11 +106,11 @@ impl CircuitSpec {
         Ok((self.give_out(circuit, parties)?, parties))
     }
 
-    /// As [`CircuitSpec::load`], among `parties` parties or, by default, as many as the circuit
-    /// itself has owners and receivers, at least 2; returns their number, too.
+    /// Loads like [`CircuitSpec::load`], among `parties` parties or, by default, as many as the
+    /// circuit itself has owners and receivers, at least 2; also returns their number.
     ///
     /// # Errors
-    /// As [`CircuitSpec::load`].
+    /// Those of [`CircuitSpec::load`].
     pub fn load_among(&self, parties: Option<u16>) -> CliResult<(Loaded, u16)> {
         let circuit = self.open(parties)?;
         let parties = parties.unwrap_or_else(|| parties_of(&circuit));
@@ -153,7 +153,7 @@ impl CircuitSpec {
     }
 }
 
-/// How many parties a circuit itself names, at least 2.
+/// Returns how many parties a circuit itself names, at least 2.
 pub fn parties_of(circuit: &Circuit) -> u16 {
     let owners = circuit.inputs().iter().map(|input| input.owner);
     let receivers = circuit.outputs().iter().flat_map(|output| match &output.to {
@@ -169,7 +169,7 @@ pub fn parties_of(circuit: &Circuit) -> u16 {
 pub struct Loaded {
     /// With every input in one piece.
     pub plain: Circuit,
-    /// For each input of `plain`, whether every party brings a share of it.
+    /// For each input of `plain`, whether every party gives a share of it.
     pub shared: Vec<bool>,
     /// What the parties compute: shared inputs are replaced by a share of each party.
     pub circuit: Circuit,
@@ -177,14 +177,15 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The place in `circuit` of input `place` of `plain`, of `party`'s share when it is shared.
+    /// Returns the place in `circuit` of input `place` of `plain`, or of `party`'s share if it is
+    /// shared.
     pub fn place(&self, place: usize, party: impl Into<PartyId>) -> usize {
         let shares = |shared: &bool| if *shared { usize::from(self.parties) } else { 1 };
         let before: usize = self.shared[..place].iter().map(shares).sum();
         before + if self.shared[place] { party.into().index() } else { 0 }
     }
 
-    /// How many parties there are.
+    /// Returns how many parties there are.
     pub fn parties(&self) -> u16 {
         self.parties
     }
@@ -209,7 +210,7 @@ fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> C
 
 /// Builds the built-in or reads the file that `text` names.
 ///
-/// A name that is unknown may be an input for which --input was forgotten: it is not repeated.
+/// An unknown name may be an input for which --input was forgotten, so it is not quoted.
 fn open(text: &str) -> CliResult<Circuit> {
     if !is_file(text) {
         return builtin::by_name(text).map_err(|error| {
@@ -233,7 +234,7 @@ fn open(text: &str) -> CliResult<Circuit> {
     Ok(circuit)
 }
 
-/// `path`, taken from the folder `base` when it is relative.
+/// Returns `path`, relative to the folder `base` if it is not absolute.
 pub fn from_folder(base: Option<&Path>, path: &str) -> PathBuf {
     match base {
         Some(base) => base.join(path),

@@ -33,7 +33,7 @@ pub fn open_or_create(args: &StoreArgs) -> CliResult<Store> {
     Ok(Store::open_or_create(directory, &protection)?)
 }
 
-/// Does what `symbolon store` was asked to do.
+/// Runs `symbolon store`.
 ///
 /// # Errors
 /// A usage failure when the store cannot be opened or is damaged.
@@ -172,7 +172,7 @@ struct StoredComponentJson {
     left: u64,
 }
 
-/// What is left of each kind of component: theirs are the last counts.
+/// Returns what is left of each kind of component, from the last of the counts.
 fn components(meta: &ItemMeta, left: &[u64]) -> Vec<StoredComponentJson> {
     let first = left.len().saturating_sub(meta.components.len());
     let kinds = meta.components.iter().zip(&left[first..]);
@@ -184,7 +184,7 @@ fn components(meta: &ItemMeta, left: &[u64]) -> Vec<StoredComponentJson> {
     kinds.collect()
 }
 
-/// `20 × aes128, 1 × leftover gates`.
+/// Formats `20 × aes128, 1 × leftover gates`.
 fn component_words(components: &[StoredComponentJson]) -> String {
     let one = |kind: &StoredComponentJson| {
         format!("{} × {}", kind.left, kind.name.as_deref().unwrap_or(&kind.digest[..8]))
@@ -271,7 +271,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
     print(&align(&rows, 7))
 }
 
-/// `aes128 (3f2a81c0…)`: circuits of one name can differ.
+/// Formats `aes128 (3f2a81c0…)`, since circuits of the same name can differ.
 fn circuit_name(digest: Option<&str>, name: Option<&str>) -> String {
     let digest = digest.unwrap_or_default();
     let digest = digest.get(..8).unwrap_or(digest);
@@ -313,7 +313,7 @@ fn draft_row(draft: &Draft) -> [String; 8] {
     [meta.id().to_string(), what, meta.protocol.clone(), party, maker, state, nothing(), bytes]
 }
 
-/// Who has to be trusted for it.
+/// Returns who has to be trusted for it.
 fn made_by(dealer: Option<&str>) -> String {
     match dealer {
         Some(dealer) if dealer.len() == 64 => format!("dealer {}…", &dealer[..8]),
@@ -322,7 +322,7 @@ fn made_by(dealer: Option<&str>) -> String {
     }
 }
 
-/// Reads all that is left, and voids what is damaged: nobody tries it.
+/// Reads all that is left, and voids what is damaged, so that nobody tries to use it.
 fn verify(store: &Store) -> CliResult<()> {
     let report = store.verify(|_| ())?;
     let (mut damaged, mut unread) = (Vec::new(), 0u64);

@@ -1,4 +1,4 @@
-//! When the phases of a run were.
+//! The times of the phases of a run.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -19,28 +19,28 @@ pub struct Span {
     pub seconds: f64,
 }
 
-/// Takes notes of when phases end.
+/// Records when phases end.
 pub struct Timeline {
     spans: Vec<Span>,
     before: Report,
 }
 
 impl Timeline {
-    /// Nothing has happened.
+    /// Returns an empty timeline.
     pub fn begin() -> Self {
         Timeline { spans: Vec::new(), before: Report::default() }
     }
 
-    /// Everything in a report, as if each phase had been entered once and the last had ended just
-    /// now.
+    /// Returns everything in a report, as if each phase had been entered once and the last one had
+    /// ended just now.
     pub fn of(report: &Report) -> Vec<Span> {
         let mut timeline = Timeline::begin();
         timeline.mark(0, report);
         timeline.spans()
     }
 
-    /// Marks what `report` adds to the one before as just ended. Several phases are taken to have
-    /// followed each other.
+    /// Marks what `report` adds to the previous one as just ended. Several phases are assumed to
+    /// have followed each other.
     pub fn mark(&mut self, run: u32, report: &Report) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.mark_at(now.as_secs_f64(), run, report);
@@ -56,7 +56,7 @@ impl Timeline {
         self.before = report.clone();
     }
 
-    /// All phases, in the order in which they were.
+    /// Returns all phases in order.
     pub fn spans(self) -> Vec<Span> {
         self.spans
     }

@@ -1,4 +1,4 @@
-//! Parameters as given, checked and turned into the library's.
+//! Parameters as given, checked and converted to the library's.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use crate::output::tell;
 /// The longest time-out, in seconds: a week.
 const LONGEST_TIMEOUT: f64 = 604_800.0;
 
-/// How a choice is left to the link.
+/// The value that leaves a choice to the link.
 const AUTO: &str = "auto";
 
 /// Parameters of a session, checked.
@@ -101,7 +101,7 @@ impl Tuning {
         Ok(Tuning { params, timeout, link })
     }
 
-    /// Says so when what was chosen is not secure enough.
+    /// Prints a warning if a choice is not secure enough.
     pub fn warn(&self) {
         if let Some(mac) = self.params.mac_length().filter(|_| self.params.has_weak_macs()) {
             tell(&format!(
@@ -119,10 +119,10 @@ impl Tuning {
         check_components(circuit, &self.params.components)
     }
 
-    /// Refuses a batch, where there can be none.
+    /// Refuses a batch where none is possible.
     ///
     /// # Errors
-    /// A usage failure that names the option it does not go with.
+    /// A usage failure that names the option with which it cannot be combined.
     pub fn one_at_a_time(&self, option: &str) -> CliResult<()> {
         match self.params.executions {
             1 => Ok(()),
@@ -130,7 +130,7 @@ impl Tuning {
         }
     }
 
-    /// Refuses evaluations in flight, where none are run.
+    /// Refuses evaluations in flight for a command that runs none.
     ///
     /// # Errors
     /// A usage failure that names the command.
@@ -142,28 +142,29 @@ impl Tuning {
         }
     }
 
-    /// The length of the MACs as an option takes it, where there is such an option.
+    /// Returns the length of the MACs as an option takes it, if there is such an option.
     pub fn mac_bits(&self) -> Option<u32> {
         self.params.mac_length().map(MacLength::bits)
     }
 
-    /// How reconciliation values are intersected, as an option takes it, where there is a choice.
+    /// Returns how reconciliation values are intersected, as an option takes it, if there is a
+    /// choice.
     pub fn psi_name(&self) -> Option<&'static str> {
         self.params.protocol.has_psi_form().then(|| self.params.psi.name())
     }
 
-    /// κ_b as an option takes it, where there is a choice.
+    /// Returns κ_b as an option takes it, if there is a choice.
     pub fn kappa_b_bits(&self) -> Option<u32> {
         self.params.leak_bound().map(Rho::bits)
     }
 
-    /// Sets all of it but the link, which depends on the transport; signals cancel the session.
+    /// Sets everything but the link, which depends on the transport; signals cancel the session.
     pub fn apply(&self, config: Config) -> Config {
         let config = config.params(self.params.clone()).timeout(self.timeout);
         config.cancelled_by(interrupt::handle())
     }
 
-    /// Sets all of it, for TCP and TLS.
+    /// Sets everything, for TCP and TLS.
     pub fn apply_with_link(&self, config: Config) -> Config {
         let config = self.apply(config);
         match &self.link {
@@ -173,7 +174,7 @@ impl Tuning {
     }
 }
 
-/// The length of MACs that was asked for, one that is long enough or one for comparisons.
+/// Returns the requested length of MACs, which is long enough or for comparisons only.
 fn mac(args: &TuningArgs, protocol: Protocol, rho: Rho) -> CliResult<MacChoice> {
     let (option, bits) = match (args.mac_bits, args.weak_mac_bits) {
         (None, None) => return Ok(MacChoice::ByRho),
@@ -199,7 +200,7 @@ fn mac(args: &TuningArgs, protocol: Protocol, rho: Rho) -> CliResult<MacChoice> 
     }
 }
 
-/// How many evaluations of a batch are online at a time.
+/// Returns how many evaluations of a batch are online at a time.
 fn in_flight(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<usize>> {
     match args.in_flight {
         Some(_) if !protocol.runs_in_flight() => {
@@ -212,7 +213,7 @@ fn in_flight(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<usize>> 
     }
 }
 
-/// How reconciliation values are intersected.
+/// Returns how reconciliation values are intersected.
 fn psi(args: &TuningArgs, protocol: Protocol) -> CliResult<PsiForm> {
     let Some(name) = args.psi.as_deref() else { return Ok(PsiForm::default()) };
     if !protocol.has_psi_form() {
@@ -222,7 +223,7 @@ fn psi(args: &TuningArgs, protocol: Protocol) -> CliResult<PsiForm> {
     PsiForm::by_name(name).ok_or_else(|| CliError::usage(format!("--psi takes {known}")))
 }
 
-/// What bounds leaked bits, if not ρ.
+/// Returns what bounds leaked bits, if not ρ.
 fn kappa_b(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<Rho>> {
     let Some(bits) = args.kappa_b else { return Ok(None) };
     if !protocol.has_kappa_b() {
@@ -232,7 +233,7 @@ fn kappa_b(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<Rho>> {
     known.map(Some).ok_or_else(|| CliError::usage("--kappa-b takes 40, 64 or 80"))
 }
 
-/// What an option that can be `auto` chooses by name.
+/// Returns what an option that can be `auto` chooses by name.
 fn choice<T: FromStr>(option: &str, name: Option<&str>, known: &[&str]) -> CliResult<Option<T>> {
     match name {
         None | Some(AUTO) => Ok(None),
@@ -254,7 +255,7 @@ pub fn check_components(circuit: &Circuit, names: &[String]) -> CliResult<()> {
     if names.is_empty() {
         return Ok(());
     }
-    // Look-ups become components, too, where gates take their place.
+    // Where gates replace look-ups, tables become components, too.
     let circuit = lower_lookups(circuit);
     let mut known: Vec<String> =
         component_costs(&circuit).into_iter().map(|component| component.name).collect();

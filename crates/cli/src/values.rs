@@ -20,7 +20,7 @@ use crate::source::{Loaded, from_folder, place};
 pub struct InputSources {
     /// Name or index of the input.
     pub input: InputText,
-    /// What stands after the `=`.
+    /// The text after the `=`.
     pub value: InputText,
 }
 
@@ -42,17 +42,17 @@ pub fn given(texts: &[InputText]) -> CliResult<Vec<InputSources>> {
 pub struct Reading {
     /// Whether lists that are shorter than their input are filled up with zero bits.
     pub pad: bool,
-    /// Whether a file has a value on each line, for one evaluation each.
+    /// Whether a file has one value per line, each for one evaluation.
     pub by_line: bool,
 }
 
 impl InputSources {
-    /// Whether the value is to be read from standard input. A file that is called `-` is `@./-`.
+    /// Returns whether the value is read from standard input. A file that is called `-` is `@./-`.
     fn is_standard_input(&self) -> bool {
         matches!(self.value.expose().trim(), "-" | "@-")
     }
 
-    /// The value in one of the forms that [`Inputs`] takes, read from where it is.
+    /// Reads the value, wherever it is, into one of the forms that [`Inputs`] takes.
     ///
     /// `base` is the folder from which a relative `@file` is looked up.
     ///
@@ -100,7 +100,7 @@ impl InputSources {
     }
 }
 
-/// Refuses lines that are no values, so that an error can say which line of which file it is.
+/// Refuses lines that are not values, so that an error can name the line and the file.
 fn check_lines(input: &Input, text: &str, name: &str) -> CliResult<()> {
     for (line, value) in (1..).zip(text.lines()) {
         if value.trim().is_empty() {
@@ -112,13 +112,13 @@ fn check_lines(input: &Input, text: &str, name: &str) -> CliResult<()> {
     Ok(())
 }
 
-/// Whether a text looks like a JSON object, or a list of them.
+/// Returns whether a text looks like a JSON object, or a list of them.
 fn is_object(text: &str) -> bool {
     text.trim_start_matches(|c: char| c.is_whitespace() || c == '[' || c == '\u{feff}')
         .starts_with('{')
 }
 
-/// Whether values of a type are written as objects.
+/// Returns whether values of a type are written as objects.
 fn has_names(ty: &Type) -> bool {
     match ty {
         Type::Struct { .. } | Type::Enum { .. } => true,
@@ -127,7 +127,7 @@ fn has_names(ty: &Type) -> bool {
     }
 }
 
-/// The path of `FILE`, `FILE#COLUMN,…` or `FILE#KEY`; what is chosen goes into the form.
+/// Returns the path in `FILE`, `FILE#COLUMN,…` or `FILE#KEY`, and puts the selection into the form.
 fn chosen_columns(base: Option<&Path>, text: &str, form: &mut FileForm) -> PathBuf {
     let whole = from_folder(base, text);
     match text.rsplit_once('#') {
@@ -139,12 +139,12 @@ fn chosen_columns(base: Option<&Path>, text: &str, form: &mut FileForm) -> PathB
     }
 }
 
-/// Outputs and files as the command line has them.
+/// Returns outputs and files from the command line.
 pub fn paths(saves: &[(String, String)]) -> impl Iterator<Item = (String, PathBuf)> {
     saves.iter().map(|(output, file)| (output.clone(), PathBuf::from(file)))
 }
 
-/// Outputs that go to files: the place of each, and the file.
+/// Outputs that are written to files: the place of each, and the file.
 pub struct Saves(Vec<(usize, PathBuf)>);
 
 impl Saves {
@@ -195,7 +195,7 @@ pub type Resolved = Vec<(usize, InputText)>;
 /// replace earlier ones when `replace` is set and are refused otherwise.
 ///
 /// # Errors
-/// A usage failure for an unknown input, a value given twice, standard input asked for twice, or an
+/// A usage failure for an unknown input, a value given twice, standard input used twice, or an
 /// unreadable file.
 pub fn resolve(
     circuit: &Circuit,
@@ -229,7 +229,7 @@ pub fn one_from_standard_input<'g>(
     Ok(())
 }
 
-/// The inputs of `party`, from those values that belong to it.
+/// Returns the inputs of `party`, from those values that belong to it.
 ///
 /// # Errors
 /// A usage failure when a value does not fit or one is missing.
@@ -245,7 +245,7 @@ pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> CliR
     })
 }
 
-/// Turns what `party` gave for inputs, or for shares of them, into values of its inputs.
+/// Turns the values that `party` gave for inputs, or for shares of them, into values of its inputs.
 ///
 /// # Errors
 /// A usage failure that says whose input it is when it is not `party`'s.
@@ -299,7 +299,7 @@ pub fn split(loaded: &Loaded, resolved: Resolved) -> CliResult<Resolved> {
     Ok(all)
 }
 
-/// Bits in a value's form.
+/// Returns bits in the form of a value.
 fn bits_text(bits: &[bool]) -> InputText {
     // In one allocation, so that nothing is left behind unwiped.
     let mut text = Zeroizing::new(String::with_capacity(5 + bits.len()));
@@ -308,7 +308,7 @@ fn bits_text(bits: &[bool]) -> InputText {
     text.into()
 }
 
-/// Random bits from the operating system.
+/// Returns random bits from the operating system.
 fn random_bits(n: usize) -> CliResult<Zeroizing<Vec<bool>>> {
     let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
     getrandom::fill(&mut bytes)
@@ -316,7 +316,7 @@ fn random_bits(n: usize) -> CliResult<Zeroizing<Vec<bool>>> {
     Ok(Zeroizing::new((0..n).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()))
 }
 
-/// Random values for all inputs of a circuit.
+/// Returns random values for all inputs of a circuit.
 ///
 /// # Errors
 /// An internal failure when the operating system gives no randomness.

@@ -1,4 +1,4 @@
-//! Words of the command line that have parts.
+//! Words of the command line that consist of parts.
 
 /// Splits `NAME=REST` at the first `=`.
 ///
@@ -13,13 +13,13 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// `1 test`, `2 tests`.
+/// Formats `1 test`, `2 tests`.
 pub fn counted(n: u64, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// What to do when a list was written with spaces, so that the shell made several words of it:
-/// names the words, by their places alone, that look like further elements of an input.
+/// Returns what to do when a list was written with spaces, so that the shell split it into several
+/// words: names the words that look like further elements of an input, only by their places.
 pub fn loose_elements() -> Option<String> {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     loose_elements_in(&words.collect::<Vec<_>>())
@@ -50,7 +50,7 @@ fn loose_elements_in(words: &[String]) -> Option<String> {
     ))
 }
 
-/// Whether a word can be an element of a list, and hardly anything else.
+/// Returns whether a word can be an element of a list, and hardly anything else.
 fn is_element(word: &str) -> bool {
     let first = word.strip_prefix('-').unwrap_or(word).chars().next();
     first.is_some_and(|c| c.is_ascii_digit() || matches!(c, '[' | ']' | '{' | '"' | ','))

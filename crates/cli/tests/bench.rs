@@ -29,7 +29,7 @@ fn triples_are_measured() {
     spread(&phase(2)["seconds"]);
 }
 
-/// Checks that a spread is one, of figures above zero.
+/// Checks that a value is a spread of figures above zero.
 fn spread(spread: &Value) {
     let [least, median, most] =
         ["least", "median", "most"].map(|name| spread[name].as_f64().unwrap());
@@ -59,7 +59,7 @@ fn lists_are_measured_in_all_combinations() {
                 assert!(phase["cpu_seconds"]["median"].as_f64().unwrap() > 0.0);
             }
         }
-        // Over one set-up there is one sample of it.
+        // One set-up gives one sample of it.
         let set_up = &phases[0]["seconds"];
         assert_eq!(set_up["least"], set_up["most"]);
         let parties = measured["parties"].as_u64().unwrap() as usize;
@@ -69,7 +69,7 @@ fn lists_are_measured_in_all_combinations() {
             assert!(
                 spans.as_array().unwrap().iter().all(|span| span["begin"].as_f64() >= Some(0.0))
             );
-            // Preparing alone and with the triples for it are one phase, entered twice.
+            // Making the triples and preparing are one phase, entered twice.
             assert_eq!(spans.as_array().unwrap().len(), 4);
         }
     }
@@ -87,7 +87,7 @@ fn a_run_of_its_own_has_a_set_up_of_its_own() {
         assert_ne!(set_up["least"], set_up["most"]);
         let gates: u64 = 7 * batch.parse::<u64>().unwrap();
         assert_eq!(measured["count"], gates);
-        // In one process nobody knows which party's work took how much.
+        // In one process nobody knows how much each party's work took.
         assert_eq!(
             measured["cpu_seconds"].is_null(),
             transport == "memory" || !cfg!(target_os = "linux")
@@ -106,7 +106,7 @@ fn components_are_garbled_by_name() {
     let cheapest = symbolon(&words.split(' ').collect::<Vec<_>>()).expect(0).json();
     let cheapest = &cheapest["measurements"][0];
     assert_eq!(cheapest["components"], Value::Null);
-    // Two calls do not pay for the smaller buckets.
+    // Two calls are too few for smaller buckets to pay off.
     assert_ne!(named["bytes_each"], cheapest["bytes_each"]);
 }
 
@@ -135,8 +135,7 @@ fn the_page_needs_nothing_else() {
     for part in ["threads of each party", "0 (garbler)", "1 (evaluator)", "0.1ms,1gbit", "setup"] {
         assert!(page.contains(part), "no `{part}` in the page");
     }
-    // For each measurement its timeline and its bytes; rates by threads, and memory where it is
-    // known.
+    // For each measurement its timeline and its bytes; rates by threads; memory if it is known.
     assert!(page.matches("<svg").count() >= 5);
     for outside in ["<script", "<link", "<img", "src=", "href=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
@@ -146,7 +145,7 @@ fn the_page_needs_nothing_else() {
     symbolon(&words).expect(2).says(&["--report"]);
 }
 
-/// Short MACs are there for comparisons, by a name that says so, and with a warning.
+/// Short MACs are available for comparisons, under a name that says so, and with a warning.
 #[test]
 fn weak_macs_are_measured_by_their_name() {
     let words = ["bench", "add:8", "--protocol", "tinytable", "--repeat", "1", "--json"];
@@ -173,7 +172,7 @@ fn what_does_not_go_together_is_refused() {
     }
 }
 
-/// Two sides of a measurement, each with its own words.
+/// Runs two sides of a measurement, each with its own words.
 fn two_sides(words: &[&str], own: [&[&str]; 2]) -> [common::Ended; 2] {
     let start = |own: &[&str]| common::command(&[words, own].concat()).spawn().unwrap();
     own.map(start).map(common::end)

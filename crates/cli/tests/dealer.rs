@@ -20,7 +20,7 @@ const INPUTS: [&[&str]; 2] = [
     &["--input", "message=hex:3243f6a8885a308d313198a2e0370734"],
 ];
 
-/// A dealer at work.
+/// A running dealer.
 struct Dealer {
     child: Child,
     address: String,
@@ -84,14 +84,15 @@ impl Town {
         self.folder().join(name).to_string_lossy().into_owned()
     }
 
-    /// A dealer to both parties, with more words.
+    /// Starts a dealer for both parties, with more words.
     fn deal(&self, more: &[&str]) -> Dealer {
         let Keys { print_a, print_b, .. } = &self.keys;
         let words = ["--key", &self.dealer_key, "--allow", print_a, "--allow", print_b];
         deal(&[&words[..], more].concat())
     }
 
-    /// Both parties with the same words, each with its own, and with a dealer at this address.
+    /// Starts both parties with the same words, each with its own, and with a dealer at this
+    /// address.
     fn both(&self, words: &[&str], own: [&[&str]; 2], dealer: Option<&str>) -> [Child; 2] {
         let address = free_address();
         let Keys { print_a, print_b, .. } = &self.keys;
@@ -154,7 +155,7 @@ fn a_pool_is_dealt_one_day_and_used_on_others() {
         assert!(ended.expect(0).says(&[TRUST]).out.contains("13056 AND gates"));
     }
     dealer.end().expect(0);
-    // There is no dealer any more, only its material; the settings still name it.
+    // The dealer is gone, only its material is left; the settings still name it.
     let nowhere = Some("127.0.0.1:9");
     for ended in town.both(&["prepare", "aes128"], [&[], &[]], nowhere).map(end) {
         ended.expect(0).says(&[
@@ -266,8 +267,8 @@ fn three_parties_and_a_dealer_are_four_processes() {
     assert!(dealt.out.contains("3 parties, "), "{}", dealt.out);
 }
 
-/// Connections that say nothing, or rubbish, or one byte now and then, as long as the dealer lets
-/// them.
+/// Connections that send nothing, or rubbish, or one byte from time to time, as long as the dealer
+/// lets them.
 #[test]
 fn strangers_at_the_door_keep_no_party_out() {
     let town = Town::new();
@@ -288,7 +289,7 @@ fn strangers_at_the_door_keep_no_party_out() {
                         let _ = socket.write_all(word);
                         held.push(socket);
                     }
-                    // A party that was turned out comes again.
+                    // A stranger that was dropped connects again.
                     held.retain_mut(|socket| socket.write_all(&[1]).is_ok());
                     std::thread::sleep(Duration::from_millis(5));
                 }
@@ -306,7 +307,7 @@ fn strangers_at_the_door_keep_no_party_out() {
     assert_eq!(dealt.out.matches("served ").count(), 2, "{}", dealt.out);
 }
 
-/// Strangers that hold as many slots as they get, of sessions that never come together, each over a
+/// Makes strangers hold as many slots as they get, in sessions that never complete, each over a
 /// connection of its own.
 fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Vec<Channel> {
     let call = |session: u8, identities: &[Identity], party: u16| {
@@ -331,7 +332,7 @@ fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Ve
             keys,
         };
         let (head, table) = request.encode();
-        // One that gave way already is as good.
+        // One that was already dropped does as well.
         let _ = lane.send(Kind::new("dealer request"), &head);
         let _ = lane.send(Kind::new("dealer request: parties"), &table).and_then(|()| lane.flush());
         lane
@@ -349,8 +350,8 @@ fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Ve
     })
 }
 
-/// The dealer may have 1 024 files and connections; a thousand strangers take all that it lets them
-/// have.
+/// The dealer may have 1 024 files and connections; a thousand strangers take all that it gives
+/// them.
 /// Cheat: 1 000 strangers | a dealer's slots | every slot and descriptor taken | the dealer's caps
 /// | always
 #[test]
@@ -396,12 +397,12 @@ fn parties_name_one_dealer_and_its_own_key() {
     let dealer = town.deal(&["--join-timeout", "1"]);
     let at = Some(dealer.address.as_str());
     let run = ["run", "aes128"];
-    // One of them another one.
+    // One of them pins another key of the dealer.
     let own = [[INPUTS[0], &["--dealer-fingerprint", other]].concat(), INPUTS[1].to_vec()];
     for ended in town.both(&run, [&own[0], &own[1]], at).map(end) {
         ended.expect(4).says(&["disagree on dealer", other, &town.dealer_print]);
     }
-    // Both another one than there is.
+    // Both pin a key that the dealer does not have.
     let own = INPUTS.map(|input| [input, &["--dealer-fingerprint", other]].concat());
     let ended = town.both(&run, [&own[0], &own[1]], at).map(end);
     for ended in ended {
@@ -417,7 +418,7 @@ fn parties_name_one_dealer_and_its_own_key() {
     dealer.kill();
 }
 
-/// Bytes of all files below a folder, if it is there.
+/// Returns the bytes of all files below a folder, if it exists.
 fn size_of(folder: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
@@ -438,7 +439,7 @@ fn a_dealer_that_is_not_there_or_dies_is_told_and_nothing_is_kept() {
         let told = ended.err.contains("is the dealer started") || ended.err.contains("aborted");
         assert!(told, "{}", ended.err);
     }
-    // More than is dealt before the end comes.
+    // More than can be dealt before the end.
     let dealer = town.deal(&[]);
     let pool = ["preprocess", "--gates", "30000000", "--input-bits", "8"];
     let parties = town.both(&pool, [&[], &[]], Some(&dealer.address));
@@ -474,12 +475,12 @@ fn all_parties_on_this_machine_may_have_a_dealer() {
     let json = symbolon(&words).expect(0).json();
     assert_eq!(json["measurements"][0]["dealer"], "unauthenticated");
     symbolon(&["bench", "triples", "--dealer"]).expect(2).says(&["--dealer"]);
-    // Without one, nobody is trusted.
+    // Without a dealer, nobody is trusted.
     let json = symbolon(&[&["local", "aes128", "--json"][..], &inputs].concat()).expect(0).json();
     assert_eq!(json["dealer"], serde_json::Value::Null);
 }
 
-/// Two parties over plain TCP, with a dealer at this address.
+/// Starts two parties over plain TCP, with a dealer at this address.
 fn plain_pair(dealer: &str) -> [Child; 2] {
     let address = free_address();
     let start = |party: usize, meet: &str| {
@@ -522,7 +523,7 @@ fn mistakes_are_told() {
         (&["--dealer", "h:1"][..], "--dealer-fingerprint"),
         (&["--dealer-fingerprint", &town.dealer_print], "--dealer HOST:PORT"),
         (&["--dealer", "h:1", "--dealer-fingerprint", &town.keys.print_b, "--ot", "iknp"], "no OT"),
-        // A party that deals, whether this one or the peer, has everything.
+        // A party that is also the dealer, whether this one or the peer, knows everything.
         (&["--dealer", "h:1", "--dealer-fingerprint", &town.dealer_print], "key of party 0"),
         (&["--dealer", "h:1", "--dealer-fingerprint", &town.keys.print_a], "key of party 1"),
     ] {

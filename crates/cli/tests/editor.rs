@@ -7,13 +7,13 @@ use std::time::Instant;
 use lsp_server::{Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 
-/// An editor: what it sends is answered by the real command.
+/// An editor, whose messages the real command answers.
 struct Editor {
     server: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     requests: i32,
-    /// Errors that came while something else was awaited.
+    /// Errors that arrived while something else was awaited.
     published: Vec<Value>,
 }
 
@@ -69,7 +69,7 @@ impl Editor {
         }
     }
 
-    /// The errors of a version of a document.
+    /// Returns the errors of a version of a document.
     fn errors(&mut self, uri: &str, version: i32) -> Vec<Value> {
         loop {
             let wanted = |params: &Value| params["uri"] == uri && params["version"] == version;
@@ -201,7 +201,7 @@ fn changes_show_several_errors_with_suggestions_and_a_fix() {
     let fixes = editor.ask("textDocument/codeAction", params);
     assert_eq!(fixes[0]["edit"]["changes"][uri][0]["newText"], "value", "{fixes}");
 
-    // What only shows when gates are written is told, too.
+    // Errors that only show when gates are written are reported, too.
     let late = "fn main(a: [u8; 3] from 0) -> (r: u8 to all) { a[3] }\n";
     let whole = json!({ "textDocument": { "uri": uri, "version": 4 },
         "contentChanges": [{ "text": late }] });
@@ -233,7 +233,7 @@ fn formatting_modules_and_settings() {
     let source = editor.ask("symbolon/source", json!({ "uri": definition["uri"] }));
     assert!(source.as_str().expect("a text").contains("fn min"));
 
-    // A change of the module, not yet saved, shows in what uses it.
+    // An unsaved change of the module shows in the file that uses it.
     editor.open(&uri("lib.sym"), "pub fn thrice(x: u8) -> u8 { x }\n");
     while editor.errors(&main, 1).is_empty() {}
     let changed = json!({ "settings": { "symbolon": { "constants": {} } } });

@@ -1,5 +1,5 @@
-//! What is wrong with this machine has codes of its own, and hides nothing that a party said; and
-//! nothing that a file's name holds is obeyed by a terminal.
+//! Problems of this machine have codes of their own, and hide nothing that a party said; and a
+//! terminal obeys nothing in a file's name.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn no_descriptors_are_code_71() {
         let ended = end(limited(&format!("ulimit -n {few}"), &words).spawn().unwrap());
         ended.expect(71).says(&["open files", "hint: "]);
     }
-    // Enough for the port, and not for the second handle to it.
+    // Enough for the port, but not for the second handle to it.
     let run = ["run", "add:8", "--party", "0", "--transport", "tcp", "--input", "x=1"];
     let words = [&run[..], &["--listen", "127.0.0.1:0", "--timeout", "2"]].concat();
     end(limited("ulimit -n 4", &words).spawn().unwrap()).expect(71).says(&["open files"]);
@@ -36,15 +36,14 @@ fn a_full_disk_is_code_74() {
         end(child).expect(74).says(&["cannot", "hint: make room"]);
     }
     symbolon(&["circuit", "export", "add:8", "--out", "/dev/full"]).expect(74).says(&["/dev/full"]);
-    // The shell lets a process be told that a file has grown too large, which would kill it
-    // otherwise.
+    // The shell lets a process get an error when a file grows too large, instead of being killed.
     let folder = tempfile::tempdir().unwrap();
     let limit = format!("cd {}; trap '' XFSZ; ulimit -f 1", folder.path().display());
     let words = ["circuit", "export", "aes128", "--out", "aes.txt"];
     end(limited(&limit, &words).spawn().unwrap()).expect(74).says(&["aes.txt"]);
 }
 
-/// The processes that this one started and that are parties.
+/// Returns the processes that this one started and that are parties.
 fn parties_of(parent: &Child, wanted: usize) -> Vec<String> {
     let children = format!("/proc/{0}/task/{0}/children", parent.id());
     loop {
@@ -57,13 +56,13 @@ fn parties_of(parent: &Child, wanted: usize) -> Vec<String> {
     }
 }
 
-/// All parties on this machine, in the middle of a long run; one of them gets this signal.
+/// Runs all parties on this machine, and sends one of them this signal in the middle of a long run.
 fn signalled(signal: &str, timeout: &str) -> Ended {
     let words = ["local", "add:8", "--link", "2s,1gbit", "--timeout", timeout];
     let words = [&words[..], &INPUTS].concat();
     let parent = command(&words).spawn().unwrap();
     let parties = parties_of(&parent, 2);
-    // Until they have met, which takes no time next to what the link makes of the run.
+    // Until they have connected, which is short compared with the run over this link.
     std::thread::sleep(Duration::from_secs(2));
     let sent = Command::new("kill").args([signal, &parties[1]]).stderr(Stdio::null()).status();
     assert!(sent.unwrap().success());
@@ -88,7 +87,7 @@ fn a_stopped_party_is_code_73_and_the_other_is_heard() {
     ]);
 }
 
-/// Sends a signal to a process, which then ends.
+/// Sends a signal to a process, and waits for its end.
 fn signal_and_end(name: &str, child: Child) -> Ended {
     signal(&child, name);
     end(child)
@@ -128,8 +127,7 @@ fn all_parties_on_this_machine_end_with_their_parent() {
     }
 }
 
-/// Parties that tell of their progress without a pause do not keep a signal waiting: the run would
-/// take hours.
+/// Parties that report progress without a pause do not delay a signal: the run would take hours.
 #[test]
 fn parties_that_work_without_a_pause_end_with_their_parent() {
     let words = ["bench", "aes128", "--repeat", "100000", "--transport", "tcp"];
@@ -169,7 +167,7 @@ fn control_characters_in_names_reach_no_terminal() {
         let obeyed = |c: char| c.is_control() || c == '\u{202e}';
         assert!(!told.trim_end().contains(obeyed), "{words:?}: {told:?}");
     }
-    // Where it worked, too.
+    // Also after a success.
     let words = ["circuit", "export", "add:8", "--out", evil];
     let told = symbolon_in(folder.path(), "", &words).expect(0).err;
     assert!(told.contains("\\u{1b}]0;title") && !told.contains('\x1b'), "{told:?}");

@@ -80,7 +80,7 @@ fn ports_of_a_foreign_file_take_types_and_names() {
         symbolon_in(here, "", &[&words[..], &["--owner", "mask=0"], &labels, &inputs].concat());
     assert_eq!(run.expect(0).json()["outputs"][0]["value"], "-55");
 
-    // What is exported keeps them.
+    // An exported file keeps them.
     let words = ["circuit", "export", "sum.txt", "--out", "sum.sbc", "--owner", "salaries=1"];
     symbolon_in(here, "", &[&words[..], &labels].concat()).expect(0);
     let again = [&["sum.txt", "--owner", "salaries=1"], &labels[..]].concat();

@@ -15,8 +15,8 @@ What `--json` and `--events` write. Fields may be added; any other change comes 
 any result, the document is a [failure](#failure).
 ";
 
-/// What is documented: a heading, or a type by the name that the page gives it, its file and its
-/// name in the code.
+/// An entry of the page: a heading, or a type by its name on the page, its file and its name in the
+/// code.
 enum Entry {
     Heading(&'static str),
     Type(&'static str, &'static str, &'static str),
@@ -99,7 +99,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The comment of a type, and the lines between its braces.
+/// Returns the comment of a type, and the lines between its braces.
 fn declared(file: &str, start: &str) -> (String, Vec<String>) {
     let text = fs::read_to_string(root().join("crates").join(file)).unwrap();
     let is_start = |line: &str| {
@@ -119,12 +119,12 @@ fn declared(file: &str, start: &str) -> (String, Vec<String>) {
     (plain(comment.trim()), lines)
 }
 
-/// A comment without links to other items.
+/// Returns a comment without links to other items.
 fn plain(comment: &str) -> String {
     comment.replace("[`", "`").replace("`]", "`")
 }
 
-/// What is declared at this depth of indentation, with the comments and attributes before it.
+/// Returns what is declared at this indentation, with the comments and attributes before it.
 fn fields<'l>(lines: impl IntoIterator<Item = &'l String>, indent: &str) -> Vec<Field> {
     let (mut fields, mut next) = (Vec::new(), Field::default());
     for line in lines {
@@ -147,7 +147,7 @@ fn fields<'l>(lines: impl IntoIterator<Item = &'l String>, indent: &str) -> Vec<
     fields
 }
 
-/// What a type of the code is in JSON.
+/// Returns what a type of the code is in JSON.
 fn in_words(ty: &str) -> String {
     let inside = |outer: &str| ty.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
     if let Some(inside) = inside("Option<") {
@@ -176,7 +176,7 @@ fn in_words(ty: &str) -> String {
     }
 }
 
-/// The cells of a field.
+/// Returns the cells of a field.
 fn row(field: &Field) -> String {
     let mut ty = in_words(&field.ty);
     if field.serde.contains("flatten") {
@@ -192,7 +192,7 @@ fn row(field: &Field) -> String {
     format!("`{name}` | {ty} | {} |\n", field.meaning)
 }
 
-/// `PhaseBegan` as serde writes it, `phase-began`.
+/// Returns `PhaseBegan` as serde writes it, `phase-began`.
 fn kebab(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {

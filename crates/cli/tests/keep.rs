@@ -53,7 +53,7 @@ fn monday_tuesday_wednesday() {
     }
 }
 
-/// Nobody cheated when the parties were asked for different things.
+/// Parties that were asked for different things are not accused of cheating.
 #[test]
 fn a_parameter_on_one_side_only_is_named_on_both_and_nobody_is_accused() {
     let pair = Pair::unlocked();
@@ -64,7 +64,7 @@ fn a_parameter_on_one_side_only_is_named_on_both_and_nobody_is_accused() {
     }
 }
 
-/// Processes that are killed waste material, and what is left works.
+/// Killed processes waste material, and the rest still works.
 #[test]
 fn a_run_that_is_killed_wastes_at_most_one_circuit() {
     let pair = Pair::new();
@@ -82,7 +82,7 @@ fn a_run_that_is_killed_wastes_at_most_one_circuit() {
         std::thread::sleep(Duration::from_millis(millis));
         one.kill().unwrap();
         one.wait().unwrap();
-        // Who waits for the other would do so for long.
+        // A party that waited for the other would do so for a long time.
         std::thread::sleep(Duration::from_millis(100));
         let _ = zero.kill();
         let zero = zero.wait_with_output().unwrap();
@@ -136,7 +136,7 @@ fn mistakes_are_told() {
     symbolon(&["store", "ls", &copy]).expect(2).says(&["does not belong here"]);
     symbolon(&["store", "reset-ownership", &copy]).expect(0);
     assert!(!symbolon(&["store", "ls", &copy]).expect(0).out.contains("1 run"));
-    // So is a store that was put back in place: what it offers has been used.
+    // So is a store that was put back in place: its material has been used.
     std::fs::write(pair.path("words"), "correct horse\n").unwrap();
     let stores = [pair.path("a.store"), pair.path("b.store")];
     let copied = |from: String, to: String| {
@@ -152,7 +152,7 @@ fn mistakes_are_told() {
     for ended in pair.add("3", "4") {
         ended.expect(2).says(&["put back to an earlier state", "Reset its ownership"]);
     }
-    // To read the passphrase is to open the store.
+    // Anyone who can read the passphrase can open the store.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -162,7 +162,8 @@ fn mistakes_are_told() {
     }
 }
 
-/// What `verify` finds damaged is void: the next run takes another, and the peers' is not wasted.
+/// An item that `verify` finds damaged is void: the next run takes another, and wastes none of the
+/// peers'.
 #[test]
 fn what_is_found_damaged_is_not_tried() {
     let pair = Pair::unlocked();
@@ -205,7 +206,7 @@ fn a_batch_is_prepared_from_a_pool_and_run_later() {
     for ended in pair.both(&run, [&["--input", &x], &["--input", "y=100"]]) {
         assert_eq!(ended.expect(0).out, sums);
     }
-    // It was used up; and nothing was prepared for one at a time.
+    // The batch was used up, and nothing was prepared for single evaluations.
     let other = ["run", "add:8", "--prepared", "--protocol", "tinytable"];
     for words in [&run[..], &other] {
         for ended in pair.both(words, [&["--input", "x=1"], &["--input", "y=1"]]) {
@@ -227,7 +228,7 @@ fn read_lines(child: &mut std::process::Child, enough: usize) -> Vec<String> {
     lines
 }
 
-/// AND gates that are left in pools, in all.
+/// Returns the number of AND gates that are left in pools.
 fn gates_left(pair: &Pair, party: usize) -> u64 {
     let listed = pair.look_with(party, "ls", &["--json"]).expect(0).json();
     assert_eq!(listed["format"], "symbolon-store-1");
@@ -274,7 +275,7 @@ fn an_interrupted_night_goes_on_where_it_ended() {
     assert!(listed.contains("aes128 ("), "{listed}");
 }
 
-/// AND gates in the pools that a failed command says it made.
+/// Returns the number of AND gates in the pools that a failed command reports.
 #[cfg(unix)]
 fn gates_told(err: &str) -> u64 {
     let Some((_, rest)) = err.split_once("what was made stays, pools with ") else { return 0 };
@@ -286,11 +287,11 @@ fn gates_told(err: &str) -> u64 {
 fn send(child: &Child, signals: &[&str]) {
     let id = child.id();
     let kills: Vec<String> = signals.iter().map(|signal| format!("kill {signal} {id}")).collect();
-    // Of the second one on, the process may be gone already.
+    // From the second signal on, the process may have ended already.
     Command::new("sh").args(["-c", &kills.join("; ")]).stderr(Stdio::null()).status().unwrap();
 }
 
-/// The signal comes as a pool gets its place: what is told of is what is in the store.
+/// The signal comes as a pool gets its place: the store has exactly the pools that are reported.
 #[cfg(unix)]
 #[test]
 fn an_interruption_tells_of_all_that_stays() {
@@ -311,8 +312,8 @@ fn an_interruption_tells_of_all_that_stays() {
     }
 }
 
-/// The second signal ends a process within whatever it does: what it was writing is shown, and
-/// nothing else is touched.
+/// The second signal ends a process at any point: what it was writing is shown, and nothing else is
+/// touched.
 #[cfg(unix)]
 #[test]
 fn a_second_signal_leaves_a_store_that_goes_on() {
@@ -324,7 +325,7 @@ fn a_second_signal_leaves_a_store_that_goes_on() {
         send(&zero, &["-INT", "-INT"]);
         let [zero, one] = [zero, one].map(common::end);
         zero.expect(130);
-        // Whether there was time to tell it or not.
+        // Whether or not there was time to report it.
         let said = one.expect(3).err;
         assert!(said.contains("party 0"), "{said}");
         pair.look(0, "verify").expect(0);
@@ -405,7 +406,7 @@ const DUPLO: [&str; 8] = [
     "mixed",
 ];
 
-/// Each phase in processes of its own, whose stores are closed between.
+/// Each phase in processes of its own; the stores are closed in between.
 #[test]
 fn components_on_monday_a_program_on_tuesday_an_answer_on_wednesday() {
     let pair = Pair::unlocked();
@@ -453,7 +454,7 @@ fn components_on_monday_a_program_on_tuesday_an_answer_on_wednesday() {
     }
 }
 
-/// The same without a pool: three kinds, prepared together, each run on a later day.
+/// The same without a pool: three kinds, prepared together, each run later.
 #[test]
 fn three_kinds_of_components_are_run_on_a_later_day() {
     let pair = Pair::unlocked();
@@ -474,7 +475,7 @@ fn three_kinds_of_components_are_run_on_a_later_day() {
     }
 }
 
-/// What is there but was prepared in another way is named, and that it is not used.
+/// The error names items that were prepared in another way, and says that they are not used.
 #[test]
 fn what_was_prepared_in_another_way_is_named() {
     let pair = Pair::unlocked();
@@ -496,7 +497,7 @@ fn what_was_prepared_in_another_way_is_named() {
     }
 }
 
-/// What one process on each side prepares in one go, later ones use up: one by one, and several
+/// Later processes use up what one process on each side prepares at once: one by one, and several
 /// online at a time.
 #[test]
 fn executions_of_dualex_are_prepared_in_one_go_and_run_on_later_days() {
@@ -542,7 +543,7 @@ fn executions_of_dualex_are_prepared_in_one_go_and_run_on_later_days() {
     }
 }
 
-/// What was prepared with another κ_b is not taken, and said.
+/// Items that were prepared with another κ_b are not taken, and the error says so.
 #[test]
 fn executions_of_another_kappa_b_are_not_taken() {
     let pair = Pair::unlocked();
@@ -563,7 +564,7 @@ fn executions_of_another_kappa_b_are_not_taken() {
     }
 }
 
-/// Pools of gates and of components are asked for in different words.
+/// Pools of gates and of components are requested by different options.
 #[test]
 fn pools_of_another_sort_are_refused() {
     let pair = Pair::unlocked();

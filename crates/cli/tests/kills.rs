@@ -1,5 +1,5 @@
-//! Processes that fill stores are killed, at any instant: what they were at may be wasted, what is
-//! left fits and is right, and nothing is used twice.
+//! Processes that fill stores are killed at any instant: their current work may be wasted, the rest
+//! is consistent and right, and nothing is used twice.
 
 mod common;
 
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use common::end;
 use common::pair::Pair;
 
-/// When a process is killed, by what is to be seen of its work.
+/// When a process is killed, by the visible state of its work.
 #[derive(Clone, Copy, Debug)]
 enum When {
-    /// So long after its start.
+    /// This long after its start.
     After(u64),
     /// The number of bytes in drafts.
     Drafted(u64),
@@ -22,7 +22,7 @@ enum When {
     Placed(usize),
 }
 
-/// Whom it hits.
+/// Which party is killed.
 #[derive(Clone, Copy, Debug)]
 enum Hit {
     Zero,
@@ -40,9 +40,9 @@ impl Hit {
     }
 }
 
-/// Bytes of all files below a folder, and how many entries it has itself.
+/// Returns the bytes of all files below a folder, and how many entries it has itself.
 fn below(folder: &Path) -> (u64, usize) {
-    // It may vanish meanwhile.
+    // The folder may vanish meanwhile.
     let Ok(entries) = std::fs::read_dir(folder) else { return (0, 0) };
     let entries: Vec<_> = entries.flatten().collect();
     let size = |entry: &std::fs::DirEntry| match entry.metadata() {
@@ -53,8 +53,8 @@ fn below(folder: &Path) -> (u64, usize) {
     (entries.iter().map(size).sum(), entries.len())
 }
 
-/// Starts a command on both sides, kills whom it is to hit, and waits for the end of all. Who is
-/// not killed ends by itself, well or because the other one is gone.
+/// Starts a command on both sides, kills the chosen party, and waits for the end of all. A party
+/// that is not killed ends by itself, with success or because the other one is gone.
 fn kill(pair: &Pair, words: &[&str], when: When, hit: Hit) {
     let folder = |of: &str| pair.folder().join(["a.store", "b.store"][hit.all()[0]]).join(of);
     let (drafts, items) = (folder("drafts"), folder("items"));
@@ -69,7 +69,7 @@ fn kill(pair: &Pair, words: &[&str], when: When, hit: Hit) {
             When::Drafted(bytes) => below(&drafts).0 >= bytes,
             When::Placed(count) => below(&items).1 >= before + count,
         };
-        // It may be too fast to be seen at it.
+        // It may end too fast to be seen at work.
         if seen || victim.try_wait().unwrap().is_some() {
             break;
         }
@@ -98,15 +98,15 @@ type Items = BTreeMap<String, Item>;
 struct Item {
     kind: String,
     group: String,
-    /// Of a prepared circuit, its number within its group.
+    /// The number of a prepared circuit within its group.
     sequence: u64,
     available: bool,
-    /// Of a pool, how far each sort of record is used up.
+    /// How far each kind of record of a pool is used up.
     next: Vec<u64>,
 }
 
-/// All items of a party's store, of which none is damaged; the ones that are `known` changed in
-/// nothing but their state.
+/// Returns all items of a party's store; checks that none is damaged, and that of the `known` ones
+/// only the state has changed.
 fn items(pair: &Pair, party: usize, known: &Items) -> Items {
     let store = ["a.store", "b.store"][party];
     if !pair.folder().join(store).join("store.toml").exists() {
@@ -135,7 +135,7 @@ fn items(pair: &Pair, party: usize, known: &Items) -> Items {
     listed["items"].as_array().unwrap().iter().map(item).collect()
 }
 
-/// Half-written things are found and removed, and the rest is untouched.
+/// Checks that half-written items are found and removed, and that the rest is untouched.
 fn assert_tidy(pair: &Pair, party: usize) {
     let before = items(pair, party, &Items::new());
     pair.look(party, "gc").expect(0);
@@ -171,7 +171,7 @@ fn a_pool_whose_making_is_killed_is_whole_or_not_there() {
     assert!(in_time.contains(&true));
 }
 
-/// Kills the making of a pool; whatever comes of it, the parties get on with what both hold.
+/// Kills a process while it makes a pool; afterwards, the parties can work with what both hold.
 /// Returns whether it was killed before both held the pool.
 fn fill_and_kill(when: When, hit: Hit) -> bool {
     let pair = Pair::unlocked();
@@ -220,7 +220,7 @@ fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
             let now = items(&pair, party, known);
             let next = used_up(&now);
             assert!(next.iter().zip(&used[party]).all(|(now, before)| now >= before));
-            // Each stands on gates that neither of them had used before, and marked them as used.
+            // Each took gates that neither of them had used before, and marked them as used.
             let prepared = || now.iter().filter(|(_, item)| item.kind == "prepared");
             let fresh = prepared().filter(|(id, _)| !known.contains_key(*id)).count() as u64;
             assert!(fresh == 0 || next[0] >= most[0] + fresh, "{when:?}, {hit:?}");
@@ -241,7 +241,8 @@ fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
                 .is_none_or(|other| (&other.group, other.sequence) == (&item.group, item.sequence))
         );
     }
-    // What both have is good, each once; what only one has is of no use, and nobody tries.
+    // Items that both have are good, each once; items that only one has are useless, and nobody
+    // tries them.
     for number in 0..common {
         for ended in pair.add(&number.to_string(), "100") {
             assert_eq!(ended.expect(0).out, format!("sum = {}\n", number + 100));
@@ -250,7 +251,7 @@ fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
     for ended in pair.add("1", "2") {
         ended.expect(2).says(&["prepare it together"]);
     }
-    // The pool goes on after all that anybody used.
+    // The pool continues after everything that either party used.
     for ended in pair.both(&prepare, [&[], &[]]) {
         ended.expect(0).says(&["4 of 4 from pools"]);
     }
@@ -259,7 +260,7 @@ fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
     (0..2).for_each(|party| assert_tidy(&pair, party));
 }
 
-/// How far the only pool is used up.
+/// Returns how far the only pool is used up.
 fn used_up(items: &Items) -> Vec<u64> {
     let mut pools = items.values().filter(|item| item.kind == "pool");
     let pool = pools.next().expect("a pool");

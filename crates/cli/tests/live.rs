@@ -34,11 +34,11 @@ impl Shown {
         Shown { child, address: address.parse().expect("an address"), query: query.to_string() }
     }
 
-    /// What the server answers to these bytes.
+    /// Returns the server's answer to these bytes.
     fn answer(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).expect("the page is there");
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        // It may have refused already.
+        // The server may have refused already.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
@@ -49,7 +49,7 @@ impl Shown {
         self.answer(format!("GET /{target} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes())
     }
 
-    /// What the page shows after the end.
+    /// Returns what the page shows after the end.
     fn end(&self) -> String {
         loop {
             let page = self.get(&format!("now{}", self.query), "localhost");
@@ -116,7 +116,7 @@ fn strangers_get_no_page_and_disturb_nothing() {
     assert_eq!(status(huge.as_bytes()), "431");
     let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: 1\r\n".repeat(200));
     assert_eq!(status(many.as_bytes()), "431");
-    // Silent ones take all places, and have to leave them.
+    // Silent connections take all places, and have to leave them.
     let silent: Vec<_> = (0..40).map(|_| TcpStream::connect(shown.address)).collect();
     let page = loop {
         let page = shown.get("", "localhost");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const PHASES: [&str; 4] = ["setup", "independent", "dependent", "online"];
 
-/// The keys of an object, in order of their names.
+/// Returns the keys of an object, in order of their names.
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> =
         value.as_object().expect("an object").keys().map(String::as_str).collect();
@@ -90,7 +90,7 @@ fn the_json_is_as_promised() {
     assert_eq!(result["digest"].as_str().unwrap().len(), 64);
     assert_eq!((&result["rho"], &result["repeat"]), (&json!(64), &json!(3)));
     assert_eq!(result["ot"], "softspoken4");
-    // Of two choices one was left to the link.
+    // One of two choices was left to the link.
     assert_eq!(keys(&result["measured"]), ["bits_per_second", "chose", "or_more", "round_trip"]);
     assert_eq!(result["measured"]["chose"], json!(["form"]));
     assert!(["four-row", "half-gates"].contains(&result["form"].as_str().unwrap()));
@@ -138,7 +138,7 @@ fn the_json_is_as_promised() {
         assert_eq!(run["run"], json!(number));
         check(&run["parties"], &PHASES[1..]);
     }
-    // The runs add up, and what one party sends the other receives.
+    // The runs add up, and each party receives what the other sends.
     let bytes = |of: &Value, party: usize, phase: usize, field: &str| {
         of["parties"][party]["phases"][phase][field].as_u64().unwrap()
     };
@@ -184,7 +184,7 @@ fn large_circuits_are_streamed() {
             assert_eq!(names, ["setup", "streamed"]);
         }
     }
-    // Apart from each other the phases keep everything.
+    // Separate phases keep everything.
     let split_phases =
         symbolon(&[&words[..], &["--segment-gates", "300", "--split-phases"]].concat())
             .expect(0)
@@ -201,14 +201,14 @@ fn a_simulated_link_delays() {
     let slow = symbolon(&[&words[..], &["--link", "10ms,1gbit"]].concat()).expect(0).json();
     assert_eq!(slow["link"], "10ms,1gbit");
     assert_eq!(slow["outputs"][0]["value"], "3");
-    // Half a round trip at least; how much longer it takes is the machine's affair.
+    // At least half a round trip; how much longer it takes depends on the machine.
     let online = &slow["parties"][1]["phases"][2];
     assert!(online["seconds"].as_f64().unwrap() >= 0.005, "{online}");
 }
 
 #[test]
 fn a_slow_link_decides_unless_told() {
-    // About a thousand AND gates: their four rows would take longer than a round trip more.
+    // About a thousand AND gates: their four rows would take longer than another round trip.
     let words = ["local", "mul:32", "--input", "0=6", "--input", "1=7", "--link", "20ms,2mbit"];
     let json = |more: &[&str]| symbolon(&[&words[..], &["--json"], more].concat()).expect(0).json();
     for transport in ["memory", "tcp"] {
@@ -235,7 +235,7 @@ fn a_slow_link_decides_unless_told() {
 #[cfg(target_os = "linux")]
 #[test]
 fn secrets_are_on_no_command_line_of_a_child_and_children_die_with_their_parent() {
-    // Slow enough to be looked at: every message takes a second.
+    // Slow enough to be observed: every message takes a second.
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("x.txt");
     std::fs::write(&secret, "173").unwrap();
@@ -245,8 +245,8 @@ fn secrets_are_on_no_command_line_of_a_child_and_children_die_with_their_parent(
     let line = |process: u32| std::fs::read(format!("/proc/{process}/cmdline")).unwrap();
     let children = loop {
         let found = children_of(parent.id());
-        // Between its fork and the start of the program, a child has its parent's, and then for a
-        // moment none.
+        // Between its fork and the start of the program, a child has its parent's command line, and
+        // then for a moment none.
         let begun = |child: &u32| !line(*child).is_empty() && line(*child) != line(parent.id());
         if found.len() == 2 && found.iter().all(begun) {
             break found;
@@ -270,7 +270,7 @@ fn secrets_are_on_no_command_line_of_a_child_and_children_die_with_their_parent(
     }
 }
 
-/// Child processes, as Linux tells.
+/// Returns the child processes, on Linux.
 #[cfg(target_os = "linux")]
 fn children_of(parent: u32) -> Vec<u32> {
     let mut children = Vec::new();
@@ -321,7 +321,7 @@ fn batches_take_values_by_the_line() {
     assert_eq!((&result["batch"], &result["mac_bits"]), (&json!(3), &json!(128)));
     assert_eq!((&result["form"], &result["outputs"]), (&json!("tables"), &json!([])));
 
-    // MACs are as long as rho demands, and shorter ones are refused.
+    // MACs are as long as rho requires, and shorter ones are refused.
     let long = ["--protocol", "tinytable", "--rho", "80", "--json"];
     let result = symbolon(&[&words[..], &long].concat()).expect(0).json();
     assert_eq!(result["mac_bits"], json!(128));
@@ -336,7 +336,7 @@ fn batches_take_values_by_the_line() {
         let refused = symbolon(&[&words[..], more].concat()).expect(2);
         assert!(refused.err.contains(told), "{}", refused.err);
     }
-    // Which line it is, and nothing of what is there.
+    // The error names the line and nothing of its contents.
     std::fs::write(&path, "1\n\n4071\n2\n").unwrap();
     let refused = symbolon(&words).expect(2);
     let told = format!("{}, line 3: input `x`", path.display());
@@ -350,7 +350,7 @@ fn batches_take_values_by_the_line() {
     assert!(refused.err.contains("3 values for 4 evaluations"), "{}", refused.err);
 }
 
-/// What `circuit info` says of a batch is what a run, which cuts it, sends.
+/// What `circuit info` says about a batch is what a run, which splits it, sends.
 #[test]
 fn a_batch_that_is_cut_is_forecast() {
     let ask = |more: &[&str]| {

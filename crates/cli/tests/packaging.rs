@@ -1,5 +1,5 @@
-//! The files in `packaging`, as far as they can be tried without containers and systemd, and what
-//! the program says of itself.
+//! The files in `packaging`, as far as they can be tested without containers and systemd, and what
+//! the program says about itself.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn packaging() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging")
 }
 
-/// The words of each service's command in the compose file.
+/// Returns the words of each service's command in the compose file.
 fn commands(compose: &str) -> Vec<Vec<String>> {
     let lists = compose.lines().filter_map(|line| line.trim().strip_prefix("command: "));
     lists.map(|list| serde_json::from_str(list).expect("a JSON list is a YAML list")).collect()
@@ -30,7 +30,7 @@ fn the_auction_of_the_compose_file_runs() {
     let made = shell.status().unwrap();
     assert!(made.success());
     let keys = folder.path().join("keys");
-    // Instead of the containers' own network: ports of this machine.
+    // Ports of this machine replace the containers' own network.
     let mut list = std::fs::read_to_string(keys.join("auction.toml")).unwrap();
     for party in 0..5 {
         list = list.replace(&format!("party{party}:7000"), &free_address());
@@ -62,7 +62,7 @@ fn the_unit_calls_the_command_with_options_that_there_are() {
     let unit = unit.unwrap();
     let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
     let words: Vec<&str> = start.split(' ').skip(1).collect();
-    // Everything is understood but the file, which is not here.
+    // Everything is understood except the file, which does not exist here.
     symbolon(&words).expect(2).says(&["/etc/symbolon/run.toml"]);
 }
 

@@ -1,8 +1,9 @@
-//! The commands of the pages, run in their order as they are on the page.
+//! Runs the commands of the pages in their order on the page.
 //!
 //! In a block of `console`, a line with a prompt is a command: `$` on this machine, `alice$` and
-//! the like by a party, which has a folder of its own. What follows it is what it prints. What a
-//! page cannot say is put in: addresses of this machine, and the fingerprints of keys made here.
+//! the like by a party, which has a folder of its own. The lines after it are its output. Values
+//! that a page cannot know are replaced: addresses of this machine, and the fingerprints of keys
+//! made here.
 //!
 //! A block that cannot run here has a line `<!-- not run: REASON -->` before it.
 
@@ -29,7 +30,7 @@ const RUN: [&str; 5] = [
     "packaging/README.md",
 ];
 
-/// Kinds of blocks that are no commands.
+/// Kinds of blocks that are not commands.
 const NO_COMMANDS: [&str; 7] = ["c", "json", "lua", "rust", "sym", "text", "toml"];
 
 /// The key and the block of FIPS-197, whose ciphertext the guide shows.
@@ -54,7 +55,7 @@ struct Block<'p> {
 }
 
 impl Block<'_> {
-    /// Whether it says why it is not run.
+    /// Returns whether it says why it is not run.
     fn is_excused(&self) -> bool {
         let reason =
             self.before.strip_prefix("<!-- not run: ").and_then(|r| r.strip_suffix(" -->"));
@@ -75,7 +76,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The commands of a page, in order.
+/// Returns the commands of a page, in order.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for block in blocks(page) {
@@ -108,11 +109,11 @@ fn steps(page: &str) -> Vec<Step> {
 /// Where the commands of a page are run.
 struct Stage {
     folder: tempfile::TempDir,
-    /// What the page has, and what replaces it here.
+    /// Texts of the page, and what replaces them here.
     here: HashMap<String, String>,
     /// Parties that wait for others, and what they should print.
     running: Vec<(Child, Step)>,
-    /// Runs until the end.
+    /// Processes that run until the end.
     servers: Vec<Child>,
 }
 
@@ -164,7 +165,7 @@ impl Stage {
         let program = Path::new(env!("CARGO_BIN_EXE_symbolon")).parent().unwrap();
         let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
         let mut shell = Command::new("sh");
-        // The shell becomes the command, so that to end the one is to end the other.
+        // The shell becomes the command, so that killing it kills the command.
         let text = self.put_in(text);
         let text = if text.starts_with("symbolon ") { format!("exec {text}") } else { text };
         shell.args(["-c", &text]).current_dir(self.home(who)).env("PATH", path);
@@ -208,7 +209,8 @@ impl Stage {
         }
     }
 
-    /// It ended well and printed what the page has, but for names that are new each time.
+    /// Checks that it succeeded and printed what the page has, except for names that are new each
+    /// time.
     fn check(&mut self, ended: Ended, step: &Step) {
         assert_eq!(ended.code, 0, "{}\n{}{}", step.text, ended.out, ended.err);
         let real: Vec<&str> = ended.out.lines().chain(ended.err.lines()).collect();
@@ -239,8 +241,8 @@ impl Stage {
     }
 }
 
-/// What Bob does while Alice does this with her settings file: the same with his own, his input,
-/// and without the key of her store.
+/// Returns what Bob does while Alice does this with her settings file: the same with his own, with
+/// his input, and without the key of her store.
 fn mirrored(text: &str) -> Option<String> {
     let with_his = text.contains("--config alice.toml").then(|| text.replace("alice", "bob"))?;
     let with_his = with_his.replace("key=@key.txt", "message=@message.txt");
@@ -252,7 +254,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The first block of this kind that has `text`.
+/// Returns the first block of this kind that has `text`.
 fn block(page: &str, kind: &str, text: &str) -> String {
     let start = format!("```{kind}\n");
     let blocks = page.split(&start).skip(1);
@@ -320,7 +322,7 @@ fn the_language_page_s_commands_run() {
     stage.run(&page("docs/language.md"));
 }
 
-/// Smaller than on the page, where they measure.
+/// Runs smaller commands than the page's, which measure.
 #[test]
 fn the_performance_page_s_commands_run() {
     let mut stage = Stage::new();
@@ -363,7 +365,7 @@ fn no_command_is_left_out_silently() {
         let text = page(&name);
         for block in blocks(&text) {
             let run = block.kind == "console" && RUN.contains(&name.as_str());
-            // The README's demonstration, and its test command, are read by others.
+            // Other tests and `.ci/run` read the README's demonstration and its test command.
             let known = ["<!-- demo -->", "<!-- tests -->"].contains(&block.before);
             let fine = NO_COMMANDS.contains(&block.kind) || run || known || block.is_excused();
             assert!(fine, "{name}: a block of `{}`: {:?}", block.kind, block.lines);
@@ -373,7 +375,7 @@ fn no_command_is_left_out_silently() {
     assert!(commands > 15, "{commands}");
 }
 
-/// A page that says something else is noticed.
+/// A page that says something else fails.
 #[test]
 fn what_a_page_says_wrongly_is_noticed() {
     let run = |block: &str| {

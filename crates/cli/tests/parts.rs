@@ -1,4 +1,4 @@
-//! `symbolon parts`: outputs that go on to the next part without being opened.
+//! `symbolon parts`: outputs that are passed to the next part without being opened.
 
 mod common;
 
@@ -63,7 +63,7 @@ fn two_parties_meet_and_each_learns_what_is_for_it() {
     assert_eq!(one.expect(0).out, "double.sum = 14\nagain.sum = 23\nlast.sum = 21\n");
 }
 
-/// A difference in what only shows after parts were run is named before anything is.
+/// A difference that would only show after parts have run is reported before anything runs.
 #[test]
 fn plans_that_differ_are_refused_in_the_handshake() {
     for (from, to, says) in [
@@ -156,7 +156,7 @@ fn plans_that_cannot_be_are_refused_before_anything_starts() {
     symbolon(&[&duplo[..], &["--party", "0"]].concat()).expect(2).says(&["--party"]);
 }
 
-/// What comes after a failed assert would work on zeros.
+/// Parts after a failed assert would work on zeros.
 #[test]
 fn a_failed_assert_ends_the_parts() {
     let pair = Pair::unlocked();
@@ -181,7 +181,7 @@ fn a_failed_assert_ends_the_parts() {
     assert_eq!(ran, [true, true, false]);
 }
 
-/// A part that was left out has no outputs to go on with.
+/// A part that was left out has no outputs for later ones.
 #[test]
 fn a_link_to_a_part_that_was_not_run_ends_both() {
     let text = r#"
@@ -201,7 +201,7 @@ circuit = "add:8"
 links = { x = "b.sum", y = "a.sum" }
 "#;
     let words = ["parts", "--local", "--protocol", "duplo"];
-    // What is always run must not go on with what may be left out.
+    // A part that always runs must not use one that may be left out.
     let (_folder, path) = plan(text);
     symbolon(&[&words[..], &[&path]].concat()).expect(2).says(&[
         "part `c`",

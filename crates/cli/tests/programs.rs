@@ -30,7 +30,7 @@ fn parties_compute_a_program_and_a_failed_assert_is_code_6() {
     assert!(failed.err.contains("line 2"), "{}", failed.err);
 }
 
-/// The batch goes on, and which evaluation failed is told.
+/// The batch continues, and the failed evaluation is reported.
 #[test]
 fn a_failed_assert_in_a_batch_is_code_6() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -84,7 +84,8 @@ fn tools_check_format_count_and_test() {
     assert_eq!((errors[0]["code"].as_str(), errors[0]["line"].as_u64()), (Some("E02"), Some(1)));
 }
 
-/// With the lines they are about, and nothing that a terminal obeys; the error itself is one line.
+/// Errors are shown with their lines and without control characters; the command's error is one
+/// line.
 #[test]
 fn errors_of_a_program_are_shown_by_all_that_compile_it() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -136,7 +137,7 @@ fn values_come_from_files_by_the_signature() {
     let bad = run(&["eval", "p.sym", "--input", "a=@a.csv", "--input", "b=@bad.txt", "--pad"]);
     let bad = bad.expect(2).says(&["bad.txt", "line 2, element 1", "does not fit"]);
     assert!(!bad.err.contains("123456"), "{}", bad.err);
-    // Built-in circuits, too; and what is printed can be given again.
+    // Built-in circuits, too; and printed values can be given again.
     write("list.json", "[\"3\",\n \"1\",\n \"2\"]");
     let sort = ["eval", "sort:4x8", "--pad", "--input", "0=@list.json", "--input", "1=9"];
     let sorted = run(&sort).expect(0).out;
@@ -187,7 +188,7 @@ fn cost_is_told_as_text_json_and_page() {
     );
 }
 
-/// The bytes that `cost` says, against a run's: what it leaves out is constant or small.
+/// Compares the bytes that `cost` says with a run's: what it leaves out is constant or small.
 #[test]
 fn the_bytes_of_cost_are_those_of_a_run() {
     const CBCMAC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sym/cbcmac.sym");
@@ -251,7 +252,7 @@ const PROGRAMS: [(&str, &[&str], &[&str], &str); 10] = [
     ("vote", &[], &["ballot.0=[1, 0, 0, 0]", "ballot.1=[1, 0, 0, 0]"], "votes = [2, 0, 0, 0]"),
 ];
 
-/// Two parties compute the program with this protocol.
+/// Checks that two parties compute the program with this protocol.
 fn computes(program: (&str, &[&str], &[&str], &str), protocol: &[&str]) {
     let (name, options, inputs, expected) = program;
     let file = format!("{}/../../examples/sym/{name}.sym", env!("CARGO_MANIFEST_DIR"));
@@ -290,7 +291,7 @@ fn every_example_runs_with_every_protocol_of_triples() {
     for program in PROGRAMS {
         protocols.iter().for_each(|protocol| computes(program, protocol));
     }
-    // Those for any number of parties, among three.
+    // Programs for any number of parties, among three.
     for (name, inputs, expected) in [
         ("auction", ["bid.0=30", "bid.1=90", "bid.2=70"], "price.1 = 70"),
         ("salaries", ["salary.0=100", "salary.1=null", "salary.2=300"], "mean = 200"),

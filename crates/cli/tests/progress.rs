@@ -9,7 +9,7 @@ use std::path::Path;
 use common::{command, end, listen, symbolon};
 use serde_json::Value;
 
-/// The lines of a file of events, with how long each of them is.
+/// Returns the lines of a file of events.
 fn events(path: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
     assert!(text.ends_with('\n'), "the last line is complete");
@@ -127,7 +127,7 @@ fn the_log_names_phases_and_connections_by_target() {
     assert!(!refused.says(&["--log takes a level"]).err.contains("5ec4e7"));
 }
 
-/// Neither events nor the finest log have anything of inputs, outputs or keys.
+/// Neither events nor the finest log contain anything of inputs, outputs or keys.
 #[test]
 fn nothing_secret_is_in_events_and_in_the_log() {
     let keys = common::keys();
@@ -165,7 +165,7 @@ fn nothing_secret_is_in_events_and_in_the_log() {
     }
 }
 
-/// A listener says who knocked, goes on waiting, and the peer still comes through.
+/// A listener reports strangers, keeps waiting, and the peer can still connect.
 #[test]
 fn strangers_are_reported_at_once_and_do_not_end_the_wait() {
     let keys = common::keys();

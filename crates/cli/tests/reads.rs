@@ -1,4 +1,4 @@
-//! What is read ends: devices, named pipes and files without end, wherever a file is named.
+//! Reading always ends: devices, named pipes and endless files, wherever a file is named.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use common::{end, keys, limited, symbolon, symbolon_in};
 
-/// Each place where a file is named, with this file there.
+/// Returns command lines with this file in each place where a file is named.
 fn places(file: &str, key: &str) -> Vec<Vec<String>> {
     let value = format!("x=@{file}");
     let tls = ["--connect", "127.0.0.1:9", "--timeout", "600", "--peer-fingerprint"];
@@ -47,7 +47,7 @@ fn devices_and_named_pipes_are_refused_wherever_a_file_is_named() {
     ] {
         for words in places(&file.to_string_lossy(), &keys.a) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            // Less memory than a file without end would take.
+            // Less memory than an endless file would take.
             let ended = end(limited("ulimit -v 4000000", &words).spawn().unwrap());
             ended.expect(2).says(&[what]);
         }
@@ -84,7 +84,7 @@ fn files_without_end_are_refused() {
     }
 }
 
-/// What a shell makes of `<(command)`, of `command |` and of `< file`.
+/// The pipes and files that a shell makes of `<(command)`, of `command |` and of `< file`.
 #[test]
 fn pipes_that_a_shell_makes_are_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
-//! Two `run` commands that meet, and those that do not.
+//! Two `run` commands that connect, and others that do not.
 
 mod common;
 
 use common::{Ended, Keys, command, end, keys, listen, symbolon, symbolon_in};
 
-/// Words for party 0 with key a and party 1 with key b.
+/// Returns words for party 0 with key a and for party 1 with key b.
 fn tls(keys: &Keys) -> ([&str; 4], [&str; 4]) {
     (
         ["--key", &keys.a, "--peer-fingerprint", &keys.print_b],
@@ -12,7 +12,7 @@ fn tls(keys: &Keys) -> ([&str; 4], [&str; 4]) {
     )
 }
 
-/// Both sides with the same words, and each with its own.
+/// Runs both sides with the same words, and each with its own.
 fn meet(both: &[&str], zero: &[&str], one: &[&str]) -> (Ended, Ended) {
     let zero = [both, &["--party", "0"], zero].concat();
     let one = [both, &["--party", "1"], one].concat();
@@ -112,13 +112,13 @@ fn a_wrong_key_is_code_3_and_names_the_fingerprints() {
     let base = ["add:8", "--timeout", "1.5"];
     let zero = ["--input", "0=1", "--key", &keys.a, "--peer-fingerprint", &keys.print_b];
 
-    // The dialling side has another key than was pinned.
+    // The dialling side has a key other than the pinned one.
     let one = ["--input", "1=1", "--key", &stranger, "--peer-fingerprint", &keys.print_a];
     let (zero_ended, one_ended) = meet(&base, &zero, &one);
     zero_ended.expect(3).says(&[&print_c, &keys.print_b, "another channel"]);
     one_ended.expect(3).says(&["refused our key", "--key"]);
 
-    // The dialling side pins another key than the listening side has.
+    // The dialling side pins a key other than the listening side's.
     let one = ["--input", "1=1", "--key", &keys.b, "--peer-fingerprint", &print_c];
     let (zero_ended, one_ended) = meet(&base, &zero, &one);
     zero_ended.expect(3);

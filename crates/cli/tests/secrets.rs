@@ -1,4 +1,4 @@
-//! No error holds anything that may be an input, wherever it was written and whatever was
+//! No error contains anything that may be an input, wherever it was written and whatever was
 //! forgotten.
 
 mod common;
@@ -52,7 +52,7 @@ fn a_command_line_that_is_wrong_is_refused_without_any_value_in_it() {
             &["local", "aes128", "--input", &named],
             &["local", "aes128", &misspelt],
             &["local", "aes128", &inputs],
-            // In the place of something else.
+            // In place of something else.
             &[secret],
             &["local", "aes128", "--transport", secret],
             &["local", "aes128", "--parties", secret],
@@ -140,7 +140,7 @@ fn a_key_without_quotes_is_an_input() {
     for number in &SECRETS[..1] {
         let text = format!("circuit = \"aes128\"\nparty = 0\n[inputs]\nkey = {number}\n");
         std::fs::write(&path, text).unwrap();
-        // All that is missing is the peer.
+        // Only the peer is missing.
         symbolon(&["run", "--config", &config]).expect(2).says(&["symbolon keygen"]);
     }
 }

@@ -29,7 +29,7 @@ fn three() -> Three {
 }
 
 impl Three {
-    /// The list of parties.
+    /// Returns the list of parties.
     fn list(&self) -> String {
         let mut text = String::new();
         // In any order.
@@ -95,7 +95,7 @@ fn an_auction_over_every_transport() {
 
 #[test]
 fn parties_without_inputs_and_outputs_for_some() {
-    // Parties 2, 3 and 4 only help; the first of them alone learns the result.
+    // Parties 2, 3 and 4 only help; only the first of them learns the result.
     let words = ["local", "add:8", "--parties", "5", "--output", "sum=2", "--repeat", "2"];
     for transport in ["tls", "tcp", "memory"] {
         let more = ["--input", "x=200", "--input", "y=100", "--transport", transport, "--costs"];
@@ -212,7 +212,7 @@ fn a_difference_a_wrong_key_and_an_absence_among_three() {
     ended.next().unwrap().expect(3);
     ended.next().unwrap().expect(3).says(&["party 0 refused our key"]);
 
-    // Party 2 does not come.
+    // Party 2 does not connect.
     let running: Vec<Child> =
         (0..2).map(|party| three.start(party, "all.toml", &[&input(party)])).collect();
     for child in running {

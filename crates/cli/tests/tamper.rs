@@ -1,4 +1,4 @@
-//! Somebody on the way changes bytes: plain TCP lets it happen, the protocol notices.
+//! Somebody on the path changes bytes: plain TCP allows it, the protocol notices.
 
 mod common;
 
@@ -26,7 +26,8 @@ fn copy(mut from: TcpStream, mut to: TcpStream, flipped: Range<usize>) {
     let _ = from.shutdown(Shutdown::Read);
 }
 
-/// An address at which one caller reaches `server`, with bytes changed on the way there and back.
+/// Returns an address at which one caller reaches `server`, with bytes changed on the way there and
+/// back.
 fn middleman(server: String, there: Range<usize>, back: Range<usize>) -> String {
     let door = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = door.local_addr().unwrap().to_string();
@@ -40,7 +41,7 @@ fn middleman(server: String, there: Range<usize>, back: Range<usize>) -> String 
     address
 }
 
-/// Exit codes and outputs of both sides.
+/// Returns exit codes and outputs of both sides.
 fn run(there: Range<usize>, back: Range<usize>) -> [(i32, String); 2] {
     // Nothing is left to the link: changed bytes of its measurement would do no harm.
     let choice = ["--form", "four-row", "--ot", "iknp"];
@@ -62,7 +63,7 @@ fn an_honest_middleman_changes_nothing() {
 
 #[test]
 fn changed_bytes_are_code_5_and_release_nothing() {
-    // In the base OTs, in the middle of the preprocessing, from there to the end.
+    // In the base OTs, in the middle of the preprocessing, and from there to the end.
     for flipped in [2_000..2_040, 20_000..60_000, 30_000..usize::MAX] {
         for (there, back) in [(flipped.clone(), 0..0), (0..0, flipped.clone())] {
             let ends = run(there.clone(), back.clone());

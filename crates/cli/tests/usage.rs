@@ -1,4 +1,4 @@
-//! What is refused before anything is started, and what needs no peer.
+//! Commands that are refused before anything is started, and commands that need no peer.
 
 mod common;
 
@@ -61,7 +61,8 @@ fn bad_usage_is_code_2_and_says_what_would_do() {
     }
 }
 
-/// Malformed addresses end it before a store, a key or a port is opened, or anybody is waited for.
+/// Malformed addresses end the command before it opens a store, a key or a port, or waits for
+/// anybody.
 #[test]
 fn malformed_addresses_are_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,7 +98,7 @@ fn malformed_addresses_are_refused_at_once() {
     symbolon(&dealer).expect(2).says(&["the port is missing"]);
 }
 
-/// The shell makes words of a list that is written with spaces.
+/// The shell splits a list that is written with spaces into words.
 #[test]
 fn a_list_with_spaces_is_told_how_to_be_written() {
     let list = ["--input", "x=3000", "5000", "7000"];
@@ -134,7 +135,7 @@ fn values_come_from_keys_of_json_and_from_standard_input() {
     }
     let twice = ["eval", "merge:2x8", "--input", "0=@-", "--input", "1=-"];
     symbolon(&twice).expect(2).says(&["only one input"]);
-    // From settings and from flags alike.
+    // Both from settings and from flags.
     let toml = "circuit = \"merge:2x8\"\nparty = 0\ntransport = \"tcp\"\n[inputs]\nlist0 = \"-\"\n";
     std::fs::write(folder.path().join("run.toml"), toml).unwrap();
     let words = ["run", "--config", "run.toml", "--connect", "127.0.0.1:9", "--input", "list1=-"];
@@ -169,7 +170,7 @@ fn values_are_never_repeated() {
 fn a_run_is_refused_before_it_connects() {
     let keys = keys();
     let tls = ["--key", &keys.a, "--peer-fingerprint", &keys.print_b];
-    // Nobody is there: whatever is not refused at once would take the whole time-out.
+    // Nobody is there: a command that is not refused at once would take the whole time-out.
     let there = ["--connect", "127.0.0.1:9", "--timeout", "600"];
     let cases: [(&[&str], &str); 12] = [
         (&["add:8", "--input", "0=1"], "--party"),

@@ -9,7 +9,7 @@ use crate::source::Span;
 /// The text of a name.
 pub type Name = Arc<str>;
 
-/// A name and where it stands.
+/// A name and its place.
 #[derive(Clone, Debug)]
 pub struct Ident {
     /// The text.
@@ -41,7 +41,7 @@ pub struct Attribute {
 /// One item of a file.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Whether `pub` stands before it.
+    /// Whether it is marked `pub`.
     pub public: bool,
     /// What it is.
     pub kind: ItemKind,
@@ -124,7 +124,7 @@ pub struct EnumDecl {
 /// A function.
 #[derive(Clone, Debug)]
 pub struct FnDecl {
-    /// What stands before it in `#[…]`.
+    /// Its attributes.
     pub attributes: Vec<Attribute>,
     /// Its name.
     pub name: Ident,
@@ -132,19 +132,19 @@ pub struct FnDecl {
     pub generics: Vec<Generic>,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// What it gives.
+    /// Its result.
     pub result: ResultDecl,
-    /// What it does.
+    /// Its body.
     pub body: Block,
 }
 
 impl FnDecl {
-    /// The attribute of this name.
+    /// Returns the attribute of this name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes.iter().find(|attribute| &*attribute.name.name == name)
     }
 
-    /// Whether `#[allow(lint)]` stands before it.
+    /// Returns whether it is marked `#[allow(lint)]`.
     pub fn allows(&self, lint: &str) -> bool {
         self.attributes.iter().any(|attribute| {
             &*attribute.name.name == "allow"
@@ -152,7 +152,7 @@ impl FnDecl {
         })
     }
 
-    /// Whether it says whose its parameters are.
+    /// Returns whether its parameters name owners or its results name receivers.
     pub fn is_entry(&self) -> bool {
         self.params.iter().any(|param| param.owner.is_some())
             || matches!(self.result, ResultDecl::Ports(_))
@@ -168,11 +168,11 @@ pub struct Param {
     pub name: Ident,
     /// Its type; none for `self`.
     pub ty: Option<Type>,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<Owner>,
 }
 
-/// Whose an input is.
+/// The owner of an input.
 #[derive(Clone, Debug)]
 pub enum Owner {
     /// A number or a name.
@@ -192,7 +192,7 @@ pub enum Party {
     Name(Ident),
 }
 
-/// What a function gives.
+/// The result of a function.
 #[derive(Clone, Debug)]
 pub enum ResultDecl {
     /// Nothing.
@@ -206,7 +206,7 @@ pub enum ResultDecl {
 /// Who learns an output.
 #[derive(Clone, Debug)]
 pub enum Who {
-    /// These.
+    /// These parties.
     Parties(Vec<Party>),
     /// Party i learns element i.
     Each(Span),
@@ -244,7 +244,7 @@ pub enum Arg {
 }
 
 impl Arg {
-    /// The place.
+    /// Returns the place.
     pub fn span(&self) -> Span {
         match self {
             Arg::Type(ty) => ty.span,
@@ -282,13 +282,13 @@ pub enum Stmt {
 /// A loop.
 #[derive(Clone, Debug)]
 pub struct ForLoop {
-    /// What stands before it in `#[…]`.
+    /// Its attributes.
     pub attributes: Vec<Attribute>,
     /// What each element is bound to.
     pub pattern: Pattern,
     /// The elements.
     pub over: Expr,
-    /// What is done.
+    /// The body.
     pub body: Block,
     /// The place.
     pub span: Span,
@@ -365,7 +365,7 @@ pub struct If {
     pub pattern: Option<Pattern>,
     /// The condition, or what is matched.
     pub condition: Expr,
-    /// What is done then.
+    /// The block to evaluate if the condition holds.
     pub then: Block,
     /// A block or another `if`.
     pub otherwise: Option<Expr>,
@@ -400,7 +400,7 @@ pub enum PatternKind {
     Name(Ident, bool),
     /// `3`, `true`, `'a'`.
     Literal(Box<Expr>),
-    /// `1..=3`: both ends, and whether the last belongs to it.
+    /// `1..=3`: both ends, and whether the last is included.
     Range(Box<Expr>, Box<Expr>, bool),
     /// `(a, b)`.
     Tuple(Vec<Pattern>),
@@ -446,7 +446,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// How tightly it binds, as in Rust.
+    /// Returns how tightly it binds, as in Rust.
     pub fn power(self) -> u8 {
         use BinaryOp::*;
         match self {
@@ -462,7 +462,7 @@ impl BinaryOp {
         }
     }
 
-    /// As written.
+    /// Returns the operator as written.
     pub fn text(self) -> &'static str {
         use BinaryOp::*;
         match self {

@@ -1,5 +1,5 @@
-//! Names that the language takes for itself. A definition of the same name would never be found, so
-//! it is refused.
+//! Names that the language reserves. A definition of such a name would never be found, so it is
+//! refused.
 
 use crate::def::Def;
 use crate::ty::{MAX_WIDTH, Precision};
@@ -7,7 +7,7 @@ use crate::ty::{MAX_WIDTH, Precision};
 /// How many parties there are.
 pub const PARTIES: &str = "PARTIES";
 
-/// A function that the language brings.
+/// A built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
     /// `assert`.
@@ -18,7 +18,7 @@ pub enum Function {
     Clog2,
 }
 
-/// The function of the language with this name.
+/// Returns the built-in function of this name.
 pub fn function(name: &str) -> Option<Function> {
     Some(match name {
         "assert" => Function::Assert,
@@ -28,7 +28,7 @@ pub fn function(name: &str) -> Option<Function> {
     })
 }
 
-/// A type that the language brings.
+/// A built-in type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// `bool`.
@@ -45,7 +45,7 @@ pub enum Type {
     Fixed,
 }
 
-/// The type of the language with this name.
+/// Returns the built-in type of this name.
 pub fn ty(name: &str) -> Option<Type> {
     Some(match name {
         "bool" => Type::Bool,
@@ -61,13 +61,13 @@ pub fn ty(name: &str) -> Option<Type> {
             if leading || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 return None;
             }
-            // More digits than a number has is wider than any integer, too.
+            // A width with too many digits for a number is wider than any integer.
             Type::Exact(name.starts_with('i'), digits.parse().unwrap_or(MAX_WIDTH + 1))
         }
     })
 }
 
-/// Whether the language takes this name where a definition like this one would stand.
+/// Returns whether the language reserves this name for definitions of this kind.
 pub fn takes(name: &str, def: Def) -> bool {
     match def {
         Def::Fn(_) => function(name).is_some(),

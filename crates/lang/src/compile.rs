@@ -17,14 +17,14 @@ use crate::source::{Loader, NoModules, Sources, Span};
 use crate::tir::Tir;
 use crate::ty::{Shape, TyId};
 
-/// What a program is compiled with.
+/// The options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The function to compile; `main` if none.
     pub entry: Option<String>,
     /// `pub const`s of the main file and their values, as text.
     pub constants: Vec<(String, String)>,
-    /// How many parties there are; none: as many as `parties` names, else 2.
+    /// How many parties there are; by default as many as `parties` names, else 2.
     pub parties: Option<u16>,
 }
 
@@ -36,7 +36,7 @@ pub struct Checked {
     pub sources: Sources,
     /// Errors and lints.
     pub errors: Diagnostics,
-    /// The entry that was asked for, if there is one.
+    /// The requested entry, if there is one.
     pub entry: Option<Entry>,
     /// The tests of the main file.
     pub tests: Vec<Test>,
@@ -72,7 +72,7 @@ impl std::fmt::Display for Errors {
 /// ever touched.
 pub(crate) const STACK: usize = 1 << 30;
 
-/// Runs something that recurses deep.
+/// Runs `work` on a stack for deep recursion.
 pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
@@ -91,7 +91,7 @@ pub fn check(name: &str, text: &str, loader: &dyn Loader, options: &Options) -> 
     check_program(name, text, loader, options, false).0
 }
 
-/// As [`check`], and what an editor asks about the program.
+/// Checks a program like [`check`], and also returns what an editor asks about it.
 pub fn analyse(name: &str, text: &str, loader: &dyn Loader, options: &Options) -> (Checked, Facts) {
     check_program(name, text, loader, options, true)
 }
@@ -132,7 +132,7 @@ fn check_program(
     }
     for place in 0..cx.program.consts.len() {
         let def = cx.program.consts[place].clone();
-        // One that is to be set from outside is asked for when it is needed.
+        // A constant without a value is set from outside, and asked for only when it is needed.
         if def.module == 0 && def.decl.value.is_some() {
             cx.constant(place, def.decl.name.span);
         }
@@ -335,7 +335,7 @@ pub fn compile_text(text: &str, options: &Options) -> Result<Circuit, Errors> {
     compile("main.sym", text, &NoModules, options)
 }
 
-/// As [`compile`], on a stack that is large already; also the AND gates by place.
+/// Compiles like [`compile`] on a stack that is already large; also returns the AND gates by place.
 ///
 /// # Errors
 /// All errors found.

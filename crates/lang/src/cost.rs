@@ -111,7 +111,7 @@ pub struct Totals {
     pub port_bits: u64,
     /// Asserts that are checked, likewise.
     pub asserts: u64,
-    /// XOR gates, likewise, where they stand between calls.
+    /// XOR gates between calls, likewise.
     pub glue: u64,
     /// Depth on a longest path, likewise.
     pub depth: u64,
@@ -150,7 +150,7 @@ impl std::ops::AddAssign for Totals {
 }
 
 impl Totals {
-    /// The gates made so far: the AND gates of calls count, their look-ups do not.
+    /// Returns the gates made so far: the AND gates of calls count, their look-ups do not.
     pub(crate) fn so_far(gates: &Gates) -> Totals {
         Totals {
             ands: gates.and_count(),
@@ -191,7 +191,7 @@ pub struct Costs {
     pub components: Vec<(String, HashMap<Span, Totals>)>,
 }
 
-/// How often each component is called in all.
+/// Returns how often each component is called in all.
 fn call_counts(circuit: &Circuit) -> Vec<u64> {
     let components = circuit.components();
     let mut calls = vec![0u64; components.len()];
@@ -209,7 +209,7 @@ fn call_counts(circuit: &Circuit) -> Vec<u64> {
     calls
 }
 
-/// AND gates and look-ups of a component, those of its calls left out.
+/// Counts AND gates and look-ups of a component, without those of its calls.
 fn own_gates(component: &Component) -> Totals {
     let count =
         |kind: fn(&Step) -> bool| component.steps.iter().filter(|step| kind(step)).count() as u64;
@@ -217,7 +217,7 @@ fn own_gates(component: &Component) -> Totals {
     Totals { ands, lookups: count(|step| matches!(step, Step::Lookup(_))), ..Totals::default() }
 }
 
-/// What the components of a circuit cost, the main one first.
+/// Returns what the components of a circuit cost, the main one first.
 pub fn component_costs(circuit: &Circuit) -> Vec<ComponentCost> {
     let depths = depths(circuit);
     let one = |((component, calls), depth): ((&Component, u64), u32)| {
@@ -235,7 +235,7 @@ pub fn component_costs(circuit: &Circuit) -> Vec<ComponentCost> {
     calls.zip(depths).rev().map(one).collect()
 }
 
-/// The wires that a step reads.
+/// Returns the wires that a step reads.
 fn reads(component: &Component, step: &Step) -> Vec<Wire> {
     match *step {
         Step::Xor { a, b, .. } | Step::And { a, b, .. } => vec![a, b],
@@ -256,7 +256,7 @@ fn reads(component: &Component, step: &Step) -> Vec<Wire> {
     }
 }
 
-/// The wires that a step writes.
+/// Returns the wires that a step writes.
 fn writes(circuit: &Circuit, component: &Component, step: &Step) -> Range<Wire> {
     match *step {
         Step::Xor { out, .. }
@@ -280,7 +280,7 @@ fn writes(circuit: &Circuit, component: &Component, step: &Step) -> Range<Wire> 
     }
 }
 
-/// The depth of each component, its inputs being all there at once.
+/// Returns the depth of each component if all its inputs are available at once.
 fn depths(circuit: &Circuit) -> Vec<u32> {
     let mut all: Vec<u32> = Vec::with_capacity(circuit.components().len());
     for component in circuit.components() {
@@ -291,7 +291,7 @@ fn depths(circuit: &Circuit) -> Vec<u32> {
                 Step::And { .. } | Step::Lookup(_) => 1,
                 Step::Call(call) => all[component.calls[call as usize].component as usize],
                 Step::Repeat(repeat) => {
-                    // Rounds that hand nothing on do not wait for each other.
+                    // Rounds that pass nothing on do not wait for each other.
                     let repeat = component.repeats[repeat as usize];
                     let rounds = if component.carried_by(repeat) > 0 { repeat.count } else { 1 };
                     all[repeat.component as usize].saturating_mul(rounds)
@@ -308,7 +308,7 @@ fn depths(circuit: &Circuit) -> Vec<u32> {
     all
 }
 
-/// The most wires of a component that are live at once: written, and still to be read.
+/// Returns the most wires of a component that are live at once: written, and still to be read.
 fn live_wires(circuit: &Circuit, component: &Component) -> u64 {
     let mut last = vec![0usize; component.wires as usize];
     for (place, step) in component.steps.iter().enumerate() {

@@ -7,17 +7,17 @@ use crate::source::{Sources, Span};
 /// What kind of fault a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
-    /// E01: the text is not of the grammar.
+    /// E01: the text does not follow the grammar.
     Text,
     /// E02: a name is unknown, ambiguous or defined twice.
     Name,
-    /// E03: a type is not the expected one, or cannot be found out.
+    /// E03: a type is not the expected one, or cannot be inferred.
     Type,
-    /// E04: a constant is needed, or has a value that cannot be.
+    /// E04: a constant is needed, or has an impossible value.
     Constant,
     /// E05: a pattern does not fit, or cases are missing.
     Pattern,
-    /// E06: control flow where it cannot be.
+    /// E06: control flow where it is not allowed.
     Control,
     /// E07: a limit is exceeded.
     Limit,
@@ -28,7 +28,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// `E03`.
+    /// Returns the code as shown, such as `E03`.
     pub fn text(self) -> &'static str {
         match self {
             Code::Text => "E01",
@@ -58,19 +58,19 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A message about a place.
+    /// Creates a message about a place.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         Diagnostic { code, span, message: message.into(), help: None }
     }
 
-    /// The same with a suggestion.
+    /// Adds a suggestion.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
-/// More messages than this are not kept: they tell no more, and take memory.
+/// At most this many messages are kept: more would help nobody, and take memory.
 const MOST: usize = 100;
 
 /// Messages in the order they were found.
@@ -92,12 +92,12 @@ impl Diagnostics {
         }
     }
 
-    /// How many errors there were, lints not counted.
+    /// Returns how many errors there were, without lints.
     pub fn errors(&self) -> usize {
         self.errors
     }
 
-    /// The messages.
+    /// Returns the messages.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }
@@ -107,7 +107,7 @@ impl Diagnostics {
         other.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
-    /// The messages with the source lines that they are about, sorted by place.
+    /// Returns the messages with the source lines that they are about, sorted by place.
     pub fn render(&self, sources: &Sources, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let mut list: Vec<&Diagnostic> = self.list.iter().collect();
@@ -144,8 +144,8 @@ fn render_one(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -
     renderer.render(&[group])
 }
 
-/// The line on which a span begins, and the next few if it spans them: where it starts, and its
-/// text.
+/// Returns the start and the text of the line on which a span begins, and of the next few if it
+/// spans them.
 fn excerpt(text: &str, span: Span) -> (usize, &str) {
     let start = floor_boundary(text, span.start as usize);
     let line_start = text[..start].rfind('\n').map_or(0, |place| place + 1);

@@ -35,7 +35,7 @@ pub struct ItemFact {
     pub docs: String,
 }
 
-/// The kinds of items that an editor tells apart.
+/// The kinds of items that an editor distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     /// A function.
@@ -141,13 +141,13 @@ impl Facts {
     }
 }
 
-/// The text of a place.
+/// Returns the text of a place.
 fn text(sources: &Sources, span: Span) -> &str {
     let source = sources.files.get(span.file as usize);
     source.and_then(|s| s.text.get(span.start as usize..span.end as usize)).unwrap_or("")
 }
 
-/// The lines of `///` before the line of a place; attributes may stand between.
+/// Returns the lines of `///` before the line of a place; attributes may be in between.
 fn docs(sources: &Sources, span: Span) -> String {
     let Some(source) = sources.files.get(span.file as usize) else { return String::new() };
     let before = source.text.get(..span.start as usize).unwrap_or("");

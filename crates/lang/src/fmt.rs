@@ -1,6 +1,6 @@
 //! The formatter: spaces, indentation and blank lines. Line breaks stay where they are.
 //!
-//! It works on tokens, so comments stay where they stand and the tokens are the same before and
+//! It works on tokens, so comments stay where they are and the tokens are the same before and
 //! after.
 
 use crate::diag::Diagnostics;
@@ -10,7 +10,7 @@ use crate::parse::KEYWORDS;
 /// Formats a source text.
 ///
 /// # Errors
-/// What is no token.
+/// Reports text that is not a token.
 pub fn format(text: &str) -> Result<String, Diagnostics> {
     let mut errors = Diagnostics::default();
     let tokens = lex(0, text, &mut errors);
@@ -18,7 +18,7 @@ pub fn format(text: &str) -> Result<String, Diagnostics> {
         return Err(errors);
     }
     let formatted = put_all(text, &tokens);
-    // What stands side by side could read as another token, in texts that mean nothing anyway.
+    // Adjacent tokens could read as another token, but only in texts that mean nothing anyway.
     let again = lex(0, &formatted, &mut errors);
     let of = |text: &str, token: &Lexed| {
         let range = token.span.start as usize..token.span.end as usize;
@@ -83,7 +83,7 @@ impl<'a> Output<'a> {
             let goes_on = !closes && continues(before, last, token, own);
             self.is_result = goes_on && own == "->";
             let inside = self.open.last().map_or(0, |open| open.0 + 1);
-            // A closing bracket stands where the line begins that opened it.
+            // A closing bracket is indented like the line that opened it.
             self.indent = closed.map_or(inside + usize::from(goes_on), |open| open.0);
             self.out.extend(std::iter::repeat_n("    ", self.indent));
         } else if let Some(before) = before
@@ -99,7 +99,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Whether a line goes on with what the line before began.
+/// Returns whether a line continues what the line before began.
 fn continues(before: Option<Lexed>, last: &str, token: Lexed, own: &str) -> bool {
     let comment = |token: Token| matches!(token, Token::LineComment | Token::BlockComment);
     let Some(before) = before else { return false };
@@ -119,7 +119,7 @@ fn continues(before: Option<Lexed>, last: &str, token: Lexed, own: &str) -> bool
     starts || ends
 }
 
-/// Whether a space stands between two tokens of a line.
+/// Returns whether a space separates two tokens of a line.
 fn spaced(
     before: Lexed,
     last: &str,
@@ -176,7 +176,7 @@ fn spaced(
     true
 }
 
-/// Whether a token can end an operand.
+/// Returns whether a token can end an operand.
 fn operand(text: &str) -> bool {
     let ends =
         text.chars().next_back().is_some_and(|c| c.is_alphanumeric() || "_)]}'\"".contains(c));

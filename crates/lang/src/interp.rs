@@ -63,7 +63,7 @@ struct Frame<'f> {
 }
 
 impl<'a> Interp<'a> {
-    /// An interpreter of a program.
+    /// Creates an interpreter of a program.
     pub fn new(tir: &'a Tir) -> Self {
         Interp { tir, steps: 0, limit: MAX_STEPS, depth: 0 }
     }
@@ -174,7 +174,7 @@ impl<'a> Interp<'a> {
         }
     }
 
-    /// Choices, blocks, loops, and what leaves them.
+    /// Evaluates choices, blocks, loops, and expressions that leave them.
     fn eval_flow(&mut self, frame: &mut Frame<'_>, expr: &Expr) -> Done<Value> {
         match &expr.kind {
             Kind::If(condition, then, otherwise) => {
@@ -279,7 +279,7 @@ impl<'a> Interp<'a> {
         }
     }
 
-    /// What a loop goes over, one by one.
+    /// Returns the elements that a loop iterates over.
     fn elements(
         &mut self,
         frame: &mut Frame<'_>,
@@ -381,7 +381,7 @@ impl<'a> Interp<'a> {
     }
 }
 
-/// How many parts a value has, itself included: what copying it costs.
+/// Returns how many parts a value has, itself included: the cost of copying it.
 fn size(value: &Value) -> u64 {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Float(_) => 1,
@@ -396,7 +396,7 @@ fn place(value: &Value) -> Option<usize> {
     }
 }
 
-/// Whether a value fits a pattern; its names are bound on the way.
+/// Returns whether a value matches a pattern, and binds the pattern's names.
 fn bind(locals: &mut [Value], pattern: &Pattern, value: &Value) -> bool {
     match (&pattern.kind, value) {
         (PatternKind::Any, _) => true,
@@ -423,7 +423,7 @@ fn bind(locals: &mut [Value], pattern: &Pattern, value: &Value) -> bool {
     }
 }
 
-/// A number reduced modulo 2^width into the range of its type.
+/// Reduces a number modulo 2^width into the range of its type.
 fn wrap(value: BigInt, signed: bool, width: u32) -> BigInt {
     let modulus = BigInt::from(1) << width;
     let mut value = value % &modulus;
@@ -456,7 +456,8 @@ fn unary(shapes: &Shapes, ty: TyId, op: UnaryOp, value: Value) -> Value {
     }
 }
 
-/// Quotient towards zero and remainder; by zero, −1 or all ones, and the dividend.
+/// Returns the quotient, rounded towards zero, and the remainder; after division by zero, −1 or all
+/// ones, and the dividend.
 fn divide(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
     if b.sign() == Sign::NoSign { (BigInt::from(-1), a.clone()) } else { (a / b, a % b) }
 }
@@ -518,7 +519,7 @@ fn shift(
     by: BigInt,
 ) -> Value {
     let Shape::Int(_, width) = shape else { return Value::Int(value) };
-    // The amount's bits are an unsigned number.
+    // The amount is read as an unsigned number.
     let by = match shapes.shape(amount) {
         Shape::Int(_, width) => wrap(by, false, *width),
         _ => by,
@@ -543,7 +544,7 @@ fn cast(from: &Shape, to: &Shape, value: Value) -> Value {
     wrapped(to, (value << to_frac) >> from_frac)
 }
 
-/// The value of zero bits.
+/// Returns the value of zero bits.
 pub fn zero_value(shapes: &Shapes, ty: TyId) -> Value {
     match shapes.shape(ty) {
         Shape::Bool => Value::Bool(false),
@@ -562,7 +563,7 @@ pub fn zero_value(shapes: &Shapes, ty: TyId) -> Value {
     }
 }
 
-/// The bits of a value, the lowest wire first.
+/// Appends the bits of a value, the lowest wire first.
 pub fn encode(shapes: &Shapes, ty: TyId, value: &Value, bits: &mut Vec<bool>) {
     let end = bits.len() + shapes.width(ty) as usize;
     match (shapes.shape(ty), value) {
@@ -592,7 +593,7 @@ pub fn encode(shapes: &Shapes, ty: TyId, value: &Value, bits: &mut Vec<bool>) {
     bits.resize(end, false);
 }
 
-/// The value of bits. An impossible variant is the first one.
+/// Returns the value of bits. An invalid variant is read as the first one.
 ///
 /// # Panics
 /// When there are fewer bits than the type has.

@@ -100,7 +100,7 @@ fn block_comment(lexer: &mut logos::Lexer<'_, Token>) -> bool {
     false
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Lexed {
     /// What it is.
@@ -109,8 +109,8 @@ pub struct Lexed {
     pub span: Span,
 }
 
-/// All tokens of a file, comments included, ended by [`Token::End`]; what is no token is reported
-/// and left out.
+/// Returns all tokens of a file, comments included, ended by [`Token::End`]; text that is not a
+/// token is reported and left out.
 pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
     let mut tokens = Vec::new();
     let span = |range: std::ops::Range<usize>| Span {
@@ -141,7 +141,8 @@ pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
     tokens
 }
 
-/// The bytes of a text or character literal, quotes included in `literal`; none for a bad escape.
+/// Returns the bytes of a text or character literal, whose quotes are part of `literal`; `None` for
+/// a bad escape.
 pub fn unescape(literal: &str) -> Option<Vec<u8>> {
     let inner = literal.get(1..literal.len().checked_sub(1)?)?;
     let mut bytes = Vec::with_capacity(inner.len());

@@ -1,9 +1,9 @@
-//! The language: `.sym` programs become circuits.
+//! The language: compiles `.sym` programs to circuits.
 //!
-//! `docs/language.md` is the reference. The way of a program: [`lex`] makes tokens, [`parse`] the
-//! tree of [`ast`], `check` finds types and makes instances of functions (`tir`), and `lower`
-//! writes them with the builder of `symbolon_circuit`. [`interp`] computes the same from the
-//! instances without gates: it evaluates constants, and tests compare the two.
+//! `docs/language.md` is the reference. The stages: [`lex`] makes tokens, [`parse`] the tree of
+//! [`ast`], `check` finds types and makes instances of functions (`tir`), and `lower` writes them
+//! with the builder of `symbolon_circuit`. [`interp`] computes the same from the instances without
+//! gates: it evaluates constants, and tests compare the two.
 
 pub mod ast;
 mod builtin;

@@ -20,12 +20,12 @@ const MODULES: [(&str, &str); 16] = [
     ("text", include_str!("std/text.sym")),
 ];
 
-/// The text of a module.
+/// Returns the text of a module.
 pub fn source(path: &str) -> Option<&'static str> {
     MODULES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
 }
 
-/// The paths of all modules.
+/// Returns the paths of all modules.
 pub fn modules() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|(path, _)| *path)
 }

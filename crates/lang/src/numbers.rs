@@ -1,5 +1,5 @@
-//! Numbers of the reference: literals, the order of values, and floating-point numbers as the host
-//! has them.
+//! Numbers of the interpreter: literals, the order of values, and floating-point numbers as the
+//! host computes them.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use crate::ast::BinaryOp;
 use crate::ty::{Precision, Shape, Shapes, TyId};
 use crate::value::Value;
 
-/// The one NaN that operations give.
+/// Returns the one NaN that operations give.
 fn nan(precision: Precision) -> u64 {
     match precision {
         Precision::Single => 0x7fc0_0000,
@@ -29,7 +29,7 @@ fn as_single(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
 }
 
-/// An arithmetic operator of floating-point numbers.
+/// Computes an arithmetic operator of floating-point numbers.
 pub(crate) fn compute(precision: Precision, op: BinaryOp, a: u64, b: u64) -> u64 {
     macro_rules! operate {
         ($a:expr, $b:expr) => {
@@ -47,7 +47,7 @@ pub(crate) fn compute(precision: Precision, op: BinaryOp, a: u64, b: u64) -> u64
     }
 }
 
-/// The bits of a fraction, and what an exponent field of 0 stands for, with the fraction's place.
+/// Returns the bits of a fraction, and the exponent of its last bit for an exponent field of 0.
 fn format(precision: Precision) -> (u32, i64) {
     match precision {
         Precision::Single => (23, 1 - 127 - 23),
@@ -55,14 +55,14 @@ fn format(precision: Precision) -> (u32, i64) {
     }
 }
 
-/// A subnormal number as zero with its sign.
+/// Replaces a subnormal number by zero with its sign.
 fn flush(precision: Precision, bits: u64) -> u64 {
     let sign = 1 << (precision.bits() - 1);
     if (bits & (sign - 1)) >> format(precision).0 == 0 { bits & sign } else { bits }
 }
 
-/// As [`compute`] without subnormal numbers: those that come in are zero, and so is what is below
-/// the least normal number before it is rounded.
+/// Computes like [`compute`] without subnormal numbers: as operands they are zero, and so is a
+/// result below the least normal number before rounding.
 pub(crate) fn compute_fast(shape: &Shape, op: BinaryOp, a: u64, b: u64) -> u64 {
     let precision = precision_of(shape);
     let (a, b) = (flush(precision, a), flush(precision, b));
@@ -92,7 +92,7 @@ pub(crate) fn compute_fast(shape: &Shape, op: BinaryOp, a: u64, b: u64) -> u64 {
     if below { result & sign } else { result }
 }
 
-/// The square root of a floating-point number.
+/// Returns the square root of a floating-point number.
 pub(crate) fn sqrt(shape: &Shape, bits: u64) -> u64 {
     match precision_of(shape) {
         Precision::Single => single(as_single(bits).sqrt()),
@@ -100,17 +100,17 @@ pub(crate) fn sqrt(shape: &Shape, bits: u64) -> u64 {
     }
 }
 
-/// As [`sqrt`], of a subnormal number zero.
+/// Computes like [`sqrt`]; the root of a subnormal number is zero.
 pub(crate) fn sqrt_fast(shape: &Shape, bits: u64) -> u64 {
     sqrt(shape, flush(precision_of(shape), bits))
 }
 
-/// The precision of a floating-point type.
+/// Returns the precision of a floating-point type.
 fn precision_of(shape: &Shape) -> Precision {
     if let Shape::Float(precision) = shape { *precision } else { Precision::Double }
 }
 
-/// A cast from or to a floating-point number; none for others.
+/// Computes a cast from or to a floating-point number; returns `None` for others.
 pub(crate) fn cast(from: &Shape, to: &Shape, value: &Value) -> Option<Value> {
     Some(match (from, to, value) {
         (Shape::Float(from), Shape::Float(to), Value::Float(bits)) => {
@@ -132,7 +132,7 @@ pub(crate) fn cast(from: &Shape, to: &Shape, value: &Value) -> Option<Value> {
     })
 }
 
-/// Cut to an integer or a fixed-point number; beyond its range the nearest, of NaN 0.
+/// Truncates to an integer or a fixed-point number; out of range, the nearest one, and for NaN 0.
 fn to_integer(from: Precision, bits: u64, to: &Shape) -> BigInt {
     let value = match from {
         Precision::Single => as_single(bits).into(),
@@ -165,7 +165,7 @@ fn to_integer(from: Precision, bits: u64, to: &Shape) -> BigInt {
     cut.clamp(least, most)
 }
 
-/// The nearest floating-point number to an integer divided by 2^`frac`, ties to even.
+/// Returns the nearest floating-point number to an integer divided by 2^`frac`, ties to even.
 fn nearest(to: Precision, value: &BigInt, frac: u32) -> u64 {
     let (fraction_bits, bias, top) = match to {
         Precision::Single => (23i64, 127i64, 31),
@@ -195,7 +195,7 @@ fn nearest(to: Precision, value: &BigInt, frac: u32) -> u64 {
     number.min(infinite) | u64::from(sign) << top
 }
 
-/// How two values compare: the first parts that differ decide, floating-point ones by IEEE 754.
+/// Compares two values: the first parts that differ decide, floating-point ones by IEEE 754.
 pub(crate) fn order(shapes: &Shapes, ty: TyId, a: &Value, b: &Value) -> Option<Ordering> {
     compare(shapes, ty, a, b, &|precision, a, b| match precision {
         Precision::Single => as_single(a).partial_cmp(&as_single(b)),
@@ -203,7 +203,7 @@ pub(crate) fn order(shapes: &Shapes, ty: TyId, a: &Value, b: &Value) -> Option<O
     })
 }
 
-/// As [`order`], with floating-point numbers in the total order of IEEE 754.
+/// Compares like [`order`], with floating-point numbers in the total order of IEEE 754.
 pub(crate) fn total_order(shapes: &Shapes, ty: TyId, a: &Value, b: &Value) -> Ordering {
     let order = compare(shapes, ty, a, b, &|precision, a, b| {
         Some(match precision {
@@ -248,7 +248,7 @@ fn compare(
     }
 }
 
-/// The value of a whole literal.
+/// Returns the value of a whole literal.
 pub fn whole(shape: &Shape, value: &BigInt) -> Value {
     match shape {
         Shape::Fixed(_, frac) => Value::Int(value << *frac),
@@ -257,7 +257,7 @@ pub fn whole(shape: &Shape, value: &BigInt) -> Value {
     }
 }
 
-/// The value of a literal fraction.
+/// Returns the value of a literal fraction.
 pub fn fraction(shape: &Shape, text: &str) -> Value {
     match shape {
         Shape::Float(Precision::Single) => Value::Float(text.parse().map_or(0, single)),
@@ -267,7 +267,7 @@ pub fn fraction(shape: &Shape, text: &str) -> Value {
     }
 }
 
-/// The number that a fraction's text is, times 2^`frac`, rounded to nearest, ties to even.
+/// Returns the number that a fraction's text is, times 2^`frac`, rounded to nearest, ties to even.
 pub fn scaled(text: &str, frac: u32) -> Option<BigInt> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),

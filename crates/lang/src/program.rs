@@ -28,11 +28,11 @@ pub enum AdtDecl {
     Enum(Arc<EnumDecl>),
 }
 
-/// A structure or an enumeration, with where it stands.
+/// A structure or an enumeration, with its module.
 pub struct Adt {
     /// The module.
     pub module: usize,
-    /// What is written.
+    /// The declaration.
     pub decl: AdtDecl,
 }
 
@@ -54,12 +54,12 @@ impl Adt {
     }
 }
 
-/// A function, with where it stands.
+/// A function, with its module.
 #[derive(Clone)]
 pub struct FnDef {
     /// The module.
     pub module: usize,
-    /// What is written.
+    /// The declaration.
     pub decl: Arc<FnDecl>,
     /// The parameters and the type of the `impl` around it.
     pub owner: Option<Arc<(Vec<Generic>, Type)>>,
@@ -67,12 +67,12 @@ pub struct FnDef {
     pub generics: Arc<Vec<Generic>>,
 }
 
-/// A constant, with where it stands.
+/// A constant, with its module.
 #[derive(Clone)]
 pub struct ConstDef {
     /// The module.
     pub module: usize,
-    /// What is written.
+    /// The declaration.
     pub decl: Arc<ConstDecl>,
     /// Whether it can be set from outside.
     pub public: bool,
@@ -106,7 +106,7 @@ pub struct Program<'a> {
     pub methods: HashMap<(usize, Name), usize>,
     /// The parties' names.
     pub parties: Vec<Ident>,
-    /// What names of the main file mean, if it is noted.
+    /// What names of the main file mean, if this is noted.
     pub references: Option<References>,
     loader: &'a dyn Loader,
     known: HashMap<Vec<Name>, Option<usize>>,
@@ -294,7 +294,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The module of this path, read if need be.
+    /// Returns the module of this path, read if need be.
     fn module(&mut self, path: &[Name], span: Span, errors: &mut Diagnostics) -> Option<usize> {
         if let Some(&known) = self.known.get(path) {
             return known;
@@ -321,7 +321,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// What a path means in a module; none if nothing.
+    /// Returns what a path means in a module, if anything.
     pub fn resolve(
         &mut self,
         module: usize,
@@ -356,7 +356,7 @@ impl<'a> Program<'a> {
         depth: u32,
         errors: &mut Diagnostics,
     ) -> Option<Def> {
-        // Modules that take names from each other in a circle end here.
+        // Cyclic imports of names end here.
         if depth > 32 {
             return None;
         }
@@ -367,7 +367,7 @@ impl<'a> Program<'a> {
         if let Some(found) = found {
             return self.descend(found, rest, module, depth, errors);
         }
-        // The longest beginning that is a module.
+        // The longest prefix that is a module.
         for length in (1..=parts.len()).rev() {
             let path: Vec<Name> = parts[..length].iter().map(|part| part.name.clone()).collect();
             if let Some(found) = self.module(&path, first.span, errors) {
@@ -377,7 +377,7 @@ impl<'a> Program<'a> {
         None
     }
 
-    /// What `name` means in `module`, seen from the module `from`.
+    /// Returns what `name` means in `module`, seen from the module `from`.
     fn member(
         &mut self,
         module: usize,
@@ -433,7 +433,7 @@ impl<'a> Program<'a> {
         self.descend(found, rest, from, depth, errors)
     }
 
-    /// The number of an enumeration's variant.
+    /// Returns the number of an enumeration's variant.
     pub fn variant(&self, adt: usize, name: &Name) -> Option<usize> {
         match &self.adts[adt].decl {
             AdtDecl::Enum(decl) => decl.variants.iter().position(|(n, _)| n.name == *name),
@@ -441,7 +441,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// `Some` and `None`, which need no `Option::` before them.
+    /// Returns `Some` or `None` of `Option`, which need no `Option::` before them.
     pub fn bare_variant(&self, name: &str) -> Option<Def> {
         let option: Name = "Option".into();
         let Some(&(Def::Adt(adt), _)) = self.modules.get(1)?.scope.get(&option) else {
@@ -455,23 +455,23 @@ impl<'a> Program<'a> {
         Some(Def::Variant(adt, variant))
     }
 
-    /// The names in a module, for suggestions.
+    /// Returns the names in a module, for suggestions.
     pub fn names(&self, module: usize) -> impl Iterator<Item = &Name> {
         let prelude = self.modules.get(1).into_iter().flat_map(|m| m.scope.keys());
         self.modules[module].scope.keys().chain(self.modules[module].uses.keys()).chain(prelude)
     }
 
-    /// The functions that a module defines.
+    /// Returns the functions that a module defines.
     pub fn functions(&self, module: usize) -> Vec<usize> {
         (0..self.fns.len()).filter(|&f| self.fns[f].module == module).collect()
     }
 
-    /// Whether a module is part of the library.
+    /// Returns whether a module is part of the library.
     pub fn is_std(&self, module: usize) -> bool {
         self.modules[module].path.first().is_some_and(|first| &**first == "std")
     }
 
-    /// Where the name of an item is defined; a module begins at its file's first byte.
+    /// Returns where the name of an item is defined; a module begins at its file's first byte.
     pub fn defined_at(&self, def: Def) -> Option<Span> {
         match def {
             Def::Module(module) => {
@@ -490,7 +490,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Reports every name that stands a second time.
+/// Reports every name that occurs a second time.
 fn check_distinct<'n>(names: impl Iterator<Item = &'n Ident>, errors: &mut Diagnostics) {
     let mut known = HashSet::new();
     for name in names {
@@ -501,7 +501,7 @@ fn check_distinct<'n>(names: impl Iterator<Item = &'n Ident>, errors: &mut Diagn
     }
 }
 
-/// Parameters in `<…>`: each has a name of its own, and no type that of one of the language.
+/// Checks parameters in `<…>`: their names differ, and no type has the name of a built-in one.
 fn check_generics(generics: &[Generic], errors: &mut Diagnostics) {
     check_distinct(generics.iter().map(|generic| &generic.name), errors);
     for Generic { name, kind } in generics {
@@ -512,7 +512,7 @@ fn check_generics(generics: &[Generic], errors: &mut Diagnostics) {
     }
 }
 
-/// A function's parameters, also those in `<…>`, and its outputs.
+/// Checks a function's parameters, also those in `<…>`, and its outputs.
 fn check_signature(decl: &FnDecl, generics: &[Generic], errors: &mut Diagnostics) {
     check_generics(generics, errors);
     check_distinct(decl.params.iter().map(|param| &param.name), errors);

@@ -15,7 +15,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the start of this span to the end of `other`, both in one file.
+    /// Returns the span from the start of this one to the end of `other`, both in one file.
     pub fn to(self, other: Span) -> Span {
         Span { end: other.end.max(self.end), ..self }
     }
@@ -33,19 +33,19 @@ pub struct Source {
 /// All files of one compilation; the first one is the main file.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// The files; [`Span::file`] is a place in this list.
+    /// The files; [`Span::file`] is an index into this list.
     pub files: Vec<Source>,
 }
 
 impl Sources {
-    /// The 1-based line on which a span begins.
+    /// Returns the 1-based line on which a span begins.
     pub fn line(&self, span: Span) -> u32 {
         let Some(source) = self.files.get(span.file as usize) else { return 0 };
         let end = (span.start as usize).min(source.text.len());
         source.text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
     }
 
-    /// The line and the column of a byte, both from 1; columns count characters.
+    /// Returns the line and the column of a byte, both from 1; columns count characters.
     pub fn position(&self, file: u32, byte: u32) -> (u32, u32) {
         let Some(source) = self.files.get(file as usize) else { return (0, 0) };
         let text = source.text.as_bytes();
@@ -57,7 +57,7 @@ impl Sources {
         (line, column + 1)
     }
 
-    /// The name of the file that a span is in.
+    /// Returns the name of the file that a span is in.
     pub fn name(&self, span: Span) -> &str {
         self.files.get(span.file as usize).map_or("", |source| &source.name)
     }
@@ -65,11 +65,11 @@ impl Sources {
 
 /// Finds the text of modules that `use` names.
 pub trait Loader {
-    /// The shown name and the text of the module `path`, such as `["a", "b"]` for `a/b.sym`; none
-    /// when there is no such module.
+    /// Returns the shown name and the text of the module `path`, such as `["a", "b"]` for
+    /// `a/b.sym`, or `None` when there is no such module.
     ///
     /// # Errors
-    /// A sentence, when the module is there and cannot be read.
+    /// A sentence, when the module exists but cannot be read.
     fn load(&self, path: &[Arc<str>]) -> Result<Option<(String, String)>, String>;
 }
 

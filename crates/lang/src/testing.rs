@@ -14,7 +14,7 @@ use crate::ty::TyId;
 pub struct TestResult {
     /// Its name.
     pub name: String,
-    /// What went wrong; none if nothing.
+    /// What went wrong, if anything.
     pub wrong: Option<String>,
     /// How often it ran.
     pub runs: u32,
@@ -135,7 +135,7 @@ impl Case<'_> {
         }
     }
 
-    /// Clears bits as long as it still goes wrong; what goes wrong at last.
+    /// Clears bits as long as the test still fails; returns the last failure.
     fn shrink(&self, bits: &mut [Vec<bool>]) -> Option<String> {
         let mut last = None;
         let mut tries = 0;
@@ -162,7 +162,7 @@ impl Case<'_> {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): numbers for tests, of no use for secrets.
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): numbers for tests, not for secrets.
 struct Random(u64);
 
 impl Random {

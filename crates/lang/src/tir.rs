@@ -1,4 +1,4 @@
-//! Functions with all types known: what is interpreted and lowered.
+//! Functions with all types known, which are interpreted and lowered.
 
 use std::rc::Rc;
 
@@ -27,9 +27,9 @@ pub struct Instance {
     pub params: Vec<Local>,
     /// All variables: names and types.
     pub locals: Vec<(Name, TyRef)>,
-    /// The type of what it gives.
+    /// The type of its result.
     pub result: TyRef,
-    /// What it does.
+    /// Its body.
     pub body: Expr,
     /// The types that expressions name by place.
     pub types: Vec<TyId>,
@@ -39,7 +39,7 @@ pub struct Instance {
     pub component: bool,
     /// Whether it is marked with `#[inline]`.
     pub inline: bool,
-    /// Where its name stands.
+    /// The place of its name.
     pub span: Span,
 }
 
@@ -64,7 +64,7 @@ pub struct Expr {
     /// Whether it is a constant by the language's rules: made of literals, constants, const
     /// parameters and loop variables over constants.
     pub constant: bool,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -155,7 +155,7 @@ pub enum Intrinsic {
 /// What a loop goes over.
 #[derive(Clone, Debug)]
 pub enum Over {
-    /// From, to, and whether the last one belongs to it; both constants.
+    /// From, to, and whether the last one is included; both constants.
     Range(Expr, Expr, bool),
     /// The elements of an array.
     Array(Expr),
@@ -194,7 +194,7 @@ pub struct Place {
     pub local: Local,
     /// The way to the part, with the type of each part on it.
     pub path: Vec<(Step, TyRef)>,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -212,9 +212,9 @@ pub enum Step {
 pub struct Pattern {
     /// What it is.
     pub kind: PatternKind,
-    /// The type of what it is matched with.
+    /// The type of the value that it is matched with.
     pub ty: TyRef,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::ast::Name;
 
-/// A type, possibly with parts that are still to be found out.
+/// A type, possibly with parts that are not known yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
     /// `bool`.
@@ -21,9 +21,9 @@ pub enum Ty {
     Array(Box<Ty>, Len),
     /// A structure or an enumeration: its place in the program, and its arguments.
     Adt(usize, Vec<Arg>),
-    /// To be found out.
+    /// Not known yet.
     Var(u32),
-    /// Stands for an error that is reported already; fits everything.
+    /// Stands for an error that has already been reported; fits everything.
     Error,
 }
 
@@ -37,7 +37,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// How many bits a number has.
+    /// Returns how many bits a number has.
     pub fn bits(self) -> u32 {
         match self {
             Precision::Single => 32,
@@ -45,7 +45,7 @@ impl Precision {
         }
     }
 
-    /// The type's name.
+    /// Returns the type's name.
     pub fn name(self) -> &'static str {
         match self {
             Precision::Single => "f32",
@@ -59,7 +59,7 @@ impl Precision {
 pub enum Len {
     /// Known.
     Known(u64),
-    /// To be found out.
+    /// Not known yet.
     Var(u32),
 }
 
@@ -73,7 +73,7 @@ pub enum Arg {
 }
 
 impl Ty {
-    /// The unit.
+    /// Returns the unit.
     pub fn unit() -> Ty {
         Ty::Tuple(Vec::new())
     }
@@ -123,18 +123,18 @@ pub struct Shapes {
     known: HashMap<Ty, TyId>,
 }
 
-/// `⌈log₂ n⌉`, 0 for 0 and 1.
+/// Returns `⌈log₂ n⌉`, which is 0 for 0 and 1.
 pub fn clog2(n: u64) -> u32 {
     n.max(1).next_power_of_two().trailing_zeros()
 }
 
 impl Shapes {
-    /// The shape that was found for a type before.
+    /// Returns the shape that was found for a type before.
     pub fn find(&self, ty: &Ty) -> Option<TyId> {
         self.known.get(ty).copied()
     }
 
-    /// Adds a shape; none if it would have more than [`MAX_BITS`].
+    /// Adds a shape; returns `None` if it would have more than [`MAX_BITS`].
     pub fn add(&mut self, ty: Ty, shape: Shape) -> Option<TyId> {
         let width = self.bits(&shape)?;
         let id = TyId(self.shapes.len() as u32);
@@ -169,22 +169,22 @@ impl Shapes {
         bits.filter(|&bits| bits <= MAX_BITS)
     }
 
-    /// The shape of a type.
+    /// Returns the shape of a type.
     pub fn shape(&self, id: TyId) -> &Shape {
         &self.shapes[id.0 as usize].0
     }
 
-    /// The type that a shape was made of.
+    /// Returns the type that a shape was made of.
     pub fn written(&self, id: TyId) -> Option<&Ty> {
         self.written.get(id.0 as usize)
     }
 
-    /// How many bits a type has.
+    /// Returns how many bits a type has.
     pub fn width(&self, id: TyId) -> u64 {
         self.shapes[id.0 as usize].1
     }
 
-    /// Whether a floating-point number is part of a type.
+    /// Returns whether a floating-point number is part of a type.
     pub fn has_float(&self, id: TyId) -> bool {
         let any = |parts: &[TyId]| parts.iter().any(|&part| self.has_float(part));
         match self.shape(id) {
@@ -197,7 +197,7 @@ impl Shapes {
         }
     }
 
-    /// The parts of a tuple or a structure, or none.
+    /// Returns the parts of a tuple or a structure, or none.
     pub fn parts(&self, id: TyId) -> Vec<TyId> {
         match self.shape(id) {
             Shape::Tuple(parts) => parts.clone(),
@@ -206,7 +206,7 @@ impl Shapes {
         }
     }
 
-    /// Where part `index` of a tuple or a structure begins, and its type.
+    /// Returns where part `index` of a tuple or a structure begins, and its type.
     pub fn part(&self, id: TyId, index: usize) -> (usize, TyId) {
         let at = |parts: &mut dyn Iterator<Item = TyId>| {
             let mut offset = 0;
@@ -225,7 +225,7 @@ impl Shapes {
         }
     }
 
-    /// How many bits name an enumeration's variant.
+    /// Returns how many bits name an enumeration's variant.
     pub fn tag_bits(&self, id: TyId) -> usize {
         match self.shape(id) {
             Shape::Enum(_, variants) => clog2(variants.len() as u64) as usize,
@@ -233,7 +233,7 @@ impl Shapes {
         }
     }
 
-    /// The types of a variant's payload.
+    /// Returns the types of a variant's payload.
     pub fn payload(&self, id: TyId, variant: usize) -> Vec<TyId> {
         match self.shape(id) {
             Shape::Enum(_, variants) => variants[variant].1.clone(),

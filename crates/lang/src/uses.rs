@@ -3,7 +3,7 @@
 
 use crate::ast::*;
 
-/// Whether `name` is in a type or a length in this block.
+/// Returns whether `name` is in a type or a length in this block.
 pub fn block_in_types(block: &Block, name: &str) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
         Stmt::Let(_, ty, value) => {
@@ -27,7 +27,8 @@ pub fn block_in_types(block: &Block, name: &str) -> bool {
     }) || block.tail.as_ref().is_some_and(|tail| expr_in_types(tail, name))
 }
 
-/// The bounds of a loop that is checked round by round are lengths, too.
+/// Does the same for what a loop iterates over. The bounds of a loop that is checked round by round
+/// are lengths, too.
 fn over_in_types(over: &Expr, name: &str, by_rounds: bool) -> bool {
     match &over.kind {
         ExprKind::Range(low, high, _) if by_rounds => names(low, name) || names(high, name),
@@ -36,7 +37,7 @@ fn over_in_types(over: &Expr, name: &str, by_rounds: bool) -> bool {
     }
 }
 
-/// Whether `name` is in a type or a length in this expression.
+/// Returns whether `name` is in a type or a length in this expression.
 pub fn expr_in_types(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
         ExprKind::Int(..) | ExprKind::Float(..) => false,
@@ -76,12 +77,13 @@ pub fn expr_in_types(expr: &Expr, name: &str) -> bool {
     }
 }
 
-/// Whether `name` stands anywhere in this expression.
+/// Returns whether `name` occurs anywhere in this expression.
 pub fn names(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
         ExprKind::Path(path, _) => path.parts.len() == 1 && &*path.parts[0].name == name,
         ExprKind::Cast(value, ty) => names(value, name) || type_names(ty, name),
-        // What is rare in a length counts as naming it: one round at a time is always right.
+        // Forms that are rare in a length count as naming it: checking round by round is always
+        // right.
         ExprKind::If(_) | ExprKind::Match(..) | ExprKind::Block(_) => true,
         ExprKind::Call(callee, args, values) => {
             args.iter().any(|arg| arg_names(arg, name))
@@ -107,7 +109,7 @@ fn arg_names(arg: &Arg, name: &str) -> bool {
     }
 }
 
-/// The expressions directly inside one.
+/// Returns the expressions directly inside one.
 fn parts(expr: &Expr) -> Vec<&Expr> {
     match &expr.kind {
         ExprKind::Struct(_, fields) => {

@@ -260,7 +260,7 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// A function's signature and the first paragraph of its comment, by module.
+/// Returns a function's signature and the first paragraph of its comment, by module.
 fn functions(module: &str) -> Vec<(String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/std/{module}.sym"));
     let text = std::fs::read_to_string(path).expect("the module is there");
@@ -300,7 +300,7 @@ fn functions(module: &str) -> Vec<(String, String)> {
     functions
 }
 
-/// What a module says about itself.
+/// Returns what a module says about itself.
 fn about(module: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/std/{module}.sym"));
     let text = std::fs::read_to_string(path).expect("the module is there");

@@ -1,11 +1,11 @@
-//! Each error code: a program that has it, and the same program mended.
+//! Each error code: a program that has it, and the same program corrected.
 
 mod common;
 
 use common::errors_of;
 use symbolon_lang::{Options, compile_text};
 
-/// Code, what the message says, the body of `main` that has it, and the body mended.
+/// Code, what the message says, the body of `main` that has it, and the corrected body.
 const CASES: [(&str, &str, &str, &str); 20] = [
     ("E01", "expected `;`", "let x = 1u8 x", "let x = 1u8; x"),
     ("E01", "no closing", "let x = \"abc; a", "let x = \"abc\"; a"),
@@ -205,7 +205,7 @@ fn generic_functions_are_checked_where_nothing_calls_them() {
         let found = errors_of(&program(function));
         assert!(found.contains(code) && found.contains(says), "{function}: {found}");
     }
-    // What some arguments allow is no error, and samples leave no trace in the circuit.
+    // What some arguments allow is not an error, and samples leave no trace in the circuit.
     let plain = compile_text(&program(""), &Options::default()).map(|c| c.digest()).ok();
     for function in [
         "fn f<const N: usize>(a: [u8; N]) -> u8 { a[3] }",

@@ -176,7 +176,8 @@ fn two_order_books_meet_as_an_exchange_would_have_it() {
     }
 }
 
-/// AES-128-GCM on whole blocks, by the definition: bit i of a block is the coefficient of x^i.
+/// Computes AES-128-GCM on whole blocks by the definition: bit i of a block is the coefficient of
+/// x^i.
 fn gcm(
     key: [u8; 16],
     nonce: [u8; 12],
@@ -287,7 +288,7 @@ fn the_costs_of_lines_sum_up_to_the_circuit() {
         });
         let lines: u64 = report.lines.iter().map(|line| line.ands).sum();
         assert_eq!(lines - report.unused, report.ands, "{name}");
-        // What calls bring is what their components list.
+        // The gates of calls are those that their components list.
         let calls: u64 = report.lines.iter().map(|line| line.calls).sum();
         let port_bits: u64 = report.lines.iter().map(|line| line.port_bits).sum();
         let called = &report.components[1..];

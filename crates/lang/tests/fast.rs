@@ -1,10 +1,10 @@
-//! Floating-point numbers without subnormal ones, and AES-GCM: against what the standards say.
+//! Floating-point numbers without subnormal ones, and AES-GCM, compared with the standards.
 
 mod common;
 
 use common::{bits, circuit};
 
-/// The result of single precision, if `exact` is at least the least normal number.
+/// Returns the result of single precision, if `exact` is at least the least normal number.
 fn flushed(exact: f64, nearest: f32) -> f32 {
     match exact.abs() < f64::from(f32::MIN_POSITIVE) {
         true => 0f32.copysign(nearest),
@@ -91,7 +91,7 @@ fn bytes(hex: &str) -> String {
     format!("{:?}", (0..hex.len()).step_by(2).map(byte).collect::<Vec<_>>())
 }
 
-/// Test cases 1, 2 and 4 of the paper that NIST SP 800-38D stands on.
+/// Test cases 1, 2 and 4 of the paper on which NIST SP 800-38D is based.
 #[test]
 fn aes_gcm_has_the_published_values() {
     let zeros = ["00".repeat(16), "00".repeat(12)];
@@ -133,7 +133,7 @@ fn aes_gcm_has_the_published_values() {
                   21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091";
     let tag = "5bc94fbc3221a5db94fae95ae7121a47";
     assert_eq!(found, [bytes(cipher), bytes(tag), bytes(text)]);
-    // One bit of the tag is another.
+    // One bit of the tag is wrong.
     inputs[4] = bytes("00000000000000000000000000000080");
     let found = bits(&circuit, &inputs.each_ref().map(String::as_str));
     assert_eq!(found[2], "null");

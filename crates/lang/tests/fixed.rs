@@ -1,10 +1,10 @@
-//! How far functions of fixed-point numbers are off, in several formats.
+//! Errors of functions of fixed-point numbers, in several formats.
 
 mod common;
 
 use symbolon_circuit::eval_ports;
 
-/// A function's circuit, as a function of numbers.
+/// Returns a function's circuit, as a function of numbers.
 fn function(name: &str, int: u32, frac: u32) -> impl Fn(f64) -> f64 {
     let ty = format!("fixed<{int}, {frac}>");
     let text = format!("fn main(x: {ty} from 0) -> (y: {ty} to all) {{ std::fixed::{name}(x) }}");
@@ -21,7 +21,7 @@ fn function(name: &str, int: u32, frac: u32) -> impl Fn(f64) -> f64 {
     }
 }
 
-/// Formats, and how far from 0 numbers are whose exponential is not too large.
+/// Formats, each with the largest distance from 0 of numbers whose exponential is not too large.
 const FORMATS: [(u32, u32, f64); 6] =
     [(16, 16, 10.3), (12, 20, 7.6), (32, 10, 21.4), (8, 8, 4.8), (40, 20, 27.0), (24, 4, 15.9)];
 
@@ -32,7 +32,8 @@ fn numbers(low: f64, high: f64, frac: u32) -> Vec<f64> {
     (0..100).map(|i| ((low + step * f64::from(i)) * unit).floor() / unit).collect()
 }
 
-/// What the library says of `exp`. Its error grows with the number: x · log₂ e has F bits, too.
+/// Checks what the library says of `exp`. Its error grows with the number: x · log₂ e has F bits,
+/// too.
 #[test]
 fn the_exponential_has_the_relative_error_that_is_documented() {
     for (int, frac, most) in FORMATS {

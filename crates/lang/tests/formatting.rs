@@ -1,4 +1,4 @@
-//! The formatter: what it writes stays as it is, and is the same program.
+//! The formatter: formatting its output changes nothing, and the output is the same program.
 
 use std::path::Path;
 

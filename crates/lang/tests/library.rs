@@ -1,4 +1,4 @@
-//! The library: against what Rust or other crates compute.
+//! The library, compared with what Rust or other crates compute.
 
 mod common;
 
@@ -249,7 +249,7 @@ fn a_bound_is_demanded() {
     assert!(found.contains("is no `Num`"), "{found}");
 }
 
-/// What the processor makes of two numbers, in the order in which the programs below give it.
+/// Returns the processor's results for two numbers, in the order of the programs below.
 fn host(x: f64, y: f64) -> String {
     let (a, b) = (x as f32, y as f32);
     let show = |x: f64| if x.is_finite() { format!("{x:?}") } else { format!("\"{x:?}\"") };
@@ -330,7 +330,7 @@ fn float_literals_take_the_type_they_need() {
     assert!(errors_of("fn main(x: f32 from 0) -> (y: f64 to all) { x }").contains("as f64"));
 }
 
-/// The bytes that a program gives, in hexadecimal.
+/// Returns the bytes that a program gives, in hexadecimal.
 fn hex_of(text: &str, inputs: &[&str]) -> String {
     let out = compute(text, inputs).swap_remove(0);
     let bytes = out.trim_matches(['[', ']']).split(", ");
@@ -469,7 +469,7 @@ fn switches_reach_every_permutation() {
     }
 }
 
-/// How far a result is from the true value, in units of its last place.
+/// Returns how far a result is from the true value, in units of its last place.
 fn ulps(result: f32, truth: f64) -> f64 {
     if f64::from(result) == truth || result.is_nan() && truth.is_nan() {
         return 0.0;
@@ -532,7 +532,7 @@ fn sin_and_cos_are_within_a_unit_of_the_last_place() {
     assert_eq!(bits(&circuit, &["-0.0"]), ["-0.0", "1.0"]);
 }
 
-/// The outputs of a circuit of one 64-bit input and outputs of 64 bits, for many inputs.
+/// Returns the outputs of a circuit of one 64-bit input and outputs of 64 bits, for many inputs.
 fn words(circuit: &Circuit, inputs: &[u64]) -> Vec<Vec<u64>> {
     let plan = Plan::with_lookups(circuit);
     let mut results = Vec::new();

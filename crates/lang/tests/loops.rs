@@ -11,7 +11,7 @@ fn compiled(text: &str) -> Circuit {
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// The circuit as it is, and with every loop unrolled.
+/// Returns the circuit as it is, and with every loop unrolled.
 fn both(text: &str) -> [Circuit; 2] {
     [compiled(text), compiled(&text.replace("FOR ", "#[unroll] for "))]
 }
@@ -35,8 +35,8 @@ const MIX: &str = "#[component]
 fn mix(a: u32, b: u32, k: u32) -> u32 { (a * b) ^ (a + k) }
 ";
 
-/// Checks that a program has so many repeats, computes what it computes without them and takes at
-/// most `more` ANDs more.
+/// Checks that a program has `expected` repeats, computes the same as without them and takes at
+/// most `more` additional ANDs.
 fn check(body: &str, expected: usize, more: u64) -> Circuit {
     let [repeated, unrolled] = both(&format!("{MIX}{body}"));
     assert_eq!(repeats(&repeated), expected, "{body}");
@@ -210,7 +210,8 @@ fn large_loops_are_not_unrolled() {
     let steps: usize = circuit.components().iter().map(|c| c.steps.len()).sum();
     assert!(steps < 100_000, "{steps} steps");
     assert!(and_count(&circuit) > 40_000_000);
-    // A counter that is not computed with is no hindrance; one that is would take more gates.
+    // A counter that is not computed with does not prevent a repeat; one that is would take more
+    // gates.
     let text = "fn main(a: [u64; 4] from 0) -> (x: u64 to all) {
         let mut x = a[0];
         FOR i in 0..4000 { x = x * (i as u64 + 1) + a[i % 4]; }
@@ -248,7 +249,7 @@ fn depth_is_that_of_the_rounds() {
     assert_eq!(Stats::of(&repeated).and_depth, Stats::of(&unrolled).and_depth);
 }
 
-/// The most memory that this process has taken, in MB.
+/// Returns the most memory that this process has taken, in MB.
 fn most_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! Order: left to right, also where something is left or fails on the way.
+//! Order of evaluation: left to right, also where something is left or fails on the way.
 
 use symbolon_circuit::{Circuit, eval_ports, format_value, parse_value};
 use symbolon_lang::interp::{Interp, Stop, decode, encode};
@@ -6,8 +6,8 @@ use symbolon_lang::source::NoModules;
 use symbolon_lang::tir::Tir;
 use symbolon_lang::{Options, check, lower_entry, lower_entry_as_repeats, with_stack};
 
-/// What a program gives for these inputs, or what it fails with: the same by the interpreter, as a
-/// circuit, and as a circuit in which all loops are repeats that can be.
+/// Returns the outputs of a program or the text with which it fails. The interpreter, the circuit,
+/// and the circuit in which all loops that can be repeats are must agree.
 fn run(text: &str, inputs: &[&str]) -> String {
     with_stack(|| run_within(text, inputs))
 }

@@ -170,7 +170,7 @@ fn a_prefix_binds_tighter_than_a_cast() {
         "fn main(x: i4 from 0, c: bool from 1) -> (n: i8 to all, t: u4 to all, m: i8 to all) {
         (-x as i8, !c as u4, -3 as i8)
     }";
-    // Of the least number the opposite is itself.
+    // The negative of the least number is itself.
     assert_eq!(run(text, &["-8", "true"]), ["-8", "0", "-3"]);
     assert_eq!(run(text, &["5", "false"]), ["-5", "1", "-3"]);
 }

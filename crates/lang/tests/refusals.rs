@@ -6,7 +6,7 @@ mod common;
 use common::{compute, errors_of};
 use symbolon_lang::{Options, compile_text};
 
-/// Refuses all, with this code, and something of this message.
+/// Checks that all programs are refused with this code and a message that has this text.
 fn refused(code: &str, says: &str, programs: &[&str]) {
     for program in programs {
         let found = errors_of(program);
@@ -21,7 +21,7 @@ fn compiles(program: &str) {
     }
 }
 
-/// A `main` that takes a number of this type and gives one.
+/// Returns a `main` that takes a number of this type and gives one.
 fn main_of(ty: &str, body: &str) -> String {
     format!("fn main(c: {ty} from 0) -> (r: {ty} to all) {{ {body} }}")
 }

@@ -9,14 +9,14 @@ use symbolon_lang::source::NoModules;
 use symbolon_lang::testing::run_tests;
 use symbolon_lang::{Options, check, with_stack};
 
-/// The blocks of programs.
+/// Returns the blocks of programs.
 fn examples() -> Vec<String> {
     let text = include_str!("../../../docs/language.md");
     let parts = text.split("```sym\n").skip(1);
     parts.map(|part| part.split("```").next().expect("a block ends").to_string()).collect()
 }
 
-/// What stands between commas outside of brackets.
+/// Returns the parts between commas outside of brackets.
 fn values(list: &str) -> Vec<String> {
     let mut depth = 0;
     let mut values = vec![String::new()];

@@ -1,7 +1,7 @@
 //! Circuit files: Bristol Fashion, and the older Bristol format.
 //!
-//! Both are text: a header, then one gate a line. In both, the first wires are the inputs' and the
-//! last ones the outputs'.
+//! Both are text: a header, then one gate per line. In both, the first wires are the inputs and the
+//! last ones the outputs.
 //!
 //! ```text
 //! Bristol Fashion                        old Bristol
@@ -17,8 +17,8 @@
 //!
 //! # Look-ups
 //! A file with look-up gates is Bristol Fashion with two more kinds of lines, this project's own.
-//! Tables are declared between the outputs' widths and the first gate, one a line, and are no gates
-//! in the header's count. They are numbered from 0 in their order.
+//! Tables are declared between the outputs' widths and the first gate, one per line, and do not
+//! count as gates in the header. They are numbered from 0 in this order.
 //!
 //! ```text
 //! table  = TABLE k m entry … entry      1 ≤ k ≤ 8, 1 ≤ m ≤ 64, 2^k entries
@@ -39,10 +39,10 @@
 //! ```
 //!
 //! # Names
-//! [`read`] tells them apart by the third line, and takes a few more gates that are found in the
-//! wild (NAND, NOR, OR, XNOR, NOT), all in capital or small letters. Files carry no names, types or
-//! owners: inputs become `in0`, `in1`, … and outputs `out0`, …, unsigned integers of their widths;
-//! input 0 belongs to party 0, all others to party 1, and every party learns the outputs.
+//! [`read`] tells the formats apart by the third line, and accepts a few more gates that are found
+//! in the wild (NAND, NOR, OR, XNOR, NOT), all in upper or lower case. Files carry no names, types
+//! or owners: inputs become `in0`, `in1`, … and outputs `out0`, …, unsigned integers of their
+//! widths; input 0 belongs to party 0, all others to party 1, and every party learns the outputs.
 //! [`Circuit::with_owners`](crate::Circuit::with_owners) and
 //! [`Circuit::with_receivers`](crate::Circuit::with_receivers) change that.
 

@@ -16,10 +16,10 @@ const UNWRITTEN: Wire = Wire::MAX;
 
 /// Reads a circuit file in either format.
 ///
-/// Gates must be in an order in which every wire is written before it is read. EQW becomes
-/// another name for its operand and no gate; NAND, NOR, OR and XNOR become an AND or XOR and free
-/// gates. A width of 0 means that the port does not exist; the numbers of the others stay. The
-/// circuit's name is `bristol`.
+/// Gates must be in an order in which every wire is written before it is read. EQW becomes another
+/// name for its operand, not a gate; NAND, NOR, OR and XNOR become an AND or XOR and free gates. A
+/// width of 0 means that the port does not exist; the numbers of the others stay. The circuit's
+/// name is `bristol`.
 ///
 /// # Errors
 /// [`CircuitError::Parse`], with the line, when the file is not a circuit in either format. Memory
@@ -42,7 +42,7 @@ pub fn read(text: &[u8]) -> Result<(Circuit, Format), CircuitError> {
     Ok((circuit, header.format))
 }
 
-/// What stands before the gates.
+/// Everything before the gates.
 struct Header<'a> {
     format: Format,
     gates: u32,
@@ -56,7 +56,7 @@ struct Header<'a> {
     /// The line that declares the wires.
     line: Line<'a>,
     tables: Vec<Table>,
-    /// The first gate's line, which had to be looked at to see that it is one.
+    /// The first gate's line, which had to be read to recognise it.
     first_gate: Option<Line<'a>>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// The widths that stand on a line after their number, without those that are 0.
+/// Returns the widths on a line after their number, without those that are 0.
 fn counted_widths(line: Line<'_>, kind: &str) -> Result<Vec<(usize, u32)>, CircuitError> {
     let mut words = line.words();
     let count = line.number(&mut words, &format!("the number of {kind}s"))?;
@@ -127,7 +127,7 @@ fn counted_widths(line: Line<'_>, kind: &str) -> Result<Vec<(usize, u32)>, Circu
 
 type Widths = Vec<(usize, u32)>;
 
-/// The three widths of the old format: two inputs and an output.
+/// Returns the three widths of the old format: two inputs and an output.
 fn old_widths(line: Line<'_>) -> Result<(Widths, Widths), CircuitError> {
     let mut words = line.words();
     let mut width = |what| line.number(&mut words, what);
@@ -198,7 +198,7 @@ impl Kind {
         NAMES.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|&(_, kind)| kind)
     }
 
-    /// Whether a gate of this kind may have this many inputs and outputs.
+    /// Returns whether a gate of this kind may have this many inputs and outputs.
     fn takes(self, inputs: u32, outputs: u32, tables: &[Table]) -> bool {
         match self {
             Kind::Lut(table) => tables
@@ -215,14 +215,14 @@ impl Kind {
 struct Reader<'a> {
     /// The circuit's wire for every wire of the file.
     map: Vec<Wire>,
-    /// How many wires the file may have: what its text can at most define.
+    /// How many wires the file may have: the most that its text can define.
     limit: u64,
     written: u32,
     component: Component,
     tables: Vec<Table>,
-    /// The wires of the line at hand; kept for the next one.
+    /// The wires of the current line; the buffer is reused.
     words: Vec<&'a [u8]>,
-    /// The results of the line at hand; kept for the next one.
+    /// The results of the current line; the buffer is reused.
     results: Vec<Wire>,
 }
 
@@ -321,7 +321,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A look-up; it writes new wires in a row, whatever the file calls them.
+    /// Adds a look-up; it writes consecutive new wires, whatever the file calls them.
     fn lookup(
         &mut self,
         line: Line<'_>,
@@ -352,8 +352,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The gates of two operands; the left ones stand first, then the right ones. All are read
-    /// before one is written.
+    /// Adds gates of two operands; the left operands come first, then the right ones. All are read
+    /// before any result is written.
     fn binary(
         &mut self,
         line: Line<'_>,
@@ -410,7 +410,7 @@ impl<'a> Reader<'a> {
         Ok(out)
     }
 
-    /// A new wire of the circuit.
+    /// Returns a new wire of the circuit.
     fn fresh(&mut self, line: Line<'_>) -> Result<Wire, CircuitError> {
         let wire = self.component.wires;
         if wire >= UNWRITTEN - 1 {
@@ -420,7 +420,7 @@ impl<'a> Reader<'a> {
         Ok(wire)
     }
 
-    /// The circuit's wire for a wire of the file that is read.
+    /// Returns the circuit's wire for a wire of the file that is read.
     fn wire(&self, line: Line<'_>, word: &[u8]) -> Result<Wire, CircuitError> {
         let number = line.parse(word, "a wire")?;
         match self.map.get(number as usize) {

@@ -7,12 +7,12 @@ use crate::{CircuitError, Table};
 
 const KEYWORD: &[u8] = b"TABLE";
 
-/// Whether a line declares a table.
+/// Returns whether a line declares a table.
 pub(super) fn is_table(line: Line<'_>) -> bool {
     line.words().next().is_some_and(|word| word.eq_ignore_ascii_case(KEYWORD))
 }
 
-/// Reads the tables that stand here, and the line after them.
+/// Reads the tables from here on, and the line after them.
 pub(super) fn read<'a>(
     lines: &mut Lines<'a>,
 ) -> Result<(Vec<Table>, Option<Line<'a>>), CircuitError> {
@@ -38,7 +38,7 @@ fn table(line: Line<'_>) -> Result<Table, CircuitError> {
     Table::new(inputs, outputs, entries).map_err(invalid)
 }
 
-/// A hexadecimal number that fits a `u64`.
+/// Parses a hexadecimal number that fits a `u64`.
 fn entry(line: Line<'_>, word: &[u8]) -> Result<u64, CircuitError> {
     let mut value = 0u64;
     for &byte in word {
@@ -61,7 +61,7 @@ pub(super) fn write(table: &Table, out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The number of the table in the name of a gate that looks up in it: `LUT:0`.
+/// Returns the number of the table in the name of a look-up gate: `LUT:0`.
 pub(super) fn number(line: Line<'_>, name: &[u8]) -> Result<Option<u32>, CircuitError> {
     match name.split_at_checked(4) {
         Some((kind, number)) if kind.eq_ignore_ascii_case(b"LUT:") && !number.is_empty() => {

@@ -258,7 +258,7 @@ fn bytes_that_are_no_text_are_refused() {
     );
 }
 
-/// What remains of a circuit in a file: ports without names, and the function.
+/// Checks what a file keeps of a circuit: ports without names, and the function.
 fn check_round_trip(circuit: &Circuit, text: &[u8], format: Format, seed: u64) -> Circuit {
     let (again, found) = read(text).expect("what was written can be read");
     assert_eq!(found, format);

@@ -11,12 +11,12 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line's words: what stands between spaces and tabs.
+    /// Returns the line's words, separated by spaces and tabs.
     pub(super) fn words(self) -> impl Iterator<Item = &'a [u8]> {
         self.text.split(|&byte| is_space(byte)).filter(|word| !word.is_empty())
     }
 
-    /// An error at this line.
+    /// Returns an error at this line.
     pub(super) fn error(self, reason: impl Into<String>) -> CircuitError {
         CircuitError::Parse { line: self.number, reason: reason.into() }
     }
@@ -48,7 +48,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A word as it may be shown: escaped, and cut when long.
+/// Returns a word in a form fit for messages: escaped, and cut if long.
 pub(super) fn quote(word: &[u8]) -> String {
     const SHOWN: usize = 24;
     let cut = if word.len() > SHOWN { "…" } else { "" };
@@ -70,7 +70,7 @@ impl<'a> Lines<'a> {
         Lines { rest: Some(text), number: 0 }
     }
 
-    /// An error at the end of a file that should go on.
+    /// Returns an error for a file that ends too early.
     pub(super) fn ended(&self, reason: impl Into<String>) -> CircuitError {
         CircuitError::Parse { line: self.number.max(1), reason: reason.into() }
     }
@@ -86,7 +86,7 @@ impl<'a> Iterator for Lines<'a> {
                 Some(end) => (&rest[..end], Some(&rest[end + 1..])),
                 None => (rest, None),
             };
-            // What follows the last line's end is no line.
+            // The empty rest after the last line break is not a line.
             if rest.is_none() && text.is_empty() {
                 self.rest = None;
                 return None;

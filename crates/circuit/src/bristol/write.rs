@@ -1,5 +1,5 @@
-//! Writing circuit files, in one pass over the plan after one that finds where the outputs come
-//! from; memory follows the live wires and the outputs.
+//! Writes circuit files, in one pass over the plan after one that finds where the outputs come
+//! from; memory grows with the live wires and the outputs.
 
 use std::convert::Infallible;
 use std::io::{self, BufWriter, Write};
@@ -13,8 +13,9 @@ use crate::{Circuit, CircuitError};
 /// not kept, only the widths.
 ///
 /// Every gate is written as it is, look-ups in the form that the [module](super) describes, which
-/// only this project reads: [`lower_lookups`](crate::lower_lookups) first where others should read
-/// it. An output that is an input, or the same wire as an earlier output, is written as EQW.
+/// only this project reads: call [`lower_lookups`](crate::lower_lookups) first if others should
+/// read the file. An output that is an input, or the same wire as an earlier output, is written as
+/// EQW.
 ///
 /// # Errors
 /// Those of `out`.
@@ -52,7 +53,7 @@ pub fn write_old(circuit: &Circuit, out: impl Write) -> io::Result<()> {
     writer.write(out, &format!("{first} {rest} {outputs}"))
 }
 
-/// A wire of the file that is an output's and written by the gate that computes it.
+/// An output's wire in the file that is written directly by the gate that computes it.
 struct Direct {
     /// Its number among the wires in walk order, the inputs being the first.
     origin: u64,
@@ -151,7 +152,7 @@ impl Writer {
             }
             (Gate::Const(false), Format::Old) => writeln!(out, "2 1 0 0 {wire} XOR"),
             (Gate::Const(true), Format::Old) => writeln!(out, "1 1 {zero} {wire} INV"),
-            // The plan of an old file has none.
+            // The plan of an old file has no look-ups.
             (Gate::Lookup(table, operands), _) => {
                 write!(out, "{} {}", operands.len(), results.len())?;
                 operands.iter().chain(results).try_for_each(|wire| write!(out, " {wire}"))?;

@@ -78,7 +78,7 @@ impl Gates {
     }
 
     /// The absolute value of a two's-complement integer, as an unsigned one of the same width, so
-    /// that it is right for the least integer too; n - 1 ANDs.
+    /// it is also right for the least integer; n - 1 ANDs.
     pub fn abs(&mut self, x: &[Bit]) -> Word {
         self.neg_if(x.last().copied().unwrap_or(Bit::ZERO), x)
     }
@@ -110,8 +110,9 @@ impl Gates {
         self.sum_columns(columns)
     }
 
-    /// The sum of bits that are 2^i each in column i, modulo 2^n for n columns. A full adder takes
-    /// three bits of a column, so a column of t bits, carries included, takes t/2 ANDs.
+    /// The sum of bits, of which those in column i have weight 2^i, modulo 2^n for n columns. A
+    /// full adder takes three bits of a column, so a column of t bits, carries included, takes t/2
+    /// ANDs.
     pub(super) fn sum_columns(&mut self, mut columns: Vec<Vec<Bit>>) -> Word {
         let Some(top) = columns.pop() else { return Word::zero(0) };
         let (mut sum, carries) = self.sum_low_columns(columns);
@@ -120,7 +121,8 @@ impl Gates {
         sum.into()
     }
 
-    /// As [`sum_columns`](Self::sum_columns), with the carries out of the top column.
+    /// Sums like [`sum_columns`](Self::sum_columns), and also returns the carries out of the top
+    /// column.
     pub(super) fn sum_low_columns(&mut self, columns: Vec<Vec<Bit>>) -> (Vec<Bit>, Vec<Bit>) {
         let mut sum = Vec::with_capacity(columns.len() + 1);
         let mut carries: Vec<Bit> = Vec::new();
@@ -129,7 +131,8 @@ impl Gates {
             let ones = column.iter().filter(|bit| **bit == Bit::ONE).count();
             column.retain(|bit| bit.as_constant().is_none());
             carries.extend(std::iter::repeat_n(Bit::ONE, ones / 2));
-            // A constant comes last: added to one bit it costs nothing, to two as much as none.
+            // A constant comes last: added to one bit it costs nothing, and added to two no more
+            // than without it.
             let constant = Bit::constant(ones % 2 == 1);
             // The earliest bits first and sums at the back keep chains of ANDs short.
             let mut next = 0;

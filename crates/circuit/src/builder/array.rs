@@ -1,4 +1,4 @@
-//! Arrays read and written at places nobody learns, and sorting.
+//! Arrays read and written at secret places, and sorting.
 
 use super::bit::{Bit, Word};
 use super::gates::Gates;
@@ -20,7 +20,7 @@ impl Gates {
                 .chunks(2)
                 .map(|pair| match pair {
                     [low, high] => self.select(bit, high, low),
-                    // The partner would stand beyond the end.
+                    // The partner would be beyond the end.
                     _ => self.and_each(!bit, &pair[0]),
                 })
                 .collect();

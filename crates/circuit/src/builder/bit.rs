@@ -8,8 +8,8 @@ use crate::Wire;
 /// inversion.
 ///
 /// Negation ([`Not`]) only flips the pending inversion, so it never makes a gate. A bit belongs to
-/// the builder that made it; constants belong to all. Given to another builder it would name
-/// another wire there: pass values between builders as inputs and outputs of components.
+/// the builder that made it; constants belong to all. In another builder it would name another
+/// wire: pass values between builders as inputs and outputs of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bit(u32);
 
@@ -19,27 +19,28 @@ impl Bit {
     /// The constant 1.
     pub const ONE: Bit = Bit(1);
 
-    /// The constant `value`.
+    /// Returns the constant `value`.
     pub fn constant(value: bool) -> Bit {
         Bit(u32::from(value))
     }
 
-    /// The value, if the bit is a constant.
+    /// Returns the value, if the bit is a constant.
     pub fn as_constant(self) -> Option<bool> {
         (self.0 < 2).then_some(self.0 == 1)
     }
 
-    /// The wire as it stands; wires are below 2^31 - 1, which the builder's allocation ensures.
+    /// Returns the wire without inversion; wires are below 2^31 - 1, which the builder's allocation
+    /// ensures.
     pub(super) fn of_wire(wire: Wire) -> Bit {
         Bit((wire + 1) << 1)
     }
 
-    /// The bit's wire and whether it is inverted; none for a constant.
+    /// Returns the bit's wire and whether it is inverted, or `None` for a constant.
     pub(super) fn wire(self) -> Option<(Wire, bool)> {
         (self.0 >= 2).then(|| ((self.0 >> 1) - 1, self.0 & 1 == 1))
     }
 
-    /// The bit, inverted if `invert`.
+    /// Returns the bit, inverted if `invert`.
     pub(super) fn invert_if(self, invert: bool) -> Bit {
         Bit(self.0 ^ u32::from(invert))
     }
@@ -56,27 +57,27 @@ impl Not for Bit {
 /// A word of any width: bits, least significant first.
 ///
 /// Dereferences to a slice of bits. The methods here only rearrange bits, so they cost nothing;
-/// whatever makes gates is a method of [`Gates`](super::Gates).
+/// methods that make gates are in [`Gates`](super::Gates).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Word(Vec<Bit>);
 
 impl Word {
-    /// `width` constant zeros.
+    /// Returns `width` constant zeros.
     pub fn zero(width: usize) -> Word {
         Word(vec![Bit::ZERO; width])
     }
 
-    /// The low `width` bits of `value` as constants; bits beyond 128 are zero.
+    /// Returns the low `width` bits of `value` as constants; bits beyond 128 are zero.
     pub fn constant(width: usize, value: u128) -> Word {
         (0..width).map(|i| Bit::constant(i < 128 && value >> i & 1 == 1)).collect()
     }
 
-    /// How many bits there are.
+    /// Returns how many bits there are.
     pub fn width(&self) -> usize {
         self.0.len()
     }
 
-    /// The bits `range`, as a word of their own.
+    /// Returns the bits `range`, as a word of their own.
     ///
     /// # Panics
     /// When the range reaches beyond the word.
@@ -84,13 +85,13 @@ impl Word {
         Word(self.0[range].to_vec())
     }
 
-    /// The parts side by side, the first on the least significant bits.
+    /// Returns the parts side by side, the first on the least significant bits.
     pub fn join<'a>(parts: impl IntoIterator<Item = &'a Word>) -> Word {
         parts.into_iter().flat_map(|part| part.iter().copied()).collect()
     }
 
-    /// The word cut into words of `width` bits, the least significant first; the last one is
-    /// narrower when `width` does not divide the width.
+    /// Returns the word cut into words of `width` bits, the least significant first; the last one
+    /// is narrower when `width` does not divide the width.
     ///
     /// # Panics
     /// When `width` is 0.
@@ -98,46 +99,46 @@ impl Word {
         self.0.chunks(width).map(|chunk| Word(chunk.to_vec())).collect()
     }
 
-    /// As an unsigned integer of another width: high bits are dropped, or zeros added.
+    /// Resizes to another width as an unsigned integer: high bits are dropped, or zeros added.
     pub fn resize(&self, width: usize) -> Word {
         let mut bits = self.0.clone();
         bits.resize(width, Bit::ZERO);
         Word(bits)
     }
 
-    /// As a two's-complement integer of another width: high bits are dropped, or copies of the
-    /// sign added. The empty word has sign 0.
+    /// Resizes to another width as a two's-complement integer: high bits are dropped, or copies of
+    /// the sign added. The empty word has sign 0.
     pub fn resize_signed(&self, width: usize) -> Word {
         let mut bits = self.0.clone();
         bits.resize(width, self.sign());
         Word(bits)
     }
 
-    /// The most significant bit; 0 for the empty word.
+    /// Returns the most significant bit; 0 for the empty word.
     pub fn sign(&self) -> Bit {
         self.0.last().copied().unwrap_or(Bit::ZERO)
     }
 
-    /// Shifted towards the most significant bit by a constant, zeros coming in; same width.
+    /// Shifts towards the most significant bit by a constant, zeros coming in; same width.
     pub fn shl(&self, by: usize) -> Word {
         let by = by.min(self.width());
         let kept = &self.0[..self.width() - by];
         std::iter::repeat_n(Bit::ZERO, by).chain(kept.iter().copied()).collect()
     }
 
-    /// Shifted towards the least significant bit by a constant, zeros coming in; same width.
+    /// Shifts towards the least significant bit by a constant, zeros coming in; same width.
     pub fn shr(&self, by: usize) -> Word {
         self.slice(by.min(self.width())..self.width()).resize(self.width())
     }
 
-    /// Shifted towards the least significant bit by a constant, signs coming in; same width.
+    /// Shifts towards the least significant bit by a constant, signs coming in; same width.
     pub fn sar(&self, by: usize) -> Word {
         let mut bits = self.0[by.min(self.width())..].to_vec();
         bits.resize(self.width(), self.sign());
         Word(bits)
     }
 
-    /// Rotated towards the most significant bit by a constant, taken modulo the width.
+    /// Rotates towards the most significant bit by a constant, taken modulo the width.
     pub fn rotl(&self, by: usize) -> Word {
         let mut bits = self.0.clone();
         if !bits.is_empty() {
@@ -147,7 +148,7 @@ impl Word {
         Word(bits)
     }
 
-    /// Rotated towards the least significant bit by a constant, taken modulo the width.
+    /// Rotates towards the least significant bit by a constant, taken modulo the width.
     pub fn rotr(&self, by: usize) -> Word {
         let mut bits = self.0.clone();
         if !bits.is_empty() {

@@ -6,7 +6,8 @@ use super::subcircuit::Subcircuit;
 use crate::{Call, WireRange};
 
 impl Gates {
-    /// Calls a component: one argument for each of its inputs, one word for each of its outputs.
+    /// Calls a component with one argument for each of its inputs; returns one word for each of its
+    /// outputs.
     ///
     /// The call stays a call in the finished circuit; nothing folds across its borders, so
     /// constants are better built into a component than passed to it.
@@ -49,16 +50,16 @@ impl Gates {
         widths.map(|&width| wires.by_ref().take(width).collect()).collect()
     }
 
-    /// Like [`call`](Self::call), for components with one output.
+    /// Calls like [`call`](Self::call), for components with one output.
     ///
     /// # Panics
-    /// As [`call`](Self::call), and when the component has not exactly one output.
+    /// As [`call`](Self::call), and when the component does not have exactly one output.
     pub fn call_one(&mut self, callee: &Subcircuit, args: &[&[Bit]]) -> Word {
         let [word] = <[Word; 1]>::try_from(self.call(callee, args)).expect("one output");
         word
     }
 
-    /// As [`call`](Self::call), with all arguments in one word, and all outputs.
+    /// Calls like [`call`](Self::call), with all arguments in one word and all outputs in one.
     ///
     /// # Panics
     /// When the word has another width than the component's inputs together.

@@ -21,7 +21,7 @@ pub struct ComponentBuilder {
 }
 
 impl ComponentBuilder {
-    /// A component without inputs, gates or outputs. The name is for people.
+    /// Creates a component without inputs, gates or outputs. The name is for people.
     pub fn new(name: impl Into<String>) -> ComponentBuilder {
         ComponentBuilder {
             name: name.into(),
@@ -32,7 +32,7 @@ impl ComponentBuilder {
         }
     }
 
-    /// The next input, `width` bits wide.
+    /// Declares the next input, `width` bits wide.
     ///
     /// # Panics
     /// When `width` is 2^31 or more.
@@ -47,7 +47,7 @@ impl ComponentBuilder {
         self.outputs.extend_from_slice(word);
     }
 
-    /// The finished component, without the gates that reach no output.
+    /// Returns the finished component, without the gates that reach no output.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when it has more than about 2^31 wires.
@@ -56,11 +56,11 @@ impl ComponentBuilder {
         Ok(Self::finished(swept, self.input_widths, self.output_widths))
     }
 
-    /// As [`finish`](Self::finish), with fewer AND gates where rewriting finds a way; see
-    /// [`optimise`](crate::optimise()). Components of more than 2^18 steps stay as they are.
+    /// Finishes like [`finish`](Self::finish), with fewer AND gates where rewriting finds a way;
+    /// see [`optimise`](crate::optimise()). Components of more than 2^18 steps stay as they are.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub fn finish_optimised(self) -> Result<Subcircuit, CircuitError> {
         let swept = improve(sweep(self.gates, self.name, &self.outputs)?)?;
         Ok(Self::finished(swept, self.input_widths, self.output_widths))

@@ -31,13 +31,13 @@ impl Gates {
         let (dividend_sign, divisor_sign) = (sign(dividend), sign(divisor));
         let (dividend, divisor) = (self.abs(dividend), self.abs(divisor));
         let (quotient, remainder, nonzero) = self.divide(&dividend, &divisor);
-        // All ones is already the -1 that a division by zero is to give.
+        // All ones is already the -1 that a division by zero must give.
         let opposite = self.xor_bit(dividend_sign, divisor_sign);
         let negate = self.and_bit(opposite, nonzero);
         (self.neg_if(negate, &quotient), self.neg_if(dividend_sign, &remainder))
     }
 
-    /// The division; also tells whether the divisor is not zero.
+    /// Divides; also returns whether the divisor is not zero.
     fn divide(&mut self, dividend: &[Bit], divisor: &[Bit]) -> (Word, Word, Bit) {
         let level = self.level([dividend, divisor]);
         let [dividend, divisor] = level.words();
@@ -49,7 +49,8 @@ impl Gates {
         if end == 0 {
             return (!&Word::zero(width), dividend.to_vec().into(), Bit::ZERO);
         }
-        // A power of two that divides the divisor: the dividend's bits below it are left over.
+        // If a power of two divides the divisor, the dividend's bits below it are part of the
+        // remainder.
         let low = divisor.iter().take_while(|bit| **bit == Bit::ZERO).count();
         let divisor = &divisor[low..end];
         let (left_over, rest) = dividend[..used(dividend).max(low)].split_at(low);
@@ -67,8 +68,8 @@ impl Gates {
         (quotient, Word::join([&left_over, &remainder]).resize(width), nonzero)
     }
 
-    /// Restoring steps while the remainder is short, which cost twice its bits, then non-restoring
-    /// ones, which cost the divisor's, and a correction at the end.
+    /// Divides by restoring steps while the remainder is short, which cost twice its bits, then by
+    /// non-restoring ones, which cost the divisor's bits, and a correction at the end.
     fn long_division(&mut self, dividend: &[Bit], divisor: &[Bit]) -> (Word, Word) {
         let (n, m) = (dividend.len(), divisor.len());
         if *divisor == [Bit::ONE] {

@@ -1,4 +1,5 @@
-//! The straight line under construction: gates of one or two bits, folded and merged as they come.
+//! The straight-line program under construction: gates of one or two bits, folded and merged as
+//! they are added.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use super::subcircuit::Subcircuit;
 use super::table::{GateTable, Key, Lookups};
 use crate::{Call, CircuitError, Repeat, RepeatArg, Step, Wire, WireRange};
 
-/// More wires than this do not fit a [`Bit`].
+/// The most wires that fit a [`Bit`].
 const MAX_WIRES: u32 = (1 << 31) - 2;
 
 /// Gates under construction: the part that [`Builder`](super::Builder) and
@@ -17,7 +18,7 @@ const MAX_WIRES: u32 = (1 << 31) - 2;
 ///
 /// Constants fold, equal gates merge, and inversions are pulled out of gates, so that an AND is
 /// made once for all eight combinations of inverted operands and results. Operands of two-word
-/// operations have equal widths; where they have not, `finish` reports the first such operation.
+/// operations must have equal widths; `finish` reports the first operation where they do not.
 pub struct Gates {
     pub(super) steps: Vec<Step>,
     /// Calls and repeats; `component` is an index in `callees`.
@@ -31,12 +32,11 @@ pub struct Gates {
     pub(super) lookups: Lookups,
     pub(super) products: Products,
     /// The runs of wires that are inputs. A gap of one unused wire follows each run, so that
-    /// wires that are neighbours here are still neighbours once the inputs have been moved to the
-    /// front.
+    /// neighbouring wires are still neighbours once the inputs have been moved to the front.
     pub(super) inputs: Vec<WireRange>,
     pub(super) next_wire: Wire,
     pub(super) too_large: bool,
-    /// What is wrong with the operands of the first operation that has any of the wrong width.
+    /// The error of the first operation with operands of the wrong width.
     pub(super) mismatch: Option<CircuitError>,
     table: GateTable,
     constants: [Option<Wire>; 2],
@@ -72,24 +72,24 @@ impl Gates {
         }
     }
 
-    /// How many AND gates have been made so far, those in called components included: an upper
-    /// bound of what the finished circuit has, since gates that reach no output will vanish.
+    /// Returns how many AND gates have been made so far, those in called components included: an
+    /// upper bound for the finished circuit, which drops gates that reach no output.
     pub fn and_count(&self) -> u64 {
         self.ands
     }
 
-    /// How many XOR gates have been made so far, those in called components not included.
+    /// Returns how many XOR gates have been made so far, those in called components not included.
     pub fn xor_count(&self) -> u64 {
         self.xors
     }
 
-    /// How many look-ups have been made so far, those in called components not included.
+    /// Returns how many look-ups have been made so far, those in called components not included.
     pub fn lookup_count(&self) -> u64 {
         self.lookups.gates.len() as u64
     }
 
-    /// How many wires there are so far, those that reach no output included: what bounds the memory
-    /// that the builder takes.
+    /// Returns how many wires there are so far, those that reach no output included: they bound the
+    /// memory that the builder takes.
     pub fn wire_count(&self) -> u32 {
         self.next_wire
     }
@@ -136,7 +136,7 @@ impl Gates {
         if x_wire == y_wire {
             return if x_inv == y_inv { x } else { Bit::ZERO };
         }
-        // (x ⊕ i)(y ⊕ j) = xy ⊕ iy ⊕ jx ⊕ ij: the AND is the same one for all i, j.
+        // (x ⊕ i)(y ⊕ j) = xy ⊕ iy ⊕ jx ⊕ ij: all i, j share one AND.
         let product = self.and_wires(x_wire, y_wire);
         let (x, y) = (Bit::of_wire(x_wire), Bit::of_wire(y_wire));
         match (x_inv, y_inv) {
@@ -179,7 +179,7 @@ impl Gates {
         self.xor_bit(y, chosen)
     }
 
-    /// Whether at least two of the three are 1; 1 AND.
+    /// Returns whether at least two of the three are 1; 1 AND.
     pub fn majority_bit(&mut self, x: Bit, y: Bit, z: Bit) -> Bit {
         // z where x and y differ, x where they agree.
         let xz = self.xor_bit(x, z);
@@ -188,30 +188,30 @@ impl Gates {
         self.xor_bit(both, z)
     }
 
-    /// Whether `x - y - borrow` is negative; 1 AND.
+    /// Returns whether `x - y - borrow` is negative; 1 AND.
     pub fn borrow_bit(&mut self, x: Bit, y: Bit, borrow: Bit) -> Bit {
         // y where x and y differ, the borrow so far where they agree.
         let different = self.xor_bit(x, y);
         self.select_bit(different, y, borrow)
     }
 
-    /// A further input of the component under construction, behind those that it has.
+    /// Adds a further input to the component under construction, after those that it has.
     ///
-    /// All that are added so are one input to those who [`call`](Self::call) it. A circuit has no
+    /// All inputs added this way are one input for callers ([`call`](Self::call)). A circuit has no
     /// such inputs: its `finish` refuses them.
     pub fn further_input(&mut self, width: u32) -> Word {
         self.input_wires(width)
     }
 
-    /// A new run of input wires.
+    /// Returns a new run of input wires.
     pub(super) fn input_wires(&mut self, width: u32) -> Word {
         // The gap after the last run is taken back when nothing follows it.
         let adjoining = self.inputs.last().is_some_and(|r| r.first + r.len + 1 == self.next_wire);
         if adjoining {
             self.next_wire -= 1;
         } else if self.next_wire > 0 {
-            // A gap before it as well: no range of wires goes from a gate's output into the run,
-            // which is renumbered.
+            // A gap before it as well, so that no range of wires goes from a gate's output into the
+            // run, which is renumbered.
             self.allocate(1);
         }
         // One more for the gap after it.
@@ -226,7 +226,7 @@ impl Gates {
         (first..first + width).map(Bit::of_wire).collect()
     }
 
-    /// Puts a call of a component with `ands` AND gates.
+    /// Adds a call of a component with `ands` AND gates.
     pub(super) fn call_step(&mut self, call: Call, ands: u64) {
         self.steps.push(Step::Call(self.calls.len() as u32));
         self.calls.push(call);
@@ -234,7 +234,7 @@ impl Gates {
         self.start_run();
     }
 
-    /// Puts a repeat whose rounds have `ands` AND gates each.
+    /// Adds a repeat whose rounds have `ands` AND gates each.
     pub(super) fn repeat_step(&mut self, repeat: Repeat, ands: u64) {
         self.steps.push(Step::Repeat(self.repeats.len() as u32));
         self.repeats.push(repeat);
@@ -242,7 +242,8 @@ impl Gates {
         self.start_run();
     }
 
-    /// `count` new wires, in a row; none when there would be too many, which is remembered.
+    /// Allocates `count` consecutive wires; returns `None` when there would be too many, which is
+    /// remembered.
     pub(super) fn allocate(&mut self, count: u32) -> Option<Wire> {
         let first = self.next_wire;
         match first.checked_add(count) {
@@ -255,7 +256,7 @@ impl Gates {
         Some(first)
     }
 
-    /// A wire that holds exactly this bit: pending inversions and constants become gates.
+    /// Returns a wire that holds exactly this bit: pending inversions and constants become gates.
     pub(super) fn materialise(&mut self, bit: Bit) -> Wire {
         match bit.wire() {
             Some((wire, false)) => wire,
@@ -273,7 +274,7 @@ impl Gates {
         }
     }
 
-    /// The output of this gate, which is made only if it is not there yet.
+    /// Returns the output of this gate, which is made only if it does not exist yet.
     fn gate(&mut self, key: Key) -> Wire {
         let place = self.steps.len() as u32;
         if self.next_wire >= MAX_WIRES || self.too_large {
@@ -301,8 +302,8 @@ impl Gates {
         out
     }
 
-    /// The gate that writes `wire`, if it was made since the last call or input: there its place
-    /// follows from the wire, and further back it would need a table of its own.
+    /// Returns the gate that writes `wire`, if it was made since the last call or input: its place
+    /// then follows from the wire. Further back, this would need a table.
     fn definition(&self, wire: Wire) -> Option<Step> {
         let offset = wire.checked_sub(self.run_wire)? as usize;
         self.steps.get(self.run_step + offset).copied()
@@ -314,7 +315,7 @@ impl Gates {
     }
 }
 
-/// A width as a number of wires.
+/// Returns a width as a number of wires.
 pub(super) fn input_width(width: u64) -> u32 {
     assert!(width < 1 << 31, "an input of {width} bits is too wide for a circuit");
     width as u32
@@ -405,8 +406,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is folded and merged, the value stays that of the operations as they were asked
-        /// for.
+        /// Whatever is folded and merged, the value stays that of the requested operations.
         #[test]
         fn folding_and_merging_keep_values(
             operations in prop::collection::vec((0u8..6, any::<[u16; 3]>()), 1..200),

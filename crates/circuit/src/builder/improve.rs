@@ -9,10 +9,10 @@ use crate::optimise::rewrite::Rewriter;
 /// Components with more steps stay as they are: rewriting takes some microseconds for each step.
 const MAX_STEPS: usize = 1 << 18;
 
-/// Rounds of rewriting at most.
+/// The most rounds of rewriting.
 const ROUNDS: usize = 8;
 
-/// The same component with fewer AND gates, or as it was.
+/// Returns the same component with fewer AND gates, or unchanged.
 pub(super) fn improve(mut swept: Swept) -> Result<Swept, CircuitError> {
     if swept.component.steps.len() > MAX_STEPS {
         return Ok(swept);

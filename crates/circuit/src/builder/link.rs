@@ -1,4 +1,4 @@
-//! From components that call each other to a program.
+//! Links components that call each other into a program.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,8 @@ use super::subcircuit::Subcircuit;
 use super::sweep::Swept;
 use crate::{Component, Program, Table};
 
-/// The program of a main component and all that it calls, each once, callees first; and all tables,
-/// each once.
+/// Returns the program of a main component: all components that it calls, each once, callees first;
+/// and all tables, each once.
 pub(super) fn link(main: Swept) -> Program {
     let mut linker = Linker::default();
     let Swept { mut component, callees, tables } = main;

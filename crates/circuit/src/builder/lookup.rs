@@ -5,13 +5,13 @@ use super::gates::Gates;
 use crate::{Lookup, Step, Table, Wire};
 
 impl Gates {
-    /// The entry of `table` whose index the inputs are, least significant bit first: one look-up,
-    /// no ANDs. Protocols without look-ups take gates in its place
+    /// The entry of `table` whose index is given by the inputs, least significant bit first: one
+    /// look-up, no ANDs. Protocols without look-ups use gates instead
     /// ([`lower_lookups`](crate::lower_lookups) says how many).
     ///
-    /// The look-up is made in the table as it is, so that many can share it. Only when inputs are
-    /// constant, or the same bit inverted or not, a smaller table of the others takes its place,
-    /// without the outputs that are then constant or one of the inputs.
+    /// The look-up uses the table as it is, so that many can share it. Only if inputs are constant,
+    /// or the same bit inverted or not, a smaller table of the other inputs replaces it, without
+    /// the outputs that are then constant or one of the inputs.
     ///
     /// `finish` reports look-ups with more or fewer inputs than the table has.
     pub fn lookup(&mut self, table: &Table, inputs: &[Bit]) -> Word {
@@ -29,7 +29,7 @@ impl Gates {
         self.smaller_lookup(table, inputs, distinct)
     }
 
-    /// A look-up with inputs that depend on fewer wires than there are inputs.
+    /// Makes a look-up whose inputs depend on fewer wires than there are inputs.
     fn smaller_lookup(&mut self, table: &Table, inputs: &[Bit], wires: Vec<Wire>) -> Word {
         let value = |bit: Bit, index: usize| match bit.wire() {
             None => bit == Bit::ONE,
@@ -61,7 +61,7 @@ impl Gates {
         simple.into_iter().filter_map(|bit| bit.or_else(|| looked_up.next())).collect()
     }
 
-    /// The look-up with these inputs, which is made only if it is not there yet.
+    /// Returns the look-up with these inputs, which is made only if it does not exist yet.
     fn lookup_wires(
         &mut self,
         table: &Table,
@@ -96,8 +96,7 @@ impl Gates {
     }
 }
 
-/// An output of a table that is a constant, or one of the wires it is looked up by, inverted or
-/// not.
+/// Returns an output of a table if it is a constant, or one of the input wires, inverted or not.
 fn simple_output(entries: &[u64], output: u32, wires: &[Wire]) -> Option<Bit> {
     let bit = |index: usize| entries[index] >> output & 1 == 1;
     let inverted = bit(0);

@@ -1,4 +1,4 @@
-//! Writing circuits: words, the operations on them, and components.
+//! Builders of circuits: words, the operations on them, and components.
 //!
 //! ```
 //! use symbolon_circuit::builder::Builder;
@@ -15,9 +15,9 @@
 //! # }
 //! ```
 //!
-//! The operations are those of [`Gates`], to which both builders dereference. Their costs are
-//! given in AND gates, the only ones that cost; they hold for operands that are not constant and
-//! are lower for those that are.
+//! The operations are those of [`Gates`], to which both builders dereference. Their costs are given
+//! in AND gates, the only ones that cost; they hold for operands that are not constant, and are
+//! lower for constants.
 
 mod arith;
 mod array;
@@ -72,7 +72,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A circuit without inputs, gates or outputs.
+    /// Creates a circuit without inputs, gates or outputs.
     pub fn new(name: impl Into<String>) -> Builder {
         Builder {
             name: name.into(),
@@ -83,7 +83,8 @@ impl Builder {
         }
     }
 
-    /// The next input, with its owner. Inputs stay in the circuit even if nothing depends on them.
+    /// Declares the next input, with its owner. Inputs stay in the circuit even if nothing depends
+    /// on them.
     ///
     /// # Panics
     /// When the type has 2^31 bits or more.
@@ -109,20 +110,20 @@ impl Builder {
         self.outputs.push(Output { name, ty, to });
     }
 
-    /// The finished circuit, without the gates and components that reach no output.
+    /// Returns the finished circuit, without the gates and components that reach no output.
     ///
     /// # Errors
-    /// [`CircuitError::Invalid`] when a port is not as it should be, or the circuit has more than
-    /// about 2^31 wires in one component or 2^48 gates in all.
+    /// [`CircuitError::Invalid`] when a port is invalid, or the circuit has more than about 2^31
+    /// wires in one component or 2^48 gates in all.
     pub fn finish(self) -> Result<Circuit, CircuitError> {
         self.finished(Ok)
     }
 
-    /// As [`finish`](Self::finish), with fewer AND gates in the main component where rewriting
-    /// finds a way; see [`ComponentBuilder::finish_optimised`].
+    /// Finishes like [`finish`](Self::finish), with fewer AND gates in the main component where
+    /// rewriting finds a way; see [`ComponentBuilder::finish_optimised`].
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// Those of [`finish`](Self::finish).
     pub fn finish_optimised(self) -> Result<Circuit, CircuitError> {
         self.finished(improve::improve)
     }
@@ -150,8 +151,8 @@ impl DerefMut for Builder {
     }
 }
 
-/// The number of AND gates that a circuit computes, each component counted as often as it is
-/// called. Look-ups are none.
+/// Returns the number of AND gates that a circuit computes, each component counted as often as it
+/// is called. Look-ups do not count.
 pub fn and_count(circuit: &Circuit) -> u64 {
     let mut counts: Vec<u64> = Vec::with_capacity(circuit.components().len());
     for component in circuit.components() {

@@ -1,9 +1,10 @@
 //! Multiplication: rows for narrow words, Karatsuba above.
 //!
 //! The product of two bits is half of x + y - (x ⊕ y). The sums over all bits are multiples of the
-//! factors, so most rows take XORs in place of ANDs, and half the gates of schoolbook rows.
+//! factors, so most rows take XORs instead of ANDs, and half the gates of schoolbook rows.
 //!
-//! A product of n by m bits is cut to its low w bits, and made in the cheapest way for that size.
+//! A product of n by m bits is truncated to its low w bits, and made in the cheapest way for that
+//! size.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use super::gates::Gates;
 use super::products::{Way, difference_constant, rows};
 use super::subcircuit::Subcircuit;
 
-/// Products with operands at least this wide become components where components are asked for.
+/// Products with operands at least this wide become components if components are requested.
 const PART: usize = 32;
 
 /// The products that are components already, by their widths and whether they are squares.
@@ -53,8 +54,8 @@ impl Gates {
         }
     }
 
-    /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit
-    /// small for words of several hundred bits and more.
+    /// Multiplies like [`mul`](Self::mul), but wide products call shared components. This keeps the
+    /// circuit small for words of several hundred bits and more.
     pub fn mul_in_parts(&mut self, x: &[Bit], y: &[Bit]) -> Word {
         let level = self.level([x, y]);
         let [x, y] = level.words();
@@ -180,8 +181,8 @@ impl Gates {
         sum
     }
 
-    /// The low `w` bits of a product, which may be narrower; a component's call if it is wide and
-    /// components are asked for.
+    /// The low `w` bits of a product, which may be narrower; a call of a component if it is wide
+    /// and components are requested.
     fn product(&mut self, x: &[Bit], y: &[Bit], w: usize, parts: &mut Option<Parts>) -> Word {
         let w = w.min(x.len() + y.len());
         let (x, y) = (&x[..x.len().min(w)], &y[..y.len().min(w)]);
@@ -212,8 +213,8 @@ impl Gates {
         if square { self.call_one(&part, &[x]) } else { self.call_one(&part, &[x, y]) }
     }
 
-    /// As [`product`](Self::product), in gates, for `x` at least as wide as `y` and neither wider
-    /// than the product.
+    /// Does the same as [`product`](Self::product), in gates, for `x` at least as wide as `y` and
+    /// neither wider than the product.
     fn product_here(&mut self, x: &[Bit], y: &[Bit], w: usize, parts: &mut Option<Parts>) -> Word {
         if y.is_empty() {
             return Word::zero(w);
@@ -262,7 +263,7 @@ impl Gates {
         let mut sum = self.sub(&first.slice(1..first.width()).resize(wide), &second.resize(wide));
         let mut product = vec![first[0]];
         for (i, &bit) in y.iter().enumerate().skip(2) {
-            // What is left of the sum stands at place i - 1, with its sign.
+            // The rest of the sum is at place i - 1, with its sign.
             let wide = (n + 2).min(w + 1 - i);
             let row = x.iter().map(|&x| self.xor_bit(x, !bit)).take(wide);
             let row: Word = row.collect();
@@ -277,7 +278,7 @@ impl Gates {
         product.into()
     }
 
-    /// A square as (2^n - 1)·x less 2^(i + j) for each two bits i < j that differ.
+    /// A square as (2^n - 1)·x minus 2^(i + j) for each pair of bits i < j that differ.
     fn signed_square(&mut self, x: &[Bit], w: usize) -> Word {
         let n = x.len();
         let constant = difference_constant(n, w);
@@ -314,11 +315,11 @@ impl Gates {
         let (dx, x_negative) = self.distance(&x[h..], &x[..h]);
         let (dy, y_negative) = self.distance(&y[h..], &y[..h]);
         let middle = self.product(&dx, &dy, rest, parts);
-        // The middle product is subtracted where both differences have one sign: its complement is
-        // added, and one.
+        // The middle product is subtracted if both differences have the same sign: its complement
+        // is added, and one.
         let negative = !self.xor_bit(x_negative, y_negative);
-        // The columns from h on. The upper half of `low` and the lower half of `high` stand next
-        // to each other twice: their sum is made once.
+        // The columns from h on. The sum of the upper half of `low` and the lower half of `high`
+        // occurs twice: it is made once.
         let reach = h.min(rest);
         let (shared, carry) = self.add_with_carry(&low[h..h + reach], &high[..reach], Bit::ZERO);
         let mut columns = vec![Vec::with_capacity(4); rest.min(2 * h)];
@@ -338,7 +339,7 @@ impl Gates {
             (self.sum_columns(columns).to_vec(), Vec::new())
         };
         if rest > 2 * h {
-            // What goes on to the top: all carries, less one if the complement was added. It is
+            // The carry into the top: all carries, minus one if the complement was added. It is
             // from 0 to 3.
             let count = self.popcount(&[&carries[..], &[carry]].concat()).resize(2);
             let less = self.sub(&count, &Word::from(negative).resize(2));
@@ -355,7 +356,8 @@ impl Gates {
         (self.neg_if(negative, &difference), negative)
     }
 
-    /// A product cut to twice `h` bits or one less: x₀y₀ whole, and the low bits of x₁y₀ + x₀y₁.
+    /// A product truncated to twice `h` bits or one less: the whole of x₀y₀, and the low bits of
+    /// x₁y₀ + x₀y₁.
     fn halves(
         &mut self,
         x: &[Bit],
@@ -384,7 +386,7 @@ fn trimmed(word: &[Bit]) -> usize {
     word.iter().rposition(|bit| *bit != Bit::ZERO).map_or(0, |place| place + 1)
 }
 
-/// How many bits stand below the sign, if it is there more than once, else all.
+/// Returns how many bits are below the sign if the sign is repeated, else all.
 fn magnitude(word: &[Bit]) -> usize {
     let Some((&sign, low)) = word.split_last() else { return 0 };
     let copies = low.iter().rev().take_while(|bit| **bit == sign).count();

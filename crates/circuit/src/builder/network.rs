@@ -1,7 +1,7 @@
 //! Sorting networks.
 
-/// The comparators of a network that sorts `len` elements into ascending order: each pair (i, j),
-/// i < j, puts the smaller of elements i and j at i and the larger at j.
+/// Returns the comparators of a network that sorts `len` elements into ascending order: each pair
+/// (i, j), i < j, puts the smaller of elements i and j at i and the larger at j.
 ///
 /// Batcher's merge exchange (Knuth, *The Art of Computer Programming* 3, algorithm 5.2.2M), for any
 /// length; for powers of two it has (p² - p + 4)·2^(p-2) - 1 comparators, p = log₂ len, where a
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn sorts_every_sequence_of_zeros_and_ones() {
-        // Which suffices for a network to sort everything (the 0-1 principle).
+        // By the 0-1 principle, this suffices for a network to sort everything.
         for len in 0..=13 {
             for bits in 0u32..1 << len {
                 let mut sequence: Vec<u32> = (0..len).map(|i| bits >> i & 1).collect();

@@ -1,19 +1,19 @@
-//! What products cost. For each size [`Products`] knows the cheapest way to multiply, found by
-//! comparing the costs of all ways once.
+//! The costs of products. For each size [`Products`] knows the cheapest way to multiply, found once
+//! by comparing the costs of all ways.
 
 use std::collections::HashMap;
 
 /// How a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
-    /// One row for each bit of the narrower factor, or for a square one bit for each two of its
+    /// One row for each bit of the narrower factor, or for a square one bit for each pair of its
     /// bits, made by ANDs.
     Rows,
-    /// The same made by XORs.
+    /// The same rows made by XORs.
     Signed,
     /// Three products of halves, or of this many low bits and the rest.
     Karatsuba(usize),
-    /// Products of halves without the high one, which a cut product does not need.
+    /// Products of halves without the high one, which a truncated product does not need.
     Halves(usize),
     /// The wider factor in two parts, the first this wide.
     Split(usize),
@@ -149,7 +149,7 @@ fn different_pairs(n: usize, place: usize) -> usize {
 /// modulo 2^w.
 pub(super) fn difference_constant(n: usize, w: usize) -> Vec<bool> {
     let mut carry = 0;
-    // The complement of what is to be subtracted, and one.
+    // The complement of the subtrahend, and one.
     let mut one = true;
     let digit = |place| {
         let sum = carry + different_pairs(n, place) + usize::from(place < n);

@@ -18,19 +18,20 @@ pub struct Profile {
     pub live: Vec<Wire>,
 }
 
-/// A step as far as depth and live wires go.
+/// A step, reduced to what depth and live wires need.
 struct Seen {
     writes: Range<Wire>,
     depth: u32,
 }
 
 impl Gates {
-    /// The number of the next wire: what is made from now on has it or a higher one.
+    /// Returns the number of the next wire: wires made from now on have this number or a higher
+    /// one.
     pub fn next_wire(&self) -> Wire {
         self.next_wire
     }
 
-    /// Where depth and live wires come from if these are the outputs.
+    /// Returns where depth and live wires come from, for these outputs.
     pub fn profile(&mut self, outputs: &[Bit]) -> Profile {
         let outputs: Vec<Wire> = outputs.iter().map(|&bit| self.materialise(bit)).collect();
         if self.too_large {
@@ -106,7 +107,7 @@ impl Gates {
 
     fn longest_path(&self, steps: &[(usize, Seen)]) -> Vec<(Wire, u32)> {
         let mut depths = vec![0u32; self.next_wire as usize];
-        // Depths only grow along a path, so going back needs no more than they.
+        // Depths only grow along a path, so they suffice to trace it back.
         let mut deepest: Option<(usize, u32)> = None;
         for (at, (place, seen)) in steps.iter().enumerate() {
             let mut before = 0;
@@ -168,11 +169,11 @@ impl Gates {
             }
             live -= dying[at];
         }
-        // An input that nobody reads goes with the first step.
+        // An input that nobody reads is live until the first step.
         let is_input_live = |wire: &Wire| last[*wire as usize].unwrap_or(0) + 1 >= moment;
         let is_live = |wire: &Wire| last[*wire as usize].is_some_and(|last| last + 1 >= moment);
         let written = steps[..moment].iter().flat_map(|(_, seen)| seen.writes.clone());
-        // A wire that nobody reads lives for the step that writes it.
+        // A wire that nobody reads is live during the step that writes it.
         let newest = moment.checked_sub(1).map_or(0..0, |at| steps[at].1.writes.clone());
         let written = written.filter(|wire| is_live(wire) || newest.contains(wire));
         inputs().filter(is_input_live).chain(written).collect()

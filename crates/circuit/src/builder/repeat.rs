@@ -10,9 +10,9 @@ use crate::{Ranges, Repeat, RepeatArg, WireRange};
 pub enum Argument<'a> {
     /// The same bits in every round.
     Fixed(&'a [Bit]),
-    /// These bits in the first round; then what the round before hands on.
+    /// These bits in the first round, then what the previous round passes on.
     Carried(&'a [Bit]),
-    /// As many bits for each round, those of the first round first.
+    /// The same number of bits for each round, those of the first round first.
     Strided(&'a [Bit]),
     /// The low `bits` bits of `start + step · round`, least significant first, modulo 2^64.
     Counter {
@@ -26,7 +26,7 @@ pub enum Argument<'a> {
 }
 
 impl Argument<'_> {
-    /// The bits that each of `count` rounds gets.
+    /// Returns how many bits each of `count` rounds gets.
     fn width(&self, count: u32) -> usize {
         match self {
             Argument::Fixed(bits) | Argument::Carried(bits) => bits.len(),
@@ -38,10 +38,10 @@ impl Argument<'_> {
 
 impl Gates {
     /// Calls a component in `count` rounds. The arguments, joined, are its inputs. Its first
-    /// outputs are what a round hands on to the next, in the order of the carried arguments; the
-    /// last round's are given, and then the other outputs of every round, joined.
+    /// outputs are what a round passes on to the next, in the order of the carried arguments.
+    /// Returns those of the last round, and then the other outputs of every round, joined.
     ///
-    /// It takes the memory of one call. No rounds hand on what they were given.
+    /// It takes the memory of one call. With no rounds, the carried arguments are returned.
     ///
     /// `finish` reports arguments whose widths do not fit the component.
     pub fn repeat(
@@ -82,7 +82,7 @@ impl Gates {
         }
         self.too_large |= written.is_none() || u32::try_from(self.call_args.len()).is_err();
         let Some(first_output) = self.allocate(written.unwrap_or(u32::MAX)) else {
-            // Too large anyway, so the results may be any bits, and few.
+            // It is too large anyway, so the results may be any few bits.
             return (initial, Word::zero(0));
         };
         let repeat = Repeat {
@@ -122,8 +122,8 @@ mod tests {
     use crate::builder::{Builder, ComponentBuilder};
     use crate::{Receivers, Type, eval_bits};
 
-    /// A round: what is handed on plus a number of its own plus its own number, and that sum's
-    /// complement.
+    /// Returns a round: the carried number plus an input of its own plus the round's number, and
+    /// the complement of that sum.
     fn round() -> Subcircuit {
         let mut c = ComponentBuilder::new("round");
         let (sum, own, number) = (c.input(16), c.input(16), c.input(16));

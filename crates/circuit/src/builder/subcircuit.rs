@@ -20,12 +20,12 @@ pub(super) struct Definition {
     pub(super) input_widths: Vec<usize>,
     pub(super) output_widths: Vec<usize>,
     pub(super) ands: u64,
-    /// Worked out when it is asked for.
+    /// Computed when it is first requested.
     depth: OnceLock<u32>,
 }
 
 impl Subcircuit {
-    /// A component, whose calls and look-ups name these callees and tables.
+    /// Creates a component whose calls and look-ups name these callees and tables.
     pub(super) fn new(
         component: Component,
         (callees, tables): (Vec<Subcircuit>, Vec<Table>),
@@ -38,44 +38,44 @@ impl Subcircuit {
         Subcircuit(Arc::new(definition))
     }
 
-    /// The number of AND gates that a call computes, look-ups not counted.
+    /// Returns the number of AND gates that a call computes, look-ups not counted.
     pub fn and_count(&self) -> u64 {
         self.0.ands
     }
 
-    /// The most AND gates and look-ups on any path through a call, its inputs being all there at
-    /// once.
+    /// Returns the most AND gates and look-ups on any path through a call whose inputs are all
+    /// available at once.
     pub fn depth(&self) -> u32 {
         let Definition { component, callees, .. } = &*self.0;
         *self.0.depth.get_or_init(|| depth(component, callees))
     }
 
-    /// The number of its own AND gates and look-ups, without those of its callees.
+    /// Returns the number of its own AND gates and look-ups, without those of its callees.
     pub fn own_gates(&self) -> u64 {
         own_ands(&self.0.component) + self.0.component.lookups.len() as u64
     }
 
-    /// Whether it calls other components.
+    /// Returns whether it calls other components.
     pub fn has_calls(&self) -> bool {
         !self.0.component.is_leaf()
     }
 
-    /// The bits of its inputs and outputs together.
+    /// Returns the bits of its inputs and outputs together.
     pub fn port_bits(&self) -> u64 {
         u64::from(self.0.component.inputs) + u64::from(self.output_bits())
     }
 
-    /// An address that no other component has while this one lives.
+    /// Returns an address that no other component has while this one lives.
     pub(super) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// The component itself, with calls that mean nothing outside.
+    /// Returns the component itself; its calls mean nothing outside.
     pub(crate) fn component(&self) -> &Component {
         &self.0.component
     }
 
-    /// The bits of its inputs.
+    /// Returns the bits of its inputs.
     pub(super) fn input_bits(&self) -> u32 {
         self.0.component.inputs
     }
@@ -91,19 +91,19 @@ impl std::fmt::Debug for Subcircuit {
     }
 }
 
-/// A component's AND gates, those of its calls included.
+/// Returns a component's AND gates, those of its calls included.
 pub(super) fn all_ands(component: &Component, callees: &[Subcircuit]) -> u64 {
     let used =
         component.uses().map(|(used, times)| callees[used as usize].0.ands.saturating_mul(times));
     used.fold(own_ands(component), u64::saturating_add)
 }
 
-/// The AND gates of the component itself.
+/// Returns the AND gates of the component itself.
 pub(super) fn own_ands(component: &Component) -> u64 {
     component.steps.iter().filter(|step| matches!(step, Step::And { .. })).count() as u64
 }
 
-/// The most AND gates and look-ups on any path through a component that calls these.
+/// Returns the most AND gates and look-ups on any path through a component that calls these.
 fn depth(component: &Component, callees: &[Subcircuit]) -> u32 {
     let mut depths = vec![0u32; component.wires as usize];
     let mut deepest = 0;
@@ -127,7 +127,7 @@ fn depth(component: &Component, callees: &[Subcircuit]) -> u32 {
             Step::Repeat(repeat) => {
                 let repeat = component.repeats[repeat as usize];
                 let callee = &callees[repeat.component as usize];
-                // Rounds that hand nothing on do not wait for each other.
+                // Rounds that pass nothing on do not wait for each other.
                 let rounds = if component.carried_by(repeat) > 0 { repeat.count } else { 1 };
                 let first = repeat.first_output;
                 let writes = first..first + component.written_by(repeat, callee.output_bits());

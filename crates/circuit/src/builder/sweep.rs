@@ -1,5 +1,5 @@
-//! From gates under construction to a component: what reaches no output goes, the wires that are
-//! left are numbered without holes.
+//! Turns gates under construction into a component: those that reach no output are dropped, and the
+//! remaining wires are numbered without gaps.
 
 use super::bit::Bit;
 use super::gates::Gates;
@@ -8,7 +8,7 @@ use crate::{
     CircuitError, Component, Lookup, Ranges, Repeat, RepeatArg, Step, Table, Wire, WireRange,
 };
 
-/// A component, and what the numbers in it name.
+/// A component, and the callees and tables that its numbers refer to.
 pub(super) struct Swept {
     pub(super) component: Component,
     /// What its calls name.
@@ -89,7 +89,7 @@ pub(super) fn sweep(
     Ok(Swept { component, callees: callees.used, tables: tables.used })
 }
 
-/// Takes the arguments of a repeat over into the component.
+/// Copies the arguments of a repeat into the component.
 fn move_args(repeat: &mut Repeat, gates: &Gates, numbers: &Numbers, component: &mut Component) {
     let args = &gates.repeat_args[repeat.first_arg as usize..][..repeat.arg_count as usize];
     repeat.first_arg = component.repeat_args.len() as u32;
@@ -106,7 +106,7 @@ fn move_args(repeat: &mut Repeat, gates: &Gates, numbers: &Numbers, component: &
     }
 }
 
-/// The wires that a repeat writes.
+/// Returns the wires that a repeat writes.
 pub(super) fn written(gates: &Gates, repeat: Repeat) -> WireRange {
     let args = &gates.repeat_args[repeat.first_arg as usize..][..repeat.arg_count as usize];
     let carried = args.iter().map(|arg| match arg {
@@ -172,7 +172,7 @@ pub(super) fn mark(gates: &Gates, live: &mut WireSet) {
     }
 }
 
-/// Whether the step is live; renumbers the wires of a gate that is.
+/// Returns whether the step is live; renumbers the wires of a live gate.
 fn keep(step: &mut Step, gates: &Gates, numbers: &Numbers) -> bool {
     match step {
         Step::Xor { a, b, out } | Step::And { a, b, out } => {
@@ -196,8 +196,8 @@ fn keep(step: &mut Step, gates: &Gates, numbers: &Numbers) -> bool {
             *out = numbers.of(*out);
         }
         Step::Call(index) => {
-            // All outputs of a live call are live, so the first speaks for them. A component
-            // without outputs computes nothing anybody could see.
+            // All outputs of a live call are live, so it is enough to check the first. A component
+            // without outputs has no visible effect.
             let call = gates.calls[*index as usize];
             return gates.callees[call.component as usize].output_bits() > 0
                 && numbers.live.contains(call.first_output);
@@ -213,7 +213,7 @@ fn keep(step: &mut Step, gates: &Gates, numbers: &Numbers) -> bool {
     true
 }
 
-/// What of a list is still used, numbered in order of first use.
+/// The entries of a list that are still used, numbered in order of first use.
 struct Used<T> {
     all: Vec<T>,
     numbers: Vec<Option<u32>>,
@@ -237,9 +237,9 @@ impl<T: Clone> Used<T> {
 struct Numbers {
     /// The live wires that are not inputs.
     live: WireSet,
-    /// How many of them stand before each word of the set.
+    /// How many of them come before each word of the set.
     before: Vec<u32>,
-    /// The old runs of inputs with the new number of their first wire.
+    /// The old runs of inputs, each with the new number of its first wire.
     runs: Vec<(WireRange, Wire)>,
     inputs: u32,
     total: u32,
@@ -314,7 +314,7 @@ impl WireSet {
     }
 }
 
-/// The words that a range touches, each with a mask of the range's wires in it.
+/// Returns the words that a range touches, each with a mask of the range's wires in it.
 fn masks(range: WireRange) -> impl Iterator<Item = (usize, u64)> {
     let (start, end) = (range.first as usize, range.first as usize + range.len as usize);
     (start / 64..end.div_ceil(64)).map(move |index| {

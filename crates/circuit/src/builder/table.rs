@@ -23,8 +23,8 @@ impl GateTable {
         GateTable { near: Vec::new(), far: HashTable::new() }
     }
 
-    /// The place of a gate equal to `gate` (whatever its output), or `place` after noting that the
-    /// caller puts the gate there.
+    /// Returns the place of a gate equal to `gate` (whatever its output), or `place` after noting
+    /// that the caller puts the gate there.
     pub(super) fn find_or_insert(&mut self, steps: &[Step], gate: Key, place: u32) -> u32 {
         let wire = gate.newer_operand() as usize;
         if wire >= self.near.len() {
@@ -80,7 +80,7 @@ impl HashTable {
         }
         self.entries[slot] = u64::from(hash) << 32 | u64::from(place + 1);
         self.used += 1;
-        // Half full at most, short of the size at which the hash has no more bits to give.
+        // At most half full, until the table is so large that all bits of the hash are used.
         if self.used * 2 > self.entries.len() && self.shift > 1 {
             self.grow();
         }
@@ -156,12 +156,12 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// The wires that a look-up reads.
+    /// Returns the wires that a look-up reads.
     pub(super) fn inputs_of(&self, lookup: Lookup) -> &[Wire] {
         &self.inputs[lookup.first_input as usize..][..lookup.input_count as usize]
     }
 
-    /// Where `table` is in `tables`, to which it is added if it is not there yet.
+    /// Returns the index of `table` in `tables`, and adds it if it is missing.
     pub(super) fn place_of(&mut self, table: &Table) -> u32 {
         let tables = &mut self.tables;
         *self.table_places.entry(table.clone()).or_insert_with(|| {

@@ -1,11 +1,11 @@
-//! Operations against integers of the host, components, sweeping.
+//! Operations compared with integers of the host; components; sweeping.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::{CircuitError, reference};
 
-/// A circuit of two words of `width` bits and whatever `make` outputs.
+/// Returns a circuit of two words of `width` bits with the outputs of `make`.
 fn circuit(width: u32, make: impl Fn(&mut Gates, &Word, &Word) -> Vec<Word>) -> Circuit {
     let mut b = Builder::new("test");
     let x = b.input("x", Type::Uint(width), 0);
@@ -29,7 +29,7 @@ fn eval(circuit: &Circuit, x: u128, y: u128) -> Vec<u128> {
     circuit.outputs().iter().map(value).collect()
 }
 
-/// `value` as a two's-complement integer of `width` bits.
+/// Returns `value` as a two's-complement integer of `width` bits.
 fn signed(value: u128, width: u32) -> i128 {
     (value << (128 - width)) as i128 >> (128 - width)
 }
@@ -417,7 +417,7 @@ fn components_stand_once_and_are_called_often() {
 
     let mut c = ComponentBuilder::new("outer");
     let x = c.input(8);
-    // Arguments out of order, inverted, constant: what does not lie in a run of wires.
+    // Arguments out of order, inverted, constant: none of these is a run of wires.
     let twisted: Word = x.iter().rev().map(|&bit| !bit).collect();
     let first = c.call(&inner, &[&twisted, &Word::constant(8, 0x81)]);
     let second = c.call(&inner, &[&first[0], &x])[0].clone();

@@ -1,4 +1,4 @@
-//! Operands whose widths do not go together: noted while a circuit is built, reported by `finish`.
+//! Operands whose widths do not match: noted while a circuit is built, reported by `finish`.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ impl<const N: usize> Level<'_, N> {
 }
 
 impl Gates {
-    /// Notes what is wrong, unless something was before.
+    /// Notes a mismatch, unless one has been noted before.
     pub(super) fn note_mismatch(&mut self, text: impl FnOnce() -> String) {
         self.mismatch.get_or_insert_with(|| CircuitError::invalid(text()));
     }
 
-    /// The operands of one operation. If they are not equally wide, that is noted, and zeros are
-    /// added so that building can go on.
+    /// Returns the operands of one operation. If they are not equally wide, notes that and adds
+    /// zeros, so that building can continue.
     pub(super) fn level<'w, const N: usize>(&mut self, words: [&'w [Bit]; N]) -> Level<'w, N> {
         let width = words.iter().map(|word| word.len()).max().unwrap_or(0);
         if words.iter().any(|word| word.len() != width) {
@@ -32,8 +32,8 @@ impl Gates {
         Level(words.map(|word| widened(word, width)))
     }
 
-    /// A word that has to have this width. If it has another one, that is noted, and zeros are
-    /// added or bits dropped.
+    /// Returns a word of this width. If it has another one, notes that and adds zeros or drops
+    /// bits.
     pub(super) fn of_width<'w>(
         &mut self,
         what: &str,
@@ -46,7 +46,7 @@ impl Gates {
         widened(&word[..word.len().min(width)], width)
     }
 
-    /// The elements of an array, all of one width.
+    /// Returns the elements of an array, all of the same width.
     pub(super) fn level_array(&mut self, array: &[Word]) -> Vec<Word> {
         let width = array.iter().map(|word| word.len()).max().unwrap_or(0);
         if let Some(other) = array.iter().find(|word| word.len() != width) {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::{Receivers, Type};
 
-    /// What `finish` says of a circuit in which `wrong` was done with words of 8 and 9 bits.
+    /// Returns what `finish` says of a circuit that applies `wrong` to words of 8 and 9 bits.
     fn finish(wrong: impl FnOnce(&mut Gates, &Word, &Word) -> Word) -> String {
         let mut b = Builder::new("wrong");
         let x = b.input("x", Type::Uint(8), 0);
@@ -140,7 +140,7 @@ mod tests {
         assert!(told.contains("[8, 8]"), "{told}");
     }
 
-    /// The first mistake is told: those after it may come from it.
+    /// The first mistake is reported: later ones may follow from it.
     #[test]
     fn a_component_reports_too_and_the_first_mistake_is_told() {
         let mut part = ComponentBuilder::new("part");

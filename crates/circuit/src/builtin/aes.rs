@@ -1,10 +1,9 @@
 //! AES (FIPS-197) with 128, 192 and 256-bit keys, and CBC-MAC over AES-128.
 //!
 //! Keys, messages and ciphertexts are the standard's byte strings read as big-endian integers. So
-//! is an expanded key: the words of the key schedule from the first to the last, the cipher key
-//! itself first.
+//! is an expanded key: the words of the key schedule in order, the cipher key itself first.
 //!
-//! The S-box comes as gates or as a look-up in its table, for protocols that have look-ups.
+//! The S-box is made of gates or, for protocols that have look-ups, of a look-up in its table.
 
 use super::byte_order::{big_endian, from_big_endian};
 use super::sbox;
@@ -72,7 +71,7 @@ fn expanded(name: &str, sbox: Sbox) -> Result<Circuit, CircuitError> {
     b.finish()
 }
 
-/// CBC-MAC with AES-128 of `blocks` blocks: the key schedule is one component, called once, the
+/// CBC-MAC with AES-128 of `blocks` blocks: the key schedule is one component, called once, and the
 /// cipher another, called for every block; 1 280 + 5 120·blocks ANDs.
 pub(super) fn cbcmac(blocks: u32) -> Result<Circuit, CircuitError> {
     let mut c = ComponentBuilder::new("aes128-key-schedule");

@@ -3,7 +3,7 @@
 use crate::builder::{Builder, ComponentBuilder, Subcircuit, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 
-/// Products of more than two limbs of this width are put together from products of limbs.
+/// Products of more than two limbs of this width are composed of products of limbs.
 const LIMB: usize = 64;
 
 /// `x + y` modulo 2^width; width - 1 ANDs.
@@ -36,7 +36,7 @@ pub(super) fn mult(width: u32) -> Result<Circuit, CircuitError> {
 }
 
 /// `x · y` modulo 2^width by schoolbook multiplication, the papers' workload; width² - width + 1
-/// ANDs; put together from limbs, a few percent more unless limbs divide the width.
+/// ANDs; if composed of limbs, a few percent more unless limbs divide the width.
 pub(super) fn mult_schoolbook(width: u32) -> Result<Circuit, CircuitError> {
     let (mut b, x, y) = operands(format!("mult-schoolbook:{width}"), width);
     let product = if x.width() <= 2 * LIMB {
@@ -81,9 +81,9 @@ fn operands(name: String, width: u32) -> (Builder, Word, Word) {
     (b, x, y)
 }
 
-/// The schoolbook product modulo 2^width, one call for every pair of limbs that counts.
+/// The schoolbook product modulo 2^width, with one call for every pair of limbs that matters.
 fn mul_by_limbs(b: &mut Builder, x: &Word, y: &Word) -> Result<Word, CircuitError> {
-    // Limbs as equal as can be: of a product that ends in a narrow limb, much would be wasted.
+    // Limbs as equal as possible: a narrow last limb would waste much of its products.
     let limb = x.width().div_ceil(x.width().div_ceil(LIMB));
     let (x, y) = (x.split(limb), y.split(limb));
     let limbs = x.len();
@@ -97,7 +97,7 @@ fn mul_by_limbs(b: &mut Builder, x: &Word, y: &Word) -> Result<Word, CircuitErro
             let out = b.call(&whole, &[x, y, &sum[i + j], &carry]);
             [sum[i + j], carry] = <[Word; 2]>::try_from(out).expect("two outputs");
         }
-        // The pair that ends at the top: only its low bits count.
+        // Of the pair that ends at the top, only the low bits count.
         let (x, y) = (x[limbs - 1 - i].resize(top), y.resize(top));
         let carry = carry.resize(top);
         sum[limbs - 1] = b.call_one(&low, &[&x, &y, &sum[limbs - 1], &carry]);

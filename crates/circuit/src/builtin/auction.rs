@@ -3,8 +3,9 @@
 use crate::builder::{Bit, Builder, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 
-/// `bidders` bids of `width` bits, bid i of party i. All learn the winner's number, the lowest
-/// among equal bids; party i alone learns `price_i`, the second-highest bid if it won and 0 if not.
+/// An auction with `bidders` bids of `width` bits, bid i of party i. All learn the winner's number,
+/// the lowest among equal bids; only party i learns `price_i`, the second-highest bid if it won and
+/// 0 if not.
 pub(super) fn auction(bidders: u32, width: u32) -> Result<Circuit, CircuitError> {
     let mut b = Builder::new(format!("auction:{bidders}x{width}"));
     let input = |b: &mut Builder, i: u32| b.input(format!("bid_{i}"), Type::Uint(width), i as u16);
@@ -15,7 +16,7 @@ pub(super) fn auction(bidders: u32, width: u32) -> Result<Circuit, CircuitError>
     let mut winner = number(0);
     let mut highest = bids[0].clone();
     let mut second: Option<Word> = None;
-    // Whether bidder i is ahead of all before it; the last such one wins.
+    // Whether bidder i is ahead of all before it; the last one that is wins.
     let mut ahead = vec![Bit::ONE];
     for (i, bid) in bids.iter().enumerate().skip(1) {
         let better = b.lt(&highest, bid);

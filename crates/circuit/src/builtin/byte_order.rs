@@ -1,8 +1,8 @@
-//! Words as byte strings of standards: the most significant part first.
+//! Words as the standards' byte strings: the most significant part first.
 
 use crate::builder::Word;
 
-/// The word cut into words of `unit` bits, the most significant first.
+/// Splits a word into words of `unit` bits, the most significant first.
 pub(super) fn big_endian(word: &Word, unit: usize) -> Vec<Word> {
     let mut units = word.split(unit);
     units.reverse();

@@ -8,7 +8,7 @@ use crate::{Circuit, CircuitError, Receivers, Type};
 /// Bits of each input that one component compares and counts.
 const CHUNK: usize = 1024;
 
-/// In how many places two words of `bits` bits differ; about one AND per bit.
+/// The number of places in which two words of `bits` bits differ; about one AND per bit.
 pub(super) fn hamming(bits: u32) -> Result<Circuit, CircuitError> {
     let mut b = Builder::new(format!("hamming:{bits}"));
     let x = b.input("x", Type::Uint(bits), 0).split(CHUNK);
@@ -60,7 +60,7 @@ fn add_up(b: &mut Builder, mut counts: Vec<Word>) -> Result<Word, CircuitError> 
     Ok(counts.swap_remove(0))
 }
 
-/// The sum of two counts, one bit wider than they.
+/// The sum of two counts, one bit wider than these.
 fn adder(width: usize) -> Result<Subcircuit, CircuitError> {
     let mut c = ComponentBuilder::new(format!("add-{width}"));
     let (x, y) = (c.input(width), c.input(width));

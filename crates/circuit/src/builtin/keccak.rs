@@ -22,12 +22,12 @@ pub(super) fn keccak_f() -> Result<Circuit, CircuitError> {
     b.finish()
 }
 
-/// Lanes are little-endian, whatever the string around them is.
+/// Converts a lane: lanes are little-endian, whatever the string around them is.
 fn swap_bytes(lane: &Word) -> Word {
     from_big_endian(&lane.split(8))
 }
 
-/// One round; lane (x, y) stands at x + 5y.
+/// One round; lane (x, y) is at index x + 5y.
 fn round(g: &mut Gates, lanes: &[Word], constant: u64) -> Vec<Word> {
     let columns: [Word; 5] = std::array::from_fn(|x| {
         let rest = lanes[x + 5..].iter().step_by(5);

@@ -6,7 +6,7 @@ use crate::{Circuit, CircuitError, Receivers, Type};
 /// The product modulo 2^width of two matrices of `size` rows of `size` words, one of each party.
 ///
 /// One component multiplies and adds, a second calls it for a row and a column, and the circuit
-/// calls that for every element of the product; size³·width² ANDs less the first additions.
+/// calls the second for every element of the product; size³·width² ANDs minus the first additions.
 pub(super) fn matmul(size: u32, width: u32) -> Result<Circuit, CircuitError> {
     let ty = Type::Array { len: size, elem: Box::new(Type::words(size, width)) };
     let mut b = Builder::new(format!("matmul:{size}x{width}"));
@@ -53,7 +53,8 @@ pub(super) fn matmul_in_blocks(size: u32, width: u32, block: u32) -> Result<Circ
     b.finish()
 }
 
-/// The product of two matrices, in order, if `dot` gives each element from a row and a column.
+/// The product of two matrices, in order, where `dot` computes each element from a row and a
+/// column.
 fn by_elements(
     left: &[Word],
     right: &[Word],

@@ -2,8 +2,8 @@
 //!
 //! Every value is an unsigned integer or an array of them, wire 0 the least significant bit; byte
 //! strings of standards are read as big-endian integers, so that a value's hexadecimal form is the
-//! string's. The elements of arrays are in ascending order of wires, as [`Type`](crate::Type)
-//! says. Inputs belong to parties 0 and 1 and outputs go to all (but see `auction`), until
+//! string's. The elements of arrays are in ascending order of wires, as [`Type`](crate::Type) says.
+//! Inputs belong to parties 0 and 1 and outputs go to all (except in `auction`), unless
 //! [`Circuit::with_owners`] and [`Circuit::with_receivers`] say otherwise.
 
 mod aes;
@@ -36,11 +36,11 @@ pub fn catalogue() -> &'static [Entry] {
 /// Builds the circuit of this name, parameters included: `aes128`, `mult:2048`, `sort:4096x32`,
 /// `random:2^20/2^10`.
 ///
-/// The parameters are bounded so that every name can be built in seconds and a few gigabytes.
+/// The parameters are bounded so that every circuit can be built in seconds and a few gigabytes.
 ///
 /// # Errors
 /// [`CircuitError::Unknown`] when there is no such circuit, or its parameters are missing,
-/// malformed or out of range; the message says what would do.
+/// malformed or out of range; the message says what is accepted.
 pub fn by_name(name: &str) -> Result<Circuit, CircuitError> {
     name::build(entries::ENTRIES, name)
 }

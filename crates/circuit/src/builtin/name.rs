@@ -49,7 +49,7 @@ pub(super) enum Form {
         whole: fn(u32, u32) -> Result<Circuit, CircuitError>,
         in_blocks: fn(u32, u32, u32) -> Result<Circuit, CircuitError>,
     },
-    /// `name:N` or `name:N/T`: a number, perhaps made of `most` parts or fewer of size T that
+    /// `name:N` or `name:N/T`: a number, optionally in at most `most` parts of size T, which
     /// divides it.
     Parts {
         range: RangeInclusive<u32>,
@@ -127,7 +127,7 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
     }
 }
 
-/// `NxW`, whose product is limited.
+/// Parses `NxW`, whose product is limited.
 fn grid(
     text: &str,
     [numbers, widths]: [&RangeInclusive<u32>; 2],
@@ -141,7 +141,7 @@ fn grid(
     Ok([n, w])
 }
 
-/// A decimal number in the range, or two of them as in `2^20`.
+/// Parses a decimal number in the range, or a power such as `2^20`.
 fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
     let (base, exponent) = text.split_once('^').unwrap_or((text, "1"));
     if ![base, exponent].iter().all(|part| is_decimal(part)) {
@@ -178,7 +178,7 @@ fn no_such(entries: &[Entry], name: &str) -> String {
     format!("no built-in circuit has this name; did you mean {}?", near.join(" or "))
 }
 
-/// The start of a text that a user typed, fit for a message.
+/// Returns the start of a text that a user typed, fit for a message.
 fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(40).flat_map(char::escape_default).collect();
     if text.chars().nth(40).is_some() {
@@ -187,8 +187,8 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// How many insertions, removals and replacements of characters turn one name into the other; of
-/// long texts the start alone is looked at.
+/// Returns how many insertions, removals and replacements of characters turn one name into the
+/// other; only the start of long texts is compared.
 pub(crate) fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().collect());
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(by_name("millionaires:8").unwrap().inputs()[1].ty.width(), 8);
     }
 
-    /// All that the bounds of parameters promise: it can be built.
+    /// Checks what the bounds of parameters promise: the circuit can be built.
     #[test]
     #[ignore = "takes a minute and gigabytes"]
     fn the_largest_parameters_can_be_built() {

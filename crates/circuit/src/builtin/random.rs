@@ -6,8 +6,8 @@ use crate::{Circuit, CircuitError, Receivers, Type};
 /// Bits of each input and of the output.
 const WIDTH: usize = 128;
 
-/// Exactly `ands` AND gates, all of which the output depends on; always the same for the same
-/// number.
+/// A circuit of exactly `ands` AND gates, all of which the output depends on; always the same for
+/// the same number.
 pub(super) fn random(ands: u32) -> Result<Circuit, CircuitError> {
     let (mut b, mut state) = start(format!("random:{ands}"));
     stir(&mut b, &mut state, ands);
@@ -15,7 +15,7 @@ pub(super) fn random(ands: u32) -> Result<Circuit, CircuitError> {
     b.finish()
 }
 
-/// The same number of AND gates, as calls in a row of one component with `part` of them, which
+/// The same number of AND gates, as consecutive calls of one component with `part` gates, which
 /// divides `ands`.
 pub(super) fn random_in_parts(ands: u32, part: u32) -> Result<Circuit, CircuitError> {
     let mut c = ComponentBuilder::new(format!("random-{part}"));
@@ -40,9 +40,10 @@ fn start(name: String) -> (Builder, Word) {
     (b, state)
 }
 
-/// Adds products of two bits of the state to third ones, until `ands` gates have been made.
+/// Adds the product of two bits of the state to a third one, until `ands` gates have been made.
 ///
-/// No bit is ever replaced, only added to, so every product stays in the sum that is its bit.
+/// No bit is ever replaced, only added to, so every product remains part of the sum that its bit
+/// is.
 fn stir(g: &mut Gates, state: &mut [Bit], ands: u32) {
     let end = g.and_count() + u64::from(ands);
     let mut seed = u64::from(ands);
@@ -54,7 +55,7 @@ fn stir(g: &mut Gates, state: &mut [Bit], ands: u32) {
         }
         let before = g.and_count();
         let product = g.and_bit(state[i], state[j]);
-        // A product that was there already is left alone: added twice it might cancel itself.
+        // A product that already exists is not added: added twice, it might cancel.
         if g.and_count() > before {
             state[k] = g.xor_bit(state[k], product);
         }
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn depends_on_all_inputs() {
-        // Flipping one bit of either input changes the output, as it would a random function's.
+        // Flipping one bit of either input changes the output, as for a random function.
         let circuit = random(2000).unwrap();
         let base = crate::testing::bits(1, 2 * WIDTH);
         let out = crate::reference::eval(&circuit, &base);

@@ -69,7 +69,7 @@ fn top(g: &mut Gates, x: &[Bit; 8]) -> [Bit; 22] {
     y
 }
 
-/// The inverse in GF(2⁴) at the heart: the paper's t29, t33, t37, t40, t41, t42, t43, t44, t45.
+/// The inner inverse in GF(2⁴): the paper's t29, t33, t37, t40, t41, t42, t43, t44, t45.
 fn middle(g: &mut Gates, y: &[Bit; 22], x7: Bit) -> [Bit; 9] {
     let t2 = g.and_bit(y[12], y[15]);
     let t3 = g.and_bit(y[3], y[6]);

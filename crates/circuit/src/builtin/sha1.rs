@@ -7,7 +7,7 @@ use crate::{Circuit, CircuitError, Receivers, Type};
 /// A round constant for every twenty rounds.
 const CONSTANTS: [u128; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
-/// One block into the state, both as big-endian integers.
+/// The compression of one block into the state, both as big-endian integers.
 pub(super) fn sha1() -> Result<Circuit, CircuitError> {
     let mut b = Builder::new("sha1");
     let block = b.input("block", Type::Uint(512), 0);
@@ -30,7 +30,7 @@ fn compress(g: &mut Gates, block: &Word, state: &Word) -> Word {
     for (t, word) in schedule.iter().enumerate() {
         let f = mixing(g, t, [&b, &c, &d]);
         let constant = Word::constant(32, CONSTANTS[t / 20]);
-        // What is known early is added first, which keeps the longest chain of ANDs short.
+        // Terms that are known early are added first, which keeps the longest chain of ANDs short.
         let early = g.add(word, &constant);
         let (sum, carries) = g.carry_save(&early, &e, &a.rotl(5));
         let next = g.sum(32, &[&sum, &carries, &f]);

@@ -4,20 +4,20 @@ use super::byte_order::{big_endian, from_big_endian};
 use crate::builder::{Builder, Gates, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 
-/// One block into the state, both as big-endian integers.
+/// The compression of one block into the state, both as big-endian integers.
 pub(super) fn sha256() -> Result<Circuit, CircuitError> {
     let constants: Vec<u128> = CONSTANTS[..64].iter().map(|&k| u128::from(k >> 32)).collect();
     circuit("sha256", &SHA256, &constants)
 }
 
-/// One block into the state, both as big-endian integers.
+/// The compression of one block into the state, both as big-endian integers.
 pub(super) fn sha512() -> Result<Circuit, CircuitError> {
     let constants: Vec<u128> = CONSTANTS.iter().map(|&k| u128::from(k)).collect();
     circuit("sha512", &SHA512, &constants)
 }
 
-/// What differs between the two: the width of words, and the amounts of each function's rotations;
-/// the last amount of the schedule's functions is a shift.
+/// The differences between the two: the width of words, and the amounts of each function's
+/// rotations; the last amount of the schedule's functions is a shift.
 struct Variant {
     width: usize,
     big_sigma: [[usize; 3]; 2],
@@ -58,7 +58,7 @@ fn compress(g: &mut Gates, v: &Variant, constants: &[u128], block: &Word, state:
     let initial = big_endian(state, v.width);
     let mut s: [Word; 8] = std::array::from_fn(|i| initial[i].clone());
     for (word, &constant) in schedule.iter().zip(constants) {
-        // The words are added in order of the time when they are known.
+        // The words are added in the order in which they become known.
         let constant = Word::constant(v.width, constant);
         let sigma1 = big_sigma(g, v.big_sigma[1], &s[4]);
         let choice = g.select_each(&s[4], &s[5], &s[6]);

@@ -3,7 +3,7 @@
 use crate::builder::{Builder, ComponentBuilder, Word, sorting_network};
 use crate::{Circuit, CircuitError, Receivers, Type};
 
-/// `len` words of `width` bits, of which each party has an XOR share, in ascending order.
+/// Sorts `len` words of `width` bits, of which each party has an XOR share, in ascending order.
 pub(super) fn sort(len: u32, width: u32) -> Result<Circuit, CircuitError> {
     let mut b = Builder::new(format!("sort:{len}x{width}"));
     let share0 = b.input("share0", Type::words(len, width), 0);
@@ -12,8 +12,8 @@ pub(super) fn sort(len: u32, width: u32) -> Result<Circuit, CircuitError> {
     finish_sorted(b, &words, len, width)
 }
 
-/// Two lists of `len` words of `width` bits, one of each party and in any order, as one list in
-/// ascending order.
+/// Merges two lists of `len` words of `width` bits, one of each party and in any order, into one
+/// list in ascending order.
 pub(super) fn merge(len: u32, width: u32) -> Result<Circuit, CircuitError> {
     let mut b = Builder::new(format!("merge:{len}x{width}"));
     let list0 = b.input("list0", Type::words(len, width), 0);
@@ -21,7 +21,7 @@ pub(super) fn merge(len: u32, width: u32) -> Result<Circuit, CircuitError> {
     finish_sorted(b, &Word::join([&list0, &list1]), 2 * len, width)
 }
 
-/// Puts the words in order, by calls of one component that orders two; 2·width ANDs a call.
+/// Puts the words in order, by calls of one component that orders two; 2·width ANDs per call.
 fn finish_sorted(
     mut b: Builder,
     words: &Word,

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 
 use crate::{Circuit, reference};
 
-/// The outputs of the circuit on these inputs, each value one integer.
+/// Returns the outputs of the circuit for these inputs, each value as one integer.
 pub(crate) fn run(circuit: &Circuit, inputs: &[BigUint]) -> Vec<BigUint> {
     assert_eq!(inputs.len(), circuit.inputs().len());
     let mut bits = Vec::new();
@@ -26,24 +26,24 @@ pub(crate) fn run(circuit: &Circuit, inputs: &[BigUint]) -> Vec<BigUint> {
     values
 }
 
-/// The integer with these hexadecimal digits.
+/// Returns the integer with these hexadecimal digits.
 pub(crate) fn hex(digits: &str) -> BigUint {
     BigUint::parse_bytes(digits.as_bytes(), 16).expect("hexadecimal digits")
 }
 
-/// Words of `width` bits as the value of an array of them.
+/// Returns words of `width` bits as the value of an array.
 pub(crate) fn array(words: &[u64], width: u32) -> BigUint {
     words.iter().rev().fold(BigUint::ZERO, |sum, &word| (sum << width) + word)
 }
 
-/// The words of `width` bits in the value of an array of `len`.
+/// Returns the words of `width` bits in the value of an array of `len`.
 pub(crate) fn words(value: &BigUint, len: usize, width: u32) -> Vec<u64> {
     let mask = (BigUint::from(1u32) << width) - 1u32;
     let word = |i| (value >> (i * width as usize)) & &mask;
     (0..len).map(|i| u64::try_from(word(i)).expect("words of 64 bits at most")).collect()
 }
 
-/// A short message with the padding of SHA-1 and SHA-2, as one block of `len` bytes.
+/// Returns a short message with the padding of SHA-1 and SHA-2, as one block of `len` bytes.
 pub(crate) fn padded(message: &[u8], len: usize) -> BigUint {
     assert!(message.len() < len - 16);
     let mut block = vec![0u8; len];

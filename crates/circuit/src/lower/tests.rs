@@ -5,7 +5,7 @@ use crate::builder::{Builder, and_count};
 use crate::testing::{arbitrary_circuit, arbitrary_table, bits};
 use crate::{Plan, Receivers, Type, eval_bits, reference};
 
-/// One look-up in a table.
+/// Returns a circuit of one look-up in a table.
 fn alone(table: &Table) -> Circuit {
     let mut b = Builder::new("alone");
     let x = b.input("x", Type::Uint(table.inputs()), 0);
@@ -14,7 +14,7 @@ fn alone(table: &Table) -> Circuit {
     b.finish().unwrap()
 }
 
-/// All entries, as a circuit finds them.
+/// Returns all entries, as a circuit computes them.
 fn entries(circuit: &Circuit, inputs: u32) -> Vec<u64> {
     let entry = |index: u32| {
         let bits: Vec<bool> = (0..inputs).map(|i| index >> i & 1 == 1).collect();
@@ -24,7 +24,7 @@ fn entries(circuit: &Circuit, inputs: u32) -> Vec<u64> {
     (0..1 << inputs).map(entry).collect()
 }
 
-/// The bound that the module gives.
+/// Returns the bound that the module gives.
 fn bound(inputs: u32, outputs: u32) -> u64 {
     let cost = |low: u32| (1u64 << low) - u64::from(low) - 1 + most(inputs, outputs, low);
     fn most(inputs: u32, outputs: u32, low: u32) -> u64 {
@@ -46,7 +46,7 @@ proptest! {
             prop_assert_eq!(&eval_bits(&circuit, &inputs), &expected);
         }
         prop_assert_eq!(lowered.digest() == circuit.digest(), circuit.tables().is_empty());
-        // What is lowered keeps the rules of circuits.
+        // A lowered circuit keeps the rules of circuits.
         let (inputs, outputs) = (lowered.inputs().to_vec(), lowered.outputs().to_vec());
         Circuit::new("again", inputs, outputs, lowered.components().to_vec()).unwrap();
     }

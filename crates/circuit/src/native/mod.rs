@@ -48,10 +48,10 @@ pub use write::write;
 
 use crate::{CircuitError, Type};
 
-/// How every file begins. The first byte is in no text.
+/// Every file begins with these bytes. The first one occurs in no text.
 const MAGIC: [u8; 4] = *b"\x89SBC";
 
-/// The version that is written.
+/// The version that is written now.
 const VERSION: u8 = 2;
 
 /// The oldest version that is read, which has no repeats.
@@ -60,8 +60,8 @@ const OLDEST: u8 = 1;
 /// How deep types may be nested.
 const MAX_DEPTH: usize = 64;
 
-/// How many values a type may hold beyond its bits: those without bits cost no memory in a circuit,
-/// but time whenever a value is read or shown.
+/// How many values a type may hold beyond its bits: values without bits take no memory in a
+/// circuit, but time whenever a value is read or shown.
 const MAX_EMPTY: u64 = 1 << 16;
 
 /// How many inputs all components may have together, and how many outputs.
@@ -70,12 +70,12 @@ const MAX_PORTS: u64 = 1 << 26;
 /// How many wires all components may have together: calls and repeats write many in a few bytes.
 const MAX_WIRES: u64 = 1 << 30;
 
-/// Whether bytes begin as files of this format do, in any version.
+/// Returns whether the bytes begin like a file of this format, in any version.
 pub fn is_native(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// The kinds of steps, as their bytes tell them.
+/// The kinds of steps, as their bytes encode them.
 mod kind {
     pub(super) const XOR: u8 = 0;
     pub(super) const AND: u8 = 1;
@@ -115,7 +115,7 @@ impl Ports {
         Ok(())
     }
 
-    /// Adds those of a component, or of a part of it.
+    /// Adds the inputs and outputs of a component, or of a part of it.
     fn add(&mut self, inputs: u64, outputs: u64) -> Result<(), CircuitError> {
         self.inputs = self.inputs.saturating_add(inputs);
         self.outputs = self.outputs.saturating_add(outputs);
@@ -130,7 +130,8 @@ impl Ports {
     }
 }
 
-/// Refuses types that hold too many values without bits; those that are too deep are not read.
+/// Refuses types that hold too many values without bits; types that are too deep are not read at
+/// all.
 fn check_type(ty: &Type) -> Result<(), CircuitError> {
     if values(ty) > ty.width().saturating_add(MAX_EMPTY) {
         return Err(CircuitError::invalid("a type holds too many values without bits"));
@@ -138,7 +139,7 @@ fn check_type(ty: &Type) -> Result<(), CircuitError> {
     Ok(())
 }
 
-/// How many values are in a type, with those that hold others.
+/// Returns how many values are in a type, including those that hold others.
 fn values(ty: &Type) -> u64 {
     let sum = |parts: &[Type]| parts.iter().map(values).fold(0, u64::saturating_add);
     match ty {
@@ -154,7 +155,7 @@ fn values(ty: &Type) -> u64 {
     }
 }
 
-/// How deep a type is nested: 1 for a number.
+/// Returns how deep a type is nested: 1 for a number.
 fn depth(ty: &Type) -> usize {
     let deepest = |parts: &[Type]| parts.iter().map(depth).max().unwrap_or(0);
     1 + match ty {

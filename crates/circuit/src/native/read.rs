@@ -14,8 +14,8 @@ type Result<T> = std::result::Result<T, CircuitError>;
 ///
 /// # Errors
 /// [`CircuitError::Invalid`], with the place in the file, when the bytes are not a file of a
-/// version that is read, are beyond the limits of the [format](super), go on after the circuit, or
-/// are not a valid circuit.
+/// supported version, exceed the limits of the [format](super), continue after the circuit, or are
+/// not a valid circuit.
 pub fn read(bytes: &[u8]) -> Result<Circuit> {
     if !is_native(bytes) {
         return Err(CircuitError::invalid("the file does not begin as an .sbc file does"));
@@ -73,7 +73,7 @@ impl Reader<'_> {
             }
             number |= bits << shift;
             if byte < 0x80 {
-                // One reading, one writing: a last byte of 0 adds nothing.
+                // Each number has one encoding: a last byte of 0 would add nothing.
                 let overlong = byte == 0 && shift > 0;
                 return if overlong { Err(self.error("an overlong number")) } else { Ok(number) };
             }
@@ -89,7 +89,7 @@ impl Reader<'_> {
         Ok(self.small::<u16>()?.into())
     }
 
-    /// A number by its difference from the expected one.
+    /// Reads a number by its difference from the expected one.
     fn difference(&mut self, expected: u32) -> Result<u32> {
         let number = self.number()?;
         let difference = (number >> 1) as i64 ^ -((number & 1) as i64);
@@ -109,7 +109,8 @@ impl Reader<'_> {
         Ok(text.to_string())
     }
 
-    /// A list whose items take at least a byte each; memory grows with the bytes that are read.
+    /// Reads a list whose items take at least a byte each; memory grows with the bytes that are
+    /// read.
     fn list<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let count = self.number()?;
         self.items(count, item)
@@ -132,7 +133,7 @@ impl Reader<'_> {
         Ok(ty)
     }
 
-    /// A type that is nested at most so deep.
+    /// Reads a type that is nested at most this deep.
     fn ty(&mut self, depth: usize) -> Result<Type> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(self.error("a type is nested too deep"));
@@ -268,7 +269,7 @@ impl Reader<'_> {
 
     fn outputs(&mut self) -> Result<Vec<Wire>> {
         let ranges = self.ranges()?;
-        // Counted before they are made: a run of any length takes a few bytes.
+        // Counted before they are expanded: a run of any length takes only a few bytes.
         ranges.iter().try_for_each(|range| self.ports.add(0, u64::from(range.len)))?;
         let mut outputs = Vec::new();
         for WireRange { first, len } in ranges {
@@ -278,7 +279,7 @@ impl Reader<'_> {
         Ok(outputs)
     }
 
-    /// A step; `next` has the wire, the call, the look-up and the repeat that come next.
+    /// Reads a step; the array has the wire, the call, the look-up and the repeat that come next.
     fn step(&mut self, [wire, call, lookup, repeat]: &mut [u32; 4]) -> Result<Step> {
         let byte = self.byte()?;
         let kind = byte & kind::MASK;

@@ -14,7 +14,7 @@ fn named(name: &str) -> Circuit {
     builtin::by_name(name).expect("a built-in circuit")
 }
 
-/// A circuit of one input and one output of this type, side by side, without gates.
+/// Returns a circuit of one input and one output of this type, without gates.
 fn of_type(ty: Type) -> Circuit {
     let width = ty.width() as u32;
     let outputs = (0..width).collect();
@@ -29,7 +29,8 @@ fn refused(bytes: &[u8], reason: &str) {
     assert!(error.contains(reason), "{error}");
 }
 
-/// A file of a circuit without ports whose only component is made of these bytes, after its name.
+/// Returns a file of a circuit without ports whose only component is made of these bytes, after its
+/// name.
 fn with_component(component: &[u8]) -> Vec<u8> {
     [&MAGIC[..], &[VERSION, 0, 0, 0, 0, 0, 1, 0], component].concat()
 }
@@ -153,7 +154,7 @@ fn the_oldest_version_is_read() {
     let circuit = read(&bytes.concat()).expect("a circuit");
     assert_eq!(crate::eval_bits(&circuit, &[true]), [true]);
     assert_eq!(read(&written(&circuit)).expect("a circuit"), circuit);
-    // The same bytes are no file of the present version, and repeats are none of the oldest.
+    // The same bytes are not a file of the present version, and the oldest version has no repeats.
     let mut newer = bytes.concat();
     newer[4] = VERSION;
     assert!(read(&newer).is_err());

@@ -1,4 +1,4 @@
-//! Writing.
+//! Writes files.
 
 use std::io::{self, Write};
 
@@ -7,11 +7,11 @@ use crate::{
     Circuit, CircuitError, Component, Failure, Receivers, RepeatArg, Step, Type, WireRange,
 };
 
-/// Writes a circuit with everything that it has, in small pieces: give it a buffer.
+/// Writes a circuit with everything that it has, in small pieces: pass a buffered writer.
 ///
 /// # Errors
 /// Those of `out`, and [`io::ErrorKind::InvalidInput`] with a [`CircuitError`] inside when the
-/// circuit is beyond the limits of the [format](super).
+/// circuit exceeds the limits of the [format](super).
 pub fn write(circuit: &Circuit, out: impl Write) -> io::Result<()> {
     check(circuit).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
     let mut to = Writer { out };
@@ -83,7 +83,7 @@ impl<W: Write> Writer<W> {
         numbers.into_iter().try_for_each(|number| self.number(number.into()))
     }
 
-    /// How far a number is from the expected one.
+    /// Writes the difference of a number from the expected one.
     fn difference(&mut self, number: u32, expected: u32) -> io::Result<()> {
         let difference = i64::from(number) - i64::from(expected);
         self.number((difference << 1 ^ difference >> 63) as u64)
@@ -231,7 +231,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// A step with its operands and its result, which usually is the next one.
+    /// Writes a step with its operands and its result, which is usually the next wire.
     fn gate(&mut self, kind: u8, operands: &[u32], out: u32, next: &mut u32) -> io::Result<()> {
         let mut distances = operands.iter().map(|wire| out.wrapping_sub(*wire)).peekable();
         let short = distances.next_if(|distance| (1..=kind::LONGEST).contains(distance));
@@ -247,7 +247,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// What the next step of each kind writes or names, unless it says something else.
+/// What the next step of each kind writes or names by default.
 struct Next {
     wire: u32,
     call: u32,

@@ -54,7 +54,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Circuit, CircuitError> {
     reader.finish()
 }
 
-/// Adds the words of a line; whether it goes on in the next one.
+/// Adds the words of a line; returns whether it continues on the next one.
 fn push_words<'a>(line: &'a [u8], words: &mut Vec<&'a [u8]>) -> bool {
     let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii_end();
     let (line, goes_on) = match line.strip_suffix(b"\\") {
@@ -208,8 +208,8 @@ impl<'a> Reader<'a> {
         self.netlist.finish(&model, inputs, outputs, name_of)
     }
 
-    /// Ports of these bits: `a[0]` to `a[n − 1]`, in any order, are one port `a` if there is no
-    /// other bit `a`; every other bit is a port.
+    /// Groups bits into ports: `a[0]` to `a[n − 1]`, in any order, are one port `a` if there is no
+    /// other bit `a`; every other bit is a port of its own.
     fn ports(&mut self, bits: &[&'a [u8]]) -> Result<Vec<Port>, CircuitError> {
         let mut names = Vec::with_capacity(bits.len());
         let mut words: HashMap<&str, Vec<(usize, Net)>> = HashMap::new();
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
             let net = self.net(bit)?;
             let name = std::str::from_utf8(bit).map_err(|_| self.error("a name is not UTF-8"))?;
             let (word, index) = indexed(name).map_or((name, None), |(w, i)| (w, Some(i)));
-            // A bit without an index is never the 0th of a word.
+            // A bit without an index is never bit 0 of a word.
             words.entry(word).or_default().push((index.unwrap_or(usize::MAX), net));
             names.push((name, word, net));
         }
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
         for (name, word, net) in names {
             match words.get_mut(word) {
                 Some(bits) if whole(bits) => {
-                    // The first bit brings the word, the others find it gone.
+                    // The first bit takes the whole word, so the others find nothing.
                     let nets: Vec<Net> = bits.drain(..).map(|(_, net)| net).collect();
                     if !nets.is_empty() {
                         ports.push(Port { name: word.to_string(), signed: false, nets });
@@ -242,10 +242,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// `a[3]` as `a` and 3.
+/// Splits `a[3]` into `a` and 3.
 fn indexed(name: &str) -> Option<(&str, usize)> {
     let (word, index) = name.strip_suffix(']')?.rsplit_once('[')?;
     let number: usize = index.parse().ok()?;
-    // Not 03, +3.
+    // Refuses 03 and +3.
     (!word.is_empty() && number.to_string() == index).then_some((word, number))
 }

@@ -10,11 +10,11 @@ const MOST: usize = Table::MAX_INPUTS as usize;
 pub(super) struct Cover {
     pub(super) inputs: Vec<Net>,
     pub(super) output: Net,
-    /// What the rows say: the inputs for which the output is 1, or those for which it is 0.
+    /// Whether the rows list the inputs for which the output is 1, or those for which it is 0.
     value: Option<bool>,
-    /// For few inputs: which combinations are covered.
+    /// With few inputs: which combinations are covered.
     covered: Vec<bool>,
-    /// For many: the products.
+    /// With many inputs: the products.
     products: Vec<Net>,
 }
 
@@ -27,7 +27,7 @@ impl Cover {
     /// Adds a row.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The reason why the row is invalid.
     pub(super) fn row(
         &mut self,
         netlist: &mut Netlist,
@@ -81,7 +81,7 @@ impl Cover {
 
     /// Ends the cover, which drives its output.
     pub(super) fn finish(self, netlist: &mut Netlist) -> Result<(), CircuitError> {
-        // Without rows it is 0.
+        // Without rows the output is 0.
         let value = self.value.unwrap_or(true);
         if self.inputs.len() > MOST {
             let sum = tree(netlist, self.products, OR)?;
@@ -93,7 +93,7 @@ impl Cover {
     }
 }
 
-/// A product or sum of nets, as flat as can be.
+/// Builds a product or sum of nets, as flat as possible.
 fn tree(netlist: &mut Netlist, mut nets: Vec<Net>, truth: u8) -> Result<Net, CircuitError> {
     while nets.len() > 1 {
         let pairs = nets.chunks(2).map(|pair| match *pair {
@@ -108,7 +108,7 @@ fn tree(netlist: &mut Netlist, mut nets: Vec<Net>, truth: u8) -> Result<Net, Cir
     }
 }
 
-/// A function of at most eight nets by its truth table.
+/// Builds a function of at most eight nets from its truth table.
 fn of_truth(
     netlist: &mut Netlist,
     truth: &[bool],

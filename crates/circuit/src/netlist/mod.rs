@@ -1,4 +1,4 @@
-//! Netlists of other programs: cells that name their wires, in any order.
+//! Netlists of other programs: cells, in any order, that name their wires.
 //!
 //! A [`Netlist`] collects cells; [`Netlist::finish`] orders them, by a walk from the outputs that
 //! needs no stack of its own, and gives them to the builder, which folds constants and merges
@@ -31,7 +31,7 @@ enum Function {
     },
     /// Bit `a + 2b` is the result for the operands `a` and `b`.
     Binary(u8),
-    /// Of the operands s, x, y: x if s is 1, else y.
+    /// With operands s, x, y: x if s is 1, else y.
     Select,
     /// A look-up in the table with this number, of one output.
     Lookup(u32),
@@ -90,7 +90,7 @@ struct Netlist {
 }
 
 impl Netlist {
-    /// A new net without a driver.
+    /// Adds a net without a driver.
     fn net(&mut self) -> Result<Net, CircuitError> {
         if self.drivers.len() >= MAX_NETS {
             return Err(CircuitError::invalid("the netlist has more than 2^30 nets"));
@@ -99,12 +99,12 @@ impl Netlist {
         Ok(self.drivers.len() as Net - 1)
     }
 
-    /// Makes a net an input; false when it is driven already.
+    /// Makes a net an input; returns false if it already has a driver.
     fn input(&mut self, net: Net) -> bool {
         self.drive(net, Driver::Input)
     }
 
-    /// Makes a cell the driver of a net; false when it is driven already.
+    /// Makes a cell the driver of a net; returns false if it already has one.
     fn cell(&mut self, function: Function, operands: &[Net], out: Net) -> bool {
         let driver = Driver::Cell(self.cells.len() as u32);
         let (first, count) = (self.operands.len(), operands.len());
@@ -122,7 +122,7 @@ impl Netlist {
         old == Driver::Nothing
     }
 
-    /// A cell with a net of its own.
+    /// Adds a cell that drives a new net.
     fn fresh(&mut self, function: Function, operands: &[Net]) -> Result<Net, CircuitError> {
         let net = self.net()?;
         self.cell(function, operands, net);
@@ -137,7 +137,7 @@ impl Netlist {
         })
     }
 
-    /// The circuit; `name_of` says what a net is called, for errors.
+    /// Returns the circuit; `name_of` gives the name of a net, for errors.
     fn finish(
         self,
         name: &str,
@@ -174,7 +174,7 @@ impl Netlist {
         builder.finish()
     }
 
-    /// The value of a net, after those of all nets that it depends on.
+    /// Returns the value of a net, after those of all nets that it depends on.
     fn value(&self, gates: &mut Gates, bits: &mut [Option<Bit>], net: Net) -> Result<Bit, Problem> {
         let mut path = vec![net];
         let mut open = HashSet::new();
@@ -224,7 +224,7 @@ impl Netlist {
     }
 }
 
-/// A function of two bits by its truth table: at most one AND.
+/// Builds a function of two bits from its truth table, with at most one AND.
 fn binary(gates: &mut Gates, truth: u8, a: Bit, b: Bit) -> Bit {
     let at = |i: u32| truth >> i & 1 == 1;
     // Its algebraic normal form: one ⊕ ca·a ⊕ cb·b ⊕ cab·ab.
@@ -240,7 +240,7 @@ fn binary(gates: &mut Gates, truth: u8, a: Bit, b: Bit) -> Bit {
     not_if(gates.xor_bit(a, b), one)
 }
 
-/// A name of a file as it may be shown: escaped, and cut when long.
+/// Returns a name from a file in a form fit for messages: escaped, and cut if long.
 fn shown(name: &str) -> String {
     const SHOWN: usize = 60;
     let mut text: String = name.chars().take(SHOWN).flat_map(char::escape_debug).collect();

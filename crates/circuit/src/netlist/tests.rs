@@ -17,7 +17,7 @@ fn bits(value: u32, n: usize) -> Vec<bool> {
     (0..n).map(|i| value >> i & 1 == 1).collect()
 }
 
-/// A BLIF file of one cover.
+/// Returns a BLIF file of one cover.
 fn cover(inputs: usize, rows: &[String], value: u8) -> String {
     let names: Vec<String> = (0..inputs).map(|i| format!("x[{i}]")).collect();
     let names = names.join(" ");
@@ -25,7 +25,7 @@ fn cover(inputs: usize, rows: &[String], value: u8) -> String {
     format!(".model m\n.inputs {names}\n.outputs y\n.names {names} y\n{rows}.end\n")
 }
 
-/// A netlist of one module with these ports and cells.
+/// Returns a netlist of one module with these ports and cells.
 fn json(ports: &str, cells: &str) -> String {
     format!(
         r#"{{"creator": "Yosys", "modules": {{"m": {{"attributes": {{}}, "ports": {{{ports}}},

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor
 use super::{AND, Function, Net, Netlist, OR, Port, shown};
 use crate::{Circuit, CircuitError};
 
-/// How to get a netlist of cells that are known.
+/// How to get a netlist of supported cells.
 const HINT: &str = "run `synth -flatten; abc -g AND,XOR; opt_clean` before `write_json`";
 
 /// Reads a file.
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Circuit, CircuitError> {
         };
         let bits = port.bits.iter().map(|bit| nets.of(bit, &|| format!("port {}", shown(&name))));
         let bits = bits.collect::<Result<Vec<Net>, _>>()?;
-        // A port of no bits is none.
+        // A port without bits is left out.
         if !bits.is_empty() {
             ports.push(Port { name, signed: port.signed.0, nets: bits });
         }
@@ -59,7 +59,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Circuit, CircuitError> {
     nets.netlist.finish(&name, inputs, outputs, name_of)
 }
 
-/// The only module, or the one that is marked as the top.
+/// Returns the only module, or the one that is marked as the top.
 fn top(mut modules: Vec<(String, Module)>) -> Result<(String, Module), CircuitError> {
     if modules.len() > 1 {
         modules.retain(|(_, module)| module.attributes.is_top);
@@ -201,7 +201,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
     }
 }
 
-/// The attributes of a module, of which one matters.
+/// The attributes of a module, only one of which matters.
 #[derive(Default)]
 struct Attributes {
     is_top: bool,
@@ -233,7 +233,7 @@ impl<'de> Deserialize<'de> for Attributes {
     }
 }
 
-/// A number, or its binary digits in a text: set unless it is 0.
+/// A flag, written as a number or as binary digits in a string: set unless it is 0.
 #[derive(Clone, Copy, Default)]
 struct Flag(bool);
 

@@ -1,16 +1,16 @@
 //! Small functions by their multiplicative complexity: how many ANDs they need.
 //!
-//! A function's algebraic normal form without its affine part names its class, as far as it matters
-//! here. The base knows
+//! A function's algebraic normal form without its affine part determines its class, as far as
+//! needed here. The base knows
 //! - quadratic forms in any number of variables: half their rank (Dickson; Mirwald and Schnorr);
-//! - functions of four variables, all found by search once: those of degree 4 are the product of
+//! - functions of four variables, all found once by search: those of degree 4 are the product of
 //!   two functions with one AND each;
 //! - functions that depend on four linear forms and an affine one, whatever their variables: their
 //!   linear structures give the forms;
 //! - functions that one more AND splits into two of these: f = l · (f₀ ⊕ f₁) ⊕ f₀ for a linear form
 //!   l.
 //!
-//! The first three are best; the last is the best such split.
+//! The first three are optimal; the last is the best such split.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use super::tables::{
     AFFINE, PROJECTIONS, VARIABLES, degree, exchanged, normal_form, restricted, shifted,
 };
 
-/// A linear form of four variables, as a truth table.
+/// Returns a linear form of four variables, as a truth table.
 fn linear(form: Form) -> u64 {
     (0..4).filter(|i| form >> i & 1 == 1).fold(0, |sum, i| sum ^ PROJECTIONS[i])
 }
@@ -46,7 +46,7 @@ static FOUR: LazyLock<HashMap<u64, Chain>> = LazyLock::new(|| {
             }
         }
     }
-    // Functions with one AND, each but for a constant, in an order that is always the same.
+    // Functions with one AND, each up to a constant, in a fixed order.
     let mut single: BTreeMap<u64, ([Form; 2], Form)> = BTreeMap::new();
     for pair in pairs() {
         let one = linear(pair[0]) & linear(pair[1]);
@@ -81,23 +81,23 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// How many ANDs a function takes, if that is known and less than `below`.
+    /// Returns how many ANDs a function takes, if that is known and less than `below`.
     pub(super) fn cost(&mut self, function: u64, below: u32) -> Option<u32> {
         let form = normal_form(function) & !AFFINE;
-        // Functions of degree d take d - 1 ANDs at least.
+        // Functions of degree d take at least d - 1 ANDs.
         if degree(form) > below {
             return None;
         }
         let chain = match self.simple_of(form) {
             Some(chain) => chain,
-            // What is not simple takes three ANDs at least.
+            // Functions that are not simple take at least three ANDs.
             None if below > 3 => self.split_of(form)?,
             None => return None,
         };
         Some(chain.cost()).filter(|cost| *cost < below)
     }
 
-    /// The chain of a function.
+    /// Returns the chain of a function.
     pub(super) fn chain(&mut self, function: u64) -> Option<Chain> {
         let form = normal_form(function) & !AFFINE;
         let chain = self.simple_of(form).or_else(|| self.split_of(form))?;
@@ -115,7 +115,7 @@ impl Base {
     }
 }
 
-/// The chain of a quadratic function, or of one of four linear forms.
+/// Returns the chain of a quadratic function, or of one of four linear forms.
 fn simple(function: u64) -> Option<Chain> {
     let form = normal_form(function) & !AFFINE;
     if let Some(quadratic) = Quadratic::of(form) {
@@ -126,13 +126,13 @@ fn simple(function: u64) -> Option<Chain> {
     FOUR.get(&key)?.clone().with(&forms).made(function)
 }
 
-/// A function of at most four variables and the linear forms to put in their place, which make it
-/// this function up to an affine one; none if it takes more.
+/// Returns a function of at most four variables and the linear forms to substitute for them, which
+/// give this function up to an affine one; `None` if it takes more.
 ///
 /// If f(x) ⊕ f(x ⊕ a) is constant for all x, then a is a linear structure. Up to an affine function
 /// f depends only on x modulo all of them.
 fn without_structures(function: u64) -> Option<(u64, [Form; VARIABLES])> {
-    // The structures in reduced echelon form: each with a variable that no other one has.
+    // The structures in reduced echelon form: each has a variable that no other one has.
     let mut basis: Vec<(usize, usize)> = Vec::new();
     for a in 1..64usize {
         let a = basis.iter().fold(a, |a, &(pivot, b)| if a >> pivot & 1 == 1 { a ^ b } else { a });
@@ -162,7 +162,8 @@ fn without_structures(function: u64) -> Option<(u64, [Form; VARIABLES])> {
     Some((reduced, forms))
 }
 
-/// The best chain that one AND with a linear form splits into two simple functions.
+/// Returns the best chain for a function that one AND with a linear form splits into two simple
+/// ones.
 fn split(function: u64) -> Option<Chain> {
     let mut best: Option<Chain> = None;
     for form in 1..64u16 {
@@ -191,11 +192,11 @@ fn split(function: u64) -> Option<Chain> {
     best
 }
 
-/// A quadratic form without its affine part: for each variable the ones that it is multiplied with.
+/// A quadratic form without its affine part: for each variable, those that it is multiplied with.
 struct Quadratic([u8; VARIABLES]);
 
 impl Quadratic {
-    /// The chain of the form, up to an affine function.
+    /// Returns the chain of the form, up to an affine function.
     fn chain(self) -> Chain {
         let mut chain = Chain::default();
         for (a, b) in self.factors() {
@@ -221,7 +222,7 @@ impl Quadratic {
         Some(Quadratic(neighbours))
     }
 
-    /// Products of linear forms whose sum it is but for an affine part, as few as can be (Dickson).
+    /// Returns the fewest products of linear forms whose sum it is up to an affine part (Dickson).
     fn factors(mut self) -> Vec<(u8, u8)> {
         let mut factors = Vec::new();
         while let Some(i) = (0..VARIABLES).find(|&i| self.0[i] != 0) {
@@ -252,7 +253,7 @@ mod tests {
     use crate::builder::{Builder, and_count};
     use crate::{Receivers, Type, reference};
 
-    /// Writes the function and compares it with its truth table; its AND gates.
+    /// Writes the function and compares it with its truth table; returns its AND gates.
     fn check(variables: u32, function: u64) -> u64 {
         let mut b = Builder::new("f");
         let x = b.input("x", Type::Uint(variables), 0);
@@ -270,7 +271,7 @@ mod tests {
         and_count(&circuit)
     }
 
-    /// The truth table of fewer variables as one of six.
+    /// Returns the truth table of fewer variables as one of six.
     fn repeated(table: u64, variables: u32) -> u64 {
         (variables..6).fold(table, |table, v| table | table << (1 << v))
     }

@@ -1,4 +1,4 @@
-//! Straight lines of ANDs between linear forms: how a small function is written.
+//! Chains of ANDs of linear forms, by which small functions are written.
 
 use crate::builder::bit::Bit;
 use crate::builder::gates::Gates;
@@ -11,12 +11,12 @@ pub(super) type Form = u16;
 /// The constant 1 as a form.
 const ONE: Form = 1 << 15;
 
-/// A variable as a form.
+/// Returns a variable as a form.
 pub(super) fn variable(i: usize) -> Form {
     1 << i
 }
 
-/// A product as a form.
+/// Returns a product as a form.
 pub(super) fn product(i: usize) -> Form {
     1 << (VARIABLES + i)
 }
@@ -29,12 +29,12 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// How many ANDs it takes.
+    /// Returns how many ANDs it takes.
     pub(super) fn cost(&self) -> u32 {
         self.ands.len() as u32
     }
 
-    /// The truth table of what it computes.
+    /// Returns the truth table of what it computes.
     pub(super) fn table(&self) -> u64 {
         let mut products = Vec::with_capacity(self.ands.len());
         for &[a, b] in &self.ands {
@@ -50,8 +50,8 @@ impl Chain {
         if form & ONE != 0 { !sum } else { sum }
     }
 
-    /// The same products with the result that makes it this function; none if they differ by more
-    /// than an affine function.
+    /// Keeps the products and sets the result that makes it this function; returns `None` if they
+    /// differ by more than an affine function.
     pub(super) fn made(mut self, function: u64) -> Option<Chain> {
         let rest = normal_form(function ^ self.table());
         if rest & !AFFINE != 0 {
@@ -66,7 +66,7 @@ impl Chain {
         Some(self)
     }
 
-    /// The chain with forms in the place of its variables.
+    /// Substitutes forms for the variables.
     pub(super) fn with(mut self, forms: &[Form; VARIABLES]) -> Chain {
         let replace = |form: Form| {
             (0..VARIABLES)
@@ -78,7 +78,7 @@ impl Chain {
         self
     }
 
-    /// Adds another chain's products after these; the form of its result.
+    /// Adds another chain's products after these; returns the form of its result.
     pub(super) fn append(&mut self, other: &Chain) -> Form {
         let before = self.ands.len();
         let moved = |form: Form| form & (ONE | 0x3f) | (form & !ONE & !0x3f) << before;
@@ -86,7 +86,7 @@ impl Chain {
         moved(other.result)
     }
 
-    /// Adds a product; its form.
+    /// Adds a product; returns its form.
     pub(super) fn and(&mut self, a: Form, b: Form) -> Form {
         self.ands.push([a, b]);
         product(self.ands.len() - 1)

@@ -26,13 +26,14 @@ pub(super) struct Replacement {
 struct Cut {
     len: u8,
     leaves: [Wire; VARIABLES],
-    /// A bit for each leaf, by its number modulo 64: there are at least as many leaves as bits.
+    /// The bit of each leaf, its number modulo 64, is set: there are at least as many leaves as
+    /// bits.
     bits: u64,
     function: u64,
 }
 
 impl Cut {
-    /// The wire as its own leaf.
+    /// Returns the wire as its own leaf.
     fn of(wire: Wire) -> Cut {
         let mut leaves = [0; VARIABLES];
         leaves[0] = wire;
@@ -43,7 +44,7 @@ impl Cut {
         &self.leaves[..self.len as usize]
     }
 
-    /// The leaves of a gate with these cuts of its operands; none if there are too many.
+    /// Returns the leaves of a gate with these cuts of its operands; `None` if there are too many.
     fn merge(&self, other: &Cut) -> Option<Cut> {
         let bits = self.bits | other.bits;
         let (mut leaves, mut len) = ([0; VARIABLES], 0);
@@ -66,7 +67,7 @@ impl Cut {
         Some(Cut { len: len as u8, leaves, bits, function: 0 })
     }
 
-    /// The function with the leaves of a larger cut as its variables.
+    /// Returns the function with the leaves of a larger cut as its variables.
     fn over(&self, cut: &Cut) -> u64 {
         let mut function = self.function;
         let mut place = usize::from(cut.len);
@@ -82,10 +83,10 @@ impl Cut {
     }
 }
 
-/// The gate that writes each wire, as far as cuts go through it.
+/// The gate that writes a wire, if cuts can go through it.
 #[derive(Clone, Copy)]
 enum Node {
-    /// An input, or what a call or a look-up gives.
+    /// An input, or an output of a call or a look-up.
     Leaf,
     Gate(Wire, Wire, bool),
 }
@@ -96,8 +97,8 @@ struct Cone<'a> {
 }
 
 impl Cone<'_> {
-    /// Takes a wire's use of its operands away, and theirs if nothing else uses them, down to the
-    /// leaves; the wires that go, and how many of them are ANDs.
+    /// Removes a wire's use of its operands, and theirs if nothing else uses them, down to the
+    /// leaves. Adds the wires that go to `gone`, and returns how many of them are ANDs.
     fn take(&mut self, root: Wire, leaves: &[Wire], gone: &mut Vec<Wire>) -> u32 {
         let mut ands = 0;
         gone.push(root);
@@ -120,7 +121,7 @@ impl Cone<'_> {
         ands
     }
 
-    /// Undoes it.
+    /// Undoes [`Self::take`].
     fn give_back(&mut self, gone: &[Wire]) {
         for &wire in gone {
             if let Node::Gate(a, b, _) = self.nodes[wire as usize] {
@@ -131,7 +132,7 @@ impl Cone<'_> {
     }
 }
 
-/// The replacements that save ANDs, in the order of their steps. No cone overlaps another.
+/// Returns the replacements that save ANDs, in the order of their steps. No cone overlaps another.
 pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement> {
     let wires = component.wires as usize;
     let mut nodes = vec![Node::Leaf; wires];
@@ -167,7 +168,7 @@ pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement>
     }
     component.outputs.iter().for_each(|&wire| uses[wire as usize] += 1);
     let mut cone = Cone { nodes: &nodes, uses };
-    // A wire that went, and one that another cone's replacement needs.
+    // Which wires are gone, and which ones the replacements of other cones need.
     let (mut gone, mut needed) = (vec![false; wires], vec![false; wires]);
     let mut chosen = Vec::new();
     let mut numbers = vec![0u32; wires];
@@ -221,7 +222,7 @@ struct Cuts {
 }
 
 impl Cuts {
-    /// The cuts of these gates, in the order of their steps; all other wires are leaves.
+    /// Enumerates the cuts of these gates, in the order of their steps; all other wires are leaves.
     /// `numbers` has room for every wire, and is all zero before and after.
     fn new(nodes: &[Node], order: &[Wire], numbers: &mut [u32]) -> Cuts {
         let mut cuts = Cuts { all: Vec::new(), places: Vec::with_capacity(order.len()) };

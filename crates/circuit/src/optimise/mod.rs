@@ -1,11 +1,10 @@
 //! Fewer AND gates for the same function.
 //!
-//! Every component is rewritten with constants folded, equal gates merged and dead ones left
-//! out. Then *cuts* are rewritten, round by round: a wire is a function of a few others, its
-//! leaves; if that function has a circuit with fewer ANDs than would go with the wire's cone, it
-//! replaces the cone. XORs are free, so functions that differ by an affine one cost the same
-//! (`affine`). Programs of the language are rewritten so while they are built
-//! ([`rewrite::Rewriter`]).
+//! Every component is rewritten with constants folded, equal gates merged and dead ones left out.
+//! Then *cuts* are rewritten, round by round: a wire is a function of a few others, its leaves; if
+//! that function has a circuit with fewer ANDs than would go with the wire's cone, it replaces the
+//! cone. XORs are free, so functions that differ by an affine one cost the same (`affine`).
+//! Programs of the language are rewritten this way while they are built ([`rewrite::Rewriter`]).
 //!
 //! Gates stay in their components, and a round that saves nothing is dropped, so the result never
 //! has more AND gates.
@@ -23,13 +22,13 @@ use rewrite::write;
 use crate::builder::{Builder, ComponentBuilder, Subcircuit, Word, and_count};
 use crate::{Circuit, CircuitError, Component};
 
-/// Components with more steps are folded and merged, but their cuts are not rewritten.
+/// In components with more steps, gates are folded and merged, but cuts are not rewritten.
 pub const MAX_STEPS: usize = 1 << 22;
 
-/// Rounds of rewriting at most; mostly the third finds nothing.
+/// The most rounds of rewriting; usually the third finds nothing.
 const ROUNDS: usize = 8;
 
-/// The same function with fewer AND gates, or as many. Ports stay as they are.
+/// Returns the same function with at most as many AND gates. Ports stay as they are.
 ///
 /// # Errors
 /// [`CircuitError::Invalid`] when a component has more wires than the builder numbers.
@@ -46,7 +45,7 @@ pub fn optimise(circuit: &Circuit) -> Result<Circuit, CircuitError> {
         }
         best = next;
     }
-    // What folding and merging cannot do better is left as it was.
+    // A circuit that folding and merging do not improve stays as it was.
     Ok(if and_count(&best) < and_count(circuit) { best } else { circuit.clone() })
 }
 

@@ -15,8 +15,8 @@ pub(crate) struct Rewriter {
 }
 
 impl Rewriter {
-    /// Writes a component's steps with fewer AND gates, its inputs being these; gives its outputs.
-    /// None, and writes nothing, if no cut can be replaced.
+    /// Writes a component's steps with fewer AND gates, on these inputs; returns its outputs.
+    /// Writes nothing and returns `None` if no cut can be replaced.
     pub(crate) fn rewrite(
         &mut self,
         g: &mut Gates,
@@ -30,7 +30,7 @@ impl Rewriter {
     }
 }
 
-/// Writes a component's steps, which call these parts and look up in these tables; gives its
+/// Writes a component's steps, which call these parts and look up in these tables; returns its
 /// outputs.
 pub(super) fn write(
     g: &mut Gates,
@@ -100,7 +100,7 @@ pub(super) fn write(
     component.outputs.iter().map(|&wire| bits[wire as usize]).collect()
 }
 
-/// Writes a repeat of this part, `bits` being the component's wires.
+/// Writes a repeat of this part; `bits` are the component's wires.
 fn write_repeat(
     g: &mut Gates,
     component: &Component,

@@ -16,7 +16,7 @@ pub(super) const PROJECTIONS: [u64; VARIABLES] = [
     0xffff_ffff_0000_0000,
 ];
 
-/// The algebraic normal form of a truth table, or the other way round: bit i is the monomial of the
+/// Converts a truth table to its algebraic normal form, or back: bit i is the monomial of the
 /// variables in i.
 pub(super) fn normal_form(mut table: u64) -> u64 {
     for (variable, projection) in PROJECTIONS.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(super) fn normal_form(mut table: u64) -> u64 {
     table
 }
 
-/// The degree of an algebraic normal form.
+/// Returns the degree of an algebraic normal form.
 pub(super) fn degree(form: u64) -> u32 {
     // The monomials of each degree.
     const MONOMIALS: [u64; 7] = {
@@ -40,7 +40,7 @@ pub(super) fn degree(form: u64) -> u32 {
     (0..7).rev().find(|&degree| form & MONOMIALS[degree] != 0).unwrap_or(0) as u32
 }
 
-/// The function of x ⊕ a.
+/// Returns the function of x ⊕ a.
 pub(super) fn shifted(mut table: u64, a: usize) -> u64 {
     for (variable, projection) in PROJECTIONS.iter().enumerate() {
         if a >> variable & 1 == 1 {
@@ -51,7 +51,7 @@ pub(super) fn shifted(mut table: u64, a: usize) -> u64 {
     table
 }
 
-/// The function with one variable set, which it then does not depend on.
+/// Returns the function with one variable set, on which it then does not depend.
 pub(super) fn restricted(table: u64, variable: usize, value: bool) -> u64 {
     let (projection, by) = (PROJECTIONS[variable], 1 << variable);
     if value {
@@ -63,7 +63,7 @@ pub(super) fn restricted(table: u64, variable: usize, value: bool) -> u64 {
     }
 }
 
-/// The function with two variables exchanged.
+/// Returns the function with two variables exchanged.
 pub(super) fn exchanged(table: u64, i: usize, j: usize) -> u64 {
     let (i, j) = (i.min(j), i.max(j));
     if i == j {

@@ -7,7 +7,7 @@ use crate::builder::{Bit, Gates};
 use crate::builtin::by_name;
 use crate::{Receivers, Type, reference};
 
-/// Evaluates both on inputs that differ from call to call.
+/// Compares both on inputs that differ from call to call.
 fn same_function(one: &Circuit, other: &Circuit, rounds: u64) {
     let width: u64 = one.inputs().iter().map(|input| input.ty.width()).sum();
     let mut state = 1u64;
@@ -70,7 +70,7 @@ fn built_in_circuits_keep_their_function_and_do_not_grow() {
     }
 }
 
-/// A carry of (x ∧ y) ∨ (c ∧ (x ⊕ y)), with three ANDs.
+/// Returns a carry of (x ∧ y) ∨ (c ∧ (x ⊕ y)), with three ANDs.
 fn textbook_carry(g: &mut Gates, x: Bit, y: Bit, carry: Bit) -> Bit {
     let half = g.xor_bit(x, y);
     let both = g.and_bit(x, y);

@@ -7,7 +7,7 @@ use crate::repeat::counter_bit;
 /// A piece of the walk: free operations, then independent AND gates and look-ups.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// What every slot number in the batch counts from.
+    /// The slot from which every slot number in the batch counts.
     pub base: usize,
     /// To be done first, one after the other.
     pub linear: &'a [Linear],
@@ -24,7 +24,7 @@ pub struct Batch<'a> {
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     plan: &'a Plan,
-    /// The calls under way, the main component's first.
+    /// The active calls, the main component's first.
     stack: Vec<Position>,
     /// The copies of the call that is being entered or left.
     copies: Vec<Linear>,
@@ -37,7 +37,7 @@ struct Position {
     frame: usize,
     base: usize,
     segment: usize,
-    /// How many rounds of the repeat at hand are done.
+    /// How many rounds of the current repeat are done.
     round: u32,
     linear: usize,
     and: usize,
@@ -56,15 +56,15 @@ impl<'a> Cursor<'a> {
         Cursor { plan, stack: vec![main], copies: Vec::new(), next_and: 0 }
     }
 
-    /// How many AND gates precede the cursor.
+    /// Returns how many AND gates precede the cursor.
     pub fn ands_done(&self) -> u64 {
         self.next_and
     }
 
-    /// The next batch, or `None` when the walk has ended. Any list of a batch may be empty, but not
-    /// all.
+    /// Returns the next batch, or `None` when the walk has ended. Any list of a batch may be empty,
+    /// but not all.
     ///
-    /// The batch borrows the cursor: copies into and out of calls are made up as the walk goes.
+    /// The batch borrows the cursor: copies into and out of calls are generated during the walk.
     pub fn next_batch(&mut self) -> Option<Batch<'_>> {
         let base = loop {
             let position = self.stack.last_mut()?;
@@ -111,9 +111,8 @@ impl<'a> Cursor<'a> {
         Some(Batch { base, linear, ands: &[], first_and: self.next_and, lookups })
     }
 
-    /// Passes over the next batch that has AND gates, and says how many: what
-    /// [`next_batch`](Cursor::next_batch) would give for it, without what is free before it. `None`
-    /// when there is none.
+    /// Skips to after the next batch that has AND gates, and returns how many it has, as
+    /// [`next_batch`](Cursor::next_batch) would give them. `None` when there is none.
     pub fn skip_ands(&mut self) -> Option<usize> {
         loop {
             let position = self.stack.last_mut()?;
@@ -146,7 +145,7 @@ impl<'a> Cursor<'a> {
     fn copy_arguments(&mut self, caller: &Frame, call: usize) {
         self.copies.clear();
         let mut out = caller.slots;
-        // The callee's inputs lie together, so that only the arguments' own runs cut the copies.
+        // The callee's inputs are contiguous, so only the arguments' own runs split the copies.
         for &Run { first: from, len } in caller.runs_of(&caller.calls[call].args) {
             self.copies.push(Linear::Copy { from, out, len });
             out += len;
@@ -181,7 +180,7 @@ impl<'a> Cursor<'a> {
             };
             for Run { first, len } in slots.part(start, len) {
                 match self.copies.last_mut() {
-                    // Arguments that lie side by side are one copy.
+                    // Adjacent arguments are one copy.
                     Some(Linear::Copy { from, len: before, .. }) if *from + *before == first => {
                         *before += len;
                     }
@@ -199,7 +198,7 @@ impl<'a> Cursor<'a> {
         self.stack.push(Position::start(frame, base));
     }
 
-    /// Goes on after a call or a round that has ended.
+    /// Continues after a call or a round that has ended.
     fn go_on(&mut self) {
         let Some(position) = self.stack.last_mut() else { return };
         let frame = &self.plan.frames[position.frame];
@@ -213,7 +212,7 @@ impl<'a> Cursor<'a> {
         position.segment += 1;
     }
 
-    /// Leaves the frame that has ended, which is returned with the base of its caller; the caller's
+    /// Leaves the frame that has ended, and returns it with the base of its caller; the caller's
     /// position is still at the call. `None` after the last.
     fn leave(&mut self) -> Option<(&'a Frame, usize)> {
         let ended = self.stack.pop()?;
@@ -221,8 +220,8 @@ impl<'a> Cursor<'a> {
         Some((&self.plan.frames[ended.frame], position.base))
     }
 
-    /// Makes the copies of the results of the call or the round that the caller is at, and goes on
-    /// after it; whether there are any.
+    /// Makes the copies of the results of the call or the round that the caller is at, and
+    /// continues after it; returns whether there are any.
     fn copy_results(&mut self, callee: &Frame) -> bool {
         let Some(&Position { frame, segment, round, .. }) = self.stack.last() else { return false };
         let caller: &'a Frame = &self.plan.frames[frame];
@@ -244,8 +243,8 @@ impl<'a> Cursor<'a> {
         !self.copies.is_empty()
     }
 
-    /// Makes copies of results, which lie from slot `base` of the caller on. Both lists have as
-    /// many slots; a copy ends where a run of either does.
+    /// Makes copies of results, which begin at slot `base` of the caller. Both lists have the same
+    /// number of slots; a copy ends where a run of either does.
     fn copy_runs(&mut self, base: u32, sources: &[Run], targets: impl Iterator<Item = Run>) {
         let mut sources = sources.iter();
         let mut source = Run { first: 0, len: 0 };

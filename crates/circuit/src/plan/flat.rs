@@ -1,8 +1,8 @@
-//! Walking a plan as a plain list of gates, for those who number wires themselves.
+//! Walks a plan as a plain list of gates, for callers that number wires themselves.
 
 use super::{And, Batch, Linear, LookupGate, Plan};
 
-/// A gate of the walk; operands are whatever the walker numbers wires by.
+/// A gate of the walk; operands are the walker's numbers of wires.
 pub(crate) enum Gate<'a> {
     Xor(u64, u64),
     And(u64, u64),
@@ -12,9 +12,8 @@ pub(crate) enum Gate<'a> {
     Lookup(u32, &'a [u64]),
 }
 
-/// Walks a plan with a number per live wire: inputs are `0 ..`, the wires that a gate writes are
-/// what `gate` puts into the slice it is given, which is as long as there are. Gives the outputs'
-/// numbers.
+/// Walks a plan with a number per live wire: inputs are `0 ..`, and `gate` writes the numbers of a
+/// gate's results into its slice, which has their length. Returns the outputs' numbers.
 ///
 /// # Errors
 /// Those of `gate`.

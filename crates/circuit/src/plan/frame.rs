@@ -25,13 +25,13 @@ pub(super) struct Frame {
     pub(super) segments: Vec<Segment>,
     pub(super) calls: Vec<FrameCall>,
     pub(super) repeats: Vec<FrameRepeat>,
-    /// What [`FrameCall`]'s ranges point into.
+    /// The list that [`FrameCall`]'s ranges point into.
     runs: Vec<Run>,
     /// The slots of the component's outputs.
     pub(super) outputs: Vec<u32>,
-    /// The same as runs, for its callers' walks: so that none looks for them at every call.
+    /// The same as runs, so that callers need not find them at every call.
     pub(super) output_runs: Vec<Run>,
-    /// Gates, with those of everything it calls.
+    /// Gates, including those of everything it calls.
     pub(super) counts: GateCounts,
 }
 
@@ -60,11 +60,11 @@ pub(super) struct FrameRepeat {
     pub(super) frame: usize,
     pub(super) count: u32,
     pub(super) args: Vec<FrameArg>,
-    /// What is handed on from round to round.
+    /// What is passed on from round to round.
     pub(super) carried: Slice,
     /// The other results of all rounds.
     pub(super) others: Slice,
-    /// How many results a round has that are not handed on.
+    /// How many results a round has that are not passed on.
     pub(super) width: u32,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct FrameRepeat {
 pub(super) enum FrameArg {
     /// The same slots in every round.
     Fixed(Slice),
-    /// These slots in the first round; then what the round before carries over.
+    /// These slots in the first round, then what the previous round passes on.
     Carried(Slice),
     /// This number of slots for each round.
     Strided(Slice, u32),
@@ -81,7 +81,7 @@ pub(super) enum FrameArg {
     Counter { start: u64, step: u64, bits: u32 },
 }
 
-/// A list of slots as runs, of which a part can be found without reading what is before it.
+/// A list of slots as runs, in which a part can be found without reading what comes before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slice {
     runs: Vec<Run>,
@@ -103,7 +103,7 @@ impl Slice {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// The runs of `len` slots from slot `start` on.
+    /// Returns the runs of `len` slots from slot `start` on.
     pub(super) fn part(&self, start: u32, len: u32) -> impl Iterator<Item = Run> {
         let first = self.ends.partition_point(|&end| end <= start);
         let mut skip = first.checked_sub(1).map_or(start, |before| start - self.ends[before]);
@@ -117,7 +117,7 @@ impl Slice {
     }
 }
 
-/// Consecutive slots. Wires that are born together get slots that lie together, so runs are much
+/// Consecutive slots. Wires that are written together get adjacent slots, so lists of runs are much
 /// shorter than lists of slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
@@ -126,12 +126,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether these are results that nobody reads.
+    /// Returns whether these are results that nobody reads.
     pub(super) fn is_skipped(self) -> bool {
         self.first == SKIP
     }
 
-    /// What is left after its first `n` slots, which are at most all.
+    /// Returns what is left after its first `n` slots, which must exist.
     pub(super) fn behind(self, n: u32) -> Run {
         let first = if self.is_skipped() { SKIP } else { self.first + n };
         Run { first, len: self.len - n }
@@ -139,7 +139,8 @@ impl Run {
 }
 
 impl Frame {
-    /// Schedules `component`; `frames` has the plans of what it calls, `frame_of` says where.
+    /// Schedules `component`; `frames` has the plans of what it calls, at the indices in
+    /// `frame_of`.
     pub(super) fn plan(
         component: &Component,
         frames: &[Frame],
@@ -179,20 +180,21 @@ struct Planner<'a> {
     limits: Limits,
     frame: Frame,
     free: Slots,
-    /// How often each wire is still to be read; at 0 its slot is free. Saturated means for ever.
+    /// How often each wire is still to be read; at 0 its slot is free, and a saturated count never
+    /// ends.
     reads: Vec<u32>,
-    /// Where each live wire lies.
+    /// The slot of each live wire.
     slot: Vec<u32>,
-    /// How many ANDs and look-ups of the current window lie on the deepest path to each wire.
+    /// How many ANDs and look-ups of the current window are on the deepest path to each wire.
     level: Vec<u32>,
-    /// How many of the frame's free gates lie in batches that have ended.
+    /// How many of the frame's free gates are in batches that have ended.
     batched: u32,
     /// The deepest frame called so far.
     callee_depth: usize,
     scratch: Scratch,
 }
 
-/// Buffers of a window's sorting, kept for the next one.
+/// Buffers for sorting a window, reused for the next one.
 #[derive(Default)]
 struct Scratch {
     keys: Vec<u32>,
@@ -241,8 +243,7 @@ impl<'a> Planner<'a> {
         slot
     }
 
-    /// Schedules gates that stand together: by level, free gates before the ANDs and look-ups of
-    /// one.
+    /// Schedules consecutive gates: by level, and within one, free gates before ANDs and look-ups.
     fn window(&mut self, gates: &[Step]) {
         let mut scratch = std::mem::take(&mut self.scratch);
         self.sort(gates, &mut scratch);
@@ -386,7 +387,7 @@ impl<'a> Planner<'a> {
         self.batched = linear_end;
     }
 
-    /// Ends a batch of free gates only, when some stand open.
+    /// Ends a batch of only free gates, if some are pending.
     fn flush(&mut self) {
         if self.batched as usize != self.frame.linear.len() {
             self.end_batch();
@@ -451,8 +452,8 @@ impl<'a> Planner<'a> {
         let carried = component.carried_by(repeat);
         let width = callee.outputs.len() as u32 - carried;
         let others = repeat.first_output + carried;
-        // What is handed on needs slots even if nobody reads it in the end. The arguments are read
-        // in every round, so the results' slots are others than theirs.
+        // What is passed on needs slots even if nobody reads it in the end. The arguments are read
+        // in every round, so the results need slots other than theirs.
         let mut runs = Vec::new();
         (repeat.first_output..others).for_each(|wire| push_slot(&mut runs, 0, self.write(wire)));
         let carried_slots = Slice::new(runs);
@@ -513,7 +514,7 @@ fn push_slot(runs: &mut Vec<Run>, first: usize, slot: u32) {
     runs.push(Run { first: slot, len: 1 });
 }
 
-/// How often every wire is read, the component's outputs being reads that never end.
+/// Counts how often every wire is read; reads as outputs of the component never end.
 fn count_reads(component: &Component) -> Vec<u32> {
     let mut reads = vec![0u32; component.wires as usize];
     let mut read = |wire: Wire| {

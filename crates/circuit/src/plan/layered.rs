@@ -1,4 +1,4 @@
-//! A circuit as rounds: for protocols that send one message per layer of gates that cost.
+//! A circuit in rounds, for protocols that send one message per layer of gates that are not free.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -10,18 +10,18 @@ use super::{And, GateCounts, Limits, Linear, LookupGates, Plan};
 use crate::{Circuit, CircuitError, Component, Lookup, Step, Table, Wire};
 
 /// A circuit cut into as few layers as possible: every AND gate and every look-up is in the first
-/// layer in which all that it depends on is known.
+/// layer in which all its operands are known.
 ///
-/// Unlike a [`Plan`] it holds the whole flattened program: about 64 bytes a gate while it is made,
-/// 20 afterwards. Look-ups stay what they are; [`lower_lookups`](crate::lower_lookups) first to
+/// Unlike a [`Plan`] it holds the whole flattened program: about 64 bytes per gate while it is
+/// made, 20 afterwards. Look-ups are kept; call [`lower_lookups`](crate::lower_lookups) first to
 /// have none.
 ///
 /// To walk it, keep one value per slot ([`slots`](Self::slots) of them). Put the inputs' bits, in
 /// order, into the slots [`input_slots`](Self::input_slots); take the layers one after the other,
-/// of each first the linear gates in order, then the AND gates and look-ups in any order or all at
-/// once; then the outputs' bits, in order, are in the slots [`output_slots`](Self::output_slots).
-/// Slots are handed out by liveness, so that there are about as many as wires alive at one time in
-/// this order.
+/// and in each first the linear gates in order, then the AND gates and look-ups in any order or all
+/// at once; then the outputs' bits, in order, are in the slots
+/// [`output_slots`](Self::output_slots). Slots are assigned by liveness, so there are about as many
+/// as wires live at one time in this order.
 #[derive(Clone, Debug)]
 pub struct Layered {
     frame: Frame,
@@ -71,40 +71,41 @@ impl Layered {
         Ok(Layered { frame, tables })
     }
 
-    /// How many slots a walker needs.
+    /// Returns how many slots a walker needs.
     pub fn slots(&self) -> usize {
         self.frame.depth
     }
 
-    /// Where the inputs' bits lie, in order, when the walk starts: slots `0 .. n`.
+    /// Returns the slots of the inputs' bits, in order, when the walk starts: `0 .. n`.
     pub fn input_slots(&self) -> Range<usize> {
         0..self.frame.inputs as usize
     }
 
-    /// Where the outputs' bits lie, in order, when the walk has ended. A slot may stand more than
-    /// once.
+    /// Returns the slots of the outputs' bits, in order, when the walk has ended. A slot may occur
+    /// more than once.
     pub fn output_slots(&self) -> &[u32] {
         &self.frame.outputs
     }
 
-    /// What the look-ups' table numbers name.
+    /// Returns the tables that the look-ups' numbers refer to.
     pub fn tables(&self) -> &[Table] {
         &self.tables
     }
 
-    /// How many gates of every kind there are; no copies.
+    /// Returns how many gates of every kind there are; there are no copies.
     pub fn counts(&self) -> GateCounts {
         self.frame.counts
     }
 
-    /// How many layers have AND gates or look-ups: the rounds of a walk. They are the first ones.
+    /// Returns how many layers have AND gates or look-ups, which are the rounds of a walk. These
+    /// layers come first.
     pub fn depth(&self) -> usize {
         let last = self.layers().next_back();
         let free = last.is_some_and(|last| last.ands.is_empty() && last.lookups.is_empty());
         self.frame.segments.len() - usize::from(free)
     }
 
-    /// The layers, in order.
+    /// Returns the layers, in order.
     pub fn layers(&self) -> impl ExactSizeIterator<Item = Layer<'_>> + DoubleEndedIterator {
         (0..self.frame.segments.len()).map(|index| {
             let (linear, and, lookup) = match index {
@@ -122,7 +123,7 @@ impl Layered {
         })
     }
 
-    /// Where a layer ends in the lists of linear gates, ANDs and look-ups.
+    /// Returns where a layer ends in the lists of linear gates, ANDs and look-ups.
     fn ends(&self, index: usize) -> (usize, usize, usize) {
         match self.frame.segments[index] {
             Segment::Batch { linear_end, and_end, lookup_end } => {
@@ -133,7 +134,7 @@ impl Layered {
     }
 }
 
-/// All gates of a plan as one component, whose wires fit a [`Wire`].
+/// Returns all gates of a plan as one component, whose wires fit a [`Wire`].
 fn flatten(plan: Plan) -> Result<Component, Infallible> {
     let inputs = plan.input_slots().len() as u32;
     let mut flat = Component { inputs, wires: inputs, ..Component::default() };
@@ -144,7 +145,7 @@ fn flatten(plan: Plan) -> Result<Component, Infallible> {
             *result = flat.wires.into();
             flat.wires += 1;
         }
-        // Numbers of wires are those given here.
+        // All numbers of wires were assigned here.
         let wire = |number: u64| number as Wire;
         let step = match gate {
             Gate::Xor(a, b) => Step::Xor { a: wire(a), b: wire(b), out },

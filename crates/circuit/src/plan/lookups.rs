@@ -6,7 +6,7 @@
 pub struct LookupGate<'a> {
     /// The table's number.
     pub table: u32,
-    /// The slots read, as many as the table has inputs; one may stand more than once.
+    /// The slots read, as many as the table has inputs; a slot may occur more than once.
     pub inputs: &'a [u32],
     /// The slots written, as many as the table has outputs; different from every slot that the AND
     /// gates and look-ups of the same batch read, and from those of their other results.
@@ -17,22 +17,22 @@ pub struct LookupGate<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LookupGates<'a> {
     gates: &'a [Place],
-    /// What the places point into.
+    /// The list that the places point into.
     slots: &'a [u32],
 }
 
 impl<'a> LookupGates<'a> {
-    /// How many there are.
+    /// Returns how many there are.
     pub fn len(&self) -> usize {
         self.gates.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.gates.is_empty()
     }
 
-    /// One after the other.
+    /// Iterates over the look-ups.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = LookupGate<'a>> + use<'a> {
         let slots = self.slots;
         self.gates.iter().map(move |place| {
@@ -63,7 +63,7 @@ impl LookupList {
         self.gates.len()
     }
 
-    /// Adds a look-up; a component's limits keep all numbers within their types.
+    /// Adds a look-up; a component's limits keep all numbers in range.
     pub(super) fn push(
         &mut self,
         table: u32,
@@ -82,7 +82,7 @@ impl LookupList {
         });
     }
 
-    /// The look-ups with these numbers.
+    /// Returns the look-ups with these numbers.
     pub(super) fn part(&self, range: std::ops::Range<usize>) -> LookupGates<'_> {
         LookupGates { gates: &self.gates[range], slots: &self.slots }
     }

@@ -1,9 +1,9 @@
 //! The form of a program that protocols walk: batches of independent AND gates, with the free gates
 //! between them, over a small array of slots.
 //!
-//! A [`Plan`] is made once per circuit. It says the same as the circuit, gate for gate: nothing is
-//! simplified or left out. Walking it flattens the calls on the fly, in memory that follows the
-//! wires that are alive at one time, not the number of gates.
+//! A [`Plan`] is made once per circuit. It has the circuit's gates, one for one: nothing is
+//! simplified or left out. Walking it flattens the calls on the fly, in memory that grows with the
+//! wires that are live at one time, not with the number of gates.
 //!
 //! # How to walk
 //! Keep one value per slot ([`Plan::slots`] of them). Put the inputs' bits, in order, into the
@@ -13,19 +13,18 @@
 //! any order or all at once. Every slot number of a batch counts from the batch's `base`.
 //!
 //! # Look-ups
-//! [`Plan::new`] and [`Plan::with_limits`] plan a circuit as [`lower_lookups`] makes it: a caller
-//! that walks such a plan knows no look-ups and need not look for any. [`Plan::with_lookups`] keeps
-//! them.
+//! [`Plan::new`] and [`Plan::with_limits`] plan a circuit as [`lower_lookups`] makes it: such a
+//! plan has no look-ups. [`Plan::with_lookups`] keeps them.
 //!
 //! # How it is made
 //! Each component gets a schedule and a frame of slots of its own. Within windows of
 //! [`Limits::window`] gates, the gates are sorted by AND-depth, which makes batches wide while the
-//! live wires stay about those of the program as written; slots are handed out by liveness. A call
-//! puts the callee's frame after the caller's, and copies the arguments in and the results out,
-//! run of slots by run; results that nobody reads stay where they are. Small components are first
-//! written out where they are called, and calls of one component that do not depend on each other
-//! are made together, so that their gates share batches. So are some rounds of a repeat, whose
-//! frame is planned once and walked round after round.
+//! live wires stay about those of the program as written; slots are assigned by liveness. A call
+//! puts the callee's frame after the caller's, and copies the arguments in and the results out, by
+//! runs of slots; results that nobody reads are not copied. Small components are first written out
+//! where they are called, and calls of one component that do not depend on each other are made
+//! together, so that their gates share batches. So are some rounds of a repeat, whose frame is
+//! planned once and walked round after round.
 
 mod cursor;
 pub(crate) mod flat;
@@ -86,8 +85,8 @@ pub enum Linear {
         out: u32,
     },
     /// Slots `out .. out + len` become slots `from .. from + len`, in order: arguments or results
-    /// of a call; no gate of the program. The two ranges have no slot in common, as a frame lies
-    /// after that of its caller.
+    /// of a call, not a gate of the program. The two ranges have no slot in common, because a frame
+    /// comes after that of its caller.
     Copy {
         /// The first slot read.
         from: u32,
@@ -134,22 +133,22 @@ pub struct GateCounts {
     pub lookups: u64,
     /// Outputs of all look-ups.
     pub lookup_outputs: u64,
-    /// Bits copied into and out of calls; these are no gates.
+    /// Bits copied into and out of calls; these are not gates.
     pub copies: u64,
 }
 
 impl GateCounts {
-    /// How many wires these gates write.
+    /// Returns how many wires these gates write.
     pub fn wires(&self) -> u64 {
         self.and + self.xor + self.inv + self.constants + self.lookup_outputs
     }
 
-    /// How many gates there are.
+    /// Returns how many gates there are.
     pub fn gates(&self) -> u64 {
         self.and + self.xor + self.inv + self.constants + self.lookups
     }
 
-    /// Adds `other`, `times` times; the limit of a program's gates keeps all but copies in range.
+    /// Adds `other`, `times` times; the limit on a program's gates keeps all but copies in range.
     fn add(&mut self, other: &GateCounts, times: u64) {
         self.and += other.and * times;
         self.xor += other.xor * times;
@@ -207,43 +206,44 @@ impl Plan {
         self.frames.last().expect("a circuit has a main component")
     }
 
-    /// How many slots a walker needs.
+    /// Returns how many slots a walker needs.
     pub fn slots(&self) -> usize {
         self.main().depth
     }
 
-    /// How many AND gates the flattened program has.
+    /// Returns how many AND gates the flattened program has.
     pub fn and_count(&self) -> u64 {
         self.main().counts.and
     }
 
-    /// How many XOR gates the flattened program has.
+    /// Returns how many XOR gates the flattened program has.
     pub fn xor_count(&self) -> u64 {
         self.main().counts.xor
     }
 
-    /// How many NOT gates the flattened program has.
+    /// Returns how many NOT gates the flattened program has.
     pub fn inv_count(&self) -> u64 {
         self.main().counts.inv
     }
 
-    /// How many gates of every kind the flattened program has, and how many copies a walk makes.
+    /// Returns how many gates of every kind the flattened program has, and how many copies a walk
+    /// makes.
     pub fn counts(&self) -> GateCounts {
         self.main().counts
     }
 
-    /// Where the inputs' bits lie, in order, when the walk starts: slots `0 .. n`.
+    /// Returns the slots of the inputs' bits, in order, when the walk starts: `0 .. n`.
     pub fn input_slots(&self) -> Range<usize> {
         0..self.main().inputs as usize
     }
 
-    /// Where the outputs' bits lie, in order, when the walk has ended. A slot may stand more than
-    /// once.
+    /// Returns the slots of the outputs' bits, in order, when the walk has ended. A slot may occur
+    /// more than once.
     pub fn output_slots(&self) -> &[u32] {
         &self.main().outputs
     }
 
-    /// What the look-ups' tables numbers name; empty unless the plan was made
+    /// Returns the tables that the look-ups' numbers refer to; empty unless the plan was made
     /// [`with_lookups`](Self::with_lookups).
     pub fn tables(&self) -> &[Table] {
         &self.tables
@@ -253,13 +253,13 @@ impl Plan {
         self.tables.clone()
     }
 
-    /// The limits it was made with; no batch has more than [`Limits::batch`] AND gates and
+    /// Returns the limits it was made with; no batch has more than [`Limits::batch`] AND gates and
     /// look-ups.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// A walk from the start. Any number of cursors may walk the same plan, each at its own place.
+    /// Starts a walk. Any number of cursors may walk the same plan, each at its own place.
     pub fn cursor(&self) -> Cursor<'_> {
         Cursor::new(self)
     }

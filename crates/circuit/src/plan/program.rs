@@ -1,7 +1,7 @@
-//! The components as the plan sees them: small ones written out in full where they are called, and
-//! independent calls of one component joined into one, so that their gates share batches.
+//! The components as the plan sees them: small ones are inlined, and independent calls of one
+//! component are joined into one, so that their gates share batches.
 //!
-//! Nothing of this is visible but in the schedule: the flattened program keeps its gates.
+//! This only affects the schedule: the flattened program keeps its gates.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use super::rewrite::{Joint, Passed, Rewriter, shape};
 use crate::{Component, Repeat, Step};
 
-/// Of this many calls at most one is made: by then batches are wide, and frames only grow.
+/// At most this many calls are joined: by then batches are wide, and more would only grow frames.
 const MAX_JOINED: u64 = 64;
 
-/// The entries that hold several copies of another one, by that one and their number, and for
-/// rounds of a repeat by the shape of the arguments.
+/// The entries that hold several copies of another one, by that entry, the number of copies and,
+/// for rounds of a repeat, the shape of the arguments.
 type Joined = HashMap<(usize, usize, Vec<(Passed, u32)>), usize>;
 
 /// A component of the program that is planned.
@@ -23,7 +23,7 @@ pub(super) struct Entry<'a> {
     rewritten: bool,
 }
 
-/// A program whose last component is the main one; callees stand before callers.
+/// A program whose last component is the main one; callees come before callers.
 pub(super) struct Program<'a> {
     pub(super) entries: Vec<Entry<'a>>,
     /// The entry of every component of the circuit that has one.
@@ -31,7 +31,7 @@ pub(super) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// The circuit's program, arranged for windows of `window` gates.
+    /// Arranges the circuit's program for windows of `window` gates.
     pub(super) fn arrange(components: &'a [Component], window: usize) -> Self {
         let sizes = sizes(components);
         let outputs: Vec<u32> = components.iter().map(|c| c.outputs.len() as u32).collect();
@@ -53,18 +53,18 @@ impl<'a> Program<'a> {
         program
     }
 
-    /// Which entries the main one calls, directly or not.
+    /// Returns which entries the main one calls, directly or not.
     pub(super) fn needed(&self) -> Vec<bool> {
         let components: Vec<&Component> = self.entries.iter().map(|e| &*e.component).collect();
         needed(&components, |caller, component| self.callee(caller, component))
     }
 
-    /// The entry that is meant when entry `caller` calls `component`.
+    /// Returns the entry that `caller` means when it calls `component`.
     pub(super) fn callee(&self, caller: usize, component: usize) -> usize {
         if self.entries[caller].rewritten { component } else { self.entry_of[component] }
     }
 
-    /// A component with everything it calls written out; its callees are so already.
+    /// Returns a component with everything it calls written out; its callees already are.
     fn inlined(&self, component: &Component) -> Component {
         let mut rewriter = Rewriter::new(component);
         for step in &component.steps {
@@ -85,8 +85,8 @@ impl<'a> Program<'a> {
         rewriter.finish()
     }
 
-    /// A component with independent calls of one component joined, and with rounds of repeats
-    /// joined, as many as fill a window.
+    /// Returns a component with independent calls of one component joined, and with rounds of
+    /// repeats joined, as many as fill a window.
     fn with_calls_joined(
         &mut self,
         component: &'a Component,
@@ -134,7 +134,7 @@ impl<'a> Program<'a> {
         Entry { component: Cow::Owned(rewriter.finish()), rewritten: true }
     }
 
-    /// The entry that chains rounds of entry `callee`, made when it is first needed.
+    /// Returns the entry that chains rounds of entry `callee`, made when it is first needed.
     fn chained(
         &mut self,
         callee: usize,
@@ -152,7 +152,7 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// The entry with `copies` copies of entry `callee`, made when it is first needed.
+    /// Returns the entry with `copies` copies of entry `callee`, made when it is first needed.
     fn joined(&mut self, callee: usize, copies: usize, joined: &mut Joined) -> usize {
         if copies == 1 {
             return callee;
@@ -165,8 +165,8 @@ impl<'a> Program<'a> {
     }
 }
 
-/// How much room and text every component takes when all its calls are written out: gates, and
-/// the inputs and outputs of every call.
+/// Returns the size of every component when all its calls are written out: gates, and the inputs
+/// and outputs of every call.
 fn sizes(components: &[Component]) -> Vec<u64> {
     let mut sizes: Vec<u64> = Vec::with_capacity(components.len());
     for component in components {
@@ -191,8 +191,8 @@ fn sizes(components: &[Component]) -> Vec<u64> {
     sizes
 }
 
-/// Which components the last one calls, directly or not; `callee` says which one is meant when the
-/// first one's call names the second.
+/// Returns which components the last one calls, directly or not; `callee(a, b)` is the one that a
+/// call of `b` in `a` means.
 fn needed<C: std::borrow::Borrow<Component>>(
     components: &[C],
     callee: impl Fn(usize, usize) -> usize,

@@ -1,4 +1,4 @@
-//! Rewriting a component: in another order, with calls written out or joined.
+//! Rewrites a component: in another order, with calls written out or joined.
 
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ pub(super) enum Joint<'c> {
 pub(super) enum Passed {
     /// The same bits in every round.
     Fixed,
-    /// What the round before hands on.
+    /// What the previous round passes on.
     Carried,
     /// Bits of its own for each round.
     ForEach,
 }
 
-/// How the arguments of a repeat are passed, and how many bits each round gets of each.
+/// Returns how the arguments of a repeat are passed, and how many bits of each a round gets.
 pub(super) fn shape(component: &Component, repeat: Repeat) -> Vec<(Passed, u32)> {
     let width = |ranges: Ranges| -> u64 {
         component.ranges_of(ranges).iter().map(|range| u64::from(range.len)).sum()
@@ -60,7 +60,7 @@ impl<'a> Rewriter<'a> {
         Rewriter { old, new, map }
     }
 
-    /// The same gates `copies` times, on inputs of their own; inputs and outputs are joined.
+    /// Returns `copies` copies of the gates, each on its own inputs; inputs and outputs are joined.
     pub(super) fn copies(component: &Component, copies: usize) -> Component {
         let inputs = component.inputs * copies as u32;
         let mut new = Component {
@@ -77,9 +77,9 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// So many rounds of a component that is passed arguments of this shape, as one component: its
-    /// arguments are those of one round, but for parts of their own for each round that lie side
-    /// by side. Its outputs are what the last round hands on, and the others of each round.
+    /// Returns `copies` rounds of a component with arguments of this shape as one component. Its
+    /// arguments are those of one round, except that the parts for the individual rounds are
+    /// joined. Its outputs are what the last round passes on, and the other outputs of each round.
     pub(super) fn chain(component: &Component, shape: &[(Passed, u32)], copies: u32) -> Component {
         let width = |passed: Passed, width: u32| match passed {
             Passed::ForEach => width * copies,
@@ -120,7 +120,7 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// Takes over a gate or a look-up.
+    /// Copies a gate or a look-up.
     pub(super) fn gate(&mut self, gate: Step) {
         push(&mut self.new, self.old, &mut self.map, gate);
     }
@@ -153,9 +153,9 @@ impl<'a> Rewriter<'a> {
         self.map[first..][..carried].copy_from_slice(&last[..carried]);
     }
 
-    /// Takes over a repeat, `copies` rounds at once: `joined` names the component for that many
-    /// rounds, and the one for the rounds that are left, if any. `outputs` is the number of outputs
-    /// of the repeated component.
+    /// Copies a repeat, `copies` rounds at once: `joined` names the component for that many rounds,
+    /// and the one for the remaining rounds, if any. `outputs` is the number of outputs of the
+    /// repeated component.
     pub(super) fn repeat(
         &mut self,
         repeat: Repeat,
@@ -167,7 +167,7 @@ impl<'a> Rewriter<'a> {
         let carried = old.carried_by(repeat);
         let others = outputs - carried;
         let (many, left) = (repeat.count / copies, repeat.count % copies);
-        // What is handed on comes first, then what each round gives.
+        // What is passed on comes first, then the other results of each round.
         let mut at = first + carried;
         for (from, rounds, copies) in [(0, many, copies), (many * copies, 1, left)] {
             if copies == 0 {
@@ -198,8 +198,8 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Passes an argument of a repeat of `count` rounds: those `from` on, in groups of
-    /// `copies`. If an earlier part has handed something on, `handed_on` is the next wire of it.
+    /// Passes an argument of a repeat of `count` rounds: those `from` on, in groups of `copies`. If
+    /// an earlier part has passed something on, `handed_on` is the next wire of it.
     fn pass(
         &mut self,
         arg: RepeatArg,
@@ -238,7 +238,7 @@ impl<'a> Rewriter<'a> {
         self.new.repeat_args.push(arg.with_ranges(Ranges { first: first as u32, count }));
     }
 
-    /// Takes over calls (by their indices) of one component with this many outputs as one call of
+    /// Copies calls (by their indices) of one component with this many outputs as one call of
     /// component `target`, which has all their inputs and all their outputs.
     pub(super) fn calls(&mut self, calls: &[u32], target: usize, outputs: u32) {
         let first_arg = self.new.call_args.len();
@@ -263,10 +263,10 @@ impl<'a> Rewriter<'a> {
         });
     }
 
-    /// Takes over all steps, sorted by how many calls lie on the deepest path to them, within
-    /// windows in which about `room` wires are written. Hands the calls to `join`, always as many
-    /// as are independent and of one component, and the repeats, one by one. `outputs` says how
-    /// many outputs each component has.
+    /// Copies all steps, sorted by how many calls are on the deepest path to them, within windows
+    /// in which about `room` wires are written. Passes to `join` the calls, in groups of
+    /// independent calls of one component, and the repeats, one by one. `outputs` says how many
+    /// outputs each component has.
     pub(super) fn by_level(
         &mut self,
         room: usize,
@@ -304,7 +304,7 @@ impl<'a> Rewriter<'a> {
                 };
                 levels[first..first + len].fill(level + u32::from(kind > 0));
                 written += len.max(1);
-                // Gates before calls, and calls of one component side by side.
+                // Gates before calls, and calls of one component next to each other.
                 order.push((level, kind, i as u32));
             }
             base = order.iter().map(|&(level, ..)| level + 1).max().unwrap_or(base);
@@ -333,13 +333,13 @@ impl<'a> Rewriter<'a> {
     }
 }
 
-/// The wires that a call passes, in order.
+/// Returns the wires that a call passes, in order.
 pub(super) fn arguments(caller: &Component, call: Call) -> impl Iterator<Item = Wire> + Clone {
     let ranges = &caller.call_args[call.first_arg as usize..][..call.arg_count as usize];
     ranges.iter().flat_map(|range| range.first..range.first + range.len)
 }
 
-/// The wires that a gate or a look-up writes.
+/// Returns the wires that a gate or a look-up writes.
 pub(super) fn outputs_of(component: &Component, gate: &Step) -> Range<Wire> {
     match *gate {
         Step::Xor { out, .. }
@@ -351,7 +351,7 @@ pub(super) fn outputs_of(component: &Component, gate: &Step) -> Range<Wire> {
     }
 }
 
-/// The deepest level of what a step reads.
+/// Returns the deepest level of the wires that a step reads.
 fn deepest(component: &Component, step: &Step, levels: &[u32]) -> u32 {
     let level = |wire: Wire| levels[wire as usize];
     match *step {
@@ -372,7 +372,7 @@ fn deepest(component: &Component, step: &Step, levels: &[u32]) -> u32 {
     }
 }
 
-/// Adds a component's gates to another one, on these wires as inputs; gives its outputs.
+/// Adds a component's gates to another one, on these wires as inputs; returns its outputs.
 fn append(to: &mut Component, component: &Component, inputs: Vec<Wire>) -> Vec<Wire> {
     let mut map = inputs;
     map.resize(component.wires as usize, 0);

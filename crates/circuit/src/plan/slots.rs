@@ -1,30 +1,30 @@
 //! The free slots of a frame, lowest first.
 
-/// Hands out slot numbers, always the lowest free one, so that frames stay small and wires that
-/// were born together tend to lie together.
+/// Assigns slot numbers, always the lowest free one, so that frames stay small and wires that are
+/// written together tend to be adjacent.
 ///
-/// A tree of bits with 64 children a node: the leaves say which slots are free, every node whether
-/// one of its children does, so both operations touch one word per level.
+/// A tree of bits with 64 children per node: a leaf says whether its slot is free, and a node
+/// whether one of its children is set, so both operations touch one word per level.
 #[derive(Default)]
 pub(super) struct Slots {
     /// `levels[0]` holds the leaves; the last level is a single word.
     levels: Vec<Vec<u64>>,
-    /// Slots handed out at least once: `0 .. top`.
+    /// Slots assigned at least once: `0 .. top`.
     top: u32,
 }
 
 impl Slots {
-    /// How many different slots were ever handed out.
+    /// Returns how many different slots were ever assigned.
     pub(super) fn high_water(&self) -> u32 {
         self.top
     }
 
-    /// A free slot: the lowest one given back, or else a new one.
+    /// Takes a free slot: the lowest one given back, or else a new one.
     pub(super) fn take(&mut self) -> u32 {
         if let Some(slot) = self.pop_lowest() {
             return slot;
         }
-        // Slots never outnumber a component's wires, which the IR bounds far below 2^32.
+        // Slots never outnumber a component's wires, which the IR limits to far below 2^32.
         let slot = self.top;
         self.top += 1;
         slot

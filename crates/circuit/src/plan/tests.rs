@@ -76,9 +76,9 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
 }
 
-/// Checks that every copy of a batch is of some slots to others, and that no copy of arguments,
-/// which go after where they come from, goes on where the one before it ends. (Those of results
-/// may: between them may lie results that nobody reads.)
+/// Checks that every copy of a batch goes from some slots to others, and that no copy of arguments,
+/// whose targets come after their sources, continues the copy before it. (Copies of results may,
+/// because results that nobody reads may be between them.)
 fn copies_are_whole(linear: &[Linear]) {
     let mut ends = None;
     for op in linear {
@@ -112,7 +112,7 @@ proptest! {
         prop_assert_eq!(&walk(&Plan::of(&circuit, limits), &inputs), &expected);
     }
 
-    /// A repeat is what its rounds are as calls: as many gates, in a plan as deep.
+    /// A repeat equals its rounds as calls: as many gates, in a plan of the same depth.
     #[test]
     fn repeats_are_calls(circuit in arbitrary_circuit(), seed in any::<u64>()) {
         let inputs = bits(seed, circuit.main().inputs as usize);
@@ -133,7 +133,7 @@ proptest! {
     }
 }
 
-/// A main component that calls a chain of `calls` NOT gates, one after the other.
+/// Returns a main component that calls a chain of `calls` NOT gates, one after the other.
 fn chain(calls: u32) -> Circuit {
     let not = Component {
         name: "not".into(),
@@ -158,8 +158,8 @@ fn chain(calls: u32) -> Circuit {
     crate::testing::circuit(vec![not, main])
 }
 
-/// A repeat of a component with `gates` ANDs, one after the other, which hands on one of its two
-/// bits.
+/// Returns a repeat of a component with `gates` ANDs, one after the other, which passes on one of
+/// its two bits.
 fn repeated(gates: u32, count: u32) -> Circuit {
     let steps = (0..gates).map(|i| Step::And { a: i, b: i + 1, out: i + 2 });
     let round = Component {
@@ -282,7 +282,7 @@ fn cursors_are_independent() {
     }
 }
 
-/// Who passes over some batches goes on as if they had been walked.
+/// A walk that skips some batches continues as if they had been walked.
 #[test]
 fn a_walk_goes_on_behind_what_was_passed_over() {
     let plan = Plan::new(&rounds(100, 200));
@@ -303,7 +303,8 @@ fn a_walk_goes_on_behind_what_was_passed_over() {
     assert_eq!(passed, all.len());
 }
 
-/// A main component that squares and negates `width` bits, one call each, `rounds` times over.
+/// Returns a main component that squares and negates `width` bits, one call each, `rounds` times
+/// over.
 fn rounds(width: u32, rounds: u32) -> Circuit {
     let square = Component {
         name: "square".into(),
@@ -358,7 +359,7 @@ fn independent_calls_are_joined() {
     assert!(widths(&plan).len() <= 3 * 200 + 4);
     assert!(plan.slots() < 400, "{} slots", plan.slots());
     assert_eq!(walk(&plan, &[true; 100]), [true; 100]);
-    // A window of one gate asks for the order as written.
+    // A window of one gate keeps the order as written.
     let plan = Plan::with_limits(&circuit, Limits { window: 1, batch: 256 });
     assert!(widths(&plan).iter().all(|&width| width == 1));
     assert_eq!(walk(&plan, &[true; 100]), [true; 100]);
@@ -371,7 +372,7 @@ fn dependent_calls_are_not_joined() {
     assert_eq!(walk(&plan, &[false]), [false]);
 }
 
-/// The first slots read and written by every copy of a walk, and its length.
+/// Returns the first slots read and written by every copy of a walk, and its length.
 fn copies(plan: &Plan) -> Vec<[u32; 3]> {
     let mut copies = Vec::new();
     let mut cursor = plan.cursor();
@@ -413,15 +414,15 @@ fn passing(args: &[(u32, u32)], results: &[u32], read: &[u32]) -> Plan {
     plan
 }
 
-/// What is copied is said in as few copies as can be: the callee's frame begins after the caller's
-/// six slots, and results go to the lowest slots, as no input is read any more.
+/// As few copies as possible are made: the callee's frame begins after the caller's six slots, and
+/// results go to the lowest slots, because no input is read any more.
 #[test]
 fn what_lies_together_is_copied_at_once() {
     let all = [0, 1, 2, 3, 4, 5];
     let plan = passing(&[(0, 6)], &all, &all);
     assert_eq!(copies(&plan), [[0, 6, 6], [6, 0, 6]]);
     assert_eq!(plan.counts().copies, 12);
-    // Ranges of arguments that lie together are one.
+    // Adjacent ranges of arguments are one.
     let plan = passing(&[(0, 2), (2, 0), (2, 4)], &all, &all);
     assert_eq!(copies(&plan), [[0, 6, 6], [6, 0, 6]]);
     let plan = passing(&[(4, 2), (0, 3), (0, 1)], &all, &all);
@@ -444,12 +445,12 @@ fn results_that_nobody_reads_are_not_copied() {
     assert_eq!(plan.counts().copies, 8);
     let plan = passing(&[(0, 6)], &all, &[]);
     assert_eq!(copies(&plan), [[0, 6, 6]]);
-    // Nor is there a batch of nothing.
+    // There is no empty batch either.
     let plan = passing(&[], &[], &[]);
     assert!(plan.cursor().next_batch().is_none());
 }
 
-/// Results go to slots that do not lie together, too: the inputs between them are still read.
+/// Results may also go to slots that are not adjacent: the inputs between them are still read.
 #[test]
 fn results_are_cut_where_their_places_are_apart() {
     let pass = Component { inputs: 6, wires: 6, outputs: (0..6).collect(), ..Component::default() };

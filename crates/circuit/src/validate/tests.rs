@@ -3,7 +3,7 @@
 use super::*;
 use crate::{Call, Circuit, Receivers, Type, WireRange};
 
-/// What the reason must say, and what is done to a good program.
+/// What the reason must say, and how a good program is changed.
 type Case<F> = (&'static str, F);
 type Break = fn(&mut Component);
 type BreakPorts = fn(&mut Vec<Input>, &mut Vec<Output>);
@@ -103,7 +103,7 @@ fn broken_calls_are_refused() {
     }
 }
 
-/// Repeats the leaf on its two inputs: hands one on, and gives the other in each of two rounds.
+/// Repeats the leaf on its two inputs: passes one on, and outputs the other in each of two rounds.
 fn repeater() -> Component {
     Component {
         name: "repeater".into(),
@@ -163,7 +163,8 @@ fn broken_repeats_are_refused() {
             c.repeat_args[1] = RepeatArg::Fixed(Ranges { first: 0, count: 1 });
             c.repeats[0].count = 1;
         }),
-        // A repeat that no step names has to make sense, too: whoever sums up uses reads it.
+        // A repeat that no step names must also make sense, because code that sums up uses reads
+        // it.
         ("names a component that is not an earlier", |c| {
             c.repeats.push(Repeat { component: 7, ..c.repeats[0] });
         }),

@@ -6,7 +6,7 @@ use super::parse::{elements, typed, without_brackets};
 use super::{MAX_FRACTION, decimal};
 use crate::Type;
 
-/// A value of one of these types in its own form.
+/// Reads a value of one of these types in its own form.
 pub(super) fn typed_compound(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     let end = bits.len() + ty.width() as usize;
     match ty {
@@ -37,7 +37,7 @@ fn all(parts: &[Type], list: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     })
 }
 
-/// What is between `{` and `}`: names and values.
+/// Returns the names and values between `{` and `}`.
 fn members(text: &str) -> Result<Vec<(&str, &str)>, String> {
     let inner = text
         .strip_prefix('{')
@@ -54,7 +54,7 @@ fn members(text: &str) -> Result<Vec<(&str, &str)>, String> {
     elements(inner).map(member).collect()
 }
 
-/// What is between the quotes, if there are any.
+/// Returns what is between the quotes, if there are any.
 pub(super) fn unquoted(name: &str) -> &str {
     name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(name)
 }
@@ -100,8 +100,8 @@ fn variant(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     all(&variants[number].1, payload, bits)
 }
 
-/// The nearest floating-point number, ties to the even one; `inf` and `NaN` as they are, also as
-/// texts, since JSON has no such numbers.
+/// Reads the nearest floating-point number, ties to the even one; also `inf` and `NaN`, with or
+/// without quotes, since JSON has no such numbers.
 fn float<T: std::str::FromStr>(
     text: &str,
     to_bits: fn(T) -> u64,
@@ -115,7 +115,7 @@ fn float<T: std::str::FromStr>(
     Ok(())
 }
 
-/// The nearest fixed-point number, ties to the even one.
+/// Reads the nearest fixed-point number, ties to the even one.
 fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<(), String> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -150,7 +150,7 @@ fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<()
     if used >= width && !least && used > 0 {
         return Err(too_large());
     }
-    // −x = ¬x + 1: the bits up to the lowest 1 stay, those above turn.
+    // −x = ¬x + 1: the bits up to the lowest 1 stay, those above flip.
     let mut turn = false;
     let padded = magnitude.iter().copied().chain(std::iter::repeat(false)).take(width);
     bits.extend(padded.map(|bit| {
@@ -161,7 +161,7 @@ fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<()
     Ok(())
 }
 
-/// Doubles a fraction of decimal digits; whether it was a half or more.
+/// Doubles a fraction of decimal digits; returns whether it was a half or more.
 fn double(digits: &mut [u8]) -> bool {
     let mut carry = 0;
     for digit in digits.iter_mut().rev() {

@@ -11,15 +11,15 @@ const GROUP_DIGITS: usize = 9;
 /// The most significant digits that a number of [`DECIMAL_BITS`] bits can have.
 pub(super) const MAX_DIGITS: usize = 1234;
 
-/// The number that ASCII digits write, least significant bit first, without leading zeros; `None`
-/// when they are more than [`MAX_DIGITS`] (leading zeros aside).
+/// Returns the number that ASCII digits write, least significant bit first, without leading zeros;
+/// `None` when there are more than [`MAX_DIGITS`] (leading zeros aside).
 pub(super) fn to_bits(digits: &[u8]) -> Option<Zeroizing<Vec<bool>>> {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
     let digits = &digits[zeros..];
     if digits.len() > MAX_DIGITS {
         return None;
     }
-    // The room is taken at once, so that no copy of a secret is left behind by growing.
+    // All memory is allocated at once, so that growing leaves no copy of a secret behind.
     let mut limbs = Zeroizing::new(Vec::with_capacity(DECIMAL_BITS as usize / 32 + 1));
     for group in digits.chunks(GROUP_DIGITS) {
         let value = group.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
@@ -41,7 +41,7 @@ pub(super) fn to_bits(digits: &[u8]) -> Option<Zeroizing<Vec<bool>>> {
     Some(bits)
 }
 
-/// The decimal digits of the number with these bits, least significant first.
+/// Returns the decimal digits of the number with these bits, least significant first.
 pub(super) fn from_bits(bits: impl Iterator<Item = bool>) -> String {
     let mut limbs: Vec<u32> = Vec::new();
     for (i, bit) in bits.enumerate() {

@@ -1,4 +1,4 @@
-//! Values as files have them: numbers one a line, CSV with or without a header, JSON.
+//! Values in files: one number per line, CSV with or without a header, JSON.
 //!
 //! Reasons of errors name the line and the element, and never contain the text: it may be a secret.
 
@@ -20,8 +20,8 @@ const MAX_COLUMNS: usize = 65_536;
 pub struct FileForm {
     /// Whether the file is CSV: rows of cells, the first row possibly a header.
     pub csv: bool,
-    /// The columns of CSV to take, by the names in the header, or the key of JSON; empty: all that
-    /// the type needs.
+    /// The columns of CSV to take, by the names in the header, or the key of JSON; if empty, all
+    /// that the type needs.
     pub columns: Vec<String>,
     /// Whether a list that is shorter than the input is filled up with zero bits.
     pub pad: bool,
@@ -29,8 +29,8 @@ pub struct FileForm {
 
 /// Reads a file's text as a value for an input. A byte order mark at its beginning is skipped.
 ///
-/// Other than [`parse_value`](super::parse_value) takes, lists can be written with an element on
-/// each line, or with spaces, commas or semicolons between elements.
+/// In addition to what [`parse_value`](super::parse_value) takes, lists can be written with one
+/// element per line, or with spaces, commas or semicolons between elements.
 ///
 /// # Errors
 /// [`CircuitError::Value`], which names the line and the element where the value is wrong.
@@ -91,7 +91,7 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
     list.finish(form.pad)
 }
 
-/// The elements of an array under way.
+/// The elements of an array that is being read.
 struct List<'t, 'b> {
     len: u32,
     elem: &'t Type,
@@ -100,7 +100,7 @@ struct List<'t, 'b> {
 }
 
 impl List<'_, '_> {
-    /// Adds an element; `line` is asked for an error only, since it may have to count lines.
+    /// Adds an element; `line` is called only for an error, since it may have to count lines.
     fn add(
         &mut self,
         line: impl FnOnce() -> usize,
@@ -109,14 +109,14 @@ impl List<'_, '_> {
         let number = self.given;
         self.given += 1;
         if number >= u64::from(self.len) {
-            // How many there are in all is told by `finish`.
+            // `finish` reports how many there are in all.
             return Ok(());
         }
         read(self.elem, self.bits)
             .map_err(|reason| format!("line {}, element {number}: {reason}", line()))
     }
 
-    /// Adds what stands between the commas of a part of a text.
+    /// Adds what is between the commas in a part of a text.
     fn add_all(&mut self, text: &str, inner: &str) -> Result<(), String> {
         let inner = inner.trim().strip_suffix(',').unwrap_or(inner);
         for element in elements(inner).filter(|_| !inner.trim().is_empty()) {
@@ -140,7 +140,7 @@ impl List<'_, '_> {
     }
 }
 
-/// Reads what a JSON file has under a key.
+/// Reads the value under a key of a JSON file.
 fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), String> {
     let [key] = &form.columns[..] else {
         return Err("one key is chosen from a JSON file: NAME.json#KEY".into());
@@ -171,12 +171,12 @@ fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Resul
     }
 }
 
-/// Whether values of a type take several cells.
+/// Returns whether values of a type take several cells.
 fn is_row(ty: &Type) -> bool {
     matches!(ty, Type::Array { .. } | Type::Tuple(_) | Type::Struct { .. })
 }
 
-/// Whether values of a type are one word each.
+/// Returns whether values of a type are one word each.
 fn is_plain(ty: &Type) -> bool {
     match ty {
         Type::Enum { .. } => match ty.optional() {
@@ -187,7 +187,7 @@ fn is_plain(ty: &Type) -> bool {
     }
 }
 
-/// The cells of a line: between commas or semicolons if there are any, else between spaces.
+/// Returns the cells of a line: between commas or semicolons if there are any, else between spaces.
 fn cells(line: &str) -> Vec<&str> {
     let line = line.trim();
     let separator = [',', ';'].into_iter().find(|&separator| line.contains(separator));
@@ -201,7 +201,7 @@ fn cells(line: &str) -> Vec<&str> {
     }
 }
 
-/// A value of several cells on one line, or in its own form.
+/// Reads a value of several cells on one line, or in its own form.
 fn row(ty: &Type, line: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     if line.contains(['[', '{', '"']) {
         return typed(ty, line.trim().trim_end_matches(','), bits);
@@ -216,7 +216,7 @@ fn row(ty: &Type, line: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     })
 }
 
-/// A value of one cell; an empty one is no value of an optional type.
+/// Reads a value of one cell; an empty cell means no value, for an optional type.
 fn leaf(ty: &Type, cell: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     match cell.trim() {
         "" if ty.optional().is_some() => typed(ty, "null", bits),
@@ -225,7 +225,7 @@ fn leaf(ty: &Type, cell: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     }
 }
 
-/// The parts of a type that take one cell each, with their names: `price`, `at.0`.
+/// Returns the parts of a type that take one cell each, with their names: `price`, `at.0`.
 fn leaves(ty: &Type) -> Result<Vec<(String, &Type)>, String> {
     fn walk<'t>(ty: &'t Type, name: String, all: &mut Vec<(String, &'t Type)>) -> Option<()> {
         let inner = |part: &dyn std::fmt::Display| match name.is_empty() {
@@ -256,7 +256,7 @@ fn leaves(ty: &Type) -> Result<Vec<(String, &Type)>, String> {
     }
 }
 
-/// Reads CSV: an array with an element a row, or one value from one row.
+/// Reads CSV: an array with one element per row, or one value from one row.
 fn csv(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), String> {
     let (len, elem) = match ty {
         Type::Array { len, elem } => (*len, &**elem),
@@ -294,7 +294,7 @@ fn csv(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(
     list.finish(form.pad)
 }
 
-/// Where the columns are, and whether the first row is a header.
+/// Returns where the columns are, and whether the first row is a header.
 fn header(
     first: &[Zeroizing<String>],
     columns: &[(String, &Type)],
@@ -307,7 +307,7 @@ fn header(
             let named = counted(wanted.len(), "column");
             return Err(format!("{named} chosen, {} needed", columns.len()));
         }
-        // Any other cell may be a value, which is not told.
+        // Any other cell may be a value, which is not shown.
         let names = || first.iter().map(|cell| cell.trim()).filter(|cell| is_word(cell));
         let found = wanted.iter().map(|name| {
             find(name).ok_or_else(|| {
@@ -321,7 +321,7 @@ fn header(
     if let Some(found) = named {
         return Ok((found, true));
     }
-    // Words that are no values are names; anything else is a row.
+    // Words that are not values are names; anything else is a row.
     let is_value = |cell: &str| {
         let mut bits = Zeroizing::new(Vec::new());
         columns.iter().any(|(_, ty)| leaf(ty, cell, &mut bits).is_ok())
@@ -339,7 +339,7 @@ fn header(
     Ok(((0..columns.len()).collect(), is_header))
 }
 
-/// `1 column`, `2 columns`.
+/// Formats `1 column`, `2 columns`.
 fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
@@ -363,12 +363,12 @@ impl<'t> Rows<'t> {
         // Spreadsheets of many countries separate by semicolons.
         let delimiter = [b',', b';', b'\t'].into_iter().find(|d| first.as_bytes().contains(d));
         let reader = ReaderBuilder::new().delimiter(delimiter.unwrap_or(b',')).build();
-        // No cell is longer than the text, so the room never grows and leaves no copy behind.
+        // No cell is longer than the text, so the buffer never grows and leaves no copy behind.
         let cells = Zeroizing::new(vec![0; text.len() + 1]);
         Rows { reader, text, place: 0, line: 1, cells, ends: vec![0; 64] }
     }
 
-    /// The next row and the line on which it begins.
+    /// Returns the next row and the line on which it begins.
     fn next(&mut self) -> Result<Option<(usize, Row)>, String> {
         loop {
             let rest = &self.text.as_bytes()[self.place..];
@@ -397,7 +397,7 @@ impl<'t> Rows<'t> {
         self.place += bytes;
     }
 
-    /// Reads a record; how many cells it has.
+    /// Reads a record; returns how many cells it has.
     fn record(&mut self) -> Result<Option<usize>, String> {
         let (mut written, mut ended) = (0, 0);
         loop {
@@ -409,7 +409,7 @@ impl<'t> Rows<'t> {
             match result {
                 ReadRecordResult::Record => return Ok(Some(ended)),
                 ReadRecordResult::End => return Ok(None),
-                // Asked again without input, the reader ends the last record.
+                // Called again without input, the reader ends the last record.
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputEndsFull if self.ends.len() <= MAX_COLUMNS => {
                     self.ends.resize(2 * self.ends.len(), 0);
@@ -425,8 +425,8 @@ impl<'t> Rows<'t> {
     }
 }
 
-/// A value as a file has it, which [`parse_file`] reads back: as CSV with a header where elements
-/// have names, else an element a line; what is no list, in its own form.
+/// Formats a value for a file, which [`parse_file`] reads back: CSV with a header if elements have
+/// names, else one element per line; a value that is not a list, in its own form.
 ///
 /// # Panics
 /// When there are more or fewer bits than the type's width.

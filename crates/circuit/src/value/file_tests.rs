@@ -168,8 +168,8 @@ fn a_key_of_json_is_chosen_as_a_column_of_csv_is() {
     assert!(hidden.ends_with("no column `99`"), "{hidden}");
 }
 
-/// Reading takes a time that follows the length: with the lines counted for each element, this
-/// would take minutes.
+/// Reading takes time linear in the length: if lines were counted for each element, this would take
+/// minutes.
 #[test]
 fn long_lists_of_json_are_read() {
     const LEN: u32 = 300_000;
@@ -231,7 +231,7 @@ proptest! {
             state >> 40 & 1 == 1
         };
         let bits: Vec<bool> = (0..ty.width()).map(|_| random()).collect();
-        // What no value means is not written: bits of absent payloads.
+        // Bits of absent payloads mean nothing and are not written.
         let input = Input { name: "x".into(), ty: ty.clone(), owner: 0.into() };
         let bits = parse_value(&input, &format_value(&ty, &bits).to_string()).unwrap();
         for csv in [false, true] {

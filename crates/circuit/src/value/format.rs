@@ -12,19 +12,19 @@ pub enum Value {
     Array(Vec<Value>),
     /// A truth value.
     Bool(bool),
-    /// A fixed-point number, in decimal and exact, or a floating-point one, the shortest decimal
-    /// that is read as the same.
+    /// A fixed-point number as an exact decimal, or a floating-point one as the shortest decimal
+    /// that reads back the same.
     Fraction(String),
-    /// No value, of an optional one.
+    /// No value, of an optional type.
     Null,
-    /// A variant without payload, or a floating-point number that JSON has no form for.
+    /// A variant without payload, or a floating-point number that JSON cannot express.
     Name(String),
     /// The fields of a structure; or a variant's name with its payload.
     Object(Vec<(String, Value)>),
 }
 
 impl std::fmt::Display for Value {
-    /// `123`, `-5`, `[1, 2, 3]`; what [`parse_value`](super::parse_value) reads.
+    /// Writes `123`, `-5`, `[1, 2, 3]`, which [`parse_value`](super::parse_value) reads.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Integer(digits) | Value::Fraction(digits) => f.write_str(digits),
@@ -65,7 +65,7 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
             Value::Integer(format!("0x{}", to_hex(bits)))
         }
         Type::Int(_) if bits.last() == Some(&true) => {
-            // −x = ¬x + 1: the bits up to the lowest 1 stay, those above turn.
+            // −x = ¬x + 1: the bits up to the lowest 1 stay, those above flip.
             let lowest = bits.iter().position(|&bit| bit).unwrap_or(0);
             let magnitude = bits.iter().enumerate().map(|(i, &bit)| bit ^ (i > lowest));
             Value::Integer(format!("-{}", decimal::from_bits(magnitude)))
@@ -92,7 +92,7 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
             let mut values = parts_of(parts.iter(), payload);
             match ty.optional() {
                 Some(_) if values.is_empty() => Value::Null,
-                // `null` inside would be taken for no value at all.
+                // `null` inside would be read as no value at all.
                 Some(some) if some.optional().is_none() => values.swap_remove(0),
                 _ if values.is_empty() => Value::Name(name.clone()),
                 _ => Value::Object(vec![(name.clone(), Value::Array(values))]),
@@ -101,12 +101,12 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
     }
 }
 
-/// The number that some bits are, the first the least significant.
+/// Returns the number that these bits form, the first being the least significant.
 fn number(bits: &[bool]) -> u64 {
     bits.iter().rev().fold(0, |number, &bit| number << 1 | u64::from(bit))
 }
 
-/// The shortest decimal that is read as the same number.
+/// Returns the shortest decimal that is read as the same number.
 fn float(x: impl Copy + std::fmt::Debug + Into<f64>) -> Value {
     if x.into().is_finite() {
         Value::Fraction(format!("{x:?}"))
@@ -125,7 +125,7 @@ fn parts_of<'t>(parts: impl Iterator<Item = &'t Type>, mut bits: &[bool]) -> Vec
     values
 }
 
-/// A two's-complement number with `frac` bits after the point.
+/// Returns a two's-complement number with `frac` bits after the point.
 fn fixed(frac: usize, bits: &[bool]) -> Value {
     if bits.len() > DECIMAL_BITS as usize || frac > MAX_FRACTION {
         return Value::Fraction(format!("hex:{}", to_hex(bits)));
@@ -160,14 +160,14 @@ fn fixed(frac: usize, bits: &[bool]) -> Value {
     Value::Fraction(format!("{sign}{whole}.{fraction}"))
 }
 
-/// All bits (index = wire) as one big-endian integer: `⌈n/4⌉` hexadecimal digits, the first wire
-/// being the least significant bit; without the `hex:`.
+/// Formats all bits (index = wire) as one big-endian integer: `⌈n/4⌉` hexadecimal digits, the first
+/// wire being the least significant bit; without the `hex:`.
 pub fn to_hex(bits: &[bool]) -> String {
     let digit = |nibble: &[bool]| nibble.iter().rev().fold(0, |d, &bit| d << 1 | u32::from(bit));
     bits.chunks(4).rev().filter_map(|nibble| char::from_digit(digit(nibble), 16)).collect()
 }
 
-/// One `0` or `1` per bit, the first wire first; without the `bits:`.
+/// Formats one `0` or `1` per bit, the first wire first; without the `bits:`.
 pub fn to_bits_string(bits: &[bool]) -> String {
     bits.iter().map(|&bit| if bit { '1' } else { '0' }).collect()
 }

@@ -1,6 +1,6 @@
-//! Values under a key of a JSON file, chosen as a column of a CSV file is: `NAME.json#KEY`.
+//! Values under a key of a JSON file, chosen like a column of a CSV file: `NAME.json#KEY`.
 //!
-//! What is chosen are parts of the file's text, so that errors can name lines and nothing secret is
+//! The result is parts of the file's text, so that errors can name lines and nothing secret is
 //! copied.
 
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ pub(super) enum Chosen<'t> {
     Each(Vec<&'t str>),
 }
 
-/// Finds `key` in the object or in the objects of the list that `text` is. A key that is not there
-/// is taken apart at its dots: `staff.salary` is `salary` within `staff`.
+/// Finds `key` in the object, or in the objects of the list, that `text` is. A key that does not
+/// exist is split at its dots: `staff.salary` is `salary` within `staff`.
 ///
 /// # Errors
 /// A sentence that names the line and the key, and no value.
@@ -34,7 +34,7 @@ pub(super) fn chosen<'t>(text: &'t str, key: &str) -> Result<Chosen<'t>, String>
     within(text, whole.get(), key)
 }
 
-/// The same in a part of a text.
+/// Does the same in a part of a text.
 fn within<'t>(text: &'t str, part: &'t str, key: &str) -> Result<Chosen<'t>, String> {
     let at = |part: &str, reason: &str| format!("line {}: {reason}", line_of(text, part));
     if !part.starts_with('[') {
@@ -51,7 +51,7 @@ fn within<'t>(text: &'t str, part: &'t str, key: &str) -> Result<Chosen<'t>, Str
 
 fn member<'t>(text: &'t str, object: &'t str, key: &str) -> Result<Chosen<'t>, String> {
     let at = |reason: String| format!("line {}: {reason}", line_of(text, object));
-    // What else stands here is not told: it may be a value.
+    // Anything else here is not shown: it may be a value.
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(object)
         .map_err(|_| at(format!("no object that could have the key `{key}`")))?;
     if let Some(value) = members.get(key) {
@@ -66,7 +66,7 @@ fn member<'t>(text: &'t str, object: &'t str, key: &str) -> Result<Chosen<'t>, S
     Err(at(format!("there is no key `{key}`{near}")))
 }
 
-/// `; did you mean …?` if a known name is like the one that was asked for.
+/// Returns `; did you mean …?` if a known name is similar to the requested one.
 pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> String {
     let near = known.map(|known| (distance(name, known), known)).min();
     match near.filter(|(distance, known)| *distance <= 2 && *distance < known.len()) {

@@ -1,4 +1,4 @@
-//! Values of inputs and outputs, as people write them, and as bits, index = wire.
+//! Values of inputs and outputs, as people write them and as bits (index = wire).
 //!
 //! The text forms are the same for every circuit:
 //!

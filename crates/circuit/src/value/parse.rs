@@ -40,7 +40,7 @@ fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String
     if digits.len() != width {
         return Err(format!("`bits:` needs exactly {width} digits, {} given", digits.len()));
     }
-    // Nothing here stops or branches at a digit, so that the time tells their number alone.
+    // Nothing here stops or branches at a digit, so the time reveals only their number.
     let all_binary = digits.bytes().fold(true, |all, byte| all & (byte & !1 == b'0'));
     if !all_binary {
         return Err("`bits:` takes the digits 0 and 1 only".into());
@@ -49,12 +49,12 @@ fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String
     Ok(())
 }
 
-/// Adds `width` bits, the hexadecimal digits' from the last one on, and zeros.
+/// Adds `width` bits: those of the hexadecimal digits, from the last one on, then zeros.
 fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
     if digits.is_empty() {
         return Err("no hexadecimal digits".into());
     }
-    // As above: a digit's kind and value are computed, not asked for.
+    // As above: a digit's kind and value are computed without branches.
     if !digits.bytes().fold(true, |all, byte| all & byte.is_ascii_hexdigit()) {
         return Err("not a hexadecimal number".into());
     }
@@ -84,7 +84,7 @@ fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
     Ok(())
 }
 
-/// A value in the form of its type.
+/// Reads a value in the form of its type.
 pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     // Numbers can be quoted, as in the JSON that is printed.
     let text = match ty {
@@ -98,7 +98,8 @@ pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), S
             let list = without_brackets(text)?;
             let given = if list.is_empty() && *len == 0 { 0 } else { elements(list).count() };
             if given as u64 != u64::from(*len) {
-                // Files may have spaces between elements, which is easily taken for the rule.
+                // Files may have spaces between elements, which is easily mistaken for the rule
+                // here.
                 let spaced = given == 1 && list.contains(char::is_whitespace);
                 let commas = if spaced { ": a list is written with commas, 1,2,3" } else { "" };
                 return Err(format!("{len} elements expected, {given} given{commas}"));
@@ -111,14 +112,14 @@ pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), S
     }
 }
 
-/// The line, from 1, on which a part of a text begins.
+/// Returns the line, from 1, on which a part of a text begins.
 pub(super) fn line_of(text: &str, part: &str) -> usize {
     let start = (part.as_ptr().addr() - text.as_ptr().addr()).min(text.len());
     text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
-/// What is between the brackets, when the first and the last character are a pair of them; checks
-/// that all brackets are paired.
+/// Returns what is between the brackets, if the first and the last character are a pair of them;
+/// checks that all brackets are paired.
 pub(super) fn without_brackets(text: &str) -> Result<&str, String> {
     let mut depth = 0usize;
     let mut closes_first = None;
@@ -144,7 +145,7 @@ pub(super) fn without_brackets(text: &str) -> Result<&str, String> {
     }
 }
 
-/// What stands between the commas outside of brackets.
+/// Returns the parts between the commas outside of brackets.
 pub(super) fn elements(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
     list.split(move |c| {
@@ -192,7 +193,7 @@ fn integer(text: &str, width: u32, signed: bool, bits: &mut Vec<bool>) -> Result
         return Err(format!("does not fit into {width} bits"));
     }
     let padded = magnitude.iter().copied().chain(std::iter::repeat(false)).take(width as usize);
-    // −x = ¬x + 1: the bits up to the lowest 1 stay, those above turn.
+    // −x = ¬x + 1: the bits up to the lowest 1 stay, those above flip.
     let mut turn = false;
     bits.extend(padded.map(|bit| {
         let result = bit ^ turn;

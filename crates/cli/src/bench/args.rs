@@ -11,7 +11,7 @@ use crate::progress::args::ShowArgs;
 /// The name of the workload that is not a circuit.
 pub const TRIPLES: &str = "triples";
 
-/// How often everything is run, unless it is said.
+/// How often everything is run by default.
 pub const REPEAT: u32 = 5;
 
 const BENCH_HELP: &str = "\
@@ -109,7 +109,7 @@ pub struct RemoteArgs {
 }
 
 impl BenchArgs {
-    /// How the parties talk.
+    /// Returns the parties' transport.
     pub fn transport(&self) -> LocalTransport {
         let usual =
             if self.remote.party.is_some() { LocalTransport::Tls } else { LocalTransport::Tcp };
@@ -170,13 +170,13 @@ pub struct ListedTuning {
     pub link: Vec<Links>,
 }
 
-/// What one `--link` names; no name is none.
+/// The links that one `--link` names; `None` is no simulated link.
 pub type Links = Vec<Option<String>>;
 
-/// The links that are known by name.
+/// The links that have names.
 const NAMED: [&str; 4] = ["local", "lan", "lan1", "wan"];
 
-/// A list of names, or else one link, which has a comma of its own.
+/// Parses a list of names, or one link, whose form contains a comma.
 fn links(text: &str) -> Result<Links, String> {
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
     if !names.iter().all(|name| NAMED.contains(name)) {
@@ -186,7 +186,7 @@ fn links(text: &str) -> Result<Links, String> {
 }
 
 impl ListedTuning {
-    /// What is not a list, and the defaults.
+    /// Returns the parameters that are not lists, and the defaults.
     pub fn unlisted(&self) -> TuningArgs {
         TuningArgs {
             batch: self.batch,
@@ -207,7 +207,7 @@ mod tests {
         let some = |name: &str| Some(name.to_string());
         assert_eq!(links("local,wan").unwrap(), [None, some("wan")]);
         assert_eq!(links("20ms,100mbit").unwrap(), [some("20ms,100mbit")]);
-        // Refused where links are understood.
+        // This is refused later, where links are parsed.
         assert_eq!(links("lan,moon").unwrap(), [some("lan,moon")]);
     }
 }

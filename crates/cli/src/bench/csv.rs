@@ -9,7 +9,7 @@ const HEAD: &str = "workload,protocol,parties,threads,link,rho,form,ot,transport
                     party,phase,seconds,cpu_seconds,bytes_sent,bytes_received,messages_sent,\
                     messages_received,rounds\n";
 
-/// Writes the file that `--csv` names, if it was asked for.
+/// Writes the file that `--csv` names, if it was given.
 ///
 /// # Errors
 /// A failure when it cannot be written.
@@ -55,7 +55,7 @@ fn csv(measurements: &[Measured]) -> String {
     text
 }
 
-/// A cell of a CSV file: in quotes where it has anything that ends one.
+/// Returns a cell of a CSV file, in quotes if it contains anything that would end it.
 fn cell(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

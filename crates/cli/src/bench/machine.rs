@@ -1,4 +1,4 @@
-//! On what was measured.
+//! The machine of a measurement.
 
 use std::fs::read_to_string;
 
@@ -31,7 +31,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one, now.
+    /// Describes this machine, now.
     pub fn here() -> Machine {
         let kernel = read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let system = [std::env::consts::OS, kernel.trim(), std::env::consts::ARCH];
@@ -54,8 +54,8 @@ impl Machine {
         }
     }
 
-    /// What another machine says of itself, in texts that are short and cannot be mistaken for
-    /// anything else.
+    /// Shortens and cleans the texts in which another machine describes itself, so that they cannot
+    /// be mistaken for anything else.
     pub fn tamed(self) -> Machine {
         let tame = |text: String| -> String {
             let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
@@ -72,7 +72,7 @@ impl Machine {
         }
     }
 
-    /// One line for people.
+    /// Returns one line for people.
     pub fn line(&self) -> String {
         let debug = if self.debug { ", built for debugging" } else { "" };
         let load = self.load.map_or(String::new(), |load| format!(", load {load:.1} before"));
@@ -84,7 +84,7 @@ impl Machine {
     }
 }
 
-/// A line for each party's machine, or one for the machine of all.
+/// Returns a line for each party's machine, or one if all share a machine.
 pub fn lines(machine: &Machine, other: Option<&Machine>) -> String {
     match other {
         None => machine.line(),
@@ -92,7 +92,7 @@ pub fn lines(machine: &Machine, other: Option<&Machine>) -> String {
     }
 }
 
-/// What follows the first `name` and a colon in a file of the system's.
+/// Returns what follows the first `name` and a colon in a system file.
 fn field(file: &str, name: &str) -> Option<String> {
     let text = read_to_string(file).ok()?;
     text.lines().find_map(|line| {

@@ -1,4 +1,4 @@
-//! Running the settings, and what comes of it.
+//! Runs the settings and computes the results.
 
 use super::args::{BenchArgs, TRIPLES};
 use super::plan::{Setting, Workload};
@@ -17,11 +17,11 @@ use crate::progress;
 use crate::results::ChoiceJson;
 use crate::timeline::Span;
 
-/// Runs every setting as often as was asked for; those whose runs are sessions of their own take
-/// turns.
+/// Runs every setting as often as requested; settings whose runs are sessions of their own
+/// alternate.
 ///
 /// # Errors
-/// As `local`.
+/// Those of `local`.
 pub fn measure(
     args: &BenchArgs,
     settings: &[Setting],
@@ -44,8 +44,7 @@ pub fn measure(
     settings.iter().zip(&sessions).map(summed_up).collect()
 }
 
-/// What one party's phase cost, in each sample that there is: each session's set-up, or each run's
-/// phase.
+/// Returns what a phase cost one party in each sample: each session's set-up, or each run's phase.
 fn samples<'s>(
     sessions: &'s [Session],
     party: usize,
@@ -62,7 +61,7 @@ fn samples<'s>(
 /// One party's costs of one run, without the set-up.
 type Run<'s> = &'s [PhaseReport];
 
-/// Every run: by party.
+/// Returns every run, by party.
 fn runs(sessions: &[Session]) -> Vec<Vec<Run<'_>>> {
     sessions.iter().flat_map(runs_of).collect()
 }
@@ -133,8 +132,8 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
     })
 }
 
-/// What was chosen by the link, if each session came to the same; the speed of the link as the
-/// first saw it.
+/// Returns what was chosen from the link, if all sessions chose the same, with the speed of the
+/// link in the first session.
 fn chosen(sessions: &[Session]) -> CliResult<ChoiceJson> {
     let mut choices = sessions.iter().map(|session| crate::local::chosen(session));
     let mut choice = choices.next().transpose()?.unwrap_or_default();
@@ -153,7 +152,7 @@ fn chosen(sessions: &[Session]) -> CliResult<ChoiceJson> {
     Ok(choice)
 }
 
-/// The names of the phases that any party was in, in order.
+/// Returns the names of the phases that any party entered, in order.
 fn names(sessions: &[Session]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for phase in sessions.iter().flatten().flat_map(|played| &played.phases) {
@@ -196,8 +195,8 @@ fn costs(
     PartyId::all(parties).map(party).collect()
 }
 
-/// For each phase, the time that it took all parties in each sample, their processor time, and the
-/// most that any sent.
+/// Returns, for each phase, the time that it took all parties in each sample, their processor time,
+/// and the most that any party sent.
 fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAll> {
     let of_all = |name: &&str| {
         let by_party: Vec<Vec<&PhaseReport>> =
@@ -223,9 +222,9 @@ fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAl
     names(sessions).iter().filter_map(of_all).collect()
 }
 
-/// How long a phase of a run took: from when the last party had ended the phase before, or the
-/// first one had begun, until the last party had ended this one. A party that is done enters the
-/// next phase while its peers still work; its own time there would count their work twice.
+/// Returns how long a phase of a run took: from the time when the last party ended the previous
+/// phase, or the first one began, until the last party ended this one. A party that is done enters
+/// the next phase while its peers still work; its own time there would count their work twice.
 fn elapsed(session: &Session, run: usize, phase: &str) -> Option<f64> {
     let in_run =
         |span: &&Span| span.run as usize == run && (span.phase == SETUP) == (phase == SETUP);
@@ -241,8 +240,9 @@ fn elapsed(session: &Session, run: usize, phase: &str) -> Option<f64> {
     Some(end - begin)
 }
 
-/// When the phases of a run were that took about the median, by party, in seconds from the first
-/// one's begin. Its session's set-up is moved to just before it, where it is not already.
+/// Returns, by party, when the phases of a run of about median time took place, in seconds since
+/// the first one began. The set-up of its session is moved to just before it, if it is not there
+/// already.
 fn timeline(sessions: &[Session], median: f64) -> Vec<Vec<Span>> {
     let all =
         sessions.iter().flat_map(|session| (0..count_runs(session)).map(move |run| (session, run)));
@@ -288,7 +288,7 @@ mod tests {
             spans: spans.iter().copied().map(span).collect(),
             ..PartyResult::empty()
         };
-        // The garbler has sent all it has to at 4, and waits online.
+        // The garbler has sent everything at 4, and waits online.
         let garbler = played(&[(SETUP, 0.0, 1.0), ("dependent", 1.0, 4.0), (ONLINE, 4.0, 10.0)]);
         let evaluator = played(&[(SETUP, 0.5, 1.5), ("dependent", 1.5, 9.0), (ONLINE, 9.0, 9.75)]);
         let session = vec![garbler, evaluator];

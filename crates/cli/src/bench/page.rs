@@ -1,4 +1,4 @@
-//! The report: one page with plots and tables, which needs nothing else to be shown.
+//! The report: one self-contained page with plots and tables.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -17,7 +17,7 @@ figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: 
 .wide { overflow-x: auto } .warning { color: #a00; font-weight: bold }
 ";
 
-/// The whole page.
+/// Returns the whole page.
 ///
 /// # Errors
 /// An internal failure when a plot cannot be drawn.
@@ -29,10 +29,10 @@ pub fn page(result: &BenchJson) -> CliResult<String> {
     Ok(document(&title, STYLE, &body(result)?))
 }
 
-/// The same without its title, to be shown in another page.
+/// Returns the page without its title, as a part of another page.
 ///
 /// # Errors
-/// As [`page`].
+/// Those of [`page`].
 pub fn part(result: &BenchJson) -> CliResult<String> {
     let body = body(result)?;
     Ok(html! { style { (PreEscaped(STYLE)) } (body) }.into_string())
@@ -75,7 +75,7 @@ pub fn machine(machine: &Machine) -> Markup {
     }
 }
 
-/// A table whose first row has the headings.
+/// Returns a table whose first row has the headings.
 pub fn overview(Table { rows, names }: &Table) -> Markup {
     html! {
         div.wide {
@@ -94,7 +94,7 @@ pub fn overview(Table { rows, names }: &Table) -> Markup {
     }
 }
 
-/// A plot for each axis along which something was measured at several places.
+/// Returns a plot for each axis along which something was measured at several points.
 fn scaling(many: &[Measured]) -> CliResult<Markup> {
     let mut figures = Vec::new();
     for axis in Axis::ALL {
@@ -117,7 +117,7 @@ fn scaling(many: &[Measured]) -> CliResult<Markup> {
     })
 }
 
-/// A plot of series along an axis, with a key to them.
+/// Returns a plot of series along an axis, with a legend.
 pub fn lines(what: &str, axis: Axis, quantity: Quantity, series: &[Series]) -> CliResult<Markup> {
     let plot = svg(axis.plot(quantity, series))?;
     Ok(html! {
@@ -134,7 +134,7 @@ pub fn lines(what: &str, axis: Axis, quantity: Quantity, series: &[Series]) -> C
     })
 }
 
-/// A square of a colour.
+/// Returns a square of a colour.
 pub fn key(colour: &str) -> Markup {
     html! { span.key style={ "background:" (colour) } {} }
 }
@@ -188,10 +188,10 @@ fn costs(measured: &Measured) -> Markup {
     }
 }
 
-/// A plot as part of the page.
+/// Returns a plot as part of the page.
 ///
 /// # Errors
-/// An internal failure when it could not be drawn.
+/// An internal failure when it cannot be drawn.
 pub fn svg(drawn: Drawn) -> CliResult<Markup> {
     drawn
         .map(PreEscaped)

@@ -1,4 +1,4 @@
-//! What lists of options come to: one setting for each combination that there is.
+//! Expands lists of options into one setting for each possible combination.
 
 use std::rc::Rc;
 
@@ -14,10 +14,10 @@ use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::{Resolved, random_values};
 
-/// The most combinations at a time.
+/// The most combinations.
 const MOST: usize = 1000;
 
-/// What is measured in one way.
+/// One workload with one set of parameters.
 pub struct Setting {
     /// The workload as it was named.
     pub name: String,
@@ -34,7 +34,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What tells it from others, for people who wait for it.
+    /// Returns what distinguishes it from others, for people who wait for it.
     pub fn title(&self) -> String {
         let Setting { name, workload, parties, tuning, .. } = self;
         let mut title = format!("{name}, {parties} parties");
@@ -59,9 +59,9 @@ pub enum Workload {
 
 /// A circuit with inputs.
 pub struct Loaded {
-    /// As it was named.
+    /// The circuit as it was named.
     pub spec: CircuitSpec,
-    /// What it is.
+    /// The circuit.
     pub circuit: Circuit,
     /// Random inputs.
     pub inputs: Resolved,
@@ -83,12 +83,12 @@ pub struct Wanted {
     ot: Option<String>,
     psi: Option<String>,
     kappa_b: Option<u32>,
-    /// Whether they are for comparisons only, and how many bits.
+    /// Whether the MACs are only for comparisons, and how many bits they have.
     mac_bits: Option<(bool, u32)>,
 }
 
 impl Wanted {
-    /// All combinations of what was listed: what was listed last changes fastest.
+    /// Returns all combinations of the listed values: the last list changes fastest.
     fn all(args: &BenchArgs) -> Vec<Wanted> {
         fn each<T: Clone>(
             wanted: Vec<Wanted>,
@@ -105,7 +105,7 @@ impl Wanted {
                     one
                 })
             });
-            // One more than can be had says as much as all.
+            // One more than the limit is enough to refuse them.
             all.take(MOST + 1).collect()
         }
         let tuning = &args.tuning;
@@ -127,7 +127,7 @@ impl Wanted {
         each(all, &lengths, |w, bits| w.mac_bits = Some(bits))
     }
 
-    /// Whether some choice of this one is in none of the others.
+    /// Returns whether this one has a choice that none of the others has.
     fn has_what_none_has(&self, others: &[Wanted]) -> bool {
         let lacks = |same: &dyn Fn(&Wanted) -> bool| !others.iter().any(same);
         lacks(&|other| other.workload == self.workload)
@@ -144,7 +144,7 @@ impl Wanted {
             || lacks(&|other| other.mac_bits == self.mac_bits)
     }
 
-    /// This choice as options, the others as they are.
+    /// Returns this choice as options, with the unlisted ones unchanged.
     pub fn tuning(&self, unlisted: &TuningArgs) -> TuningArgs {
         TuningArgs {
             protocol: self.protocol.clone(),
@@ -162,11 +162,11 @@ impl Wanted {
     }
 }
 
-/// All settings that were asked for.
+/// Returns all requested settings.
 ///
 /// # Errors
-/// A usage failure when an option does not go with a workload, and when something listed is
-/// possible with nothing else that is.
+/// A usage failure when an option does not go with a workload, or when a listed value is possible
+/// in no combination.
 pub fn settings(args: &BenchArgs) -> CliResult<Vec<Setting>> {
     if !args.workloads.iter().any(|name| is_program(name)) {
         args.program.refuse_for(&args.workloads.join(" "))?;
@@ -175,10 +175,11 @@ pub fn settings(args: &BenchArgs) -> CliResult<Vec<Setting>> {
     combined(args, |wanted| setting(args, wanted, &mut loads))
 }
 
-/// What `make` makes of all combinations with which it can.
+/// Returns what `make` makes of all combinations that it accepts.
 ///
 /// # Errors
-/// A usage failure when there are too many; as `make` for what is possible in no combination.
+/// A usage failure when there are too many; that of `make` for a value that is possible in no
+/// combination.
 pub fn combined<T>(
     args: &BenchArgs,
     mut make: impl FnMut(&Wanted) -> CliResult<T>,
@@ -206,7 +207,7 @@ pub fn combined<T>(
     Ok(settings)
 }
 
-/// Circuits that were loaded: by name and number of parties.
+/// The loaded circuits, by name and number of parties.
 type Loads = Vec<(String, Option<u16>, Rc<Loaded>, u16)>;
 
 fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Setting> {
@@ -247,7 +248,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     Ok(Setting { name, workload, parties, tuning, repeat, fresh_session })
 }
 
-/// A circuit, which may have been loaded before.
+/// Returns a circuit, which may have been loaded before.
 fn load(
     name: &str,
     parties: Option<u16>,
@@ -307,14 +308,15 @@ mod tests {
         assert_eq!(plan("add:8 --protocol dualex --psi sync,async").unwrap().len(), 2);
         let kappas = "add:8 --protocol dualex --rho 40,80 --kappa-b 40,64";
         assert_eq!(plan(kappas).unwrap().len(), 4);
-        // What is too short for one is left out; weak ones are there by their name.
+        // Lengths that are too short for a ρ are left out; weak ones are requested by another
+        // option.
         assert_eq!(plan(&format!("{table} --rho 40,80 --mac-bits 64,128")).unwrap().len(), 3);
         assert_eq!(plan(&format!("{table} --mac-bits 64 --weak-mac-bits 32")).unwrap().len(), 2);
     }
 
     #[test]
     fn what_is_impossible_with_some_is_left_out_and_with_all_refused() {
-        // `wrk` is for two, and the auction names three parties.
+        // `wrk` is for two parties, and the auction names three.
         assert_eq!(plan("add:8 --protocol wrk,ywz --parties 2,3").unwrap().len(), 3);
         assert_eq!(plan("add:8 auction:3x8 --parties 2,3").unwrap().len(), 3);
         assert_eq!(plan("add:8 --protocol duplo --split-phases").unwrap().len(), 1);

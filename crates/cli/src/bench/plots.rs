@@ -12,7 +12,7 @@ use super::spread::Spread;
 use crate::colours::{phase_colour, series_colour};
 use crate::cost_table::{bytes, time};
 
-/// What a plot ends in: drawing in memory does not fail.
+/// The result of drawing; drawing in memory does not fail.
 pub type Drawn = Result<String, Box<dyn Error>>;
 
 const WIDTH: u32 = 760;
@@ -21,7 +21,7 @@ const FONT: (&str, i32) = ("sans-serif", 13);
 /// A piece of a bar: where it begins and ends, and its colour.
 pub type Piece = (f64, f64, RGBColor);
 
-/// The phases of a run on a time axis, a bar for every party.
+/// Plots the phases of a run on a time axis, with a bar for every party.
 pub fn timeline(measured: &Measured) -> Drawn {
     let of = |spans: &Vec<crate::timeline::Span>| {
         let piece = |span: &crate::timeline::Span| {
@@ -32,7 +32,7 @@ pub fn timeline(measured: &Measured) -> Drawn {
     bars(&names(measured), &measured.timeline.iter().map(of).collect::<Vec<_>>(), &time)
 }
 
-/// Bytes that the parties sent, a bar for every party, a piece for every phase.
+/// Plots the bytes that the parties sent, with a bar for every party and a piece for every phase.
 pub fn traffic(measured: &Measured) -> Drawn {
     let of = |party: &super::result::PartyMeasured| {
         let mut end = 0.0;
@@ -53,7 +53,7 @@ fn names(measured: &Measured) -> Vec<String> {
     measured.costs.iter().map(name).collect()
 }
 
-/// Bars from the top down, with their names and an axis of this unit.
+/// Plots bars from the top down, with their names and an axis of this unit.
 pub fn bars(names: &[String], rows: &[Vec<Piece>], unit: &dyn Fn(f64) -> String) -> Drawn {
     let end = rows.iter().flatten().map(|(_, end, _)| *end).fold(0.0, f64::max);
     // An axis must have a length.
@@ -109,7 +109,7 @@ pub enum Axis {
     MacBits,
 }
 
-/// What it has on its vertical one.
+/// What it has on its vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Gates or triples a second.
@@ -118,14 +118,14 @@ pub enum Quantity {
     Memory,
 }
 
-/// Points that belong together: how they are called, and horizontal and vertical places.
+/// Points that belong together: their name, and their horizontal and vertical positions.
 pub type Series = (String, Vec<(f64, Spread)>);
 
 impl Axis {
     /// All.
     pub const ALL: [Axis; 4] = [Axis::Parties, Axis::Threads, Axis::Gates, Axis::MacBits];
 
-    /// What it says.
+    /// Returns its label.
     pub fn name(self) -> &'static str {
         match self {
             Axis::Parties => "parties",
@@ -144,7 +144,7 @@ impl Axis {
         }
     }
 
-    /// Everything else that a measurement is of.
+    /// Returns all other parameters of a measurement.
     fn others(self, measured: &Measured) -> String {
         let Measured { parties, threads, workload, protocol, link, rho, .. } = measured;
         let mut parts = match (self, protocol) {
@@ -170,7 +170,7 @@ impl Axis {
         parts.join(", ")
     }
 
-    /// Every series along this axis that has two points or more.
+    /// Returns every series along this axis with at least two points.
     pub fn series(self, quantity: Quantity, many: &[Measured]) -> Vec<Series> {
         grouped(many.iter().filter_map(|measured| {
             let height = match quantity {
@@ -181,7 +181,7 @@ impl Axis {
         }))
     }
 
-    /// A line for every series, through the medians, with bars from the least to the most.
+    /// Plots a line for every series, through the medians, with bars from the least to the most.
     pub fn plot(self, quantity: Quantity, series: &[Series]) -> Drawn {
         let places = || series.iter().flat_map(|(_, points)| points);
         let from = places().map(|(x, _)| *x).fold(f64::MAX, f64::min);
@@ -247,8 +247,7 @@ impl Axis {
     }
 }
 
-/// Points of one name each in series of places that ascend, without those that have one place
-/// alone.
+/// Groups points by name into series in ascending order, without series of a single position.
 pub fn grouped(points: impl IntoIterator<Item = (String, f64, Spread)>) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for (name, place, height) in points {

@@ -19,7 +19,7 @@ pub struct Raw {
     pub cost: PhaseReport,
 }
 
-/// All that was measured in these sessions, in the order in which it was.
+/// Returns everything measured in these sessions, in order.
 pub fn rows(sessions: &[Session]) -> Vec<Raw> {
     let mut rows = Vec::new();
     for (session, parties) in sessions.iter().enumerate() {

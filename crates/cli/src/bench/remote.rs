@@ -1,9 +1,9 @@
-//! A measurement between two machines: every session is over a connection of its own, as those of
-//! `run` are; over one more the parties compare what they are going to measure, and tell each other
-//! what came of it, so that both have the same report.
+//! A measurement between two machines: every session has a connection of its own, as with `run`.
+//! Over one more connection the parties compare what they are going to measure, and exchange the
+//! results, so that both have the same report.
 //!
-//! What the peer tells is its word: it is held to forms and bounds in which it can do no harm, and
-//! nothing is computed from it but means and plots.
+//! The peer's figures cannot be verified: they must have forms and bounds in which they do no harm,
+//! and only means and plots are computed from them.
 
 use std::time::Duration;
 
@@ -28,10 +28,10 @@ use crate::results::ChoiceJson;
 use crate::settings::Settings;
 use crate::timeline::Span;
 
-/// Bytes of what a party tells, besides what it tells of each run.
+/// The most bytes of a party's results, besides those of each run.
 const MOST: usize = 64 << 10;
 
-/// Bytes of what a party tells of a run: a few phases and when they were.
+/// The most bytes of a party's results for a run: a few phases and their times.
 const MOST_OF_RUN: usize = 4 << 10;
 
 /// The other machine.
@@ -42,7 +42,7 @@ pub struct Remote {
     machines: [Machine; 2],
 }
 
-/// What a party tells of a session.
+/// A party's results of a session.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Told {
@@ -55,10 +55,10 @@ struct Told {
 }
 
 impl Remote {
-    /// Meets the other machine, if there is one, and compares with it what is to be measured.
+    /// Connects to the other machine, if there is one, and compares what is to be measured.
     ///
     /// # Errors
-    /// A usage failure before anybody is waited for; otherwise as `run`.
+    /// A usage failure before waiting for the peer; otherwise those of `run`.
     pub fn begin(args: &BenchArgs, settings: &[Setting]) -> CliResult<Option<Remote>> {
         let Some(party) = args.remote.party else { return Ok(None) };
         if args.dealer {
@@ -74,10 +74,10 @@ impl Remote {
         Remote::meet(party, way, timeout, &about(args, settings)).map(Some)
     }
 
-    /// Meets the other machine as this party, if it is about the same.
+    /// Connects to the other machine as this party, if both are to measure the same.
     ///
     /// # Errors
-    /// As [`begin`](Remote::begin).
+    /// Those of [`begin`](Remote::begin).
     pub fn meet(
         party: u16,
         (args, transport): (&RemoteArgs, LocalTransport),
@@ -88,7 +88,7 @@ impl Remote {
         let mut known = reach(args, transport, party)?;
         let transport = connect::transport(&known, party)?;
         if let Some(address) = transport.local_address() {
-            // With port 0 all later sessions are there, too.
+            // With port 0, all later sessions use the same port.
             known.listen = Some(address.to_string());
         }
         let config = Config::new(party, transport).cancelled_by(interrupt::handle());
@@ -106,15 +106,15 @@ impl Remote {
         Ok(Remote { settings: known, party, exchange, machines })
     }
 
-    /// Both machines, by party.
+    /// Returns both machines, by party.
     pub fn machines(&self) -> [Machine; 2] {
         self.machines.clone()
     }
 
-    /// Has this side of a session, and hears what the other side cost.
+    /// Runs this side of a session, and receives the costs of the other side.
     ///
     /// # Errors
-    /// As `run`; a failure when the other side tells nonsense.
+    /// Those of `run`; a failure when the other side reports nonsense.
     pub fn session(&mut self, args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
         let transport = connect::transport_again(&self.settings, self.party)?;
         let tuning = &setting.tuning;
@@ -133,12 +133,12 @@ impl Remote {
         };
         drop(progress);
         own.peak_memory = own.peak_memory.filter(|_| known);
-        // Two clocks: both parties began together.
+        // There are two clocks, but both parties began together.
         let first = own.spans.iter().map(|span| span.begin).fold(f64::MAX, f64::min);
         own.spans.iter_mut().for_each(|span| span.begin -= first);
         let most = MOST + MOST_OF_RUN * own.runs.len();
         let text = written(&Told::of(&own))?;
-        // As the peer has it, to the last digit.
+        // The same as the peer has, to the last digit.
         let own = read::<Told>(&text)?.result();
         let theirs: Told = read(&self.exchange.swap(&text, most)?)?;
         let theirs = theirs.checked(&own).ok_or_else(nonsense)?;
@@ -146,7 +146,7 @@ impl Remote {
     }
 }
 
-/// How the other machine is reached.
+/// Returns how the other machine is reached.
 fn reach(args: &RemoteArgs, transport: LocalTransport, party: PartyId) -> CliResult<Settings> {
     let remote = args.clone();
     let transport = match transport {
@@ -170,11 +170,12 @@ fn reach(args: &RemoteArgs, transport: LocalTransport, party: PartyId) -> CliRes
     Settings::of(&RunArgs { meet, ..RunArgs::default() })
 }
 
-/// What both must be going to do. The sessions' own handshakes compare all parameters and circuits.
+/// Returns what both parties must agree to do. The sessions' own handshakes compare all parameters
+/// and circuits.
 fn about(args: &BenchArgs, settings: &[Setting]) -> Vec<(&'static str, String)> {
     let titles: Vec<String> = settings.iter().map(Setting::title).collect();
     let titles = titles.join("; ");
-    // No more fits; the sessions tell what else differs.
+    // No more fits; the sessions report any other difference.
     let titles: String = titles.chars().take(1000).collect();
     let repeats = settings.iter().map(|setting| setting.repeat).max().unwrap_or(0);
     let fresh = settings.iter().filter(|setting| setting.fresh_session).count();
@@ -215,7 +216,7 @@ impl Told {
         }
     }
 
-    /// The peer's result of a session of which this party's is `own`, if it can be one.
+    /// Returns the peer's result of a session in which this party's is `own`, if it is plausible.
     fn checked(self, own: &PartyResult) -> Option<PartyResult> {
         let Told { phases, runs, spans, choice, triples, peak_memory } = &self;
         let few = |costs: &Vec<PhaseReport>| costs.len() <= KNOWN.len();
@@ -244,7 +245,7 @@ impl Told {
     }
 }
 
-/// The phases that there are.
+/// All phases.
 const KNOWN: [&str; 5] = [SETUP, INDEPENDENT, DEPENDENT, ONLINE, STREAMED];
 
 /// No party counts more bytes, messages or rounds.
@@ -296,7 +297,7 @@ mod tests {
         }
     }
 
-    /// A peer that tells what cannot be is not believed, and what it tells reaches no plot.
+    /// A peer that reports impossible figures is not believed, and they reach no plot.
     #[test]
     fn what_cannot_be_is_refused() {
         let own = own();

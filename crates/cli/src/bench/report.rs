@@ -4,13 +4,13 @@ use super::args::BenchArgs;
 use super::csv;
 use crate::error::{CliError, CliResult};
 
-/// Tells whether the files can be written before the work, not after it.
+/// Checks before the work, not after it, that the files can be written.
 pub fn announce(args: &BenchArgs) -> CliResult<()> {
     csv::write(args, &[])?;
     report(args, || Ok(String::new()))
 }
 
-/// Writes the page, if it was asked for.
+/// Writes the page, if it was requested.
 pub fn report(args: &BenchArgs, page: impl FnOnce() -> CliResult<String>) -> CliResult<()> {
     let Some(path) = &args.report else { return Ok(()) };
     std::fs::write(path, page()?).map_err(|error| unwritable(path, &error))

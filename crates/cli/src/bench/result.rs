@@ -1,4 +1,4 @@
-//! What `bench` tells: as JSON (docs/json.md is made of the comments) and as text.
+//! The results of `bench`, as JSON (docs/json.md is generated from the comments) and as text.
 
 use serde::Serialize;
 use symbolon::circuit::PartyId;
@@ -139,23 +139,23 @@ pub struct PhaseMeasured {
     pub rounds: u64,
 }
 
-/// A number of threads, in words.
+/// Returns a number of threads, in words.
 pub fn threads(n: usize) -> String {
     if n == 1 { "1 thread".to_string() } else { format!("{n} threads") }
 }
 
-/// A link's name, also of none.
+/// Returns a link's name, also for no link.
 pub fn link_name(link: Option<&str>) -> String {
     link.unwrap_or("local").to_string()
 }
 
 impl Measured {
-    /// What is counted.
+    /// Returns what is counted.
     pub fn unit(&self) -> &'static str {
         if self.protocol.is_some() { "AND gates" } else { TRIPLES }
     }
 
-    /// What all of this is a measurement of, on one line.
+    /// Returns what was measured, on one line.
     pub fn title(&self) -> String {
         let protocol = self.protocol.map_or(String::new(), |name| format!("{name}, "));
         let link = self.link.as_ref().map_or(String::new(), |link| format!(", link {link}"));
@@ -182,12 +182,12 @@ impl Measured {
         )
     }
 
-    /// κ_b by its name, where it is not ρ.
+    /// Returns κ_b with its name, if it is not ρ.
     pub fn other_kappa_b(&self) -> Option<String> {
         self.kappa_b.filter(|bits| *bits != self.rho).map(|bits| format!("kappa_b {bits}"))
     }
 
-    /// How often it was run.
+    /// Returns how often it was run.
     pub fn runs(&self) -> String {
         let how =
             if self.fresh_session { "each with a set-up of its own" } else { "over one set-up" };
@@ -197,13 +197,13 @@ impl Measured {
         }
     }
 
-    /// Processor seconds for each triple or gate, all parties together.
+    /// Returns processor seconds per triple or gate, for all parties together.
     pub fn cpu_each(&self) -> Option<f64> {
         let cpu = self.cpu_seconds.filter(|_| self.count > 0)?;
         Some(cpu.median / self.count as f64)
     }
 
-    /// The rates, in a few lines.
+    /// Returns the rates, in a few lines.
     pub fn rates(&self) -> String {
         let cpu = self.cpu_each().map_or(String::new(), |cpu| {
             format!("; {:.3} µs of processors each, all parties together", cpu * 1e6)
@@ -246,7 +246,7 @@ impl Measured {
 const HEAD: [&str; 8] =
     ["party", "phase", "sent", "received", "messages", "rounds", "processors", "time"];
 
-/// `1.23 M`, `45.6 k`, `789`.
+/// Formats a rate: `1.23 M`, `45.6 k`, `789`.
 pub fn rate(count: f64) -> String {
     match count {
         count if count >= 999_500.0 => format!("{:.2} M", count / 1e6),
@@ -256,7 +256,7 @@ pub fn rate(count: f64) -> String {
 }
 
 impl BenchJson {
-    /// For people: in full, when there is one measurement, or else as a table.
+    /// Returns the result for people: in full for a single measurement, else as a table.
     pub fn text(&self) -> String {
         let machine = lines(&self.machine, self.other_machine.as_ref());
         match &self.measurements[..] {
@@ -281,8 +281,8 @@ pub struct Table {
     pub names: usize,
 }
 
-/// A row for each measurement's phase, and one for its rates; the first has the headings. Columns
-/// that are the same throughout are left out, but for the workload.
+/// Returns a row for each measurement's phase, and one for its rates; the first row has the
+/// headings. Columns that are the same throughout are left out, except for the workload.
 pub fn table(many: &[Measured]) -> Table {
     type Column = (&'static str, fn(&Measured) -> String);
     let columns: [Column; 11] = [
@@ -309,7 +309,7 @@ pub fn table(many: &[Measured]) -> Table {
         let mut names: Vec<String> = columns.iter().map(|(_, of)| of(measured)).collect();
         for phase in &measured.phases {
             let mut row = names.clone();
-            // Once is enough.
+            // It is shown only once.
             names.iter_mut().for_each(String::clear);
             row.extend([
                 phase.phase.clone(),

@@ -11,10 +11,10 @@ use crate::party_result::{PartyResult, forget_peak_memory};
 /// What all parties had at the end of one session, by party.
 pub type Session = Vec<PartyResult>;
 
-/// Has a session of all parties here.
+/// Runs a session of all parties on this machine.
 ///
 /// # Errors
-/// As `local`.
+/// Those of `local`.
 pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     let course = course(args, setting);
     let work = match &setting.workload {
@@ -28,7 +28,8 @@ pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     };
     let Setting { parties, tuning, .. } = setting;
     let (parties, transport, dealer) = (*parties, args.transport(), args.dealer);
-    // In one process, what an earlier session needed is forgotten, or else nothing is known.
+    // In one process, the peak of an earlier session must be reset; otherwise this one's is
+    // unknown.
     let known = transport != LocalTransport::Memory || forget_peak_memory();
     let mut played = LocalRun { work, parties, tuning, transport, dealer }.run()?;
     if !known {
@@ -37,7 +38,7 @@ pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     Ok(played)
 }
 
-/// How the runs of one session go.
+/// Returns how the runs of one session proceed.
 pub fn course(args: &BenchArgs, setting: &Setting) -> RunOptions {
     let repeat = if setting.fresh_session { 1 } else { setting.repeat };
     let BenchArgs { split_phases, one_by_one, .. } = *args;

@@ -14,7 +14,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of nothing, nothing.
+    /// Returns the spread of values, or `None` if there are none.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Spread> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -27,7 +27,7 @@ impl Spread {
         Some(Spread { least, median, most })
     }
 
-    /// `median (least – most)`, or the one there is.
+    /// Formats `median (least – most)`, or the only value.
     pub fn show(&self, unit: impl Fn(f64) -> String) -> String {
         if self.least == self.most {
             return unit(self.median);
@@ -35,7 +35,7 @@ impl Spread {
         format!("{} ({} – {})", unit(self.median), unit(self.least), unit(self.most))
     }
 
-    /// How many a second, when one of `count` takes this many seconds.
+    /// Returns how many there are per second, if `count` of them take this many seconds.
     pub fn rate(&self, count: u64) -> Spread {
         let rate = |seconds: f64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
         Spread { least: rate(self.most), median: rate(self.median), most: rate(self.least) }

@@ -1,4 +1,4 @@
-//! The page of `cost --html`: the source with the gates of each line, and nothing to load.
+//! The self-contained page of `cost --html`: the source with the gates of each line.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const STYLE: &str = "
 .heat1 { background: #fff7e6 } .heat2 { background: #ffe2b8 } .heat3 { background: #ffc085 }
 ";
 
-/// The whole page.
+/// Returns the whole page.
 pub fn page(cost: &CostJson, sources: &Sources) -> String {
     let title = format!("Cost of {}", cost.program);
     let body = html! {
@@ -89,7 +89,7 @@ fn summary(cost: &CostJson) -> Markup {
 /// The gates of lines, by their numbers.
 type Lines<'a> = BTreeMap<u32, &'a LineCost>;
 
-/// The files with gates, the main one first, and the gates of their lines.
+/// Returns the files with gates, the main one first, and the gates of their lines.
 fn files(cost: &CostJson) -> Vec<(&str, Lines<'_>)> {
     let mut files: Vec<(&str, Lines<'_>)> = vec![(&cost.program, BTreeMap::new())];
     for line in &cost.report.lines {
@@ -131,7 +131,7 @@ fn source(file: &str, gates: &Lines<'_>, cost: &CostJson, sources: &Sources) -> 
     }
 }
 
-/// What a line has besides AND gates.
+/// Returns what a line has besides AND gates.
 fn others(costs: &LineCost) -> String {
     let counts = [
         (costs.lookups, "look-up"),
@@ -149,7 +149,7 @@ fn others(costs: &LineCost) -> String {
     depth.into_iter().chain(shown).collect::<Vec<_>>().join(", ").replace(' ', "\u{a0}")
 }
 
-/// How much a line stands out.
+/// Returns how strongly a line is highlighted.
 fn heat(ands: u64, all: u64) -> Option<&'static str> {
     match ands.saturating_mul(100).checked_div(all)? {
         _ if ands == 0 => None,
@@ -163,7 +163,7 @@ fn percent(part: u64, all: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
 }
 
-/// A number with a narrow space between each three digits.
+/// Returns a number with a narrow space between groups of three digits.
 fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut shown = String::new();

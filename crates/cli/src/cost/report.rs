@@ -1,4 +1,4 @@
-//! What `cost` tells.
+//! The report of `cost`.
 
 use serde::Serialize;
 use symbolon_lang::cost::Report;

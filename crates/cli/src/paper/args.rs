@@ -70,14 +70,15 @@ pub struct PaperArgs {
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// How many minutes each paper is given, if not all that it takes.
+    /// How many minutes each paper is given, if there is a limit.
     pub quick: Option<u32>,
-    /// How many runs of each row were asked for.
+    /// How many runs of each row were requested.
     pub repeat: Option<u32>,
 }
 
 impl PaperArgs {
-    /// How the other machine is reached, if there is one: as which party, where, and by what.
+    /// Returns how the other machine is reached, if there is one: as which party, where, and over
+    /// which transport.
     pub fn other_machine(&self) -> Option<(u16, &RemoteArgs, LocalTransport)> {
         let transport = match self.transport {
             Some(RemoteTransport::Tcp) => LocalTransport::Tcp,

@@ -1,4 +1,4 @@
-//! The columns of the papers' tables: what each is in our measurements.
+//! The columns of the papers' tables, and what each is in our measurements.
 
 use serde::{Deserialize, Serialize};
 use symbolon::{DEPENDENT, INDEPENDENT, ONLINE, STREAMED};
@@ -66,14 +66,14 @@ pub enum Column {
 }
 
 impl Column {
-    /// What it is called, with its unit.
+    /// Returns its name with its unit.
     pub fn name(self) -> String {
         let name = serde_json::to_value(self).ok();
         let name = name.and_then(|name| name.as_str().map(String::from)).unwrap_or_default();
         name.replace(" us", " µs")
     }
 
-    /// This quantity of what was measured of a circuit or of triples; nothing when it has none.
+    /// Returns this quantity of the measurements of a circuit or of triples, if they have it.
     ///
     /// `sender` is the party whose bytes count; without one, they are the most that any sent.
     pub fn of(self, measured: &[Measured], sender: Option<usize>) -> Option<Spread> {
@@ -108,7 +108,7 @@ impl Column {
     }
 }
 
-/// Figures in another unit.
+/// Converts figures to another unit.
 fn times(factor: f64) -> impl Fn(Spread) -> Spread {
     move |Spread { least, median, most }| Spread {
         least: least * factor,
@@ -121,7 +121,7 @@ fn same(figure: f64) -> Spread {
     Spread { least: figure, median: figure, most: figure }
 }
 
-/// What was measured for a row: a circuit, triples, or triples for a circuit, which then are its
+/// The measurements for a row: a circuit, triples, or triples for a circuit, which then are its
 /// function-independent phase.
 struct Row<'m> {
     measured: &'m [Measured],
@@ -137,13 +137,13 @@ impl<'m> Row<'m> {
         self.measured.iter().find(|one| one.protocol.is_none())
     }
 
-    /// Seconds of a triple.
+    /// Returns seconds per triple.
     fn triple(&self) -> Option<Spread> {
         let triples = self.triples().filter(|triples| triples.count > 0)?;
         Some(times(1.0 / triples.count as f64)(triples.seconds))
     }
 
-    /// What is measured of the phase for one evaluation, and how many of that there are.
+    /// Returns the measurement that has the phase, and how many evaluations it covers.
     fn phase(&self, phase: &str) -> Option<(&'m Measured, f64)> {
         let circuit = self.circuit()?;
         match self.triples() {
@@ -155,8 +155,8 @@ impl<'m> Row<'m> {
         }
     }
 
-    /// The sum of a phase's figures for one evaluation; the streamed phase is all of them. Nothing
-    /// when none of the phases was run.
+    /// Returns the sum of these phases' figures for one evaluation; the streamed phase is all of
+    /// them. `None` if none of the phases was run.
     fn sum(
         &self,
         phases: &[&str],
@@ -182,7 +182,7 @@ impl<'m> Row<'m> {
         })
     }
 
-    /// Seconds online of an evaluation, measured with this many of them in a run.
+    /// Returns seconds online per evaluation, measured with this many of them in a run.
     fn online(&self, batch: impl Fn(u64) -> bool) -> Option<Spread> {
         let measured = self.measured.iter().find(|one| batch(one.batch))?;
         Row { measured: std::slice::from_ref(measured), ..*self }.seconds(&[ONLINE])

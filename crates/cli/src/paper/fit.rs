@@ -3,10 +3,10 @@
 use super::tables::Row;
 use crate::bench::machine::Machine;
 
-/// The most parties for each core: beyond that, a run measures the scheduler.
+/// The most parties for each core: with more, a run measures the scheduler.
 const PARTIES_PER_CORE: usize = 8;
 
-/// Why one of the machines cannot run the row; nothing if all can.
+/// Returns why one of the machines cannot run the row, or `None` if all can.
 pub fn obstacle(row: &Row, machines: &[Machine]) -> Option<String> {
     machines.iter().find_map(|machine| obstacle_of(row, machine))
 }

@@ -1,4 +1,4 @@
-//! Running the rows of a paper.
+//! Runs the rows of a paper.
 
 use std::time::Instant;
 
@@ -16,11 +16,11 @@ use crate::bench::spread::Spread;
 use crate::error::{CliError, CliResult, ExitKind};
 use crate::output::tell;
 
-/// Runs of a row, unless its command or the user says how many: five, or as many as fit into about
+/// Runs of a row, unless its command or the user sets a number: five, or as many as fit into about
 /// this many seconds.
 const USUAL: (f64, f64) = (5.0, 60.0);
 
-/// The same with `--quick`, where a row that is slower is run once.
+/// The same with `--quick`; a row that takes longer is run once.
 const FEW: (f64, f64) = (3.0, 5.0);
 
 /// A paper's tables with our figures.
@@ -76,7 +76,7 @@ struct Words {
     bench: BenchArgs,
 }
 
-/// What these arguments of `symbolon bench` ask for.
+/// Parses arguments of `symbolon bench`.
 ///
 /// # Errors
 /// An internal failure when `bench` does not take them.
@@ -88,14 +88,14 @@ pub fn bench(words: &str) -> CliResult<BenchArgs> {
 /// A place in the tables: by table and row.
 type Place = (usize, usize);
 
-/// What is said of a paper's tables where the parties do not share a machine.
+/// The remark on a paper's tables if the parties do not share a machine.
 const BETWEEN: &str = "Each party is on a machine of its own. A link that a row names is simulated on top of the one \
      between them.";
 
 /// Measures a paper's rows.
 ///
 /// # Errors
-/// `Interrupted`; a row that fails for another reason tells it in its place.
+/// `Interrupted`; a row that fails for another reason shows it in its place.
 pub fn paper(chosen: &Chosen, site: &mut Site, pace: Pace) -> CliResult<PaperResult> {
     let tables = &chosen.tables;
     let mut results: Vec<TableResult> = tables.table.iter().map(without_figures).collect();
@@ -130,7 +130,7 @@ pub fn paper(chosen: &Chosen, site: &mut Site, pace: Pace) -> CliResult<PaperRes
     })
 }
 
-/// In which order rows are run: the cheapest first when there is little time.
+/// Returns the order in which rows are run: the cheapest first when there is little time.
 fn order(tables: &[Table], pace: Pace) -> Vec<Place> {
     let places = tables.iter().enumerate();
     let mut places: Vec<Place> =
@@ -161,7 +161,7 @@ fn without_figures(table: &Table) -> TableResult {
     }
 }
 
-/// What runs commands; each once, as several tables ask for the same.
+/// Runs commands, each only once, since several tables need the same ones.
 struct Bench<'s> {
     pace: Pace,
     known: Vec<(String, Vec<Measured>)>,
@@ -172,8 +172,8 @@ struct Bench<'s> {
 }
 
 impl Bench<'_> {
-    /// Seconds that are gone. Two machines go by what rows should take, so that both leave out the
-    /// same ones.
+    /// Returns the seconds used so far. Two machines count what rows should take, so that both
+    /// leave out the same ones.
     fn spent(&self) -> f64 {
         if self.site.is_between() { self.expected } else { self.begun.elapsed().as_secs_f64() }
     }
@@ -208,7 +208,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The command as it is run, with the number of runs in it, and the same understood.
+    /// Returns the command as it is run, including the number of runs, and its parsed arguments.
     fn arguments(&self, words: &str, seconds: f64) -> CliResult<(String, BenchArgs)> {
         let mut args = bench(words)?;
         let mut command = words.to_string();

@@ -1,4 +1,4 @@
-//! Papers' tables with our figures beside, for people: as text, as a page, as Markdown.
+//! Papers' tables with our figures next to theirs, for people: as text, as a page, as Markdown.
 
 use maud::{Markup, html};
 use serde::Serialize;
@@ -31,7 +31,7 @@ const SPREADS: &str = "Ours are medians, with the least and the most in brackets
      phases has the sums of these. Figures of several evaluations are for one.";
 
 impl PapersJson {
-    /// Of papers that were run on these machines.
+    /// Creates the result of papers that were run on these machines.
     pub fn new(machines: Vec<Machine>, quick: Option<u32>, papers: Vec<PaperResult>) -> PapersJson {
         let mut machines = machines.into_iter();
         let machine = machines.next().unwrap_or_else(Machine::here);
@@ -39,7 +39,7 @@ impl PapersJson {
         PapersJson { format: "symbolon-paper-2", machine, other_machine, quick, papers }
     }
 
-    /// Under which conditions all of it was measured.
+    /// Returns the conditions under which everything was measured.
     fn conditions(&self) -> String {
         let Some(minutes) = self.quick else { return SPREADS.to_string() };
         let minutes =
@@ -51,7 +51,7 @@ impl PapersJson {
     }
 }
 
-/// Three digits, or as many as it has.
+/// Formats a figure with three digits, or as many as it has.
 fn digits(figure: f64) -> String {
     match figure.abs() {
         f if f == 0.0 || f >= 99.95 => format!("{figure:.0}"),
@@ -62,7 +62,7 @@ fn digits(figure: f64) -> String {
     }
 }
 
-/// The notes of a table, numbered in order, and a row's number.
+/// The notes of a table, numbered in order.
 struct Notes(Vec<String>);
 
 impl Notes {
@@ -82,7 +82,7 @@ impl Notes {
     }
 }
 
-/// A row for each of the table's, of the paper's figure and ours for each column.
+/// Returns a row for each row of the table, with the paper's figure and ours for each column.
 fn grid(table: &TableResult, notes: &Notes) -> Table {
     let mut head = vec![table.table.clone()];
     for column in &table.columns {
@@ -102,20 +102,20 @@ fn grid(table: &TableResult, notes: &Notes) -> Table {
     Table { rows, names: 1 }
 }
 
-/// Everything that is said below a table: what differs, numbered notes.
+/// Returns the remarks below a table: what differs, and the numbered notes.
 fn remarks(table: &TableResult, notes: &Notes) -> Vec<String> {
     let numbered = notes.0.iter().enumerate();
     let numbered = numbered.map(|(place, note)| format!("[{}] {note}", place + 1));
     table.differs.iter().cloned().chain(numbered).collect()
 }
 
-/// Which command measured which row.
+/// Returns which command measured which row.
 fn commands(table: &TableResult) -> Vec<[String; 2]> {
     let rows = table.rows.iter().filter(|row| !row.commands.is_empty());
     rows.map(|row| [row.name.clone(), row.commands.join(" ; ")]).collect()
 }
 
-/// For a terminal.
+/// Returns the text for a terminal.
 pub fn text(result: &PapersJson) -> String {
     let machines = lines(&result.machine, result.other_machine.as_ref());
     let mut text = format!("{machines}\n{}\n", result.conditions());
@@ -138,7 +138,7 @@ pub fn text(result: &PapersJson) -> String {
     text
 }
 
-/// A page that needs nothing else to be shown.
+/// Returns a self-contained page.
 pub fn html(result: &PapersJson) -> String {
     let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
     let body = html! {
@@ -168,7 +168,7 @@ fn section(paper: &PaperResult) -> Markup {
     }
 }
 
-/// Markdown, for `docs/papers.md`.
+/// Returns Markdown, for `docs/papers.md`.
 pub fn markdown(result: &PapersJson) -> String {
     let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
     let flags = match result.quick {

@@ -18,8 +18,8 @@ pub enum Site {
     Between(Box<Between>),
 }
 
-/// This machine and another one. Both decide alike which row is next, so a row that fails is the
-/// last: afterwards they may disagree on where they are.
+/// This machine and another one. Both decide in the same way which row is next, so a row that fails
+/// is the last one: after it they may disagree on the next row.
 pub struct Between {
     remote: Remote,
     transport: LocalTransport,
@@ -27,10 +27,10 @@ pub struct Between {
 }
 
 impl Site {
-    /// This machine, or both when the command line names another one, which is met.
+    /// Returns this machine, or both if the command line names another one, after connecting to it.
     ///
     /// # Errors
-    /// As `bench` when the other machine is not reached, or is about other rows.
+    /// Those of `bench` when the other machine is not reached, or is to measure other rows.
     pub fn new(args: &PaperArgs, papers: &[Chosen], pace: Pace) -> CliResult<Site> {
         let Some((party, reach, transport)) = args.other_machine() else {
             return Ok(Site::Here(Machine::here()));
@@ -48,7 +48,7 @@ impl Site {
         Ok(Site::Between(Box::new(Between { remote, transport, over: false })))
     }
 
-    /// The machines, by party.
+    /// Returns the machines, by party.
     pub fn machines(&self) -> Vec<Machine> {
         match self {
             Site::Here(machine) => vec![machine.clone()],
@@ -56,12 +56,12 @@ impl Site {
         }
     }
 
-    /// Whether each party has a machine of its own.
+    /// Returns whether each party has a machine of its own.
     pub fn is_between(&self) -> bool {
         matches!(self, Site::Between(_))
     }
 
-    /// Why a command cannot be run here; nothing if it can.
+    /// Returns why a command cannot be run here, or `None` if it can.
     pub fn obstacle(&self, args: &BenchArgs) -> Option<&'static str> {
         match self {
             Site::Here(_) => None,
@@ -78,7 +78,7 @@ impl Site {
     /// Runs a command.
     ///
     /// # Errors
-    /// As `bench`.
+    /// Those of `bench`.
     pub fn measure(&mut self, mut args: BenchArgs) -> CliResult<Vec<Measured>> {
         match self {
             Site::Here(_) => bench::measurements(&args, None),

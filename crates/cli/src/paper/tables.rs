@@ -14,7 +14,7 @@ pub struct Tables {
     pub title: String,
     /// On what the paper measured.
     pub machine: String,
-    /// How the parties share this machine, where they do.
+    /// How the parties share this machine, if they do.
     pub here: String,
     /// What differs here, in all tables.
     pub differs: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Row {
     pub run: Vec<String>,
     /// The same with `--quick`, where it is less.
     pub quick: Option<Vec<String>>,
-    /// About how long one run takes, on two cores.
+    /// About how long one run takes on two cores.
     #[serde(default)]
     pub seconds: f64,
     /// About how many gigabytes all parties take together.
@@ -92,13 +92,13 @@ const ALL: [(Paper, &str, &str); 5] = [
 ];
 
 impl Table {
-    /// The number in its name.
+    /// Returns the number in its name.
     fn number(&self) -> Option<u32> {
         self.name.rsplit(' ').next()?.parse().ok()
     }
 }
 
-/// The tables with these numbers, or all, of these papers.
+/// Returns the tables with these numbers, or all, of these papers.
 ///
 /// # Errors
 /// A usage failure when a paper has none of the tables.
@@ -120,7 +120,7 @@ pub fn chosen(papers: &[Paper], numbers: &[u32]) -> CliResult<Vec<Chosen>> {
     ALL.iter().filter(wanted).map(load).collect()
 }
 
-/// The tables in a text.
+/// Returns the tables in a text.
 ///
 /// # Errors
 /// An internal failure when it has none.

@@ -40,7 +40,7 @@ pub struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// The time between two lines of progress.
+    /// Returns the time between two lines of progress.
     ///
     /// # Errors
     /// A usage failure when it is out of range.
@@ -52,7 +52,7 @@ impl ShowArgs {
         Ok(Duration::from_secs_f64(seconds))
     }
 
-    /// These options, and what they leave open as `other` has it.
+    /// Returns these options, with those of `other` where they are not set.
     pub fn or(&self, other: ShowArgs) -> ShowArgs {
         let log = self.log.clone().or(other.log).filter(|_| self.verbose == 0);
         ShowArgs {

@@ -1,4 +1,4 @@
-//! Where every party is, in words.
+//! The current state of every party, in words.
 
 use std::time::Instant;
 
@@ -7,13 +7,13 @@ use symbolon::circuit::PartyId;
 use super::event::Event;
 use crate::cost_table::{bytes, time};
 
-/// Where every party is.
+/// The current state of every party.
 #[derive(Default)]
 pub struct Board {
     parties: Vec<(PartyId, Place)>,
 }
 
-/// Where one party is.
+/// The current state of one party.
 pub struct Place {
     /// Peers that it waits for or connects to.
     waiting: Vec<(PartyId, &'static str, String)>,
@@ -24,7 +24,7 @@ pub struct Place {
     work: Option<Counted>,
 }
 
-/// Work under way.
+/// Work in progress.
 struct Counted {
     step: String,
     begun: Instant,
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Of two steps at a time the one that began later is shown: it is the one that ends last.
+    /// Counts work. Of two steps at a time the one that began later is shown, because it ends last.
     fn count(&mut self, step: &str, [done, total, sent, received]: [u64; 4]) {
         let begins = self.work.as_ref().is_none_or(|work| work.step != step);
         if begins && done > 0 && self.work.is_some() {
@@ -97,13 +97,13 @@ impl Place {
         (work.done, work.total, work.sent, work.received) = (done, total, sent, received);
     }
 
-    /// How much is done of how much, if that is known.
+    /// Returns how much is done of how much, if that is known.
     pub fn fraction(&self) -> Option<(u64, u64)> {
         let work = self.work.as_ref()?;
         Some((work.done, work.total)).filter(|(_, total)| *total > 0)
     }
 
-    /// In words, for a line of its own.
+    /// Returns the state in words, for a line of its own.
     pub fn text(&self) -> String {
         if let Some((peer, how, address)) = self.waiting.first() {
             let others = match self.waiting.len() {
@@ -141,7 +141,7 @@ impl Place {
         text
     }
 
-    /// In a word or two, where there are many.
+    /// Returns the state in a word or two, for many parties.
     fn short(&self) -> &str {
         match &self.phase {
             _ if !self.waiting.is_empty() => "connecting",
@@ -151,7 +151,7 @@ impl Place {
     }
 }
 
-/// `1 234 567`.
+/// Formats `1 234 567`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -177,12 +177,12 @@ impl Board {
         self.parties[at].1.note(event);
     }
 
-    /// Every party and where it is, in ascending order.
+    /// Returns every party and its state, in ascending order.
     pub fn parties(&self) -> &[(PartyId, Place)] {
         &self.parties
     }
 
-    /// How many parties are where.
+    /// Returns how many parties are in each state.
     pub fn summary(&self) -> String {
         let mut stages: Vec<(&str, usize)> = Vec::new();
         for (_, place) in &self.parties {
@@ -197,7 +197,7 @@ impl Board {
         parts.join(", ")
     }
 
-    /// The party that has the most left to do.
+    /// Returns the party that has the most left to do.
     pub fn slowest(&self) -> Option<&(PartyId, Place)> {
         let left = |place: &Place| {
             place.fraction().map_or(0, |(done, total)| (total - done.min(total)) * 1000 / total)

@@ -1,7 +1,7 @@
-//! Events: what is told of a run, on a terminal, in a file, and to programs.
+//! Events of a run, for a terminal, for a file and for programs.
 //!
-//! The names and fields are a promise; docs/json.md is made of their comments. Everything in an
-//! event is public; inputs, outputs and keys are in none.
+//! The names and fields are stable; docs/json.md is generated from their comments. Everything in an
+//! event is public; no event has inputs, outputs or keys.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ pub enum Event {
 pub const FORMAT: &str = "symbolon-events-1";
 
 impl Event {
-    /// What the library reports, if it is something this version knows.
+    /// Returns the event for a report of the library, if this version knows it.
     pub fn of(progress: &Progress) -> Option<Event> {
         Some(match progress {
             Progress::Listening { parties, address } => {
@@ -169,7 +169,7 @@ impl Event {
         })
     }
 
-    /// The end of the command.
+    /// Returns the event for the end of the command.
     pub fn finished(exit_code: u8, failure: Option<&CliError>) -> Event {
         Event::Finished {
             exit_code,
@@ -180,27 +180,27 @@ impl Event {
     }
 }
 
-/// What is called with every event of a party.
+/// The function that is called with every event of a party.
 type Hear = dyn Fn(Event) + Send + Sync;
 
-/// Where the events of one party go; the default is nowhere.
+/// The destination of one party's events; the default is nowhere.
 #[derive(Clone, Default)]
 pub struct Sink(Option<Arc<Hear>>);
 
 impl Sink {
-    /// Hands every event to `hear`.
+    /// Passes every event to `hear`.
     pub fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> Sink {
         Sink(Some(Arc::new(hear)))
     }
 
-    /// Tells of an event.
+    /// Reports an event.
     pub fn tell(&self, event: Event) {
         if let Some(hear) = &self.0 {
             hear(event);
         }
     }
 
-    /// Has the session of `config` tell what it does.
+    /// Makes the session of `config` report what it does.
     pub fn attach(&self, config: Config) -> Config {
         let Some(hear) = self.0.clone() else { return config };
         config.on_progress(move |progress| {

@@ -12,7 +12,7 @@ use crate::escape::printable;
 use crate::screen;
 
 impl ShowArgs {
-    /// What is logged, as a filter of `tracing`.
+    /// Returns what is logged, as a filter of `tracing`.
     pub fn log_filter(&self) -> Option<String> {
         match (self.verbose, &self.log) {
             (_, Some(filter)) => Some(filter.clone()),
@@ -23,10 +23,10 @@ impl ShowArgs {
     }
 }
 
-/// Begins to log, if that was asked for.
+/// Begins to log, if requested.
 ///
 /// # Errors
-/// A usage failure when the filter is none.
+/// A usage failure when the filter is invalid.
 pub fn set_up(show: &ShowArgs) -> CliResult<()> {
     match show.log_filter() {
         Some(filter) => log(&filter, String::new()),
@@ -37,7 +37,7 @@ pub fn set_up(show: &ShowArgs) -> CliResult<()> {
 /// Begins to log in a process that is one of several parties.
 ///
 /// # Errors
-/// As [`set_up`].
+/// Those of [`set_up`].
 pub fn log_as_party(filter: &str, party: PartyId) -> CliResult<()> {
     log(filter, format!("party {party}: "))
 }
@@ -72,7 +72,7 @@ impl<'a> MakeWriter<'a> for ToScreen {
     }
 }
 
-/// Writes a line of the log, with its prefix, and with nothing in it that a terminal obeys.
+/// Writes a line of the log, with its prefix and without control characters.
 struct LineWriter<'a>(&'a [u8]);
 
 impl Write for LineWriter<'_> {

@@ -1,4 +1,4 @@
-//! What is going on: bars on a terminal, a line every so often elsewhere, events for programs.
+//! Progress: bars on a terminal, a line from time to time elsewhere, events for programs.
 
 pub mod args;
 mod board;
@@ -31,7 +31,7 @@ use board::Board;
 /// The most parties that have a bar each; more share a line.
 const MOST_BARS: usize = 8;
 
-/// What every party of this process is at, and who is told.
+/// The progress of every party of this process, and where it is shown.
 pub struct Progress(Arc<Shared>);
 
 struct Shared {
@@ -48,35 +48,35 @@ enum Display {
     None,
     /// Bars, by party.
     Bars(MultiProgress, Mutex<Vec<(PartyId, ProgressBar)>>),
-    /// A line now and then, by a thread.
+    /// A line from time to time, by a thread.
     Lines,
 }
 
-/// The file of events, for the one that says how the command ended.
+/// The file of events, for the last event, which says how the command ended.
 static EVENTS: Mutex<Option<File>> = Mutex::new(None);
 
-/// What the command's options ask for.
+/// The command's options.
 static SHOW: OnceLock<ShowArgs> = OnceLock::new();
 
-/// Which of several measurements is under way, in words.
+/// The current one of several measurements, in words.
 static TITLE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Whether costs are shown: on a terminal, or if they were asked for.
+/// Returns whether costs are shown: on a terminal, or if requested.
 pub fn shows_costs() -> bool {
     let show = SHOW.get().cloned().unwrap_or_default();
     !show.quiet && (show.costs || std::io::stderr().is_terminal())
 }
 
-/// What is logged, as a filter of `tracing`.
+/// Returns what is logged, as a filter of `tracing`.
 pub fn log_filter() -> Option<String> {
     SHOW.get().and_then(ShowArgs::log_filter)
 }
 
-/// Sets up what `show` asks for, for a command of this name: the log, the file of events, costs,
+/// Sets up what `show` requests, for a command of this name: the log, the file of events, costs,
 /// the live page. The page's title has the circuit, if it is not empty.
 ///
 /// # Errors
-/// A usage failure when the log's filter or the interval is none, or the file cannot be written.
+/// A usage failure when the log's filter or the interval is invalid, or the file cannot be written.
 pub fn set_up(show: &ShowArgs, command: &str, circuit: &str) -> CliResult<()> {
     log::set_up(show)?;
     show.interval()?;
@@ -94,7 +94,7 @@ pub fn set_up(show: &ShowArgs, command: &str, circuit: &str) -> CliResult<()> {
     Ok(())
 }
 
-/// Tells of the next of several measurements.
+/// Reports the next of several measurements.
 pub fn measure(number: usize, of: usize, name: &str) {
     let title = format!("{number} of {of}: {}", one_line(name));
     let title_shown = title.clone();
@@ -111,7 +111,7 @@ pub fn measure(number: usize, of: usize, name: &str) {
 pub fn finish(exit_code: u8, failure: Option<&CliError>) {
     let file = EVENTS.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(mut file) = file {
-        // The exit code is more than the file.
+        // The exit code matters more than the file.
         let _ = write_event(&mut file, None, &Event::finished(exit_code, failure));
     }
     live::finish(failure);
@@ -137,7 +137,7 @@ struct Line<'e> {
     event: &'e Event,
 }
 
-/// Writes a line at once, so that a reader never sees half of one for long.
+/// Writes a whole line at once, so that a reader never sees half of one for long.
 fn write_event(file: &mut File, party: Option<PartyId>, event: &Event) -> std::io::Result<()> {
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let time = (time.as_secs_f64() * 1000.0).round() / 1000.0;
@@ -147,7 +147,7 @@ fn write_event(file: &mut File, party: Option<PartyId>, event: &Event) -> std::i
 }
 
 impl Progress {
-    /// Begins to show progress as [`set_up`] was asked to; what it shows ends when this is dropped.
+    /// Begins to show progress as requested from [`set_up`], until the result is dropped.
     pub fn begin() -> Progress {
         let begin = Instant::now();
         live::begin();
@@ -179,24 +179,24 @@ impl Progress {
                     shared.write_lines();
                 }
             };
-            // Without lines the run is as good.
+            // The run does not need the lines.
             let _ = std::thread::Builder::new().name("symbolon-lines".to_string()).spawn(lines);
         }
         Progress(shared)
     }
 
-    /// Whether anybody is told of events.
+    /// Returns whether anybody receives events.
     pub fn is_watched(&self) -> bool {
         self.0.events.is_some() || live::is_on() || !matches!(self.0.display, Display::None)
     }
 
-    /// Where a party of this process tells its events.
+    /// Returns where a party of this process reports its events.
     pub fn sink(&self, party: PartyId) -> Sink {
         let shared = self.0.clone();
         Sink::new(move |event| shared.hear(party, &event))
     }
 
-    /// A party told of an event.
+    /// Takes an event that a party reported.
     pub fn hear(&self, party: PartyId, event: &Event) {
         self.0.hear(party, event);
     }
@@ -215,7 +215,7 @@ impl Shared {
     fn hear(&self, party: PartyId, event: &Event) {
         if let Some(file) = &self.events {
             let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-            // A full disk does not end a run that needs none.
+            // A full disk does not end a run that needs no disk.
             let _ = write_event(&mut file, Some(party), event);
         }
         live::hear(party, event);
@@ -237,7 +237,7 @@ impl Shared {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A line for each of few parties, or one for all.
+    /// Writes a line for each of a few parties, or one for all.
     fn write_lines(&self) {
         let board = self.board();
         let title = TITLE.lock().unwrap_or_else(PoisonError::into_inner).clone();

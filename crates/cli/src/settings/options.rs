@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser};
 use super::*;
 use crate::command_line::{Cli, Command};
 
-/// Options that are no settings: the file itself, and help.
+/// Options that are not settings: the file itself, and help.
 const NO_SETTINGS: [&str; 2] = ["config", "help"];
 
 /// By option: words of a command line, and what the file says instead.
@@ -70,7 +70,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("input", "[inputs]\nx = 5"),
 ];
 
-/// What `run` with these words and this file is to do.
+/// Returns the settings of `run` with these words and this file.
 fn settings(words: &[&str], file: &str) -> Settings {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.toml");

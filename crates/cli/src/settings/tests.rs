@@ -1,4 +1,4 @@
-//! Settings files, and what flags change of them.
+//! Settings files, and what flags change in them.
 
 use clap::Parser;
 

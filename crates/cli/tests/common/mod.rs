@@ -1,6 +1,6 @@
 //! Running the real binary.
 
-// Every test file uses its own part of this.
+// Every test file uses a different part of this.
 #![allow(dead_code)]
 
 pub mod pair;
@@ -21,14 +21,14 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Checks the exit code; shows everything when it is another.
+    /// Checks the exit code; if it differs, shows everything.
     #[track_caller]
     pub fn expect(self, code: i32) -> Ended {
         assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.out, self.err);
         self
     }
 
-    /// Checks that standard error has all of these.
+    /// Checks that standard error contains all of these texts.
     #[track_caller]
     pub fn says(self, texts: &[&str]) -> Ended {
         for text in texts {
@@ -37,7 +37,7 @@ impl Ended {
         self
     }
 
-    /// Standard output as JSON.
+    /// Returns standard output as JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.out))
@@ -50,7 +50,7 @@ pub fn command(words: &[&str]) -> Command {
     command
 }
 
-/// The same after a shell has limited what the process may take, as in `ulimit -n 1024`.
+/// Returns the command, run after a shell has limited the process, as in `ulimit -n 1024`.
 pub fn limited(limit: &str, words: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{limit}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_symbolon")]);
@@ -71,7 +71,7 @@ pub fn symbolon_in(folder: &Path, input: &str, words: &[&str]) -> Ended {
         .spawn()
         .expect("the binary starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // A command that does not read its input may be gone already.
+    // A command that does not read its input may have ended already.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     end(child)
@@ -86,7 +86,7 @@ pub fn end(child: Child) -> Ended {
     }
 }
 
-/// Sends a signal to a process that is there.
+/// Sends a signal to a running process.
 #[track_caller]
 pub fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
@@ -106,7 +106,7 @@ pub fn listen(words: &[&str]) -> Listening {
     listening(&[&["run", "--listen", "127.0.0.1:0"], words].concat())
 }
 
-/// Starts a command and waits until it says where it listens.
+/// Starts a command and waits until it prints where it listens.
 pub fn listening(words: &[&str]) -> Listening {
     let mut child = command(words).spawn().expect("the binary starts");
     let mut reader = BufReader::new(child.stderr.take().expect("a pipe"));
@@ -150,7 +150,8 @@ impl Listening {
     }
 }
 
-/// An address where somebody can listen, and that no other test of this process was given.
+/// Returns an address where somebody can listen, and that no other test of this process has
+/// received.
 pub fn free_address() -> String {
     static GIVEN: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
     loop {

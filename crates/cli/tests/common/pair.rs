@@ -26,7 +26,7 @@ impl Pair {
         pair
     }
 
-    /// Without a passphrase, which takes its time.
+    /// Creates a pair without a passphrase, which takes time.
     pub fn unlocked() -> Pair {
         Pair { locked: false, ..Pair::new() }
     }
@@ -58,12 +58,12 @@ impl Pair {
         std::fs::write(self.path("1.toml"), one).unwrap();
     }
 
-    /// Both sides with the same words, and each with its own.
+    /// Runs both sides with the same words, and each with its own.
     pub fn both(&self, words: &[&str], own: [&[&str]; 2]) -> [Ended; 2] {
         self.start(words, own).map(end)
     }
 
-    /// The same, without waiting for their end.
+    /// Does the same, without waiting for their end.
     pub fn start(&self, words: &[&str], own: [&[&str]; 2]) -> [Child; 2] {
         self.meet();
         [0, 1].map(|party| {
@@ -89,12 +89,12 @@ impl Pair {
         all
     }
 
-    /// `symbolon store WHAT` on the store of a party.
+    /// Runs `symbolon store WHAT` on the store of a party.
     pub fn look(&self, party: usize, what: &str) -> Ended {
         self.look_with(party, what, &[])
     }
 
-    /// The same with more words.
+    /// Does the same with more words.
     pub fn look_with(&self, party: usize, what: &str, more: &[&str]) -> Ended {
         let store = self.store(party);
         let store: Vec<&str> = store.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! Calls: of functions, methods, variants, and of what the language itself brings.
+//! Calls of functions, methods, variants and built-ins.
 
 use std::rc::Rc;
 
@@ -62,7 +62,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// Functions that the language brings; none if the name is another.
+    /// Checks a call of a built-in function; returns `None` if the name is not one.
     fn builtin(
         &mut self,
         name: &Ident,
@@ -133,7 +133,7 @@ impl FnCx<'_, '_> {
         self.node(kind, &Ty::size(), true, span)
     }
 
-    /// A text that an assert shows; its number.
+    /// Adds the text that an assert shows, and returns its number.
     fn assert_text(&mut self, text: &ast::Expr, span: Span) -> Option<u32> {
         let ExprKind::Text(bytes) = &text.kind else {
             self.error(Code::Type, text.span, "this must be a text in `\"`");
@@ -230,7 +230,7 @@ impl FnCx<'_, '_> {
             });
         }
         let result = self.result_type(&def.decl.result, &env);
-        // What is expected of the result says what untyped arguments are, if it fits.
+        // The type expected of the result determines untyped arguments, if it fits.
         if let Some(hint) = hint
             && !self.all_known(&generic_args)
             && matches!(def.decl.result, ast::ResultDecl::Type(_))
@@ -254,7 +254,8 @@ impl FnCx<'_, '_> {
         self.node(kind, &result, constant, span)
     }
 
-    /// Takes over from the hint only what cannot be wrong: a structure of the same kind.
+    /// Unifies the result with the hint if both are the same structure or enumeration. If that
+    /// fails, nothing changes.
     fn hint_result(&mut self, result: &Ty, hint: &Ty) {
         if let (Ty::Adt(a, _), Ty::Adt(b, _)) = (self.shallow(result), self.shallow(hint))
             && a == b
@@ -278,7 +279,7 @@ impl FnCx<'_, '_> {
         if args.is_empty() {
             return generic_args;
         }
-        // The arguments of an `impl` are found from the receiver.
+        // The arguments of an `impl` are inferred from the receiver.
         let own = def.decl.generics.len();
         let first = def.generics.len() - own;
         if args.len() != own {

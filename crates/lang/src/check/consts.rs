@@ -12,16 +12,16 @@ use crate::tir::MAX_DEPTH;
 use crate::ty::Ty;
 use crate::value::Value;
 
-/// A name that a constant sees in the function around it.
+/// A name that a constant sees in the surrounding function.
 pub(super) struct Seen {
     pub name: Name,
     pub ty: Ty,
-    /// None if it is no constant: it hides one of the same name.
+    /// `None` if it is not a constant; it then hides a constant of the same name.
     pub value: Option<Rc<Value>>,
 }
 
 impl Cx<'_> {
-    /// The value of a constant; none after an error, which is reported.
+    /// Returns the type and the value of a constant, or `None` after reporting an error.
     pub fn constant(&mut self, place: usize, span: Span) -> Option<(Ty, Rc<Value>)> {
         match self.consts.get(&place).cloned() {
             Some(ConstState::Known(known)) => return known,
@@ -140,7 +140,7 @@ impl Cx<'_> {
             ));
             return None;
         }
-        // What it calls must be checked first, and nothing else that waits.
+        // What it calls must be checked first, but nothing else that waits.
         self.ensure(&instance.calls);
         if self.errors.errors() > errors {
             return None;

@@ -77,7 +77,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether some values fit the row and none of the rows.
+    /// Returns whether some values match `row` and none of `rows`.
     fn useful(&mut self, rows: &[Vec<Cell>], row: &[Cell], types: &[TyId]) -> bool {
         self.steps += 1;
         if self.steps >= MOST_STEPS {
@@ -94,7 +94,7 @@ impl Search<'_> {
         match self.shapes.shape(types[0]).clone() {
             Shape::Bool => self.numbers(&rows, row, types, 0.into(), 1.into()),
             Shape::Int(signed, width) => self.integers(&rows, row, types, signed, width),
-            // Patterns have its bits as a number.
+            // Patterns have its bits as an integer.
             Shape::Fixed(int, frac) => self.integers(&rows, row, types, true, int + frac),
             Shape::Enum(_, variants) => {
                 let wanted: Vec<usize> = match first {
@@ -114,7 +114,7 @@ impl Search<'_> {
         }
     }
 
-    /// The question for values of one form.
+    /// Answers [`Self::useful`] for values of one form.
     fn form(
         &mut self,
         rows: &[Vec<Cell>],
@@ -137,7 +137,7 @@ impl Search<'_> {
         self.useful(&rows, &row, &types)
     }
 
-    /// The question for integers of this width.
+    /// Answers [`Self::useful`] for integers of this width.
     fn integers(
         &mut self,
         rows: &[Vec<Cell>],
@@ -155,7 +155,7 @@ impl Search<'_> {
         self.numbers(rows, row, types, low, high)
     }
 
-    /// The question for each of the ranges that the patterns cut the numbers into.
+    /// Answers [`Self::useful`] for each range that the patterns cut the numbers into.
     fn numbers(
         &mut self,
         rows: &[Vec<Cell>],

@@ -28,7 +28,7 @@ impl FnCx<'_, '_> {
         self.types[expr.ty as usize].clone()
     }
 
-    /// What stands for an expression with an error.
+    /// Returns a placeholder for an expression with an error.
     pub(super) fn broken(&mut self, span: Span) -> Expr {
         self.node(Kind::Aggregate(Vec::new()), &Ty::Error, true, span)
     }
@@ -41,7 +41,7 @@ impl FnCx<'_, '_> {
         checked
     }
 
-    /// Checks an expression; the hint is what its type will have to be, and is not enforced.
+    /// Checks an expression; the hint is the type that it will need, but is not enforced here.
     pub(super) fn expr(&mut self, expr: &ast::Expr, hint: Option<&Ty>) -> Expr {
         let span = expr.span;
         self.place = span;
@@ -91,7 +91,7 @@ impl FnCx<'_, '_> {
                 let to = self.own_type(ty);
                 let value = self.expr(operand, None);
                 let from = self.ty_of(&value);
-                // A negated literal has no type of its own that is signed.
+                // A negated literal takes its type from the cast: by default it would be unsigned.
                 if is_negated_literal(operand) {
                     self.unify(&from, &to);
                 }
@@ -189,7 +189,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// What a path means; `Some` and `None` need no `Option::`.
+    /// Returns what a path means; `Some` and `None` need no `Option::`.
     pub(super) fn definition(&mut self, path: &ast::Path) -> Option<Def> {
         let found = self.cx.program.resolve(self.module, &path.parts, &mut self.cx.errors);
         if found.is_none()
@@ -271,8 +271,8 @@ impl FnCx<'_, '_> {
         self.node(Kind::Block(lets, Some(Box::new(literal))), &ty, constant, span)
     }
 
-    /// Statements that evaluate the fields of a structure in the order in which they are written,
-    /// where that may make a difference. The parts become what these bind.
+    /// Returns statements that evaluate the fields of a structure in the order written, where the
+    /// order may matter. The parts become the variables that these statements bind.
     fn as_written(&mut self, parts: &mut [Expr], order: &[usize]) -> Vec<Stmt> {
         if order.is_sorted() || !parts.iter().any(has_effects) {
             return Vec::new();
@@ -290,7 +290,7 @@ impl FnCx<'_, '_> {
         lets
     }
 
-    /// A variant with its payload.
+    /// Checks a variant with its payload.
     pub(super) fn variant(
         &mut self,
         adt: usize,
@@ -413,7 +413,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// The type of a value whose parts are asked for.
+    /// Returns the type of a value whose parts are accessed.
     pub(super) fn known_type(&mut self, value: &Expr) -> Ty {
         let ty = self.ty_of(value);
         if let Ty::Var(_) = self.shallow(&ty) {
@@ -440,7 +440,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// The place and the type of a field; an error is reported.
+    /// Returns the place and the type of a field, or reports an error.
     pub(super) fn field_of(&mut self, value: &Expr, name: &Ident) -> Option<(usize, Ty)> {
         let ty = self.known_type(value);
         if let Ty::Adt(adt, args) = &ty
@@ -471,7 +471,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// The type of a part of a tuple; an error is reported.
+    /// Returns the type of a part of a tuple, or reports an error.
     pub(super) fn tuple_part(&mut self, value: &Expr, place: u64, at: Span) -> Option<Ty> {
         let ty = self.known_type(value);
         if let Ty::Tuple(parts) = &ty
@@ -518,7 +518,7 @@ impl FnCx<'_, '_> {
         self.node(Kind::Index(Box::new(value), Box::new(index)), &element, constant, span)
     }
 
-    /// An index: an unsigned integer.
+    /// Checks an index, which is an unsigned integer.
     pub(super) fn index_value(&mut self, index: &ast::Expr) -> Expr {
         let index = self.expr(index, None);
         let ty = self.ty_of(&index);
@@ -530,7 +530,7 @@ impl FnCx<'_, '_> {
         index
     }
 
-    /// The bounds of a range that must be known: from, and after the last.
+    /// Returns the bounds of a range, which must be known: the first, and one past the last.
     pub(super) fn bounds(
         &mut self,
         low: &ast::Expr,
@@ -554,7 +554,7 @@ impl FnCx<'_, '_> {
         Some((from, to))
     }
 
-    /// `i..j` as an array.
+    /// Checks `i..j` as an array.
     fn range_value(&mut self, expr: &ast::Expr, span: Span) -> Expr {
         let ExprKind::Range(low, high, inclusive) = &expr.kind else { return self.broken(span) };
         let Some((from, to)) = self.bounds(low, high, *inclusive) else {
@@ -569,7 +569,7 @@ impl FnCx<'_, '_> {
         self.node(Kind::Const(Rc::new(Value::List(values))), &ty, true, span)
     }
 
-    /// Whether a condition is a constant by now, and which.
+    /// Returns the value of a condition if it is known by now.
     pub(super) fn decided(&mut self, condition: &ast::Expr) -> Option<bool> {
         let env = self.own_env();
         match self.mini(condition, &env) {
@@ -586,7 +586,7 @@ impl FnCx<'_, '_> {
     }
 }
 
-/// Whether this is `-` and a literal without a type.
+/// Returns whether this is `-` and a literal without a type.
 fn is_negated_literal(expr: &ast::Expr) -> bool {
     let ExprKind::Unary(UnaryOp::Neg, operand) = &expr.kind else { return false };
     matches!(operand.kind, ExprKind::Int(_, None) | ExprKind::Float(_, None))

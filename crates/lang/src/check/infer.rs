@@ -1,4 +1,4 @@
-//! Unknown types and constants, and what makes them known.
+//! Inference of unknown types and constants.
 
 use num_bigint::BigInt;
 
@@ -16,7 +16,7 @@ pub(super) const MAX_WORK: u64 = 20_000_000;
 /// A type written out has at most this many parts.
 const MAX_SIZE: u32 = 1 << 16;
 
-/// Whether a type written out has more than [`MAX_SIZE`] parts.
+/// Returns whether a type written out has more than [`MAX_SIZE`] parts.
 pub(super) fn too_large(ty: &Ty) -> bool {
     fn count(ty: &Ty, left: &mut u32) -> bool {
         if *left == 0 {
@@ -51,7 +51,7 @@ impl FnCx<'_, '_> {
         self.lens.len() as u32 - 1
     }
 
-    /// The type with what is known on its surface filled in.
+    /// Returns the type with its outermost level resolved as far as it is known.
     pub(super) fn shallow(&self, ty: &Ty) -> Ty {
         let mut ty = ty.clone();
         while let Ty::Var(var) = ty {
@@ -73,14 +73,14 @@ impl FnCx<'_, '_> {
         len
     }
 
-    /// Counts a step; false once the function's types have taken too many. Types that share parts
-    /// are as large as if they did not.
+    /// Counts a step; returns false once the function's types have taken too many. Parts that types
+    /// share count each time.
     fn tick(&self) -> bool {
         self.work.set(self.work.get() + 1);
         self.work.get() < MAX_WORK
     }
 
-    /// The type with all that is known filled in.
+    /// Returns the type with everything known filled in.
     pub(super) fn resolve(&self, ty: &Ty) -> Ty {
         if !self.tick() {
             return Ty::Error;
@@ -129,7 +129,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// Makes two types one; whether they can be.
+    /// Unifies two types; returns whether that is possible.
     pub(super) fn unify(&mut self, a: &Ty, b: &Ty) -> bool {
         if !self.tick() {
             return true;
@@ -177,7 +177,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// Makes `found` the type `expected`, or reports that it is another.
+    /// Unifies `found` with `expected`, or reports that they differ.
     pub(super) fn demand(&mut self, expected: &Ty, found: &Ty, span: Span) {
         if self.unify(expected, found) {
             return;
@@ -249,7 +249,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// Gives what nothing has made known its default, and reports what has none.
+    /// Gives each unknown that is left its default, and reports those without one.
     pub(super) fn finish(&mut self) {
         self.settle();
         for var in 0..self.vars.len() {
@@ -266,7 +266,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// Checks what must hold of types that are known by now.
+    /// Checks the conditions on types that are known by now.
     pub(super) fn run_checks(&mut self) {
         let checks = std::mem::take(&mut self.checks);
         let mut checks = checks.iter().peekable();
@@ -357,7 +357,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// A type as a user writes it; `_` for what is not known.
+    /// Returns a type as a user writes it; `_` for what is not known.
     pub(super) fn show(&self, ty: &Ty) -> String {
         self.cx.show(&self.resolve(ty), &|var| match self.vars[var as usize].1 {
             VarKind::Any => "_",
@@ -367,9 +367,9 @@ impl FnCx<'_, '_> {
     }
 }
 
-/// Whether a literal fits in this many bits.
+/// Returns whether a literal fits in this many bits.
 fn fits(value: &BigInt, signed: bool, width: u64, negated: bool) -> bool {
-    // There is one negative number more than there are positive ones.
+    // There is one more negative number than positive ones.
     let least = negated
         && signed
         && value.bits() == width
@@ -377,7 +377,7 @@ fn fits(value: &BigInt, signed: bool, width: u64, negated: bool) -> bool {
     value.bits() <= width.saturating_sub(u64::from(signed)) || least
 }
 
-/// Whether `+` takes values of a type.
+/// Returns whether `+` takes values of a type.
 pub(super) fn is_number(ty: &Ty) -> bool {
     matches!(ty, Ty::Int(..) | Ty::Fixed(..) | Ty::Float(_))
 }

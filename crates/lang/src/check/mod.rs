@@ -44,14 +44,14 @@ enum ConstState {
     Known(Option<(Ty, Rc<Value>)>),
 }
 
-/// What a name in a function stands for.
+/// What a name in a function means.
 #[derive(Clone)]
 enum Binding {
     Local(Local),
     Const(Ty, Rc<Value>),
 }
 
-/// An instance to be checked: its place, its function, the arguments, and how deep the call stands.
+/// An instance to be checked: its place, its function, the arguments, and the depth of the call.
 type Waiting = (usize, usize, Vec<Arg>, u32);
 
 /// The whole check.
@@ -60,7 +60,7 @@ pub struct Cx<'a> {
     pub program: Program<'a>,
     /// What was wrong.
     pub errors: Diagnostics,
-    /// What came out.
+    /// The result.
     pub tir: Tir,
     /// How many parties there are.
     pub parties: u64,
@@ -68,7 +68,7 @@ pub struct Cx<'a> {
     pub settings: HashMap<String, String>,
     keys: HashMap<(usize, Vec<Arg>), usize>,
     waiting: Vec<Waiting>,
-    /// Instances that are checked with all that they call.
+    /// Instances that have been checked with all that they call.
     ensured: HashSet<usize>,
     consts: HashMap<usize, ConstState>,
     /// Const parameters whose types are being found.
@@ -79,7 +79,7 @@ pub struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    /// A check of a program for this number of parties.
+    /// Creates the check of a program for this number of parties.
     pub fn new(
         program: Program<'a>,
         errors: Diagnostics,
@@ -107,7 +107,7 @@ impl<'a> Cx<'a> {
         self.errors.push(Diagnostic::new(code, span, message));
     }
 
-    /// The instance of a function with these arguments; it is checked by [`Cx::work`].
+    /// Returns the instance of a function with these arguments; it is checked by [`Cx::work`].
     pub fn instance(&mut self, function: usize, args: Vec<Arg>, span: Span) -> Option<usize> {
         let key = (function, args);
         if let Some(&known) = self.keys.get(&key) {
@@ -164,7 +164,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The shape of a type without unknown parts; none after an error, which is reported.
+    /// Returns the shape of a type without unknown parts, or `None` after reporting an error.
     pub fn shape(&mut self, ty: &Ty, span: Span) -> Option<TyId> {
         if types::has_var(ty) {
             return None;
@@ -222,7 +222,7 @@ impl<'a> Cx<'a> {
         parts.iter().map(|part| self.shape_at(part, span, depth + 1)).collect()
     }
 
-    /// The names of a structure's fields.
+    /// Returns the names of a structure's fields.
     fn field_names(&self, adt: usize) -> Vec<Name> {
         match &self.program.adts[adt].decl {
             AdtDecl::Struct(decl) => decl.fields.iter().map(|(n, _)| n.name.clone()).collect(),
@@ -230,8 +230,8 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The variants of an enumeration with their payloads; of a structure one, its fields. Unknown
-    /// parts of the arguments are not allowed.
+    /// Returns the variants of an enumeration with their payloads; for a structure, one variant
+    /// with its fields. Unknown parts of the arguments are not allowed.
     fn variants(&mut self, adt: usize, args: &[Arg], span: Span) -> Vec<(Name, Vec<Ty>)> {
         let mut fn_cx = FnCx::new(self, 0);
         let generics = fn_cx.cx.program.adts[adt].generics().to_vec();
@@ -247,7 +247,7 @@ impl<'a> Cx<'a> {
             .collect()
     }
 
-    /// A type as a user writes it.
+    /// Returns a type as a user writes it.
     pub fn show(&self, ty: &Ty, var: &dyn Fn(u32) -> &'static str) -> String {
         let len = |len: &Len| match len {
             Len::Known(n) => n.to_string(),
@@ -306,7 +306,7 @@ struct FnCx<'c, 'a> {
     matches: Vec<Coverage>,
     result: Ty,
     loops: u32,
-    /// Types of `return` and the like: if nothing else says what they are, the unit.
+    /// Types of `return` and the like, which default to the unit.
     diverging: Vec<Ty>,
     alias_depth: u32,
     /// Steps taken with types.
@@ -320,11 +320,11 @@ struct FnCx<'c, 'a> {
 
 /// Patterns that must cover all values of a type.
 struct Coverage {
-    /// Each with whether it has a condition.
+    /// The patterns, each with whether it has a condition.
     patterns: Vec<(crate::tir::Pattern, bool)>,
     ty: TyRef,
     span: Span,
-    /// Whether they are one pattern that binds.
+    /// Whether this is the single pattern of a binding.
     is_binding: bool,
 }
 
@@ -502,7 +502,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         instance
     }
 
-    /// Makes const parameters constants in scope, the first ones.
+    /// Adds const parameters to the scope as its first constants.
     fn bind_const_params(&mut self) {
         for param in self.generics.clone().iter() {
             let Arg::Const(Len::Known(value)) = param.arg else { continue };
@@ -516,7 +516,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         self.param_bindings = self.scope.len();
     }
 
-    /// Reports const parameters of other types than there are, and arguments that do not fit: at
+    /// Reports const parameters of types that they cannot have, and arguments that do not fit: at
     /// this place, or where the parameter is declared.
     fn check_const_params(
         &mut self,
@@ -580,7 +580,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         }
     }
 
-    /// Fixes all types and calls; what has no type by now is reported.
+    /// Fixes all types and calls, and reports whatever has no type by now.
     fn into_instance(
         mut self,
         name: String,
@@ -651,7 +651,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
     }
 }
 
-/// How many letters differ.
+/// Returns how many letters differ.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

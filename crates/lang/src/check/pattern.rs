@@ -22,7 +22,7 @@ impl FnCx<'_, '_> {
         checked
     }
 
-    /// Reports names that a pattern binds twice: those in scope from this place on.
+    /// Reports names that a pattern binds twice, among those in scope from this place on.
     fn check_names(&mut self, mark: usize) {
         for place in mark..self.scope.len() {
             let (name, binding) = &self.scope[place];
@@ -92,7 +92,7 @@ impl FnCx<'_, '_> {
                 _ => {}
             }
         }
-        // What is assigned to is not known, whatever it begins with.
+        // A variable that is assigned to is not a constant, whatever its first value is.
         PatternKind::Bind(self.local(name, ty, mutable, constant && !mutable))
     }
 
@@ -234,7 +234,7 @@ impl FnCx<'_, '_> {
         PatternKind::Tuple(all)
     }
 
-    /// All alternatives bind the same names to the same variables.
+    /// Checks alternatives, which must all bind the same names to the same variables.
     fn or_pattern(
         &mut self,
         patterns: &[ast::Pattern],

@@ -46,7 +46,7 @@ impl FnCx<'_, '_> {
                     Some(ty) => {
                         let ty = self.own_type(ty);
                         let value = self.check(value, &ty);
-                        // The written type is better known than the value's.
+                        // The annotated type may be known where the value's is not yet.
                         Expr { ty: self.type_ref(&ty), ..value }
                     }
                     None => self.expr(value, None),
@@ -121,7 +121,7 @@ impl FnCx<'_, '_> {
         Some(Stmt::Assign(place, op, value))
     }
 
-    /// A place that can be assigned to, and its type; an error is reported.
+    /// Returns a place that can be assigned to and its type, or reports an error.
     fn place(&mut self, expr: &ast::Expr) -> Option<(Place, Ty)> {
         match &expr.kind {
             ExprKind::Path(path, _) if path.parts.len() == 1 => {
@@ -231,7 +231,7 @@ impl FnCx<'_, '_> {
         Some(Stmt::For(Box::new(pattern), Box::new(over), Box::new(body), unroll))
     }
 
-    /// One part for each number, which stands for the name.
+    /// Checks one part for each number, which is the value of the name in it.
     fn rounds(
         &mut self,
         name: &ast::Ident,
@@ -261,7 +261,7 @@ impl FnCx<'_, '_> {
         Some(parts)
     }
 
-    /// What a loop goes over, the type of its elements, and whether they are constants.
+    /// Returns what a loop iterates over, the type of its elements, and whether they are constants.
     fn over(&mut self, over: &ast::Expr) -> Option<(Over, Ty, bool)> {
         if let ExprKind::Range(low, high, inclusive) = &over.kind {
             let low = self.expr(low, None);
@@ -447,7 +447,7 @@ impl FnCx<'_, '_> {
     }
 }
 
-/// Whether nothing comes after this.
+/// Returns whether nothing is evaluated after this expression.
 fn diverges(expr: &Expr) -> bool {
     match &expr.kind {
         Kind::Return(_) | Kind::Break | Kind::Continue => true,

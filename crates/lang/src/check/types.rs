@@ -1,4 +1,4 @@
-//! Types and constants as written become types and numbers.
+//! Turns types and constants as written into types and numbers.
 
 use std::rc::Rc;
 
@@ -14,13 +14,13 @@ use crate::ty::{Arg, Len, MAX_WIDTH, Ty};
 use crate::uses;
 use crate::value::Value;
 
-/// What the quick evaluator says.
+/// The result of the quick evaluator.
 pub(super) enum Mini {
     /// The value, exact; `bool` is 0 or 1.
     Value(i128),
     /// It depends on something not yet known.
     Wait,
-    /// It takes the whole evaluator.
+    /// It needs the full evaluator.
     No,
 }
 
@@ -113,7 +113,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// A type that the language brings; none if it takes other arguments.
+    /// Returns a built-in type, or `None` if it takes other arguments.
     fn builtin_type(
         &mut self,
         builtin: builtin::Type,
@@ -158,7 +158,8 @@ impl FnCx<'_, '_> {
         Ty::Adt(adt, self.convert_args(module, Vec::new(), &generics, args, env))
     }
 
-    /// Arguments for generic parameters of a definition in a module, after those it has already.
+    /// Converts arguments for generic parameters of a definition in a module, after those that it
+    /// already has.
     pub(super) fn convert_args(
         &mut self,
         module: usize,
@@ -179,7 +180,7 @@ impl FnCx<'_, '_> {
         params.into_iter().map(|param| param.arg).collect()
     }
 
-    /// Generic parameters with their arguments.
+    /// Returns generic parameters with their arguments.
     pub(super) fn params(
         &mut self,
         module: usize,
@@ -194,10 +195,10 @@ impl FnCx<'_, '_> {
         params
     }
 
-    /// The type that a const parameter is declared with; the ones before it can be part of it.
+    /// Returns the declared type of a const parameter, which may use the parameters before it.
     fn param_type(&mut self, generic: &ast::Generic, module: usize, before: &[Param]) -> Ty {
         let GenericKind::Const(ty) = &generic.kind else { return Ty::Error };
-        // Nearly all are, and this is asked for at each use.
+        // A fast path: nearly all are `usize`, and each use of a parameter asks for its type.
         if let TypeKind::Path(path, args) = &ty.kind
             && let ([only], []) = (&path.parts[..], &args[..])
             && builtin::ty(&only.name) == Some(builtin::Type::Size)
@@ -216,7 +217,7 @@ impl FnCx<'_, '_> {
         ty
     }
 
-    /// Unknown arguments for generic parameters.
+    /// Creates unknown arguments for generic parameters.
     pub(super) fn fresh_args(&mut self, generics: &[ast::Generic]) -> Vec<Arg> {
         let fresh = |generic: &ast::Generic| match generic.kind {
             GenericKind::Type(_) => Arg::Ty(self.any()),
@@ -248,13 +249,13 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// A length.
+    /// Converts a length.
     pub(super) fn convert_len(&mut self, expr: &ast::Expr, env: &Env) -> Len {
         self.convert_number(expr, env, &Ty::size())
     }
 
-    /// A constant of this type in a type: a parameter that stands alone can be inferred, the rest
-    /// is worked out.
+    /// Converts a constant of this type within a type: a parameter alone can be inferred, anything
+    /// else is computed.
     fn convert_number(&mut self, expr: &ast::Expr, env: &Env, wanted: &Ty) -> Len {
         if let ExprKind::Path(path, _) = &expr.kind
             && let [only] = &path.parts[..]
@@ -280,12 +281,12 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// Whether a name in the function means something else than the const parameter.
+    /// Returns whether a name of the function hides the const parameter.
     fn hides_param(&self, name: &str) -> bool {
         self.scope[self.param_bindings..].iter().any(|(known, _)| &**known == name)
     }
 
-    /// As [`Self::mini`], of a constant of this type.
+    /// Does the same as [`Self::mini`] for a constant of this type.
     pub(super) fn measure(&mut self, expr: &ast::Expr, env: &Env, wanted: &Ty) -> Mini {
         let wanted = self.resolve(wanted);
         let truth = self.is_truth(expr, env);
@@ -294,12 +295,12 @@ impl FnCx<'_, '_> {
         } else if truth && wanted == Ty::Bool || !truth && wanted == Ty::size() {
             self.mini(expr, env)
         } else {
-            // What has another type wraps elsewhere, or is wrong.
+            // A constant of another type wraps at another width, or is wrong.
             self.mini_args_known(env)
         }
     }
 
-    /// A constant of this type, by the whole evaluator.
+    /// Computes a constant of this type with the full evaluator.
     pub(super) fn const_number(&mut self, expr: &ast::Expr, env: &Env, wanted: &Ty) -> u64 {
         match self.const_value(expr, Some(wanted), env) {
             Some((_, Value::Bool(value))) => u64::from(value),
@@ -312,7 +313,8 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// A constant, by the whole evaluator; its type, and its value. Errors are reported.
+    /// Computes a constant with the full evaluator; returns its type and value. Errors are
+    /// reported.
     pub(super) fn const_value(
         &mut self,
         expr: &ast::Expr,
@@ -330,8 +332,8 @@ impl FnCx<'_, '_> {
         self.cx.evaluate(expr, expected, env.module, args, scope)
     }
 
-    /// What an expression can see of the scope. Locals are no constants, and hide those of the same
-    /// name.
+    /// Returns the names in scope that an expression can see. Variables are not constants, and hide
+    /// constants of the same name.
     fn seen_by(&self, expr: &ast::Expr) -> Vec<Seen> {
         let mut seen = Vec::new();
         for (name, binding) in &self.scope[self.param_bindings..] {
@@ -353,8 +355,8 @@ impl FnCx<'_, '_> {
         seen
     }
 
-    /// Evaluates what lengths are mostly made of, exactly as the language does while all values are
-    /// of `usize`.
+    /// Evaluates the operations that lengths mostly use, exactly as the language does while all
+    /// values are `usize`.
     pub(super) fn mini(&mut self, expr: &ast::Expr, env: &Env) -> Mini {
         const TOP: i128 = u32::MAX as i128;
         let value = match &expr.kind {
@@ -411,7 +413,8 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// The whole evaluator needs all parameters.
+    /// Returns [`Mini::No`] if all parameters are known, as the full evaluator needs, else
+    /// [`Mini::Wait`].
     fn mini_args_known(&self, env: &Env) -> Mini {
         let unknown = env.args.iter().any(|param| match &param.arg {
             Arg::Ty(ty) => has_var(&self.resolve(ty)),
@@ -420,7 +423,7 @@ impl FnCx<'_, '_> {
         if unknown { Mini::Wait } else { Mini::No }
     }
 
-    /// Whether a constant is a `bool`, as far as it shows.
+    /// Returns whether a constant is a `bool`, as far as its syntax shows.
     fn is_truth(&self, expr: &ast::Expr, env: &Env) -> bool {
         match &expr.kind {
             ExprKind::Bool(_) => true,
@@ -434,7 +437,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// The type and the value of a constant in scope or a const parameter.
+    /// Returns the type and the value of a constant in scope or a const parameter.
     fn named(&self, name: &str, env: &Env) -> Option<(Ty, i128)> {
         let mut scope = self.scope.iter().rev();
         if env.own
@@ -449,8 +452,8 @@ impl FnCx<'_, '_> {
         Some((self.resolve(ty), value.into()))
     }
 
-    /// A name of an unsigned integer, or a literal: its value, and the first that its type does not
-    /// have. Comparing them is the same in all types.
+    /// Returns the value of a literal or of a name of an unsigned integer, and the first value
+    /// beyond its type. Comparisons of them give the same in all types.
     fn mini_name(&self, expr: &ast::Expr, env: &Env) -> Option<(i128, i128)> {
         match &expr.kind {
             ExprKind::Int(value, None) => Some((i128::try_from(value).ok()?, i128::MAX)),
@@ -483,7 +486,7 @@ impl FnCx<'_, '_> {
             match env.param(&only.name) {
                 Some(Param { arg: Arg::Const(len), ty, .. }) => {
                     return match self.len(*len) {
-                        // The numbers of other types wrap elsewhere.
+                        // Numbers of other types wrap at other widths.
                         Len::Known(_) if *ty != Ty::size() && *ty != Ty::Bool => {
                             self.mini_args_known(env)
                         }
@@ -520,7 +523,7 @@ impl FnCx<'_, '_> {
         }
     }
 
-    /// A constant parameter or a parameter's type as an expression's type.
+    /// Returns the type of a literal: the type written after it, or an unknown number.
     pub(super) fn literal_type(&mut self, ty: Option<&ast::Type>) -> Ty {
         match ty {
             Some(ty) => self.own_type(ty),
@@ -563,7 +566,7 @@ fn mini_op(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
     }
 }
 
-/// Whether anything in a type is not known.
+/// Returns whether anything in a type is not known.
 pub(super) fn has_var(ty: &Ty) -> bool {
     let unknown = |len: &Len| matches!(len, Len::Var(_));
     match ty {

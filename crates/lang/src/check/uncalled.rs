@@ -6,7 +6,7 @@ use crate::builtin;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ty::{Arg, Len, Precision, Ty};
 
-/// Constants for the parameters in turn, from wide apart to all alike.
+/// Constants for the parameters in turn, from far apart to all equal.
 const CONSTANTS: [[u64; 4]; 7] = [
     [4, 4, 4, 4],
     [8, 4, 2, 1],
@@ -18,10 +18,10 @@ const CONSTANTS: [[u64; 4]; 7] = [
 ];
 
 impl Cx<'_> {
-    /// Checks the generic functions among these that have no instance. What is wrong is reported if
-    /// every sample shows it in the same words: it does not depend on the arguments then.
+    /// Checks the generic functions among these that have no instance. An error is reported if
+    /// every sample gives it in the same words, because it then does not depend on the arguments.
     ///
-    /// The program stays as it is: samples are no instances of it.
+    /// The program stays as it is: samples do not become instances.
     pub fn check_uncalled(&mut self, functions: &[usize]) {
         for &function in functions {
             let called = self.keys.keys().any(|(known, _)| *known == function);
@@ -32,7 +32,7 @@ impl Cx<'_> {
         }
     }
 
-    /// The errors that all samples show.
+    /// Returns the errors that all samples have in common.
     fn common_errors(&mut self, function: usize) -> Vec<Diagnostic> {
         let generics = self.program.fns[function].generics.clone();
         let mut common: Option<Vec<Diagnostic>> = None;
@@ -67,7 +67,7 @@ impl Cx<'_> {
         common.unwrap_or_default()
     }
 
-    /// Checks an instance and what it calls, and forgets them.
+    /// Checks an instance and what it calls, forgets them, and returns the errors.
     fn errors_of_sample(&mut self, function: usize, args: Vec<Arg>) -> Diagnostics {
         let (instances, asserts) = (self.tir.instances.len(), self.tir.asserts.len());
         let limits = (self.rounds, self.steps);
@@ -85,7 +85,7 @@ impl Cx<'_> {
     }
 }
 
-/// A number that fits the type that a const parameter is declared with.
+/// Returns the low bits of a number that fit the declared type of a const parameter.
 fn sample_number(ty: &ast::Type, number: u64) -> u64 {
     let TypeKind::Path(path, _) = &ty.kind else { return number };
     let bits = match builtin::ty(&path.parts[0].name) {

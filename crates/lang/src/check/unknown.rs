@@ -1,11 +1,11 @@
-//! What the check of a function does not know yet, and what it must make sure of in the end.
+//! What the check of a function does not know yet, and what it must verify in the end.
 
 use std::rc::Rc;
 
 use crate::ast::{self, Name};
 use crate::ty::{Arg, Ty};
 
-/// A generic parameter and what it is.
+/// A generic parameter and its argument.
 #[derive(Clone)]
 pub(super) struct Param {
     pub name: Name,
@@ -30,9 +30,9 @@ pub(super) enum VarKind {
 pub(super) struct Env {
     /// The module.
     pub module: usize,
-    /// Generic parameters and what they are.
+    /// Generic parameters and their arguments.
     pub args: Rc<Vec<Param>>,
-    /// Whether it is the function's own: then it sees the constants in scope, too.
+    /// Whether it is the function's own, which also sees the constants in scope.
     pub own: bool,
 }
 
@@ -46,10 +46,10 @@ impl Env {
     }
 }
 
-/// What is to be found out later.
+/// What is found out later.
 #[derive(Clone)]
 pub(super) enum Pending {
-    /// The constant is what the expression gives, which has this type.
+    /// The constant is the value of the expression, which has this type.
     Len(ast::Expr, Env, u32, Ty),
     /// The type is the unsigned integer as wide as another.
     Unsigned(Ty, u32),

@@ -6,7 +6,7 @@ use super::Lower;
 use super::places::walk;
 use crate::tir::{Expr, Instance, Kind, Tir};
 
-/// How often each instance that the entry reaches is called; 2 stands for more, too.
+/// Returns how often each instance that the entry reaches is called; 2 means twice or more.
 pub(super) fn count(tir: &Tir, entry: usize) -> HashMap<usize, u8> {
     let mut order = Vec::new();
     let mut seen = vec![false; tir.instances.len()];
@@ -38,9 +38,9 @@ fn visit(tir: &Tir, place: usize, seen: &mut [bool], order: &mut Vec<usize>) {
     order.push(place);
 }
 
-/// An instance that calls itself, directly or not.
+/// Returns an instance that calls itself, directly or not.
 pub fn cycle(tir: &Tir) -> Option<usize> {
-    // 0: not seen, 1: under way, 2: done.
+    // 0: not seen, 1: in progress, 2: done.
     let mut states = vec![0u8; tir.instances.len()];
     (0..tir.instances.len()).find_map(|place| find_cycle(tir, place, &mut states))
 }
@@ -62,7 +62,7 @@ fn find_cycle(tir: &Tir, place: usize, states: &mut [u8]) -> Option<usize> {
     None
 }
 
-/// Whether an instance or what it calls has asserts.
+/// Returns whether an instance or what it calls has asserts.
 pub(super) fn fails(lower: &mut Lower<'_>, place: usize) -> bool {
     if let Some(&known) = lower.fails.get(&place) {
         return known;
@@ -73,7 +73,7 @@ pub(super) fn fails(lower: &mut Lower<'_>, place: usize) -> bool {
     fails
 }
 
-/// Whether a part of an instance or what it calls has asserts.
+/// Returns whether a part of an instance or what it calls has asserts.
 pub(super) fn can_fail(lower: &mut Lower<'_>, instance: &Instance, part: &Expr) -> bool {
     let (mut own, mut called) = (false, Vec::new());
     walk(part, 1, &mut |expr, _| match expr.kind {

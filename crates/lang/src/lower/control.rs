@@ -28,7 +28,7 @@ struct State {
 }
 
 impl Machine<'_, '_, '_> {
-    /// Whether the function or the round of the loop has been left.
+    /// Returns whether the function or the round of the loop has been left.
     pub(super) fn left(&mut self, frame: &Frame) -> Bit {
         let left = self.gates.or_bit(frame.returned, frame.broken);
         self.gates.or_bit(left, frame.continued)
@@ -54,7 +54,7 @@ impl Machine<'_, '_, '_> {
         frame.continued = state.continued;
     }
 
-    /// One side where the choice is known; both, and selections, where it is secret.
+    /// Writes one side if the choice is known; both sides, and selections, if it is secret.
     fn branch(
         &mut self,
         frame: &mut Frame,
@@ -174,7 +174,7 @@ impl Machine<'_, '_, '_> {
         )
     }
 
-    /// Whether a value fits a pattern; its names are bound on the way.
+    /// Returns whether a value matches a pattern, and binds the pattern's names.
     pub(super) fn bind(&mut self, frame: &mut Frame, pattern: &Pattern, word: &[Bit]) -> Done<Bit> {
         let ty = frame.instance.types[pattern.ty as usize];
         match &pattern.kind {
@@ -299,7 +299,7 @@ impl Machine<'_, '_, '_> {
     ) -> Done<()> {
         let whole = self.whole;
         self.whole |= unroll;
-        // What the loop goes over belongs to what is around: a `break` in it leaves the outer loop.
+        // What the loop iterates over is outside of it: a `break` there leaves the outer loop.
         let bodies = match over {
             Over::Rounds(bodies) => Err(bodies),
             _ => Ok(self.over(frame, over, frame.instance.types[pattern.ty as usize])?),
@@ -321,8 +321,8 @@ impl Machine<'_, '_, '_> {
             self.whole = whole;
             return Ok(());
         }
-        // Something has been left before, in the same statement. The loop's own flags are for
-        // itself, so all of it is a side of that choice.
+        // The same statement has left something before. The loop has its own flags, so the whole
+        // loop is one side of that choice.
         let mut assigned = match &bodies {
             Ok(_) => self.assigned(body).to_vec(),
             Err(bodies) => bodies.iter().flat_map(|body| self.assigned(body).to_vec()).collect(),
@@ -339,7 +339,7 @@ impl Machine<'_, '_, '_> {
         Ok(())
     }
 
-    /// The rounds of a loop that differ.
+    /// Writes the rounds of a loop whose bodies differ.
     fn bodies(&mut self, frame: &mut Frame, bodies: &[Expr]) -> Done<()> {
         let mut pace = Pace::new(self);
         for (place, body) in bodies.iter().enumerate() {
@@ -352,7 +352,7 @@ impl Machine<'_, '_, '_> {
         Ok(())
     }
 
-    /// One round of a loop; false once it is certainly left.
+    /// Writes one round of a loop; returns false once the loop is certainly left.
     fn round(
         &mut self,
         frame: &mut Frame,
@@ -385,7 +385,7 @@ impl Machine<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Writes the rounds of a loop, as a repeat if it `may` be one; adds what they give to `bits`.
+    /// Writes the rounds of a loop, as a repeat if it `may` be one; appends their values to `bits`.
     fn rounds(
         &mut self,
         frame: &mut Frame,
@@ -420,8 +420,8 @@ impl Machine<'_, '_, '_> {
                 break;
             }
             let left = count - place - 1;
-            // Once when the second round shows that all together are too many, and once when they
-            // are: by then, what the first rounds spared is gone.
+            // Tries once when the second round shows that all rounds together are too large, and
+            // once when the rounds so far are: by then, the first rounds no longer save gates.
             let now = self.gates.wire_count();
             let ahead = u64::from(now - before.0).saturating_mul(count) > MANY;
             let large = u64::from(now - start) > MANY;
@@ -438,14 +438,14 @@ impl Machine<'_, '_, '_> {
         Ok(())
     }
 
-    /// What a loop goes over, how often, and where that is said.
+    /// Returns what a loop iterates over, how often, and the place that says so.
     fn over(&mut self, frame: &mut Frame, over: &Over, element: TyId) -> Done<(Rounds, u64, Span)> {
         match over {
             Over::Range(low, high, inclusive) => {
                 let mut bounds = Vec::new();
                 for bound in [low, high] {
                     let word = self.eval(frame, bound)?;
-                    // Not known, where the counter of a repeated loop is in it.
+                    // Unknown if the counter of a repeated loop is part of it.
                     let bits: Option<Vec<bool>> =
                         word.iter().map(|bit| bit.as_constant()).collect();
                     match decode(&self.lower.tir.shapes, element, &bits.ok_or(Failed)?) {
@@ -475,7 +475,7 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// What a round gets.
+    /// Returns the element of a round.
     fn element(&self, rounds: &Rounds, place: u64, element: TyId) -> Word {
         match rounds {
             Rounds::Range(low) => self.constant_word(element, &Value::Int(low + place)),

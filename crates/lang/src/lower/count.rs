@@ -7,11 +7,11 @@ use super::{Done, Lower, Machine, calls, local_type, port_type};
 use crate::diag::{Code, Diagnostics};
 use crate::tir::Tir;
 
-/// One call of an instance as a circuit of its own. None if the function gives nothing and cannot
-/// fail, so that it has no gates.
+/// Writes one call of an instance as a circuit of its own. Returns `None` if the function has no
+/// result and cannot fail, and so has no gates.
 ///
 /// # Errors
-/// What is wrong is in `errors`.
+/// The errors are in `errors`.
 pub fn one_call(
     tir: &Tir,
     place: usize,

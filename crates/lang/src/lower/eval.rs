@@ -133,7 +133,7 @@ impl Machine<'_, '_, '_> {
         Ok(self.intrinsic(op, &types, &words, ty))
     }
 
-    /// Choices, blocks, loops, asserts, and what leaves a function or a loop.
+    /// Writes choices, blocks, loops, asserts, and expressions that leave a function or a loop.
     fn eval_flow(&mut self, frame: &mut Frame, expr: &Expr, ty: TyId) -> Done<Word> {
         match &expr.kind {
             Kind::If(..) | Kind::Match(..) | Kind::Block(..) | Kind::Comprehension(..) => {
@@ -183,7 +183,7 @@ impl Machine<'_, '_, '_> {
         Ok(bits.into())
     }
 
-    /// Some bits of a value; of a variable only these are copied.
+    /// Returns some bits of a value; only these bits of a variable are copied.
     fn eval_slice(
         &mut self,
         frame: &mut Frame,
@@ -197,8 +197,8 @@ impl Machine<'_, '_, '_> {
         Ok(self.eval(frame, value)?.slice(start..start + width))
     }
 
-    /// An array, evaluated before its index. None if no index can change it and only some of it
-    /// may be needed.
+    /// Evaluates an array before its index. Returns `None` if no index can change it and only a
+    /// part of it may be needed.
     fn before_index(&mut self, frame: &mut Frame, array: &Expr) -> Done<Option<Rc<Word>>> {
         match array.kind {
             Kind::Const(_) => Ok(None),
@@ -283,7 +283,7 @@ impl Machine<'_, '_, '_> {
         self.room(gates, span)
     }
 
-    /// An element of a constant array: one look-up; zeros beyond the array.
+    /// Returns an element of a constant array, by one look-up; zeros beyond the array.
     fn look_up(&mut self, array: &[Bit], width: usize, index: &[Bit]) -> Word {
         let len = array.len() / width;
         let inputs = crate::ty::clog2(len as u64) as usize;
@@ -314,7 +314,7 @@ impl Machine<'_, '_, '_> {
                 // The counter of a repeated loop has to be known here.
                 return Err(Failed);
             }
-            // One that fails is written out, and fails when it runs.
+            // A call that fails is written out, and fails when it runs.
             if let Some(value) = self.constant_call(place, &words, expr.span)? {
                 return Ok(value);
             }
@@ -339,7 +339,7 @@ impl Machine<'_, '_, '_> {
                     slices.push(&alive);
                     let mut results = self.gates.call(&component.body, &slices);
                     self.failing_calls += 1;
-                    // The callee fails only where nothing has failed before.
+                    // A failure of the callee counts only if nothing has failed before.
                     let (code, failed) = (results.pop(), results.pop());
                     if let (Some(code), Some(failed)) = (code, failed) {
                         self.failed = self.gates.xor_bit(self.failed, failed[0]);
@@ -359,7 +359,7 @@ impl Machine<'_, '_, '_> {
         Ok(value)
     }
 
-    /// A call of constants is computed, not written.
+    /// Computes a call whose arguments are constants, instead of writing it.
     fn constant_call(&mut self, place: usize, words: &[Word], span: Span) -> Done<Option<Word>> {
         let callee = self.lower.instance(place)?;
         let tir = self.lower.tir;
@@ -389,7 +389,7 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// Notes a failure where the choices around are made and nothing failed before.
+    /// Notes a failure if the surrounding choices are taken and nothing failed before.
     fn assert(
         &mut self,
         frame: &Frame,

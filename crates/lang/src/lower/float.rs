@@ -6,7 +6,7 @@ use super::Machine;
 use crate::ast::BinaryOp;
 use crate::ty::{Precision, Shape, TyId};
 
-/// The circuit's name of a format.
+/// Returns the circuit format of a precision.
 pub(super) fn format(precision: Precision) -> Format {
     match precision {
         Precision::Single => F32,
@@ -36,7 +36,7 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// As [`float_binary`](Self::float_binary), without subnormal numbers.
+    /// Does the same as [`float_binary`](Self::float_binary), without subnormal numbers.
     pub(super) fn fast_binary(&mut self, op: BinaryOp, ty: TyId, a: &[Bit], b: &[Bit]) -> Word {
         let Shape::Float(precision) = self.shape(ty) else { return a.to_vec().into() };
         let f = format(precision);
@@ -48,7 +48,8 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// Whether two values are equal: all parts are, floating-point ones by IEEE 754.
+    /// Returns whether two values are equal: all their parts must be, floating-point ones by
+    /// IEEE 754.
     fn same(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Bit {
         if !self.lower.tir.shapes.has_float(ty) {
             return self.gates.eq(a, b);
@@ -69,8 +70,8 @@ impl Machine<'_, '_, '_> {
         all.into_iter().fold(Bit::ZERO, |any, fits| self.gates.xor_bit(any, fits))
     }
 
-    /// Whether one value comes before another, or is equal if `or_equal`: the first parts that
-    /// differ decide. A NaN is before nothing and after nothing.
+    /// Returns whether one value comes before another, or is equal if `or_equal`: the first parts
+    /// that differ decide. A NaN is neither before nor after anything.
     fn comes_before(&mut self, ty: TyId, a: &[Bit], b: &[Bit], or_equal: bool) -> Bit {
         if !self.lower.tir.shapes.has_float(ty) {
             let less = self.less(ty, if or_equal { b } else { a }, if or_equal { a } else { b });
@@ -99,7 +100,7 @@ impl Machine<'_, '_, '_> {
         before
     }
 
-    /// The forms that both of two values may have, with their parts.
+    /// Returns the forms that both of two values may have, with their parts.
     fn forms(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Vec<Form> {
         let tag = self.lower.tir.shapes.tag_bits(ty);
         let variants: Vec<Vec<TyId>> = match self.shape(ty) {
@@ -130,7 +131,7 @@ impl Machine<'_, '_, '_> {
         forms
     }
 
-    /// A cast from or to a floating-point number; none for others.
+    /// Writes a cast from or to a floating-point number; returns `None` for others.
     pub(super) fn float_cast(&mut self, from: TyId, to: TyId, word: &[Bit]) -> Option<Word> {
         let width = self.width(to);
         Some(match (self.shape(from), self.shape(to)) {

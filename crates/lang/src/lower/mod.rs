@@ -1,8 +1,8 @@
 //! Instances of functions to gates.
 //!
-//! A value is its bits, side by side as in [`crate::ty::Shape`]. Where a choice is secret both
-//! sides are written, and what they changed is selected. Leaving a function or a loop sets a flag,
-//! and what follows is a side of the choice whether the flag is set.
+//! A value is its bits, side by side as in [`crate::ty::Shape`]. For a secret choice both sides are
+//! written, and what they changed is selected. Leaving a function or a loop sets a flag, and what
+//! follows becomes one side of a choice on that flag.
 
 mod calls;
 mod control;
@@ -41,7 +41,7 @@ const MAX_WIRES: u32 = 1 << 26;
 /// Lowering takes at most this many steps.
 const MAX_STEPS: u64 = 1 << 28;
 
-/// An error that is reported already.
+/// An error that has already been reported.
 pub struct Failed;
 
 type Done<T> = Result<T, Failed>;
@@ -57,7 +57,7 @@ struct Finished {
 pub struct Lower<'a> {
     tir: &'a Tir,
     errors: &'a mut Diagnostics,
-    /// How often each instance is called; 2 stands for more, too.
+    /// How often each instance is called; 2 means twice or more.
     counts: HashMap<usize, u8>,
     fails: HashMap<usize, bool>,
     components: HashMap<usize, Option<Finished>>,
@@ -70,7 +70,7 @@ pub struct Lower<'a> {
     loops: HashMap<String, u32>,
     code_bits: usize,
     steps: u64,
-    /// AND gates by place, if asked for.
+    /// AND gates by place, if requested.
     pub costs: Option<Costs>,
 }
 
@@ -82,8 +82,8 @@ struct Booked {
 }
 
 impl Booked {
-    /// What each place is responsible for, depth and live wires included, if these are the
-    /// component's outputs; inputs are booked to `start`.
+    /// Returns what each place is responsible for, depth and live wires included, for these outputs
+    /// of the component; inputs are booked to `start`.
     fn with_profile(
         self,
         gates: &mut Gates,
@@ -96,7 +96,7 @@ impl Booked {
             0 => start,
             after => marks[after - 1].1,
         };
-        // What is made outside of any expression belongs to the function.
+        // Gates outside of any expression belong to the function.
         let known = |span: Span| if span == Span::default() { start } else { span };
         for (wire, depth) in path {
             places.entry(known(at(wire))).or_default().depth += u64::from(depth);
@@ -108,7 +108,7 @@ impl Booked {
     }
 }
 
-/// The writing of one component.
+/// Writes one component.
 struct Machine<'l, 'a, 'g> {
     lower: &'l mut Lower<'a>,
     gates: &'g mut Gates,
@@ -116,7 +116,8 @@ struct Machine<'l, 'a, 'g> {
     failed: Bit,
     /// The number of the first that did, plus one.
     code: Word,
-    /// The secret choices around, and the conjunction of all up to each, once it is needed.
+    /// The surrounding secret choices, each with the conjunction of all up to it once that is
+    /// needed.
     path: Vec<(Bit, Option<Bit>)>,
     /// Whether unmarked functions are written out, as in a marked component.
     whole: bool,
@@ -125,7 +126,7 @@ struct Machine<'l, 'a, 'g> {
     failing_calls: u64,
     /// How many choices of `if` and `match` were known while compiling.
     choices: u64,
-    /// Gates by place, the place at hand, and the gates when it was entered.
+    /// Gates by place, the current place, and the gates when it was entered.
     costs: HashMap<Span, Totals>,
     at: Span,
     since: Totals,
@@ -133,7 +134,7 @@ struct Machine<'l, 'a, 'g> {
     marks: Vec<(u32, Span)>,
 }
 
-/// The variables of one function under way.
+/// The variables of one function that is being written.
 struct Frame {
     instance: Rc<Instance>,
     locals: Vec<Rc<Word>>,
@@ -141,12 +142,12 @@ struct Frame {
     result: Option<Word>,
     broken: Bit,
     continued: Bit,
-    /// What is around, in the body of a repeated loop.
+    /// The surroundings, in the body of a repeated loop.
     outer: Option<Outer>,
 }
 
 impl<'a> Lower<'a> {
-    /// The lowering of a checked program from this instance on.
+    /// Returns the lowering of a checked program from this instance on.
     pub fn new(tir: &'a Tir, errors: &'a mut Diagnostics, entry: usize) -> Self {
         let counts = calls::count(tir, entry);
         let code_bits = crate::ty::clog2(tir.asserts.len() as u64 + 1) as usize;
@@ -175,7 +176,7 @@ impl<'a> Lower<'a> {
         self.tir.instances.get(place).cloned().flatten().ok_or(Failed)
     }
 
-    /// The component of an instance, if it is one.
+    /// Returns the component of an instance, if it is one.
     fn component(&mut self, place: usize, whole: bool) -> Done<Option<Finished>> {
         let instance = self.instance(place)?;
         if instance.inline || (whole && !instance.component) {
@@ -229,7 +230,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The type of a variable.
+/// Returns the type of a variable.
 fn local_type(instance: &Instance, local: Local) -> TyId {
     instance.types[instance.locals[local as usize].1 as usize]
 }
@@ -254,13 +255,14 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         }
     }
 
-    /// Whether an assert failed, which one, and the gates by place.
+    /// Returns whether an assert failed, which one, and the gates by place.
     fn into_parts(mut self) -> (Bit, Word, Booked) {
         self.account(Span::default());
         (self.failed, self.code, Booked { places: self.costs, marks: self.marks })
     }
 
-    /// Books the gates made since the last call to the place at hand, and goes to another.
+    /// Books the gates made since the last call to the current place, moves to `next`, and returns
+    /// the old place.
     fn account(&mut self, next: Span) -> Span {
         if self.lower.costs.is_none() {
             return next;
@@ -278,7 +280,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         std::mem::replace(&mut self.at, next)
     }
 
-    /// Books what is no gate to a place.
+    /// Books costs that are not gates to a place.
     fn book(&mut self, at: Span, more: Totals) {
         if self.lower.costs.is_some() {
             *self.costs.entry(at).or_default() += more;
@@ -305,7 +307,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         Ok(())
     }
 
-    /// The error of too many wires, or else of too many steps.
+    /// Reports too many wires, or else too many steps.
     fn beyond(&mut self, wires: bool, span: Span) -> Done<()> {
         let message = if wires {
             "this makes the circuit larger than 2^26 gates in one component"
@@ -315,7 +317,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         self.lower.error(Code::Limit, span, message)
     }
 
-    /// Whether all choices around are made.
+    /// Returns whether all surrounding choices are taken.
     fn alive(&mut self) -> Bit {
         let known = self.path.iter().rposition(|(_, product)| product.is_some());
         let mut product = known.and_then(|place| self.path[place].1).unwrap_or(Bit::ONE);
@@ -354,7 +356,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         })
     }
 
-    /// `if choice { a } else { b }`, without gates for bits that agree.
+    /// Writes `if choice { a } else { b }`, without gates for bits that agree.
     fn choose(&mut self, choice: Bit, a: &[Bit], b: &[Bit]) -> Word {
         match choice.as_constant() {
             Some(true) => return a.to_vec().into(),
@@ -365,7 +367,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         pairs.map(|(&a, &b)| if a == b { a } else { self.gates.select_bit(choice, a, b) }).collect()
     }
 
-    /// The variables that an expression changes and does not itself bring.
+    /// Returns the variables that an expression changes but does not itself declare.
     fn assigned(&mut self, expr: &Expr) -> Rc<[Local]> {
         let key = std::ptr::from_ref(expr).addr();
         if let Some(known) = self.lower.assigned.get(&key) {

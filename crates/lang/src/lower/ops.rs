@@ -96,13 +96,13 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// Whether a value of any type comes before another in the total order.
+    /// Returns whether a value of any type comes before another in the total order.
     pub(super) fn less(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Bit {
         let (a, b) = (self.key(ty, a), self.key(ty, b));
         self.gates.lt(&a, &b)
     }
 
-    /// A number, the least significant bit first, that is in the order of the values.
+    /// Returns a number, the least significant bit first, that has the order of the values.
     fn key(&mut self, ty: TyId, word: &[Bit]) -> Word {
         match self.shape(ty) {
             Shape::Bool | Shape::Int(false, _) => word.to_vec().into(),
@@ -127,7 +127,7 @@ impl Machine<'_, '_, '_> {
                     if parts.is_empty() {
                         continue;
                     }
-                    // The first part stands highest, so shorter keys are filled up below.
+                    // The first part is the most significant, so shorter keys are padded below.
                     let key = self.keys(parts, payload);
                     let fill = Word::zero(payload.len() - key.width());
                     let key = Word::join([&fill, &key]);
@@ -252,8 +252,8 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// Bits from outside as a possible value: an impossible variant is the first one, and what a
-    /// variant does not use is zero.
+    /// Turns bits from outside into a valid value: an invalid variant becomes the first one, and
+    /// bits that a variant does not use become zero.
     pub(super) fn sanitise(&mut self, ty: TyId, word: &[Bit]) -> Word {
         match self.shape(ty) {
             Shape::Bool | Shape::Int(..) | Shape::Fixed(..) | Shape::Float(_) => {

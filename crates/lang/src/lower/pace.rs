@@ -1,9 +1,9 @@
-//! Refusing a loop early: what its rounds took so far says what the rest will take.
+//! Refuses a loop early, if its rounds so far show that the rest will take too much.
 
 use super::{Done, MAX_STEPS, MAX_WIRES, Machine};
 use crate::source::Span;
 
-/// A loop that has taken less so far is not looked at.
+/// A loop that has taken less so far is not judged.
 const LITTLE: u64 = 1 << 20;
 
 /// What has been taken: wires of the component, and steps.
@@ -30,11 +30,11 @@ impl Machine<'_, '_, '_> {
         [u64::from(self.gates.wire_count()), self.lower.steps]
     }
 
-    /// After a round of a loop: refuses the loop if `left` more rounds would go far beyond a limit.
+    /// Refuses a loop after one of its rounds if `left` more rounds would go far beyond a limit.
     ///
-    /// Rounds may differ, and a program that fits must pass. So rounds that shrink are taken to
-    /// shrink on at the same rate, the sum must reach twice the limit, and a loop where an `if` or
-    /// a `match` went one way only is not judged, since it may go the other way later.
+    /// Rounds may differ, and a program that fits must pass. So rounds that shrink are assumed to
+    /// keep shrinking at the same rate, the sum must reach twice the limit, and a loop where an
+    /// `if` or a `match` went one way only is not judged, since it may go the other way later.
     pub(super) fn look_ahead(
         &mut self,
         pace: &mut Pace,
@@ -60,7 +60,7 @@ impl Machine<'_, '_, '_> {
     }
 }
 
-/// What `left` more rounds take at least, going by the last two.
+/// Returns what `left` more rounds take at least, judging by the last two.
 fn ahead([before, last]: [u64; 2], left: u64) -> u64 {
     let Some(less) = before.checked_sub(last).filter(|&less| less > 0) else {
         return last.saturating_mul(left);

@@ -10,7 +10,8 @@ use crate::diag::Code;
 use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Place, Step, Stmt};
 use crate::ty::{Shape, TyId};
 
-/// Shows every expression inside one, itself first, with how often it is done at least, at most 2.
+/// Shows every expression inside one, itself first, with the least number of times that it is
+/// evaluated, at most 2.
 pub(super) fn walk<'e>(expr: &'e Expr, weight: u8, see: &mut dyn FnMut(&'e Expr, u8)) {
     see(expr, weight);
     match &expr.kind {
@@ -88,7 +89,7 @@ fn walk_stmt<'e>(stmt: &'e Stmt, weight: u8, see: &mut dyn FnMut(&'e Expr, u8)) 
     }
 }
 
-/// The variables that an expression changes and does not itself bring.
+/// Returns the variables that an expression changes but does not itself declare.
 pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
     let mut changed = BTreeSet::new();
     walk(expr, 1, &mut |expr, _| {
@@ -103,7 +104,8 @@ pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
     changed.difference(&bound(expr)).copied().collect()
 }
 
-/// Whether an expression does more than give a value: it may change a variable, fail, or leave.
+/// Returns whether an expression does more than give a value: it may change a variable, fail, or
+/// leave.
 pub fn has_effects(expr: &Expr) -> bool {
     let mut found = false;
     walk(expr, 1, &mut |expr, _| match &expr.kind {
@@ -114,7 +116,7 @@ pub fn has_effects(expr: &Expr) -> bool {
     found
 }
 
-/// Whether an expression has assignments.
+/// Returns whether an expression has assignments.
 pub fn assigns(expr: &Expr) -> bool {
     let mut found = false;
     walk(expr, 1, &mut |expr, _| found |= changes(expr));
@@ -126,7 +128,7 @@ fn changes(expr: &Expr) -> bool {
     stmts.iter().any(|stmt| matches!(stmt, Stmt::Assign(..)))
 }
 
-/// The variables that a pattern brings.
+/// Collects the variables that a pattern binds.
 pub(super) fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
     match &pattern.kind {
         PatternKind::Bind(local) => names.push(*local),
@@ -137,7 +139,7 @@ pub(super) fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
     }
 }
 
-/// The variables that an expression brings.
+/// Returns the variables that an expression declares.
 pub(super) fn bound(expr: &Expr) -> BTreeSet<Local> {
     let mut bound = BTreeSet::new();
     walk(expr, 1, &mut |expr, _| match &expr.kind {
@@ -167,7 +169,7 @@ fn names(pattern: &Pattern, bound: &mut BTreeSet<Local>) {
     }
 }
 
-/// A step with its index worked out.
+/// A step with its index computed.
 enum Way {
     /// From this bit on.
     Known(usize),
@@ -176,7 +178,7 @@ enum Way {
 }
 
 impl Machine<'_, '_, '_> {
-    /// `place = value`, `place += value`.
+    /// Writes `place = value` or `place += value`.
     pub(super) fn assign(
         &mut self,
         frame: &mut Frame,
@@ -216,7 +218,7 @@ impl Machine<'_, '_, '_> {
         Ok(())
     }
 
-    /// The way to an element; none if the index is known to be beyond the array.
+    /// Returns the way to an element, or `None` if the index is known to be beyond the array.
     fn way(&mut self, frame: &mut Frame, array: TyId, index: &Expr) -> Done<Option<Way>> {
         let Shape::Array(element, len) = *self.lower.tir.shapes.shape(array) else {
             return Ok(None);
@@ -270,7 +272,7 @@ impl Machine<'_, '_, '_> {
         new.into()
     }
 
-    /// An element at a secret place; zeros beyond the array.
+    /// Returns an element at a secret place; zeros beyond the array.
     pub(super) fn select_element(
         &mut self,
         array: &[Bit],
@@ -287,7 +289,8 @@ impl Machine<'_, '_, '_> {
     }
 }
 
-/// The number that a word is, if all its bits are constants; what is too large is the largest.
+/// Returns the number that a word is, if all its bits are constants; `u128::MAX` if it is too
+/// large.
 pub(super) fn constant(word: &[Bit]) -> Option<u128> {
     let mut value = 0u128;
     for (place, bit) in word.iter().enumerate() {

@@ -12,10 +12,10 @@ use crate::source::Span;
 use crate::tir::Tir;
 use crate::ty::{Precision, Shape, Shapes, TyId};
 
-/// Whose an input is.
+/// The owner of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
-    /// This party's.
+    /// This party.
     Party(PartyId),
     /// Element i is party i's.
     Each,
@@ -28,11 +28,11 @@ pub enum InputKind {
 pub struct EntryInput {
     /// Its name.
     pub name: String,
-    /// Whose it is.
+    /// Its owner.
     pub kind: InputKind,
     /// Its type.
     pub ty: TyId,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -41,11 +41,11 @@ pub struct EntryInput {
 pub struct EntryOutput {
     /// Its name.
     pub name: String,
-    /// Who learns it; none: party i learns element i.
+    /// Who learns it; if `None`, party i learns element i.
     pub to: Option<Receivers>,
     /// Its type.
     pub ty: TyId,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -65,7 +65,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A test as an entry: party 0 brings its parameters, and all learn what it gives, if anything.
+    /// Returns a test as an entry: party 0 owns its parameters, and all learn its result, if any.
     pub fn test(instance: usize, inputs: Vec<EntryInput>, result: TyId, shapes: &Shapes) -> Entry {
         let span = Span::default();
         let output =
@@ -75,7 +75,7 @@ impl Entry {
     }
 }
 
-/// The type of a port.
+/// Returns the type of a port.
 pub fn port_type(shapes: &Shapes, ty: TyId) -> Type {
     let all = |parts: &[TyId]| parts.iter().map(|part| port_type(shapes, *part)).collect();
     match shapes.shape(ty) {
@@ -100,10 +100,10 @@ pub fn port_type(shapes: &Shapes, ty: TyId) -> Type {
     }
 }
 
-/// Writes an entry as a circuit; also the AND gates by place, if `costs`.
+/// Writes an entry as a circuit; also returns the AND gates by place, if `costs`.
 ///
 /// # Errors
-/// What is wrong is in `errors`.
+/// The errors are in `errors`.
 pub fn lower_entry(
     tir: &Tir,
     entry: &Entry,
@@ -115,11 +115,11 @@ pub fn lower_entry(
     write_entry(lower, entry)
 }
 
-/// Writes an entry as a circuit in which every loop is a repeat that can be one, whatever it costs:
+/// Writes an entry as a circuit in which every loop that can be a repeat is one, whatever it costs:
 /// for tests that compare both.
 ///
 /// # Errors
-/// What is wrong is in `errors`.
+/// The errors are in `errors`.
 pub fn lower_entry_as_repeats(
     tir: &Tir,
     entry: &Entry,

@@ -1,10 +1,10 @@
 //! Loops that stay loops: the body becomes a component, and the rounds one [`Gates::repeat`].
 //!
 //! What the body reads is the same in every round, what it changes is carried from one to the next,
-//! and the element or the counter is each round's own. A counter is a constant where rounds are
-//! written out, so a body that computes with it may take more gates as a component; it is then
-//! written out after all. `a[i]`, where `i` is the counter and the body leaves `a` as it is, is
-//! each round's own, too.
+//! and each round has its own element or counter. A counter is a constant where rounds are written
+//! out, so a body that computes with it may take more gates as a component; it is then written out
+//! after all. Each round also has its own `a[i]`, if `i` is the counter and the body does not
+//! change `a`.
 //!
 //! [`Gates::repeat`]: symbolon_circuit::builder::Gates::repeat
 
@@ -23,14 +23,14 @@ use crate::tir::{Expr, Kind, Local, Pattern, PatternKind};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
 
-/// A body is written at most so often, to find the bits that stay constants.
+/// A body is written at most this often, to find the bits that stay constants.
 const TRIALS: u32 = 4;
 
 /// What a loop goes over.
 pub(super) enum Rounds {
     /// Integers from this one on.
     Range(BigInt),
-    /// The elements of an array, of so many bits each.
+    /// The elements of an array, of this many bits each.
     Array(Word, usize),
 }
 
@@ -46,15 +46,15 @@ pub(super) struct Body<'e> {
 /// The gates that a body may take.
 #[derive(Clone, Copy)]
 pub(super) enum Most {
-    /// None of its own: only calls, and what is free.
+    /// None of its own: only calls and free gates.
     Calls,
-    /// As many ANDs, and as many look-ups, as a round that was written out.
+    /// At most as many ANDs and look-ups as a round that was written out.
     Gates(u64, u64),
 }
 
 /// What the body of a repeated loop takes from around it.
 pub(super) struct Outer {
-    /// The variables around.
+    /// The surrounding variables.
     words: Vec<Rc<Word>>,
     /// Those that have not been taken yet, and are not the body's own.
     pending: Vec<bool>,
@@ -84,7 +84,7 @@ struct Counter {
 /// What becomes of a bit of a variable that a body may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// It is a constant before the loop, and stays so.
+    /// It is a constant before the loop, and stays one.
     Known,
     /// It stays as it is.
     Kept,
@@ -97,7 +97,7 @@ enum Outcome {
     Fits(Trial),
     /// It would take more gates than it may.
     Refused,
-    /// Some bits that were taken for constants are changed; the others may be ones.
+    /// Some bits that were assumed constant are changed; the others may be constant.
     Again(Vec<Vec<Fate>>),
 }
 
@@ -127,7 +127,7 @@ impl Outer {
 }
 
 impl Machine<'_, '_, '_> {
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub(super) fn local(&mut self, frame: &mut Frame, local: Local) -> Rc<Word> {
         let place = local as usize;
         if let Some(outer) = &mut frame.outer
@@ -140,7 +140,7 @@ impl Machine<'_, '_, '_> {
         frame.locals[place].clone()
     }
 
-    /// Some bits of a variable; only these are taken from outside.
+    /// Returns some bits of a variable; only these are taken from outside.
     pub(super) fn local_slice(
         &mut self,
         frame: &mut Frame,
@@ -158,8 +158,8 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// An element of an array from outside at a place that goes with the counter, as each round's
-    /// own.
+    /// Returns an element of an array from outside, at a place that moves with the counter, as an
+    /// input of its own for each round.
     pub(super) fn strided(
         &mut self,
         frame: &mut Frame,
@@ -213,7 +213,7 @@ impl Machine<'_, '_, '_> {
         Ok(Some(element))
     }
 
-    /// What an index is beyond the counter, if it is the counter and a constant.
+    /// Returns the constant in an index that is the counter plus a constant.
     fn offset(&mut self, frame: &mut Frame, expr: &Expr, counter: Counter) -> Done<Option<i128>> {
         let offset = match &expr.kind {
             Kind::Local(local) if *local == counter.local => Some(0),
@@ -249,7 +249,7 @@ impl Machine<'_, '_, '_> {
         Ok(offset.filter(fits))
     }
 
-    /// Whether an expression calls what may be a component.
+    /// Returns whether an expression calls what may be a component.
     pub(super) fn may_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
         let mut called = Vec::new();
         places::walk(expr, 1, &mut |expr, _| {
@@ -269,8 +269,8 @@ impl Machine<'_, '_, '_> {
         depth < 8 && instance.calls.clone().into_iter().any(|at| self.is_called(at, depth + 1))
     }
 
-    /// Writes `count` rounds from round `place` on as a repeat; whether it did. Otherwise nothing
-    /// is written that reaches an output.
+    /// Writes `count` rounds from round `place` on as a repeat; returns whether it did. If not,
+    /// nothing that it has written reaches an output.
     pub(super) fn repeat(
         &mut self,
         frame: &mut Frame,
@@ -297,8 +297,7 @@ impl Machine<'_, '_, '_> {
         let carried = self.carried(frame, body);
         let at = (place, count);
         let around = (&carried[..], fails.then_some(alive));
-        // Bits that are constants before the loop are taken for constants until the body changes
-        // them.
+        // Bits that are constants before the loop are assumed constant until the body changes them.
         let mut fates: Vec<Vec<Fate>> =
             carried.iter().map(|(_, word)| word.iter().map(|bit| fate(*bit)).collect()).collect();
         for _ in 0..TRIALS {
@@ -314,15 +313,15 @@ impl Machine<'_, '_, '_> {
             }
             self.forget_loops(&frame.instance.name, loops + 1, booked);
         }
-        // What is wrong, if anything, is found again in the rounds that are written out.
+        // Any errors are found again in the rounds that are written out.
         *self.lower.errors = errors;
         self.forget_loops(&frame.instance.name, loops, booked);
         self.lower.refused.insert(key);
         Ok(false)
     }
 
-    /// Gives the names of a function's loops back that went with a body which is written out, and
-    /// what was booked for them.
+    /// Frees the names of the loops in a body that is written out after all, and drops what was
+    /// booked for them.
     fn forget_loops(&mut self, function: &str, loops: u32, booked: usize) {
         self.lower.loops.insert(function.to_string(), loops);
         if let Some(costs) = &mut self.lower.costs {
@@ -335,7 +334,8 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// The variables that a body changes, and their values before. What it reads is made ready.
+    /// Returns the variables that a body changes, and their values before it. In the body of a
+    /// repeated loop, also takes what it reads from outside.
     fn carried(&mut self, frame: &mut Frame, body: Body<'_>) -> Vec<(Local, Rc<Word>)> {
         let mut own = Vec::new();
         places::collect(body.pattern, &mut own);
@@ -353,8 +353,8 @@ impl Machine<'_, '_, '_> {
         carried.map(|&local| (local, self.local(frame, local))).collect()
     }
 
-    /// Writes a body as a component; none if that takes more gates than it may. `alive` is there if
-    /// it can fail.
+    /// Writes a body as a component, unless that takes more gates than it may. `alive` is set if it
+    /// can fail.
     fn trial(
         &mut self,
         frame: &Frame,
@@ -433,7 +433,7 @@ impl Machine<'_, '_, '_> {
         })
     }
 
-    /// Puts a repeat into the component at hand.
+    /// Puts a repeat into the current component.
     fn put_rounds(
         &mut self,
         frame: &mut Frame,
@@ -447,7 +447,7 @@ impl Machine<'_, '_, '_> {
         let before = self.account(span);
         let mut args: Vec<Argument<'_>> = Vec::new();
         for ((_, word), fates) in carried.iter().zip(&trial.fates) {
-            // What is known is no input of the component.
+            // Known bits are not inputs of the component.
             let mut start = 0;
             for run in fates.chunk_by(|a, b| a == b) {
                 let part = &word[start..start + run.len()];
@@ -509,7 +509,8 @@ impl Machine<'_, '_, '_> {
     }
 }
 
-/// What a body has for the variables that are carried: constants for known bits, inputs for others.
+/// Returns the carried variables as the body sees them: constants for known bits, inputs for
+/// others.
 fn given(
     carried: &[(Local, Rc<Word>)],
     fates: &[Vec<Fate>],
@@ -528,7 +529,7 @@ fn given(
     carried.iter().zip(fates).map(one).collect()
 }
 
-/// What has become of the variables that are carried, and the bits that the body hands on.
+/// Returns what has become of the carried variables, and the bits that the body passes on.
 fn compare(
     inner: &Frame,
     carried: &[(Local, Rc<Word>)],
@@ -551,7 +552,7 @@ fn compare(
     (after, outputs)
 }
 
-/// The counter of a body, if it has one that it leaves as it is.
+/// Returns the counter of a body, if it has one that it does not change.
 fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Counter> {
     let (Rounds::Range(low), PatternKind::Bind(local)) = (rounds, &body.pattern.kind) else {
         return None;
@@ -561,17 +562,18 @@ fn counter(rounds: &Rounds, place: u64, count: u32, body: Body<'_>) -> Option<Co
     (!changed).then_some(Counter { local: *local, low, count })
 }
 
-/// What a bit is taken for at first.
+/// Returns what a bit is assumed to be at first.
 fn fate(bit: Bit) -> Fate {
     if bit.as_constant().is_some() { Fate::Known } else { Fate::Changed }
 }
 
-/// Whether a variable is outside of a repeated loop, and not taken from there yet.
+/// Returns whether a variable is outside of a repeated loop, and not taken from there yet.
 pub(super) fn is_outside(frame: &Frame, local: Local) -> bool {
     frame.outer.as_ref().is_some_and(|outer| outer.pending[local as usize])
 }
 
-/// The frame of a body: what it brings and what is carried is its own, all else is outside.
+/// Returns the frame of a body: what it declares and what is carried is its own, all else is
+/// outside.
 fn inner_frame(frame: &Frame, body: Body<'_>, carried: &[(Local, Rc<Word>)]) -> Frame {
     let mut pending = vec![true; frame.locals.len()];
     let mut own = Vec::new();

@@ -19,7 +19,7 @@ use crate::parse::KEYWORDS;
 use crate::source::Span;
 
 impl Document {
-    /// What is at a position: declaration, type, documentation, gates.
+    /// Returns what is at a position: declaration, type, documentation, gates.
     pub fn hover(&self, position: Position, encoding: Encoding) -> Option<Hover> {
         let offset = self.text.offset(position, encoding);
         let facts = &self.analysis.facts;
@@ -40,7 +40,7 @@ impl Document {
         Some(Hover { contents, range: Some(self.text.range(span, encoding)) })
     }
 
-    /// A name and what it means: an item, or a variable or field with its type.
+    /// Describes what a name means: an item, or a variable or field with its type.
     fn describe(&self, span: Span, target: Span) -> Option<String> {
         let facts = &self.analysis.facts;
         if let Some(item) = facts.items.get(&target) {
@@ -70,7 +70,7 @@ impl Document {
         self.counts.iter().filter(move |count| self.place(count) == Some(name)).take(8)
     }
 
-    /// Where the function of a count is by now: counts are of the last state without errors.
+    /// Returns where the function of a count is now: counts are of the last state without errors.
     fn place(&self, count: &Count) -> Option<Span> {
         let items = &self.analysis.facts.items;
         let name = count.name.split('<').next().unwrap_or_default();
@@ -86,13 +86,13 @@ impl Document {
         found.next().copied().filter(|_| found.next().is_none())
     }
 
-    /// Where the name at a position is defined; the file is one of the sources'.
+    /// Returns where the name at a position is defined; the file is one of the sources'.
     pub fn definition(&self, position: Position, encoding: Encoding) -> Option<Span> {
         let offset = self.text.offset(position, encoding);
         self.smallest(&self.analysis.facts.definitions, offset).map(|(_, target)| *target)
     }
 
-    /// The items of the document.
+    /// Returns the items of the document.
     pub fn symbols(&self, encoding: Encoding) -> Vec<DocumentSymbol> {
         let items = crate::parse::parse(0, &self.text.text, &mut Diagnostics::default());
         items.iter().filter_map(|item| self.symbol(item, encoding)).collect()
@@ -159,7 +159,7 @@ impl Document {
         }
     }
 
-    /// The gates of one call above each function.
+    /// Returns the gates of one call above each function.
     pub fn lenses(&self, encoding: Encoding) -> Vec<CodeLens> {
         let lens = |count: &Count| {
             let range = self.text.range(self.place(count)?, encoding);
@@ -172,7 +172,7 @@ impl Document {
         self.counts.iter().filter_map(lens).collect()
     }
 
-    /// The formatted text as one change; none where it is not made of tokens.
+    /// Returns the formatted text as one change, or `None` if it is not made of tokens.
     pub fn format(&self, encoding: Encoding) -> Option<Vec<TextEdit>> {
         let formatted = crate::fmt::format(&self.text.text).ok()?;
         if formatted == self.text.text {
@@ -181,7 +181,7 @@ impl Document {
         Some(vec![TextEdit::new(self.text.whole(encoding), formatted)])
     }
 
-    /// Names that can stand at a position.
+    /// Returns names that can be used at a position.
     pub fn completions(&self, position: Position, encoding: Encoding) -> Vec<CompletionItem> {
         let offset = self.text.offset(position, encoding) as u32;
         let facts = &self.analysis.facts;
@@ -225,7 +225,7 @@ impl Document {
         items
     }
 
-    /// From the name of the function before a byte to the name of the next one.
+    /// Returns the range from the name of the function before a byte to the name of the next one.
     fn function_around(&self, offset: u32) -> Option<(u32, u32)> {
         let items = &self.analysis.facts.items;
         let functions =
@@ -237,7 +237,7 @@ impl Document {
         Some((from, starts.get(next).copied().unwrap_or(u32::MAX)))
     }
 
-    /// For errors that name a near word: puts it in.
+    /// Returns fixes that insert the similar word that an error suggests.
     pub fn fixes(&self, uri: &Uri, range: Range, encoding: Encoding) -> Vec<CodeActionOrCommand> {
         let mut fixes = Vec::new();
         for d in &self.analysis.diagnostics {
@@ -270,7 +270,7 @@ fn code(text: &str) -> String {
     format!("```sym\n{text}\n```")
 }
 
-/// `1 234 AND gates, 16 look-ups`.
+/// Formats `1 234 AND gates, 16 look-ups`.
 fn gates(gates: &Totals) -> String {
     let count =
         |n: u64, what: &str| format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" });
@@ -281,7 +281,7 @@ fn gates(gates: &Totals) -> String {
     shown
 }
 
-/// A number with a space between each three digits.
+/// Returns a number with a space between groups of three digits.
 fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut shown = String::new();

@@ -17,7 +17,7 @@ use crate::{Options, analyse};
 pub struct Document {
     /// Its path, or a made-up one when it is in no file.
     pub path: PathBuf,
-    /// The editor's number of its state.
+    /// The editor's version number.
     pub version: i32,
     /// Its text.
     pub text: Text,
@@ -55,7 +55,7 @@ impl Document {
         self.late_errors = Default::default();
     }
 
-    /// Whether a file is one of its modules.
+    /// Returns whether a file is one of its modules.
     pub fn uses(&self, path: &std::path::Path) -> bool {
         let name = path.display().to_string();
         self.analysis.sources.files.iter().skip(1).any(|source| source.name == name)
@@ -67,7 +67,7 @@ impl Document {
         self.late_errors = (counted.errors, counted.sources);
     }
 
-    /// All messages, as editors take them.
+    /// Returns all messages in the form that editors take.
     pub fn diagnostics(&self, encoding: Encoding) -> Vec<Shown> {
         let early = self.analysis.diagnostics.iter().map(|d| (d, &self.analysis.sources));
         let late = self.late_errors.0.iter().map(|d| (d, &self.late_errors.1));
@@ -101,7 +101,7 @@ impl Document {
         }
     }
 
-    /// The smallest of these places that a byte of the document is in.
+    /// Returns the smallest of these places that contains a byte of the document.
     pub fn smallest<'m, V>(
         &self,
         places: &'m HashMap<Span, V>,

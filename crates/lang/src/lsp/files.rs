@@ -1,4 +1,4 @@
-//! Files and their URIs; modules come from open documents before they come from the disk.
+//! Files and their URIs; modules are taken from open documents first, then from the disk.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub const LIBRARY: &str = "symbolon-std:/";
 const ESCAPED: &AsciiSet =
     &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>').add(b'?').add(b'`');
 
-/// The path that a `file:` URI names.
+/// Returns the path that a `file:` URI names.
 pub fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = &rest[rest.find('/')?..];
@@ -25,19 +25,19 @@ pub fn path_of(uri: &Uri) -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-/// The URI of a path.
+/// Returns the URI of a path.
 pub fn uri_of(path: &Path) -> Option<Uri> {
     let shown = path.to_str()?.replace('\\', "/");
     let slash = if shown.starts_with('/') { "" } else { "/" };
     format!("file://{slash}{}", utf8_percent_encode(&shown, ESCAPED)).parse().ok()
 }
 
-/// The URI of a module of the library, from the name that messages show: `std/sort.sym`.
+/// Returns the URI of a module of the library, from the name that messages show: `std/sort.sym`.
 pub fn library_uri(name: &str) -> Option<Uri> {
     format!("{LIBRARY}{name}").parse().ok()
 }
 
-/// The text of a module of the library.
+/// Returns the text of a module of the library.
 pub fn library_text(uri: &Uri) -> Option<&'static str> {
     let name = uri.as_str().strip_prefix(LIBRARY)?.strip_prefix("std/")?.strip_suffix(".sym")?;
     crate::library::source(name)

@@ -1,8 +1,8 @@
 //! The language server: what an editor asks while a program is typed.
 //!
-//! A change is checked before the next message is answered, which takes milliseconds. What takes
-//! longer (the gates of each function, and errors that only show when gates are written) is done
-//! on a thread of its own and given up when the next change comes.
+//! A change is checked before the next message is answered, which takes milliseconds. Work that
+//! takes longer (the gates of each function, and errors that only show when gates are written) is
+//! done on a thread of its own and given up when the next change comes.
 
 mod answers;
 mod document;
@@ -39,10 +39,10 @@ struct Settings {
     library_sources: bool,
 }
 
-/// Serves one editor over standard input and output until it says goodbye.
+/// Serves one editor over standard input and output until it ends the session.
 ///
 /// # Errors
-/// A sentence, when the editor breaks the protocol or leaves without a word.
+/// A sentence, when the editor breaks the protocol or leaves without notice.
 pub fn serve() -> Result<(), String> {
     let (connection, threads) = Connection::stdio();
     let done = serve_on(&connection);
@@ -52,10 +52,10 @@ pub fn serve() -> Result<(), String> {
     threads.join().map_err(|error| format!("the connection to the editor broke: {error}"))
 }
 
-/// As [`serve`], over any connection.
+/// Does the same as [`serve`], over any connection.
 ///
 /// # Errors
-/// As [`serve`].
+/// Those of [`serve`].
 pub fn serve_on(connection: &Connection) -> Result<(), String> {
     let broken = |error: &dyn std::fmt::Display| format!("the editor broke the protocol: {error}");
     let (id, params) = connection.initialize_start().map_err(|error| broken(&error))?;

@@ -43,7 +43,7 @@ pub struct Server<'c> {
     connection: &'c Connection,
     encoding: Encoding,
     settings: Settings,
-    /// Whether the editor asks for the gates again when it is told to.
+    /// Whether the editor requests the gates again when it is told to.
     pub can_refresh: bool,
     documents: BTreeMap<String, (Uri, Document)>,
     jobs: Sender<Job>,
@@ -59,7 +59,7 @@ struct SourceParams {
 }
 
 impl<'c> Server<'c> {
-    /// A server without documents.
+    /// Creates a server without documents.
     pub fn new(
         connection: &'c Connection,
         encoding: Encoding,
@@ -72,7 +72,7 @@ impl<'c> Server<'c> {
         Server { connection, encoding, settings, can_refresh, documents, jobs, latest, requests: 0 }
     }
 
-    /// Answers until the editor says goodbye.
+    /// Answers until the editor ends the session.
     ///
     /// # Errors
     /// When the editor breaks the protocol or is gone.
@@ -105,7 +105,7 @@ impl<'c> Server<'c> {
 
     fn notice(&mut self, notification: Notification) {
         let Notification { method, params } = notification;
-        // What cannot be read is left out: a notification has no answer.
+        // A notification that cannot be read is ignored: it has no answer.
         match method.as_str() {
             DidOpenTextDocument::METHOD => {
                 let Some(params) = read::<DidOpenTextDocumentParams>(params) else { return };
@@ -169,7 +169,7 @@ impl<'c> Server<'c> {
         for event in params.content_changes {
             text = text.changed(event, self.encoding);
         }
-        // The check refuses a longer text; what is beyond is not kept either.
+        // The check refuses texts half as long, so one this long is not kept.
         if text.text.len() > 2 * MAX_SOURCE {
             text = Text::default();
         }
@@ -181,7 +181,7 @@ impl<'c> Server<'c> {
         self.outdate(&path);
     }
 
-    /// The documents that use this file are to be checked again.
+    /// Marks the documents that use this file, to be checked again.
     fn outdate(&mut self, path: &Path) {
         let change = self.latest.load(Ordering::Relaxed);
         for (_, document) in self.documents.values_mut() {
@@ -319,7 +319,7 @@ impl<'c> Server<'c> {
         }
     }
 
-    /// An open document, checked in its present state.
+    /// Checks an open document in its present state and returns it.
     fn fresh(&mut self, uri: &Uri) -> Result<&Document, (ErrorCode, String)> {
         let gone = || (ErrorCode::InvalidParams, "this document is not open".to_string());
         let (_, document) = self.documents.get(uri.as_str()).ok_or_else(gone)?;
@@ -348,7 +348,7 @@ impl<'c> Server<'c> {
     }
 }
 
-/// A place in a module, if the editor can show it.
+/// Returns a place in a module, if the editor can show it.
 fn elsewhere(
     document: &Document,
     span: Span,

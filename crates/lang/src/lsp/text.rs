@@ -9,7 +9,7 @@ use crate::source::Span;
 pub enum Encoding {
     /// Bytes.
     Utf8,
-    /// Units of 16 bits, as editors do if nothing else is agreed.
+    /// Units of 16 bits, the editors' default.
     Utf16,
 }
 
@@ -22,14 +22,14 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text.
+    /// Creates a text.
     pub fn new(text: String) -> Text {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(breaks.map(|(place, _)| place + 1)).collect();
         Text { text, lines }
     }
 
-    /// The byte at a position; positions past a line's end are its end.
+    /// Returns the byte at a position; positions past a line's end count as its end.
     pub fn offset(&self, position: Position, encoding: Encoding) -> usize {
         let Some(&start) = self.lines.get(position.line as usize) else { return self.text.len() };
         let end =
@@ -44,7 +44,7 @@ impl Text {
         end
     }
 
-    /// The position of a byte.
+    /// Returns the position of a byte.
     pub fn position(&self, offset: usize, encoding: Encoding) -> Position {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -56,18 +56,18 @@ impl Text {
         Position::new(line as u32, column as u32)
     }
 
-    /// The range of a place.
+    /// Returns the range of a place.
     pub fn range(&self, span: Span, encoding: Encoding) -> Range {
         let start = self.position(span.start as usize, encoding);
         Range::new(start, self.position(span.end as usize, encoding))
     }
 
-    /// The range of the whole text.
+    /// Returns the range of the whole text.
     pub fn whole(&self, encoding: Encoding) -> Range {
         Range::new(Position::new(0, 0), self.position(self.text.len(), encoding))
     }
 
-    /// The text after a change.
+    /// Returns the text after a change.
     pub fn changed(mut self, change: TextDocumentContentChangeEvent, encoding: Encoding) -> Text {
         let Some(range) = change.range else { return Text::new(change.text) };
         let start = self.offset(range.start, encoding);

@@ -1,5 +1,5 @@
-//! What takes longer than a keystroke, on a thread of its own: the gates of each function, and the
-//! errors that only show when gates are written.
+//! Work that takes longer than a keystroke, on a thread of its own: the gates of each function, and
+//! the errors that only show when gates are written.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::{Checked, Options, check, lower_entry, one_call};
 pub struct Job {
     /// The document.
     pub uri: Uri,
-    /// The change after which this was asked for; a later one makes the job void.
+    /// The change after which this was requested; a later one makes the job void.
     pub change: u64,
     /// The file's name.
     pub name: String,
@@ -26,7 +26,7 @@ pub struct Job {
     pub text: Arc<str>,
     /// Its modules.
     pub modules: Modules,
-    /// What it is compiled with.
+    /// The options of its compilation.
     pub options: Options,
 }
 
@@ -55,7 +55,7 @@ pub struct Counted {
     pub sources: Sources,
 }
 
-/// Does jobs until nobody sends any.
+/// Does jobs until nobody can send any more.
 pub fn work(jobs: &Receiver<Job>, done: &Sender<Counted>, latest: &AtomicU64) {
     while let Ok(job) = jobs.recv() {
         let is_void = || latest.load(Ordering::Relaxed) > job.change;
@@ -70,7 +70,7 @@ pub fn work(jobs: &Receiver<Job>, done: &Sender<Counted>, latest: &AtomicU64) {
     }
 }
 
-/// None when the job became void meanwhile, or the program has errors.
+/// Counts the gates; returns `None` when the job became void meanwhile, or the program has errors.
 fn count(job: &Job, is_void: &dyn Fn() -> bool) -> Option<Counted> {
     let Checked { tir, sources, errors, entry, .. } =
         check(&job.name, &job.text, &job.modules, &job.options);
@@ -97,7 +97,7 @@ fn count(job: &Job, is_void: &dyn Fn() -> bool) -> Option<Counted> {
         if is_void() {
             return None;
         }
-        // What is wrong is wrong in the entry, too, or in a function that nothing calls.
+        // Any error here is also one of the entry, or of a function that nothing calls.
         if let Ok(circuit) = one_call(&tir, place, &mut found) {
             let gates = circuit.map_or_else(Totals::default, |circuit| Totals::of(&circuit));
             counts.push(Count { span: instance.span, name: instance.name.clone(), gates });

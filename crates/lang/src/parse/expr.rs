@@ -54,7 +54,7 @@ impl Parser<'_> {
         self.binary_from(left, least, mode)
     }
 
-    /// Goes on after a `{ … }` that turned out to be the start of an expression.
+    /// Continues after a `{ … }` that turned out to be the start of an expression.
     pub(super) fn expr_from(&mut self, primary: Expr) -> Parsed<Expr> {
         let left = self.postfix_from(primary, Mode::Any)?;
         let left = self.casts(left)?;
@@ -87,7 +87,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Whether these characters stand next without anything between them.
+    /// Returns whether these characters come next with nothing between them.
     pub(super) fn glued(&self, text: &str) -> bool {
         let start = self.span().start as usize;
         self.text.get(start..start + text.len()) == Some(text)
@@ -125,7 +125,8 @@ impl Parser<'_> {
         Some((op, 1))
     }
 
-    /// A prefix binds tighter than `as`, as in Rust: `-x as u8` converts `-x`.
+    /// Parses prefixes and casts. A prefix binds tighter than `as`, as in Rust: `-x as u8` converts
+    /// `-x`.
     fn unary(&mut self, mode: Mode) -> Parsed<Expr> {
         let value = self.prefix(mode)?;
         self.casts(value)
@@ -337,7 +338,7 @@ impl Parser<'_> {
         Ok(ExprKind::Array(parts))
     }
 
-    /// `if`, `match` or a block.
+    /// Parses `if`, `match` or a block.
     pub(super) fn block_like(&mut self) -> Parsed<Expr> {
         self.nested(|p| {
             let start = p.span();
@@ -374,7 +375,7 @@ impl Parser<'_> {
         Ok(ExprKind::If(Box::new(If { pattern, condition, then, otherwise })))
     }
 
-    /// Arms up to `}`; the comma after an arm that ends with `}` may be missing.
+    /// Parses arms up to `}`; the comma after an arm that ends with `}` may be missing.
     fn arms(&mut self) -> Parsed<Vec<Arm>> {
         let mut arms = Vec::new();
         while !self.at("}") {
@@ -436,7 +437,7 @@ impl Parser<'_> {
     }
 }
 
-/// The type after a literal.
+/// Returns the type after a literal.
 fn suffix_type(suffix: &str, span: Span) -> Type {
     let parts = vec![Ident { name: suffix.into(), span }];
     Type { kind: TypeKind::Path(Path { parts, span }, Vec::new()), span }

@@ -282,7 +282,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The next statement, or the value of the block.
+    /// Parses the next statement, or the value of the block.
     fn statement(&mut self, block: &mut Block) -> Parsed<()> {
         match self.text_at(0) {
             "let" => {
@@ -311,7 +311,7 @@ impl Parser<'_> {
             }
             "if" | "match" | "{" => {
                 let value = self.block_like()?;
-                // What goes on as an expression is one; a statement ends with its brace.
+                // If `.` or `as` follows, it is an expression; a statement ends with its brace.
                 if self.at(".") || self.at("as") {
                     let value = self.expr_from(value)?;
                     return self.expression_statement(block, value);
@@ -347,7 +347,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `=`, `+=`, …, `>>=`: what is computed before it is assigned, if anything.
+    /// Parses `=`, `+=`, …, `>>=`; returns the operator to apply before the assignment, if any.
     #[allow(clippy::option_option)]
     fn assignment(&mut self) -> Option<Option<BinaryOp>> {
         use BinaryOp::*;

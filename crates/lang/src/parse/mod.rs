@@ -1,6 +1,7 @@
 //! Tokens to the syntax tree, by recursive descent.
 //!
-//! After an error the parser goes on with the next statement or item, so that one run reports many.
+//! After an error the parser continues with the next statement or item, so that one run reports
+//! many.
 //!
 //! The grammar: `{x}` repeats, `[x]` is optional, `x,*` and `x,+` are comma lists. Operators and
 //! their precedence are Rust's, and a prefix binds tighter than `as`. Headers of `if`, `match` and
@@ -61,11 +62,11 @@ pub const KEYWORDS: [&str; 22] = [
     "in", "if", "else", "match", "return", "break", "continue", "as", "true", "false",
 ];
 
-/// What stands for an error that is reported already.
+/// Stands for an error that has already been reported.
 #[derive(Debug)]
 pub struct Failed;
 
-/// The result of parsing a part; the error is reported already.
+/// The result of parsing a part; an error has already been reported.
 pub type Parsed<T> = Result<T, Failed>;
 
 /// Parses a file.
@@ -86,14 +87,14 @@ pub fn parse_expr(file: u32, text: &str, errors: &mut Diagnostics) -> Option<cra
     (parser.peek().token == Token::End).then_some(expr)
 }
 
-/// The tokens and the place in them.
+/// The tokens and the current place in them.
 pub struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Lexed>,
     place: usize,
     errors: &'a mut Diagnostics,
     depth: u32,
-    /// How often the parser went back; bounds the time that ambiguous arguments can take.
+    /// How often the parser backtracked; bounds the time that ambiguous arguments can take.
     spent: u32,
 }
 
@@ -129,7 +130,7 @@ impl<'a> Parser<'a> {
         self.place = (self.place + tokens).min(self.tokens.len() - 1);
     }
 
-    /// Whether the next token is this punctuation or keyword.
+    /// Returns whether the next token is this punctuation or keyword.
     fn at(&self, text: &str) -> bool {
         matches!(self.peek().token, Token::Punct | Token::Name) && self.text_at(0) == text
     }
@@ -190,7 +191,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// `part, part, …` up to `close`, which is taken too.
+    /// Parses `part, part, …` up to and including `close`.
     fn list<T>(
         &mut self,
         close: &str,

@@ -5,7 +5,7 @@ use crate::ast::*;
 use crate::diag::Code;
 use crate::lex::Token;
 
-/// The parser goes back at most so often in one file.
+/// The parser backtracks at most this often in one file.
 const MOST_TRIES: u32 = 1 << 16;
 
 impl Parser<'_> {
@@ -41,7 +41,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A type, or a constant expression without `<`, `>` and shifts.
+    /// Parses a type, or a constant expression without `<`, `>` and shifts.
     pub(super) fn arg(&mut self) -> Parsed<Arg> {
         if self.at("[") || self.at("(") {
             let (place, errors) = (self.place, self.errors.clone());
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(Pattern { kind, span: self.from(start) })
     }
 
-    /// The token before the closing bracket that was just taken.
+    /// Returns the token before the closing bracket that was just taken.
     pub(super) fn text_before_close(&self) -> &str {
         let token = self.tokens[self.place.saturating_sub(2)];
         &self.text[token.span.start as usize..token.span.end as usize]

@@ -4,7 +4,7 @@
 use symbolon_circuit::{Circuit, eval_ports, format_value, parse_value};
 use symbolon_lang::{Options, compile_text};
 
-/// The circuit of a program.
+/// Returns the circuit of a program.
 pub fn circuit(text: &str) -> Circuit {
     match compile_text(text, &Options::default()) {
         Ok(circuit) => circuit,
@@ -12,7 +12,7 @@ pub fn circuit(text: &str) -> Circuit {
     }
 }
 
-/// The outputs of a circuit for these inputs, as text.
+/// Returns the outputs of a circuit for these inputs, as text.
 pub fn bits(circuit: &Circuit, inputs: &[&str]) -> Vec<String> {
     let ports = circuit.inputs().iter().zip(inputs);
     let bits: Vec<Vec<bool>> =
@@ -22,12 +22,12 @@ pub fn bits(circuit: &Circuit, inputs: &[&str]) -> Vec<String> {
     ports.map(|(output, bits)| format_value(&output.ty, bits).to_string()).collect()
 }
 
-/// The outputs of a program for these inputs, as text.
+/// Returns the outputs of a program for these inputs, as text.
 pub fn compute(text: &str, inputs: &[&str]) -> Vec<String> {
     bits(&circuit(text), inputs)
 }
 
-/// The errors of a program, as shown.
+/// Returns the errors of a program, as shown.
 pub fn errors_of(text: &str) -> String {
     match compile_text(text, &Options::default()) {
         Ok(_) => panic!("it compiles"),

@@ -16,12 +16,12 @@ use writer::{Random, program};
 /// How many loops of all programs became repeats.
 static REPEATS: AtomicUsize = AtomicUsize::new(0);
 
-/// Compiles a program and compares on random inputs; whether it compiled.
+/// Compiles a program and compares on random inputs; returns whether it compiled.
 fn compare(seed: u64, effects: bool) -> bool {
     let text = program(seed, effects);
     let mut checked = check("main.sym", &text, &NoModules, &Options::default());
     let shown = |checked: &symbolon_lang::Checked| checked.errors.render(&checked.sources, false);
-    // What is written may have constants that do not hold: a failed literal assert, and so on.
+    // A random program may have impossible constants: a failed literal assert, and so on.
     if checked.errors.errors() > 0 {
         let errors = shown(&checked);
         assert!(!errors.contains("error[E01]"), "{errors}\n{text}");

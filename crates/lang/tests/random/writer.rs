@@ -106,7 +106,7 @@ impl Writer {
         format!("v{}", self.names)
     }
 
-    /// A variable or a part of one, of this type.
+    /// Writes a variable or a part of one, of this type.
     fn variable(&mut self, ty: &Ty) -> Option<String> {
         let mut found = Vec::new();
         for (name, known, _) in &self.scope {
@@ -138,7 +138,7 @@ impl Writer {
         self.parts(ty, 0)
     }
 
-    /// A literal with parts that are so deep.
+    /// Writes a literal with parts of this depth.
     fn parts(&mut self, ty: &Ty, depth: u32) -> String {
         match ty {
             Ty::Bool => (if self.random.one_in(2) { "true" } else { "false" }).into(),
@@ -239,7 +239,7 @@ impl Writer {
         }
     }
 
-    /// Forms that do more than give a value.
+    /// Writes a form that does more than give a value.
     fn effect(&mut self, ty: &Ty, depth: u32) -> String {
         match self.random.below(6) {
             0 => {
@@ -271,13 +271,13 @@ impl Writer {
         }
     }
 
-    /// A value whose type is said.
+    /// Writes a value with an explicit type.
     fn typed(&mut self, ty: &Ty, depth: u32) -> String {
         let (value, name) = (self.expr(ty, depth), self.name());
         format!("{{ let {name}: {} = {value}; {name} }}", ty.text())
     }
 
-    /// A statement inside an expression.
+    /// Writes a statement inside an expression.
     fn small_stmt(&mut self, out: &mut String) {
         match self.random.below(7) {
             0..=2 => self.assign(out),
@@ -308,7 +308,7 @@ impl Writer {
         }
     }
 
-    /// What a loop goes over, with a name for its elements and their type.
+    /// Returns what a loop iterates over, with a name for its elements and their type.
     fn over(&mut self, rounds: usize, width: u32) -> (String, Ty, String) {
         let name = self.name();
         if !self.effects || self.random.one_in(2) {
@@ -319,7 +319,7 @@ impl Writer {
         (name, ty, format!("({over})"))
     }
 
-    /// What leaves a loop or the function.
+    /// Writes an expression that leaves a loop or the function.
     fn leaving(&mut self) -> String {
         match self.random.below(5) {
             0 | 1 if self.loops > 0 => "break".into(),
@@ -331,7 +331,7 @@ impl Writer {
         }
     }
 
-    /// Forms that any type can have.
+    /// Writes a form that any type can have.
     fn any(&mut self, ty: &Ty, depth: u32) -> String {
         match self.random.below(6) {
             0 => {
@@ -466,7 +466,7 @@ impl Writer {
         }
     }
 
-    /// A function with effects of its own.
+    /// Writes a function with effects of its own.
     fn helper(&mut self, out: &mut String) {
         let ty = Ty::Int(false, 6);
         (self.result, self.budget) = (ty.clone(), 100);
@@ -582,7 +582,7 @@ impl Writer {
     }
 }
 
-/// A program with a `main`; with `effects`, expressions assign, fail and leave, too.
+/// Writes a program with a `main`; with `effects`, expressions assign, fail and leave, too.
 pub fn program(seed: u64, effects: bool) -> String {
     let random = Random(seed);
     let mut writer = Writer {

@@ -40,7 +40,7 @@ impl Gates {
         let (low, significand) = (sum.slice(0..4), sum.slice(4..sum.width()));
         let exponent = self.and_each(significand.sign(), &exponent).resize(f.exponent + 1);
         let sticky = self.any(&low[..3]);
-        // What cancels is +0.
+        // An exact cancellation gives +0.
         let nonzero = self.any(&significand);
         let cancelled = self.and_bit(subtract, !nonzero);
         let sign = self.and_bit(large_sign, !cancelled);
@@ -70,7 +70,7 @@ impl Gates {
         (Word::join([&fraction, &normal.into()]), exponent, special)
     }
 
-    /// The word shifted up until its top bit is 1, or the exponent, less the shift, is 0.
+    /// Shifts the word up until its top bit is 1, or the exponent minus the shift is 0.
     fn normalise_within(&mut self, word: &[Bit], exponent: &[Bit]) -> (Word, Word) {
         let mut word: Word = word.to_vec().into();
         let mut exponent: Word = exponent.to_vec().into();
@@ -95,7 +95,7 @@ impl Gates {
         let p = f.precision();
         let (x, y) = (self.unpack(f, x), self.unpack(f, y));
         let sign = self.xor_bit(x.sign, y.sign);
-        // Of two subnormal numbers the product is zero: only one has to be normalised.
+        // The product of two subnormal numbers is zero, so only one has to be normalised.
         let swap = !y.significand.sign();
         let (one, other) = self.swap_if(swap, &x.significand, &y.significand);
         let one_special = self.select_bit(swap, y.special, x.special);
@@ -122,7 +122,7 @@ impl Gates {
         self.pack(f, Unrounded { sign, exponent, significand, sticky, infinite, nan, zero })
     }
 
-    /// NaN times anything, and infinity times zero.
+    /// Whether a product is NaN: NaN times anything, or infinity times zero.
     fn product_nan(&mut self, special: [Bit; 2], nonzero: [Bit; 2]) -> Bit {
         let one = self.and_bit(special[0], nonzero[0]);
         let other = self.and_bit(special[1], nonzero[1]);
@@ -159,7 +159,7 @@ impl Gates {
         self.pack(f, Unrounded { sign, exponent, significand, sticky, infinite, nan, zero })
     }
 
-    /// Anything and NaN, infinity by infinity, zero by zero.
+    /// Whether a quotient is NaN: an operand is NaN, infinity by infinity, or zero by zero.
     fn quotient_nan(&mut self, x: &Parts, y: &Parts) -> Bit {
         let one = self.and_bit(x.special, x.nonzero());
         let other = self.and_bit(y.special, y.nonzero());

@@ -16,7 +16,7 @@ impl Gates {
         let below = whole.width() - f.precision() - 1;
         let sticky = self.any(&whole[..below]);
         let significand = whole.slice(below..whole.width());
-        // Of the top bit: bias + n - 1 - scale; the field less one, less the shift.
+        // The top bit has bias + n - 1 - scale; this is the field minus one, minus the shift.
         let n = x.len();
         let wide = self.exponent_width(f, n + scale);
         let exponent = signed_constant(wide, (f.bias() + n) as i128 - 2 - scale as i128);
@@ -31,8 +31,8 @@ impl Gates {
         f.exponent.max(bits) + 3
     }
 
-    /// The number times 2^`scale`, cut to an integer of `width` bits: what is beyond is the
-    /// nearest integer there is, NaN is 0.
+    /// The number times 2^`scale`, truncated to an integer of `width` bits: out of range, the
+    /// nearest such integer; 0 for NaN.
     pub fn float_to_int(
         &mut self,
         f: Format,
@@ -57,7 +57,7 @@ impl Gates {
         let magnitude = self.shr_by(&significand, &distance[..wide - 1]);
         let finite_beyond = self.or_bit(beyond, x.special);
         if !signed {
-            // Subnormal numbers are never beyond; special ones and large ones are.
+            // Subnormal numbers are never out of range; special ones and large ones are.
             let value: Word =
                 magnitude.iter().map(|&bit| self.or_bit(bit, finite_beyond)).collect();
             let fraction = self.any(&x.significand);

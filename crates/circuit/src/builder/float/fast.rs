@@ -7,7 +7,7 @@ use super::Format;
 use crate::builder::bit::{Bit, Word};
 use crate::builder::gates::Gates;
 
-/// A number taken apart: its significand has a constant leading one, also where it is none.
+/// An unpacked number: its significand has a constant leading one, even if the number has none.
 struct Operand {
     sign: Bit,
     exponent: Word,
@@ -27,7 +27,8 @@ struct Normal {
     significand: Word,
     /// Whether anything below that is not zero.
     sticky: Bit,
-    /// What it is whatever the numbers; of these NaN goes before infinite before zero.
+    /// Whether the result is special whatever the other fields say: NaN takes precedence over
+    /// infinite, infinite over zero.
     zero: Bit,
     infinite: Bit,
     nan: Bit,
@@ -88,7 +89,7 @@ impl Gates {
         let exponent = self.sub(&large.exponent.resize(wide), &shift.resize(wide));
         let sticky = self.any(&sum[..3]);
         let zero = self.or_bit(large.zero, !sum.sign());
-        // What cancels is +0, also where both operands are zeros.
+        // An exact cancellation gives +0, also where both operands are zeros.
         let cancelled = self.and_bit(zero, subtract);
         let sign = self.and_bit(large_sign, !cancelled);
         let significand = sum.slice(3..sum.width());
@@ -160,7 +161,7 @@ impl Gates {
         let x = &*self.number(f, x);
         let p = f.precision();
         let x = self.operand(f, x);
-        // With an odd bias, an odd field stands for an even exponent.
+        // With an odd bias, an odd field means an even exponent.
         let low = Word::join([&Word::zero(p + 1), &x.significand, &Word::zero(1)]);
         let high = Word::join([&Word::zero(p + 2), &x.significand]);
         let radicand = self.select(x.exponent[0], &low, &high);
@@ -190,7 +191,7 @@ impl Gates {
         let beyond = self.and_bit(field[f.exponent], !zero);
         let special = self.or_bit(x.infinite, x.nan);
         let special = self.or_bit(special, beyond);
-        // Special, zero, or a number: special goes first.
+        // Special, zero, or a number: special takes precedence.
         let kept = self.or_bit(special, zero);
         let field = self.and_each(!kept, &field[..f.exponent]);
         let field: Word = field.iter().map(|&bit| self.xor_bit(bit, special)).collect();

@@ -1,7 +1,7 @@
 //! IEEE 754 binary floating point: rounding to nearest even, subnormals, infinities, one NaN.
 //!
-//! Every operation equals the processor's bit for bit, but for the NaN: results are always
-//! [`Format::nan`]. A NaN that comes in may have any payload.
+//! Every operation equals the processor's bit for bit, except for NaN: a NaN result is always
+//! [`Format::nan`]. A NaN operand may have any payload.
 
 mod arith;
 mod convert;
@@ -32,12 +32,12 @@ impl Format {
         1 + self.exponent + self.fraction
     }
 
-    /// Bits of a significand, the leading one included.
+    /// Returns how many bits a significand has, the leading one included.
     fn precision(self) -> usize {
         self.fraction + 1
     }
 
-    /// The exponent field of 1.
+    /// Returns the exponent field of 1.0.
     fn bias(self) -> usize {
         (1 << (self.exponent - 1)) - 1
     }
@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// A number taken apart, its significand normalised.
+/// An unpacked number, its significand normalised.
 struct Parts {
     sign: Bit,
     /// The exponent field; 1 for subnormal numbers and zero.
@@ -62,20 +62,20 @@ struct Parts {
 }
 
 impl Parts {
-    /// Whether the significand is not zero: of a special number, whether it is NaN, of others,
-    /// whether it is not zero.
+    /// Whether the significand is not zero: a special number is then NaN, any other one is not
+    /// zero.
     fn nonzero(&self) -> Bit {
         self.significand.sign()
     }
 }
 
 impl Gates {
-    /// A number, as wide as its format.
+    /// Returns a number, as wide as its format.
     fn number<'w>(&mut self, f: Format, x: &'w [Bit]) -> Cow<'w, [Bit]> {
         self.of_width("a floating-point operation", x, f.width())
     }
 
-    /// Takes a number apart, without normalising it: then `shift` is empty.
+    /// Unpacks a number without normalising it: `shift` is empty.
     fn unpack(&mut self, f: Format, x: &[Bit]) -> Parts {
         let exponent = &x[f.fraction..f.width() - 1];
         let special = self.all(exponent);
@@ -100,8 +100,8 @@ impl Gates {
         parts
     }
 
-    /// The word shifted up until its top bit is 1, and by how much; zero stays zero, by a shift
-    /// that means nothing.
+    /// Shifts the word up until its top bit is 1; returns it and the shift. Zero stays zero, with a
+    /// meaningless shift.
     fn normalise(&mut self, x: &[Bit]) -> (Word, Word) {
         let mut word: Word = x.to_vec().into();
         let stages = usize::BITS - x.len().saturating_sub(1).leading_zeros();
@@ -121,14 +121,14 @@ impl Gates {
         let moved = self.and_each(here, &word[..word.len() - by.min(word.len())]);
         let mut shifted: Word = word.to_vec().into();
         for (place, &bit) in moved.iter().enumerate() {
-            // It leaves its place, and comes to the other.
+            // The bit leaves its place and moves to the other.
             shifted[place] = self.xor_bit(shifted[place], bit);
             shifted[place + by] = self.xor_bit(shifted[place + by], bit);
         }
         shifted
     }
 
-    /// The word shifted down, and whether a bit that fell out was 1.
+    /// Shifts the word down; returns it and whether a bit that fell out was 1.
     fn shift_down_sticky(&mut self, word: &[Bit], amount: &[Bit]) -> (Word, Bit) {
         let mut word: Word = word.to_vec().into();
         let mut sticky = Bit::ZERO;

@@ -21,16 +21,16 @@ impl Gates {
         self.and_bit(!more, ordered)
     }
 
-    /// Whether `x < y` if neither is NaN, and whether neither is.
+    /// Returns whether `x < y` if neither is NaN, and whether neither is.
     fn float_less(&mut self, f: Format, x: &[Bit], y: &[Bit]) -> (Bit, Bit) {
         let top = f.width() - 1;
         let (x_sign, y_sign) = (x[top], y[top]);
         let (x, y) = (&x[..top], &y[..top]);
-        // Of magnitudes x < y, or x ≤ y if x is negative: then the order of negative numbers is
-        // the opposite.
+        // For the magnitudes, x < y, or x ≤ y if x is negative: negative numbers have the opposite
+        // order.
         let below = x.iter().zip(y).fold(x_sign, |borrow, (&x, &y)| self.borrow_bit(x, y, borrow));
         let larger = self.select(below, y, x);
-        // One of them is NaN if the larger magnitude is; both are zero if it is.
+        // One of them is NaN if the larger magnitude is; both are zero if the larger magnitude is.
         let fraction = self.any(&larger[..f.fraction]);
         let special = self.all(&larger[f.fraction..]);
         let exponent = self.any(&larger[f.fraction..]);

@@ -1,4 +1,4 @@
-//! Rounding, and putting numbers together.
+//! Rounds and packs numbers.
 
 use super::Format;
 use crate::builder::bit::{Bit, Word};
@@ -14,11 +14,11 @@ pub(super) struct Unrounded {
     pub(super) significand: Word,
     /// Whether anything below that is not zero.
     pub(super) sticky: Bit,
-    /// Whether the result is infinite, whatever the numbers.
+    /// Whether the result is infinite, whatever the other fields say.
     pub(super) infinite: Bit,
-    /// Whether the result is NaN, whatever the numbers.
+    /// Whether the result is NaN, whatever the other fields say.
     pub(super) nan: Bit,
-    /// Whether the result is zero, whatever the numbers.
+    /// Whether the result is zero, whatever the other fields say.
     pub(super) zero: Bit,
 }
 
@@ -59,7 +59,7 @@ impl Gates {
         let normal = self.and_bit(top, !negative);
         let exponent = self.and_each(normal, &x.exponent[..f.exponent]);
         let exponent = exponent.resize(f.exponent + 1);
-        // What is still above is infinite.
+        // An exponent that is still too large means infinity.
         let beyond = self.any(&x.exponent[f.exponent..x.exponent.width() - 1]);
         let beyond = self.and_bit(beyond, normal);
         let infinite = self.or_bit(x.infinite, beyond);
@@ -68,8 +68,7 @@ impl Gates {
         self.round(f, InRange { sign, exponent, significand, guard, sticky, infinite, nan })
     }
 
-    /// Rounds to nearest, ties to even. The exponent must be zero where the significand's top bit
-    /// is.
+    /// Rounds to nearest, ties to even. The exponent must be zero if the significand's top bit is.
     pub(super) fn round(&mut self, f: Format, x: InRange) -> Word {
         let above = self.or_bit(x.sticky, x.significand[0]);
         let up = self.and_bit(x.guard, above);

@@ -1,4 +1,4 @@
-//! Floats against the processor.
+//! Floats compared with the processor.
 
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
@@ -7,7 +7,7 @@ use super::*;
 use crate::builder::{Builder, and_count};
 use crate::{Circuit, Plan, Receivers, Type, eval_words};
 
-/// A circuit of words of these widths, and of what `make` gives of them.
+/// Returns the circuit that applies `make` to words of these widths.
 fn circuit(widths: &[usize], make: impl FnOnce(&mut Gates, &[Word]) -> Word) -> Circuit {
     let mut b = Builder::new("float");
     let inputs: Vec<Word> = widths
@@ -20,7 +20,7 @@ fn circuit(widths: &[usize], make: impl FnOnce(&mut Gates, &[Word]) -> Word) -> 
     b.finish().expect("the ports are right")
 }
 
-/// The circuit's values of many inputs, 64 at a time.
+/// Returns the circuit's values for many inputs, computed 64 at a time.
 fn run(circuit: &Circuit, cases: &[Vec<u64>]) -> Vec<u64> {
     let plan = Plan::new(circuit);
     let mut results = Vec::with_capacity(cases.len());
@@ -52,7 +52,7 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number with special exponents and fractions more often than chance has them.
+    /// Returns a number whose exponent and fraction are special more often than at random.
     fn float(&mut self, f: Format) -> u64 {
         let mask = |bits: usize| (1u64 << bits) - 1;
         let draw = self.next();
@@ -77,7 +77,8 @@ impl Random {
     }
 }
 
-/// Every pair of some numbers, then pairs of random ones, which often are close to each other.
+/// Returns every pair of some numbers, then pairs of random ones, which are often close to each
+/// other.
 fn pairs(f: Format, random: &mut Random, count: usize) -> Vec<Vec<u64>> {
     let mut hard = Vec::new();
     let top = 1u64 << (f.width() - 1);
@@ -179,7 +180,7 @@ fn operations_equal_the_processors() {
     compare_all(1, 6_000);
 }
 
-/// The same against a library that computes with integers.
+/// Does the same against a library that computes with integers.
 fn compare_with_apfloat<F: Float>(f: Format, seed: u64, count: usize) {
     let cases = pairs(f, &mut Random(seed), count);
     let value = |bits: u64| F::from_bits(bits.into());
@@ -202,8 +203,8 @@ fn compare_with_apfloat<F: Float>(f: Format, seed: u64, count: usize) {
     check("eq", &binary(f, EQUAL), &cases, |x| order(x).is_some_and(|o| o.is_eq()).into());
 }
 
-/// Operations without subnormal numbers: a result below the least normal number is so also when it
-/// is cut towards zero.
+/// Checks operations without subnormal numbers: a result below the least normal number stays below
+/// it when it is rounded towards zero.
 fn compare_fast<F: Float>(f: Format, seed: u64, count: usize) {
     let sign = 1 << (f.width() - 1);
     let flush = |bits: u64| match bits >> f.fraction & ((1 << f.exponent) - 1) {

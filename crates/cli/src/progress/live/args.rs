@@ -22,7 +22,7 @@ pub struct LiveArgs {
 }
 
 impl LiveArgs {
-    /// These options, and what they leave open as `other` has it.
+    /// Returns these options, with those of `other` where they are not set.
     pub fn or(&self, other: LiveArgs) -> LiveArgs {
         LiveArgs {
             live: self.live.clone().or(other.live),
@@ -30,7 +30,7 @@ impl LiveArgs {
         }
     }
 
-    /// How long the page stays after the end.
+    /// Returns how long the page stays after the end.
     ///
     /// # Errors
     /// A usage failure when the time is out of range, or there is no page.

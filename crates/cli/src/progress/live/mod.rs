@@ -23,21 +23,21 @@ use args::{LiveAddress, LiveArgs};
 use server::Access;
 use state::{LIVE, Live, live};
 
-/// A page that was asked for this lately is being looked at.
+/// A page that was requested within this time is being watched.
 const LOOKED_AT: Duration = Duration::from_secs(3);
 
-/// How long a command waits for a page that is being looked at to fetch its end.
+/// How long a command waits for a page that is being watched to fetch its end.
 const LAST_LOOK: Duration = Duration::from_millis(1500);
 
-/// Whether there is a page.
+/// Returns whether there is a page.
 pub fn is_on() -> bool {
     LIVE.get().is_some()
 }
 
-/// Serves the page, if that was asked for, and tells where it is.
+/// Serves the page, if requested, and prints its address.
 ///
 /// # Errors
-/// A usage failure when the address is taken or not of this machine.
+/// A usage failure when the address is taken or does not belong to this machine.
 pub fn set_up(args: &LiveArgs, title: &str) -> CliResult<()> {
     let linger = args.linger()?;
     let Some(LiveAddress(address)) = args.live else { return Ok(()) };
@@ -91,7 +91,7 @@ pub fn hear(party: PartyId, event: &Event) {
     }
 }
 
-/// Names the measurement under way.
+/// Names the current measurement.
 pub fn set_title(title: &str) {
     if let Some(mut live) = live() {
         live.title = Some(title.to_string());
@@ -106,21 +106,21 @@ pub fn note(line: &str) {
     }
 }
 
-/// Has the page show costs after the end.
+/// Makes the page show costs after the end.
 pub fn report(parties: &[crate::results::PartyJson], choice: &str) {
     if is_on() {
         set_report(view::costs(parties, choice).into_string());
     }
 }
 
-/// Has the page show this HTML after the end.
+/// Makes the page show this HTML after the end.
 pub fn set_report(html: String) {
     if let Some(mut live) = live() {
         live.report = Some(html);
     }
 }
 
-/// Shows the end. Waits as long as was asked for, and a moment for a page that is being looked at.
+/// Shows the end. Waits as long as requested, and a moment for a page that is being watched.
 pub fn finish(failure: Option<&CliError>) {
     let Some(mut state) = live() else { return };
     let text = failure.map(|failure| failure.message.clone());
@@ -143,7 +143,7 @@ pub fn finish(failure: Option<&CliError>) {
     }
 }
 
-/// What an HTTP request is answered with: the status alone. Nothing is served.
+/// Returns only the status with which an HTTP request would be answered. Nothing is served.
 pub fn check_request(bytes: &[u8]) -> u16 {
     let access = Access { token: Some("0123".to_string()) };
     server::status(&access, bytes)

@@ -1,5 +1,5 @@
-//! The server of the page: GET of two paths, bounded in bytes, time and connections, so that a
-//! stranger can hold up nothing but the page.
+//! The server of the page: GET of two paths, with limits on bytes, time and connections, so that a
+//! stranger can only hold up the page.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use crate::error::{CliError, CliResult};
 const HEAD: usize = 8192;
 const HEADERS: usize = 64;
 
-/// How long a connection may take to ask, and again to take the answer.
+/// How long a connection may take to send its request, and again to read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The most connections at a time.
@@ -24,25 +24,26 @@ const CONNECTIONS: usize = 16;
 
 /// Who may see the page.
 pub struct Access {
-    /// What the query must have; none on loopback, where the name of the host is checked instead.
+    /// What the query must contain; `None` on loopback, where the name of the host is checked
+    /// instead.
     pub token: Option<String>,
 }
 
 impl Access {
-    /// A fresh token, unless only this machine can connect.
+    /// Creates a fresh token, unless only this machine can connect.
     pub fn new(loopback: bool) -> CliResult<Access> {
         let token = if loopback { None } else { Some(random()?) };
         Ok(Access { token })
     }
 
-    /// What is typed into a browser.
+    /// Returns the address to open in a browser.
     pub fn url(&self, address: SocketAddr) -> String {
         let token = self.token.as_ref().map_or(String::new(), |token| format!("?token={token}"));
         format!("http://{address}/{token}")
     }
 
-    /// Whether a request may be answered: its host, against DNS rebinding, or its token, which a
-    /// foreign page does not know.
+    /// Checks whether a request may be answered: by its host, against DNS rebinding, or by its
+    /// token, which another site's page does not know.
     fn admits(&self, host: &str, query: &str) -> Result<(), u16> {
         let Some(token) = &self.token else {
             return if is_this_machine(host) { Ok(()) } else { Err(421) };
@@ -56,7 +57,7 @@ impl Access {
     }
 }
 
-/// Whether a `Host` names loopback, with any port, since tunnels have others.
+/// Returns whether a `Host` names loopback, with any port, since tunnels have others.
 fn is_this_machine(host: &str) -> bool {
     let port = |rest: &str| rest.is_empty() || rest.starts_with(':');
     ["localhost", "127.0.0.1", "[::1]"]
@@ -77,7 +78,7 @@ pub fn start(listener: TcpListener, access: Arc<Access>) -> CliResult<()> {
     let accept = move || {
         loop {
             let Ok((stream, _)) = listener.accept() else {
-                // None of something is left: the run needs it more.
+                // The system has run out of something: the run needs it more.
                 std::thread::sleep(Duration::from_millis(200));
                 continue;
             };
@@ -88,10 +89,11 @@ pub fn start(listener: TcpListener, access: Arc<Access>) -> CliResult<()> {
             let (place, access) = (Place(open.clone()), access.clone());
             let serve = move || {
                 let _place = place;
-                // Who hangs up has no answer.
+                // A client that hangs up gets no answer.
                 let _ = serve(&stream, &access);
             };
-            // A closure that gets no thread is dropped, and with it the place and the connection.
+            // If no thread can be started, the closure is dropped, and with it the place and the
+            // connection.
             let _ = std::thread::Builder::new().name("symbolon-live".to_string()).spawn(serve);
         }
     };
@@ -99,7 +101,7 @@ pub fn start(listener: TcpListener, access: Arc<Access>) -> CliResult<()> {
     thread.map(drop).map_err(|e| CliError::system(format!("cannot start a thread: {e}")))
 }
 
-/// A connection's place among the few; free again when dropped.
+/// One of the few places for connections; free again when dropped.
 struct Place(Arc<AtomicUsize>);
 
 impl Drop for Place {
@@ -108,11 +110,11 @@ impl Drop for Place {
     }
 }
 
-/// What is asked for.
+/// What a request asks for.
 enum Asked {
     /// The page.
     Page,
-    /// What is in it now.
+    /// Its current contents.
     Now,
 }
 
@@ -204,7 +206,7 @@ fn write(mut stream: &TcpStream, mut bytes: &[u8], deadline: Instant) -> std::io
     Ok(())
 }
 
-/// What a request asks for, or the status that refuses it; none while it is not complete.
+/// Returns what a request asks for, or the status that refuses it; `None` while it is incomplete.
 fn parse(access: &Access, bytes: &[u8]) -> Option<Result<Asked, u16>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS];
     let mut request = httparse::Request::new(&mut headers);
@@ -234,7 +236,7 @@ fn route(access: &Access, request: &httparse::Request<'_, '_>) -> Result<Asked, 
     }
 }
 
-/// The status that bytes are answered with when nothing follows them.
+/// Returns the status with which bytes are answered when nothing follows them.
 pub fn status(access: &Access, bytes: &[u8]) -> u16 {
     match parse(access, bytes) {
         Some(Ok(_)) => 200,

@@ -1,4 +1,4 @@
-//! What the live page shows, as events tell it.
+//! What the live page shows, gathered from events.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,7 +15,7 @@ const PHASES: usize = 12;
 
 /// What the page shows.
 pub struct Live {
-    /// Of the command, and of the circuit if there is one.
+    /// The name of the command, and of the circuit if there is one.
     pub name: String,
     pub begin: Instant,
     pub title: Option<String>,
@@ -44,7 +44,7 @@ pub struct Phase {
     pub name: String,
     pub begin: f64,
     pub end: Option<f64>,
-    /// Bytes in all phases of this name, this one included, as far as they are told.
+    /// Bytes in all phases of this name, this one included, as far as they are known.
     sent: u64,
     received: u64,
     /// The same when this one began.
@@ -52,7 +52,7 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// Bytes sent and received in this phase, as far as they are told.
+    /// Returns bytes sent and received in this phase, as far as they are known.
     pub fn bytes(&self) -> [u64; 2] {
         let [sent, received] = self.before;
         [self.sent.saturating_sub(sent), self.received.saturating_sub(received)]
@@ -124,7 +124,7 @@ impl Live {
     }
 }
 
-/// A line of the log, for what is worth one.
+/// Returns a line of the log, if the event deserves one.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Listening { address, .. } => format!("listens on {address}"),

@@ -38,7 +38,7 @@ async function look() {
 setTimeout(look, 1000);
 ";
 
-/// The whole page, with a script of this nonce.
+/// Returns the whole page, with a script of this nonce.
 pub fn page(nonce: &str) -> String {
     let name = live().map_or(String::new(), |live| live.name.clone());
     let title = format!("symbolon {name}");
@@ -63,7 +63,7 @@ pub fn page(nonce: &str) -> String {
     page.into_string()
 }
 
-/// What changes.
+/// Returns the part that changes.
 pub fn now() -> String {
     let Some(mut live) = live() else { return String::new() };
     live.looked = Some(Instant::now());
@@ -104,7 +104,7 @@ fn body(live: &Live) -> Markup {
     }
 }
 
-/// When the first phase that is shown began.
+/// Returns when the first phase that is shown began.
 fn begin(live: &Live) -> f64 {
     let phases = live.parties.iter().flat_map(|(_, party)| &party.phases);
     phases.map(|phase| phase.begin).fold(f64::MAX, f64::min)
@@ -161,12 +161,12 @@ fn party(
     }
 }
 
-/// Bytes. Of a phase that has not ended, they are known only where its steps told how many.
+/// Formats bytes. For a phase that has not ended, they are known only if its steps report them.
 fn counted(phase: &Phase, count: u64) -> String {
     if count == 0 && phase.end.is_none() { "–".to_string() } else { bytes(count) }
 }
 
-/// What phases cost.
+/// Returns what phases cost.
 pub fn costs(parties: &[PartyJson], choice: &str) -> Markup {
     let head = ["party", "phase", "sent", "received", "messages", "rounds", "time"];
     html! {
