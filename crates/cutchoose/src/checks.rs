@@ -2,5 +2,5 @@
 
 symbolon_transport::checks! {
     pub OPENING = "commitment-opening", "commitment opening":
-        "a string, or an XOR of strings, that is not what was committed to";
+        "a string, or an XOR of strings, that does not match its commitment";
 }

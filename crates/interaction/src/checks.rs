@@ -2,7 +2,7 @@
 
 symbolon_transport::checks! {
     pub BROADCAST = "broadcast-echo", "broadcast echo":
-        "different messages to different parties where all must get the same";
+        "different messages to different parties in a broadcast";
     pub COIN = "coin-toss-commitment", "coin toss commitment":
-        "a coin toss that is opened to another seed than committed to";
+        "a coin toss opened to a seed that does not match its commitment";
 }

@@ -4,9 +4,9 @@ symbolon_transport::checks! {
     pub BASE_OT_POINT = "base-ot-point", "base OT point decoding":
         "a malformed point, or the identity, in a base OT";
     pub EXTENSION = "ot-extension-consistency", "OT extension consistency":
-        "other choice bits in some columns of the correlated OT extension than in the rest";
+        "choice bits that differ between columns of the correlated OT extension";
     pub PUNCTURED_TREE = "punctured-tree-consistency", "punctured tree consistency":
         "a GGM tree whose leaves do not match its hash, to learn bits of Δ";
     pub CONSISTENCY = "commitment-consistency", "commitment consistency":
-        "commitments whose rows are no codewords";
+        "commitments whose rows are not codewords";
 }

@@ -2,19 +2,19 @@
 
 symbolon_transport::checks! {
     pub GLOBAL_KEY = "global-key-consistency", "global key consistency":
-        "another Δ towards one party than towards the others";
+        "a Δ that differs from one party to another";
     pub GLOBAL_KEY_Z = "ashare-z-commitment", "aShare z commitment":
-        "another z in the check of global keys than committed to";
+        "a z in the check of global keys that does not match its commitment";
     pub LEAKY_AND = "leaky-and", "leaky AND":
         "a wrong U, S or d, or a Δ with a wrong last bit, in leaky AND triples";
     pub LEAKY_AND_D = "leaky-and-d-commitment", "leaky AND d commitment":
-        "another d in leaky AND triples than committed to";
+        "a d of leaky AND triples that does not match its commitment";
     pub LEAKY_AND_V = "leaky-and-v-commitment", "leaky AND V commitment":
-        "another V in the check of leaky AND triples than committed to";
+        "a V in the check of leaky AND triples that does not match its commitment";
     pub BUCKETING = "bucketing-mac", "bucketing MAC":
         "a wrong bit d, or a wrong MAC on it, when a bucket of leaky triples is combined";
     pub DEALT_BITS = "dealt-bits", "dealt bits":
         "a dealer's bits with nonzero padding";
     pub DEALER_REQUEST = "dealer-request", "dealer request":
-        "a malformed request to the dealer, or one for somebody else's slot";
+        "a malformed request to the dealer, or one for another party's slot";
 }
