@@ -25,7 +25,7 @@ impl FromStr for Type {
         let (ty, _) = rest.ty(MAX_DEPTH)?;
         match rest.0.trim_start() {
             "" => Ok(ty),
-            _ => Err(ParseTypeError("the text goes on after the type")),
+            _ => Err(ParseTypeError("the text continues after the type")),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Text<'_> {
         } else if self.take("f64") {
             Type::F64
         } else {
-            return Err(ParseTypeError("this is no type"));
+            return Err(ParseTypeError("this is not a type"));
         };
         Ok((ty, 1))
     }
@@ -167,7 +167,7 @@ mod tests {
             ("uint4294967296", "too large"),
             ("uint8[", "number is missing"),
             ("uint8[4", "`]`"),
-            ("uint8[4] x", "goes on"),
+            ("uint8[4] x", "continues"),
             ("(bool int8)", "commas"),
             ("fixed<3>", "two numbers"),
             ("Option<bool", "`>`"),

@@ -247,13 +247,13 @@ EXAMPLES
     symbolon preprocess --config run.toml --store my.store --gates 10000000
     symbolon preprocess cbcmac:16 --count 100 --protocol duplo --config run.toml --store my.store
 
-  Both sides fill their common pools until they are enough for this many AND gates, of any
-  circuits. `symbolon circuit info` says how many a circuit has. A pool is closed every so many
-  gates (`--pool-gates`), and stays when the command is interrupted: the same command goes on
-  from there.
+  Both sides fill their common pools until they hold enough for this many AND gates, of any
+  circuits. `symbolon circuit info` says how many a circuit has. A pool is closed after every
+  `--pool-gates` gates, and is kept when the command is interrupted: run the same command to
+  continue.
 
-  `duplo` garbles components, not gates: its pools are filled for so many runs of a circuit, and
-  serve any circuit that is made of the same components.";
+  `duplo` garbles components, not gates: its pools are filled for a number of runs of a circuit,
+  and serve any circuit that is made of the same components.";
 
 fn preprocess_help() -> String {
     format!("{PREPROCESS_HELP}\n\n{EXIT_CODES}")
@@ -467,7 +467,7 @@ pub enum CircuitCommand {
     /// Write a circuit as a file, in our own format or a Bristol format
     #[command(visible_alias = "convert")]
     Export(ExportArgs),
-    /// Write a circuit with fewer AND gates as a file; tells how many there were and are
+    /// Write a circuit with fewer AND gates to a file; prints the number before and after
     Optimise(ExportArgs),
 }
 
@@ -496,7 +496,7 @@ pub struct DuploInfoArgs {
     /// Also show what a run with this protocol garbles and sends: duplo only
     #[arg(long, value_name = "NAME")]
     pub protocol: Option<String>,
-    /// Evaluations, with --protocol; those that run together are told [default: 1]
+    /// Evaluations, with --protocol; says how many run together [default: 1]
     #[arg(
         long,
         value_name = "N",

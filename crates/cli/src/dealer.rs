@@ -96,8 +96,10 @@ fn dealing(args: &DealerArgs) -> CliResult<Dealing> {
     let admit = match (args.allow_any, &args.allowed[..]) {
         (true, _) => AdmissionPolicy::Anybody,
         (false, []) => {
-            return Err(CliError::usage("who may come? Say --allow FINGERPRINT for every party")
-                .with_hint("or --allow-any: a key gets no slot but its own in both cases"));
+            return Err(CliError::usage(
+                "no party is admitted: give --allow FINGERPRINT for every party",
+            )
+            .with_hint("or --allow-any: a key gets no slot but its own in both cases"));
         }
         (false, prints) => {
             let keys = prints.iter().map(|text| Ok(text.parse::<Fingerprint>()?));
@@ -168,7 +170,7 @@ pub fn named(settings: &Settings) -> CliResult<Option<Dealer>> {
 pub fn suspect(failure: CliError, dealt: bool) -> CliError {
     match failure.hint {
         Some(hint) if dealt && failure.class == ExitKind::Misbehaved => {
-            let hint = format!("{hint}. Or the dealer dealt wrong: checks cannot tell");
+            let hint = format!("{hint}. Or the dealer dealt wrong: the checks cannot tell which");
             CliError { hint: Some(hint), ..failure }
         }
         _ => failure,

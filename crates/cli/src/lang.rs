@@ -33,9 +33,9 @@ impl ProgramArgs {
     pub fn refuse_for(&self, circuit: &str) -> CliResult<()> {
         let given = [(self.entry.is_some(), "--entry"), (!self.constants.is_empty(), "--const")];
         match given.iter().find(|(given, _)| *given) {
-            Some((_, option)) => {
-                Err(CliError::usage(format!("{option} is for `.sym` programs; {circuit} is none")))
-            }
+            Some((_, option)) => Err(CliError::usage(format!(
+                "{option} is for `.sym` programs; {circuit} is not one"
+            ))),
             None => Ok(()),
         }
     }

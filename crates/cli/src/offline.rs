@@ -112,7 +112,7 @@ fn fill(config: Config, store: &Store, target: Amount) -> CliResult<Filled> {
     let filled = filled.map_err(|error| match closed.len() {
         0 => CliError::from(error),
         _ => CliError::from(error).with_hint(format!(
-            "what was made stays, pools with {} AND gates in all; the same command goes on from there",
+            "the material made so far is kept: pools with {} AND gates in all; run the same command to continue",
             closed.iter().sum::<u64>()
         )),
     })?;
@@ -157,7 +157,7 @@ fn preprocess_components(
     let filled = filled.map_err(|error| match closed {
         0 => CliError::from(error),
         _ => CliError::from(error).with_hint(format!(
-            "what was made stays, {}; the same command goes on from there",
+            "the material made so far is kept: {}; run the same command to continue",
             of(closed)
         )),
     })?;

@@ -299,7 +299,7 @@ impl Part {
         let one = |&(input, Source { part, output }): &(usize, Source)| match &ran[part] {
             Some((_, part)) => Ok(Link { input, part: *part, output }),
             None => Err(CliError::usage(format!(
-                "part `{}` goes on with part `{}`, which was not run",
+                "part `{}` uses part `{}`, which was not run",
                 self.name, plan.0[part].name
             ))),
         };
@@ -401,7 +401,7 @@ impl Plan {
         let perhaps = links.iter().map(|(_, source)| &self.0[source.part]);
         let mut perhaps = perhaps.filter(|part| part.when.is_some());
         if let (None, Some(part)) = (&when, perhaps.next()) {
-            let text = format!("it goes on with part `{}`, which may be left out", part.name);
+            let text = format!("it uses part `{}`, which may be left out", part.name);
             return Err(CliError::usage(text).with_hint("give it a `when`, too"));
         }
         Ok(Part { name, given, circuit, links, when })
@@ -409,7 +409,8 @@ impl Plan {
 
     /// Parses `PART.OUTPUT` of an earlier part.
     fn source(&self, text: &str) -> CliResult<Source> {
-        let wrong = || CliError::usage(format!("`{text}` is no PART.OUTPUT of an earlier part"));
+        let wrong =
+            || CliError::usage(format!("`{text}` is not the PART.OUTPUT of an earlier part"));
         let (part, output) = text.split_once('.').ok_or_else(wrong)?;
         let part = self.0.iter().position(|known| known.name == part.trim()).ok_or_else(wrong)?;
         let names: Vec<&str> =

@@ -53,7 +53,7 @@ fn a_native_file_that_is_damaged_or_new_is_a_usage_failure() {
     new[4] = 9;
     for (bytes, text) in [
         (&good[..good.len() - 1], "add.sbc is not a circuit file: invalid circuit: byte"),
-        (&[&good[..], b"\n"].concat(), "the file goes on"),
+        (&[&good[..], b"\n"].concat(), "the file continues"),
         (&new, "version 9 of the format; this program reads versions 1 to 2"),
     ] {
         fs::write(here.join("add.sbc"), bytes).unwrap();

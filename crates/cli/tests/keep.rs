@@ -251,7 +251,7 @@ fn an_interrupted_night_goes_on_where_it_ended() {
         assert!(kill.args([signal, &hit.id().to_string()]).status().unwrap().success());
         let [zero, one] = [zero, one].map(common::end);
         let (hit, other) = if round == 0 { (zero, one) } else { (one, zero) };
-        hit.expect(code).says(&["interrupted", "what was made stays", "goes on from there"]);
+        hit.expect(code).says(&["interrupted", "the material made so far is kept", "to continue"]);
         other.expect(3).says(&["it was interrupted"]);
         let left = [0, 1].map(|party| gates_left(&pair, party));
         let least = 4096 * (round as u64 + 1);
@@ -278,7 +278,9 @@ fn an_interrupted_night_goes_on_where_it_ended() {
 /// Returns the number of AND gates in the pools that a failed command reports.
 #[cfg(unix)]
 fn gates_told(err: &str) -> u64 {
-    let Some((_, rest)) = err.split_once("what was made stays, pools with ") else { return 0 };
+    let Some((_, rest)) = err.split_once("the material made so far is kept: pools with ") else {
+        return 0;
+    };
     rest.split(' ').next().unwrap().parse().unwrap()
 }
 

@@ -205,7 +205,7 @@ links = { x = "b.sum", y = "a.sum" }
     let (_folder, path) = plan(text);
     symbolon(&[&words[..], &[&path]].concat()).expect(2).says(&[
         "part `c`",
-        "goes on with part `b`, which may be left out",
+        "uses part `b`, which may be left out",
         "`when`",
     ]);
     let (_folder, path) = plan(&format!("{text}when = \"a.sum = 3\"\n"));

@@ -167,7 +167,7 @@ fn check_settings(cx: &mut Cx<'_>, options: &Options) {
     for (name, value) in &options.constants {
         if name == builtin::PARTIES {
             if read_parties(value).is_none() {
-                let message = "`PARTIES` is set to something that is no number from 2 to 256";
+                let message = "`PARTIES` must be a number from 2 to 256";
                 cx.errors.push(Diagnostic::new(Code::Constant, Span::default(), message));
             }
             continue;
@@ -306,7 +306,7 @@ fn entry_outputs(cx: &mut Cx<'_>, decl: &ast::FnDecl, result: TyId) -> Option<Ve
             }
         };
         if &*name.name == Circuit::FAILURE {
-            let message = "`assert` is the name of the output that tells of failures";
+            let message = "`assert` is the name of the output that reports failures";
             cx.errors.push(Diagnostic::new(Code::Port, name.span, message));
         }
         outputs.push(EntryOutput { name: name.name.to_string(), to, ty, span: name.span });

@@ -220,7 +220,7 @@ impl<'a> Program<'a> {
             }
             ItemKind::Parties(names) => {
                 if module != 0 || !self.parties.is_empty() {
-                    let message = "`parties` stands once, in the main file";
+                    let message = "`parties` may occur only once, in the main file";
                     errors.push(Diagnostic::new(Code::Name, item.span, message));
                 }
                 check_distinct(names.iter(), errors);

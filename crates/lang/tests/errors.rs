@@ -12,7 +12,7 @@ const CASES: [(&str, &str, &str, &str); 20] = [
     ("E02", "there is no value `lost`", "lost", "a"),
     ("E02", "no field", "let s = S { x: 1 }; s.y", "let s = S { x: 1 }; s.x"),
     ("E03", "expected `u8`, found `bool`", "let x: u8 = a == 1; x", "let x = (a == 1) as u8; x"),
-    ("E03", "is no array", "a[0]", "[a][0]"),
+    ("E03", "is not an array", "a[0]", "[a][0]"),
     ("E03", "must be known here", "let x = zero(); x.0", "let x: (u8, u8) = zero(); x.0"),
     ("E03", "takes 1 values", "one(a, a)", "one(a)"),
     ("E04", "does not fit", "a + 256", "a + 255"),

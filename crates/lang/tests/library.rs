@@ -246,7 +246,7 @@ fn sha256_is_sha256() {
 fn a_bound_is_demanded() {
     let found =
         errors_of("fn main(a: [bool; 2] from 0) -> (r: bool to all) { std::ml::dot(a, a) }");
-    assert!(found.contains("is no `Num`"), "{found}");
+    assert!(found.contains("is not a `Num`"), "{found}");
 }
 
 /// Returns the processor's results for two numbers, in the order of the programs below.

@@ -276,7 +276,7 @@ fn read_own(section: &mut Reader<'_>, n: usize, macs: &mut [Vec<Block>]) -> Resu
     for _ in 0..n {
         let [bit] = section.array()?;
         if bit > 1 {
-            return Err(damaged("an input mask is no bit"));
+            return Err(damaged("an input mask is not a bit"));
         }
         own.push(bit == 1);
         for macs in &mut *macs {

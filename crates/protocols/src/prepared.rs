@@ -59,7 +59,7 @@ impl Protocol {
             if stamp[..16] == *MAGIC {
                 damaged("it is another party's, or for another circuit or protocol")
             } else {
-                damaged("it is no prepared circuit of this version")
+                damaged("it is not a prepared circuit of this version")
             }
         })?;
         if net.me.number() >= net.parties() {

@@ -196,7 +196,7 @@ fn check_range(
     for i in 0..counts.len() {
         if from[i] > upto[i] || upto[i] > counts[i] {
             return invalid(format!(
-                "has {} records of count {i}: {}..{} is no range of them",
+                "has {} records of count {i}: {}..{} is not a range of them",
                 counts[i], from[i], upto[i]
             ));
         }

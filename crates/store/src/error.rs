@@ -18,7 +18,7 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 #[non_exhaustive]
 pub enum StoreError {
     /// There is no store at this path.
-    #[error("{} is no store: create one there first", path.display())]
+    #[error("{} is not a store: create one there first", path.display())]
     NotAStore {
         /// The directory asked for.
         path: PathBuf,

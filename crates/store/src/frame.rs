@@ -98,7 +98,7 @@ impl Header {
         };
         let array = |at: usize| -> [u8; 16] { std::array::from_fn(|i| bytes[at + i]) };
         if bytes[..8] != MAGIC {
-            return Err("this is no file of a store");
+            return Err("this is not a file of a store");
         }
         if word(8) != FORMAT {
             return Err("the file has a format that this program does not know");

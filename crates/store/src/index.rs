@@ -299,7 +299,7 @@ impl Core {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(IndexError::Content(what))) => Err(wrong(what)),
             Ok(Err(IndexError::Database(error))) => Err(wrong(format!("cannot be used ({error})"))),
-            Err(_) => Err(wrong("is no database".to_string())),
+            Err(_) => Err(wrong("is not a database".to_string())),
         }
     }
 }

@@ -51,7 +51,7 @@ impl FromStr for Link {
             "tcp" => Ok(Link::Tcp),
             "memory" => Ok(Link::Memory),
             _ => Err(Error::invalid_input(format!(
-                "`{}` is no transport: use tls, tcp or memory",
+                "`{}` is not a transport: use tls, tcp or memory",
                 crate::text::printable(text)
             ))),
         }

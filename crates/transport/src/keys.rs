@@ -56,7 +56,7 @@ impl FromStr for Fingerprint {
         let mut bytes = [0; 32];
         hex::decode_to_slice(text.trim(), &mut bytes).map_err(|_| {
             Error::invalid_input(format!(
-                "`{}` is no fingerprint: 64 hexadecimal digits are needed",
+                "`{}` is not a fingerprint: 64 hexadecimal digits are needed",
                 printable(text)
             ))
         })?;

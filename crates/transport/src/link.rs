@@ -65,7 +65,7 @@ impl FromStr for SimulatedLink {
         }
         let wrong = || {
             Error::invalid_input(format!(
-                "`{}` is no link: use lan, lan1, wan, or RTT,BANDWIDTH such as 20ms,100mbit",
+                "`{}` is not a link: use lan, lan1, wan, or RTT,BANDWIDTH such as 20ms,100mbit",
                 crate::text::printable(text)
             ))
         };

@@ -84,7 +84,7 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
         (Form::Variants { default, .. }, None) => default(),
         (Form::Variants { others, .. }, Some(text)) => {
             let found = others.iter().find(|(name, _)| *name == text);
-            found.ok_or_else(|| refuse(format!("there is no `{}` of it", shown(text))))?.1()
+            found.ok_or_else(|| refuse(format!("it has no variant `{}`", shown(text))))?.1()
         }
         (Form::Size { default: Some(size), build, .. }, None) => build(*size),
         (_, None) => Err(refuse("needs parameters".into())),
@@ -237,8 +237,8 @@ mod tests {
         assert!(!refusal("\u{1b}[2J").contains('\u{1b}'));
         assert!(refusal(&"z".repeat(1 << 20)).len() < 1000);
         assert!(refusal("aes192:7").contains("takes no parameters"));
-        assert!(refusal("aes128:7").contains("there is no `7` of it (write aes128 or aes128:V"));
-        assert!(refusal("aes128:").contains("there is no `` of it"));
+        assert!(refusal("aes128:7").contains("it has no variant `7` (write aes128 or aes128:V"));
+        assert!(refusal("aes128:").contains("it has no variant ``"));
         assert!(refusal("sort").contains("needs parameters"));
         assert!(refusal("sort:16").contains("needs two numbers"));
         assert!(refusal("sort:1x8").contains("1 is not within 2 to 65536"));

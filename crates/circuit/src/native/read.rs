@@ -39,7 +39,7 @@ pub fn read(bytes: &[u8]) -> Result<Circuit> {
     let tables = from.list(Reader::table)?;
     let components = from.list(Reader::component)?;
     if from.at < bytes.len() {
-        return Err(from.error("the circuit ends here, but the file goes on"));
+        return Err(from.error("the circuit ends here, but the file continues"));
     }
     let circuit = Circuit::new(name, inputs, outputs, Program { components, tables })?;
     Ok(circuit.with_failures(failures))

@@ -107,7 +107,7 @@ proptest! {
             prop_assert!(read(&bytes[..end]).is_err(), "cut at {}", end);
         }
         let longer = [&bytes[..], &[0]].concat();
-        prop_assert!(read(&longer).unwrap_err().to_string().contains("the file goes on"));
+        prop_assert!(read(&longer).unwrap_err().to_string().contains("the file continues"));
     }
 }
 

@@ -153,7 +153,9 @@ fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Resul
             }
             list.finish(form.pad)
         }
-        (Chosen::Each(_), _) => Err("the file has a list of objects, and this is no list".into()),
+        (Chosen::Each(_), _) => {
+            Err("the file has a list of objects, but this value is not a list".into())
+        }
         (Chosen::One(value), Type::Array { len, elem }) if value.starts_with('[') => {
             let mut list = List { len: *len, elem, given: 0, bits };
             list.add_all(text, without_brackets(value)?)?;

@@ -78,7 +78,7 @@ pub struct BenchArgs {
     /// Write every phase of every run to this file, too, a row for each party
     #[arg(long, value_name = "FILE.csv")]
     pub csv: Option<PathBuf>,
-    /// Have --json tell every phase of every run, too
+    /// Include every phase of every run in --json
     #[arg(long, requires = "json")]
     pub raw: bool,
     /// What is shown meanwhile.

@@ -198,10 +198,7 @@ fn read<T: DeserializeOwned>(text: &[u8]) -> CliResult<T> {
 }
 
 fn nonsense() -> CliError {
-    CliError::new(
-        ExitKind::Incompatible,
-        "the other party tells something else than what it measured",
-    )
+    CliError::new(ExitKind::Incompatible, "the other party reported results of another measurement")
 }
 
 impl Told {

@@ -222,7 +222,7 @@ impl Shared {
         if let Event::Rejected { from, reason, .. } = event {
             let reason = one_line(reason);
             tell(&format!(
-                "warning: party {party} rejected a connection from {from}: {reason}; it goes on waiting\n"
+                "warning: party {party} rejected a connection from {from}: {reason}; it keeps waiting\n"
             ));
         }
         let mut board = self.board();

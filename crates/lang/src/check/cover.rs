@@ -36,7 +36,7 @@ impl FnCx<'_, '_> {
                 self.error(Code::Limit, span, "these patterns take too long to compare");
             } else if open && is_binding {
                 let error =
-                    self.diagnostic(Code::Pattern, span, "this pattern does not fit all values");
+                    self.diagnostic(Code::Pattern, span, "this pattern does not match all values");
                 self.cx.errors.push(error.help("use `if let` or `match`"));
             } else if open {
                 let error = self.diagnostic(Code::Pattern, span, "this `match` leaves values out");

@@ -175,11 +175,11 @@ impl FnCx<'_, '_> {
             },
             Some(Def::Variant(adt, variant)) => self.variant(adt, variant, &[], None, span),
             Some(Def::Fn(_)) => {
-                self.error(Code::Type, span, "a function is no value: call it");
+                self.error(Code::Type, span, "a function is not a value: call it");
                 self.broken(span)
             }
             Some(_) => {
-                self.error(Code::Type, span, "this is no value");
+                self.error(Code::Type, span, "this is not a value");
                 self.broken(span)
             }
             None => {
@@ -493,7 +493,7 @@ impl FnCx<'_, '_> {
             Ty::Error => return self.broken(span),
             other => {
                 let shown = self.show(&other);
-                self.error(Code::Type, span, format!("`{shown}` is no array"));
+                self.error(Code::Type, span, format!("`{shown}` is not an array"));
                 return self.broken(span);
             }
         };

@@ -563,7 +563,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             };
             if !fits && *ty != Ty::Error {
                 let shown = self.show(ty);
-                let message = format!("`{shown}` is no `{}`", bound.name);
+                let message = format!("`{shown}` is not a `{}`", bound.name);
                 self.error(Code::Type, span, message);
             }
         }

@@ -171,7 +171,7 @@ impl FnCx<'_, '_> {
                     Ty::Error => return None,
                     other => {
                         let shown = self.show(&other);
-                        self.error(Code::Type, inner.span, format!("`{shown}` is no array"));
+                        self.error(Code::Type, inner.span, format!("`{shown}` is not an array"));
                         return None;
                     }
                 };

@@ -319,7 +319,7 @@ impl Backend {
         xs: &mut [Block],
     ) {
         assert!(matches!(group, 1 | 2 | 4 | 8), "a group of {group} blocks, not 1, 2, 4 or 8");
-        assert!(xs.len().is_multiple_of(group), "{} is no multiple of {group}", xs.len());
+        assert!(xs.len().is_multiple_of(group), "{} is not a multiple of {group}", xs.len());
         if let Tweaks::List(list) = tweaks {
             assert_eq!(list.len(), xs.len() / group, "one tweak for each group");
         }

@@ -658,7 +658,7 @@ fn read_wire(
 fn read_transfer(from: &mut Reader<'_>, number: usize, transfers: &mut Transfers) -> Result<()> {
     let [choice] = from.array()?;
     if choice > 1 {
-        return Err(damaged("a choice is no bit"));
+        return Err(damaged("a choice is not a bit"));
     }
     transfers.choices.set(number, choice == 1);
     let result: Block = from.block()?;

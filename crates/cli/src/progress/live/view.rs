@@ -55,7 +55,7 @@ pub fn page(nonce: &str) -> String {
                 h1 { (title) }
                 p #gone { "The command does not answer: it has ended, or the connection is lost." }
                 main #now { (PreEscaped(now())) }
-                noscript { p { "Reload this page to see how it goes on." } }
+                noscript { p { "Reload this page to see the progress." } }
                 script nonce=(nonce) { (PreEscaped(SCRIPT)) }
             }
         }
