@@ -1,8 +1,8 @@
-//! Warns who builds the library so that it is slow.
+//! Warns users whose settings make the library slow.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // The profile of this package, and thus mostly of those below it: a workspace that embeds it
+    // The profile of this package, and thus usually of its dependencies: a workspace that embeds it
     // has its own.
     let level = std::env::var("OPT_LEVEL").unwrap_or_default();
     if ["2", "3"].contains(&level.as_str()) {

@@ -1,11 +1,10 @@
 //! Authenticated bits among n parties: Yang–Wang–Zhang 2020, Fig. 4, in a sound form.
 //!
-//! Party i has bits x and runs correlated OT extension with every other party j, who gets keys
-//! under its Δ_j. One check serves two purposes: that x is the same in all columns towards one
-//! verifier, and that it is the same towards all verifiers. The figure's own check combines rows
-//! (its Lemma 2 rests on a lemma that does not hold as stated); this one hashes columns, see
-//! [`symbolon_ot::cot`], and keeps the paper's point: the coefficients χ and the value x̃ are the
-//! same for all verifiers.
+//! Party i has bits x and runs correlated OT extension with every other party j, who obtains keys
+//! under its Δ_j. One check serves two purposes: x is the same in all columns towards one verifier,
+//! and the same towards all verifiers. The figure's own check combines rows (its Lemma 2 rests on a
+//! lemma that does not hold as stated). This one hashes columns, see [`symbolon_ot::cot`], and
+//! keeps the paper's idea: the coefficients χ and the value x̃ are the same for all verifiers.
 //!
 //! ```text
 //! i → j   correction u_j                                 to each j its own
@@ -13,12 +12,12 @@
 //! i → j   x̃ (the same for all), t̃_j^1 … t̃_j^128
 //! ```
 //!
-//! j knows the digest of the u_j it got, so χ is fixed only after every u is. Digests and x̃ are
-//! broadcasts: they go into a [`BroadcastLog`] that all parties compare before they send anything
-//! that is only safe if the bits are the same towards all. (U of [`crate::laand`] is safe without,
-//! and comes before.) If the logs agree, honest verifiers used the same χ and x̃, and by the
-//! universality of the hash a party whose bits differ between two of them passes with probability
-//! 2^-128 only, besides guessing bits of their Δ.
+//! j knows the digest of the u_j that it received, so χ is fixed only after every u is. Digests and
+//! x̃ are broadcasts: they enter a [`BroadcastLog`], which all parties compare before they send
+//! anything that is safe only if the bits are the same towards all. (U of [`crate::laand`] is safe
+//! without this comparison, and is sent before it.) If the logs agree, honest verifiers used the
+//! same χ and x̃. By the universality of the hash, a party whose bits differ between two of them
+//! passes only with probability 2^-128, apart from guessing bits of their Δ.
 //!
 //! Departure: `ywz`: χ of authenticated bits | coin toss, or transcript hash | hash of the
 //! broadcast digests of all corrections | fixed after every correction, echoed before use
@@ -31,8 +30,7 @@ use symbolon_transport::{Channel, Error, PartyId, Result, SessionId};
 use crate::messages::{ABIT_CHECK, ABIT_DIGESTS};
 use crate::{PeerIndex, peers::peers_of};
 
-/// How many draws are sent before the peers' first one is awaited, so that a long link is kept
-/// full.
+/// How many draws are sent before the peers' first draw is awaited, so that a long link stays busy.
 const AHEAD: usize = 4;
 
 /// One lane's correlated OT with every peer.
@@ -43,14 +41,14 @@ pub struct AuthBitGenerator {
     theirs: Vec<Transcript>,
     log: BroadcastLog,
     tails: Prg,
-    /// Memory for the draws: an own draw has columns for every peer at a time, a peer's uses the
-    /// first ones.
+    /// Memory for the draws. An own draw uses columns for every peer at a time, a peer's draw uses
+    /// the first.
     columns: Vec<Columns>,
     correction: Correction,
 }
 
 impl AuthBitGenerator {
-    /// Takes the lane's correlated OT with each peer, peers in ascending order.
+    /// Takes over the lane's correlated OT with each peer, peers in ascending order.
     pub fn new(
         pairs: Vec<Lane>,
         session: &SessionId,
@@ -59,7 +57,7 @@ impl AuthBitGenerator {
         prg: &mut Prg,
     ) -> Self {
         let parties = pairs.len() + 1;
-        // Draws are checked by all others together, of which between two parties there is one.
+        // All other parties check a draw together; with two parties there is only one.
         let transcript = |receiver, verifier: PartyId| {
             let sender = (parties == 2).then_some(verifier);
             cot::ExtensionId { sender, receiver, lane }.transcript(session.as_bytes())
@@ -76,26 +74,27 @@ impl AuthBitGenerator {
         }
     }
 
-    /// This party's Δ.
+    /// Returns this party's Δ.
     pub fn delta(&self) -> &Delta {
         self.pairs[0].sender.delta()
     }
 
-    /// How many peers there are.
+    /// Returns the number of peers.
     pub fn peers(&self) -> usize {
         self.pairs.len()
     }
 
-    /// What this lane's broadcasts come to so far.
+    /// Returns the digest of this lane's broadcasts so far.
     pub fn log_digest(&self) -> [u8; 32] {
         self.log.digest()
     }
 
-    /// Draws of any size in both directions: `macs[p]` gets the MACs on this party's bits under the
-    /// Δ of the peer with index p, `keys[p]` a key for each of its bits.
+    /// Makes draws of any size in both directions. Fills `macs[p]` with the MACs on this party's
+    /// bits under the Δ of the peer with index p, and `keys[p]` with a key for each of that peer's
+    /// bits.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when one is gone.
+    /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost.
     pub fn draw(
         &mut self,
         channels: &mut [Channel],
@@ -110,8 +109,8 @@ impl AuthBitGenerator {
         };
         for step in 0..draws + AHEAD {
             if step == draws.max(AHEAD) {
-                // The end of the last own draw: nothing of it waits for what one of the peers has
-                // to say.
+                // This was the end of the last own draw. No peer's message delays it, so it is
+                // flushed now.
                 channels.iter_mut().try_for_each(Channel::flush)?;
             }
             let own = range(bits.len(), step);
@@ -131,14 +130,14 @@ impl AuthBitGenerator {
         channels.iter_mut().try_for_each(Channel::flush)
     }
 
-    /// Authenticates `bits` towards all peers: `macs[p]` gets the MACs under the Δ of the peer in
-    /// index p. Only sends, and leaves the end of it to be flushed with what comes next.
+    /// Authenticates `bits` towards all peers: fills `macs[p]` with the MACs under the Δ of the
+    /// peer with index p. Only sends, and leaves the end to be flushed with the next message.
     ///
     /// Paper: YWZ20, Fig. 4, 3–4 | Π_aBit: own bits, MACs and keys by correlated OT
     ///
     /// # Errors
-    /// `Transport` when a peer is gone; `InvalidInput` when there are more than
-    /// [`cot::MAX_DRAW`] bits.
+    /// `Transport` if a connection is lost; `InvalidInput` if there are more than [`cot::MAX_DRAW`]
+    /// bits.
     pub fn draw_own(
         &mut self,
         channels: &mut [Channel],
@@ -171,13 +170,14 @@ impl AuthBitGenerator {
         Ok(())
     }
 
-    /// The other side of [`draw_own`](AuthBitGenerator::draw_own): `keys[p]` gets one key per bit
-    /// that the peer with index p draws; its length says how many.
+    /// Runs the other side of [`draw_own`](AuthBitGenerator::draw_own): fills `keys[p]` with one
+    /// key for each bit that the peer with index p draws. The length of `keys[p]` is the number of
+    /// bits.
     ///
     /// Paper: YWZ20, Fig. 4, 3–4
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
+    /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost.
     pub fn draw_theirs(
         &mut self,
         channels: &mut [Channel],
@@ -221,7 +221,7 @@ impl AuthBitGenerator {
     }
 }
 
-/// Tells a peer the digests of the corrections that it did not get itself.
+/// Sends a peer the digests of the corrections for the other peers.
 fn send_others(channel: &mut Channel, digests: &[[u8; 32]], peer: PeerIndex) -> Result<()> {
     if digests.len() < 2 {
         return Ok(());
@@ -231,8 +231,8 @@ fn send_others(channel: &mut Channel, digests: &[[u8; 32]], peer: PeerIndex) -> 
     channel.send(ABIT_DIGESTS, &others.concat())
 }
 
-/// The digests of all corrections of the peer, with this party's, known at first hand, in its
-/// place.
+/// Receives the digests of the peer's corrections, and inserts this party's own digest, which it
+/// computed itself.
 fn receive_others(
     channel: &mut Channel,
     own: [u8; 32],

@@ -1,8 +1,8 @@
-//! One Δ towards everybody: the consistency check of Yang–Wang–Zhang 2020, Fig. 5.
+//! Checks that each party uses one Δ towards everybody: Yang–Wang–Zhang 2020, Fig. 5.
 //!
-//! Between two parties correlated OT itself fixes each one's Δ. With more, a party could use
-//! different keys towards different peers, and honest parties would hold shares that do not fit
-//! together. κ shares ⟨r_h⟩ are discarded to exclude it:
+//! Between two parties, correlated OT itself fixes each party's Δ. With more, a party could use
+//! different keys towards different peers, and honest parties would hold inconsistent shares. The
+//! check sacrifices κ shares ⟨r_h⟩ to exclude this:
 //!
 //! ```text
 //! 4.  y^i = Σ r_h^i·X^h,  M_j[y^i] = Σ X^h·M_j[r_h^i],  K_i[y^j] = Σ X^h·K_i[r_h^j]
@@ -12,10 +12,10 @@
 //! 8.  open; for each i, Σ_j z_i^j must be zero
 //! ```
 //!
-//! Run once in the set-up: every lane and every later draw uses the seeds of the same base OTs, and
-//! so the same Δ between each pair. It must not run later: after a wrong y in step 6 the opened
-//! z_i^i tells a multiple of Δ_i, under which nothing has been made by then. Skipped with two
-//! parties, where there is nothing to be inconsistent with.
+//! It runs once in the set-up: every lane and every later draw uses the seeds of the same base OTs,
+//! and so the same Δ between each pair. It must not run later: after a wrong y in step 6 the opened
+//! z_i^i reveals a multiple of Δ_i, under which nothing has been made at this point. With two
+//! parties it is skipped, because there is nothing to be inconsistent with.
 
 use symbolon_interaction::{BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts};
 use symbolon_primitives::{Block, Delta, Prg, gf128};
@@ -25,7 +25,7 @@ use crate::AuthShares;
 use crate::checks::{GLOBAL_KEY, GLOBAL_KEY_Z};
 use crate::messages::{ASHARE_Y, ASHARE_Z, ASHARE_Z_COMMITMENT, ZERO_SHARE};
 
-/// Shares that the check uses up.
+/// The number of shares that the check consumes.
 pub const SHARES: usize = 128;
 
 const Z: CommitOpenLabels =
@@ -78,7 +78,7 @@ pub(crate) fn check(
     }
 }
 
-/// Broadcasts `value` and returns the sum of everybody's.
+/// Broadcasts `value` and returns the sum of all parties' values.
 fn broadcast_sum(channels: &mut [Channel], me: PartyId, value: Block) -> Result<Block> {
     let mut log = BroadcastLog::new(channels.len() + 1);
     log.note(me, &value.to_bytes());

@@ -1,9 +1,9 @@
 //! How many leaky triples make one good triple: exact parameters of bucketing.
 //!
-//! Of the n·B leaky triples of a batch an adversary may try to know t, each attempt going unnoticed
-//! with probability 1/2. They are then shuffled into n buckets of size B. A bucket's triple
-//! is known only if all B in it are. The probability to know at least one and not to be noticed is
-//! at most
+//! Of the n·B leaky triples of a batch an adversary may try to learn t; each attempt goes unnoticed
+//! with probability 1/2. The triples are then shuffled into n buckets of size B. The adversary
+//! knows a bucket's triple only if it knows all B in the bucket. The probability to know at least
+//! one and to stay unnoticed is at most
 //!
 //! ```text
 //! 2^-t · w(t)    with    w(t) = n · C(t, B) / C(nB, B)
@@ -11,63 +11,65 @@
 //!
 //! (Wang–Ranellucci–Katz 2017, §6, with leakage of the x share as in Yang–Wang–Zhang 2020, App. D).
 //!
-//! With further batches under the same Δ, an adversary that was not noticed tries again; the bound
-//! is P(n, B), the maximum over t of 2^-t·w / (1 − 2^-t·(1 − w)), at t = 2B − 1.
+//! With further batches under the same Δ, an unnoticed adversary tries again. The bound is P(n, B),
+//! the maximum over t of 2^-t·w / (1 − 2^-t·(1 − w)), which is attained at t = 2B − 1.
 //!
-//! Where the first triple of each bucket (its anchor) is made for that bucket, only the other
-//! n(B − 1) are shuffled, and w becomes w'(t₁, t₂) = t₁·C(t₂, B−1)/C(n(B−1), B−1).
-//! The proof of both bounds is in `docs/proofs/bucketing.md`.
+//! If the first triple of each bucket (its anchor) is made for that bucket, only the other n(B − 1)
+//! triples are shuffled, and w becomes w'(t₁, t₂) = t₁·C(t₂, B−1)/C(n(B−1), B−1).
+//! `docs/proofs/bucketing.md` proves both bounds.
 //!
 //! Departure: buckets | all triples are shuffled, in one batch | the first of each bucket is not,
 //! in large batches; several batches under one Δ | exact formulas for anchored triples
 //! (`docs/proofs/bucketing.md#anchored-triples`) and several batches
 //! (`docs/proofs/bucketing.md#several-batches`)
 
-/// One batch of triples: how many come out, and how many leaky ones go into each.
+/// The size of a batch: how many triples it yields, and how many leaky ones each of them takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Triples that come out.
+    /// The number of resulting triples.
     pub triples: usize,
-    /// Leaky triples per bucket.
+    /// The number of leaky triples per bucket.
     pub bucket: usize,
-    /// Whether the first leaky triple of each bucket, its anchor, is made for it, with a given y or
-    /// a fresh one, and not shuffled.
+    /// Whether the first leaky triple of each bucket, its anchor, is made for the bucket, with a
+    /// given or fresh y, and is not shuffled.
     pub anchored: bool,
 }
 
 impl Batch {
-    /// Leaky triples that go in.
+    /// Returns the number of leaky triples consumed.
     pub fn leaky(self) -> usize {
         self.triples * self.bucket
     }
 
-    /// How many of them are anchors, which are not shuffled.
+    /// Returns the number of anchors, which are not shuffled.
     pub fn anchors(self) -> usize {
         if self.anchored { self.triples } else { 0 }
     }
 
-    /// How many triples of each bucket are shuffled.
+    /// Returns the number of shuffled triples per bucket.
     pub fn shuffled(self) -> usize {
         self.bucket - usize::from(self.anchored)
     }
 }
 
-/// A shuffled leaky triple is one record of 64 bytes per peer and 16 or 32 for its y, and a
-/// bucket's sums, where its anchor lies, are 96; each is 9 or 17 bytes besides. A batch has about
-/// this many of both (90 MB), so that memory does not grow with the number of triples, or as many
-/// as the smallest batch has of which buckets of three can be made ...
+/// The target number of records and bucket sums in a batch. A shuffled leaky triple takes one
+/// record of 64 bytes per peer and 16 or 32 bytes for its y. The sums of a bucket, which contain
+/// its anchor, take 96 bytes. Each takes another 9 or 17 bytes. This target (90 MB) keeps memory
+/// independent of the number of triples, unless the smallest batch with buckets of three needs
+/// more.
 const TARGET_RECORDS: usize = 900_000;
 
-/// ... nor with that of peers: at most this many (360 MB), where the bucket size or [`LEAST_LEAKY`]
-/// allows no fewer. At ρ = 40 that is just enough for B = 3 among six parties. With more B = 4
-/// computes no longer, in a third of the memory; it sends a third more.
+/// The maximum number of records in a batch, which keeps memory independent of the number of peers
+/// (360 MB), unless the bucket size or [`LEAST_LEAKY`] requires more. At ρ = 40 this is just enough
+/// for B = 3 among six parties. With more parties, B = 4 needs no more computing and a third of the
+/// memory, but sends a third more.
 const MAX_RECORDS: usize = 4_220_000;
 
-/// A batch costs a dozen round trips whatever its size: with fewer leaky triples than this a long
-/// link would wait more than work. Fewer are not faster on a short one either.
+/// A batch costs a dozen round trips whatever its size: with fewer leaky triples than this, waiting
+/// would dominate on a long link. On a short link fewer are not faster either.
 const LEAST_LEAKY: usize = 1 << 18;
 
-/// log2 P(n, B): how often the best attempts succeed in any number of batches.
+/// Returns log2 P(n, B): the success probability of the best attempts in any number of batches.
 ///
 /// Paper: WRK17, §6; YWZ20, App. D | bucketing bound
 pub fn log2_failure(n: usize, bucket: usize) -> f64 {
@@ -76,7 +78,7 @@ pub fn log2_failure(n: usize, bucket: usize) -> f64 {
     with_further_tries((n as f64).log2() + log2_all_among(t, bucket, total), t)
 }
 
-/// log2 P'(n, B), of anchored batches.
+/// Returns log2 P'(n, B), for anchored batches.
 ///
 /// Paper: WRK17, §6; YWZ20, App. D
 pub fn log2_failure_anchored(n: usize, bucket: usize) -> f64 {
@@ -86,23 +88,24 @@ pub fn log2_failure_anchored(n: usize, bucket: usize) -> f64 {
     with_further_tries(log2_all_among(t, others, free), 1 + t)
 }
 
-/// log2 of C(t, k)/C(all, k): the probability that k of `all` are among these t.
+/// Returns log2 of C(t, k)/C(all, k): the probability that k of `all` are among a given t.
 fn log2_all_among(t: usize, k: usize, all: usize) -> f64 {
     (0..k).map(|i| ((t - i) as f64 / (all - i) as f64).log2()).sum()
 }
 
-/// log2 of 2^-t·w / (1 − 2^-t·(1 − w)).
+/// Returns log2 of 2^-t·w / (1 − 2^-t·(1 − w)).
 fn with_further_tries(log2_w: f64, t: usize) -> f64 {
     let log2_first = log2_w - t as f64;
     log2_first - (1.0 - (-(t as f64)).exp2() + log2_first.exp2()).log2()
 }
 
-/// The smallest n for which buckets of size `bucket` reach 2^-`rho`, if there is one below 2^40.
+/// Returns the smallest n for which buckets of size `bucket` reach 2^-`rho`, if there is one below
+/// 2^40.
 pub fn smallest_batch(bucket: usize, rho: u32) -> Option<usize> {
     smallest(bucket, rho, log2_failure)
 }
 
-/// The same for anchored batches.
+/// Returns the same for anchored batches.
 pub fn smallest_batch_anchored(bucket: usize, rho: u32) -> Option<usize> {
     smallest(bucket, rho, log2_failure_anchored)
 }
@@ -120,12 +123,12 @@ fn smallest(bucket: usize, rho: u32, log2_failure: fn(usize, usize) -> f64) -> O
     Some(high)
 }
 
-/// Batches that give at least `n` triples among a party and `peers` others, at statistical security
-/// 2^-`rho`, from the fewest leaky ones that memory allows.
+/// Plans batches that yield at least `n` triples among a party and `peers` others, at statistical
+/// security 2^-`rho`, from the fewest leaky triples that memory allows.
 ///
-/// Small numbers round n up or take a larger bucket, whichever costs less; so do many peers, whose
-/// records would not fit. No batch ever uses a bucket size that its own number of triples does not
-/// allow.
+/// For a small n the plan rounds n up or takes a larger bucket, whichever is cheaper; likewise for
+/// many peers, whose records would not fit. No batch uses a bucket size that its own number of
+/// triples does not allow.
 ///
 /// Check: bucketing | permutation by coin toss; exact bucket sizes, with a formula of their own for
 /// anchored triples | what leaky ANDs leaked | 2^-ρ
@@ -133,8 +136,8 @@ pub fn plan(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
     batches(n, rho, peers, false)
 }
 
-/// The same for anchored batches. Where numbers are rounded up, the first leaky triples of the last
-/// buckets have to be made on something, too.
+/// Returns the same for anchored batches. If numbers are rounded up, the anchors of the last
+/// buckets need some y, too.
 pub fn plan_anchored(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
     batches(n, rho, peers, true)
 }
@@ -157,19 +160,19 @@ fn batches(n: usize, rho: u32, peers: usize, anchored: bool) -> Vec<Batch> {
         if best.is_none_or(|[total_, bucket_, ..]| total * bits(bucket) < total_ * bits(bucket_)) {
             best = Some([total, bucket, fewest, smallest]);
         }
-        // Larger buckets make no fewer triples of more.
+        // Larger buckets yield no fewer triples from more leaky ones.
         if total == n {
             break;
         }
     }
     let [total, bucket, fewest, smallest] =
         best.expect("with B = rho + 1 a single triple is enough");
-    // Slightly larger batches, if there are enough triples for them, are anchored.
+    // If there are enough triples for slightly larger batches, they are anchored.
     let enough = |&smallest: &usize| smallest <= total / fewest;
     let smallest = smallest_batch_anchored(bucket, rho).filter(enough).unwrap_or(smallest);
     let target = (TARGET_RECORDS / peers.max(1)).max(LEAST_LEAKY);
-    // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can
-    // be.
+    // As few batches as memory allows, at most as many as the smallest batch size allows, and sizes
+    // as equal as possible.
     let wanted = (total * bucket).div_ceil(target);
     let batches = wanted.min(total / smallest).max(fewest);
     let (size, larger) = (total / batches, total % batches);
@@ -193,15 +196,15 @@ mod tests {
         ] {
             for (bucket, n) in (3..).zip(known) {
                 let found = smallest_batch(bucket, rho).unwrap();
-                // The larger ones are known to three or four digits only.
+                // The larger numbers are published to only three or four digits.
                 let tolerance = if n > 1_000_000 { n / 1000 } else { 0 };
                 assert!(found.abs_diff(n) <= tolerance, "rho {rho} B {bucket}: {found}, known {n}");
             }
         }
     }
 
-    /// By the definition: t attempts, each of which goes unnoticed half of the time, and a win with
-    /// `w`.
+    /// By definition: t attempts, each of which goes unnoticed with probability 1/2, and success
+    /// with probability `w`.
     fn succeeds(t: usize, w: f64) -> f64 {
         let unnoticed = 0.5f64.powi(t as i32);
         unnoticed * w / (1.0 - unnoticed * (1.0 - w))
@@ -221,9 +224,8 @@ mod tests {
         }
     }
 
-    /// As many batches as one likes, one after another: the best that can be done with k more of
-    /// them, by the best that can be done with k − 1. It comes up to the formula, and never above
-    /// it.
+    /// Computes the best success probability with k more batches from that with k − 1. It converges
+    /// to the formula, and never exceeds it.
     #[test]
     fn tries_in_many_batches_come_up_to_the_formula() {
         for (n, bucket) in [(2usize, 2usize), (5, 2), (40, 2), (7, 3), (40, 3), (100, 4)] {
@@ -263,20 +265,20 @@ mod tests {
         }
     }
 
-    /// Two anchored triples, buckets of two, an adversary that tries everything: by listing what
-    /// can happen.
+    /// Enumerates all cases of two anchored triples in buckets of two, with an adversary that tries
+    /// everything.
     #[test]
     fn a_small_case_by_hand() {
-        // One of each is tried (1/4), and the two meet in one of the two possible orders; if not,
-        // again.
+        // The adversary tries one of each kind (1/4), and the two meet in one of the two possible
+        // orders; if not, it tries again.
         let close = |p: f64| (log2_failure_anchored(2, 2) - p.log2()).abs() < 1e-12;
         assert!(close(0.125 + 0.125 / 7.0) && close(1.0 / 7.0));
-        // Both free ones are tried and all survive: as good in a single batch, 2^-3 · 1, and no
-        // better in more.
+        // It tries both shuffled triples, and all attempts survive: in a single batch this is as
+        // good, 2^-3 · 1, and in more batches no better.
         assert!(log2_failure_anchored(2, 2) > -3.0);
     }
 
-    /// For B = 3, 4, 5 at ρ = 40.
+    /// The known values for B = 3, 4, 5 at ρ = 40.
     const KNOWN_ANCHORED: [usize; 3] = [331_590, 3_386, 346];
 
     #[test]
@@ -311,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Small batches have no anchors; all others have.
+    /// Small batches have no anchors; all others do.
     #[test]
     fn anchors_are_used_in_large_batches() {
         for (n, anchored) in

@@ -23,22 +23,23 @@ use crate::{
     threads,
 };
 
-/// What the parties of a session have agreed on.
+/// The parameters on which the parties of a session agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Statistical security ρ, in bits.
+    /// The statistical security parameter ρ, in bits.
     pub rho: u32,
-    /// The party that evaluates what the others garble; its lsb(Δ) differs.
+    /// The party that evaluates what the others garble. The last bit of its Δ differs.
     pub evaluator: PartyId,
-    /// Makes the correlated OTs.
+    /// The extension that makes the correlated OTs.
     pub ot_extension: OtExtension,
 }
 
 /// One party's open session: its Δ, and correlated OT with every peer on every lane.
 ///
-/// Channels are passed in as `lanes[l][p]`: lane l's channel to the peer with index p, peers in
-/// ascending order. Every method is run by all parties at the same time with the same numbers.
-/// After an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
+/// Channels are passed as `lanes[l][p]`: lane l's channel to the peer with index p, peers in
+/// ascending order. All parties must call every method at the same time with the same numbers.
+/// After an error the session must be dropped, which wipes it: Δ and everything that depends on it
+/// are dead.
 ///
 /// Paper: WRK17, Fig. 1 | F_Pre, which F_prep is for two parties
 pub struct Preprocessor {
@@ -46,11 +47,11 @@ pub struct Preprocessor {
     delta: Delta,
     rho: u32,
     lanes: Vec<LeakyAndGenerator>,
-    /// Leaky triples in a chunk.
+    /// The number of leaky triples in a chunk.
     chunk: usize,
     prg: Prg,
     batches: u64,
-    /// Kept between batches: the first touch of new memory is slow.
+    /// Kept between batches, because the first use of new memory is slow.
     laand: LaAndWorkspace,
     buckets: combine::Scratch,
 }
@@ -58,14 +59,14 @@ pub struct Preprocessor {
 impl Preprocessor {
     /// Chooses Δ and runs the set-up of correlated OT with every peer.
     ///
-    /// lsb(Δ) is 1 for every party but the evaluator, whose is n mod 2: leaky ANDs need the sum of
-    /// all to be 1, garbling needs the garblers' to be 1.
+    /// lsb(Δ) is 1 for every party but the evaluator, whose lsb(Δ) is n mod 2: leaky ANDs need the
+    /// sum of all to be 1, and garbling needs each garbler's to be 1.
     ///
     /// Paper: WRK17, Fig. 1, init | Δ
     ///
     /// # Errors
-    /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when a
-    /// peer is gone; `Internal` when the operating system gives no randomness.
+    /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` if a
+    /// connection is lost; `Internal` if the operating system gives no randomness.
     pub fn set_up(lanes: &mut [Vec<Channel>], session: &SessionId, config: Config) -> Result<Self> {
         let Config { rho, evaluator, ot_extension } = config;
         let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
@@ -76,7 +77,8 @@ impl Preprocessor {
             .ok_or_else(|| Error::InvalidInput("a session needs a peer and a lane".into()))?;
         let (me, parties) = (first[0].me(), first.len() + 1);
         let delta = Delta::new(prg.block().with_lsb(lsb_of_delta(me, evaluator, parties)));
-        // One set of verdicts for all peers: those in league may not collect them side by side.
+        // All peers share one set of verdicts, so that colluding peers cannot collect verdicts in
+        // parallel.
         let key = GlobalKey::new(delta.clone());
         let of_peers =
             setup::with_all(first, session.as_bytes(), &key, count, ot_extension, &mut prg)?;
@@ -110,25 +112,25 @@ impl Preprocessor {
         Ok(open)
     }
 
-    /// This party's global key.
+    /// Returns this party's global key.
     pub fn delta(&self) -> &Delta {
         &self.delta
     }
 
-    /// This party's generator of randomness.
+    /// Returns this party's generator of randomness.
     pub fn prg(&mut self) -> &mut Prg {
         &mut self.prg
     }
 
-    /// Random bits known to one party each and authenticated towards all others: `counts[i]` of
-    /// party i. Returns this party's bits, and the keys for each peer's.
+    /// Draws random bits, each known to one party and authenticated towards all others: `counts[i]`
+    /// bits of party i. Returns this party's bits, and the keys for each peer's bits.
     ///
     /// Paper: WRK17, Fig. 1, random | authenticated bits of one party, shares of both
     ///
     /// Paper: YWZ20, Fig. 1 | F_prep: aBit, aShare, aAND
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
+    /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost.
     pub fn bits(
         &mut self,
         lanes: &mut [Vec<Channel>],
@@ -140,8 +142,8 @@ impl Preprocessor {
         Ok((AuthBits { bits: std::mem::take(bits), macs }, keys))
     }
 
-    /// The same, with MACs and keys in the memory of old shares: as many MACs as this party has
-    /// bits, as many keys as the peer has.
+    /// Does the work of [`bits`](Preprocessor::bits), with MACs and keys in the memory of old
+    /// shares: as many MACs as this party has bits, as many keys as the peer has.
     fn draw(
         &mut self,
         lanes: &mut [Vec<Channel>],
@@ -157,7 +159,7 @@ impl Preprocessor {
             resize_for_overwrite(macs, mine);
             resize_for_overwrite(keys, theirs);
         }
-        // A part for each lane, as long as there is more than a draw for it.
+        // One part per lane, as long as each lane has more than one draw.
         let most = counts.iter().copied().max().unwrap_or(0);
         let size = most.div_ceil(lanes.len().min(most.div_ceil(MAX_DRAW)).max(1));
         let parts = DrawPart::split(&mut memory, lanes.len(), size);
@@ -171,7 +173,7 @@ impl Preprocessor {
         Ok(memory)
     }
 
-    /// `n` authenticated shares of random bits that nobody knows.
+    /// Draws `n` authenticated shares of random bits that nobody knows.
     ///
     /// Paper: WRK17, Fig. 1, random
     ///
@@ -183,7 +185,8 @@ impl Preprocessor {
         self.shares_in(lanes, n, AuthShares::default())
     }
 
-    /// The same in the memory of shares that are used up, which spares it the first touch.
+    /// Like [`shares`](Preprocessor::shares), but reuses the memory of used shares, which avoids
+    /// the cost of new memory.
     ///
     /// # Errors
     /// As [`bits`](Preprocessor::bits).
@@ -197,7 +200,7 @@ impl Preprocessor {
         self.draw(lanes, &vec![n; parties], memory)
     }
 
-    /// The batches in which `n` triples are made.
+    /// Returns the batches in which `n` triples are made.
     pub fn plan(&self, n: usize) -> Vec<bucketing::Batch> {
         bucketing::plan(n, self.rho, self.lanes[0].peers())
     }
@@ -209,7 +212,7 @@ impl Preprocessor {
     /// Paper: YWZ20, Fig. 1
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails; `Transport` when a peer is gone.
+    /// `PeerMisbehaved` if a check fails; `Transport` if a connection is lost.
     pub fn triples(
         &mut self,
         lanes: &mut [Vec<Channel>],
@@ -218,20 +221,20 @@ impl Preprocessor {
         self.make(lanes, batch, None, None)
     }
 
-    /// The batches in which `n` triples on given y are made.
+    /// Returns the batches in which `n` triples on given y are made.
     pub fn plan_on(&self, n: usize) -> Vec<bucketing::Batch> {
         bucketing::plan_anchored(n, self.rho, self.lanes[0].peers())
     }
 
-    /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples whose y are
-    /// the shares `b`, as many as the batch has triples; they come back as part of them. Shares
-    /// of zero fill a batch up. The products are added to the shares `onto`, if there are such, as
-    /// many again: c ⊕ `onto` comes back in their memory.
+    /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples whose y are the shares `b`,
+    /// one for each triple of the batch; the caller fills them up with shares of zero. They are
+    /// returned as part of the triples. If shares `onto` are given, one for each triple, the
+    /// products are added to them: c ⊕ `onto` is returned in their memory.
     ///
     /// Paper: WRK17, Fig. 1, AND
     ///
     /// # Errors
-    /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` or `onto` does not fit the
+    /// As [`triples`](Preprocessor::triples); `InvalidInput` if `b` or `onto` does not fit the
     /// batch.
     pub fn triples_on(
         &mut self,
@@ -247,9 +250,9 @@ impl Preprocessor {
         self.make(lanes, batch, Some(b), onto)
     }
 
-    /// Takes back triples that are used up: the next batch is written over them, which spares it
-    /// the first touch of its memory. Only worth a call where batches come one after another; the
-    /// last ones given back are kept.
+    /// Takes back used triples. The next batch overwrites them, which avoids the cost of new
+    /// memory. This is worth a call only if batches follow one another; only the triples given back
+    /// last are kept.
     pub fn recycle(&mut self, triples: Triples) {
         self.buckets.recycle(triples);
     }
@@ -292,7 +295,7 @@ struct DrawPart<'a> {
 }
 
 impl<'a> DrawPart<'a> {
-    /// Parts of at most `size` bits of each party.
+    /// Splits shares into parts of at most `size` bits of each party.
     fn split(
         AuthShares { bits, towards }: &'a mut AuthShares,
         parts: usize,

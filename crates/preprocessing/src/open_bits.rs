@@ -9,28 +9,28 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{AuthShares, PeerIndex, Share};
 
-/// Collects shares to be opened: this party's bits and, for the check, the MACs of this party's
-/// bits and the keys of the peers' bits.
+/// Collects shares to be opened: this party's bits and, for the check, the MACs on this party's
+/// bits and the keys for the peers' bits.
 ///
-/// This is the amortised opening of YWZ20 App. A.3: bits, then one digest of all their MACs, to
-/// every peer the one under its Δ. The receiver hashes K ⊕ x·Δ for the bits x it was sent.
+/// This is the amortised opening of YWZ20 App. A.3: bits, then one digest of all their MACs for
+/// each peer, under that peer's Δ. The receiver hashes K ⊕ x·Δ for the bits x that it received.
 pub struct ShareOpening {
     own: BitVec,
     /// One entry per peer.
     proofs: Vec<Proof>,
 }
 
-/// What ties an opening to one peer.
+/// The part of an opening for one peer.
 struct Proof {
-    /// Of this party's bits' MACs.
+    /// The digest of the MACs on this party's bits.
     digest: BlockHasher,
-    /// Those that are not in the digest yet.
+    /// The MACs that are not in the digest yet.
     macs: Zeroizing<Vec<Block>>,
-    /// For the peer's bits.
+    /// The keys for the peer's bits.
     keys: Zeroizing<Vec<Block>>,
 }
 
-/// MACs that are hashed at a time.
+/// The number of MACs hashed at a time.
 const HASHED: usize = 2048;
 
 impl Proof {
@@ -57,7 +57,7 @@ impl Proof {
         }
     }
 
-    /// The same with sums of two rows.
+    /// Adds sums of two rows in the same way.
     fn extend_sums(&mut self, [mut x, mut y]: [&[Block]; 2], keys: [&[Block]; 2]) {
         let sums = |out: &mut Vec<Block>, [x, y]: [&[Block]; 2]| {
             let start = out.len();
@@ -76,7 +76,7 @@ impl Proof {
         }
     }
 
-    /// The digest, and the keys.
+    /// Returns the digest and the keys.
     fn finish(self) -> ([u8; 32], Zeroizing<Vec<Block>>) {
         let Proof { mut digest, macs, keys } = self;
         digest.update(&macs);
@@ -84,7 +84,7 @@ impl Proof {
     }
 }
 
-/// The names of one kind of opening: of its message and its check.
+/// The labels of one kind of opening: its message and its check.
 pub struct OpeningLabels {
     /// The message.
     pub kind: Message,
@@ -93,24 +93,24 @@ pub struct OpeningLabels {
 }
 
 impl ShareOpening {
-    /// An opening of nothing yet, among this party and `peers` others.
+    /// Creates an empty opening among this party and `peers` others.
     pub fn new(peers: usize) -> Self {
         ShareOpening::with_capacity(0, peers)
     }
 
-    /// The same, with room for `n` shares.
+    /// Creates an empty opening with room for `n` shares.
     pub fn with_capacity(n: usize, peers: usize) -> Self {
         let proofs = (0..peers).map(|_| Proof::with_capacity(n)).collect();
         ShareOpening { own: BitVec::with_capacity(n), proofs }
     }
 
-    /// Adds this party's bit of a share; MAC and key towards each peer follow by
-    /// [`push_towards`](ShareOpening::push_towards).
+    /// Adds this party's bit of a share. [`push_towards`](ShareOpening::push_towards) adds MAC and
+    /// key towards each peer.
     pub fn push_bit(&mut self, bit: bool) {
         self.push_bits(u64::from(bit), 1);
     }
 
-    /// The same for `n` shares, the lowest bits of a word that has no others.
+    /// Adds the bits of `n` shares, the lowest bits of a word; its other bits must be zero.
     ///
     /// # Panics
     /// As [`BitVec::push_word`].
@@ -118,12 +118,12 @@ impl ShareOpening {
         self.own.push_word(bits, n);
     }
 
-    /// Adds MAC and key with `peer` of the share that was pushed last.
+    /// Adds MAC and key with `peer` of the last share pushed.
     pub fn push_towards(&mut self, peer: PeerIndex, mac: Mac, key: Key) {
         self.extend_towards(peer, std::iter::once([mac.0, key.0]));
     }
 
-    /// The same for the shares that were pushed last, in their order: of each MAC and key.
+    /// Adds MACs and keys with `peer` of the last shares pushed, in their order.
     pub fn extend_towards(&mut self, peer: PeerIndex, auths: impl Iterator<Item = [Block; 2]>) {
         self.proofs[peer.get()].extend(auths);
     }
@@ -134,10 +134,10 @@ impl ShareOpening {
         self.proofs[0].extend(std::iter::once([share.mac.0, share.key.0]));
     }
 
-    /// Adds the sums x ⊕ y of shares of two lists, the same entries of both.
+    /// Adds the sums x ⊕ y of shares of two lists, for the same range of both.
     ///
     /// # Panics
-    /// If a list has no such entries, or shares with fewer peers than the opening.
+    /// If a list lacks such entries, or has shares with fewer peers than the opening.
     pub fn push_sums(&mut self, [x, y]: [&AuthShares; 2], range: Range<usize>) {
         let (mut sums, mut more) = (x.bits.slice(range.clone()), y.bits.slice(range.clone()));
         sums.xor_assign(&more);
@@ -153,10 +153,10 @@ impl ShareOpening {
         }
     }
 
-    /// Sends this party's bits, to each peer with the digest of their MACs under its Δ.
+    /// Sends this party's bits to each peer, with the digest of their MACs under its Δ.
     ///
     /// # Errors
-    /// `Transport` when a peer is gone.
+    /// `Transport` if a connection is lost.
     pub fn send(self, channels: &mut [Channel], labels: &OpeningLabels) -> Result<AwaitedOpening> {
         let bits = self.own.to_bytes();
         let mut awaited = AwaitedOpening { own: self.own, keys: Vec::new() };
@@ -170,7 +170,7 @@ impl ShareOpening {
     }
 }
 
-/// An opening of which the peers' parts are awaited.
+/// An opening for which the peers' parts are awaited.
 pub struct AwaitedOpening {
     own: BitVec,
     /// One list per peer.
@@ -183,8 +183,8 @@ impl AwaitedOpening {
     /// Check: products | `Beaver MAC` over every opened bit | lies in openings | 2^-127
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it
-    /// is gone.
+    /// `PeerMisbehaved` if the digest of a peer's MACs is wrong; `Transport` if a connection is
+    /// lost.
     pub fn receive(
         self,
         channels: &mut [Channel],
@@ -204,14 +204,14 @@ impl AwaitedOpening {
     }
 }
 
-/// The digest of MACs that replaces them when many bits are opened at once.
+/// Returns the digest that replaces MACs when many bits are opened at once.
 pub fn digest_of(macs: &[Block]) -> [u8; 32] {
     let mut hasher = digest();
     hasher.update(macs);
     hasher.finish()
 }
 
-/// The start of [`digest_of`], for MACs that come in pieces.
+/// Starts the hash of [`digest_of`], for MACs that arrive in pieces.
 pub(crate) fn digest() -> BlockHasher {
     BlockHasher::new("symbolon opening 1")
 }

@@ -2,30 +2,30 @@
 
 use symbolon_transport::PartyId;
 
-/// The index of a peer among a party's peers, which are in ascending order of their party numbers
-/// everywhere. Not the peer's [`PartyId`].
+/// The index of a peer among a party's peers, which are always in ascending order of their party
+/// numbers. This is not the peer's [`PartyId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerIndex(usize);
 
 impl PeerIndex {
-    /// The index of party `peer` among the peers of party `me`.
+    /// Returns the index of party `peer` among the peers of party `me`.
     pub fn of(peer: impl Into<PartyId>, me: impl Into<PartyId>) -> PeerIndex {
         let (peer, me) = (peer.into(), me.into());
         PeerIndex(usize::from(peer) - usize::from(peer > me))
     }
 
-    /// The indices of `peers` peers.
+    /// Returns the indices of `peers` peers.
     pub fn all(peers: usize) -> impl Iterator<Item = PeerIndex> {
         (0..peers).map(PeerIndex)
     }
 
-    /// The index in arrays with one entry per peer.
+    /// Returns the index in arrays with one entry per peer.
     pub fn get(self) -> usize {
         self.0
     }
 }
 
-/// The parties other than `me`, in order.
+/// Returns the parties other than `me`, in order.
 pub fn peers_of(me: impl Into<PartyId>, parties: usize) -> impl Iterator<Item = PartyId> {
     let me = me.into();
     PartyId::all(parties).filter(move |&party| party != me)

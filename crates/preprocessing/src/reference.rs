@@ -1,5 +1,5 @@
-//! LaAND and aAND in plain lines, for all parties at once and without messages: what the fused
-//! versions in [`crate::laand`] and [`crate::aand::combine`] are tested against.
+//! LaAND and aAND in straightforward form, for all parties at once and without messages. The fused
+//! versions in [`crate::laand`] and [`crate::aand::combine`] are tested against them.
 
 use std::ops::BitXor;
 
@@ -36,7 +36,8 @@ pub(crate) fn xor(a: &Shared, b: &Shared) -> Shared {
     a.iter().zip(b).map(|(a, b)| a ^ b).collect()
 }
 
-/// The share of x ⊕ `constant`: party 0 flips its bit, and the others change their keys for it.
+/// Returns the share of x ⊕ `constant`: party 0 flips its bit, and the others change their keys for
+/// it.
 fn xor_constant(mut x: Shared, constant: bool, deltas: &[Block]) -> Shared {
     x[0].bit ^= constant;
     for i in 1..x.len() {
@@ -45,7 +46,7 @@ fn xor_constant(mut x: Shared, constant: bool, deltas: &[Block]) -> Shared {
     x
 }
 
-/// The value of a share, every MAC of which must be right.
+/// Returns the value of a share; asserts that every MAC is right.
 pub(crate) fn open(x: &Shared, deltas: &[Block]) -> bool {
     for (i, j) in pairs(x.len()) {
         assert_eq!(x[i].macs[j], x[j].keys[i] ^ deltas[j].select(x[i].bit), "M_{j}[x^{i}]");
@@ -57,11 +58,11 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |i| (0..n).filter(move |&j| j != i).map(move |j| (i, j)))
 }
 
-/// What comes out of [`laand`].
+/// The result of [`laand`].
 pub(crate) struct LeakyAnd {
     /// S_i of each party.
     pub s: Vec<Block>,
-    /// x ∧ y.
+    /// The share of x ∧ y.
     pub z: Shared,
 }
 

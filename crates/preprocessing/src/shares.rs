@@ -1,11 +1,11 @@
 //! Authenticated bits and authenticated shares among n parties, in flat arrays.
 //!
-//! A bit x known to party i is *authenticated* towards j when i holds a MAC M and j a key K with
-//! M = K ⊕ x·Δ_j. A *share* of a bit λ that nobody knows is one such bit per party, authenticated
-//! towards all others: λ = ⊕_i λ^i. Of it a party holds its own bit and, for every peer, the MAC on
-//! this party's bit under the peer's Δ and the key for the peer's bit.
+//! A bit x known to party i is *authenticated* towards j if i holds a MAC M and j a key K with M =
+//! K ⊕ x·Δ_j. A *share* of a bit λ that nobody knows consists of one such bit per party,
+//! authenticated towards all others: λ = ⊕_i λ^i. Each party holds its own bit and, for every peer,
+//! the MAC on its bit under the peer's Δ and the key for the peer's bit.
 //!
-//! Peers are in ascending order of their party numbers everywhere.
+//! Peers are always in ascending order of their party numbers.
 
 use std::ops::Range;
 
@@ -16,8 +16,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::PeerIndex;
 
-/// The last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, garbling needs the
-/// garblers' to be 1: so it is 1 for every party but the evaluator, whose is n mod 2.
+/// Returns the last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, and garbling needs
+/// each garbler's to be 1, so it is 1 for every party but the evaluator, whose bit is n mod 2.
 pub(crate) fn lsb_of_delta(party: PartyId, evaluator: PartyId, parties: usize) -> bool {
     party != evaluator || parties % 2 == 1
 }
@@ -31,7 +31,7 @@ pub struct AuthBits {
     pub macs: Vec<Vec<Block>>,
 }
 
-/// What ties a party's shares to one peer: entry k of each array belongs to share k.
+/// MACs and keys of a party's shares with one peer: entry k of each array belongs to share k.
 #[derive(Clone, Default, Zeroize)]
 pub struct PeerAuth {
     /// The MACs on this party's bits, under the peer's Δ.
@@ -50,14 +50,14 @@ pub struct AuthShares {
 }
 
 impl AuthShares {
-    /// `n` shares of zero among this party and `peers` others, to be filled.
+    /// Returns `n` shares of zero among this party and `peers` others, to be filled.
     pub fn zeros(n: usize, peers: usize) -> Self {
         let towards = || PeerAuth { macs: zeroed_vec(n), keys: zeroed_vec(n) };
         AuthShares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
     }
 
-    /// Makes room for `n` shares among this party and `peers` others, in the memory that is there
-    /// if it is enough. Bits are zero; MACs and keys are to be overwritten.
+    /// Makes room for `n` shares among this party and `peers` others, and reuses the existing
+    /// memory if it suffices. Bits are zero; MACs and keys must be overwritten.
     pub fn make_room(&mut self, n: usize, peers: usize) {
         self.bits.zeroize();
         self.bits = BitVec::zeros(n);
@@ -68,7 +68,7 @@ impl AuthShares {
         }
     }
 
-    /// Makes MACs and keys zero from share `first` on.
+    /// Zeroes MACs and keys from share `first` on.
     pub fn clear_auths(&mut self, first: usize) {
         for PeerAuth { macs, keys } in &mut self.towards {
             macs[first..].fill(Block::ZERO);
@@ -76,7 +76,7 @@ impl AuthShares {
         }
     }
 
-    /// Adds shares of zero until there are `n`.
+    /// Appends shares of zero until there are `n`.
     pub fn fill_up(&mut self, n: usize) {
         self.bits.extend_from(&BitVec::zeros(n - self.len()));
         for PeerAuth { macs, keys } in &mut self.towards {
@@ -85,23 +85,23 @@ impl AuthShares {
         }
     }
 
-    /// How many shares there are.
+    /// Returns the number of shares.
     pub fn len(&self) -> usize {
         self.bits.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no shares.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Share number `k` towards `peer`.
+    /// Returns share number `k` towards `peer`.
     pub fn pair(&self, k: usize, peer: PeerIndex) -> Share {
         let PeerAuth { macs, keys } = &self.towards[peer.get()];
         Share { bit: self.bits.get(k), mac: Mac(macs[k]), key: Key(keys[k]) }
     }
 
-    /// The shares of `range`, copied.
+    /// Returns a copy of the shares in `range`.
     pub fn slice(&self, range: Range<usize>) -> AuthShares {
         let towards = self.towards.iter().map(|towards| PeerAuth {
             macs: towards.macs[range.clone()].to_vec(),
@@ -111,10 +111,9 @@ impl AuthShares {
     }
 }
 
-/// Gives a list this length, in the memory that is there if it is enough. What it holds is to be
-/// overwritten.
+/// Resizes a list, and reuses the existing memory if it suffices. The content must be overwritten.
 pub(crate) fn resize_for_overwrite(blocks: &mut Vec<Block>, n: usize) {
-    // New memory comes zeroed.
+    // New memory is zeroed.
     if blocks.capacity() < n {
         blocks.zeroize();
         *blocks = zeroed_vec(n);
@@ -122,7 +121,7 @@ pub(crate) fn resize_for_overwrite(blocks: &mut Vec<Block>, n: usize) {
     blocks.resize(n, Block::ZERO);
 }
 
-/// One party's part of one authenticated share, as far as one peer is concerned.
+/// One party's part of one authenticated share, with one peer.
 #[derive(Clone, Copy, Default)]
 pub struct Share {
     /// This party's bit.
@@ -134,7 +133,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// The share of `bit·λ` for a public `bit`.
+    /// Returns the share of `bit·λ` for a public `bit`.
     pub fn times(self, bit: bool) -> Share {
         Share { bit: self.bit & bit, mac: self.mac.select(bit), key: self.key.select(bit) }
     }
@@ -166,12 +165,12 @@ pub struct Triples {
 }
 
 impl Triples {
-    /// How many triples there are.
+    /// Returns the number of triples.
     pub fn len(&self) -> usize {
         self.a.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no triples.
     pub fn is_empty(&self) -> bool {
         self.a.is_empty()
     }
@@ -183,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// Both parties' parts of a share of a random bit under these Δ, from a dealer.
+    /// Returns both parties' parts of a share of a random bit under these Δ, as a dealer would.
     fn deal(deltas: [Block; 2], prg: &mut Prg) -> [Share; 2] {
         let (bits, keys) = ([prg.bool(), prg.bool()], [prg.block(), prg.block()].map(Key));
         [0, 1].map(|me| Share {

@@ -1,15 +1,15 @@
-//! Work on several threads at once.
+//! Runs work on several threads at once.
 
 use std::thread;
 
 use symbolon_primitives::stack;
 use symbolon_transport::{Error, Result};
 
-/// Does `work` on each part, the first on this thread and every other on one of its own. The
-/// results, in their order.
+/// Applies `work` to each part, to the first on this thread and to every other on its own thread.
+/// Returns the results in order.
 ///
 /// # Errors
-/// `Internal` when a thread panicked, once all have ended.
+/// `Internal` if a thread panicked, after all have ended.
 pub(crate) fn each<P: Send, R: Send>(
     parts: impl IntoIterator<Item = P>,
     work: impl Fn(P) -> R + Sync,
@@ -21,15 +21,15 @@ pub(crate) fn each<P: Send, R: Send>(
         let others: Vec<_> =
             parts.map(|part| scope.spawn(move || stack::wiped(|| work(part)))).collect();
         let first = work(first);
-        // All are joined before any of them is looked at.
+        // All threads are joined before any result is examined.
         let others: Vec<_> = others.into_iter().map(|other| other.join()).collect();
         let panicked = |_| Error::internal("a lane's thread panicked");
         std::iter::once(Ok(first)).chain(others).map(|done| done.map_err(panicked)).collect()
     })
 }
 
-/// The first error, but a failed check before any other: it says more than the broken channel that
-/// follows from it.
+/// Returns the first error, but prefers a failed check: it says more than the broken connection
+/// that follows from it.
 pub(crate) fn first_failure(ended: Vec<Result<()>>) -> Result<()> {
     let mut failed = ended.into_iter().filter_map(Result::err);
     let Some(first) = failed.next() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! What the dealer deals, what it costs, and what becomes of it when somebody lies or dies.
+//! What the dealer deals, what it costs, and what happens when somebody lies or dies.
 #![allow(missing_docs)]
 
 mod dealing;
@@ -18,7 +18,7 @@ fn clients(channels: Vec<Channel>) -> Vec<Client> {
     channels.into_iter().map(Client::from).collect()
 }
 
-/// Deals what `asked` says and returns what everybody has.
+/// Deals what `asked` says and returns what every party received.
 fn deal(asked: &Request) -> Vec<Dealt> {
     let (parties, dealer) = slots(asked.parties() as u16);
     let (dealt, summary) = with_dealer(
@@ -32,7 +32,7 @@ fn deal(asked: &Request) -> Vec<Dealt> {
 
 #[test]
 fn everything_dealt_is_authenticated_and_every_product_is_right() {
-    // More than a chunk, of inputs too; a chunk and nothing more; none at all; few among many.
+    // More than a chunk, also of inputs; exactly one chunk; nothing; few among many parties.
     let cases: [(u64, &[u64]); 6] = [
         (20_000, &[40_000, 70]),
         (8192, &[0, 64]),
@@ -58,7 +58,7 @@ fn last_bits_of_the_deltas_follow_the_rule() {
             for (party, lsb) in (0..).zip(&lsbs) {
                 assert_eq!(*lsb, party != evaluator || parties % 2 == 1);
             }
-            // What leaky ANDs need.
+            // Leaky ANDs need this.
             assert!(lsbs.iter().fold(false, |sum, lsb| sum ^ lsb));
         }
     }
@@ -91,7 +91,7 @@ fn bits_are_balanced() {
                 *ones += count(&shares.bits);
             }
         }
-        // Standard deviation 71: seven of them on either side.
+        // The standard deviation is 71; this allows seven of them on either side.
         assert!(ones.iter().all(|ones| ones.abs_diff(10_000) < 500), "{ones:?}");
     }
 }
@@ -127,7 +127,7 @@ fn bytes_are_exactly_those_of_the_formula() {
             assert_eq!(asked.bytes_from_party(), 8 + 64 + 8 + 8 * inputs.len() as u64 + 8);
         }
     }
-    // Spelt out: two parties, two chunks of gates, one of inputs.
+    // Written out: two parties, two chunks of gates, one of inputs.
     let asked = request(&[100, 50], 10_000);
     assert_eq!(asked.bytes_to_party(1.into()), 24 + (16 * 50 + 8) + (64 * 10_000 + 2 * 32));
     let c_bits = (8 + 1024) + (8 + (10_000 - 8192) / 8);
@@ -205,7 +205,8 @@ fn a_request_that_makes_no_sense_is_not_sent() {
     }
 }
 
-/// Party 1 of two sends something else than its request; returns the dealer's error and party 0's.
+/// Lets party 1 of two send something other than its request; returns the dealer's error and party
+/// 0's.
 fn bent_request(kind: &'static str, adversary: fn(&mut Vec<u8>)) -> [Error; 2] {
     let asked = request(&[5, 6], 100);
     let (mut parties, dealer) = slots(2);
@@ -290,7 +291,7 @@ fn a_party_that_dies_or_is_silent_ends_it_for_all() {
     }
 }
 
-/// What the parties end in when the dealer's channel to party 0 is bent.
+/// Returns the error of the parties when the dealer's messages to party 0 are changed.
 fn bent_dealer(adversary: FnAdversary) -> Error {
     let asked = request(&[40_000, 6], 20_001);
     let (mut parties, mut dealer) = slots(2);
@@ -338,7 +339,7 @@ fn what_the_dealer_garbles_is_noticed() {
         let error = bent_dealer(FnAdversary::new().on_message(kind, index, |_| Action::Close));
         assert_eq!(error, Error::transport(DEALER, TransportReason::Closed), "{kind}");
         let error = bent_dealer(FnAdversary::new().on_message(kind, index, |_| Action::Stall));
-        // The other party may end the session first, when it has waited long enough.
+        // The other party may end the session first, once it has waited long enough.
         assert!(matches!(error, Error::Transport { party: Some(DEALER), .. }), "{kind}: {error}");
     }
     let padded = mesh::nth_message("dealer: c bits", 2, |bytes| *bytes.last_mut().unwrap() |= 0x80);
@@ -350,7 +351,7 @@ fn what_the_dealer_garbles_is_noticed() {
 
 #[test]
 fn what_the_dealer_holds_does_not_follow_the_count() {
-    // 32 MiB for each party, of which they take nothing.
+    // 32 MiB for each party, which the parties do not read.
     let asked = request(&[0, 0], 1 << 19);
     let (parties, mut dealer) = slots(2);
     let meters: Vec<_> = dealer.iter().map(|channel| channel.meter().clone()).collect();
@@ -384,7 +385,7 @@ fn what_the_dealer_holds_does_not_follow_the_count() {
 
 #[test]
 fn a_party_may_run_ahead_of_another() {
-    // Party 0 takes nothing before party 1 has taken all it can get.
+    // Party 0 reads nothing before party 1 has received everything it can get.
     let asked = request(&[0, 0], 1 << 17);
     let (parties, dealer) = slots(2);
     let taken = Counter::default();
@@ -414,7 +415,8 @@ fn a_party_may_run_ahead_of_another() {
 /// Cheat: dealer | gate MACs | one wrong bit | the MAC no longer fits | always
 #[test]
 fn a_dealer_that_lies_breaks_a_mac() {
-    // The parties cannot tell; this is what their checks find later on, and blame each other for.
+    // The parties cannot tell. Their checks find the lie later on, and they blame each other for
+    // it.
     let asked = request(&[8, 8], 64);
     let (parties, mut dealer) = slots(2);
     dealer[0]

@@ -1,4 +1,4 @@
-//! Who gets a slot at the dealer, and who keeps nobody else from one.
+//! Who gets a slot at the dealer, and who cannot keep others from one.
 #![allow(missing_docs)]
 
 mod dealing;
@@ -27,10 +27,10 @@ const LIMITS: ServerLimits = ServerLimits {
     rate: MIN_RATE,
 };
 
-/// For sessions of which a party may not come.
+/// A short wait, for sessions in which a party may not arrive.
 const SOON: Duration = Duration::from_millis(300);
 
-/// A server, and what it says.
+/// A server, and its events.
 struct TestServer {
     server: DealerServer,
     events: Arc<Mutex<Vec<Event>>>,
@@ -42,7 +42,7 @@ fn key(number: u8) -> Fingerprint {
     Fingerprint([number; 32])
 }
 
-/// A session of this name among the holders of these keys.
+/// Returns a request for a session with this name among the holders of these keys.
 fn session(name: u8, keys: &[u8], and_gates: u64) -> Request {
     let keys: Vec<Fingerprint> = keys.iter().map(|number| key(*number)).collect();
     let inputs: Vec<u64> = (0..keys.len() as u64).map(|party| 10 + party).collect();
@@ -58,19 +58,19 @@ impl TestServer {
         TestServer { server, events }
     }
 
-    /// A client that proved this key; what becomes of its channel is the caller's business.
+    /// Admits a client that proved this key; the caller handles its channel.
     fn enter(&self, party: u16, key: Fingerprint) -> Channel {
         self.enter_from(None, party, key)
     }
 
-    /// The same from an address.
+    /// Admits such a client from an address.
     fn enter_from(&self, address: Option<IpAddr>, party: u16, key: Fingerprint) -> Channel {
         let (near, far) = slot(party);
         self.server.admit(Client { channel: far, key: Some(key), address });
         near
     }
 
-    /// The holder of a slot's own key, from an address; it is there when this returns.
+    /// Admits the holder of a slot's key, from an address; the client is waiting when this returns.
     fn admitted_from(&self, address: &str, asked: &Request, party: u16) -> Joined {
         let key = asked.keys[usize::from(party)];
         let come = || {
@@ -81,31 +81,31 @@ impl TestServer {
         settle(vec![come(), come()])
     }
 
-    /// A client with this key that asks for the slot and takes all it is dealt.
+    /// Starts a client with this key that requests the slot and takes everything it is dealt.
     fn come(&self, asked: &Request, party: u16, key: Fingerprint) -> Joined {
         let (channel, asked) =
             (self.enter(party, key), Request { party: party.into(), ..asked.clone() });
         thread::spawn(move || finish(DealerClient::new(channel, asked)?))
     }
 
-    /// The holder of the slot's own key.
+    /// Starts a client with the slot's own key.
     fn join(&self, asked: &Request, party: u16) -> Joined {
         self.come(asked, party, asked.keys[usize::from(party)])
     }
 
-    /// All parties of a session come, and are dealt to.
+    /// Runs all parties of a session until they are dealt to.
     fn serve(&self, asked: &Request) {
         let parties: Vec<_> =
             (0..asked.parties() as u16).map(|party| self.join(asked, party)).collect();
         deserve(parties, asked);
     }
 
-    /// The same, and it is there when this returns.
+    /// Starts a client with the slot's own key, which is waiting when this returns.
     fn admitted(&self, asked: &Request, party: u16) -> Joined {
         settle(vec![self.join(asked, party), self.join(asked, party)])
     }
 
-    /// Waits until this many clients or sessions were sent away.
+    /// Waits until this many clients or sessions were rejected.
     fn heard(&self, failures: usize) {
         let failed = || {
             let events = self.events.lock().unwrap();
@@ -116,8 +116,8 @@ impl TestServer {
         }
     }
 
-    /// As [`serve`](TestServer::serve), when there is place again: a session's place is free
-    /// shortly after its parties have all.
+    /// As [`serve`](TestServer::serve), once there is room again: a session's place becomes free
+    /// shortly after its parties have received everything.
     fn serve_soon(&self, asked: &Request) {
         for attempt in 0..200 {
             let mut asked = asked.clone();
@@ -132,7 +132,7 @@ impl TestServer {
         panic!("no place is free again");
     }
 
-    /// How many were served when all is over.
+    /// Closes the server, and returns how many sessions were served.
     fn served(self) -> usize {
         let TestServer { server, events } = self;
         server.finish();
@@ -141,7 +141,7 @@ impl TestServer {
     }
 }
 
-/// Of two clients for one slot, the one that has it.
+/// Returns which of two clients for one slot got it.
 fn settle(mut two: Vec<Joined>) -> Joined {
     loop {
         if let Some(refused) = two.iter().position(|client| client.is_finished()) {
@@ -158,7 +158,7 @@ fn deserve(parties: Vec<Joined>, asked: &Request) {
     check(&dealt, asked);
 }
 
-/// What a client that was not dealt to was told.
+/// Returns what a client that was not dealt to was told.
 #[track_caller]
 fn told(party: Joined) -> String {
     match party.join().unwrap().err().expect("it was dealt to") {
@@ -187,20 +187,20 @@ fn parties_of_many_sessions_find_each_other() {
     assert_eq!(house.served(), 8);
 }
 
-/// Who knows everything about a session but has no key in it gets no slot, ends nothing, and is
-/// told apart from those who belong there.
+/// Somebody who knows everything about a session but has none of its keys gets no slot, ends
+/// nothing, and is told apart from the parties.
 #[test]
 fn another_key_gets_no_slot_and_ends_no_session() {
     let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
     let zero = house.admitted(&asked, 0);
-    // This party's slot claimed under another key, and a session of the same name that names this
+    // This party's slot claimed with another key, and a session of the same name that names this
     // party's key instead.
     let words = told(house.come(&asked, 1, key(9)));
     assert!(words.contains("the slot of another key than its own"), "{words}");
     let words = told(house.join(&session(1, &[1, 9], 100), 1));
     assert_eq!(words, "the session names another key for this party");
-    // A client without a key gets none of those that have one.
+    // A client without a key gets no slot that belongs to a key.
     let (near, far) = slot(1);
     house.server.admit(Client::from(far));
     let bare = Request { party: 1.into(), ..asked.clone() };
@@ -220,13 +220,14 @@ fn a_slot_is_given_once_and_a_session_dealt_once() {
     assert_eq!(house.served(), 1);
 }
 
-/// Strangers who say nothing, or not all, or nonsense, as many as there may be at a time and more.
+/// Strangers who send nothing, an incomplete request, or nonsense, as many as are allowed at a time
+/// and more.
 #[test]
 fn silent_and_rude_clients_keep_nobody_out() {
     let house = TestServer::open(LIMITS);
     let mut strangers: Vec<Channel> = (0..200).map(|_| house.enter(0, key(7))).collect();
     for stranger in &mut strangers[100..150] {
-        // The ones that were sent away notice here.
+        // Rejected clients notice here.
         let _ = stranger.send("dealer request", &[1; 64]).and_then(|()| stranger.flush());
     }
     for stranger in &mut strangers[150..] {
@@ -240,8 +241,8 @@ fn silent_and_rude_clients_keep_nobody_out() {
     assert_eq!(house.served(), 1);
 }
 
-/// One key that asks for session after session, alone, gets its share and no more; it drives nobody
-/// out.
+/// One key that requests session after session alone gets its share and no more, and displaces
+/// nobody.
 #[test]
 fn one_key_does_not_fill_the_room() {
     let house = TestServer::open(ServerLimits { per_key: 3, waiting: 4, ..LIMITS });
@@ -249,7 +250,7 @@ fn one_key_does_not_fill_the_room() {
     let zero = house.admitted(&honest, 0);
     let lonely: Vec<Joined> =
         (0..5).map(|name| house.join(&session(name, &[8, 9], 1), 0)).collect();
-    // The other one that came to slot party 0, and two of these.
+    // The other client for party 0's slot, and two of these.
     house.heard(3);
     while lonely.iter().filter(|client| client.is_finished()).count() < 2 {
         thread::sleep(Duration::from_millis(1));
@@ -274,19 +275,20 @@ fn places_are_free_again_after_a_session() {
         TestServer::open(ServerLimits { per_key: 1, running: 1, join_timeout: SOON, ..LIMITS });
     for name in 0..5 {
         let asked = session(name, &[1, 2], 100);
-        // The place of the session before is free a moment after its parties have everything.
+        // The place of the previous session becomes free shortly after its parties have received
+        // everything.
         house.serve_soon(&asked);
     }
     assert_eq!(house.served(), 5);
 }
 
-/// Strangers with a fresh key for each connection displace their own, and nobody who comes from
-/// elsewhere; whatever it is that there is too little of.
+/// Strangers with a fresh key for each connection displace their own sessions, and nobody from
+/// another address, whichever limit is reached.
 /// Cheat: strangers | a dealer's slots | all slots from one address | the address with most waiting
 /// slots gives way | always
 #[test]
 fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
-    // With the slots all taken, the second party of the honest session displaces one more.
+    // With all slots taken, the second party of the honest session displaces one more.
     for (rules, displaced, words) in [
         (ServerLimits { waiting: 4, ..LIMITS }, 17, "the dealer has too many sessions waiting"),
         (ServerLimits { slots: 5, ..LIMITS }, 16, "too many parties wait at the dealer"),
@@ -304,7 +306,7 @@ fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
             house.admitted_from("203.0.113.9", &asked, 0)
         };
         let lonely: Vec<Joined> = (0..20).map(stranger).collect();
-        // Those that were sent away, and as many that came for the slot of another one.
+        // The rejected ones, and as many that came for a slot that is taken.
         house.heard(displaced + 21);
         deserve(vec![zero, house.join(&honest, 1)], &honest);
         assert_eq!(house.served(), 1);
@@ -328,7 +330,7 @@ fn when_the_slots_of_running_sessions_leave_none_newcomers_are_told() {
         };
         [begin(0), begin(1)].into_iter().map(|client| client.join().unwrap()).collect()
     });
-    // The third slot; the session's own party must not make it give way.
+    // The third slot; the session's own party must not displace it.
     let asked = session(3, &[3, 4], 100);
     let zero = house.admitted(&asked, 0);
     assert_eq!(told(house.join(&asked, 1)), "all slots at the dealer are taken");
@@ -337,7 +339,7 @@ fn when_the_slots_of_running_sessions_leave_none_newcomers_are_told() {
     assert_eq!(told(zero), "the dealer is closing");
 }
 
-/// The others are told at once, and the slots are free again.
+/// The others are told at once, and the slots become free again.
 #[test]
 fn a_client_that_hangs_up_while_it_waits_is_noticed() {
     let house = TestServer::open(ServerLimits { slots: 3, ..LIMITS });
@@ -372,12 +374,12 @@ fn a_session_waits_so_long_for_its_last_party() {
         let words = told(party);
         assert!(words.contains("within 1 s; missing: 1"), "{words}");
     }
-    // Who comes now is not kept waiting.
+    // A later client is not kept waiting.
     assert_eq!(told(house.join(&asked, 1)), "the dealer had this session before");
     assert_eq!(house.served(), 0);
 }
 
-/// A session that takes nothing of what it is dealt holds its own place, and that of nobody else.
+/// A session that takes nothing of what it is dealt keeps its own place, but no other.
 #[test]
 fn a_busy_dealer_says_so() {
     let house = TestServer::open(ServerLimits { running: 1, join_timeout: SOON, ..LIMITS });
@@ -400,8 +402,8 @@ fn a_busy_dealer_says_so() {
     assert_eq!(house.served(), 1);
 }
 
-/// Sessions that take a little of a large request now and then, never long enough apart for a
-/// time-out, are ended when they are too far behind; their places are free then.
+/// Sessions that take a little of a large request now and then, without ever causing a time-out,
+/// are ended when they are too late, and their places become free.
 ///
 /// Cheat: pairs of strangers | taking what is dealt | far too slowly | the dealer's rate | always
 #[test]

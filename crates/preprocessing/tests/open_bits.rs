@@ -20,7 +20,7 @@ fn prg(seed: u128) -> Prg {
     Prg::from_seed(Block(fresh(seed)))
 }
 
-/// Shares of random bits under the Δ of each of the parties, from a dealer.
+/// Deals shares of random bits under the Δ of each of the parties.
 fn deal(parties: usize, n: usize) -> (Vec<AuthShares>, Vec<Block>) {
     let mut prg = prg(8);
     let deltas: Vec<Block> = (0..parties).map(|_| prg.block()).collect();
@@ -40,8 +40,8 @@ fn deal(parties: usize, n: usize) -> (Vec<AuthShares>, Vec<Block>) {
     (shares, deltas)
 }
 
-/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `adversary` has had
-/// its way with their channels.
+/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `adversary` has
+/// changed their channels.
 fn open_as(
     (parties, n): (u16, usize),
     adversary: impl FnOnce(&mut [Lanes]),
@@ -86,7 +86,7 @@ fn opened_shares_are_the_shared_values() {
     }
 }
 
-/// Each opened bit, and each bit of the digest, is checked; so is every bit after the last.
+/// Each opened bit, each bit of the digest, and each bit after the last is checked.
 /// Cheat: 2 | App. A.3 | every bit of an opening, changed | the opening's MAC | always
 #[test]
 fn every_changed_bit_of_an_opening_is_caught() {
@@ -96,7 +96,7 @@ fn every_changed_bit_of_an_opening_is_caught() {
         let ended = open_among(2, N, |lanes| mesh::cheat(&mut lanes[0], 1, adversary));
         assert_caught(&ended, &[0], LABELS.check);
     }
-    // MACs are hashed piece by piece: any place in any piece.
+    // MACs are hashed in pieces, so this covers positions in each piece.
     for bit in [0, 2047, 2048, 4095, 4096, 4999] {
         let adversary = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
         let ended = open_among(2, 5000, |lanes| mesh::cheat(&mut lanes[0], 1, adversary));
@@ -118,15 +118,15 @@ fn lies_towards_one_and_all_are_caught() {
                         mesh::cheat(&mut lanes[usize::from(cheater)], victim, lie());
                     }
                 });
-                // The others may have had all they needed.
+                // The others may have received everything they needed.
                 assert_caught_by_one_of(&ended, victims, cheater, LABELS.check);
             }
         }
     }
 }
 
-/// Sums of two lists, opened in pieces by all but the first party, which adds share by share: the
-/// same digests.
+/// Opens sums of two lists, in pieces by all but the first party, which adds share by share; the
+/// digests are the same.
 fn open_sums_among(
     parties: u16,
     n: usize,
@@ -170,7 +170,7 @@ fn sums_of_lists_are_opened_and_checked() {
     }
 }
 
-/// Our own opening sent back: the bits are known, but not their MACs.
+/// Our own opening sent back: its bits are known, but not the MACs on them.
 /// Cheat: 2 | App. A.3 | our own opening echoed | the opening's MAC | always
 #[test]
 fn an_echoed_opening_is_caught() {

@@ -11,13 +11,13 @@ fn choose(n: u64, k: u64) -> BigUint {
     product(n - k + 1..=n) / product(1..=k)
 }
 
-/// 2^k − 1.
+/// Returns 2^k − 1.
 fn ones(k: u64) -> BigUint {
     (BigUint::from(1u8) << k) - 1u8
 }
 
-/// Whether P(n, B) ≤ 2^-ρ. With w = n·C(t, B)/C(nB, B) that is w·(2^ρ − 1) ≤ 2^t − 1, for every t.
-/// The ratio of two neighbouring t falls with t, so that the maximum lies where it passes 1, far
+/// Returns whether P(n, B) ≤ 2^-ρ. With w = n·C(t, B)/C(nB, B) this is w·(2^ρ − 1) ≤ 2^t − 1, for
+/// every t. The ratio of neighbouring t decreases with t, so the maximum is where it passes 1, far
 /// below 4B.
 fn is_enough(n: u64, bucket: u64, rho: u64) -> bool {
     let all = choose(n * bucket, bucket);
@@ -25,7 +25,7 @@ fn is_enough(n: u64, bucket: u64, rho: u64) -> bool {
         .all(|t| choose(t, bucket) * n * ones(rho) <= &all * ones(t))
 }
 
-/// The same for anchored triples: w = t₁·C(t₂, B−1)/C(n(B−1), B−1), t = t₁ + t₂.
+/// Returns the same for anchored triples: w = t₁·C(t₂, B−1)/C(n(B−1), B−1), t = t₁ + t₂.
 fn is_enough_anchored(n: u64, bucket: u64, rho: u64) -> bool {
     let others = bucket - 1;
     let all = choose(n * others, others);
@@ -52,7 +52,7 @@ fn smallest_batches_are_exact() {
     }
 }
 
-/// `280 747`; from ten millions on `1.15·10⁹`.
+/// Formats `280 747`; from ten million on `1.15·10⁹`.
 fn readable(n: usize) -> String {
     let digits = n.to_string();
     if digits.len() > 7 {
@@ -65,7 +65,8 @@ fn readable(n: usize) -> String {
     groups.map(|group| std::str::from_utf8(group).unwrap()).collect::<Vec<_>>().join(" ")
 }
 
-/// The table in `docs/protocols.md`: from which n each bucket size is used, and an AND's bytes.
+/// The table in `docs/protocols.md`: the n from which each bucket size is used, and the bytes of an
+/// AND.
 #[test]
 fn the_page_has_these_sizes() {
     let page = include_str!("../../../docs/protocols.md");
@@ -93,9 +94,10 @@ fn the_known_smallest_batches() {
     assert_eq!([3, 4, 5].map(|b| smallest_batch(b, 40)), [280_747, 3_052, 320].map(Some));
     assert_eq!([4, 5].map(|b| smallest_batch(b, 64)), [781_122, 20_444].map(Some));
     assert_eq!(smallest_batch(5, 80), Some(327_093));
-    // By hand: the best t is 3, with w = 3/(2n − 1), which must be at most 7/(2^40 − 1).
+    // Computed by hand: the best t is 3, with w = 3/(2n − 1), which must be at most 7/(2^40 − 1).
     assert_eq!(smallest_batch(2, 40), Some((3 * (1usize << 40) / 7).div_ceil(2) + 1));
-    // One triple alone is as good as its leak, and below 2^40 no pairs are enough at 2^-64.
+    // A single triple leaks with probability 1/2, and below 2^40 no number of pairs suffices for
+    // 2^-64.
     assert_eq!([(0, 40), (1, 40), (2, 64)].map(|(b, rho)| smallest_batch(b, rho)), [None; 3]);
 }
 
@@ -118,7 +120,7 @@ fn plans_at_the_edges() {
     assert_eq!(plan(3_053, 40, 1), one(3_053, 4));
     assert_eq!(plan(210_560, 40, 1), anchored(210_560, 4));
     assert_eq!(plan(210_561, 40, 1), one(280_747, 3));
-    // Several batches, as equal as can be, each large enough by itself.
+    // Several batches, as equal as possible, each large enough on its own.
     let million: Vec<Batch> = [333_334, 333_333, 333_333]
         .map(|triples| Batch { triples, bucket: 3, anchored: true })
         .into();
@@ -131,16 +133,17 @@ fn plans_among_many() {
     for (n, bucket, peers, batches, anchored) in [
         // A batch of 900 000 records would be too small for buckets of three.
         (1_000_000, 3, 2, vec![333_334, 333_333, 333_333], true),
-        // Two batches of 300 000 would have to be shuffled whole; one would be too many records.
+        // Two batches of 300 000 would have to be shuffled completely; one would have too many
+        // records.
         (600_000, 3, 4, vec![300_000; 2], false),
         // Rather than seven of 285 715.
         (2_000_000, 3, 4, [vec![333_334; 2], vec![333_333; 4]].concat(), true),
-        // One batch would be 6·10⁶ records: two of the smallest size cost less than buckets of
+        // One batch would have 6·10⁶ records. Two of the smallest size cost less than buckets of
         // four.
         (500_000, 3, 4, vec![280_747; 2], false),
         // Here they would cost more.
         (300_000, 4, 5, vec![60_000; 5], true),
-        // 2^18 leaky triples a batch, and 4.22·10⁶ records.
+        // 2^18 leaky triples per batch, and 4.22·10⁶ records.
         (1_000_000, 4, 15, vec![62_500; 16], true),
         (100_000, 4, 63, [vec![16_667; 4], vec![16_666; 2]].concat(), true),
     ] {
@@ -148,7 +151,7 @@ fn plans_among_many() {
             batches.into_iter().map(|triples| Batch { triples, bucket, anchored }).collect();
         assert_eq!(plan(n, 40, peers), batches, "{n} triples, {peers} peers");
     }
-    // Small numbers are the same for everybody.
+    // Small plans do not depend on the number of peers.
     for n in [1, 320, 2_436, 6_400] {
         assert_eq!(plan(n, 40, 15), plan(n, 40, 1));
     }
@@ -160,8 +163,8 @@ fn no_cheaper_single_batch_exists() {
         for n in [1, 2, 7, 50, 200, 1_000, 20_000] {
             let leaky: usize = plan(n, rho, 1).iter().map(|batch| batch.leaky()).sum();
             for bucket in 2..=rho as usize + 1 {
-                // The smallest size at least n that this bucket allows, by exact arithmetic, as far
-                // as it could be cheaper.
+                // The smallest size of at least n that this bucket allows, by exact arithmetic, as
+                // long as it could be cheaper.
                 let cheaper = (n..).take_while(|m| m * bucket < leaky);
                 let allowed = cheaper
                     .into_iter()

@@ -1,4 +1,4 @@
-//! Whole sessions, base OTs included, as their users open them.
+//! Complete sessions, including base OTs, as users open them.
 #![allow(missing_docs)]
 
 #[path = "../../interaction/tests/mesh/mod.rs"]
@@ -13,7 +13,7 @@ use symbolon_transport::{Error, PartyId, Result, SessionId};
 
 const SESSION: SessionId = SessionId([4; 32]);
 
-/// The party whose Δ makes the last bits of all add up to 1.
+/// The party whose Δ makes the last bits of all sum to 1.
 const EVALUATOR: PartyId = PartyId::new(0);
 
 fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
@@ -24,7 +24,7 @@ fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
     )
 }
 
-/// What one party has: Δ, shares and triples.
+/// The results of one party: Δ, shares and triples.
 type Made = (Block, AuthShares, Triples);
 
 fn make(lanes: &mut Lanes) -> Result<Made> {
@@ -76,8 +76,8 @@ fn a_session_without_lanes_or_peers_is_refused() {
     }
 }
 
-/// Fig. 5: another Δ towards one peer than towards the others, in any bit, by any party. Caught by
-/// the check of the global keys, always.
+/// Fig. 5: a different Δ towards one peer than towards the others, in any bit, by any party. The
+/// check of the global keys always catches it.
 #[test]
 fn another_delta_towards_one_peer() {
     for n in [3, 5] {

@@ -1,5 +1,5 @@
 //! Each kernel on each backend that the processor has; throughput in items (blocks, columns) or
-//! bytes. Sizes fit the L2 cache.
+//! bytes. The data fit the L2 cache.
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
@@ -28,7 +28,7 @@ fn words(n: usize) -> Vec<u64> {
     blocks(n).iter().map(|block| block.0 as u64).collect()
 }
 
-/// Blocks in a hash or AES benchmark.
+/// The number of blocks in a hash or AES benchmark.
 const N: usize = 4096;
 
 #[divan::bench(args = backends(), consts = [1, 2, 4, 8])]
@@ -48,7 +48,7 @@ fn hash_linear_listed<const GROUP: usize>(bencher: Bencher<'_, '_>, backend: Bac
         .bench_local(|| backend.hash_linear(start, Tweaks::List(&tweaks), GROUP, &mut xs));
 }
 
-/// One half-gate's worth: the overhead of a call.
+/// The size of one half-gate, which shows the overhead of a call.
 #[divan::bench(args = backends())]
 fn hash_two_blocks(bencher: Bencher<'_, '_>, backend: Backend) {
     let mut xs = blocks(2);
@@ -222,7 +222,7 @@ fn pow2_combine(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(128usize)).bench_local(|| gf128::pow2_combine(&xs));
 }
 
-/// The sums over all leaves of one tree, of 4 KiB each; throughput in blocks of leaves.
+/// The sums over all leaves of one tree, 4 KiB each; throughput in blocks of leaves.
 #[divan::bench(args = backends(), consts = [2, 4, 8])]
 fn leaf_sums<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     let leaves = Leaves::with_backend(backend, &blocks(1 << BITS));
@@ -232,7 +232,7 @@ fn leaf_sums<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
         .bench_local(|| leaves.sums(3, &mut total, &mut sums));
 }
 
-/// The same for what a draw of triples takes of each tree.
+/// As above, for the amount that a draw of triples takes from each tree.
 #[divan::bench(args = backends(), consts = [2, 4])]
 fn leaf_sums_of_a_draw<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     let leaves = Leaves::with_backend(backend, &blocks(1 << BITS));
@@ -242,8 +242,7 @@ fn leaf_sums_of_a_draw<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Bac
         .bench_local(|| leaves.sums(3, &mut total, &mut sums));
 }
 
-/// Records of leaky triples, written where the L2 cache holds them; throughput in
-/// records.
+/// Records of leaky triples, written within the L2 cache; throughput in records.
 #[divan::bench(args = backends())]
 fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
     let (rows, mut sums) = (blocks(6 * N), [blocks(N), blocks(N)]);
@@ -257,8 +256,8 @@ fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
     });
 }
 
-/// Sums of buckets of three, of which two are records: in the L2 cache, and in memory.
-/// Throughput in records.
+/// Sums of buckets of three, two of which are records: in the L2 cache, and in memory. Throughput
+/// in records.
 #[divan::bench(args = backends(), consts = [4096, 1 << 20])]
 fn buckets_summed<const RECORDS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     const SIZE: usize = 2;
@@ -295,7 +294,7 @@ fn generator_64_kib(bencher: Bencher<'_, '_>, backend: Backend) {
     bencher.counter(BytesCount::new(out.len())).bench_local(|| prg.fill(&mut out));
 }
 
-/// Many short ones, as IKNP has them.
+/// Many short streams, as in IKNP.
 #[divan::bench(args = backends())]
 fn fill_128_generators_1_kib(bencher: Bencher<'_, '_>, backend: Backend) {
     let seeded = |seed| Prg::with_backend(backend, seed);
@@ -344,7 +343,7 @@ fn carryless_products(bencher: Bencher<'_, '_>, backend: Backend) {
         .bench_local(|| backend.carryless_products(&factors, 0x1d_872b_41c9, &mut out));
 }
 
-/// Eight rows of bits as the bytes that look-ups are made with.
+/// Eight rows of bits as the bytes from which look-ups are made.
 #[divan::bench(args = backends())]
 fn lookup_bytes_of_rows(bencher: Bencher<'_, '_>, backend: Backend) {
     let (rows, mut out) = (words(8 * 64), vec![0u8; 64 * 64]);
@@ -354,7 +353,7 @@ fn lookup_bytes_of_rows(bencher: Bencher<'_, '_>, backend: Backend) {
         .bench_local(|| backend.bytes_of_rows(rows, &mut out));
 }
 
-/// And back.
+/// The inverse conversion.
 #[divan::bench(args = backends())]
 fn rows_of_lookup_bytes(bencher: Bencher<'_, '_>, backend: Backend) {
     let (bytes, mut out) = (words(8 * 64), vec![[0; 8]; 64]);
@@ -364,7 +363,7 @@ fn rows_of_lookup_bytes(bencher: Bencher<'_, '_>, backend: Backend) {
         .bench_local(|| backend.rows_of_bytes(bytes, &mut out));
 }
 
-/// Bits between words and the messages that carry them; these have one version.
+/// Bits between words and the messages that carry them; these have only one version.
 #[divan::bench(args = ["to bytes", "from bytes", "from bools", "slice", "append"])]
 fn pack_bits(bencher: Bencher<'_, '_>, way: &str) {
     let n = 64 * N;
@@ -375,7 +374,7 @@ fn pack_bits(bencher: Bencher<'_, '_>, way: &str) {
         "to bytes" => bencher.bench_local(|| bits.to_bytes()),
         "from bytes" => bencher.bench_local(|| BitVec::from_bytes(n, &bytes)),
         "from bools" => bencher.bench_local(|| BitVec::from_bools(&bools)),
-        // Neither begins at a word: every one is put together from two.
+        // Neither starts at a word boundary: every word is assembled from two.
         "slice" => bencher.bench_local(|| bits.slice(5..n)),
         _ => bencher.bench_local(|| {
             let mut all = BitVec::from_bools(&[true; 5]);

@@ -20,12 +20,12 @@ impl fmt::Debug for Aes128 {
 }
 
 impl Aes128 {
-    /// Expands a key; its 16 bytes are the block's bytes.
+    /// Expands a key, which is the bytes of the block.
     pub fn new(key: Block) -> Aes128 {
         Aes128::with_backend(Backend::active(), key)
     }
 
-    /// As [`Aes128::new`], for a backend of the caller's choice.
+    /// As [`Aes128::new`], with a backend of the caller's choice.
     pub fn with_backend(backend: Backend, key: Block) -> Aes128 {
         Aes128 { cipher: backend.aes_cipher(key) }
     }
@@ -86,7 +86,7 @@ mod tests {
     fn every_backend_and_length_agrees_with_the_aes_crate() {
         let key = Block(0x0123_4567_89ab_cdef << 40);
         let reference = ::aes::Aes128::new(&key.to_bytes().into());
-        // The first counter makes the low and then the high half overflow within the run.
+        // The first counter makes first the low and then the high half overflow within the run.
         for first in [5, u128::from(u64::MAX) - 20, u128::MAX - 20] {
             let expected: Vec<Block> = (0..150)
                 .map(|i| {

@@ -20,10 +20,10 @@ macro_rules! authenticator {
         impl DefaultIsZeroes for $name {}
 
         impl $name {
-            /// That of the bit 0 under any Δ.
+            /// The MAC or key of the bit 0 under any Δ.
             pub const ZERO: $name = $name(Block::ZERO);
 
-            /// This if `bit`, else zero; without a branch.
+            /// Returns this if `bit`, else zero; without a branch.
             #[inline]
             #[must_use]
             pub fn select(self, bit: bool) -> $name {
@@ -50,21 +50,21 @@ macro_rules! authenticator {
 }
 
 authenticator! {
-    /// M, at the owner of the bit.
+    /// M, held by the owner of the bit.
     ///
     /// `==` may stop early: compare secret ones with [`Block::ct_eq`].
     Mac
 }
 
 authenticator! {
-    /// K, at the verifier.
+    /// K, held by the verifier.
     ///
     /// `==` may stop early: compare secret ones with [`Block::ct_eq`].
     Key
 }
 
 impl Key {
-    /// The MAC that `bit` must have under this key and the verifier's Δ.
+    /// Returns the MAC that `bit` must have under this key and the verifier's Δ.
     #[inline]
     #[must_use]
     pub fn mac_of(self, bit: bool, delta: Block) -> Mac {

@@ -7,11 +7,11 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::Prg;
 
-/// A run of bits, packed in 64-bit words, least significant bit first.
+/// A sequence of bits, packed in 64-bit words, least significant bit first.
 ///
 /// Indices and lengths are public; the bits may be secret, and no operation branches on them. The
-/// unused bits of the last word are zero. `==` may stop early: it is for tests and public bits.
-/// Wiped on drop.
+/// unused bits of the last word are zero. `==` may stop early, so it is only for tests and public
+/// bits. Wiped on drop.
 #[derive(Clone, PartialEq, Eq, Default, ZeroizeOnDrop)]
 pub struct BitVec {
     words: Vec<u64>,
@@ -19,7 +19,7 @@ pub struct BitVec {
 }
 
 impl fmt::Debug for BitVec {
-    /// Prints the length alone: the bits may be secret.
+    /// Prints only the length, because the bits may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BitVec({} bits)", self.len)
     }
@@ -34,17 +34,17 @@ impl Zeroize for BitVec {
 }
 
 impl BitVec {
-    /// `n` zero bits.
+    /// Returns `n` zero bits.
     pub fn zeros(n: usize) -> BitVec {
         BitVec { words: vec![0; n.div_ceil(64)], len: n }
     }
 
-    /// No bits, with room for `n`.
+    /// Returns an empty vector with room for `n` bits.
     pub fn with_capacity(n: usize) -> BitVec {
         BitVec { words: Vec::with_capacity(n.div_ceil(64)), len: 0 }
     }
 
-    /// These bits, in order.
+    /// Packs these bits, in order.
     pub fn from_bools(bits: &[bool]) -> BitVec {
         let mut out = BitVec::zeros(bits.len());
         for (word, chunk) in out.words.iter_mut().zip(bits.chunks(64)) {
@@ -53,7 +53,7 @@ impl BitVec {
         out
     }
 
-    /// The bits, one `bool` each.
+    /// Returns the bits, one `bool` each.
     pub fn to_bools(&self) -> Vec<bool> {
         let mut bits = Vec::with_capacity(self.len);
         self.append_to(&mut bits);
@@ -71,7 +71,7 @@ impl BitVec {
         }
     }
 
-    /// `n` bits from a generator; it takes whole 16-byte blocks from the stream.
+    /// Draws `n` bits from a generator; takes whole 16-byte blocks from its stream.
     pub fn random(n: usize, prg: &mut Prg) -> BitVec {
         let mut out = BitVec::zeros(n);
         prg.fill(bytemuck::cast_slice_mut(&mut out.words));
@@ -79,19 +79,19 @@ impl BitVec {
         out
     }
 
-    /// How many bits there are.
+    /// Returns the number of bits.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no bits.
+    /// Returns whether there are no bits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bit `i`.
+    /// Returns bit `i`.
     ///
     /// # Panics
     /// If `i` is not below the length.
@@ -122,7 +122,7 @@ impl BitVec {
         self.len += 1;
     }
 
-    /// Appends the lowest `n` bits of a word, which has no others.
+    /// Appends the lowest `n` bits of a word; its other bits must be zero.
     ///
     /// # Panics
     /// If `n` is more than 64, or a bit above them is set.
@@ -155,14 +155,14 @@ impl BitVec {
         }
     }
 
-    /// The words: bit `i` is bit `i % 64` of word `i / 64`.
+    /// Returns the words: bit `i` is bit `i % 64` of word `i / 64`.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The words, writable. A caller that writes to the last one keeps its unused bits zero, or
-    /// calls [`BitVec::mask_tail`] afterwards.
+    /// Returns the words for writing. A caller that writes to the last one must keep its unused
+    /// bits zero, or call [`BitVec::mask_tail`] afterwards.
     #[inline]
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words
@@ -178,13 +178,14 @@ impl BitVec {
         }
     }
 
-    /// How many bytes `n` bits take: `(n + 7) / 8`.
+    /// Returns the number of bytes for `n` bits: `(n + 7) / 8`.
     #[inline]
     pub const fn byte_len(n: usize) -> usize {
         n.div_ceil(8)
     }
 
-    /// The bits as `byte_len(len)` bytes, least significant bit first; unused bits are zero.
+    /// Returns the bits as `byte_len(len)` bytes, least significant bit first; unused bits are
+    /// zero.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes: &[u8] = bytemuck::cast_slice(&self.words);
         let mut out = bytes[..BitVec::byte_len(self.len)].to_vec();
@@ -196,8 +197,8 @@ impl BitVec {
         out
     }
 
-    /// `n` bits from exactly `byte_len(n)` bytes; `None` if there are more or fewer bytes, or if an
-    /// unused bit of the last one is set.
+    /// Decodes `n` bits from exactly `byte_len(n)` bytes. Returns `None` if the number of bytes is
+    /// wrong, or if an unused bit of the last one is set.
     pub fn from_bytes(n: usize, bytes: &[u8]) -> Option<BitVec> {
         if bytes.len() != BitVec::byte_len(n) {
             return None;
@@ -211,10 +212,10 @@ impl BitVec {
         Some(out)
     }
 
-    /// A copy of the bits in a range.
+    /// Returns a copy of the bits in a range.
     ///
     /// # Panics
-    /// If the range does not lie within the vector.
+    /// If the range is not within the vector.
     pub fn slice(&self, range: Range<usize>) -> BitVec {
         assert!(
             range.start <= range.end && range.end <= self.len,
@@ -267,7 +268,7 @@ mod tests {
         #[test]
         fn words_are_appended_as_their_bits_are(bits in bools(300), most in 1usize..=64) {
             let (mut v, mut left) = (BitVec::default(), &bits[..]);
-            // Nothing, the most, one less, and so on.
+            // Pieces of no bits, the most, one less, and so on.
             for n in std::iter::once(0).chain((1..=most).rev().cycle()) {
                 let (now, later) = left.split_at(n.min(left.len()));
                 let word = now.iter().rev().fold(0, |word, &bit| word << 1 | u64::from(bit));

@@ -31,46 +31,46 @@ impl Block {
     /// Bit 0 set: the one of GF(2^128).
     pub const ONE: Block = Block(1);
 
-    /// The block with these little-endian bytes.
+    /// Returns the block with these little-endian bytes.
     #[inline]
     pub const fn from_bytes(bytes: [u8; 16]) -> Block {
         Block(u128::from_le_bytes(bytes))
     }
 
-    /// The block's little-endian bytes.
+    /// Returns the block's little-endian bytes.
     #[inline]
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0.to_le_bytes()
     }
 
-    /// Bit 0.
+    /// Returns bit 0.
     #[inline]
     pub const fn lsb(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// The block with bit 0 replaced.
+    /// Returns the block with bit 0 replaced.
     #[inline]
     #[must_use]
     pub const fn with_lsb(self, bit: bool) -> Block {
         Block((self.0 & !1) | bit as u128)
     }
 
-    /// The block if `bit`, else zero; without a branch, see [`mask`](crate::mask).
+    /// Returns the block if `bit`, else zero; without a branch, see [`mask`](crate::mask).
     #[inline]
     #[must_use]
     pub fn select(self, bit: bool) -> Block {
         Block(self.0 & mask128(bit))
     }
 
-    /// The product with X modulo X^128 + X^7 + X^2 + X + 1, over GF(2); without a branch.
+    /// Returns the product with X modulo X^128 + X^7 + X^2 + X + 1, over GF(2); without a branch.
     #[inline]
     #[must_use]
     pub const fn double(self) -> Block {
         Block((self.0 << 1) ^ ((self.0 >> 127).wrapping_neg() & 0x87))
     }
 
-    /// Equality in time that does not depend on the bits.
+    /// Compares two blocks in constant time.
     ///
     /// Timing: both sides | `subtle` reads all bits, here and in `same_digest`, `commit::verify`
     /// and `Delta::ct_eq`; `==` is for public values only
@@ -79,13 +79,13 @@ impl Block {
         ConstantTimeEq::ct_eq(&self.0, &other.0).into()
     }
 
-    /// The bytes of a run of blocks, 16 a block, in place.
+    /// Returns the bytes of a slice of blocks, 16 per block, without copying.
     #[inline]
     pub fn as_bytes(blocks: &[Block]) -> &[u8] {
         bytemuck::cast_slice(blocks)
     }
 
-    /// The bytes of a run of blocks, 16 a block, in place and writable.
+    /// Returns the bytes of a slice of blocks, 16 per block, without copying and for writing.
     #[inline]
     pub fn as_bytes_mut(blocks: &mut [Block]) -> &mut [u8] {
         bytemuck::cast_slice_mut(blocks)

@@ -2,15 +2,15 @@
 
 use crate::{Backend, BitVec, Block};
 
-/// Blocks that are copied at a time: 2 KiB.
+/// The number of blocks copied at a time: 2 KiB.
 const COPIED: usize = 128;
 
-/// `out[i]` becomes `values[i]`.
+/// Copies `values[i]` to `out[i]`.
 ///
-/// `copy_from_slice` of more than a few KiB is `rep movsb` in C libraries, as processors claim to
-/// be fast at it. Some are not, at a fifth of the speed of plain loads and stores, where the two
-/// rows lie at like distances from pages' starts, which rows of one size do. Less at a time is
-/// copied by loads and stores.
+/// For more than a few KiB, C libraries implement `copy_from_slice` with `rep movsb`, which
+/// processors claim to execute fast. On some it takes five times as long as plain loads and stores
+/// if the two rows are at similar distances from the start of a page, as rows of one size are.
+/// Smaller pieces are copied with loads and stores.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -21,7 +21,7 @@ pub fn copy_blocks(out: &mut [Block], values: &[Block]) {
     }
 }
 
-/// Appends `values`, as [`copy_blocks`] copies them.
+/// Appends `values`, copied like in [`copy_blocks`].
 pub fn append_blocks(out: &mut Vec<Block>, values: &[Block]) {
     out.reserve(values.len());
     values.chunks(COPIED).for_each(|values| out.extend_from_slice(values));
@@ -43,7 +43,7 @@ pub fn xor_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
     Backend::active().xor_sums(out, a, b);
 }
 
-/// `out[i]` becomes `[macs[i], keys[i]]`.
+/// Sets `out[i]` to `[macs[i], keys[i]]`.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -51,8 +51,8 @@ pub fn interleave_blocks(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]])
     Backend::active().interleave_blocks(macs, keys, out);
 }
 
-/// The same with `more[0][i]` added to the MAC and `more[1][i]` to the key where bit `i` is 1;
-/// without a branch.
+/// Like [`interleave_blocks`], but with `more[0][i]` added to the MAC and `more[1][i]` to the key
+/// where bit `i` is 1; without a branch.
 ///
 /// # Panics
 /// If the lengths differ.

@@ -1,26 +1,26 @@
-//! Records of leaky triples in memory: written side by side from rows of MACs and keys, gathered at
-//! random and added up bucket by bucket.
+//! Records of leaky triples in memory: written in order from rows of MACs and keys, then gathered
+//! at random and summed bucket by bucket.
 //!
-//! These are the two passes over memory that triples cost. What the records mean is the
-//! preprocessing's concern; here they are four blocks, two sums that are made while the blocks are
-//! at hand, and sums over buckets.
+//! These are the two passes over memory that triples cost. The meaning of the records is up to the
+//! preprocessing. This module handles records of four blocks, two sums that are computed while the
+//! blocks are in registers, and sums over buckets.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::{Backend, Block};
 
-/// One party's part of one leaky triple (x, y, z), as far as one peer is concerned: what the
-/// buckets gather in random order, a cache line. Its y is not gathered.
+/// One party's part of one leaky triple (x, y, z) with one peer, in one cache line, which the
+/// buckets gather in random order. The triple's y is not gathered.
 #[derive(Clone, Copy, Default, PartialEq, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Record {
-    /// MAC on this party's bit of x, and key for the peer's.
+    /// The MAC on this party's bit of x, and the key for the peer's.
     pub x: [Block; 2],
     /// The same for z.
     pub z: [Block; 2],
 }
 
-/// MACs and keys of some triples with one peer, in rows of equal length: of all x, all y, all z.
+/// MACs and keys of some triples with one peer, in rows of equal length for all x, all y and all z.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
     /// MACs on this party's bits.
@@ -30,18 +30,18 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// How many triples there are.
+    /// Returns the number of triples.
     pub(crate) fn len(&self) -> usize {
         self.macs[0].len()
     }
 
-    /// All six: MACs and keys of x, of y, of z.
+    /// Returns all six rows: MACs and keys of x, of y, of z.
     pub(crate) fn all(&self) -> [&'a [Block]; 6] {
         let ([mx, my, mz], [kx, ky, kz]) = (self.macs, self.keys);
         [mx, kx, my, ky, mz, kz]
     }
 
-    /// From triple `first` on, for kernels that take several triples at a time.
+    /// Returns the rows from triple `first` on, for kernels that process several triples at a time.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn from(&self, first: usize) -> Rows<'a> {
         let rest = |rows: [&'a [Block]; 3]| rows.map(|row| &row[first..]);
@@ -49,19 +49,19 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Where records are written: one for each of `peers` peers for the first triple, then for the
-/// second, ...
+/// The destination of records: one for each of `peers` peers for the first triple, then for the
+/// second, and so on.
 pub struct Place<'a> {
     /// The records of all peers.
     pub records: &'a mut [Record],
-    /// How many peers there are.
+    /// The number of peers.
     pub peers: usize,
-    /// The one whose records are written.
+    /// The peer whose records are written.
     pub peer: usize,
 }
 
-/// Writes a record of each triple, and adds to `sums[0]` MAC and key of its y, to `sums[1]` those
-/// of its z.
+/// Writes a record of each triple. Adds MAC and key of its y to `sums[0]`, and those of its z to
+/// `sums[1]`.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -74,51 +74,51 @@ pub fn scatter_triples(rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) 
 pub struct Records<'a> {
     /// The records of all peers.
     pub all: &'a [Record],
-    /// How many peers there are.
+    /// The number of peers.
     pub peers: usize,
 }
 
 impl<'a> Records<'a> {
-    /// A triple's record for the peer in place `peer`.
+    /// Returns a triple's record for the peer at index `peer`.
     #[inline]
     pub fn get(&self, triple: u32, peer: usize) -> &'a Record {
         &self.all[triple as usize * self.peers + peer]
     }
 
-    /// The same with all peers.
+    /// Returns a triple's records for all peers.
     #[inline]
     pub(crate) fn of_all(&self, triple: u32) -> &'a [Record] {
         &self.all[triple as usize * self.peers..][..self.peers]
     }
 }
 
-/// At most 64 buckets, and what their sums are made with.
+/// At most 64 buckets, and the inputs of their sums.
 #[derive(Clone, Copy)]
 pub struct Buckets<'a> {
-    /// The triples of the first bucket, of the second, ...
+    /// The triples of the first bucket, then of the second, and so on.
     pub members: &'a [u32],
-    /// How many of them a bucket has.
+    /// The number of triples in a bucket.
     pub size: usize,
-    /// Whether the first of each bucket has no d, for it is the one that the others are added to.
+    /// Whether the first triple of each bucket has no d, because the others are added to it.
     pub absorbing: bool,
-    /// A bit d for every member but those, in their order.
+    /// A bit d for every member, except the first ones that have none, in order.
     pub d: &'a [u64],
-    /// For each bucket whether `correction` is added to its key of z.
+    /// For each bucket, whether `correction` is added to its key of z.
     pub corrected: u64,
-    /// See there.
+    /// The correction that `corrected` selects.
     pub correction: Block,
-    /// Triples that will be gathered later, in order: their records, of all peers, are asked for
-    /// now, a bucket's at each bucket.
+    /// Triples that will be gathered later, in order. Their records, with all peers, are prefetched
+    /// now, one bucket's at each bucket.
     pub ahead: &'a [u32],
 }
 
 impl Buckets<'_> {
-    /// How many buckets there are.
+    /// Returns the number of buckets.
     pub(crate) fn len(&self) -> usize {
         self.members.len() / self.size
     }
 
-    /// The d of a bucket's members, in the lowest bits; the first ones of those without d are 0.
+    /// Returns the d of a bucket's members, in order; zero for a first member without d.
     #[inline]
     pub(crate) fn d_of(&self, bucket: usize) -> impl Iterator<Item = bool> {
         let others = self.size - usize::from(self.absorbing);
@@ -128,11 +128,11 @@ impl Buckets<'_> {
     }
 }
 
-/// Adds the buckets' members, as far as one peer is concerned, to what is there: all x, and all z
-/// and d·x. `sums` has MACs and keys of x, then those of z.
+/// Adds the members of buckets with one peer to the existing sums: all x, and all z and d·x. `sums`
+/// has MACs and keys of x, then those of z.
 ///
 /// # Panics
-/// If lengths do not fit together or there is no such triple.
+/// If the lengths do not match or there is no such triple.
 pub fn sum_buckets(
     records: Records<'_>,
     peer: usize,
@@ -142,8 +142,7 @@ pub fn sum_buckets(
     Backend::active().sum_buckets(records, peer, buckets, sums);
 }
 
-/// Checks that the lengths fit together; whether there are this many triples is seen when they are
-/// gathered.
+/// Checks that the lengths match. Whether all triples exist is checked when they are gathered.
 pub(crate) fn check_buckets(buckets: &Buckets<'_>, sums: &[&mut [Block]; 4]) {
     let size = buckets.size;
     assert!(size > 0 && buckets.members.len().is_multiple_of(size), "whole buckets");
@@ -238,7 +237,7 @@ mod tests {
                         expected[3] ^= buckets.correction.select(buckets.corrected >> k & 1 == 1);
                         for (i, &member) in members[k * size..][..size].iter().enumerate() {
                             let Record { x, z } = *records.get(member, peer);
-                            // The first has none where it absorbs the others.
+                            // The first member has no d if it absorbs the others.
                             let number = (i + others).checked_sub(size);
                             let d = number.is_some_and(|number| d.get(k * others + number));
                             for side in [0, 1] {

@@ -1,8 +1,8 @@
-//! Commitments by hashing, each bound to who made it and where.
+//! Hash commitments, each bound to its maker and its place.
 //!
 //! A commitment is BLAKE3 over the domain, the session, the committing party, an index, a 256-bit
-//! nonce and the value. Because the party is part of it, a peer that echoes our own commitment
-//! back, and later our opening, does not open it: the verifier hashes the peer's number, not ours.
+//! nonce and the value. Because the party is included, a peer cannot echo our own commitment and
+//! later our opening: the verifier hashes the peer's number, not ours.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::Prg;
 
 const CONTEXT: &str = "symbolon 2026 commitment";
 
-/// Who commits, and at which place of which protocol.
+/// Who commits, and at which point of which protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitContext<'a> {
     /// The protocol step.
@@ -22,7 +22,7 @@ pub struct CommitContext<'a> {
     pub session: &'a [u8; 32],
     /// The party that commits (for a verifier: the peer).
     pub party: u16,
-    /// Which of the party's commitments in this step and session.
+    /// The index of the commitment among the party's in this step and session.
     pub index: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct CommitContext<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Commitment(pub [u8; 32]);
 
-/// What, together with the value, opens a commitment. Wiped on drop.
+/// The data that, together with the value, open a commitment. Wiped on drop.
 #[derive(Clone, PartialEq, Eq, ZeroizeOnDrop)]
 pub struct Opening {
     /// The random nonce that hides the value.
@@ -38,7 +38,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// One with a nonce from `prg`, which has to be unpredictable to others.
+    /// Draws a nonce from `prg`, which must be unpredictable to others.
     pub fn draw(prg: &mut Prg) -> Opening {
         let mut opening = Opening { nonce: [0; 32] };
         prg.fill(&mut opening.nonce);
@@ -52,20 +52,20 @@ impl fmt::Debug for Opening {
     }
 }
 
-/// Commits to a value of any length, with a nonce from `prg` (which has to be unpredictable to
-/// others).
+/// Commits to a value of any length, with a nonce from `prg`, which must be unpredictable to
+/// others.
 pub fn commit(ctx: &CommitContext<'_>, value: &[u8], prg: &mut Prg) -> (Commitment, Opening) {
     let opening = Opening::draw(prg);
     (commit_with(ctx, &opening, value), opening)
 }
 
-/// The commitment to a value that this opens.
+/// Returns the commitment to a value for a given opening.
 pub fn commit_with(ctx: &CommitContext<'_>, opening: &Opening, value: &[u8]) -> Commitment {
     Commitment(hash(ctx, opening, value))
 }
 
-/// Whether the commitment is one to this value, made by this party at this place; compared in
-/// constant time.
+/// Returns whether this party made the commitment to this value at this place; compares in constant
+/// time.
 pub fn verify(
     ctx: &CommitContext<'_>,
     commitment: &Commitment,
@@ -75,8 +75,8 @@ pub fn verify(
     hash(ctx, opening, value).ct_eq(&commitment.0).into()
 }
 
-/// Every field but the last has a fixed length or its length in front, so that no two inputs are
-/// hashed alike.
+/// Hashes all fields. Every field but the last has a fixed length or is preceded by its length, so
+/// different inputs are hashed differently.
 fn hash(ctx: &CommitContext<'_>, opening: &Opening, value: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
     hasher.update(&(ctx.domain.len() as u64).to_le_bytes());
@@ -128,8 +128,8 @@ mod tests {
         }
     }
 
-    /// Where one field ends and the next begins is part of what is hashed: domains that run into
-    /// the session make no two contexts one.
+    /// The hash includes the boundaries of fields: a domain that extends into the session does not
+    /// make two contexts equal.
     #[test]
     fn fields_do_not_run_into_each_other() {
         let (short, long) = (

@@ -1,4 +1,4 @@
-//! Digests of blocks, and blocks derived from a session.
+//! Digests of blocks, and blocks derived from a session id.
 
 use std::fmt;
 
@@ -10,16 +10,15 @@ use crate::Block;
 const DIGEST: &str = "symbolon 2026 block digest";
 const DERIVE: &str = "symbolon 2026 derived block";
 
-/// This many blocks, 16 KiB, are sixteen of the hash's chunks, which are hashed side by side.
+/// 16 KiB of blocks: sixteen of the hash's chunks, which are hashed in parallel.
 const SIDE_BY_SIDE: usize = 1024;
 
-/// A 256-bit digest of blocks that arrive in pieces; the pieces' borders do not matter.
+/// A 256-bit digest of blocks that arrive in pieces. It does not depend on the piece boundaries.
 pub struct BlockHasher {
-    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the
-    /// stack.
+    /// Boxed, because a move would also copy the unused part, which holds stale bytes of the stack.
     hasher: Box<blake3::Hasher>,
-    /// The last blocks, until there are [`SIDE_BY_SIDE`]: one chunk after another takes four times
-    /// as long.
+    /// The last blocks, until there are [`SIDE_BY_SIDE`]: hashing the chunks one by one takes four
+    /// times as long.
     waiting: Vec<Block>,
 }
 
@@ -37,10 +36,10 @@ impl Drop for BlockHasher {
 }
 
 impl BlockHasher {
-    /// A hasher whose digests are apart from those of other domains.
+    /// Creates a hasher whose digests are separate from those of other domains.
     ///
-    /// The domain is in the key and not before the blocks: so the hash's chunks are of blocks
-    /// alone.
+    /// The domain enters the key and does not precede the blocks, so the hash's chunks contain only
+    /// blocks.
     pub fn new(domain: &str) -> BlockHasher {
         let key = start(DIGEST, domain).finalize();
         let hasher = Box::new(blake3::Hasher::new_keyed(key.as_bytes()));
@@ -62,27 +61,27 @@ impl BlockHasher {
         let (whole, rest) = blocks.split_at(blocks.len() - blocks.len() % SIDE_BY_SIDE);
         self.hasher.update(Block::as_bytes(whole));
         if !rest.is_empty() {
-            // At once as long as it may become: what is left behind by growth would not be wiped.
+            // The full capacity is reserved at once, because growing would leave unwiped copies.
             self.waiting.reserve_exact(SIDE_BY_SIDE);
             self.waiting.extend_from_slice(rest);
         }
     }
 
-    /// The digest of all blocks added.
+    /// Returns the digest of all blocks added.
     pub fn finish(mut self) -> [u8; 32] {
         self.hasher.update(Block::as_bytes(&self.waiting));
         *self.hasher.finalize().as_bytes()
     }
 }
 
-/// The 256-bit digest of some blocks: [`BlockHasher`] in one step.
+/// Returns the 256-bit digest of some blocks: [`BlockHasher`] in one step.
 pub fn hash_blocks(domain: &str, blocks: &[Block]) -> [u8; 32] {
     let mut hasher = BlockHasher::new(domain);
     hasher.hasher.update(Block::as_bytes(blocks));
     hasher.finish()
 }
 
-/// A block that looks random and that everyone in the session can compute, such as the start of a
+/// Derives a pseudorandom block that everyone in the session can compute, such as the start of a
 /// [`TweakedHash`](crate::TweakedHash).
 pub fn derive_block(domain: &str, session: &[u8; 32], index: u64) -> Block {
     let mut hasher = start(DERIVE, domain);
@@ -93,8 +92,8 @@ pub fn derive_block(domain: &str, session: &[u8; 32], index: u64) -> Block {
     Block::from_bytes(bytes)
 }
 
-/// Equality in time that does not depend on the digests: one of them may be what a peer's digest
-/// should have been, and how much of it is right is nobody's to learn.
+/// Compares digests in constant time: one of them may be the expected value of a peer's digest, and
+/// nobody may learn how much of the peer's is right.
 #[inline]
 pub fn same_digest(a: &[u8; 32], b: &[u8; 32]) -> bool {
     a.ct_eq(b).into()

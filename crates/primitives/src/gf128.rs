@@ -8,8 +8,8 @@
 //! = (X^12 + X^7 + X^6 + X^5) + (X^7 + X^2 + X + 1) + X^127 + X^126
 //! = X^127 + X^126 + X^12 + X^6 + X^5 + X^2 + X + 1.
 //!
-//! Sums of products are formed as 255-bit polynomials and reduced once at the end. All functions
-//! run in time that depends on lengths alone.
+//! Sums of products are formed as 255-bit polynomials and reduced once at the end. The running time
+//! of all functions depends only on lengths.
 //!
 //! Timing: blocks, tags, Δ | carry-less multiplication, or integer products in the portable
 //! version; opened bits select
@@ -20,13 +20,13 @@ use zeroize::Zeroize;
 
 use crate::{Backend, BitVec, Block};
 
-/// The product of two elements.
+/// Returns the product of two elements.
 #[inline]
 pub fn mul(a: Block, b: Block) -> Block {
     inner_product(&[a], &[b])
 }
 
-/// Σ a\[i\]·b\[i\].
+/// Returns Σ a\[i\]·b\[i\].
 ///
 /// # Panics
 /// If the lengths differ.
@@ -35,7 +35,7 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
     Backend::active().inner_product(a, b)
 }
 
-/// Σ words\[i\]·coeffs\[i\], where a word stands for the block that has no other bits.
+/// Returns Σ words\[i\]·coeffs\[i\], where each word is the low half of a block.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -44,7 +44,7 @@ pub fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
     Backend::active().words_inner_product(words, coeffs)
 }
 
-/// Σ bits\[i\]·coeffs\[i\], without a branch on the bits.
+/// Returns Σ bits\[i\]·coeffs\[i\], without a branch on the bits.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -53,7 +53,7 @@ pub fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
     Backend::active().bits_inner_product(bits, coeffs)
 }
 
-/// Σ X^i·blocks\[i\]: the element whose bits are shared over up to 128 blocks.
+/// Returns Σ X^i·blocks\[i\]: the element whose bits are shared over up to 128 blocks.
 ///
 /// # Panics
 /// If there are more than 128 blocks.
@@ -62,10 +62,10 @@ pub fn pow2_combine(blocks: &[Block]) -> Block {
     blocks.iter().rev().fold(Block::ZERO, |acc, &block| acc.double() ^ block)
 }
 
-/// The hash of 128 rows of blocks with the same coefficients.
+/// Hashes 128 rows of blocks with the same coefficients.
 ///
 /// Row `i` of the byte matrix is `cols[i * stride ..][.. 16 * n_blocks]`, read as `n_blocks` blocks
-/// at any alignment; `out[i]` becomes Σ coeffs\[k\]·row_i\[k\].
+/// at any alignment. Sets `out[i]` to Σ coeffs\[k\]·row_i\[k\].
 ///
 /// # Panics
 /// If there are not exactly `n_blocks` coefficients, `stride` is less than a row, or `cols` ends
@@ -81,12 +81,13 @@ pub fn column_hash(
     Backend::active().column_hash(cols, stride, coeffs, out);
 }
 
-/// How many powers of χ are kept: this many products share one reduction.
+/// The number of stored powers of χ: this many products share one reduction.
 const POWERS: usize = 64;
 
-/// The polynomial hash Σ x_k·χ^k, k from 1, of blocks that arrive in pieces; the pieces' borders do
-/// not matter. Two different sequences of n blocks collide for at most n of the 2^128 values of χ.
-/// Trailing zero blocks do not change the hash: the number of blocks is to be known otherwise.
+/// The polynomial hash Σ x_k·χ^k, k from 1, of blocks that arrive in pieces; it does not depend on
+/// the piece boundaries. Two different sequences of n blocks collide for at most n of the 2^128
+/// values of χ. Trailing zero blocks do not change the hash, so the number of blocks must be known
+/// otherwise.
 pub struct PolyHash {
     /// χ^1 … χ^POWERS.
     powers: [Block; POWERS],
@@ -110,11 +111,12 @@ impl Drop for PolyHash {
 }
 
 impl PolyHash {
-    /// The hash at the point χ.
+    /// Creates the hash at the point χ.
     pub fn new(chi: Block) -> PolyHash {
         let mut powers = [chi; POWERS];
         for i in 1..POWERS {
-            // χ^(i+1) from two halves: a shorter chain than one factor at a time.
+            // χ^(i+1) is the product of two halves: a shorter dependency chain than one factor at a
+            // time.
             powers[i] = mul(powers[i / 2], powers[(i - 1) / 2]);
         }
         PolyHash { powers, scale: Block::ONE, sum: Block::ZERO }
@@ -129,7 +131,7 @@ impl PolyHash {
         }
     }
 
-    /// The hash of all blocks added.
+    /// Returns the hash of all blocks added.
     pub fn finish(self) -> Block {
         self.sum
     }
@@ -148,7 +150,7 @@ mod tests {
         out
     }
 
-    /// Schoolbook: one doubling for each bit of `b`.
+    /// Schoolbook multiplication: one doubling for each bit of `b`.
     fn naive_mul(a: Block, b: Block) -> Block {
         (0..128).rev().fold(Block::ZERO, |acc, i| acc.double() ^ a.select(b.0 >> i & 1 == 1))
     }

@@ -1,17 +1,16 @@
 //! Sums of the streams of many generators.
 //!
-//! The leaves of a punctured tree are 2^k seeds. Correlated OT takes from their streams
-//! r_0 … r_{2^k − 1} (AES in counter mode, as [`Prg`](crate::Prg)) only the k + 1 sums
+//! The leaves of a punctured tree are 2^k seeds. Correlated OT needs from their streams r_0 …
+//! r_{2^k − 1} (AES in counter mode, as in [`Prg`](crate::Prg)) only the k + 1 sums
 //!
 //! ```text
 //! total = ⊕_z r_z        sums[j] = ⊕_{z: bit j of z is 1} r_z
 //! ```
 //!
-//! Computed one after the other these would be k·2^(k−1) + 2^k additions. Here the leaves are added
-//! up as a binary tree: a node is the sum of its two children, and the right child alone also goes
-//! into the sum of its level's bit. That makes two additions a node, 2·(2^k − 1) in all, and a node
-//! waits only for its sibling: strips short enough for the L1 cache need room for k of
-//! them.
+//! Computed one by one, these would take k·2^(k−1) + 2^k additions. Instead the leaves are summed
+//! as a binary tree: a node is the sum of its two children, and only the right child also enters
+//! the sum of its level's bit. That takes two additions per node, 2·(2^k − 1) in all. A node waits
+//! only for its sibling, so strips short enough for the L1 cache need room for k nodes.
 
 use std::fmt;
 
@@ -33,10 +32,10 @@ impl fmt::Debug for Leaves {
 }
 
 impl Leaves {
-    /// The largest k.
+    /// The maximum k.
     pub const MAX_BITS: usize = 8;
 
-    /// The generators with these seeds, leaf 0 first.
+    /// Expands generators with these seeds, leaf 0 first.
     ///
     /// # Panics
     /// If there are not 2^k seeds for a k from 2 to [`Leaves::MAX_BITS`].
@@ -44,7 +43,7 @@ impl Leaves {
         Leaves::with_backend(Backend::active(), seeds)
     }
 
-    /// As [`Leaves::new`], for a backend of the caller's choice.
+    /// As [`Leaves::new`], with a backend of the caller's choice.
     ///
     /// # Panics
     /// As [`Leaves::new`].
@@ -60,7 +59,7 @@ impl Leaves {
     }
 
     /// Overwrites `total` and `sums` with the sums of the leaves' blocks `first`, `first + 1`, … :
-    /// `sums` holds k runs as long as `total`, bit 0's first.
+    /// `sums` holds k rows as long as `total`, that of bit 0 first.
     ///
     /// # Panics
     /// If `total` is not whole blocks of 16 bytes, or `sums` is not k times as long.
@@ -71,14 +70,14 @@ impl Leaves {
     }
 }
 
-/// Blocks that are worked on at a time.
+/// The number of blocks processed at a time.
 const STRIP: usize = 32;
 
 type Strip = [Block; STRIP];
 
 /// The working memory of one strip, wiped on drop.
 struct Sums<const BITS: usize> {
-    /// Nodes that wait for their sibling, by level.
+    /// The nodes that wait for their sibling, by level.
     waiting: [Strip; BITS],
     sums: [Strip; BITS],
     node: Strip,
@@ -92,8 +91,8 @@ impl<const BITS: usize> Drop for Sums<BITS> {
     }
 }
 
-/// [`Leaves::sums`] from a function that fills a run with leaf z's blocks from a number on: the
-/// specification of faster ones.
+/// Computes [`Leaves::sums`] with a function that fills a slice with leaf z's blocks from a given
+/// number on. This is the specification of the faster versions.
 pub(crate) fn sums_of(
     bits: usize,
     first: u128,
@@ -101,7 +100,7 @@ pub(crate) fn sums_of(
     sums: &mut [u8],
     fill: impl Fn(usize, u128, &mut [Block]),
 ) {
-    // A tree has memory for its own levels alone, which takes time to clear and to wipe.
+    // A tree has memory only for its own levels, because clearing and wiping take time.
     match bits {
         2 => all_strips::<2>(first, total, sums, fill),
         3 => all_strips::<3>(first, total, sums, fill),
@@ -130,13 +129,13 @@ fn all_strips<const BITS: usize>(
         let bytes = (stride - start).min(16 * STRIP);
         let from = first.wrapping_add((start / 16) as u128);
         for z in (0..1usize << BITS).step_by(2) {
-            // A leaf of even number waits for the next.
+            // An even leaf waits for the next one.
             fill(z, from, &mut work.waiting[0][..bytes / 16]);
             fill(z + 1, from, &mut work.node[..bytes / 16]);
-            // As in counting: a leaf ends as many subtrees as its number ends in ones.
+            // As in counting: a leaf completes as many subtrees as its number has trailing ones.
             let ends = (z + 1).trailing_ones() as usize;
             for level in 0..ends {
-                // The first node of a level that counts overwrites what the strip before has left.
+                // The first node of a level overwrites what the previous strip has left.
                 if z + 2 == 2 << level {
                     work.sums[level] = work.node;
                 } else {
@@ -169,7 +168,7 @@ mod tests {
     #[test]
     fn every_backend_agrees_with_the_definition() {
         let mut prg = Prg::from_seed(Block(1));
-        // The second number overflows its low half on the way.
+        // The second number overflows its low half during the run.
         let firsts = [0, u128::from(u64::MAX) - 20, 7 << 70];
         for bits in 2..=Leaves::MAX_BITS {
             let mut seeds = vec![Block::ZERO; 1 << bits];

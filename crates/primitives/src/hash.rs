@@ -9,24 +9,24 @@
 //! circular: H(t, x) = E_k(σ(x)) ⊕ σ(x),     σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi
 //! ```
 //!
-//! with E = AES-128 as an ideal cipher. The key changes with the tweak, so an attacker who watches
-//! many instances gains from each only the few hashes made under one key, and the bound degrades
-//! with the number of uses of *one* tweak rather than with the square of all of them, as it would
-//! under one fixed key. `start` is public, random per session and purpose (see
-//! [`derive_block`](crate::derive_block)), which keeps two sessions' keys apart.
+//! with E = AES-128 as an ideal cipher. The key changes with the tweak, so an attacker who observes
+//! many instances gains from each only the few hashes made under one key. The bound degrades with
+//! the number of uses of *one* tweak rather than with the square of all uses, as it would under one
+//! fixed key. `start` is public and random per session and purpose (see
+//! [`derive_block`](crate::derive_block)), which separates the keys of different sessions.
 //!
 //! # Why σ
 //! Correlation robustness says that H(t, x ⊕ Δ) looks random for a secret Δ; the *circular* form
-//! also that H(t, x ⊕ Δ) ⊕ b·Δ does. Without σ, E_k(x ⊕ Δ) ⊕ (x ⊕ Δ) ⊕ Δ = E_k(x ⊕ Δ) ⊕ x, and one
-//! more Δ from the caller would cancel the feed-forward. σ is a linear orthomorphism, that is, x ↦
-//! σ(x) and x ↦ σ(x) ⊕ x are both one-to-one, so neither σ(Δ) nor σ(Δ) ⊕ Δ loses any of Δ's
-//! entropy. The linear form is for callers that have already mapped their inputs so (two labels
-//! combined as 2A ⊕ 4B in GF(2^128)).
+//! says that H(t, x ⊕ Δ) ⊕ b·Δ does, too. Without σ, E_k(x ⊕ Δ) ⊕ (x ⊕ Δ) ⊕ Δ = E_k(x ⊕ Δ) ⊕ x, so
+//! one more Δ from the caller would cancel the feed-forward. σ is a linear orthomorphism, that is,
+//! x ↦ σ(x) and x ↦ σ(x) ⊕ x are both one-to-one, so neither σ(Δ) nor σ(Δ) ⊕ Δ loses any entropy of
+//! Δ. The linear form is for callers that have already applied such a map to their inputs (two
+//! labels combined as 2A ⊕ 4B in GF(2^128)).
 //!
 //! # Tweaks
-//! `group` consecutive blocks share a key, and with it the cost of a key schedule. What shares a
-//! tweak is fixed by the protocol (the blocks of one gate that hash different labels); **a tweak
-//! must not come again under the same start and Δ**. Keys are start ⊕ t, so all 128 bits of t
+//! `group` consecutive blocks share a key, and with it the cost of a key schedule. The protocol
+//! determines which blocks share a tweak (the blocks of one gate that hash different labels); **a
+//! tweak must not be reused under the same start and Δ**. Keys are start ⊕ t, so all 128 bits of t
 //! count.
 
 use std::fmt;
@@ -43,7 +43,7 @@ pub enum Tweaks<'a> {
 }
 
 impl Tweaks<'_> {
-    /// The tweak of group `g`.
+    /// Returns the tweak of group `g`.
     ///
     /// # Panics
     /// If the tweaks are a list that ends before `g`.
@@ -55,10 +55,10 @@ impl Tweaks<'_> {
         }
     }
 
-    /// What is left after the first `groups` groups.
+    /// Returns the tweaks after the first `groups` groups.
     ///
     /// # Panics
-    /// If the tweaks are a list of fewer.
+    /// If the tweaks are a list with fewer entries.
     #[must_use]
     pub fn after(&self, groups: usize) -> Self {
         match *self {
@@ -81,7 +81,7 @@ impl fmt::Debug for TweakedHash {
 }
 
 impl TweakedHash {
-    /// The hash with this start, which is public.
+    /// Creates the hash with this start, which is public.
     pub fn new(start: Block) -> TweakedHash {
         TweakedHash { start }
     }
@@ -90,8 +90,8 @@ impl TweakedHash {
         self.start
     }
 
-    /// Hashes each block in place without σ: `xs[i] = E_k(xs[i]) ⊕ xs[i]` with key
-    /// `k = start ⊕ (first_tweak + i / group)`. The caller has applied an orthomorphism itself.
+    /// Hashes each block in place without σ: `xs[i] = E_k(xs[i]) ⊕ xs[i]` with key `k = start ⊕
+    /// (first_tweak + i / group)`. The caller must have applied an orthomorphism.
     ///
     /// # Panics
     /// If `group` is not 1, 2, 4 or 8, or the length is not a multiple of it.
@@ -110,9 +110,9 @@ impl TweakedHash {
         Backend::active().hash_circular(self.start, Tweaks::From(first_tweak), group, xs);
     }
 
-    /// Half-gates (Zahur, Rosulek and Evans 2015) of gates that do not depend on each other, with H
-    /// as [`hash`](TweakedHash::hash) has it, t = `first_tweak` + 2k, and `[α, β] = pairs[k]`, the
-    /// labels of gate k's inputs for 0:
+    /// Adds the half-gates (Zahur, Rosulek and Evans 2015) of gates that do not depend on each
+    /// other. H is as in [`hash`](TweakedHash::hash), t = `first_tweak` + 2k, and `[α, β] =
+    /// pairs[k]` are the labels of gate k's inputs for 0:
     ///
     /// ```text
     /// message[k] ⊕= [H(t, α) ⊕ H(t, α ⊕ Δ),  H(t + 1, β) ⊕ H(t + 1, β ⊕ Δ) ⊕ α]
@@ -133,8 +133,8 @@ impl TweakedHash {
         Backend::active().half_gates((self.start, first_tweak, delta), pairs, message, labels);
     }
 
-    /// What leaky ANDs hash (Yang, Wang and Zhang 2020, Fig. 14), with H₀ and H₁ as
-    /// [`hash`](TweakedHash::hash) has them and t = `first_tweak` + k:
+    /// Computes the hashes of leaky ANDs (Yang, Wang and Zhang 2020, Fig. 14), with H₀ and H₁ as in
+    /// [`hash`](TweakedHash::hash) and t = `first_tweak` + k:
     ///
     /// ```text
     /// u[k]  = H₀(t, keys[k]) ⊕ H₀(t, keys[k] ⊕ Δ) ⊕ phi[k]
@@ -157,8 +157,8 @@ impl TweakedHash {
         Backend::active().leaky_hashes(by, [macs, keys], phi, s, u);
     }
 
-    /// [`hash_linear`](TweakedHash::hash_linear) with a tweak for each group: block `i` has key
-    /// `start ⊕ tweaks[i / group]`.
+    /// Hashes as [`hash_linear`](TweakedHash::hash_linear), with a tweak for each group: block `i`
+    /// has key `start ⊕ tweaks[i / group]`.
     ///
     /// # Panics
     /// If `group` is not 1, 2, 4 or 8, or there are not exactly `group` blocks for each tweak.
@@ -167,8 +167,8 @@ impl TweakedHash {
         Backend::active().hash_linear(self.start, Tweaks::List(tweaks), group, xs);
     }
 
-    /// [`hash`](TweakedHash::hash) with a tweak for each group: block `i` has key
-    /// `start ⊕ tweaks[i / group]`.
+    /// Hashes as [`hash`](TweakedHash::hash), with a tweak for each group: block `i` has key `start
+    /// ⊕ tweaks[i / group]`.
     ///
     /// # Panics
     /// If `group` is not 1, 2, 4 or 8, or there are not exactly `group` blocks for each tweak.
@@ -178,8 +178,9 @@ impl TweakedHash {
     }
 }
 
-/// What authenticated bits, of which the holder has a MAC and a key each, add to labels with offset
-/// Δ: `sums[k][l]` becomes the key of bit k of list l, ⊕ Δ if the bit is 1. One or two lists.
+/// Computes what authenticated bits, for which the holder has a MAC and a key each, add to labels
+/// with offset Δ: sets `sums[k][l]` to the key of bit k of list l, ⊕ Δ if the bit is 1. One or two
+/// lists.
 ///
 /// # Panics
 /// If the lengths differ, or there are not one or two lists.
@@ -245,7 +246,7 @@ mod tests {
     fn every_backend_agrees_with_the_portable_one() {
         let mut prg = Prg::from_seed(Block(1));
         let start = prg.block();
-        // Tweaks that overflow their low and their high half on the way.
+        // These tweaks overflow their low and their high half during the run.
         let firsts = [0, u128::from(u64::MAX) - 5, u128::MAX - 9, 3 << 90];
         for group in [1, 2, 4, 8] {
             for groups in (0..40).chain([63, 64, 65, 100]) {
@@ -275,7 +276,7 @@ mod tests {
         let (start, delta) = (prg.block(), prg.block());
         let hash = TweakedHash::new(start);
         for gates in (0..10).chain([15, 16, 17, 31, 32, 33, 64, 77]) {
-            // A tweak whose low half overflows on the way.
+            // One of these tweaks overflows its low half during the run.
             for first in [6, u128::from(u64::MAX) - 5, u128::MAX - 40] {
                 let pairs: Vec<_> = (0..gates).map(|_| [prg.block(), prg.block()]).collect();
                 let before: Vec<_> = (0..gates).map(|_| [prg.block(), prg.block()]).collect();
@@ -303,7 +304,7 @@ mod tests {
         let (starts, delta) = ([prg.block(), prg.block()], prg.block());
         let hashes = starts.map(TweakedHash::new);
         for n in [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 95, 128, 200] {
-            // A tweak whose low half overflows on the way.
+            // One of these tweaks overflows its low half during the run.
             for first in [6, u128::from(u64::MAX) - 5, u128::MAX - 40] {
                 let mut blocks = || (0..n).map(|_| prg.block()).collect::<Vec<_>>();
                 let [macs, keys, phi, before] = [(); 4].map(|()| blocks());

@@ -1,11 +1,10 @@
-//! Large buffers that are kept: zeroed, wiped when dropped, on huge pages where the system has
-//! them.
+//! Large reusable buffers: zeroed, wiped when dropped, on huge pages where the system has them.
 //!
-//! Memory that is touched for the first time costs a fault for each page, and random access to tens
-//! of megabytes a miss of the page tables' cache for each touch; under virtualisation both are
-//! several times dearer than the work itself. Huge pages make them rare, and a caller that keeps a
-//! slab between uses has no first touch but the first. What is dropped is kept for the next buffer
-//! of the same size, as long as that takes no more memory than there was at some time (`Kept`).
+//! First use of memory costs a fault for each page, and random access to tens of megabytes costs a
+//! TLB miss for each access. Under virtualisation both cost several times as much as the work
+//! itself. Huge pages make them rare, and a caller that keeps a buffer pays for first use only
+//! once. Dropped memory is kept for the next buffer of the same size, as long as that takes no more
+//! memory than buffers used at some time (`Kept`).
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -15,32 +14,33 @@ use bytemuck::Pod;
 use memmap2::MmapMut;
 use zeroize::Zeroize;
 
-/// A huge page on x86-64.
+/// The size of a huge page on x86-64.
 const HUGE: usize = 2 << 20;
 
-/// From this size on memory comes from the system directly, in whole huge pages: one takes no
-/// longer to come than a hundred small ones.
+/// From this size on memory comes directly from the system, in whole huge pages: getting one takes
+/// no longer than a hundred small ones.
 const MAPPED: usize = 512 << 10;
 
-/// The alignment of every slab, a cache line: an element whose size divides it does not straddle
-/// two.
+/// The alignment of every buffer, a cache line: an element whose size divides it does not straddle
+/// two lines.
 const LINE: usize = 64;
 
 enum Memory {
     Small(Vec<Line>),
-    /// None once it was given back.
+    /// `None` once the memory was given back.
     Mapped(Option<MmapMut>),
 }
 
-/// Bytes that are kept, at most.
+/// The maximum number of bytes that are kept.
 const MOST_KEPT: usize = 256 << 20;
 
-/// Memory that buffers gave back, and how much others have.
+/// Memory that buffers gave back, and the amount of memory in use.
 struct Kept {
-    /// With how many bytes at the beginning may not be zero. The latest comes last.
+    /// Each map, with the number of bytes at its beginning that may not be zero. The latest comes
+    /// last.
     maps: Vec<(MmapMut, usize)>,
     bytes: usize,
-    /// Bytes that buffers have now, and had at most.
+    /// The number of bytes that buffers use now, and the maximum so far.
     used: usize,
     most_used: usize,
 }
@@ -52,14 +52,14 @@ impl Kept {
         KEPT.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory of this size, zeroed.
+    /// Returns zeroed memory of this size, if there is any.
     fn take(bytes: usize) -> Option<MmapMut> {
         let mut kept = Kept::lock();
         kept.used += bytes;
         kept.most_used = kept.most_used.max(kept.used);
         let place = kept.maps.iter().rposition(|(map, _)| map.len() == bytes);
         let Some(place) = place else {
-            // No more memory is taken than buffers alone had at some time.
+            // The total never exceeds what buffers alone used at some time.
             let room = kept.most_used - kept.used;
             kept.shrink(room);
             return None;
@@ -71,7 +71,7 @@ impl Kept {
         Some(map)
     }
 
-    /// Keeps memory, which is zero from byte `dirty` on and holds no secret.
+    /// Keeps memory that is zero from byte `dirty` on and holds no secret.
     fn give(map: MmapMut, dirty: usize) {
         let mut kept = Kept::lock();
         kept.used -= map.len();
@@ -80,7 +80,7 @@ impl Kept {
         kept.shrink(MOST_KEPT);
     }
 
-    /// Returns the oldest to the system until no more than `most` bytes are left.
+    /// Returns the oldest memory to the system until at most `most` bytes are left.
     fn shrink(&mut self, most: usize) {
         let mut bytes = self.bytes;
         let too_many = self.maps.iter().take_while(|(map, _)| {
@@ -102,9 +102,9 @@ struct Line([u8; LINE]);
 pub struct HugeBuf<T> {
     memory: Memory,
     len: usize,
-    /// The most elements that there ever were.
+    /// The maximum number of elements so far.
     most: usize,
-    /// Whether it holds no secrets, and need not be wiped.
+    /// Whether the content is not secret, and need not be wiped.
     public: bool,
     elements: std::marker::PhantomData<T>,
 }
@@ -116,17 +116,17 @@ impl<T: Pod> Default for HugeBuf<T> {
 }
 
 impl<T> fmt::Debug for HugeBuf<T> {
-    /// Prints the length alone: what it holds may be secret.
+    /// Prints only the length, because the content may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HugeBuf({} elements)", self.len)
     }
 }
 
 impl<T: Pod> HugeBuf<T> {
-    /// `len` elements of zero bytes.
+    /// Returns `len` elements of zero bytes.
     ///
     /// # Panics
-    /// If the elements would take more bytes than there are addresses, or have a stricter alignment
+    /// If the elements would take more bytes than there are addresses, or need a larger alignment
     /// than a cache line.
     pub fn zeroed(len: usize) -> Self {
         assert!(align_of::<T>() <= LINE, "elements that need more than a cache line's alignment");
@@ -140,7 +140,7 @@ impl<T: Pod> HugeBuf<T> {
         }
     }
 
-    /// The same for what is no secret: it is not wiped.
+    /// Returns a buffer for data that are not secret, so it is not wiped.
     ///
     /// # Panics
     /// As [`HugeBuf::zeroed`].
@@ -150,14 +150,14 @@ impl<T: Pod> HugeBuf<T> {
         buffer
     }
 
-    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: the
-    /// caller overwrites them.
+    /// Changes the length. Afterwards the elements contain old data or zeros, and the caller must
+    /// overwrite them.
     ///
     /// # Panics
     /// As [`HugeBuf::zeroed`].
     pub fn reset(&mut self, len: usize) {
         if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > self.memory.bytes().len()) {
-            // The old memory is given back before the new is asked for.
+            // The old memory is given back before the new is requested.
             let public = self.public;
             *self = HugeBuf::zeroed(0);
             *self = HugeBuf::zeroed(len);
@@ -170,7 +170,7 @@ impl<T: Pod> HugeBuf<T> {
 
 impl Memory {
     fn zeroed(bytes: usize) -> Memory {
-        // Only what is a multiple of their size is put where huge pages can be.
+        // Only multiples of the size of a huge page can use huge pages.
         let whole = bytes.checked_next_multiple_of(HUGE).filter(|_| bytes >= MAPPED);
         if let Some(whole) = whole {
             if let Some(map) = Kept::take(whole) {
@@ -178,7 +178,7 @@ impl Memory {
             }
             if let Ok(map) = MmapMut::map_anon(whole) {
                 #[cfg(target_os = "linux")]
-                // A hint; where it is refused, pages are small.
+                // This is a hint; if it is refused, pages are small.
                 let _ = map.advise(memmap2::Advice::HugePage);
                 return Memory::Mapped(Some(map));
             }
@@ -206,7 +206,7 @@ impl<T> Drop for HugeBuf<T> {
     fn drop(&mut self) {
         let used = self.most * size_of::<T>();
         if !self.public {
-            // In large words: each is a store that the compiler must not merge with others.
+            // The wipe uses large words, because the compiler must not merge these stores.
             let used = &mut self.memory.bytes_mut()[..used];
             let (before, words, after) = bytemuck::pod_align_to_mut::<u8, u128>(used);
             before.zeroize();
@@ -270,10 +270,10 @@ mod tests {
         assert!(slab.iter().all(|&element| element == [0; 3]), "new memory is zero");
     }
 
-    /// What comes back from another buffer is zero, and the limit holds.
+    /// Memory from another buffer is zero, and the limit holds.
     #[test]
     fn memory_that_is_used_again_is_zero() {
-        // Of a size that no other test has.
+        // No other test uses this size.
         let len = (7 * HUGE + 5) / 16;
         for round in 0..4 {
             let mut secret = HugeBuf::<Block>::zeroed(len);
@@ -298,7 +298,7 @@ mod tests {
         }
         kept.shrink(10 * HUGE);
         assert_eq!(kept.maps.len(), 4);
-        // The oldest go first.
+        // The oldest memory goes first.
         kept.shrink(8 * HUGE);
         assert_eq!((kept.maps.len(), kept.bytes), (2, 7 * HUGE));
         kept.shrink(0);

@@ -1,12 +1,13 @@
-//! What every protocol is made of: 128-bit blocks, packed bits, GF(2^128), AES and hashes from
-//! it, a generator, bit-matrix transposition, transcripts and commitments.
+//! The building blocks of every protocol: 128-bit blocks, packed bits, GF(2^128), AES and hashes
+//! based on it, a generator, bit-matrix transposition, transcripts and commitments.
 //!
-//! Each primitive that is hot has a portable version, which is the specification, and faster ones
-//! for x86-64, picked once at run time: see [`backend`]. Nothing above this crate touches SIMD.
+//! Each performance-critical primitive has a portable version, which is the specification, and
+//! faster ones for x86-64, chosen once at run time: see [`backend`]. No crate above this one uses
+//! SIMD.
 //!
-//! Lengths that do not fit together are the caller's mistake and panic, as documented with each
-//! function; data that comes from a peer is checked before it gets here, and the functions that
-//! decode such data return an `Option`.
+//! Lengths that do not match are mistakes of the caller and panic, as documented for each function.
+//! Data from a peer are checked before they get here, and the functions that decode such data
+//! return an `Option`.
 
 #[cfg(target_endian = "big")]
 compile_error!("blocks are viewed as bytes in memory, which needs a little-endian target");

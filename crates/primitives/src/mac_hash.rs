@@ -1,11 +1,11 @@
 //! A hash of short tags, some of which are sums that public bits select.
 //!
-//! Tags are taken in pairs, in blocks of 1 024. A pair (s, t) at a place with the keys (k, l) gives
-//! (s ⊕ k)·(t ⊕ l) in GF(2^64), and the sum of these products, under two independent sets of keys,
-//! is a block of 128 bits; the blocks are the coefficients of a polynomial, which is evaluated at a
-//! random point of GF(2^128). That is one product of 64 bits a tag, half of what a polynomial in
-//! the tags themselves takes. For two given lists of tags that differ, no more of them than B
-//! blocks long, the hashes agree with probability (B + 1)·2^-128.
+//! Tags are taken in pairs, in blocks of 1 024. A pair (s, t) at a position with the keys (k, l)
+//! gives (s ⊕ k)·(t ⊕ l) in GF(2^64). The sums of these products under two independent sets of keys
+//! form a block of 128 bits. The blocks are the coefficients of a polynomial, which is evaluated at
+//! a random point of GF(2^128). This takes one 64-bit product per tag, half of what a polynomial in
+//! the tags themselves takes. For two given different lists of tags, each at most B blocks long,
+//! the hashes agree with probability (B + 1)·2^-128.
 
 use std::fmt;
 
@@ -13,24 +13,24 @@ use zeroize::Zeroize;
 
 use crate::{Backend, Block, HugeBuf, Prg, gf128};
 
-/// How many tags have keys of their own: the products of this many share one reduction. Whole words
-/// of bits.
+/// The number of tags with separate keys: this many products share one reduction. It is a multiple
+/// of the bits in a word.
 pub(crate) const KEYED: usize = 1024;
 
 /// Two lists of tags that are sums, selected by the same bits. Tag k of a list is `[0][k]` of its
-/// rows, ⊕ `[1][k]` where bit k of `bits[0]` is set, ⊕ `[2][k]` where bit k of `bits[1]` is; and of
-/// the second list ⊕ `delta` where bit k of `flips` is.
+/// rows, plus `[1][k]` if bit k of `bits[0]` is set, plus `[2][k]` if bit k of `bits[1]` is set;
+/// and in the second list plus `delta` if bit k of `flips` is set.
 ///
-/// Bit k is bit k % 64 of word k / 64. Rows of one tag stand for as many as there are.
+/// Bit k is bit k % 64 of word k / 64. A row with one tag repeats it for all k.
 #[derive(Clone, Copy)]
 pub struct SelectedSums<'a> {
-    /// By list: what is selected from.
+    /// By list: the rows to select from.
     pub rows: [[&'a [u64]; 3]; 2],
-    /// What selects the second and the third row.
+    /// The bits that select the second and the third row.
     pub bits: [&'a [u64]; 2],
-    /// What selects `delta`.
+    /// The bits that select `delta`.
     pub flips: &'a [u64],
-    /// A tag of its own.
+    /// A single tag.
     pub delta: u64,
 }
 
@@ -41,12 +41,12 @@ impl fmt::Debug for SelectedSums<'_> {
 }
 
 impl<'a> SelectedSums<'a> {
-    /// Whether a row stands for many tags.
+    /// Returns whether a row repeats one tag.
     pub(crate) fn is_shared(&self) -> bool {
         self.rows[0][0].len() == 1
     }
 
-    /// The same from tag `start` on, which begins a word of bits.
+    /// Returns the rest from tag `start` on, which must begin a word of bits.
     pub(crate) fn from(mut self, start: usize) -> SelectedSums<'a> {
         if !self.is_shared() {
             for row in self.rows.as_flattened_mut() {
@@ -74,18 +74,19 @@ impl<'a> SelectedSums<'a> {
     }
 }
 
-/// The keys of some places, an even number of them: of the first set, and of the second.
+/// The keys of an even number of positions: of the first set, and of the second.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys<'a>(pub [&'a [u64]; 2]);
 
 impl<'a> Keys<'a> {
-    /// The same from a place on.
+    /// Returns the rest from a position on.
     pub(crate) fn from(self, start: usize) -> Keys<'a> {
         Keys(self.0.map(|keys| &keys[start..]))
     }
 }
 
-/// The hashes of some lists of 64-bit tags that arrive in pieces, of all lists in the same ones.
+/// The hashes of some lists of 64-bit tags that arrive in pieces, which are equally long for all
+/// lists.
 ///
 /// A piece of an odd number of tags counts as if a zero followed.
 pub struct UniversalMacHash<const LISTS: usize> {
@@ -94,11 +95,11 @@ pub struct UniversalMacHash<const LISTS: usize> {
     keys: HugeBuf<u64>,
     /// The point at which the blocks' polynomial is evaluated.
     point: Block,
-    /// How many places the unreduced sums hold.
+    /// The number of positions in the unreduced sums.
     at: usize,
-    /// By list: the sums of products under either set of keys.
+    /// By list: the sums of products under both sets of keys.
     sums: [[u128; 2]; LISTS],
-    /// The point to the number of blocks before this one.
+    /// The point to the power of the number of earlier blocks.
     scale: Block,
     hashes: [Block; LISTS],
 }
@@ -117,12 +118,12 @@ impl<const LISTS: usize> Drop for UniversalMacHash<LISTS> {
 }
 
 impl<const LISTS: usize> UniversalMacHash<LISTS> {
-    /// The hash whose keys and point are drawn from `prg`.
+    /// Creates the hash whose keys and point are drawn from `prg`.
     pub fn new(prg: &mut Prg) -> Self {
         Self::with_backend(Backend::active(), prg)
     }
 
-    /// The same with these instructions.
+    /// Creates the hash with this backend.
     pub fn with_backend(backend: Backend, prg: &mut Prg) -> Self {
         let mut keys = HugeBuf::zeroed(2 * KEYED);
         prg.fill(bytemuck::cast_slice_mut(&mut keys));
@@ -178,7 +179,7 @@ impl<const LISTS: usize> UniversalMacHash<LISTS> {
         self.at = 0;
     }
 
-    /// The hashes of all tags added.
+    /// Returns the hashes of all tags added.
     pub fn finish(mut self) -> [Block; LISTS] {
         self.reduce();
         self.hashes
@@ -189,8 +190,8 @@ impl UniversalMacHash<2> {
     /// Adds a piece of `n` tags that are sums to each of the two lists.
     ///
     /// # Panics
-    /// If a row has neither one nor `n` tags, or there are fewer bits; if the number of tags before
-    /// these is no multiple of 64.
+    /// If a row has neither one nor `n` tags, or there are fewer bits; if the number of earlier
+    /// tags is not a multiple of 64.
     pub fn update_selected(&mut self, tags: SelectedSums<'_>, n: usize) {
         tags.check(n);
         assert!(self.at.is_multiple_of(64), "sums come in whole words");
@@ -204,19 +205,19 @@ impl UniversalMacHash<2> {
     }
 }
 
-/// A polynomial of degree below 128 modulo X^64 + X^4 + X^3 + X + 1.
+/// Reduces a polynomial of degree below 128 modulo X^64 + X^4 + X^3 + X + 1.
 pub(crate) fn reduced(sum: u128) -> u64 {
     let (low, high) = (sum as u64, (sum >> 64) as u64);
-    // Twice: the first time pushes up to four bits over the edge.
+    // This reduces twice: the first step overflows by up to four bits.
     let over = high ^ high >> 60 ^ high >> 61 ^ high >> 63;
     low ^ over ^ over << 1 ^ over << 3 ^ over << 4
 }
 
-/// The products of polynomials of degree below 64 with `factor`, unreduced: the low words of all,
-/// then the high ones.
+/// Computes the products of polynomials of degree below 64 with `factor`, unreduced: the low words
+/// of all, then the high ones.
 ///
 /// # Panics
-/// If there is not room for exactly two words each.
+/// If there is not room for exactly two words per product.
 pub fn carryless_products(words: &[u64], factor: u64, out: &mut [u64]) {
     Backend::active().carryless_products(words, factor, out);
 }
@@ -235,7 +236,7 @@ mod tests {
         (bits[k / 64] >> (k % 64) & 1).wrapping_neg()
     }
 
-    /// The product in GF(2^64), from the highest bit down.
+    /// Multiplies in GF(2^64), from the highest bit down.
     fn times(a: u64, b: u64) -> u64 {
         (0..64).rev().fold(0, |sum, i| {
             let shifted = sum << 1 ^ if sum >> 63 == 1 { 0x1b } else { 0 };
@@ -243,7 +244,7 @@ mod tests {
         })
     }
 
-    /// The hash as it is written down, of tags with all zeros that fill up pieces.
+    /// Returns the hash by definition, of tags including the zeros that fill up pieces.
     fn reference(tags: &[u64], seed: Block) -> Block {
         let prg = &mut Prg::from_seed(seed);
         let mut bytes = [0; 16 * KEYED];
@@ -291,7 +292,7 @@ mod tests {
             for sum in [sum, sum | 1 << 127, sum >> 1] {
                 let mut rest = sum;
                 for high in (64..128).rev() {
-                    // X^64 + X^4 + X^3 + X + 1, shifted so that it takes this bit away.
+                    // X^64 + X^4 + X^3 + X + 1, shifted so that it cancels this bit.
                     rest ^= (rest >> high & 1) * ((1 << 64 | 0b11011) << (high - 64));
                 }
                 prop_assert_eq!(u128::from(reduced(sum)), rest);
@@ -314,7 +315,7 @@ mod tests {
                 .collect();
             let last = lengths.len() - 1;
             for (i, n) in lengths.into_iter().enumerate() {
-                // Whole words, but for the last piece.
+                // Whole words, except in the last piece.
                 let n = if i == last { n } else { n / 64 * 64 };
                 let rows = [(); 2].map(|()| [(); 3].map(|()| words(if shared { 1 } else { n }, prg)));
                 let bits = [(); 3].map(|()| words(n.div_ceil(64), prg));

@@ -1,13 +1,13 @@
-//! Bits as masks that the compiler cannot look through.
+//! Bits as masks that are opaque to the compiler.
 //!
 //! `x & -bit` has no branch in the source, but a compiler that knows the mask to be all zeros or
-//! all ones may make one of it, and does. The masks here come out of a conditional move that is
-//! written in assembly (crate `cmov`; where that knows no such instruction, out of an optimisation
-//! barrier), so that nothing is known of them.
+//! all ones may turn it into one, and does. The masks here come from a conditional move written in
+//! assembly (crate `cmov`; on targets without such an instruction, from an optimisation barrier),
+//! so the compiler knows nothing about them.
 
 use cmov::Cmov;
 
-/// All ones if `bit`, else zero.
+/// Returns all ones if `bit`, else zero.
 #[inline]
 pub fn mask64(bit: bool) -> u64 {
     let mut mask = 0;
@@ -15,7 +15,7 @@ pub fn mask64(bit: bool) -> u64 {
     mask
 }
 
-/// As [`mask64`], of 128 bits.
+/// As [`mask64`], with 128 bits.
 #[inline]
 pub fn mask128(bit: bool) -> u128 {
     let half = u128::from(mask64(bit));

@@ -1,14 +1,14 @@
-//! Asking for memory before it is needed.
+//! Prefetching of memory.
 //!
 //! Unsafe: the prefetch instructions | they read nothing and cannot fault
 
-/// The bytes of a cache line, as far as asking for memory goes.
+/// The size of a cache line for prefetching, in bytes.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// Starts to bring `value` into the caches; a hint that changes nothing else.
+/// Prefetches `value` into the caches; a hint without any other effect.
 ///
-/// A value longer than a cache line is asked for line by line.
+/// Prefetches every line of a value longer than a cache line.
 #[inline]
 pub fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -22,8 +22,8 @@ pub fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// The same for the L2 cache alone, long ahead: it can wait for many more lines at a time
-/// than the first, which is what counts where memory is gathered at random.
+/// Prefetches into the L2 cache only, long ahead: the L2 can wait for many more lines at a time
+/// than the L1, which matters when memory is gathered at random.
 #[inline]
 pub fn prefetch_early<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,16 +1,16 @@
 //! The generator: AES-128 in counter mode.
 //!
-//! The stream of seed `s` from start c is E_s(c) ‖ E_s(c + 1) ‖ …, counters modulo 2^128 as
-//! little-endian numbers. Every call takes whole 16-byte blocks from it: of a last block that is
-//! needed in part, the rest is discarded. Hence calls for multiples of 16 bytes yield the same bytes
-//! however they are split.
+//! The stream of seed `s` from start c is E_s(c) ‖ E_s(c + 1) ‖ …, with counters modulo 2^128 as
+//! little-endian numbers. Every call takes whole 16-byte blocks from it; the rest of a partially
+//! used last block is discarded. So calls for multiples of 16 bytes yield the same bytes however
+//! they are split.
 //!
 //! # Starts
-//! Peers see blocks of these streams: labels, openings, what OT extension sends. Did all streams
-//! begin at 0, one computation of E_s(0) would test a guess of s against every stream that anybody
+//! Peers see blocks of these streams: labels, openings, messages of OT extension. If all streams
+//! began at 0, one computation of E_s(0) would test a guess of s against every stream that anybody
 //! ever saw, and 2^128/N computations would find one of N seeds. So streams that a peer may see
-//! have starts of their own: a secret one beside the seed ([`Prg::from_os`], [`Prg::child`],
-//! [`Prg::from_digest`]), or one that all know but that no other session has
+//! have their own starts: either a secret one together with the seed ([`Prg::from_os`],
+//! [`Prg::child`], [`Prg::from_digest`]), or a public one that no other session has
 //! ([`Prg::starting_at`]).
 
 use std::fmt;
@@ -19,8 +19,7 @@ use zeroize::Zeroize;
 
 use crate::{Aes128, Backend, Block, Seed, watch};
 
-/// A generator of pseudorandom bytes. Its key is on the heap, where moves leave it, and is wiped on
-/// drop.
+/// A pseudorandom generator. Its key is on the heap, so moves do not copy it, and is wiped on drop.
 pub struct Prg {
     aes: Box<Aes128>,
     counter: u128,
@@ -33,43 +32,43 @@ impl fmt::Debug for Prg {
 }
 
 impl Prg {
-    /// The generator with this seed, which is secret, from 0.
+    /// Creates the generator with this secret seed, starting at 0.
     pub fn from_seed(seed: Block) -> Prg {
         Prg::starting_at(seed, Block::ZERO)
     }
 
-    /// The generator with this seed, which is secret, from this start.
+    /// Creates the generator with this secret seed and this start.
     pub fn starting_at(seed: Block, start: Block) -> Prg {
         watch::tell("seed", &seed.to_bytes());
         Prg { counter: start.0, ..Prg::with_backend(Backend::active(), seed) }
     }
 
-    /// The generator with a seed and a start from a digest, both secret.
+    /// Creates the generator with a seed and a start from a digest, both secret.
     pub fn from_digest(digest: &[u8; 32]) -> Prg {
         let (seed, start) = halves(digest);
         Prg::starting_at(seed, start)
     }
 
-    /// The generator with this seed, which all parties know, from 0.
+    /// Creates the generator with this public seed, starting at 0.
     pub fn from_public_seed(seed: Block) -> Prg {
         Prg::with_backend(Backend::active(), seed)
     }
 
-    /// The generator with a seed and a start that all parties know: a challenge.
+    /// Creates the generator with a public seed and a public start: a challenge.
     pub fn from_public_digest(digest: &[u8; 32]) -> Prg {
         let (seed, start) = halves(digest);
         Prg { counter: start.0, ..Prg::from_public_seed(seed) }
     }
 
-    /// The generator with this seed, from 0, with these instructions.
+    /// Creates the generator with this seed, starting at 0, with this backend.
     pub fn with_backend(backend: Backend, seed: Block) -> Prg {
         Prg { aes: Box::new(Aes128::with_backend(backend, seed)), counter: 0 }
     }
 
-    /// A generator seeded by the operating system.
+    /// Creates a generator seeded by the operating system.
     ///
     /// # Errors
-    /// If the operating system has no randomness to give.
+    /// If the operating system provides no randomness.
     pub fn from_os() -> Result<Prg, getrandom::Error> {
         let mut digest = [0u8; 32];
         getrandom::fill(&mut digest)?;
@@ -78,13 +77,13 @@ impl Prg {
         Ok(prg)
     }
 
-    /// Fills a run of blocks.
+    /// Fills a slice of blocks.
     pub fn fill_blocks(&mut self, out: &mut [Block]) {
         self.aes.counter_blocks(self.counter, out);
         self.counter = self.counter.wrapping_add(out.len() as u128);
     }
 
-    /// Fills a run of bytes; the rest of a partial last block is discarded.
+    /// Fills a slice of bytes; the rest of a partially used last block is discarded.
     pub fn fill(&mut self, out: &mut [u8]) {
         let whole = out.len() / 16 * 16;
         let (body, tail) = out.split_at_mut(whole);
@@ -97,7 +96,7 @@ impl Prg {
         }
     }
 
-    /// Fills whole blocks at an address that blocks may not have, through a buffer.
+    /// Fills whole blocks at an address that is unaligned for blocks, through a buffer.
     fn fill_unaligned(&mut self, body: &mut [u8]) {
         let mut buffer = [Block::ZERO; 64];
         for chunk in body.chunks_mut(16 * buffer.len()) {
@@ -108,12 +107,12 @@ impl Prg {
         buffer.zeroize();
     }
 
-    /// Passes over this many blocks.
+    /// Skips this many blocks.
     pub fn skip(&mut self, blocks: u128) {
         self.counter = self.counter.wrapping_add(blocks);
     }
 
-    /// The next block.
+    /// Returns the next block.
     #[inline]
     pub fn block(&mut self) -> Block {
         let mut out = [Block::ZERO];
@@ -121,14 +120,14 @@ impl Prg {
         out[0]
     }
 
-    /// A seed for another generator; takes one block.
+    /// Returns a seed for another generator; takes one block.
     pub fn seed(&mut self) -> Seed {
         let mut seed = Seed::default();
         self.fill_blocks(std::slice::from_mut(&mut *seed));
         seed
     }
 
-    /// A generator with a seed and a start from this one; takes two blocks.
+    /// Returns a generator with a seed and a start from this one; takes two blocks.
     pub fn child(&mut self) -> Prg {
         let mut digest = [0u8; 32];
         self.fill(&mut digest);
@@ -137,19 +136,20 @@ impl Prg {
         prg
     }
 
-    /// A uniform 64-bit number; takes one block.
+    /// Returns a uniform 64-bit number; takes one block.
     #[inline]
     pub fn u64(&mut self) -> u64 {
         self.block().0 as u64
     }
 
-    /// A uniform bit; takes one block.
+    /// Returns a uniform bit; takes one block.
     #[inline]
     pub fn bool(&mut self) -> bool {
         self.block().lsb()
     }
 
-    /// A uniform number below `n`, without bias. How long it takes may depend on the number drawn.
+    /// Returns a uniform number below `n`, without bias. Its running time may depend on the number
+    /// drawn.
     ///
     /// Timing: none | **depends** on the draw, as do `permutation` and `shuffle`: they are for
     /// challenges that all know, and for tests
@@ -160,8 +160,8 @@ impl Prg {
         below(n, || self.u64())
     }
 
-    /// A uniform permutation of `0 .. n` (Fisher–Yates, without bias), for public challenges: time
-    /// and memory accesses depend on it.
+    /// Returns a uniform permutation of `0 .. n` (Fisher–Yates, without bias), for public
+    /// challenges: time and memory accesses depend on it.
     ///
     /// # Panics
     /// If `n` exceeds 2^32.
@@ -193,15 +193,15 @@ impl Prg {
     }
 }
 
-/// The two blocks of a digest.
+/// Returns the two blocks of a digest.
 fn halves(digest: &[u8; 32]) -> (Block, Block) {
     let (seed, start) = digest.split_at(16);
     let block = |half: &[u8]| Block::from_bytes(half.try_into().expect("half of 32 bytes"));
     (block(seed), block(start))
 }
 
-/// The high word of `draw · n`, where a draw is rejected if its low word falls among the first
-/// `2^64 mod n`: what remains is a whole number of draws for each result.
+/// Returns the high word of `draw · n`. A draw is rejected if its low word is among the first `2^64
+/// mod n`: what remains is a whole number of draws for each result.
 fn below(n: u64, mut draw: impl FnMut() -> u64) -> u64 {
     assert!(n > 0, "no number is below 0");
     let mut wide = u128::from(draw()) * u128::from(n);
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(prg.bool(), aes.encrypt(Block(3)).lsb());
     }
 
-    /// Streams have starts of their own, and pass the end of the counters.
+    /// Streams have their own starts, and continue past the end of the counters.
     #[test]
     fn the_stream_begins_at_its_start() {
         let aes = Aes128::new(Block(99));
@@ -305,7 +305,7 @@ mod tests {
         for _ in 0..60_000 {
             counts[prg.below(6) as usize] += 1;
         }
-        // Standard deviation 91: five of them on either side.
+        // The standard deviation is 91; this allows five of them on either side.
         assert!(counts.iter().all(|c| c.abs_diff(10_000) < 460), "{counts:?}");
     }
 
@@ -322,7 +322,7 @@ mod tests {
             *counts.entry(prg.permutation(3)).or_insert(0u32) += 1;
         }
         assert_eq!(counts.len(), 6);
-        // Standard deviation 41.
+        // The standard deviation is 41.
         assert!(counts.values().all(|c| c.abs_diff(2_000) < 205), "{counts:?}");
     }
 

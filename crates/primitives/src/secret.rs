@@ -1,9 +1,8 @@
-//! Secrets behind a pointer: moving them copies the pointer alone, and dropping them wipes the only
-//! place they were in.
+//! Boxed secrets: moving them copies only the pointer, and dropping them wipes their only location.
 //!
-//! A move in Rust is a copy of bytes; the place moved from is not wiped, whether it is on a stack
-//! or in a box that is freed. So what would do harm for as long as it can be read (Δ, seeds) is
-//! kept in one place on the heap.
+//! A move in Rust copies bytes and does not wipe the source, whether it is on a stack or in a freed
+//! box. So values that would do harm for as long as they can be read (Δ, seeds) are kept in one
+//! place on the heap.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -13,14 +12,13 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Block, watch};
 
-/// A value in a place of its own on the heap, wiped when it is dropped.
+/// A value in its own heap allocation, wiped when it is dropped.
 ///
-/// It is copied by [`clone`](Clone::clone) alone, into a place that is wiped as well. It is never
-/// printed.
+/// Only [`clone`](Clone::clone) copies it, into memory that is wiped as well. It is never printed.
 pub struct Secret<T: Zeroize>(Box<Zeroizing<T>>);
 
 impl<T: Zeroize> Secret<T> {
-    /// Takes a value to the heap. The caller's copy may stay on the stack: see
+    /// Moves a value to the heap. The caller's copy may remain on the stack: see
     /// [`stack`](crate::stack).
     pub fn new(value: T) -> Self {
         Secret(Box::new(Zeroizing::new(value)))
@@ -62,7 +60,7 @@ impl<T: Zeroize> fmt::Debug for Secret<T> {
     }
 }
 
-/// A seed of a generator, or another secret block, in a place of its own.
+/// A seed of a generator, or another secret block, in its own heap allocation.
 pub type Seed = Secret<Block>;
 
 /// A party's global key Δ.
@@ -72,18 +70,18 @@ pub type Seed = Secret<Block>;
 pub struct Delta(Secret<Block>);
 
 impl Delta {
-    /// The key with these bits.
+    /// Creates the key with these bits.
     pub fn new(bits: Block) -> Self {
         watch::tell("Delta", &bits.to_bytes());
         Delta(Secret::new(bits))
     }
 
-    /// Equality in time that does not depend on the bits.
+    /// Compares two keys in constant time.
     pub fn ct_eq(&self, other: &Delta) -> bool {
         ConstantTimeEq::ct_eq(&self.0.0.0, &other.0.0.0).into()
     }
 
-    /// The bits, for tests in which a party cheats with another Δ.
+    /// Returns the bits for writing, for tests in which a party cheats with another Δ.
     pub fn bits_mut(&mut self) -> &mut Block {
         &mut self.0
     }

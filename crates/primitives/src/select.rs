@@ -1,4 +1,4 @@
-//! Additions that bits choose, and halves of blocks: the arithmetic of MACs and keys, many at a
+//! Additions selected by bits, and halves of blocks: the arithmetic of MACs and keys, many at a
 //! time.
 //!
 //! Timing: bits, blocks | masks by register comparison, PDEP with a constant mask, or masked XOR
@@ -8,17 +8,17 @@ use crate::{Backend, BitVec, Block};
 /// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1; without a branch.
 ///
 /// # Panics
-/// If the lengths differ, `first` is no multiple of 64, or there are fewer bits.
+/// If the lengths differ, `first` is not a multiple of 64, or there are fewer bits.
 pub fn xor_masked(out: &mut [Block], bits: &BitVec, first: usize, values: &[Block]) {
     assert_eq!(out.len(), values.len(), "a value for each sum");
     Backend::active().xor_masked(out, words(bits, first, out.len()), values);
 }
 
-/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1, as [`xor_masked`], of 64 bits
-/// each.
+/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1, like [`xor_masked`], for
+/// 64-bit values.
 ///
 /// # Panics
-/// If the lengths differ, `first` is no multiple of 64, or there are fewer bits.
+/// If the lengths differ, `first` is not a multiple of 64, or there are fewer bits.
 pub fn xor_words_masked(out: &mut [u64], bits: &BitVec, first: usize, values: &[u64]) {
     assert_eq!(out.len(), values.len(), "a value for each sum");
     Backend::active().xor_words_masked(out, words(bits, first, out.len()), values);
@@ -27,12 +27,12 @@ pub fn xor_words_masked(out: &mut [u64], bits: &BitVec, first: usize, values: &[
 /// Adds the same `value` to `out[i]` where bit `first + i` of `bits` is 1; without a branch.
 ///
 /// # Panics
-/// If `first` is no multiple of 64, or there are fewer bits.
+/// If `first` is not a multiple of 64, or there are fewer bits.
 pub fn xor_key_masked(out: &mut [Block], bits: &BitVec, first: usize, value: Block) {
     Backend::active().xor_key_masked(out, words(bits, first, out.len()), value);
 }
 
-/// The lower half of each block.
+/// Writes the lower half of each block.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -40,7 +40,7 @@ pub fn truncate_u64(blocks: &[Block], out: &mut [u64]) {
     Backend::active().truncate_u64(blocks, out);
 }
 
-/// The least significant bits of words, the first of each 64 lowest.
+/// Writes the least significant bits of words; of each 64, the first becomes the lowest bit.
 ///
 /// # Panics
 /// If there is not a word for each 64 bits.
@@ -48,7 +48,7 @@ pub fn lsbs(words: &[u64], out: &mut [u64]) {
     Backend::active().lsbs(words, out);
 }
 
-/// The words of `n` bits from `first` on.
+/// Returns the words of `n` bits from `first` on.
 fn words(bits: &BitVec, first: usize, n: usize) -> &[u64] {
     assert!(first.is_multiple_of(64), "bit {first} does not begin a word");
     let end = first.checked_add(n).filter(|&end| end <= bits.len());

@@ -1,8 +1,8 @@
 //! Half-gates of several garblings of one circuit, side by side.
 //!
-//! A wire has a label in each garbling. Labels of a wire stand next to each other and fill a
-//! register of 512 bits, so that nothing is gathered, permuted or left over when a gate is done in
-//! all garblings at once.
+//! A wire has a label in each garbling. The labels of a wire are adjacent and fill a register of
+//! 512 bits, so a gate can be processed in all garblings at once without gathering, permuting or
+//! remainders.
 
 use std::ops::BitXor;
 
@@ -11,10 +11,10 @@ use zeroize::DefaultIsZeroes;
 
 use crate::{Backend, Block, TweakedHash};
 
-/// The most garblings that are done side by side.
+/// The maximum number of garblings side by side.
 pub const LANES: usize = 4;
 
-/// A block of each garbling, in a line of the cache.
+/// A block of each garbling, in one cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Lanes(pub [Block; LANES]);
@@ -30,17 +30,17 @@ impl BitXor for Lanes {
     }
 }
 
-/// Half-gates of one gate.
+/// The half-gates of one gate.
 pub type HalfGates = [Block; 2];
 
-/// The hashes of the garblings. Where there are fewer, the other lanes hold anything.
+/// The hashes of the garblings. If there are fewer, the other lanes are arbitrary.
 #[derive(Clone, Copy, Debug)]
 pub struct HashLanes {
     starts: Lanes,
 }
 
 impl HashLanes {
-    /// These hashes, one for each garbling.
+    /// Combines these hashes, one for each garbling.
     ///
     /// # Panics
     /// If there are more than [`LANES`].
@@ -51,10 +51,9 @@ impl HashLanes {
         HashLanes { starts }
     }
 
-    /// Garbles gates that do not depend on each other, in as many garblings as there are tables.
-    /// With H the hash of a garbling, t =
-    /// `first_tweak` + 2k, a and b the labels for 0 of gate k's inputs, which are `inputs[k]`, λ
-    /// their colours, α = a ⊕ λ_a·Δ and β = b ⊕ λ_b·Δ:
+    /// Garbles gates that do not depend on each other, in as many garblings as there are tables. H
+    /// is the hash of a garbling, t = `first_tweak` + 2k, a and b are the labels for 0 of gate k's
+    /// inputs, which are `inputs[k]`, λ their colours, α = a ⊕ λ_a·Δ and β = b ⊕ λ_b·Δ:
     ///
     /// ```text
     /// table[k]   = [H(t, α) ⊕ H(t, α ⊕ Δ) ⊕ λ_b·Δ,  H(t + 1, β) ⊕ H(t + 1, β ⊕ Δ) ⊕ a]
@@ -76,7 +75,7 @@ impl HashLanes {
     }
 
     /// Evaluates gates that do not depend on each other, with labels A and B of gate k's inputs,
-    /// which are `inputs[k]`, and λ their colours:
+    /// which are `inputs[k]`, and their colours λ:
     ///
     /// ```text
     /// outputs[k] = H(t, A) ⊕ H(t + 1, B) ⊕ λ_A·table[k][0] ⊕ λ_B·(table[k][1] ⊕ A)
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
     use crate::Prg;
 
-    /// In each lane, both are what the formulas say, and the evaluator gets the label of the AND.
+    /// In each lane, both sides match the formulas, and the evaluator obtains the label of the AND.
     fn gates_are_as_defined(backend: Backend, lanes: usize, gates: usize, first: u128) {
         let case = format!("{backend:?}, {lanes} lanes, {gates} gates from tweak {first}");
         let mut prg = Prg::from_public_seed(Block(11 + gates as u128));
@@ -146,7 +145,7 @@ mod tests {
     fn gates_are_as_defined_in_every_lane() {
         for backend in Backend::available() {
             for (gates, lanes) in (0..10).chain([15, 16, 17, 63, 64, 65]).zip((1..5).cycle()) {
-                // Tweaks whose low half overflows on the way.
+                // One of these tweaks overflows its low half during the run.
                 for first in [6, u128::from(u64::MAX) - 5, u128::MAX - 40] {
                     gates_are_as_defined(backend, lanes, gates, first);
                     gates_are_as_defined(backend, LANES, gates, first);

@@ -1,17 +1,17 @@
-//! Wiping what calls that have returned left on the stack.
+//! Wipes what calls that have returned left on the stack.
 //!
-//! Kernels, hashes and libraries keep secrets in registers, and compilers put registers and
-//! arguments on the stack where they like. No type wipes that. A thread's stack is not wiped when
-//! the thread ends, either: the C library keeps it for the next thread. So each thread overwrites
-//! the part of its stack that such calls have used when it is done with them.
+//! Kernels, hashes and libraries keep secrets in registers, and compilers spill registers and
+//! arguments to the stack wherever they like. No type wipes that. A thread's stack is not wiped
+//! when the thread ends, either: the C library keeps it for the next thread. So each thread, when
+//! it has finished such calls, overwrites the part of its stack that they used.
 
 use std::hint::black_box;
 
-/// How many bytes of the stack are wiped: more than the calls take, as the test that searches the
-/// memory shows. A thread needs as much of its stack free.
+/// The number of bytes of the stack that are wiped. It exceeds what the calls use, as the test that
+/// searches the memory shows. A thread needs as much free stack.
 const DEPTH: usize = 128 << 10;
 
-/// How many bytes one frame of the wipe takes.
+/// The number of bytes in one frame of the wipe.
 const FRAME: usize = 16 << 10;
 
 /// Overwrites the stack below the caller's frame.
@@ -22,7 +22,7 @@ pub fn wipe() {
 #[inline(never)]
 fn frame(left: usize) {
     let mut bytes = [0u8; FRAME];
-    // The compiler has to believe that the bytes are read.
+    // This makes the compiler assume that the bytes are read.
     black_box(&mut bytes);
     if left > 1 {
         frame(left - 1);
@@ -31,9 +31,8 @@ fn frame(left: usize) {
     black_box(&mut bytes);
 }
 
-/// When it is dropped, wipes as much of the stack below the function that holds it as a hash over a
-/// short text takes: one frame of the wipe instead of all of them, for functions that are called
-/// often.
+/// On drop, wipes as much of the stack below the function that holds it as a hash over a short text
+/// uses: one frame of the wipe instead of all of them, for functions that are called often.
 #[derive(Debug)]
 pub struct ShallowGuard;
 
@@ -43,7 +42,7 @@ impl Drop for ShallowGuard {
     }
 }
 
-/// Runs `work` in a frame of its own, and wipes the stack that it took, also when it panics.
+/// Runs `work` in its own frame, and wipes the stack that it used, even if it panics.
 #[inline(never)]
 pub fn wiped<R>(work: impl FnOnce() -> R) -> R {
     let _guard = Guard;
@@ -56,8 +55,8 @@ fn call<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// When it is dropped, wipes the stack below the function that holds it. That function's own
-/// variables are not wiped.
+/// On drop, wipes the stack below the function that holds it. That function's own variables are not
+/// wiped.
 #[derive(Debug)]
 pub struct Guard;
 

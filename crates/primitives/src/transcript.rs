@@ -1,12 +1,12 @@
 //! The public transcript of a session, and the challenges drawn from it.
 //!
 //! A challenge depends on everything absorbed before it, in order, with labels and lengths, so that
-//! two different histories never feed the same bytes to the hash. Drawing one replaces the state by
-//! a hash output (a ratchet): later challenges depend on earlier ones, and a state that leaks does
-//! not reveal what was absorbed before the last challenge.
+//! different histories never feed the same bytes to the hash. Drawing a challenge replaces the
+//! state by a hash output (a ratchet): later challenges depend on earlier ones, and a leaked state
+//! does not reveal what was absorbed before the last challenge.
 //!
-//! A hash can be tried again and again by the party that chooses what is absorbed. Where a lucky
-//! guess wins with 2^-ρ, the seed has to come from an interactive coin toss instead:
+//! The party that chooses what is absorbed can try a hash again and again. If a lucky guess wins
+//! with probability 2^-ρ, the seed must come from an interactive coin toss instead:
 //! [`Challenge::from_seed32`].
 
 use std::fmt;
@@ -19,10 +19,9 @@ const CONTEXT: &str = "symbolon 2026 transcript";
 const ABSORB: u8 = 1;
 const CHALLENGE: u8 = 2;
 
-/// A running hash of what both parties have seen.
+/// A running hash of what both parties have sent and received.
 pub struct Transcript {
-    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the
-    /// stack.
+    /// Boxed, because a move would also copy the unused part, which holds stale bytes of the stack.
     hasher: Box<blake3::Hasher>,
 }
 
@@ -39,7 +38,7 @@ impl Drop for Transcript {
 }
 
 impl Transcript {
-    /// A fresh transcript, apart from those of other domains and sessions.
+    /// Creates a fresh transcript, separate from those of other domains and sessions.
     pub fn new(domain: &str, session: &[u8; 32]) -> Transcript {
         let mut transcript =
             Transcript { hasher: Box::new(blake3::Hasher::new_derive_key(CONTEXT)) };
@@ -53,12 +52,12 @@ impl Transcript {
         self.hasher.update(data);
     }
 
-    /// A copy, to be continued in another way than the original.
+    /// Returns a copy, to be continued differently.
     pub fn fork(&self) -> Transcript {
         Transcript { hasher: self.hasher.clone() }
     }
 
-    /// Draws a challenge that depends on all that was absorbed and drawn before.
+    /// Draws a challenge that depends on everything absorbed and drawn before.
     pub fn challenge(&mut self, label: &str) -> Challenge {
         self.header(CHALLENGE, label, 0);
         let mut out = [0u8; 64];
@@ -81,8 +80,8 @@ impl Transcript {
     }
 }
 
-/// A 256-bit challenge that can be used once: it can be neither copied nor looked at, and turning
-/// it into randomness consumes it.
+/// A 256-bit challenge for a single use: it can be neither copied nor inspected, and turning it
+/// into randomness consumes it.
 #[derive(ZeroizeOnDrop)]
 pub struct Challenge {
     seed: [u8; 32],
@@ -95,13 +94,14 @@ impl fmt::Debug for Challenge {
 }
 
 impl Challenge {
-    /// The challenge with the outcome of a coin toss as its seed.
+    /// Creates a challenge whose seed is the outcome of a coin toss.
     pub fn from_seed32(seed: [u8; 32]) -> Challenge {
         Challenge { seed }
     }
 
-    /// A generator for a challenge of many values, from all 256 bits: a cheater can suit its error
-    /// to a few hundred seeds of 128 bits, and one of them would be more likely than 2^-128.
+    /// Returns a generator for a challenge of many values, from all 256 bits. With a 128-bit seed,
+    /// a cheater could fit its error to a few hundred seeds, and one of them would occur with
+    /// probability more than 2^-128.
     pub fn into_prg(self) -> Prg {
         let mut digest = blake3::derive_key("symbolon 2026 challenge generator 2", &self.seed);
         let prg = Prg::from_public_digest(&digest);
@@ -109,13 +109,13 @@ impl Challenge {
         prg
     }
 
-    /// A single uniform block.
+    /// Returns a single uniform block.
     pub fn into_block(self) -> Block {
         self.derive("symbolon 2026 challenge block")
     }
 
-    /// A single uniform block, and with it 32 bytes that are as good as independent of it and as
-    /// hard to know beforehand: for a [`Transcript`] of what comes after.
+    /// Returns a single uniform block and 32 bytes that are computationally independent of it and
+    /// as hard to predict, for a [`Transcript`] of later messages.
     pub fn into_block_and_mark(self) -> (Block, [u8; 32]) {
         let mark = blake3::derive_key("symbolon 2026 challenge mark", &self.seed);
         (self.into_block(), mark)
@@ -184,11 +184,12 @@ mod tests {
 
     #[test]
     fn framing_cannot_be_imitated() {
-        // Alike, were the label's length not hashed: a label that goes on with the other's data
-        // length.
+        // If the label's length were not hashed, these would collide: one label continues with the
+        // other's data length.
         let long = draw(&[("a", &[1, 0, 0, 0, 0, 0, 0, 0, b'x'])]);
         assert_ne!(draw(&[("a\x09\0\0\0\0\0\0\0", b"x")]), long);
-        // Alike, were the data's length not hashed: data that goes on with the next header.
+        // If the data's length were not hashed, these would collide: the data continue with the
+        // next header.
         let imitation = [ABSORB, 1, 0, 0, 0, 0, 0, 0, 0, b'b'];
         assert_ne!(draw(&[("a", &imitation)]), draw(&[("a", b""), ("b", b"")]));
     }
@@ -199,7 +200,7 @@ mod tests {
         let first = t.challenge("c").into_block();
         let second = t.challenge("c").into_block();
         assert_ne!(first, second);
-        // What was absorbed before the first challenge still tells in the second.
+        // What was absorbed before the first challenge still affects the second.
         let mut u = Transcript::new("test", &SESSION);
         u.absorb("a", b"x");
         u.challenge("c");

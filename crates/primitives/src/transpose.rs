@@ -4,11 +4,11 @@ use crate::{Backend, Block};
 
 /// Transposes a bit matrix of 128 rows and `out.len()` columns.
 ///
-/// Row `i` starts at byte `cols[i * stride]`, its bit `j` being bit `j % 8` of byte `j / 8`; that
-/// bit becomes bit `i` of `out[j]`.
+/// Row `i` starts at byte `cols[i * stride]`. Its bit `j` is bit `j % 8` of byte `j / 8`, and
+/// becomes bit `i` of `out[j]`.
 ///
-/// A stride that is a large power of two makes all rows compete for the same few sets of the cache
-/// and takes up to three times as long; an odd multiple of 64 is best.
+/// With a stride that is a large power of two, all rows compete for the same few sets of the cache,
+/// which takes up to three times as long; an odd multiple of 64 is best.
 ///
 /// # Panics
 /// If `out.len()` is not a multiple of 128 or exceeds `8 * stride`, or if `cols` ends before the
@@ -17,20 +17,20 @@ pub fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
     Backend::active().transpose_128(cols, stride, out);
 }
 
-/// The columns of eight rows of bits as bytes: byte l has bit l of row i as its bit i, where bit l
-/// of a row is bit l % 64 of its word l / 64.
+/// Returns the columns of eight rows of bits as bytes: bit l of row i becomes bit i of byte l,
+/// where bit l of a row is bit l % 64 of its word l / 64.
 ///
 /// # Panics
-/// If there are not 64 bytes for each word of the rows, which must have equally many.
+/// If there are not 64 bytes for each word of a row, or the rows have different lengths.
 pub fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [u8]) {
     Backend::active().bytes_of_rows(rows, out);
 }
 
-/// The other way round: hands out, for each 64 bytes, eight words of which word i holds their bits
-/// i.
+/// Does the inverse: for each 64 bytes, writes eight words; word i holds bit i of these bytes.
 ///
 /// # Panics
-/// If the bytes are no multiple of 64, or there is not room for exactly as many groups of words.
+/// If the number of bytes is not a multiple of 64, or there is not room for exactly as many groups
+/// of words.
 pub fn rows_of_bytes(bytes: &[u8], out: &mut [[u64; 8]]) {
     Backend::active().rows_of_bytes(bytes, out);
 }
@@ -44,14 +44,14 @@ mod tests {
     fn agrees_with_a_bit_loop() {
         let mut prg = Prg::from_seed(Block(4));
         let shapes = [(0, 5), (128, 0), (128, 3), (256, 0), (384, 7), (640, 48), (1152, 1)];
-        // Multiples of 1024 bytes, with a whole number of 512 columns and without.
+        // Multiples of 1024 bytes, with and without a multiple of 512 columns.
         let colliding = [(128, 1008), (512, 960), (1152, 880), (8320, 1008)];
         for (columns, extra) in shapes.into_iter().chain(colliding) {
             let stride = columns / 8 + extra;
-            // The last row need not have its padding.
+            // The last row need not be padded.
             let mut cols = vec![0u8; 127 * stride + columns / 8 + 1];
             prg.fill(&mut cols);
-            // An odd address, so that no version can count on alignment.
+            // The address is odd, so that no version can rely on alignment.
             let cols = &cols[1..];
             let expected: Vec<Block> = (0..columns)
                 .map(|j| {

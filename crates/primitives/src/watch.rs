@@ -1,27 +1,28 @@
 //! A hook for the test that searches a process's memory for secrets (feature `watch`); without the
 //! feature it does nothing.
 //!
-//! The test has to know what to look for, and must not itself leave copies of it in the memory it
+//! The test must know what to search for, but must not leave copies of it in the memory it
 //! searches. So each secret is written to a pipe when it is made, masked with [`MASK`], byte by
 //! byte.
 
-/// What each byte of a record is XORed with.
+/// The value that each byte of a record is XORed with.
 pub const MASK: u8 = 0xa5;
 
-/// Bytes of a record: 16 for a name, padded with zeros, and 16 of the secret, masked.
+/// The size of a record: 16 bytes for a name, padded with zeros, and 16 bytes of the secret,
+/// masked.
 pub const RECORD: usize = 32;
 
 #[cfg(feature = "watch")]
 static PIPE: std::sync::OnceLock<std::sync::Mutex<std::fs::File>> = std::sync::OnceLock::new();
 
-/// From now on secrets are told to this file.
+/// Writes secrets to this file from now on.
 #[cfg(feature = "watch")]
 pub fn start(pipe: std::fs::File) {
     PIPE.set(std::sync::Mutex::new(pipe)).expect("started once");
 }
 
-/// Tells every 16 bytes of a secret, under a name of at most 16 bytes. Bytes that are left over are
-/// not told, nor are runs of 16 with few different bytes in them, which would be found everywhere.
+/// Writes every 16 bytes of a secret, under a name of at most 16 bytes. Omits remaining bytes, and
+/// groups of 16 with few different bytes, which would be found everywhere.
 #[cfg(feature = "watch")]
 #[inline(never)]
 pub fn tell(name: &str, secret: &[u8]) {
@@ -32,7 +33,8 @@ pub fn tell(name: &str, secret: &[u8]) {
         let mut record = [0; RECORD];
         record[..name.len()].copy_from_slice(name.as_bytes());
         for (masked, byte) in record[16..].iter_mut().zip(bytes) {
-            // One byte at a time: 16 at once would be in a register, and perhaps on the stack.
+            // This copies one byte at a time: 16 at once would be in a register, and perhaps on the
+            // stack.
             *masked = std::hint::black_box(byte ^ MASK);
         }
         let mut seen = record[16..].to_vec();
@@ -45,10 +47,10 @@ pub fn tell(name: &str, secret: &[u8]) {
     }
 }
 
-/// The name under which a value is told that a protocol has opened: it is no longer a secret.
+/// The name for a value that a protocol has opened, so that it is no longer secret.
 pub const OPENED: &str = "opened";
 
-/// Tells that a protocol has opened these secrets to the peer, so that they need not be wiped.
+/// Reports that a protocol has opened these secrets to the peer, so that they need not be wiped.
 pub fn tell_opened(secret: &[u8]) {
     tell(OPENED, secret);
 }

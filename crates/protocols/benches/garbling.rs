@@ -1,5 +1,5 @@
-//! Garbling alone, AND gates a second on one thread: a layer of independent gates whose labels,
-//! shares and tables sit in the L2 cache. The backend is that of the processor, or of
+//! Garbling alone, in AND gates per second on one thread: a layer of independent gates whose
+//! labels, shares and tables fit the L2 cache. The backend is the processor's, or that of
 //! `SYMBOLON_BACKEND`.
 
 use divan::Bencher;
@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// AND gates of the layer, which the plan cuts into batches.
+/// The number of AND gates in the layer, which the plan divides into batches.
 const GATES: u32 = 1024;
 
 fn names() -> Vec<&'static str> {

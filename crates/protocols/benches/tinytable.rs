@@ -1,8 +1,9 @@
-//! AES-128 in `tinytable`, by S-box look-ups and by gates: a block alone, blocks of a batch on
-//! fresh material, and blocks that all use the material of one, as the paper measures them. Sharing
-//! material gives away all inputs: no product has it.
+//! AES-128 in `tinytable`, with S-box look-ups and with gates: a single block, blocks of a batch
+//! with fresh material, and blocks that all use the material of one, as the paper measures them.
+//! Sharing material reveals all inputs, so no product offers it.
 //!
-//! Two threads talk TCP. Options: `--repeat N` (7), `--mac-bits 32|64|128` (64), `--threads N` (1).
+//! Two threads communicate over TCP. Options: `--repeat N` (7), `--mac-bits 32|64|128` (64),
+//! `--threads N` (1).
 
 #![allow(clippy::print_stdout)]
 
@@ -18,7 +19,7 @@ use symbolon_protocols::{
 };
 use symbolon_transport::{Channel, Listener, Meter, Options, Peer, Result, connect_lanes};
 
-/// What is measured: its name, its circuit, and how many blocks are made on fresh material at a
+/// What is measured: its name, its circuit, and how many blocks are made with fresh material at a
 /// time.
 const VARIANTS: [(&str, &str, usize); 2] =
     [("S-boxes", "aes128:sbox-expanded", 24), ("gates", "aes128:expanded", 192)];
@@ -31,7 +32,7 @@ fn main() -> Result<()> {
     let bits = option("--mac-bits").unwrap_or(64);
     let mac = MacLength::ALL.into_iter().find(|mac| mac.bits() == bits);
     let mac = mac.expect("--mac-bits takes 32, 64 or 128");
-    // As in a session: with several threads, one connection more than threads.
+    // As in a session: with several threads, there is one more connection than threads.
     let lanes = option("--threads").map_or(1, |n| if n > 1 { n as usize + 1 } else { 1 });
     for (name, circuit, batch) in VARIANTS {
         let circuit = builtin::by_name(circuit).expect("a built-in circuit");
@@ -48,14 +49,14 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The number after this word of the command line.
+/// Returns the number after this word on the command line.
 fn option(name: &str) -> Option<u32> {
     let mut words = std::env::args().skip_while(|word| word != name);
     words.next()?;
     Some(words.next()?.parse().unwrap_or_else(|_| panic!("{name} takes a number")))
 }
 
-/// Both ends of a session over TCP on this machine.
+/// Returns both ends of a session over TCP on this machine.
 fn networks(mac: MacLength, lanes: usize) -> Result<[Network; 2]> {
     let meters = [Meter::new(), Meter::new()];
     let options =
@@ -83,24 +84,24 @@ fn networks(mac: MacLength, lanes: usize) -> Result<[Network; 2]> {
     }))
 }
 
-/// What one party measured, all of it for one block.
+/// The measurements of one party, per block.
 #[derive(Default)]
 struct Times {
-    /// Seconds online of a block alone.
+    /// Online seconds of a single block.
     alone: Vec<f64>,
-    /// Of one in a batch on fresh material.
+    /// Online seconds of a block in a batch with fresh material.
     fresh: Vec<f64>,
-    /// Of one of those that share material.
+    /// Online seconds of a block with shared material.
     shared: Vec<f64>,
-    /// Seconds for the triples and masks of one in a batch.
+    /// Seconds for the triples and masks of a block in a batch.
     independent: Vec<f64>,
     /// Seconds to make its tables from them.
     dependent: Vec<f64>,
-    /// Bytes sent online by one alone, and by one in a batch.
+    /// Bytes sent online for a single block, and for one in a batch.
     online_bytes: [f64; 2],
-    /// Bytes sent to prepare one in a batch.
+    /// Bytes sent to prepare a block in a batch.
     preparing_bytes: f64,
-    /// Bytes of what is prepared for one.
+    /// Size of the prepared material for one block, in bytes.
     prepared_bytes: usize,
 }
 
@@ -146,7 +147,7 @@ fn measure(
 }
 
 impl Party<'_> {
-    /// Does `work` when both parties have come here, and sends all of it; returns seconds and bytes
+    /// Does `work` once both parties have arrived here, and flushes; returns seconds and bytes
     /// sent, too.
     fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<(T, f64, f64)> {
         let sent = |network: &Network| -> u64 {
@@ -161,7 +162,8 @@ impl Party<'_> {
         Ok((made, seconds, (sent(&self.network) - before) as f64))
     }
 
-    /// Prepares a number of executions; seconds of both phases and bytes sent are for one of them.
+    /// Prepares a number of executions; returns seconds of both phases and bytes sent, per
+    /// execution.
     fn prepare(&mut self, executions: usize) -> Result<(Box<dyn Prepared>, [f64; 2], f64)> {
         self.network.batch.executions = executions;
         let demand = Protocol::TinyTable.demand(&self.network, &self.circuit)?;
@@ -173,7 +175,7 @@ impl Party<'_> {
         Ok((prepared, [one(independent), one(dependent)], one(first + second)))
     }
 
-    /// Runs what was prepared; seconds and bytes sent are for one execution.
+    /// Runs what was prepared; returns seconds and bytes sent, per execution.
     fn run(&mut self, online: Box<dyn Measured>, executions: usize) -> Result<(f64, f64)> {
         let inputs =
             [0, 1].map(|party| made_up(self.circuit.circuit(), PartyId::new(party), executions));
@@ -185,7 +187,7 @@ impl Party<'_> {
     }
 }
 
-/// The bits of a party's input wires, one wire's of all executions after the other's.
+/// Returns bits for a party's input wires, those of one wire in all executions after another.
 fn made_up(circuit: &Circuit, party: PartyId, executions: usize) -> BitVec {
     let own = circuit.inputs().iter().filter(|input| input.owner == party);
     let wires: u64 = own.map(|input| input.ty.width()).sum();
@@ -193,8 +195,8 @@ fn made_up(circuit: &Circuit, party: PartyId, executions: usize) -> BitVec {
     BitVec::random(wires as usize * executions, &mut prg)
 }
 
-/// Compares the outputs of the first and the last execution, all of which both parties learn, with
-/// the reference evaluation.
+/// Compares the outputs of the first and the last execution, which both parties learn, with the
+/// reference evaluation.
 fn check(circuit: &Circuit, inputs: &[BitVec; 2], outputs: &BitVec, executions: usize) {
     for execution in [0, executions - 1] {
         let mut taken = [0; 2];
@@ -212,7 +214,7 @@ fn check(circuit: &Circuit, inputs: &[BitVec; 2], outputs: &BitVec, executions: 
     }
 }
 
-/// The median, the least and the most of the party whose median is larger.
+/// Returns the median, the minimum and the maximum of the party with the larger median.
 fn spread(times: &[Times], of: fn(&Times) -> &Vec<f64>) -> String {
     let sorted = times.iter().map(|party| {
         let mut seconds = of(party).clone();

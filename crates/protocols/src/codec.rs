@@ -1,7 +1,6 @@
-//! Flat arrays of secrets to bytes and back, for what is kept between processes.
+//! Encodes flat arrays of secrets as bytes and decodes them, for material kept between processes.
 //!
-//! No length is ever read: the reader knows from public parameters how much of everything there
-//! must be.
+//! Lengths are never read from the data: the reader knows all of them from public parameters.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -33,10 +32,10 @@ impl Writer<'_> {
     }
 }
 
-/// Reads them back.
+/// Reads these values back.
 pub(crate) struct Reader<'a>(pub &'a mut dyn Read);
 
-/// How many blocks are made room for at a time: no more than will be there, give or take one piece.
+/// How many blocks are made room for at a time: at most one piece more than there will be.
 const PIECE: usize = 1 << 16;
 
 impl Reader<'_> {
@@ -93,7 +92,7 @@ impl Reader<'_> {
             .ok_or_else(|| damaged("bits beyond the end of a list are set"))
     }
 
-    /// Makes sure that nothing is left.
+    /// Checks that nothing is left.
     pub fn end(self) -> Result<()> {
         let mut byte = [0];
         loop {
@@ -106,13 +105,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A reader of the same bytes, for a part of them.
+    /// Returns a reader for a part of the same bytes.
     pub fn part(&mut self) -> Reader<'_> {
         Reader(&mut *self.0)
     }
 }
 
-/// Makes a list longer, by zeros, with room for `most` at most. Where it was before is wiped.
+/// Extends a list with zeros, with capacity for `most` elements at most. Wipes memory that it
+/// leaves.
 fn grow<T: Copy + Default + Zeroize>(list: &mut Zeroizing<Vec<T>>, len: usize, most: usize) {
     if len > list.capacity() {
         let room = len.max(2 * list.capacity()).min(most);
@@ -123,17 +123,18 @@ fn grow<T: Copy + Default + Zeroize>(list: &mut Zeroizing<Vec<T>>, len: usize, m
     list.resize(len, T::default());
 }
 
-/// Reads the number of the first of the gates of `plan`; none beyond the last number may follow.
+/// Reads the number of the first gate of `plan`; rejects one for which later numbers would
+/// overflow.
 pub(crate) fn first_tweak(from: &mut Reader<'_>, plan: &Plan) -> Result<u64> {
     let first = from.u64()?;
     match first.checked_add(plan.and_count()) {
-        // Half-gates take two tweaks a gate.
+        // Half-gates take two tweaks per gate.
         Some(end) if end <= u64::MAX / 2 => Ok(first),
         _ => Err(damaged("its gates are numbered beyond the end")),
     }
 }
 
-/// Bytes that are not what was written.
+/// Returns the error for bytes that differ from what was written.
 pub(crate) fn damaged(why: &str) -> Error {
     Error::store(format!("stored material is damaged, or was made for something else: {why}"))
 }
@@ -146,7 +147,7 @@ fn unreadable(error: std::io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// Lists of more than one piece come back whole, and short ones are refused.
+    /// Lists of more than one piece are read back completely, and truncated ones are rejected.
     #[test]
     fn lists_longer_than_a_piece_come_back() {
         for n in [0, 1, PIECE, PIECE + 1, 5 * PIECE + 7] {

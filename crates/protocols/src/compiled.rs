@@ -1,4 +1,4 @@
-//! A circuit with what protocols derive from it alone.
+//! A circuit with everything that protocols derive from it alone.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,8 +10,8 @@ use crate::tinytable::program::Program;
 
 /// A circuit with its digest and the forms in which protocols run it.
 ///
-/// Each is made when a protocol first asks for it, and kept as long as this value: make one for a
-/// circuit, and use it for all phases and evaluations.
+/// Each form is made when a protocol first requests it, and kept as long as this value. Make one
+/// value per circuit, and use it for all phases and evaluations.
 #[derive(Debug)]
 pub struct Compiled {
     circuit: Circuit,
@@ -22,50 +22,51 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Takes a circuit, which is cheap to clone.
+    /// Wraps a circuit, which is cheap to clone.
     pub fn new(circuit: &Circuit) -> Compiled {
         Compiled::with_limits(circuit, Limits::DEFAULT)
     }
 
-    /// The same, with other sizes of the plan's batches.
+    /// Wraps a circuit, with other batch sizes of the plan.
     pub fn with_limits(circuit: &Circuit, limits: Limits) -> Compiled {
         let (digest, plan, layers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Compiled { circuit: circuit.clone(), limits, digest, plan, layers }
     }
 
-    /// The circuit.
+    /// Returns the circuit.
     pub fn circuit(&self) -> &Circuit {
         &self.circuit
     }
 
-    /// Its digest.
+    /// Returns the circuit's digest.
     pub fn digest(&self) -> [u8; 32] {
         *self.digest.get_or_init(|| self.circuit.digest())
     }
 
-    /// The flat plan by which garbling protocols evaluate it, with gates in place of look-ups.
+    /// Returns the flat plan by which garbling protocols evaluate it, with gates in place of
+    /// look-ups.
     pub fn plan(&self) -> &Plan {
         self.plan.get_or_init(|| Plan::with_limits(&self.circuit, self.limits))
     }
 
-    /// The circuit with its plan.
+    /// Returns the circuit with its plan.
     pub(crate) fn planned(&self) -> (&Circuit, &Plan) {
         (&self.circuit, self.plan())
     }
 
-    /// The layers by which [`TinyTable`](crate::Protocol::TinyTable) evaluates it.
+    /// Returns the layers by which [`TinyTable`](crate::Protocol::TinyTable) evaluates it.
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit is too large for layers.
+    /// `InvalidInput` if the circuit is too large for layers.
     pub(crate) fn layers(&self) -> Result<&Arc<Program>> {
         let make = || Program::new(&self.circuit).map(Arc::new);
         self.layers.get_or_init(make).as_ref().map_err(Error::clone)
     }
 
-    /// Refuses this circuit where something was made for the one with `digest`.
+    /// Checks that this is the circuit with `digest`, for which something was made.
     ///
     /// # Errors
-    /// `InvalidInput` when it is another one.
+    /// `InvalidInput` if it is a different one.
     pub(crate) fn must_be(&self, digest: &[u8; 32]) -> Result<()> {
         if self.digest() == *digest {
             return Ok(());

@@ -1,8 +1,9 @@
 //! Pools of components: the function-independent phase of protocols that garble components of a
 //! known kind, instead of gates of any circuit.
 //!
-//! What there is, is counted: see [`Components::counts`]. Everything is taken from the front of its
-//! count, each once: the caller that keeps a pool sees to that, and to the pool's integrity.
+//! The content of a pool is counted: see [`Components::counts`]. Everything is taken from the front
+//! of its count, and only once. The caller that keeps a pool must ensure this, and the pool's
+//! integrity.
 
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
@@ -18,19 +19,19 @@ use crate::{
     Batch, Compiled, Network, PoolSink, PoolSource, Prepared, Preprocessed, Protocol, Rho, poison,
 };
 
-/// What parties agreed on about components.
+/// The parties' agreement about components.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentTerms<'a> {
-    /// ρ.
+    /// The statistical security parameter ρ.
     pub rho: Rho,
-    /// What is prepared together.
+    /// The executions that are prepared together.
     pub batch: Batch,
-    /// The components that are garbled, by name; if there are none, they are chosen.
+    /// The names of the components that are garbled. If there are none, the protocol chooses.
     pub names: &'a [String],
 }
 
 impl<'a> ComponentTerms<'a> {
-    /// Those of a session.
+    /// Returns the terms of a session.
     pub fn of(net: &'a Network) -> ComponentTerms<'a> {
         ComponentTerms { rho: net.rho, batch: net.batch, names: &net.components }
     }
@@ -39,21 +40,21 @@ impl<'a> ComponentTerms<'a> {
 /// A section of a pool of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComponentSection {
-    /// Which count it has records of; none for what belongs to the pool as a whole.
+    /// The count whose records it holds; `None` for data that belong to the whole pool.
     pub counter: Option<usize>,
-    /// Bytes of a record.
+    /// The size of a record in bytes.
     pub bytes: u64,
-    /// Whether the peer knows all of it, and it tells nothing by itself.
+    /// Whether the peer knows all of it, so that it reveals nothing by itself.
     pub public: bool,
 }
 
-/// What a protocol has for pools of components.
+/// A protocol's functions for pools of components.
 pub(crate) struct ComponentPools {
-    /// What so many runs of a circuit take.
+    /// Returns what this many runs of a circuit need.
     pub demand: fn(&Compiled, ComponentTerms<'_>, u64) -> Result<Components>,
-    /// The sections of a party's pool.
+    /// Returns the sections of a party's pool.
     pub sections: fn(&Components, PartyId, Rho) -> Result<Vec<ComponentSection>>,
-    /// What a circuit takes of a pool of these kinds.
+    /// Returns what a circuit takes from a pool of these kinds.
     pub plan: fn(&Compiled, ComponentTerms<'_>, &[[u8; 32]]) -> Result<ComponentPlan>,
 }
 
@@ -63,10 +64,10 @@ impl Protocol {
         self.spec().components.as_ref().ok_or_else(none)
     }
 
-    /// What a pool of components for so many runs of a circuit has.
+    /// Returns the content of a pool of components for this many runs of a circuit.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol has no such pools, or the circuit has too many components.
+    /// `InvalidInput` if the protocol has no such pools, or the circuit has too many components.
     pub fn components(
         self,
         circuit: &Compiled,
@@ -76,10 +77,10 @@ impl Protocol {
         (self.component_pools()?.demand)(circuit, terms, runs)
     }
 
-    /// The sections of a party's pool of components.
+    /// Returns the sections of a party's pool of components.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol has no such pools, or this one would be too large.
+    /// `InvalidInput` if the protocol has no such pools, or this one would be too large.
     pub fn component_sections(
         self,
         components: &Components,
@@ -89,11 +90,11 @@ impl Protocol {
         (self.component_pools()?.sections)(components, me, rho)
     }
 
-    /// What a run of `circuit` takes of a pool of components of these kinds.
+    /// Returns what a run of `circuit` takes from a pool of components of these kinds.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol has no such pools, or the circuit takes other components:
-    /// says which.
+    /// `InvalidInput` if the protocol has no such pools, or the circuit needs other components,
+    /// which the error names.
     pub fn component_plan(
         self,
         circuit: &Compiled,
@@ -103,14 +104,14 @@ impl Protocol {
         (self.component_pools()?.plan)(circuit, terms, kinds)
     }
 
-    /// The function-dependent phase on a part of a pool, so much of each count, that
-    /// [`Engine::fill_components`](crate::Engine::fill_components) made. The caller sees to it that
-    /// no part is ever opened twice, that all parties open the same, and that nothing of the pool
-    /// is used after a failed check.
+    /// Runs the function-dependent phase on a part of a pool that
+    /// [`Engine::fill_components`](crate::Engine::fill_components) made; the part is a range of
+    /// each count. The caller must ensure that no part is ever opened twice, that all parties open
+    /// the same part, and that nothing of the pool is used after a failed check.
     ///
     /// # Errors
-    /// `Store` when the pool cannot be read; `InvalidInput` when the part is not what the plan
-    /// takes; `PeerMisbehaved`, `Transport` as ever.
+    /// `Store` if the pool cannot be read; `InvalidInput` if the part is not what the plan takes;
+    /// `PeerMisbehaved` and `Transport` as for every phase.
     pub fn prepare_components(
         self,
         net: &mut Network,
@@ -123,7 +124,7 @@ impl Protocol {
     }
 }
 
-/// A pool for the circuit that comes next, in this process: in memory, or in a file if it is large.
+/// A pool for the next circuit in this process: in memory, or in a file if it is large.
 pub(crate) struct WaitingPool {
     kinds: Vec<[u8; 32]>,
     place: Place,
@@ -131,24 +132,24 @@ pub(crate) struct WaitingPool {
 
 enum Place {
     Memory(Vec<Zeroizing<Vec<u8>>>),
-    /// Being written: what is secret, and what is public.
+    /// The pool is being written: its secret sections, and its public ones.
     File {
         secret: Scratch,
         public: Scratch,
         is_public: Vec<bool>,
     },
-    /// Being read, each section once.
+    /// The pool is being read, each section once.
     Reading(Vec<Option<ScratchReader>>),
 }
 
-/// Room for what belongs to a pool as a whole.
+/// Room for data that belong to the whole pool.
 const HEAD_ROOM: u64 = 1 << 16;
 
-/// Bytes of a pool that waits in memory; a larger one is in a file.
+/// The maximum size of a pool in memory; a larger one is in a file.
 #[cfg(not(test))]
 const IN_MEMORY: u64 = 1 << 28;
 
-/// The same, for tests to change. Other tests that run meanwhile compute the same.
+/// The same limit as a variable that tests may change. Concurrent tests compute the same results.
 #[cfg(test)]
 pub(crate) static IN_MEMORY: AtomicU64 = AtomicU64::new(1 << 28);
 
@@ -160,7 +161,7 @@ fn in_memory() -> u64 {
     in_memory
 }
 
-/// What a file for components that wait failed with.
+/// Converts an error of the file for waiting components.
 pub(crate) fn filed<T>(done: io::Result<T>) -> Result<T> {
     done.map_err(|error| {
         let folder = std::env::temp_dir();
@@ -170,10 +171,10 @@ pub(crate) fn filed<T>(done: io::Result<T>) -> Result<T> {
 }
 
 impl WaitingPool {
-    /// Room for a pool with these sections.
+    /// Makes room for a pool with these sections.
     ///
     /// # Errors
-    /// `Store` when there is no room for a file; `InvalidInput` when no file is that large.
+    /// `Store` if there is no room for a file; `InvalidInput` if no file can be that large.
     pub fn new(components: &Components, sections: &[ComponentSection]) -> Result<WaitingPool> {
         let counts = components.counts();
         let bytes = |section: &ComponentSection| match section.counter {
@@ -188,7 +189,7 @@ impl WaitingPool {
             return Err(Error::invalid_input("the circuit is too large"));
         };
         let place = if all <= in_memory() {
-            // Memory that grows leaves copies of secrets behind.
+            // Growing memory would leave copies of secrets.
             let room = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
             Place::Memory(bytes.iter().map(room).collect())
         } else {
@@ -226,7 +227,7 @@ impl PoolSink for WaitingPool {
 
 impl PoolSource for WaitingPool {
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
-        // Read once: each section goes as it is opened.
+        // Sections are read once, so each is dropped after it was opened.
         if let Place::Memory(sections) = &mut self.place {
             let section = sections.get_mut(section).map(std::mem::take).unwrap_or_default();
             let mut all = Cursor::new(section);

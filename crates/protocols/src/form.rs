@@ -7,24 +7,24 @@ use symbolon_transport::Error;
 
 /// How gates are garbled or scrambled.
 ///
-/// All are as secure; they differ in bytes and rounds.
+/// All forms are equally secure; they differ in bytes and rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GateForm {
-    /// Four rows with a MAC each: 3κ + 4ρ bits a gate, one message each way online.
+    /// Four rows with a MAC each: 3κ + 4ρ bits per gate, one message each way online.
     #[default]
     FourRow,
-    /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits a gate, a round trip more
-    /// online.
+    /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits per gate, and one more round
+    /// trip online.
     HalfGates,
-    /// Scrambled truth tables: a bit an AND gate, a round a layer online.
+    /// Scrambled truth tables: one bit per AND gate, and one round per layer online.
     Tables,
 }
 
 impl GateForm {
-    /// Every form, in the order of what they send, the most first.
+    /// Every form, from the most to the fewest bytes sent.
     pub const ALL: [GateForm; 3] = [GateForm::FourRow, GateForm::HalfGates, GateForm::Tables];
 
-    /// The name in commands, configuration and the handshake.
+    /// Returns the name in commands, configuration and the handshake.
     pub const fn name(self) -> &'static str {
         match self {
             GateForm::FourRow => "four-row",
@@ -43,10 +43,10 @@ impl fmt::Display for GateForm {
 impl FromStr for GateForm {
     type Err = Error;
 
-    /// The form with this name.
+    /// Returns the form with this name.
     ///
     /// # Errors
-    /// `InvalidInput`, which lists the names there are.
+    /// `InvalidInput` with a list of the names.
     fn from_str(name: &str) -> Result<Self, Error> {
         GateForm::ALL.into_iter().find(|form| form.name() == name).ok_or_else(|| {
             let names = GateForm::ALL.map(GateForm::name).join(", ");

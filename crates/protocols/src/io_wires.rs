@@ -11,13 +11,13 @@ use crate::{
     InputBits, OutputBits, checks, gates::wire_shares::WireShares, messages::OUTPUT_MASKS,
 };
 
-/// How many input bits `party` has.
+/// Returns the number of input bits of `party`.
 pub(crate) fn input_bits(circuit: &Circuit, party: PartyId) -> usize {
     let own = circuit.inputs().iter().filter(|input| input.owner == party);
     own.map(|input| input.ty.width() as usize).sum()
 }
 
-/// This party's inputs' bits, joined, masked.
+/// Returns the bits of this party's inputs, concatenated and masked.
 pub(crate) fn masked_inputs(inputs: &InputBits, masks: &BitVec) -> BitVec {
     let mut masked = BitVec::zeros(0);
     for (k, &bit) in inputs.iter().flatten().flatten().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn masked_inputs(inputs: &InputBits, masks: &BitVec) -> BitVec {
     masked
 }
 
-/// The masked bits of all input wires, from those of each party, by party number.
+/// Combines the masked bits of each party, by party number, to those of all input wires.
 pub(crate) fn interleave(circuit: &Circuit, parties: &[&BitVec]) -> BitVec {
     let mut masked = BitVec::zeros(0);
     let mut taken = vec![0; parties.len()];
@@ -81,7 +81,7 @@ impl OutputWires {
         self.indices.is_empty()
     }
 
-    /// The indices, in order.
+    /// Returns the indices, in order.
     pub fn indices(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.indices.iter().copied()
     }
@@ -93,8 +93,8 @@ pub(crate) struct Opening {
     pub digest: [u8; 32],
 }
 
-/// This party's shares of the masks of `wires`, and the digest of their MACs under the Δ of the
-/// peer in place `peer`.
+/// Returns this party's shares of the masks of `wires`, and the digest of their MACs under the Δ of
+/// the peer with index `peer`.
 pub(crate) fn open_shares(
     wires: &OutputWires,
     masks: &WireShares,
@@ -106,8 +106,8 @@ pub(crate) fn open_shares(
     (BitVec::from_bools(&bits), open_bits::digest_of(&macs))
 }
 
-/// Sends this party's shares of the masks of the outputs that the peer in place `peer` learns, if
-/// it learns any.
+/// Sends this party's shares of the masks of the outputs that the peer with index `peer` learns, if
+/// any.
 pub(crate) fn send_output_masks(
     channel: &mut Channel,
     circuit: &Circuit,
@@ -130,12 +130,12 @@ pub(crate) fn receive_output_masks(channel: &mut Channel, wires: &OutputWires) -
     Ok(Opening { shares, digest: digest.try_into().expect("32 bytes were split off") })
 }
 
-/// Own outputs that are being unmasked: waits for every peer's shares of the masks.
+/// Own outputs in the process of being unmasked, which needs every peer's shares of the masks.
 pub(crate) struct OutputDecoder<'a> {
     masks: &'a WireShares,
     wires: &'a OutputWires,
     bits: BitVec,
-    /// How many peers' openings have passed their check.
+    /// The number of peers whose openings have passed their check.
     checked: usize,
 }
 
@@ -146,7 +146,7 @@ impl<'a> OutputDecoder<'a> {
         OutputDecoder { masks, wires, bits: BitVec::from_bools(&bits), checked: 0 }
     }
 
-    /// Checks and adds the shares of the peer in place `peer`.
+    /// Checks and adds the shares of the peer with index `peer`.
     ///
     /// Check: outputs | `output mask MAC` | a lie about an output | 2^-127; `tinytable` as its
     /// tables
@@ -169,23 +169,23 @@ impl<'a> OutputDecoder<'a> {
         Ok(())
     }
 
-    /// The outputs, once every peer's opening has been added.
+    /// Returns the outputs, once every peer's opening has been added.
     ///
     /// # Panics
-    /// When one is missing: that is a defect of the protocol's code, and must not release anything.
+    /// If one is missing: that is a defect of the protocol's code, and must not release anything.
     pub fn finish(self) -> Verified {
         assert_eq!(self.checked, self.masks.peers(), "an output mask was not opened by every peer");
         Verified { bits: self.bits }
     }
 }
 
-/// Output bits whose every check has passed: the only thing from which outputs are released.
+/// Output bits that have passed every check. Outputs are released only from this type.
 pub(crate) struct Verified {
     bits: BitVec,
 }
 
 impl Verified {
-    /// The outputs of the party that `wires` belongs to.
+    /// Returns the outputs of the party that `wires` belongs to.
     ///
     /// Paper: YWZ20, Fig. 7, 13 | outputs
     pub fn release(self, circuit: &Circuit, wires: &OutputWires) -> OutputBits {
@@ -198,7 +198,7 @@ impl Verified {
     }
 }
 
-/// What a party gets that learns no output.
+/// Returns the outputs of a party that learns none.
 pub(crate) fn no_outputs(circuit: &Circuit) -> OutputBits {
     vec![None; circuit.outputs().len()]
 }

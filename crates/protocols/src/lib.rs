@@ -1,4 +1,4 @@
-//! The protocols, each a module over the same three [`phases`].
+//! The protocols, each in a module, all with the same three [`phases`].
 
 pub mod checks;
 mod codec;
@@ -50,20 +50,20 @@ pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{OtExtension, TreeDepth};
 pub use tinytable::MacLength;
 
-/// The protocols there are.
+/// The available protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](GateForm):
-    /// four-row, one message each way online, or half-gates.
+    /// four-row, with one message each way online, or half-gates.
     Wrk,
-    /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after
-    /// evaluation.
+    /// Yang, Wang, Zhang 2020: any number of parties; with two parties, half-gates that are checked
+    /// after evaluation.
     Ywz,
-    /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; a message
-    /// for each layer, a bit an AND gate, many executions side by side.
+    /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; one message
+    /// per layer, one bit per AND gate, and many executions side by side.
     TinyTable,
     /// Kolesnikov, Nielsen, Rosulek, Trieu, Trifiletti 2017: two parties, cut-and-choose of garbled
-    /// components, which are soldered to circuits.
+    /// components, which are soldered into circuits.
     Duplo,
     /// Rindal, Rosulek 2016: two parties that both garble and evaluate; many executions of a
     /// circuit are prepared together, and each runs in a few messages.
@@ -71,12 +71,12 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Every protocol, in the order in which lists show them.
+    /// Every protocol, in the order of lists.
     pub const ALL: &[Protocol] =
         &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable, Protocol::Duplo, Protocol::DualEx];
 
-    /// What the protocol says of itself. This is the registry: all else is in the protocol's own
-    /// module.
+    /// Returns the protocol's description. This is the registry: everything else is in the
+    /// protocol's own module.
     fn spec(self) -> &'static ProtocolSpec {
         match self {
             Protocol::Wrk => &wrk::SPEC,
@@ -87,43 +87,43 @@ impl Protocol {
         }
     }
 
-    /// The name in commands, configuration and the handshake.
+    /// Returns the name in commands, configuration and the handshake.
     pub fn name(self) -> &'static str {
         self.spec().name
     }
 
-    /// The protocol with this name.
+    /// Returns the protocol with this name.
     pub fn by_name(name: &str) -> Option<Protocol> {
         Protocol::ALL.iter().copied().find(|p| p.name() == name)
     }
 
-    /// The protocol that this many parties run unless they choose another.
+    /// Returns the default protocol for this number of parties.
     pub fn for_parties(parties: usize) -> Protocol {
         if parties == 2 { Protocol::Wrk } else { Protocol::Ywz }
     }
 
-    /// How many parties it can have.
+    /// Returns the range of the number of parties.
     pub fn parties(self) -> std::ops::RangeInclusive<u16> {
         let [fewest, most] = self.spec().parties;
         fewest..=most
     }
 
-    /// The forms in which its gates come, the one with the fewest rounds first.
+    /// Returns the forms of its gates, the one with the fewest rounds first.
     pub fn forms(self) -> &'static [GateForm] {
         self.spec().forms
     }
 
-    /// The messages that are its own; [`messages`] has those that protocols share.
+    /// Returns the protocol's own messages; [`messages`] has those that protocols share.
     pub fn messages(self) -> &'static [Message] {
         self.spec().messages
     }
 
-    /// The checks that are its own; [`checks`] has those that protocols share.
+    /// Returns the protocol's own checks; [`checks`] has those that protocols share.
     pub fn checks(self) -> &'static [Check] {
         self.spec().checks
     }
 
-    /// What a party does in it, for messages to people.
+    /// Returns a party's role in the protocol, for messages to people.
     pub fn role(self, party: impl Into<PartyId>) -> &'static str {
         self.spec().roles[usize::from(party.into() != 0)]
     }
@@ -131,8 +131,8 @@ impl Protocol {
     /// Runs the set-up (base OTs, global keys) with the peer.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a base-OT message is malformed, `Transport` when the peer is gone,
-    /// `InvalidInput` when this party cannot take part.
+    /// `PeerMisbehaved` if a base-OT message is malformed, `Transport` if the connection is lost,
+    /// `InvalidInput` if this party cannot take part.
     pub fn set_up(self, net: &mut Network) -> Result<Box<dyn Engine>> {
         self.check_place(net)?;
         Ok(poison::poisonable(match self.spec().engine {
@@ -141,24 +141,24 @@ impl Protocol {
         }))
     }
 
-    /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session
-    /// trust, instead of making them with the peers. There is nothing to set up, and the session's
-    /// OT extension is not used.
+    /// Returns an engine whose phase 1 takes correlations from a dealer that all parties of the
+    /// session trust, instead of making them with the peers. There is nothing to set up, and the
+    /// session's OT extension is not used.
     ///
     /// # Errors
-    /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails
-    /// with `Transport` when it is absent, refuses or goes.
+    /// `InvalidInput` if this party cannot take part. Phase 1 contacts the dealer, and fails with
+    /// `Transport` if it is absent, refuses or disconnects.
     pub fn set_up_dealt(self, net: &Network, dealer: Dealer) -> Result<Box<dyn Engine>> {
         let (role, position) = (self.role_in(net)?, self.position(net));
         Ok(poison::poisonable(Box::new(DealerEngine::new(net, dealer, position, role))))
     }
 
     /// Opens a part of a pool that [`Engine::fill`] made for a protocol with the same
-    /// [`evaluator`](Protocol::evaluator), as if phase 1 had just made it. The caller sees to it
-    /// that no part is ever opened twice, and that all parties open the same.
+    /// [`evaluator`](Protocol::evaluator), as if phase 1 had just made it. The caller must ensure
+    /// that no part is ever opened twice, and that all parties open the same part.
     ///
     /// # Errors
-    /// `Store` when the pool cannot be read or is not this party's; `InvalidInput` as
+    /// `Store` if the pool cannot be read or does not belong to this party; `InvalidInput` as
     /// [`set_up`](Protocol::set_up).
     pub fn from_pool(
         self,
@@ -171,25 +171,25 @@ impl Protocol {
         Ok(poison::poisonable_material(Box::new(Independent { correlations, role })))
     }
 
-    /// The protocol whose pools this one is served from: [`Ywz`](Protocol::Ywz)'s between two
-    /// parties serve [`TinyTable`](Protocol::TinyTable), any other has its own.
+    /// Returns the protocol whose pools serve this one: two-party pools of [`Ywz`](Protocol::Ywz)
+    /// serve [`TinyTable`](Protocol::TinyTable), any other protocol has its own.
     pub fn pools(self) -> Protocol {
         Protocol::by_name(self.spec().pools).unwrap_or(self)
     }
 
-    /// Whether its material is made of correlations that say nothing of a circuit: they can come
-    /// from a [pool](Engine::fill) or from a [dealer](Protocol::set_up_dealt).
+    /// Returns whether its material consists of correlations that do not depend on a circuit: they
+    /// can come from a [pool](Engine::fill) or from a [dealer](Protocol::set_up_dealt).
     pub fn has_pools(self) -> bool {
         matches!(self.spec().engine, EngineSource::Gates(_))
     }
 
-    /// Whether it runs several executions of a circuit side by side.
+    /// Returns whether it runs several executions of a circuit side by side.
     pub fn runs_batches(self) -> bool {
         self.spec().batches.is_some()
     }
 
-    /// Whether a circuit can be evaluated [segment by segment](Engine::stream), in memory that does
-    /// not grow with it.
+    /// Returns whether it can evaluate a circuit [segment by segment](Engine::stream), in memory
+    /// that does not grow with the circuit.
     pub fn streams(self) -> bool {
         match self.spec().engine {
             EngineSource::Gates(role) => {
@@ -199,48 +199,47 @@ impl Protocol {
         }
     }
 
-    /// Whether the length of the MACs on opened bits can be chosen.
+    /// Returns whether the parties choose the length of the MACs on opened bits.
     pub fn has_mac_length(self) -> bool {
         self.spec().has_mac_length
     }
 
-    /// Whether parties choose how they [intersect](PsiForm) what they got.
+    /// Returns whether the parties choose how they [intersect](PsiForm) their results.
     pub fn has_psi_form(self) -> bool {
         self.spec().has_psi_form
     }
 
-    /// Whether [κ_b](Batch::kappa_b), the bound on leaked bits, can be another one than ρ.
+    /// Returns whether [κ_b](Batch::kappa_b), the bound on leaked bits, can differ from ρ.
     pub fn has_kappa_b(self) -> bool {
         self.spec().has_kappa_b
     }
 
-    /// Whether several evaluations can be [online at a time](InFlight) over one connection.
+    /// Returns whether several evaluations can be [online at a time](InFlight) over one connection.
     pub fn runs_in_flight(self) -> bool {
         self.spec().runs_in_flight
     }
 
-    /// Whether outputs of one circuit can be inputs of the next without being opened:
+    /// Returns whether outputs of one circuit can be inputs of the next without being opened: see
     /// [`Engine::evaluate_part`].
     pub fn continues(self) -> bool {
         self.spec().continues
     }
 
-    /// Whether parties choose which components of a circuit are garbled.
+    /// Returns whether the parties choose which components of a circuit are garbled.
     pub fn has_components(self) -> bool {
         self.spec().components.is_some()
     }
 
-    /// What the executions of `circuit` that are to be prepared together in the session of `net`
-    /// take.
+    /// Returns the demand of the executions of `circuit` that are prepared together in the session
+    /// of `net`.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
-    /// it.
+    /// `InvalidInput` if the protocol cannot run this circuit, or this number of executions of it.
     pub fn demand(self, net: &Network, circuit: &Compiled) -> Result<Demand> {
         self.demand_of(circuit, net.parties(), net.batch)
     }
 
-    /// The same among this many parties, before there is a session.
+    /// Returns the same among this many parties, before there is a session.
     ///
     /// # Errors
     /// As [`demand`](Protocol::demand).
@@ -248,9 +247,9 @@ impl Protocol {
         self.spec().demand(circuit, parties, batch)
     }
 
-    /// About how many bytes all parties together send for one evaluation in the function-dependent
-    /// and the online phase, at ρ = 40: what grows with gates and inputs. `None` where the protocol
-    /// has no such formula.
+    /// Returns about how many bytes all parties together send for one evaluation in the
+    /// function-dependent and the online phase, at ρ = 40, counting what grows with gates and
+    /// inputs. `None` if the protocol has no such formula.
     pub fn bytes_after_triples(
         self,
         circuit: &Compiled,
@@ -260,8 +259,8 @@ impl Protocol {
         self.spec().bytes.map(|bytes| bytes(circuit, parties, form))
     }
 
-    /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd
-    /// last bit.
+    /// Returns the party that evaluates, if the others garble; in any case, the one whose Δ has the
+    /// odd last bit.
     pub fn evaluator(self) -> PartyId {
         self.spec().evaluator
     }
@@ -270,7 +269,7 @@ impl Protocol {
         Position { me: net.me, evaluator: self.evaluator() }
     }
 
-    /// Refuses a party that cannot take part in the session of `net`.
+    /// Rejects a party that cannot take part in the session of `net`.
     fn check_place(self, net: &Network) -> Result<()> {
         let parties = net.parties();
         if !self.parties().contains(&parties) || net.me.number() >= parties {
@@ -285,7 +284,7 @@ impl Protocol {
         Ok(())
     }
 
-    /// What this party does with correlations in the session of `net`, if it can take part.
+    /// Returns this party's role in the session of `net`, if it can take part.
     fn role_in(self, net: &Network) -> Result<Role> {
         self.check_place(net)?;
         let spec = self.spec();

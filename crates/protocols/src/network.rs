@@ -1,4 +1,5 @@
-//! A party's place in a session: who it is, its channels, its counters, and what was agreed.
+//! A party's view of a session: its identity, its channels, its counters, and the agreed
+//! parameters.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub enum Rho {
 }
 
 impl Rho {
-    /// The number of bits.
+    /// Returns the number of bits.
     pub const fn bits(self) -> u32 {
         match self {
             Rho::Bits40 => 40,
@@ -30,7 +31,7 @@ impl Rho {
         }
     }
 
-    /// The parameter with this number of bits, if it is one of 40, 64 and 80.
+    /// Returns the parameter with this number of bits, if it is one of 40, 64 and 80.
     pub fn from_bits(bits: u32) -> Option<Rho> {
         [Rho::Bits40, Rho::Bits64, Rho::Bits80].into_iter().find(|rho| rho.bits() == bits)
     }
@@ -38,23 +39,24 @@ impl Rho {
 
 /// How many executions of a circuit a protocol runs side by side, and how it authenticates them.
 ///
-/// Protocols that garble run one at a time, and choose their MACs themselves.
+/// Protocols that garble run one execution at a time, and choose their MACs themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Batch {
-    /// Executions that are prepared and run together.
+    /// The number of executions that are prepared and run together.
     pub executions: usize,
-    /// The length of the MACs on opened bits. A session refuses one that is too short
-    /// for ρ ([`MacLength::suffices`]), unless it was asked for as a comparison.
+    /// The length of the MACs on opened bits. A session rejects one that is too short for ρ
+    /// ([`MacLength::suffices`]), unless it was requested for comparison.
     pub mac: MacLength,
-    /// How [`DualEx`](crate::Protocol::DualEx) intersects what the parties got.
+    /// How [`DualEx`](crate::Protocol::DualEx) intersects the parties' results.
     pub psi: PsiForm,
     /// κ_b of [`DualEx`](crate::Protocol::DualEx): a given execution leaks a bit of an input with
-    /// probability at most 2^-κ_b. `None` is ρ, which bounds everything else in any case.
+    /// probability at most 2^-κ_b. `None` means ρ, which bounds all other failures in any case.
     pub kappa_b: Option<Rho>,
 }
 
 impl Default for Batch {
-    /// One execution, MACs of 128 bits, which are long enough for every ρ, and κ_b = ρ.
+    /// Returns the default: one execution, MACs of 128 bits, which suffice for every ρ, and κ_b =
+    /// ρ.
     fn default() -> Self {
         let (mac, psi) = (MacLength::Bits128, PsiForm::default());
         Batch { executions: 1, mac, psi, kappa_b: None }
@@ -65,52 +67,53 @@ impl Default for Batch {
 pub struct Network {
     /// This party.
     pub me: PartyId,
-    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order. Lane 0
-    /// carries everything sequential; where there are more, they make correlated OTs and triples,
-    /// also while lane 0 is busy, and the second one has the openings of a long circuit's masks
-    /// while lane 0 has its garbled gates.
+    /// `lanes[l][p]` is lane l's channel to the peer with index p, peers in ascending order. Lane 0
+    /// carries everything sequential. Further lanes make correlated OTs and triples, also while
+    /// lane 0 is busy, and the second one carries the openings of a long circuit's masks while lane
+    /// 0 carries its garbled gates.
     pub lanes: Vec<Vec<Channel>>,
-    /// The counters all lanes share.
+    /// The counters that all lanes share.
     pub meter: Arc<Meter>,
-    /// The session id of the handshake, which binds all that was agreed; enters every hash and key.
+    /// The session id of the handshake, which binds everything agreed. It enters every hash and
+    /// key.
     pub session: [u8; 32],
-    /// Statistical security.
+    /// The statistical security parameter.
     pub rho: Rho,
-    /// Makes the correlated OTs; every party must name the same.
+    /// The extension that makes the correlated OTs; every party must choose the same.
     pub ot: OtExtension,
-    /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must
-    /// name the same.
+    /// The form of garbling, one of [`Protocol::forms`](crate::Protocol::forms); every party must
+    /// choose the same.
     pub form: GateForm,
-    /// What is prepared and run at a time; every party must name the same, and it may change
-    /// between one preparation and the next.
+    /// The executions that are prepared and run at a time. Every party must choose the same, and it
+    /// may change between one preparation and the next.
     pub batch: Batch,
-    /// About how many AND gates' material is made at a time for a circuit that is known ([bit by
-    /// bit](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least one;
-    /// every party must name the same.
+    /// About how many AND gates' material is made at a time for a known circuit ([in
+    /// segments](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least
+    /// one; every party must choose the same.
     pub segment_gates: u64,
-    /// Names of the components that [`Duplo`](crate::Protocol::Duplo) garbles; if there are none,
-    /// the cost decides. Every party must name the same.
+    /// The names of the components that [`Duplo`](crate::Protocol::Duplo) garbles. If there are
+    /// none, the cost decides. Every party must choose the same.
     pub components: Vec<String>,
 }
 
-/// What [`Network::segment_gates`] is unless somebody has a reason: as few gates as are made at the
-/// lowest price, or a few times as many.
+/// The default of [`Network::segment_gates`]: the smallest number of gates that reaches the lowest
+/// cost per gate, or a small multiple of it.
 pub const SEGMENT_GATES: u64 = 1 << 20;
 
 impl Network {
-    /// How many parties there are, this one included.
+    /// Returns the number of parties, including this one.
     pub fn parties(&self) -> u16 {
         self.lanes.first().map_or(1, |peers| peers.len() as u16 + 1)
     }
 
-    /// The lanes that correlated OTs and triples are made on: all but the first, unless it is the
+    /// Returns the lanes that make correlated OTs and triples: all but the first, unless it is the
     /// only one.
     pub fn makers(&mut self) -> &mut [Vec<Channel>] {
         let first = usize::from(self.lanes.len() > 1);
         &mut self.lanes[first..]
     }
 
-    /// The channels for everything sequential, one per peer.
+    /// Returns the channels for everything sequential, one per peer.
     pub fn peers(&mut self) -> &mut [Channel] {
         &mut self.lanes[0]
     }

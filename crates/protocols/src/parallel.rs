@@ -1,8 +1,8 @@
-//! Work on threads that hold secrets.
+//! Runs work that handles secrets on several threads.
 
 use std::thread::JoinHandle;
 
-/// Computes `work` of these with `threads` threads; the results are in order.
+/// Applies `work` to each item with `threads` threads; returns the results in order.
 pub(crate) fn in_parallel<I: Send, T: Send>(
     threads: usize,
     items: Vec<I>,

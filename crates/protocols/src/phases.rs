@@ -1,5 +1,5 @@
-//! The three phases that every protocol has, as types that are consumed: what one phase makes is
-//! what the next one takes, so that nothing can be used twice or out of order.
+//! The three phases of every protocol, as types that are consumed: each phase takes what the
+//! previous one made, so nothing can be used twice or out of order.
 //!
 //! ```text
 //! Engine ──preprocess(demand)──▶ Preprocessed ──prepare(circuit)──▶ Prepared ──evaluate(inputs)──▶
@@ -13,17 +13,17 @@ use symbolon_transport::{Error, Result};
 
 use crate::{Compiled, Components, Network, PoolSink};
 
-/// Upper bounds on what a circuit will need; all that the function-independent phase may know.
+/// Upper bounds on what a circuit will need. The function-independent phase may know nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// AND gates.
+    /// The number of AND gates.
     pub and_gates: u64,
-    /// Input bits of each party, by party number.
+    /// The number of input bits of each party, by party number.
     pub input_bits: Vec<u64>,
 }
 
 impl Demand {
-    /// Exactly what one garbled evaluation of `circuit` among `parties` parties takes.
+    /// Returns exactly what one garbled evaluation of `circuit` among `parties` parties needs.
     pub fn of(circuit: &Compiled, parties: u16) -> Demand {
         let mut input_bits = vec![0; parties as usize];
         for Input { ty, owner, .. } in circuit.circuit().inputs() {
@@ -34,10 +34,10 @@ impl Demand {
         Demand { and_gates: circuit.plan().and_count(), input_bits }
     }
 
-    /// The same for a number of executions.
+    /// Returns the demand of a number of executions.
     ///
     /// # Errors
-    /// `InvalidInput` when that is more than can be counted.
+    /// `InvalidInput` if that cannot be counted.
     pub(crate) fn times(self, executions: usize) -> Result<Demand> {
         let times = |n: u64| {
             n.checked_mul(executions as u64)
@@ -47,58 +47,58 @@ impl Demand {
         Ok(Demand { and_gates: times(self.and_gates)?, input_bits })
     }
 
-    /// How many input bits each of `parties` parties has.
+    /// Returns the number of input bits of each of `parties` parties.
     pub(crate) fn input_counts(&self, parties: u16) -> Result<Vec<usize>> {
         let bits = |party| self.input_bits.get(usize::from(party)).copied().unwrap_or(0);
         (0..parties).map(|party| small(bits(party))).collect()
     }
 }
 
-/// A number of bits or gates that fits into memory.
+/// Converts a number of bits or gates that must fit into memory.
 pub(crate) fn small(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| Error::InvalidInput("the circuit is too large".into()))
 }
 
-/// A party's inputs: for each input of the circuit its bits (index = wire within the input) when
-/// this party owns it, `None` otherwise. With several executions side by side, their bits one after
-/// the other.
+/// A party's inputs: the bits of each input of the circuit (index = wire within the input) if this
+/// party owns it, `None` otherwise. With several executions side by side, their bits follow one
+/// another.
 pub type InputBits = Vec<Option<Vec<bool>>>;
 
-/// What a party learns: for each output of the circuit its bits when this party receives it,
-/// `None` otherwise. With several executions side by side, their bits one after the other.
+/// What a party learns: the bits of each output of the circuit if this party receives it, `None`
+/// otherwise. With several executions side by side, their bits follow one another.
 pub type OutputBits = Vec<Option<Vec<bool>>>;
 
-/// An input of a part of a reactive computation that is an output of an earlier part.
+/// An input of a part of a reactive computation that is linked to an output of an earlier part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The input, by its place.
+    /// The index of the input.
     pub input: usize,
-    /// The part, by its place among all parts that the engine has evaluated.
+    /// The index of the part among all parts that the engine has evaluated.
     pub part: usize,
-    /// The output of that part, by its place. It may be one that nobody learns.
+    /// The index of the output of that part. It may be an output that nobody learns.
     pub output: usize,
 }
 
-/// What is done with each of several evaluations that were prepared, for instance to store it.
+/// Receives each of several prepared evaluations, for example to store it.
 pub type EachPrepared<'a> = dyn FnMut(&mut Network, Box<dyn Prepared>) -> Result<()> + 'a;
 
-/// One party of a protocol whose set-up (base OTs, global keys) is done.
+/// One party of a protocol after the set-up (base OTs, global keys).
 ///
 /// An engine can preprocess any number of times. After any error, in this phase or in a later one
 /// of anything it made, its set-up is dead: global keys, base OTs and everything derived from them
-/// are wiped at the latest with the next call, and every further call is refused.
+/// are wiped no later than at the next call, and every further call is rejected.
 pub trait Engine: Send {
-    /// Phase 1, function-independent: makes what any circuit within `demand` will use up.
+    /// Runs phase 1, function-independent: makes what any circuit within `demand` will consume.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone; `InvalidInput` when
-    /// the protocol prepares known circuits only.
+    /// `PeerMisbehaved` if a check fails, `Transport` if the connection is lost; `InvalidInput` if
+    /// the protocol prepares only known circuits.
     fn preprocess(&mut self, _: &mut Network, _: &Demand) -> Result<Box<dyn Preprocessed>> {
         circuit_only()
     }
 
-    /// Phase 1 for a circuit that is known already: for less traffic, makes what one evaluation of
-    /// `circuit` will use up, and of no other.
+    /// Runs phase 1 for a known circuit: makes, with less traffic, what one evaluation of
+    /// `circuit`, and of no other circuit, will consume.
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess).
@@ -108,12 +108,12 @@ pub trait Engine: Send {
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>>;
 
-    /// Phases 1 and 2 for `count` evaluations of `circuit`, each of which can be kept and run by
-    /// itself: together where that makes them cheaper, otherwise one after the other. Hands each to
-    /// `each` as soon as it is ready, so that it need not stay in memory.
+    /// Runs phases 1 and 2 for `count` evaluations of `circuit`, each of which can be kept and run
+    /// separately. They are prepared together if that makes them cheaper, otherwise one after
+    /// another. Passes each to `each` as soon as it is ready, so that it need not stay in memory.
     ///
     /// # Errors
-    /// As both phases have them, and what `each` fails with.
+    /// As for both phases, and any error of `each`.
     fn prepare_each(
         &mut self,
         net: &mut Network,
@@ -124,14 +124,14 @@ pub trait Engine: Send {
         each_by_itself(self, net, circuit, count, each)
     }
 
-    /// All three phases for one part of a reactive computation. Its outputs stay with the engine,
-    /// also those that nobody learns, and inputs of later parts can be `links` to them; which ones
-    /// is decided between parts. A linked input has the width of its output, and no party gives it,
-    /// whoever owns it. All parties must call this with the same circuit and links.
+    /// Runs all three phases for one part of a reactive computation. The engine keeps its outputs,
+    /// including those that nobody learns, and inputs of later parts can be `links` to them; the
+    /// links are chosen between parts. A linked input has the width of its output, and no party
+    /// provides it, not even its owner. All parties must call this with the same circuit and links.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol keeps no outputs, or a link does not fit, before anything
-    /// is sent; otherwise as the three phases have them.
+    /// `InvalidInput` if the protocol keeps no outputs, or a link does not fit, before anything is
+    /// sent; otherwise as for the three phases.
     fn evaluate_part(
         &mut self,
         _: &mut Network,
@@ -142,13 +142,13 @@ pub trait Engine: Send {
         Err(Error::invalid_input("this protocol keeps no outputs for a later circuit"))
     }
 
-    /// All three phases at once, with fresh material: evaluates `circuit` on this party's `inputs`
-    /// and returns what it may learn. Where the protocol can, gates are made ready and evaluated
-    /// bit by bit, in memory that follows the wires that are alive. All parties must call this when
-    /// one does.
+    /// Runs all three phases at once, with fresh material: evaluates `circuit` on this party's
+    /// `inputs` and returns what it may learn. If the protocol can, it prepares and evaluates gates
+    /// segment by segment, in memory that grows only with the number of live wires. All parties
+    /// must call this if one does.
     ///
     /// # Errors
-    /// As the three phases have them.
+    /// As for the three phases.
     fn stream(
         &mut self,
         net: &mut Network,
@@ -158,17 +158,17 @@ pub trait Engine: Send {
         one_by_one(self, net, circuit, inputs)
     }
 
-    /// Phase 1 into a pool: makes as much as `demand` says and hands it to `sink` as it comes,
-    /// batch by batch. Only for an engine that has made nothing yet and will make nothing more,
-    /// since gates are numbered by their place in the pool.
+    /// Runs phase 1 into a pool: makes as much as `demand` says and passes it to `sink` batch by
+    /// batch. Only for an engine that has made nothing yet and will make nothing more, because
+    /// gates are numbered by their position in the pool.
     ///
     /// # Errors
-    /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
+    /// As [`preprocess`](Engine::preprocess), and any error of `sink`.
     fn fill(&mut self, _: &mut Network, _: &Demand, _: &mut dyn PoolSink) -> Result<()> {
         circuit_only()
     }
 
-    /// Phase 1 for components of known kinds, and of no known circuit.
+    /// Runs phase 1 for components of known kinds, without a known circuit.
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess).
@@ -180,12 +180,12 @@ pub trait Engine: Send {
         Err(no_components())
     }
 
-    /// The same into a pool: hands it to `sink` as it comes. The pool may be used once this
-    /// returned: what is written before is not checked yet. Only for an engine that has made
-    /// nothing yet and will make nothing more.
+    /// Runs phase 1 for components into a pool: passes the material to `sink` as it is made. The
+    /// pool may be used only after this returned, because what was written before is not checked
+    /// yet. Only for an engine that has made nothing yet and will make nothing more.
     ///
     /// # Errors
-    /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
+    /// As [`preprocess`](Engine::preprocess), and any error of `sink`.
     fn fill_components(
         &mut self,
         _: &mut Network,
@@ -195,32 +195,32 @@ pub trait Engine: Send {
         Err(no_components())
     }
 
-    /// The name of everything made under this engine's global keys: the id of the session of its
+    /// Returns the name of everything made under this engine's global keys: the session id of its
     /// set-up. A failed check ends all of it.
     fn group(&self) -> [u8; 32];
 }
 
 /// Function-independent material, not yet bound to a circuit.
 pub trait Preprocessed: Send {
-    /// Phase 2, function-dependent: binds the material to `circuit`, of which every party must hold
-    /// the same (the handshake made sure).
+    /// Runs phase 2, function-dependent: binds the material to `circuit`, which must be the same at
+    /// every party (the handshake has ensured this).
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was
-    /// made for; `PeerMisbehaved`, `Transport` as for every phase.
+    /// `InvalidInput` if the circuit needs more than the material holds, or is not the one it was
+    /// made for; `PeerMisbehaved` and `Transport` as for every phase.
     fn prepare(self: Box<Self>, net: &mut Network, circuit: &Compiled)
     -> Result<Box<dyn Prepared>>;
 }
 
-/// A circuit made ready for one evaluation.
+/// A circuit prepared for one evaluation.
 pub trait Prepared: Send {
-    /// Phase 3, online: evaluates on this party's `inputs` and returns what it may learn. Outputs
-    /// exist only after every check that guards them has passed.
+    /// Runs phase 3, online: evaluates on this party's `inputs` and returns what it may learn.
+    /// Outputs exist only after every check that guards them has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when one of this party's inputs is missing, has a wrong width, or an input of
-    /// another party is given (before anything is sent); `PeerMisbehaved`, `Transport` as for every
-    /// phase.
+    /// `InvalidInput` if one of this party's inputs is missing or has a wrong width, or if an input
+    /// of another party is given (before anything is sent); `PeerMisbehaved` and `Transport` as for
+    /// every phase.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -228,11 +228,11 @@ pub trait Prepared: Send {
         inputs: &InputBits,
     ) -> Result<OutputBits>;
 
-    /// Phase 3 in steps, for several evaluations that are online at a time ([`InFlight`]). Sends
-    /// the first messages.
+    /// Runs phase 3 in steps, for several evaluations that are online at a time ([`InFlight`]).
+    /// Sends the first messages.
     ///
     /// # Errors
-    /// As [`evaluate`](Prepared::evaluate); `InvalidInput` when the protocol has one evaluation
+    /// As [`evaluate`](Prepared::evaluate); `InvalidInput` if the protocol has only one evaluation
     /// online at a time.
     ///
     /// [`InFlight`]: crate::InFlight
@@ -245,42 +245,42 @@ pub trait Prepared: Send {
         Err(Error::invalid_input("this protocol has one evaluation online at a time"))
     }
 
-    /// Writes all of it to `out` instead, for
+    /// Writes everything to `out` instead, for
     /// [`Protocol::load_prepared`](crate::Protocol::load_prepared). The caller that keeps the bytes
-    /// sees to it that they are loaded once at most, and to their integrity and secrecy.
+    /// must ensure their integrity and secrecy, and that they are loaded at most once.
     ///
     /// # Errors
-    /// `Store` when `out` fails.
+    /// `Store` if `out` fails.
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()>;
 
-    /// For measurements alone: the online phase as something that can be repeated. With a number,
-    /// that many executions (a multiple of 64) share the material of the one that was prepared.
-    /// **Both give away all inputs.**
+    /// Returns a repeatable online phase, only for measurements. With a number, that many
+    /// executions (a multiple of 64) share the material of the prepared one. **Both reveal all
+    /// inputs.**
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol, or what was prepared, has no such thing.
+    /// `InvalidInput` if the protocol, or this prepared circuit, has no such phase.
     #[cfg(feature = "measure")]
     fn measured(self: Box<Self>, _shared_by: Option<usize>) -> Result<Box<dyn Measured>> {
         Err(Error::invalid_input("this cannot be measured again and again"))
     }
 }
 
-/// An evaluation that is online and goes on step by step, as many at each party. Steps of several
-/// evaluations can alternate, in the same order at all parties.
+/// An evaluation that is online and proceeds step by step, with the same number of steps at each
+/// party. Steps of several evaluations can alternate, in the same order at all parties.
 pub trait Online: Send {
-    /// Receives what the peers sent in their last step, and sends what comes next; returns this
-    /// party's outputs in the last step, after every check of this evaluation has passed.
+    /// Receives what the peers sent in their last step, and sends the next messages. In the last
+    /// step, returns this party's outputs, after every check of this evaluation has passed.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails, `Transport` when a peer is gone.
+    /// `PeerMisbehaved` if a check fails, `Transport` if a connection is lost.
     fn step(&mut self, net: &mut Network) -> Result<Option<OutputBits>>;
 }
 
-/// An online phase that can be repeated, for measurements alone.
+/// A repeatable online phase, only for measurements.
 #[cfg(feature = "measure")]
 pub trait Measured: Send {
-    /// Evaluates on the bits of this party's input wires, those of one wire in all executions, then
-    /// the next one's; returns the bits of the output wires that it learns in the same order.
+    /// Evaluates on the bits of this party's input wires: those of one wire in all executions, then
+    /// those of the next. Returns the bits of the output wires that it learns in the same order.
     ///
     /// # Errors
     /// As [`Prepared::evaluate`].
@@ -292,7 +292,7 @@ pub trait Measured: Send {
     ) -> Result<symbolon_primitives::BitVec>;
 }
 
-/// [`Engine::stream`] for an engine that keeps everything.
+/// Implements [`Engine::stream`] for an engine that keeps everything.
 pub(crate) fn one_by_one(
     engine: &mut (impl Engine + ?Sized),
     net: &mut Network,
@@ -302,7 +302,7 @@ pub(crate) fn one_by_one(
     engine.preprocess_for(net, circuit)?.prepare(net, circuit)?.evaluate(net, circuit, inputs)
 }
 
-/// [`Engine::prepare_each`] for an engine that gains nothing from preparing together.
+/// Implements [`Engine::prepare_each`] for an engine that gains nothing from preparing together.
 pub(crate) fn each_by_itself(
     engine: &mut (impl Engine + ?Sized),
     net: &mut Network,
@@ -316,7 +316,7 @@ pub(crate) fn each_by_itself(
     })
 }
 
-/// Refuses material for any circuit.
+/// Rejects material for any circuit.
 fn circuit_only<T>() -> Result<T> {
     Err(Error::invalid_input(
         "this protocol makes no material for numbers of gates: it has no pools of gates and no dealer",
@@ -327,8 +327,8 @@ fn no_components() -> Error {
     Error::invalid_input("this protocol has no components")
 }
 
-/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so
-/// many executions.
+/// Checks that `inputs` contains exactly the inputs that `party` owns, with the right widths, for
+/// this many executions.
 pub(crate) fn check_inputs(
     circuit: &Circuit,
     party: PartyId,

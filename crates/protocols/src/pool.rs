@@ -1,19 +1,19 @@
-//! Function-independent material outside of a session: written as it is made, read back in part, in
-//! another process on another day.
+//! Function-independent material outside of a session: written as it is made, and read back in
+//! part, possibly by another process on another day.
 //!
 //! A pool has *sections*, each a sequence of bytes in which any range of records can be found. With
 //! p peers:
 //!
 //! * 0: Δ (16 bytes), the evaluator's party number (2 bytes, little-endian);
 //! * 1: gates, in chunks of [`GATES_PER_CHUNK`], the last one filled up with zeros. The mask comes
-//!   first, then a, b and c of the triple; of each the own bits, packed, and for each peer the MACs
-//!   and the keys, 16 bytes each;
+//!   first, then a, b and c of the triple; each of these consists of the own bits, packed, and for
+//!   each peer the MACs and the keys, 16 bytes each;
 //! * 2 + i: masks for input bits of party i: a byte and p MACs for each of this party's, a key for
 //!   each of a peer's.
 //!
-//! Gates and input bits are taken from the front, each once: the caller that keeps a pool sees to
-//! that, and to the pool's integrity. A gate's number in the pool is the tweak of its hashes, so
-//! that none is used twice under one Δ.
+//! Gates and input bits are taken from the front, each once: the caller that keeps a pool must
+//! ensure this, and the pool's integrity. A gate's number in the pool is the tweak of its hashes,
+//! so no tweak is used twice under one Δ.
 
 use std::io::Read;
 use std::ops::Range;
@@ -34,10 +34,10 @@ use crate::{
     phases::small,
 };
 
-/// Gates that are stored side by side.
+/// The number of gates that are stored together.
 pub const GATES_PER_CHUNK: usize = 128;
 
-/// The section of what belongs to the pool as a whole.
+/// The section with data about the whole pool.
 pub const HEAD: usize = 0;
 
 /// The section of the gates.
@@ -45,22 +45,22 @@ pub const GATES: usize = 1;
 
 const HEAD_BYTES: usize = 18;
 
-/// Where things are in a pool of one party.
+/// The layout of one party's pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolLayout {
     /// The party.
     pub me: PartyId,
-    /// How many parties there are, this one included.
+    /// The number of parties, including this one.
     pub parties: u16,
 }
 
 impl PoolLayout {
-    /// How many sections there are.
+    /// Returns the number of sections.
     pub fn sections(self) -> usize {
         2 + usize::from(self.parties)
     }
 
-    /// The section of the input bits of `party`.
+    /// Returns the section of the input bits of `party`.
     pub fn inputs(party: PartyId) -> usize {
         2 + usize::from(party)
     }
@@ -69,53 +69,54 @@ impl PoolLayout {
         usize::from(self.parties) - 1
     }
 
-    /// Bytes of a chunk of gates.
+    /// Returns the size of a chunk of gates, in bytes.
     pub fn chunk_bytes(self) -> u64 {
         4 * (GATES_PER_CHUNK as u64 / 8 + 32 * GATES_PER_CHUNK as u64 * self.peers() as u64)
     }
 
-    /// The bytes of section [`GATES`] that hold these gates, and others of the same chunks.
+    /// Returns the byte range of section [`GATES`] that holds the chunks of these gates.
     pub fn gate_bytes(self, gates: &Range<u64>) -> Range<u64> {
         let chunk = GATES_PER_CHUNK as u64;
         let bytes = self.chunk_bytes();
         gates.start / chunk * bytes..gates.end.div_ceil(chunk) * bytes
     }
 
-    /// Bytes of one input bit of `party`.
+    /// Returns the size of one input bit of `party`, in bytes.
     pub fn input_bytes(self, party: PartyId) -> u64 {
         if party == self.me { 1 + 16 * self.peers() as u64 } else { 16 }
     }
 }
 
-/// Takes a pool's sections as they are made, each in order.
+/// Receives a pool's sections as they are made, each in order.
 pub trait PoolSink {
     /// Appends to a section.
     ///
     /// # Errors
-    /// `Store` when the bytes cannot be kept.
+    /// `Store` if the bytes cannot be kept.
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()>;
 }
 
-/// Gives bytes of a pool's sections.
+/// Provides the bytes of a pool's sections.
 pub trait PoolSource {
     /// Opens a range of bytes of a section.
     ///
     /// # Errors
-    /// `Store` when it cannot be read.
+    /// `Store` if it cannot be read.
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>>;
 
-    /// Whether it waits for one program in this process, which may read it as it goes on.
+    /// Returns whether the pool waits for one program in this process, which may read it step by
+    /// step.
     fn waits(&self) -> bool {
         false
     }
 }
 
-/// A part of a pool, to be used up.
+/// A part of a pool to be consumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolRange {
-    /// Gates, by their number in the pool.
+    /// The gates, by their number in the pool.
     pub gates: Range<u64>,
-    /// Input bits of each party, by party number.
+    /// The input bits of each party, by party number.
     pub inputs: Vec<Range<u64>>,
 }
 
@@ -128,7 +129,7 @@ pub(crate) struct PoolWriter<'a> {
 }
 
 impl<'a> PoolWriter<'a> {
-    /// Writes what belongs to the pool as a whole.
+    /// Writes the data about the whole pool.
     pub fn new(
         sink: &'a mut dyn PoolSink,
         position: Position,
@@ -146,7 +147,7 @@ impl<'a> PoolWriter<'a> {
         Ok(PoolWriter { sink, layout, pending, buffer: Vec::new() })
     }
 
-    /// The masks of all input bits.
+    /// Writes the masks of all input bits.
     pub fn inputs(&mut self, own: &BitVec, macs: &[Vec<Block>], keys: &[Vec<Block>]) -> Result<()> {
         self.buffer.clear();
         for k in 0..own.len() {
@@ -164,7 +165,7 @@ impl<'a> PoolWriter<'a> {
         Ok(())
     }
 
-    /// The next gates.
+    /// Writes the next gates.
     pub fn gates(&mut self, batch: &RandomTriples) -> Result<()> {
         let all = batch.lambda_c.len();
         let mut start = 0;
@@ -226,7 +227,7 @@ impl Drop for PoolWriter<'_> {
     }
 }
 
-/// Opens a part of a pool as correlations for one circuit; gates are read as they are needed.
+/// Opens a part of a pool as correlations for one circuit; gates are read when they are needed.
 pub(crate) fn correlations(
     position: Position,
     parties: u16,
@@ -290,7 +291,7 @@ fn read_own(section: &mut Reader<'_>, n: usize, macs: &mut [Vec<Block>]) -> Resu
 struct GateReader {
     layout: PoolLayout,
     chunks: Box<dyn Read + Send>,
-    /// Gates of the next chunk that are not ours.
+    /// The number of gates of the next chunk before ours.
     skip: usize,
     left: u64,
 }

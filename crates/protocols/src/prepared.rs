@@ -1,4 +1,5 @@
-//! A circuit made ready for one evaluation, outside of the process that prepared it.
+//! Storage of a circuit that was prepared for one evaluation, outside of the process that prepared
+//! it.
 //!
 //! ```text
 //! magic, protocol, form, party, parties, ρ,
@@ -6,9 +7,9 @@
 //! the protocol's own                         lengths follow from the above
 //! ```
 //!
-//! The hashes of a garbled circuit are keyed by the id of the session that prepared it, so the
-//! evaluator keeps that id. Everything else that a session id enters (commitments, coins, echoes)
-//! takes the id of the session in which the circuit is evaluated, which is fresh.
+//! The session id of the preparation keys the hashes of a garbled circuit, so the evaluator keeps
+//! that id. Everything else that a session id enters (commitments, coins, echoes) uses the fresh id
+//! of the session in which the circuit is evaluated.
 //!
 //! Timing: material | lengths and stamps decide, here and in `pool` and `codec`; an input mask's
 //! byte above 1 is refused
@@ -29,7 +30,7 @@ impl Protocol {
     /// Writes a circuit that was prepared in the session of `net` to `out`; see [`Prepared::save`].
     ///
     /// # Errors
-    /// `Store` when `out` fails.
+    /// `Store` if `out` fails.
     pub fn save_prepared(
         self,
         net: &Network,
@@ -41,10 +42,10 @@ impl Protocol {
         prepared.save(out)
     }
 
-    /// Reads it back, in the form it was prepared in.
+    /// Reads back a prepared circuit, in the form in which it was prepared.
     ///
     /// # Errors
-    /// `Store` when the bytes are not those of a circuit prepared for this party of these, this ρ
+    /// `Store` if the bytes are not a circuit prepared for this party among these parties, this ρ
     /// and this circuit; `InvalidInput` as [`set_up`](Protocol::set_up).
     pub fn load_prepared(
         self,

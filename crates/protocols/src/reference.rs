@@ -1,10 +1,10 @@
-//! Circuit authentication and TinyTable's tables in plain lines, gate by gate: what the fused
-//! versions are tested against.
+//! Circuit authentication and TinyTable's tables in straightforward form, gate by gate. The fused
+//! versions are tested against them.
 
 use symbolon_primitives::{Block, gf128};
 
-/// What one party has of an AND gate: its bits and MACs of λ_α, λ_β and λ_αβ ⊕ λ_γ, and its keys
-/// for the other's.
+/// One party's part of an AND gate: its bits and MACs of λ_α, λ_β and λ_αβ ⊕ λ_γ, and its keys for
+/// the other's.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub bits: [bool; 3],
@@ -20,7 +20,7 @@ fn combine([alpha, beta, row0]: [Block; 3], [a, b, _]: Masked) -> Block {
     beta.select(a) ^ alpha.select(b) ^ row0
 }
 
-/// H(t_1, t_2, …) = Σ χ^k·t_k.
+/// Returns H(t_1, t_2, …) = Σ χ^k·t_k.
 fn hash(chi: Block, ts: impl Iterator<Item = Block>) -> Block {
     let mut power = Block::ONE;
     ts.fold(Block::ZERO, |sum, t| {
@@ -29,14 +29,14 @@ fn hash(chi: Block, ts: impl Iterator<Item = Block>) -> Block {
     })
 }
 
-/// Yang–Wang–Zhang 2020, Fig. 7, steps 12(a) and (c): the garbler's z.
+/// Yang–Wang–Zhang 2020, Fig. 7, steps 12(a) and (c): returns the garbler's z.
 ///
 /// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication in plain lines
 pub(crate) fn garblers_z(gates: &[(Masked, Part)], chi: Block) -> Block {
     hash(chi, gates.iter().map(|(masked, part)| combine(part.macs, *masked)))
 }
 
-/// Steps 12(b) and (d) between two parties: what z has to be.
+/// Steps 12(b) and (d) between two parties: returns the z that is expected.
 ///
 /// Paper: YWZ20, Fig. 7, 12; §2.6
 pub(crate) fn evaluators_z(gates: &[(Masked, Part)], delta: Block, chi: Block) -> Block {
@@ -57,8 +57,8 @@ pub(crate) struct GateShares {
     pub row0: bool,
 }
 
-/// Damgård et al. 2017, Fig. 8, step 3: one party's shares of all t_cd = (r_u ⊕ c)·(r_v ⊕ d) ⊕ r_o.
-/// The `first` party adds constants.
+/// Damgård et al. 2017, Fig. 8, step 3: returns one party's shares of all t_cd = (r_u ⊕ c)·(r_v ⊕
+/// d) ⊕ r_o. The `first` party adds constants.
 ///
 /// Paper: DNNR17, Figs. 5, 8 | an AND gate's table and its use in plain lines
 pub(crate) fn table(shares: GateShares, first: bool) -> [[bool; 2]; 2] {
@@ -66,7 +66,7 @@ pub(crate) fn table(shares: GateShares, first: bool) -> [[bool; 2]; 2] {
     [false, true].map(|c| [false, true].map(|d| row0 ^ (c & r_v) ^ (d & r_u) ^ (c & d & first)))
 }
 
-/// Fig. 5, step 4: e_o from both tables and the masked inputs.
+/// Fig. 5, step 4: returns e_o from both tables and the masked inputs.
 ///
 /// Paper: DNNR17, Figs. 5, 8
 pub(crate) fn look_up(tables: [[[bool; 2]; 2]; 2], e_u: bool, e_v: bool) -> bool {

@@ -1,5 +1,5 @@
-//! What a protocol says of itself: each has one [`ProtocolSpec`] in its own module, and one line in
-//! the [registry](crate::Protocol).
+//! Descriptions of protocols: each has one [`ProtocolSpec`] in its own module, and one line in the
+//! [registry](crate::Protocol).
 
 use symbolon_circuit::PartyId;
 use symbolon_transport::{Check, Error, Message, Result};
@@ -9,53 +9,52 @@ use crate::{
     component_pool::ComponentPools, gates::role::GateRole,
 };
 
-/// A protocol.
+/// The description of a protocol.
 pub(crate) struct ProtocolSpec {
     /// The name in commands, configuration and the handshake.
     pub name: &'static str,
-    /// The number in what is stored.
+    /// The number in stored data.
     pub code: u8,
-    /// The fewest and the most parties.
+    /// The minimum and the maximum number of parties.
     pub parties: [u16; 2],
-    /// The forms in which its gates come, the one with the fewest rounds first.
+    /// The forms of its gates, the one with the fewest rounds first.
     pub forms: &'static [GateForm],
-    /// What party 0 does, and what every other one does, for messages to people.
+    /// The roles of party 0 and of every other party, for messages to people.
     pub roles: [&'static str; 2],
-    /// The party whose Δ has the odd last bit: the one that evaluates, where the others garble.
+    /// The party whose Δ has the odd last bit: the one that evaluates, if the others garble.
     pub evaluator: PartyId,
-    /// The name of the protocol whose pools this one is served from.
+    /// The name of the protocol whose pools serve this one.
     pub pools: &'static str,
-    /// What it has for several executions side by side: how much they take. `None` if it runs one
-    /// at a time.
+    /// The demand of several executions side by side; `None` if the protocol runs one at a time.
     pub batches: Option<fn(&Compiled, Batch) -> Result<Demand>>,
-    /// What it sends for a circuit after the triples are made, if there is a formula: see
-    /// [`Protocol::bytes_after_triples`](crate::Protocol::bytes_after_triples).
+    /// The formula for the bytes it sends for a circuit after the triples are made, if there is
+    /// one: see [`Protocol::bytes_after_triples`](crate::Protocol::bytes_after_triples).
     pub bytes: Option<BytesAfterTriples>,
-    /// The messages that are its own.
+    /// The protocol's own messages.
     pub messages: &'static [Message],
-    /// The checks that are its own.
+    /// The protocol's own checks.
     pub checks: &'static [Check],
-    /// Whether the length of the MACs on opened bits can be chosen.
+    /// Whether the parties choose the length of the MACs on opened bits.
     pub has_mac_length: bool,
-    /// Whether parties choose how they intersect what they got.
+    /// Whether the parties choose how they intersect their results.
     pub has_psi_form: bool,
-    /// Whether κ_b, the bound on leaked bits, can be another one than ρ.
+    /// Whether κ_b, the bound on leaked bits, can differ from ρ.
     pub has_kappa_b: bool,
     /// Whether several evaluations can be online at a time over one connection.
     pub runs_in_flight: bool,
-    /// Whether outputs of an evaluation can be inputs of a later one without being opened:
+    /// Whether outputs of an evaluation can be inputs of a later one without being opened: see
     /// [`Engine::evaluate_part`].
     pub continues: bool,
-    /// For a protocol that garbles components, which the parties choose: its pools of them.
+    /// The pools of components, for a protocol that garbles components chosen by the parties.
     pub components: Option<ComponentPools>,
-    /// What makes its material.
+    /// The source of its material.
     pub engine: EngineSource,
     /// Reads back what a party saved after phase 2.
     pub load: Load,
 }
 
 impl ProtocolSpec {
-    /// What the executions of a circuit that are prepared together take.
+    /// Returns the demand of the executions of a circuit that are prepared together.
     pub fn demand(&self, circuit: &Compiled, parties: u16, batch: Batch) -> Result<Demand> {
         match self.batches {
             Some(demand) => demand(circuit, batch),
@@ -65,17 +64,17 @@ impl ProtocolSpec {
     }
 }
 
-/// Bytes that a number of parties send for a circuit in some form.
+/// Returns the bytes that a number of parties send for a circuit in some form.
 pub(crate) type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
 
 /// Reads back a circuit that was prepared in some form.
 pub(crate) type Load = fn(&Network, GateForm, &Compiled, Reader<'_>) -> Result<Box<dyn Prepared>>;
 
-/// What makes the material of a protocol.
+/// The source of a protocol's material.
 pub(crate) enum EngineSource {
-    /// The engine of protocols on AND gates, which this is a party's role in.
+    /// The common engine of protocols on AND gates, in which this is a party's role.
     Gates(fn(PartyId, GateForm) -> GateRole),
-    /// One of its own, by this set-up. It knows no pools and no dealer.
+    /// The protocol's own engine, from this set-up. It has no pools and no dealer.
     Own(fn(&mut Network) -> Result<Box<dyn Engine>>),
 }
 
@@ -87,7 +86,8 @@ pub(crate) struct Role {
 }
 
 impl Role {
-    /// What the executions of a circuit that are prepared together in the session of `net` take.
+    /// Returns the demand of the executions of a circuit that are prepared together in the session
+    /// of `net`.
     pub fn demand(&self, net: &Network, circuit: &Compiled) -> Result<Demand> {
         self.spec.demand(circuit, net.parties(), net.batch)
     }

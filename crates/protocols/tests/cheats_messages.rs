@@ -1,5 +1,5 @@
-//! Cheats in the messages of garbled gates, of which a chunk has several: whatever is wrong with
-//! one of them is caught as it is in a chunk of a single one.
+//! Cheats in the messages of garbled gates. A chunk has several of them, and an error in any of
+//! them is caught like one in a chunk with a single message.
 #![allow(missing_docs)]
 
 mod common;
@@ -69,8 +69,8 @@ fn a_turned_gate_in_any_message() {
     }
 }
 
-/// The first message again in the place of the second: as long, well formed, and of other
-/// gates. Always caught.
+/// The first message repeated in place of the second: as long, well formed, but for other gates.
+/// Always caught.
 /// Cheat: G | step 4d | a message of garbled gates sent in the place of the next one | `garbled
 /// table MAC` | always
 #[test]

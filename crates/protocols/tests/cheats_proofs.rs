@@ -15,13 +15,13 @@ use symbolon_transport::adversary::{Action, CheckName, FnAdversary};
 /// AND gates of a chunk; the plan's batches divide them.
 const CHUNK: usize = 8192;
 
-/// Chunks of the circuit, which is one segment: more than are under way at a time.
+/// The number of chunks in the circuit, which is one segment: more than are in progress at a time.
 const CHUNKS: usize = 10;
 
-/// This many chunks are garbled before the masked values of the first one are taken.
+/// The number of chunks garbled before the masked values of the first one are received.
 const AHEAD: usize = 7;
 
-/// Messages of garbled gates for a chunk.
+/// The number of messages of garbled gates in a chunk.
 const MESSAGES: usize = CHUNK / 1024;
 
 const WIDTH: usize = CHUNKS * CHUNK / 2;
@@ -68,15 +68,16 @@ fn counting(kinds: [&'static str; 2]) -> (FnAdversary, [Arc<AtomicUsize>; 2]) {
     (adversary.listening(), counts)
 }
 
-/// The other party of two, with `cheater` changing what it sends, catches it at this check.
+/// Asserts that the other party of two catches it at this check when `cheater` changes what it
+/// sends.
 #[track_caller]
 fn assert_caught(cheater: u16, adversary: FnAdversary, check: impl CheckName) {
     let ended = run(2, vec![(cheater, 1 - cheater, adversary)]);
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
-/// An honest run has the chunks that these tests count on, each with a χ of its own and a z, the
-/// latter all in one message.
+/// An honest run has as many chunks as these tests expect, each with its own χ and z; all z are in
+/// one message.
 /// Cheat: 2, G | step 12 | nothing: G looks for a χ that it has seen | every chunk's χ is fresh, z
 /// leave together | always
 #[test]
@@ -106,8 +107,8 @@ fn every_chunk_has_a_chi_of_its_own() {
     assert_eq!(*proofs.lock().unwrap(), [16 * CHUNKS]);
 }
 
-/// Step 11: another masked value of any chunk than its label stands for. The garbler garbles no
-/// more than is under way already, and proves nothing.
+/// Step 11: a masked value of any chunk that does not match its label. The garbler garbles no more
+/// than what is already in progress, and proves nothing.
 /// Cheat: 2, E | step 11 | another masked value of any chunk | `masked value label`, before more is
 /// garbled than is under way, and no z is sent | always
 #[test]
@@ -124,8 +125,8 @@ fn another_masked_value_of_any_chunk() {
     }
 }
 
-/// The same among three parties, towards one garbler: it does not say a word of its proof, and
-/// nobody has an output.
+/// As above, among three parties, towards one garbler: it sends nothing of its proof, and nobody
+/// has an output.
 /// Cheat: 3, E | step 11 | another masked value towards one of two garblers | `masked value label`,
 /// and it sends no z | always
 #[test]
@@ -140,8 +141,8 @@ fn another_masked_value_towards_one_of_two_garblers() {
     }
 }
 
-/// Step 11: the masked values of a chunk again in the place of the next one's, with all that proves
-/// them.
+/// Step 11: the masked values of a chunk repeated in place of the next one's, with everything that
+/// proves them.
 /// Cheat: 2, E | step 11 | the masked values of the chunk before, with all that proves them |
 /// `masked value label` | always
 #[test]
@@ -160,8 +161,8 @@ fn the_masked_values_of_another_chunk() {
     }
 }
 
-/// Step 8: a garbler turns a masked value of any chunk round and stands by it. Step 12 always
-/// catches it.
+/// Step 8: a garbler inverts a masked value of any chunk and stands by it. Step 12 always catches
+/// it.
 /// Cheat: 2, G | steps 8, 12 | a flipped masked value of any chunk, with z adapted to it | `circuit
 /// authentication` | always
 #[test]
@@ -173,8 +174,8 @@ fn a_turned_gate_of_any_chunk() {
     }
 }
 
-/// The same of one of two garblers: the other one sees that its own label does not fit, or the
-/// evaluator that the gate is wrong.
+/// As above, by one of two garblers: the other one sees that its own label does not match, or the
+/// evaluator sees that the gate is wrong.
 /// Cheat: 3, G | steps 8, 12 | a flipped masked value, with z adapted to it, by one of two garblers
 /// | `circuit authentication`, `masked value label` | always
 #[test]
@@ -186,7 +187,7 @@ fn a_turned_gate_of_one_of_two_garblers() {
     }
 }
 
-/// Step 12: a wrong z of any chunk, of two parties and of three.
+/// Step 12: a wrong z of any chunk, with two parties and with three.
 /// Cheat: 2 and 3, G | step 12 | a wrong z of any chunk | `circuit authentication` | always
 #[test]
 fn a_wrong_z_of_any_chunk() {
@@ -197,8 +198,8 @@ fn a_wrong_z_of_any_chunk() {
     common::endings(&ended, &[2]).assert_caught_by([0], &[PROOF]);
 }
 
-/// Step 12: errors in z of several chunks, of one garbler or of two, whose sum is zero; z in
-/// another order, and one twice.
+/// Step 12: errors in z of several chunks, by one garbler or by two, whose sum is zero; z in
+/// another order, and one z twice.
 /// Cheat: 2 and 3, G | step 12 | errors in z of several chunks that cancel, of one garbler or two;
 /// z in another order, and one twice | `circuit authentication` | always
 #[test]
@@ -222,7 +223,7 @@ fn errors_in_z_that_would_cancel() {
     common::endings(&ended, &[1, 2]).assert_caught_by([0], &[PROOF]);
 }
 
-/// Masked values, and z, of fewer or more gates or chunks than there are, and none.
+/// Masked values, and z, for fewer or more gates or chunks than there are, and none.
 /// Cheat: 2, E or G | steps 11, 12 | masked values and z too short, too long, none | `message
 /// framing` | always
 #[test]

@@ -1,5 +1,5 @@
-//! Cheats in the middle of a circuit that is evaluated segment by segment: a check of one segment
-//! stands for its gates as the check of a whole circuit does.
+//! Cheats in the middle of a circuit that is evaluated segment by segment: the check of one segment
+//! covers its gates as the check of a whole circuit does.
 #![allow(missing_docs)]
 
 mod common;
@@ -19,7 +19,7 @@ const WIDTH: usize = 24;
 /// AND gates of a segment; the plan's batches divide them.
 const SEGMENT_GATES: usize = 12;
 
-/// How many segments there are.
+/// The number of segments.
 const SEGMENTS: usize = 2 * WIDTH / SEGMENT_GATES;
 
 /// Bytes of a MAC in a row at ρ = 40.
@@ -37,12 +37,13 @@ fn wrk() -> Setting {
     setting(Protocol::Wrk, 2)
 }
 
-/// The same segments, each made while the one before it is garbled: on the second lane.
+/// Returns the setting in which each segment is made on the second lane while the one before it is
+/// garbled.
 fn meanwhile(setting: Setting) -> Setting {
     Setting { lanes: 2, ..setting }
 }
 
-/// The lane on which triples are made.
+/// Returns the lane on which triples are made.
 fn makers_lane(setting: Setting) -> usize {
     setting.lanes - 1
 }
@@ -79,7 +80,7 @@ fn run_on(setting: Setting, adversaries: Vec<(usize, u16, u16, FnAdversary)>) ->
     })
 }
 
-/// One party cheats; the other one catches it at this check.
+/// Asserts that the other party catches `cheater` at this check.
 #[track_caller]
 fn assert_caught(setting: Setting, cheater: u16, adversary: FnAdversary, check: impl CheckName) {
     let ended = run(setting, vec![(cheater, 1 - cheater, adversary)]);
@@ -87,7 +88,7 @@ fn assert_caught(setting: Setting, cheater: u16, adversary: FnAdversary, check: 
 }
 
 /// Figure 2, step 4d: the MACs of all rows of the first or last gate of any segment. Always caught,
-/// and the evaluator takes no part in another segment.
+/// and the evaluator takes part in no further segment.
 /// Cheat: `wrk`, G | step 4d | the MACs of all rows of a gate | `garbled table MAC`, before the
 /// next segment | always
 #[test]
@@ -105,7 +106,7 @@ fn flipped_macs_in_any_stretch() {
             }
         });
         let sent = Arc::new(AtomicUsize::new(0));
-        // Triples may be there already, but they are not used.
+        // Triples may have been made already, but they are not used.
         let next = if setting.lanes == 1 { "bucketing: d" } else { "Beaver: d, e" };
         let ended = run(setting, vec![(0, 1, flip), (1, 0, counting(next, &sent))]);
         common::assert_caught(&ended[1], 0, "garbled table MAC");
@@ -124,7 +125,7 @@ fn a_wrong_input_label() {
 }
 
 /// Openings of Beaver's trick and of bucketing in any segment, by either party, whether triples are
-/// made before they are used up or meanwhile.
+/// made before they are used or concurrently.
 /// Cheat: `wrk`, one | Beaver, Fig. 16 | a lie in an opened bit | `Beaver MAC`, `bucketing MAC` |
 /// always
 #[test]
@@ -146,8 +147,8 @@ fn lies_in_openings_of_any_stretch() {
     }
 }
 
-/// A party that lies to one of two peers about a triple of any segment, while another one is
-/// garbled: that peer catches it, and nobody has an output.
+/// A party lies to one of two peers about a triple of any segment while another segment is garbled:
+/// that peer catches it, and nobody has an output.
 /// Cheat: `ywz` 3, one | Fig. 16, made meanwhile | a lie in an opened bit to one of two |
 /// `bucketing MAC` | always
 #[test]
@@ -163,8 +164,8 @@ fn lies_to_one_of_two_makers() {
     }
 }
 
-/// Step 8, and what the evaluator returns: shares of output masks, and outputs, after the last
-/// segment.
+/// Step 8, and the evaluator's returned outputs: shares of output masks, and outputs, after the
+/// last segment.
 /// Cheat: 2, one | steps 8, 13 | shares of output masks, returned outputs | `output mask MAC`,
 /// `returned output label and MAC` | always
 #[test]
@@ -183,8 +184,8 @@ fn lies_about_outputs() {
     }
 }
 
-/// Yang–Wang–Zhang, step 11: another masked value of a gate of any segment than its label stands
-/// for. Always caught, before the next segment.
+/// Yang–Wang–Zhang, step 11: a masked value in any segment that does not match its label. Always
+/// caught, before the next segment.
 /// Cheat: 2 and 3, E | step 11 | another masked value | `masked value label` | always
 #[test]
 fn another_masked_value_in_any_stretch() {
@@ -198,8 +199,8 @@ fn another_masked_value_in_any_stretch() {
     }
 }
 
-/// Yang–Wang–Zhang, step 8: a garbler turns a masked value round and stands by it. Step 12 always
-/// catches it, and the evaluator takes no part in another segment.
+/// Yang–Wang–Zhang, step 8: a garbler inverts a masked value and stands by it. Step 12 always
+/// catches it, and the evaluator takes part in no further segment.
 /// Cheat: 2 and 3, G | steps 8, 12 | a flipped masked value, with z adapted to it | `circuit
 /// authentication`, `masked value label`, before the next segment | always
 #[test]
@@ -213,8 +214,8 @@ fn a_turned_gate_in_any_stretch() {
                 setting(Protocol::Ywz, parties),
                 vec![(1, 0, careless(turn)), (0, 1, counting("bucketing: d", &sent))],
             );
-            // An honest garbler sees that its own label does not fit, perhaps before the evaluator
-            // is told.
+            // An honest garbler sees that its own label does not match, perhaps before it learns
+            // the evaluator's error.
             let checks = ["circuit authentication", "masked value label"];
             let known = if parties == 2 { &checks[..1] } else { &checks };
             common::endings(&ended, &[1]).assert_caught(known);
@@ -246,9 +247,9 @@ impl Adversary for Watching {
     }
 }
 
-/// Step 8, with inputs masked first: a garbler spoils a half-gate that it chooses by the masked
-/// inputs. One that they make the evaluator use is always caught, one that they do not is never,
-/// and harms nobody: what it saw tells it which, and no more.
+/// Step 8, with inputs masked first: a garbler corrupts a half-gate that it chooses by the masked
+/// inputs. One that they make the evaluator use is always caught. One that they do not is never
+/// caught, and harms nobody: the garbler learns only what it knew from the masked inputs.
 /// Cheat: 2, G, adapts | step 8 | a half-gate that it chooses by the masked inputs: one that is
 /// used, one that is not | `circuit authentication`; nobody, and outputs are right | always; never
 #[test]
@@ -290,7 +291,7 @@ fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnAdversary {
     count.listening()
 }
 
-/// Step 12: every segment has a χ of its own. What went before says nothing of it.
+/// Step 12: every segment has its own χ, which earlier messages do not reveal.
 /// Cheat: 2, G | step 12 | nothing: G looks for a χ that it has seen | every segment's χ is fresh |
 /// always
 #[test]
@@ -349,7 +350,7 @@ fn assert_refuses_everything_after(
     note_caught();
 }
 
-/// A party that keeps the whole circuit, or has other segments: the messages do not fit.
+/// A party keeps the whole circuit, or has other segments: the messages do not match.
 /// Cheat: 2 | any | other segments, or none | `message framing` | always
 #[test]
 fn other_stretches_than_the_peer_s() {

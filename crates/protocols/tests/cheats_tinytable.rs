@@ -1,10 +1,10 @@
 //! The cheating peer in `tinytable` (Damgård, Nielsen, Nielsen, Ranellucci 2017, Fig. 5 and 8, with
-//! the changes that the module's documentation lists): each test is one row, a cheat, and the check
+//! the changes that the module's documentation lists). Each test is one row, a cheat, and the check
 //! that must catch it.
 //!
-//! A cheater goes on from what it bent: it computes with its wrong bits, and MACs and challenges
-//! follow from them, so that nothing but the check can tell. All of them are caught always, but for
-//! 2^-k with MACs of k bits.
+//! A cheater continues with its changed state: it computes with its wrong bits, and MACs and
+//! challenges follow from them, so only the check can tell. All cheats are always caught, except
+//! with probability 2^-k with MACs of k bits.
 #![allow(missing_docs)]
 
 mod common;
@@ -60,7 +60,7 @@ fn setting(mac: MacLength) -> Setting {
     Setting { protocol: Protocol::TinyTable, batch, ..Setting::default() }
 }
 
-/// A run in which one party cheats, and the kinds of the messages that it got.
+/// Runs with one cheating party; also returns the kinds of the messages that it received.
 fn cheat_with(
     (mac, seed): (MacLength, usize),
     cheater: u16,
@@ -76,8 +76,8 @@ fn cheat_with(
     (ended, heard)
 }
 
-/// The cheater is caught at this check, before it learns any output mask, whatever the inputs and
-/// MACs are.
+/// Asserts that the cheater is caught at this check before it learns any output mask, for all
+/// inputs and MACs.
 #[track_caller]
 fn assert_cheat(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for cheater in [0, 1] {
@@ -96,7 +96,7 @@ fn assert_cheat(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     }
 }
 
-/// Tampers with the cheater's state at a point, the `index`-th time that it comes there.
+/// Changes the cheater's state at a point, the `index`-th time that it gets there.
 fn state(
     point: &'static str,
     index: usize,
@@ -113,7 +113,7 @@ fn state(
     })
 }
 
-/// Without a cheat the harness finds none.
+/// Without a cheat, nobody is accused.
 #[test]
 fn honest_runs_are_not_accused() {
     let (ended, heard) = cheat_with((MacLength::Bits64, 0), 0, FnAdversary::new());
@@ -133,7 +133,7 @@ fn a_wrong_table_bit() {
     }
 }
 
-/// Fig. 5, step 4: two wrong bits, which the sum of their MACs alone would hide.
+/// Fig. 5, step 4: two wrong bits, which would cancel in a plain sum of their MACs.
 /// Cheat: one | Fig. 5, step 4 | two wrong table bits | `table MAC` | 1 − 2^-k
 #[test]
 fn two_wrong_table_bits() {
@@ -193,9 +193,9 @@ fn a_wrong_mac() {
     assert_cheat(CHECK, || state("tinytable: own MAC", 0, |mac| mac.fill(0)));
 }
 
-/// Fig. 5, step 4: a bit of the last layer changed on its way, with everything else of both parties
-/// as it should be. What either party says enters the challenge, so that even the one whose bit it
-/// was finds the other's MAC wrong.
+/// Fig. 5, step 4: a bit of the last layer is changed in transit, and everything else of both
+/// parties is right. Everything sent enters the challenge, so even the party whose bit it was finds
+/// the other's MAC wrong.
 /// Cheat: one | Fig. 5, step 4 | a table bit changed on its way | `table MAC`, at both | always
 #[test]
 fn a_table_bit_changed_on_its_way() {
@@ -207,8 +207,8 @@ fn a_table_bit_changed_on_its_way() {
     }
 }
 
-/// The MAC that the peer sent in another run under the same session id: it sends its own before it
-/// hears ours, so that none of this run can be echoed.
+/// The MAC that the peer sent in another run under the same session id. The peer sends its own MAC
+/// before it receives ours, so it cannot echo one of this run.
 /// Cheat: one | Fig. 5, step 5 | the MAC of another run replayed | `table MAC` | always
 #[test]
 fn a_replayed_mac() {
@@ -232,7 +232,7 @@ fn a_replayed_mac() {
     }
 }
 
-/// Fig. 5, step 6: a wrong output mask, with the MAC that its maker has for the right one.
+/// Fig. 5, step 6: a wrong output mask, with the MAC for the right one.
 /// Cheat: one | Fig. 5, step 6 | a wrong output mask | `output mask MAC` | 1 − 2^-k
 #[test]
 fn a_wrong_output_mask() {
@@ -243,7 +243,7 @@ fn a_wrong_output_mask() {
     }
 }
 
-/// Fig. 5, step 6: an output mask's MAC that is wrong, or withheld.
+/// Fig. 5, step 6: an output mask's MAC that is wrong, or missing.
 /// Cheat: one | Fig. 5, step 6 | an output mask's MAC wrong or withheld | `output mask MAC`,
 /// `message framing` | always
 #[test]
@@ -267,8 +267,8 @@ fn outputs_opened_before_the_check() {
             MAC => Action::Drop,
             _ => Action::Send,
         });
-        // The cheater's output masks come where its MAC should be; or nothing more does, since it
-        // waits itself.
+        // The cheater's output masks arrive in place of its MAC; or nothing more arrives, because
+        // it is waiting itself.
         let (ended, heard) = cheat_with((MacLength::Bits64, 0), cheater, adversary);
         let honest = &ended[usize::from(1 - cheater)];
         assert!(

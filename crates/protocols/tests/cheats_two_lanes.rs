@@ -1,6 +1,6 @@
-//! Cheats while the masks' openings and the garbled gates of a circuit come by two lanes at once:
-//! what fails on either of them ends both, and is what the party reports. And while a batch's masks
-//! are drawn before the triples of the one before it.
+//! Cheats while the masks' openings and the garbled gates of a circuit use two lanes at once: a
+//! failure on either of them ends both, and the party reports it. Also cheats while a batch's masks
+//! are drawn before the triples of the previous batch.
 #![allow(missing_docs)]
 
 mod common;
@@ -16,16 +16,16 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 const WIDTH: usize = 14_000;
 const CHUNKS: usize = 4;
 
-/// One of a chunk's messages of garbled gates, of which the first chunks have 8, 9 and 8.
+/// Returns one of a chunk's messages of garbled gates; the first chunks have 8, 9 and 8.
 fn in_chunk(chunk: usize) -> usize {
     8 * chunk + 1
 }
 
-/// AND gates of a batch of material, where it is made for the circuit: four batches.
+/// The number of AND gates in a batch of material, if it is made for the circuit: four batches.
 const BATCH: u64 = 20;
 const BATCHES: usize = 4;
 
-/// A byte less, a byte more.
+/// A byte less, and a byte more.
 const CHANGES: [fn(&mut Vec<u8>); 2] = [|p| p.truncate(p.len() - 1), |p| p.push(0)];
 
 const OPENING: &str = "Beaver: d, e";
@@ -64,8 +64,8 @@ fn lies_in_openings_of_any_chunk() {
     }
 }
 
-/// A party that lies to one of two peers about a mask of any chunk: that peer catches it, and
-/// nobody has an output.
+/// A party lies to one of two peers about a mask of any chunk: that peer catches it, and nobody has
+/// an output.
 /// Cheat: `ywz` 3, one | Beaver | a lie in an opened bit of any chunk, to one of two | `Beaver MAC`
 /// | always
 #[test]
@@ -86,8 +86,8 @@ fn lies_to_one_of_two_peers() {
     }
 }
 
-/// A chunk's opening again in the place of the next one's: as long, with right MACs, and of
-/// other gates. Always caught.
+/// A chunk's opening repeated in place of the next one's: as long, with right MACs, but for other
+/// gates. Always caught.
 /// Cheat: `wrk`, G | Beaver | a chunk's opening in the place of a later one's | `Beaver MAC` |
 /// always
 #[test]
@@ -107,8 +107,8 @@ fn an_opening_sent_twice() {
     assert!(ended.iter().all(|ended| ended.outputs.is_err()));
 }
 
-/// Openings and garbled gates of any chunk that are too few, or too many. Always caught at once,
-/// while the other lane goes on.
+/// Openings and garbled gates of any chunk that are too short or too long. Always caught at once,
+/// while the other lane continues.
 /// Cheat: 2, one | Beaver, steps 4d, 8 | a byte less or more of an opening or of garbled gates of
 /// any chunk | `message framing` | always
 #[test]
@@ -149,8 +149,9 @@ fn flipped_macs_of_any_chunk() {
     }
 }
 
-/// A lie in the openings of one chunk, and a message of garbled gates that is too short in the one
-/// before: whichever comes first, it is a check that is reported, not what broke because of it.
+/// A lie in the openings of one chunk, and a message of garbled gates that is too short in the
+/// chunk before. Whichever comes first, the party reports a failed check, not an error that follows
+/// from it.
 /// Cheat: `wrk`, G | Beaver, step 4d | a lie in an opening and wrong MACs at once, in neighbouring
 /// chunks | `Beaver MAC` or `message framing`, and nothing else is reported | always
 #[test]
@@ -171,7 +172,7 @@ fn lies_on_both_lanes() {
 }
 
 /// A masked value of any part of the gates, the labels' digest, and the garbler's proof of its
-/// gates, which are checked and made by two threads. Always caught.
+/// gates, which two threads check and make. Always caught.
 /// Cheat: `ywz`, E or G | Fig. 7, steps 11, 12, by two threads | a masked value of any part, the
 /// labels' digest; the proof of the gates | `masked value label`, `circuit authentication` | always
 #[test]
@@ -204,8 +205,8 @@ fn run_in_batches(protocol: Protocol, cheater: u16, adversary: FnAdversary) -> V
     })
 }
 
-/// Every U of a batch's leaky triples, d of any batch, an opening of its buckets. Always caught,
-/// and nobody has an output.
+/// Every U of a batch's leaky triples, d of any batch, and an opening of its buckets. Always
+/// caught, and nobody has an output.
 /// Cheat: `ywz` 2, one | Fig. 14, 16; material in four batches | all of a batch's U, a bit of its
 /// d, a bit opened for its buckets | `leaky AND`, `leaky AND d commitment`, `bucketing MAC` |
 /// always
@@ -227,8 +228,8 @@ fn lies_in_triples_of_any_batch() {
     }
 }
 
-/// Other choices than those of the correlated OTs' check, in any draw: of the inputs' masks, then
-/// of the gates' masks or leaky triples of any batch. Always caught, and nobody has an output.
+/// Choice bits that fail the check of correlated OTs, in any draw: of the inputs' masks, then of
+/// the gates' masks or leaky triples of any batch. Always caught, and nobody has an output.
 /// Cheat: `wrk`, E | correlated OT; material in four batches | the corrections of any draw | `OT
 /// extension consistency` | always
 #[test]

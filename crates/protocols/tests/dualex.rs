@@ -28,13 +28,13 @@ fn bits(seed: u64, n: usize) -> Vec<bool> {
     (0..n).map(next).collect()
 }
 
-/// Inputs of this many executions, joined.
+/// Returns inputs of this many executions, joined.
 fn inputs(circuit: &Circuit, executions: usize, seed: u64) -> Vec<Vec<bool>> {
     let width = |k: usize| circuit.inputs()[k].ty.width() as usize * executions;
     (0..circuit.inputs().len()).map(|k| bits(seed + k as u64, width(k))).collect()
 }
 
-/// What `party` should learn of this many executions.
+/// Returns what `party` should learn from this many executions.
 fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize) -> OutputBits {
     let mut outputs: OutputBits =
         circuit.outputs().iter().map(|port| port.to.contains(party).then(Vec::new)).collect();
@@ -91,7 +91,7 @@ fn circuits_without_outputs_or_inputs_of_a_party() {
         let circuit = common::circuit(&widths, &[step(0), step(1)], vec![(vec![2, 3, 4], to)]);
         assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
     }
-    // All inputs are party 1's, then party 0's.
+    // All inputs belong to party 1, then to party 0.
     for owner in [1, 0] {
         let circuit = common::two_layers(5, Receivers::only([0]));
         let circuit = circuit.with_owners(&[owner; 2]).unwrap();
@@ -113,7 +113,7 @@ fn builtin_circuits_and_every_rho() {
     }
 }
 
-/// κ_b apart from ρ, smaller and larger, in both forms of the intersection.
+/// κ_b differs from ρ, smaller and larger, in both forms of the intersection.
 #[test]
 fn kappa_b_is_apart_from_rho() {
     for (name, executions, psi, kappa_b, rho) in [
@@ -129,7 +129,7 @@ fn kappa_b_is_apart_from_rho() {
     }
 }
 
-/// Fewer circuits are made for a smaller κ_b at the same ρ, in a batch and one by one.
+/// A smaller κ_b needs fewer circuits at the same ρ, in a batch and one by one.
 #[test]
 fn circuits_follow_kappa_b() {
     let circuit = common::two_layers(3, Receivers::All);
@@ -157,7 +157,7 @@ fn circuits_follow_kappa_b() {
     }
 }
 
-/// All built-in circuits that are small enough, one execution each.
+/// All built-in circuits that are small enough, with one execution each.
 #[test]
 #[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]
 fn every_builtin_circuit_runs() {
@@ -174,7 +174,7 @@ fn every_builtin_circuit_runs() {
     assert!(run > 10, "{run} circuits");
 }
 
-/// Files written by others, where they are next to the repository.
+/// Files written by others, if they are next to the repository.
 #[test]
 #[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]
 fn every_sample_file_runs() {
@@ -199,7 +199,7 @@ fn every_sample_file_runs() {
     eprintln!("{files} files");
 }
 
-/// Prepared in one session, stored, and evaluated in another.
+/// Executions are prepared in one session, stored, and evaluated in another.
 #[test]
 fn prepared_executions_are_stored_and_loaded() {
     let circuit = common::two_layers(7, Receivers::only([1]));
@@ -224,7 +224,7 @@ fn prepared_executions_are_stored_and_loaded() {
         for (party, ended) in (0..).zip(ended) {
             assert_eq!(ended.unwrap(), expected(&circuit, party, &all, 2));
         }
-        // Cut short, longer, for the other form, of the other party: refused.
+        // Truncated, extended, for the other form, or of the other party: rejected.
         let ended = session(setting, 3, saved, |net, mut saved| {
             let load = |net: &Network, bytes: &[u8]| {
                 setting.protocol.load_prepared(net, &compiled, &mut &*bytes).map(drop)

@@ -1,4 +1,4 @@
-//! `duplo` against the reference evaluation: both parties over channels, at real parameters.
+//! `duplo` against the reference evaluation: both parties over channels, with real parameters.
 #![allow(missing_docs)]
 
 mod common;
@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// What both parties save of a circuit that they prepare together.
+/// Returns what both parties save of a circuit that they prepare together.
 fn saved(setting: Setting, circuit: &Compiled) -> Vec<Vec<u8>> {
     let prepared = session(setting, 22, vec![(); 2], |net, ()| {
         let mut engine = setting.protocol.set_up(net)?;
@@ -145,7 +145,8 @@ fn damaged_files_are_refused() {
     }
 }
 
-/// Every circuit file in the folder with samples, of those that are `small` or not.
+/// Runs every circuit file in the sample directory that is `small` or, otherwise, every one that is
+/// not.
 fn run_files(small: bool) {
     let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(std::path::PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
@@ -176,9 +177,9 @@ fn large_sample_files_run() {
     run_files(false);
 }
 
-/// Three kinds of components, connected in every way there is: an input of a component is a wire, a
-/// sum, an opposite, a constant, the same as another one, or from several sources; outputs are
-/// scattered over several components, sums of them, and inputs.
+/// Returns a circuit of three kinds of components, connected in every possible way: an input of a
+/// component is a wire, a sum, a negation, a constant, the same as another one, or from several
+/// sources; outputs are scattered over several components, their sums, and inputs.
 fn three_kinds() -> Circuit {
     let mut c = ComponentBuilder::new("product");
     let (x, y) = (c.input(8), c.input(8));
@@ -202,7 +203,7 @@ fn three_kinds() -> Circuit {
     let [x, y, z] =
         [("x", 0), ("y", 1), ("z", 0)].map(|(name, owner)| b.input(name, Type::Uint(8), owner));
     let first = b.call_one(&product, &[&x, &y]);
-    // Every other bit from one source, and one bit twice.
+    // Every second bit comes from one source, and one bit appears twice.
     let interleaved: Word =
         (0..8).map(|i| if i % 2 == 0 { first[i] } else { y[i.min(5)] }).collect();
     let outputs = b.call(&both, &[&interleaved, &z]);
@@ -244,8 +245,8 @@ fn several_threads_compute_the_same() {
     }
 }
 
-/// One cut-and-choose for several preparations, each of which is saved and run by itself, in any
-/// order, some of them never.
+/// One cut-and-choose for several preparations, each of which is saved and run separately, in any
+/// order; some are never run.
 #[test]
 fn what_is_prepared_together_is_run_one_by_one() {
     for executions in [1, 2] {
@@ -292,7 +293,7 @@ fn what_is_prepared_together_is_run_one_by_one() {
     }
 }
 
-/// Prepared circuits say of which components they are made.
+/// Prepared circuits record the components from which they are made.
 #[test]
 fn other_components_than_were_prepared_are_refused() {
     let circuit = three_kinds();
@@ -341,7 +342,7 @@ fn a_million_components_run() {
     }
 }
 
-/// What whole processes took at their peak, in KiB.
+/// The peak memory of whole processes, in KiB.
 #[test]
 fn memory_is_as_was_measured() {
     for (name, components, measured) in [
@@ -357,7 +358,7 @@ fn memory_is_as_was_measured() {
     }
 }
 
-/// What has nothing to do with a circuit is refused before anything is sent.
+/// Features that are independent of any circuit are rejected before anything is sent.
 #[test]
 fn pools_and_dealers_are_refused() {
     assert!(!Protocol::Duplo.has_pools() && !Protocol::Duplo.has_mac_length());
@@ -369,9 +370,8 @@ fn pools_and_dealers_are_refused() {
     assert!(ended.iter().all(|ended| matches!(ended, Err(Error::InvalidInput(_)))));
 }
 
-/// Bytes per AES-128 that the garbler sends, against Table 4 of the paper and what we set
-/// ourselves: executions, the paper's bytes ahead of time and online, and ours ahead of time at
-/// most.
+/// Bytes per AES-128 that the garbler sends, against Table 4 of the paper and our own limits:
+/// executions, the paper's bytes ahead of time and online, and our maximum ahead of time.
 #[test]
 fn fewer_bytes_are_sent_than_in_the_papers_table_4() {
     let circuit = builtin::by_name("aes128").unwrap();

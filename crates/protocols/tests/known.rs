@@ -1,4 +1,4 @@
-//! Material that is made for one circuit: good for no other, and its one opening checked.
+//! Material made for one circuit: it is useless for any other, and its only opening is checked.
 #![allow(missing_docs)]
 
 mod common;
@@ -12,7 +12,7 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 #[test]
 fn another_circuit_is_refused() {
     let circuit = common::two_layers(4, Receivers::All);
-    // As many gates and inputs, but other receivers.
+    // The same number of gates and inputs, but other receivers.
     let other = common::two_layers(4, Receivers::only([0]));
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
         let nets = common::networks(Setting { protocol, ..Setting::default() });
@@ -34,7 +34,7 @@ fn another_circuit_is_refused() {
     }
 }
 
-/// The opened d of Beaver's trick: one flipped, its MAC unchanged.
+/// One flipped d of Beaver's trick, with its MAC unchanged.
 #[test]
 fn a_lie_in_the_opening() {
     let circuit = common::two_layers(9, Receivers::All);

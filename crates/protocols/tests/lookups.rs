@@ -1,4 +1,4 @@
-//! Circuits with look-ups in protocols that have none.
+//! Circuits with look-ups in protocols that do not support them.
 #![allow(missing_docs)]
 
 mod common;
@@ -8,7 +8,7 @@ use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::Protocol;
 
-/// Two rounds of look-ups, three bits by four and four bits by three.
+/// Returns a circuit of two rounds of look-ups: three bits to four, and four bits to three.
 fn circuit() -> Circuit {
     let wide = Table::new(3, 4, vec![9, 2, 14, 7, 0, 11, 5, 12]).unwrap();
     let narrow = Table::new(4, 3, (0..16).map(|x| (x * x + 3) % 7).collect::<Vec<_>>()).unwrap();

@@ -1,4 +1,4 @@
-//! Phases in sessions of their own: a pool filled in one, a circuit prepared from it in another,
+//! Phases in separate sessions: a pool filled in one, a circuit prepared from it in another, and
 //! evaluated in a third.
 #![allow(missing_docs)]
 
@@ -72,7 +72,7 @@ fn bits(circuit: &Circuit, seed: usize) -> Vec<Vec<bool>> {
 
 #[test]
 fn every_phase_in_a_session_of_its_own() {
-    // More gates than a chunk of the walk and than several of the pool.
+    // More gates than a chunk of the pass, and than several chunks of the pool.
     for gates in [1, 700, 9_000] {
         let steps: Vec<_> = (0..gates).map(|i| ((i % 3) as u8, i * 7 + 1, i * 11 + 3)).collect();
         let outputs = vec![
@@ -132,7 +132,7 @@ fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
             );
         }
     }
-    // A pool for another evaluator has last bits of Δ that do not fit.
+    // A pool for another evaluator has mismatching last bits of Δ.
     let other = Setting { protocol: Protocol::Ywz, form: GateForm::HalfGates, ..setting };
     for end in prepare(other, work, pools, &range(&need, 0)) {
         assert!(
@@ -170,8 +170,8 @@ fn what_was_prepared_for_something_else_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Bytes that were changed or cut end in an error or in the right output: no panic, no hang,
-    /// and nothing wrong is released.
+    /// Changed or truncated bytes lead to an error or to the right output: there is no panic, no
+    /// hang, and no wrong output.
     /// Cheat: all | prepared circuits | changed and cut bytes | an error, or the right output |
     /// always
     #[test]
@@ -209,7 +209,7 @@ proptest! {
         let all = bits(&circuit, 1);
         for (me, end) in (0u16..).zip(evaluate(setting, work, saved, &all)) {
             if let Ok(outputs) = end {
-                // The party with the damage itself may be wrong: it trusts its own disk.
+                // The party with the damage may itself be wrong, because it trusts its own disk.
                 if usize::from(me) != party {
                     prop_assert_eq!(outputs, common::expected(&circuit, me, &all));
                 }

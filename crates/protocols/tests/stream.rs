@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-/// Nothing is made for a circuit of free gates alone, and nothing found of its masks.
+/// For a circuit of free gates alone, nothing is made and no masks are computed.
 #[test]
 fn circuits_without_and_gates() {
     let steps: Vec<_> = (0..9u32).map(|i| (3, i, 15 - i)).collect();
@@ -69,8 +69,8 @@ fn circuits_without_and_gates() {
     }
 }
 
-/// With lanes of its own the next segment is made while this one is garbled: the first table goes
-/// out only when the second segment's triples are in their buckets.
+/// With separate lanes the next segment is made while this one is garbled: the first table is sent
+/// only once the second segment's triples are in their buckets.
 #[test]
 fn the_next_stretch_is_made_meanwhile() {
     let circuit = common::two_layers(24, Receivers::All);
@@ -113,8 +113,8 @@ fn components_lanes_and_generators() {
     }
 }
 
-/// What runs in segments sends for its gates what the phases send that come one after the other,
-/// and a bounded number of bytes for each segment besides.
+/// A run in segments sends as much for its gates as the separate phases, plus a bounded number of
+/// bytes per segment.
 #[test]
 fn one_stretch_costs_what_the_phases_do() {
     let circuit = common::two_layers(400, Receivers::All);

@@ -1,5 +1,5 @@
-//! `tinytable` against the reference evaluation: random circuits with look-ups, and AES by gates
-//! and by tables.
+//! `tinytable` against the reference evaluation: random circuits with look-ups, and AES with gates
+//! and with tables.
 #![allow(missing_docs)]
 
 mod common;
@@ -16,7 +16,7 @@ fn setting(executions: usize, mac: MacLength) -> Setting {
     Setting { protocol: Protocol::TinyTable, batch, ..Setting::default() }
 }
 
-/// What `party` should learn of this many executions.
+/// Returns what `party` should learn from this many executions.
 fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize) -> OutputBits {
     let one = |lane: usize| -> OutputBits {
         let part = |bits: &Vec<bool>| {
@@ -45,8 +45,8 @@ fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Vec<En
     ended
 }
 
-/// A circuit with look-ups: each step takes its operands, and the numbers of its table, from two
-/// numbers.
+/// Returns a circuit with look-ups: each step derives its operands, and the numbers of its table,
+/// from two numbers.
 fn with_lookups(steps: &[(u8, u32, u32)], to: [Receivers; 2]) -> Circuit {
     let mut b = Builder::new("random");
     let mut wires: Vec<Bit> = Vec::new();
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Key, message and ciphertext of FIPS 197, C.1, as the built-in circuits take them: big-endian
+/// Key, message and ciphertext of FIPS 197, C.1, in the form of the built-in circuits: big-endian
 /// integers.
 const AES: [u128; 3] = [
     0x000102030405060708090a0b0c0d0e0f,
@@ -117,7 +117,7 @@ fn aes_by_gates_and_by_tables_is_aes() {
     for name in ["aes128", "aes128:sbox"] {
         let circuit = builtin::by_name(name).unwrap();
         let bits = |value: u128| (0..128).map(move |i| value >> i & 1 == 1);
-        // Three executions, of which the second is the standard's.
+        // Three executions; the second is the standard's.
         let three = |value: u128| [!value, value, value << 1].into_iter().flat_map(bits).collect();
         let ended =
             assert_runs(setting(3, MacLength::Bits64), &circuit, &[three(AES[0]), three(AES[1])]);

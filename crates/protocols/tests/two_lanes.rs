@@ -1,6 +1,6 @@
-//! With two lanes, a circuit of several chunks has its masks' openings on the second one, while the
-//! first carries garbled gates; and material of several batches has the masks of one batch drawn
-//! before the triples of the one before.
+//! With two lanes, a circuit of several chunks sends its masks' openings on the second lane while
+//! the first carries garbled gates. With material of several batches, the masks of one batch are
+//! drawn before the triples of the previous one.
 #![allow(missing_docs)]
 
 mod common;
@@ -14,7 +14,7 @@ use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{GateForm, Protocol};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
-/// AND gates of a chunk.
+/// The number of AND gates in a chunk.
 const CHUNK: u32 = 8192;
 
 const OPENINGS: &str = "Beaver: d, e";
@@ -52,7 +52,8 @@ fn all_protocols_compute_what_they_should() {
     }
 }
 
-/// How many messages of openings, and of garbled gates, both parties send on each of two lanes.
+/// Returns how many messages of openings, and of garbled gates, both parties send on each of two
+/// lanes.
 fn on_lanes(protocol: Protocol, ands: u32) -> [[usize; 2]; 2] {
     let setting = Setting { protocol, lanes: 2, ..Setting::default() };
     let circuit = circuit(2, ands);
@@ -75,8 +76,8 @@ fn on_lanes(protocol: Protocol, ands: u32) -> [[usize; 2]; 2] {
     *seen.lock().unwrap()
 }
 
-/// One chunk's gates take all of their messages on the first lane, which spares a thread; more have
-/// one lane for each kind.
+/// The gates of a single chunk use only the first lane, which saves a thread; more chunks use one
+/// lane for each kind of message.
 #[test]
 fn openings_have_the_second_lane_when_there_are_chunks_to_run_ahead() {
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
@@ -85,8 +86,8 @@ fn openings_have_the_second_lane_when_there_are_chunks_to_run_ahead() {
     }
 }
 
-/// On one thread the first chunk is garbled when the openings of the seven first ones are sent, and
-/// before the next one's.
+/// On one thread the first chunk is garbled after the openings of the first seven chunks are sent,
+/// and before the next ones.
 #[test]
 fn the_masks_run_ahead_of_garbling() {
     let setting = Setting { lanes: 2, ..Setting::default() };
@@ -110,8 +111,8 @@ fn the_masks_run_ahead_of_garbling() {
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
 }
 
-/// Batches of some gates, few of which have both of their inputs' masks from the same batch: the
-/// walk that looks for them has to be where the makers think that it is.
+/// Batches of a few gates, few of which have both of their inputs' masks from the same batch: the
+/// pass that computes them must be where the threads that make the material expect it.
 #[test]
 fn material_is_made_in_several_batches() {
     for (protocol, parties, form) in [
@@ -136,8 +137,8 @@ fn material_is_made_in_several_batches() {
     }
 }
 
-/// In how many draws of correlated OTs party 0 has sent its part before it sends the first U of a
-/// batch's triples.
+/// Returns for how many draws of correlated OTs party 0 has sent its part before it sends the first
+/// U of each batch's triples.
 fn draws_before_triples(lanes: usize) -> Vec<usize> {
     let setting = Setting { lanes, known: true, ..Setting::default() };
     let circuit = circuit(2, 48);
@@ -161,7 +162,7 @@ fn draws_before_triples(lanes: usize) -> Vec<usize> {
 }
 
 /// Three batches, each with a draw of masks, one for the check of triples and one of triples, after
-/// one of the inputs' masks; with lanes to spare the masks of the next batch are drawn before the
+/// one of the inputs' masks. With spare lanes the masks of the next batch are drawn before the
 /// triples.
 #[test]
 fn masks_are_drawn_a_batch_ahead() {

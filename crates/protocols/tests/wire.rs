@@ -1,4 +1,4 @@
-//! Bytes, messages and rounds of every phase of `wrk`, as the meter counts them, against formulas
+//! Bytes, messages and rounds of every phase of `wrk`, as counted by the meter, against formulas
 //! from the papers.
 #![allow(missing_docs)]
 
@@ -11,10 +11,10 @@ use symbolon_preprocessing::laand;
 use symbolon_protocols::Rho;
 use symbolon_transport::PhaseReport;
 
-/// Bytes of a message's header.
+/// The size of a message's header in bytes.
 const HEADER: u64 = 8;
 
-/// Bytes and messages that one party sends.
+/// The bytes and messages that one party sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traffic {
     bytes: u64,
@@ -27,27 +27,28 @@ impl Traffic {
         self.messages += 1;
     }
 
-    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more
-    /// rows that are discarded; then 128 column hashes and x̃. 16 bytes an OT, and 4 KiB a draw.
+    /// Counts `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and
+    /// 128 more rows that are discarded; then 128 column hashes and x̃. That is 16 bytes per OT,
+    /// and 4 KiB per draw.
     fn draw(&mut self, n: u64) {
         self.message(16 * (n.div_ceil(128) * 128 + 128));
         self.message(16 * (128 + 1));
     }
 
-    /// A commitment, then nonce and value.
+    /// Counts a commitment, then nonce and value.
     fn committed(&mut self, value: u64) {
         self.message(32);
         self.message(32 + value);
     }
 
-    /// Packed bits, and one digest of all their MACs.
+    /// Counts packed bits, and one digest of all their MACs.
     fn opened(&mut self, bits: u64) {
         self.message(bits.div_ceil(8) + 32);
     }
 
-    /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is
-    /// given, and U; per triple B − 1 opened bits; per batch two coins, d, and the test of
-    /// V.
+    /// Counts a batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple: three OTs, or two if
+    /// its y is given, and U. Per triple: B − 1 opened bits. Per batch: two coins, d, and the test
+    /// of V.
     fn triples(&mut self, batch: Batch, rho: u32, known: bool) {
         let leaky = batch.leaky();
         let given = if known { batch.triples } else { 0 };
@@ -58,7 +59,7 @@ impl Traffic {
             self.draw(3 * chunk - given as u64);
             self.message(laand::Width::for_rho(rho).bytes() as u64 * chunk);
         }
-        // The bits of ρ, and what is sent for them.
+        // The bits of ρ, and the messages for them.
         let width = laand::Width::for_rho(rho);
         let bits = laand::zero_test_bits(width) as u64;
         self.draw(bits);
@@ -68,18 +69,18 @@ impl Traffic {
         self.message(width.bytes() as u64);
         self.committed(16);
         self.committed(32);
-        // What is opened in bucketing: bits, and later one sum of all their MACs.
+        // The openings of bucketing: bits, and later one sum of all their MACs.
         self.message(((leaky - batch.triples) as u64).div_ceil(8));
         self.message(16);
     }
 }
 
-/// What a run is about.
+/// The parameters of a run.
 struct Run {
     ands: u64,
-    /// Input bits of each party.
+    /// The number of input bits of each party.
     inputs: [u64; 2],
-    /// Output bits that each party learns.
+    /// The number of output bits that each party learns.
     outputs: [u64; 2],
     rho: Rho,
     /// Whether the triples are made for the circuit.
@@ -87,7 +88,7 @@ struct Run {
 }
 
 impl Run {
-    /// Base OTs in one direction (one point, then two points an OT), and the draw from which the
+    /// Base OTs in one direction (one point, then two points per OT), and the draw from which the
     /// other direction starts.
     fn setup(&self, party: usize) -> Traffic {
         let mut traffic = Traffic::default();
@@ -100,7 +101,7 @@ impl Run {
         traffic
     }
 
-    /// Fig. 2, steps 1 and 2: the same for both but for the masks of their inputs.
+    /// Fig. 2, steps 1 and 2: the same for both parties except for the masks of their inputs.
     fn independent(&self, party: usize) -> Traffic {
         let mut traffic = Traffic::default();
         if self.inputs[party] > 0 {
@@ -120,8 +121,8 @@ impl Run {
         traffic
     }
 
-    /// Fig. 2, steps 3 and 4: two opened bits a gate each way, or one, and from the garbler 3κ + 4ρ
-    /// bits a gate.
+    /// Fig. 2, steps 3 and 4: two opened bits per gate each way, or one, and from the garbler 3κ +
+    /// 4ρ bits per gate.
     fn dependent(&self, party: usize) -> Traffic {
         let mut traffic = Traffic::default();
         traffic.opened(if self.known { self.ands } else { 2 * self.ands });
@@ -134,8 +135,8 @@ impl Run {
         traffic
     }
 
-    /// Fig. 2, steps 5 to 8: Λ of the inputs; from the garbler a label for each input wire, and
-    /// what opens the evaluator's outputs; from the evaluator the garbler's outputs with their
+    /// Fig. 2, steps 5 to 8: Λ of the inputs; from the garbler a label for each input wire, and the
+    /// openings of the evaluator's outputs; from the evaluator the garbler's outputs with their
     /// proof.
     fn online(&self, party: usize) -> Traffic {
         let packed = |bits: u64| bits.div_ceil(8);
@@ -217,13 +218,13 @@ fn many_gates() {
     assert!(leaky > 2 * laand::CHUNK);
     let circuit = common::two_layers(3_000, Receivers::All);
     let [garbler, _] = assert_wire(&run, &circuit);
-    // §6 of the paper: 3κ + 4ρ bits a gate are 68 bytes at ρ = 40; nothing else grows with the
-    // gates but two bits a gate.
+    // §6 of the paper: 3κ + 4ρ bits per gate are 68 bytes at ρ = 40; besides these, only two bits
+    // per gate grow with the circuit.
     let per_gate = phase(&garbler, "dependent").bytes_sent as f64 / 6_000.0;
     assert!((68.25..68.27).contains(&per_gate), "{per_gate} bytes a gate");
 
-    // Made for the circuit: one bit a gate less here, one correlated OT a gate less before, of 17
-    // with the U.
+    // If made for the circuit: one bit per gate less here, and before that one correlated OT per
+    // gate less, out of 17 including the U.
     let [saving, _] = assert_wire(&Run { known: true, ..run }, &circuit);
     let bytes = |reports: &[PhaseReport], name| phase(reports, name).bytes_sent as f64;
     assert_eq!(bytes(&garbler, "dependent") - bytes(&saving, "dependent"), 6_000.0 / 8.0);
@@ -231,8 +232,9 @@ fn many_gates() {
     assert!((ratio - 16.0 / 17.0).abs() < 0.005, "{ratio}");
 }
 
-/// §6 of the paper, mask openings moved before the inputs: online is one message each way, and one
-/// more to the garbler if it learns an output. A run of sends and a run of receives make one round.
+/// §6 of the paper, with mask openings moved before the inputs: online is one message each way, and
+/// one more to the garbler if it learns an output. A run of sends and a run of receives make one
+/// round.
 #[test]
 fn online_is_one_message_each_way() {
     for (to, outputs, rounds) in

@@ -1,4 +1,4 @@
-//! What `tinytable` sends, byte for byte: the formulas of docs/protocols.md.
+//! The bytes that `tinytable` sends, exactly: the formulas of docs/protocols.md.
 #![allow(missing_docs)]
 
 mod common;
@@ -8,7 +8,7 @@ use symbolon_circuit::{Circuit, Layered, Receivers, builtin};
 use symbolon_protocols::{Batch, MacLength, Protocol};
 use symbolon_transport::PhaseReport;
 
-/// Bytes of a message besides its content.
+/// The size of a message without its payload in bytes.
 const FRAME: u64 = 8;
 
 fn phase<'a>(phases: &'a [PhaseReport], name: &str) -> &'a PhaseReport {
@@ -24,7 +24,7 @@ fn bytes(bits: u64) -> u64 {
     bits.div_ceil(8)
 }
 
-/// Bytes and messages that `party` sends online.
+/// Returns the bytes and messages that `party` sends online.
 fn online(circuit: &Circuit, party: u16, executions: u64) -> [u64; 2] {
     let layered = Layered::new(circuit).unwrap();
     let mut sent = [bytes(bits(circuit, party) * executions), 1];
@@ -68,7 +68,7 @@ fn online_and_dependent_bytes_are_as_documented() {
                 assert!(online_phase.rounds <= expected[1]);
                 let layered = Layered::new(&circuit).unwrap();
                 if layered.counts().lookups == 0 {
-                    // d and e, and the digest of their MACs, a chunk of gates.
+                    // d and e, and the digest of their MACs, for each chunk of gates.
                     let chunks = chunks(&layered, executions as u64);
                     let products = chunks.iter().map(|ands| bytes(2 * ands) + 32 + FRAME);
                     let dependent = phase(&ended.phases, "dependent").bytes_sent;
@@ -79,7 +79,7 @@ fn online_and_dependent_bytes_are_as_documented() {
     }
 }
 
-/// The AND gates of all executions, in chunks of at least 8 192.
+/// Returns the AND gates of all executions, in chunks of at least 8 192.
 fn chunks(layered: &Layered, executions: u64) -> Vec<u64> {
     let mut chunks = vec![0];
     for _ in 0..layered.counts().and {

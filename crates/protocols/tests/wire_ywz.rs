@@ -1,5 +1,5 @@
-//! Bytes of every phase of `ywz`, as the meter counts them: message by message, exactly, and
-//! against Table 2 of Yang–Wang–Zhang 2020.
+//! Bytes of every phase of `ywz`, as counted by the meter: message by message, exactly, and against
+//! Table 2 of Yang–Wang–Zhang 2020.
 #![allow(missing_docs)]
 
 mod common;
@@ -12,13 +12,13 @@ use symbolon_preprocessing::{ashare_check, laand};
 use symbolon_protocols::{GateForm, Protocol, Rho};
 use symbolon_transport::PhaseReport;
 
-/// Bytes of a message's header.
+/// The size of a message's header in bytes.
 const HEADER: u64 = 8;
 
-/// A chunk of gates has at least this many, but the last: batches of the plan are not cut.
+/// The minimum number of gates in every chunk but the last: batches of the plan are not split.
 const CHUNK: u64 = 8192;
 
-/// Bytes and messages that one party sends to one peer.
+/// The bytes and messages that one party sends to one peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Traffic {
     bytes: u64,
@@ -31,14 +31,15 @@ impl Traffic {
         self.messages += 1;
     }
 
-    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more
-    /// rows that are discarded; then 128 column hashes and x̃.
+    /// Counts `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and
+    /// 128 more rows that are discarded; then 128 column hashes and x̃.
     fn draw(&mut self, n: u64) {
         self.message(16 * (n.next_multiple_of(128) + 128));
         self.message(16 * (128 + 1));
     }
 
-    /// `n` authenticated bits among several: with the digests of what the other peers got.
+    /// Counts `n` authenticated bits; among several parties with the digests of the other peers'
+    /// corrections.
     fn bits(&mut self, parties: u64, n: u64) {
         for start in (0..n).step_by(MAX_DRAW) {
             self.draw((n - start).min(MAX_DRAW as u64));
@@ -48,26 +49,26 @@ impl Traffic {
         }
     }
 
-    /// The echo of broadcasts.
+    /// Counts the echo of broadcasts.
     fn echo(&mut self, parties: u64) {
         if parties > 2 {
             self.message(32);
         }
     }
 
-    /// A commitment, its echo, then nonce and value.
+    /// Counts a commitment, its echo, then nonce and value.
     fn committed(&mut self, parties: u64, value: u64) {
         self.message(32);
         self.echo(parties);
         self.message(32 + value);
     }
 
-    /// Packed bits, and one digest of all their MACs.
+    /// Counts packed bits, and one digest of all their MACs.
     fn opened(&mut self, bits: u64) {
         self.message(bits.div_ceil(8) + 32);
     }
 
-    /// A batch of triples (Figs. 14 and 16).
+    /// Counts a batch of triples (Figs. 14 and 16).
     fn triples(&mut self, parties: u64, batch: Batch, known: bool) {
         let leaky = batch.leaky();
         let given = if known { batch.triples } else { 0 };
@@ -78,7 +79,7 @@ impl Traffic {
             self.bits(parties, 3 * chunk - given as u64);
             self.message(laand::Width::for_rho(RHO.bits()).bytes() as u64 * chunk);
         }
-        // The bits of ρ, and what is sent for them.
+        // The bits of ρ, and the messages for them.
         let width = laand::Width::for_rho(RHO.bits());
         let bits = laand::zero_test_bits(width) as u64;
         self.bits(parties, bits);
@@ -89,7 +90,7 @@ impl Traffic {
         self.message(width.bytes() as u64);
         self.committed(parties, 16);
         self.committed(parties, 32);
-        // What is opened in bucketing: bits, and later one sum of all their MACs.
+        // The openings of bucketing: bits, and later one sum of all their MACs.
         self.message(((leaky - batch.triples) as u64).div_ceil(8));
         self.message(16);
     }
@@ -97,7 +98,7 @@ impl Traffic {
 
 const RHO: Rho = Rho::Bits40;
 
-/// What a run is about: |C|, and what each party has of |I| and |O|.
+/// The parameters of a run: |C|, and each party's parts of |I| and |O|.
 struct Run {
     parties: u64,
     ands: u64,
@@ -112,15 +113,15 @@ impl Run {
         (0..self.parties).filter(move |&peer| peer != party)
     }
 
-    /// What a party sends to all its peers, by what it sends to one.
+    /// Returns what a party sends to all its peers, given what it sends to one.
     fn sum(&self, party: u64, to: impl Fn(&mut Traffic, u64)) -> Traffic {
         let mut all = Traffic::default();
         self.peers(party).for_each(|peer| to(&mut all, peer));
         all
     }
 
-    /// Base OTs in one direction of every pair, the draw from which the other one starts; with more
-    /// than two parties the check that everybody has one Δ (Fig. 5).
+    /// Base OTs in one direction of every pair, and the draw from which the other direction starts;
+    /// with more than two parties the check that everybody has one Δ (Fig. 5).
     fn setup(&self, party: u64) -> Traffic {
         let n = self.parties;
         self.sum(party, |traffic, peer| {
@@ -156,9 +157,9 @@ impl Run {
         })
     }
 
-    /// Fig. 6, steps 5 to 8: two opened bits a gate to everybody, or one, and from each garbler to
-    /// the evaluator two half-gates and four rows for each other garbler; from the first one a bit,
-    /// too.
+    /// Fig. 6, steps 5 to 8: two opened bits per gate to everybody, or one, and from each garbler
+    /// to the evaluator two half-gates and four rows for each other garbler; from the first garbler
+    /// also one bit.
     fn dependent(&self, party: u64) -> Traffic {
         let chunks = self.chunks();
         self.sum(party, |traffic, peer| {
@@ -173,7 +174,7 @@ impl Run {
         })
     }
 
-    /// The gates of each chunk of the walk.
+    /// Returns the number of gates in each chunk of the pass.
     fn chunks(&self) -> Vec<u64> {
         let circuit = self.circuit();
         let plan = Plan::new(&circuit);
@@ -206,11 +207,12 @@ impl Run {
         })
     }
 
-    /// AND gates in layers of as many as each party has inputs; the last wires are the outputs.
+    /// Returns AND gates in layers, each as wide as a party's inputs; the last wires are the
+    /// outputs.
     fn circuit(&self) -> Circuit {
         let width = self.inputs as u32;
         let all = width * self.parties as u32;
-        // Each gate reads a gate of the layer before, or an input, and another input.
+        // Each gate reads a gate of the previous layer, or an input, and another input.
         let step = |k: u32| (0, all + k - width, (k * 7 + k / width) % all);
         let steps: Vec<(u8, u32, u32)> = (0..self.ands as u32).map(step).collect();
         let wires = all + steps.len() as u32;
@@ -279,8 +281,8 @@ fn half_gates_of_wrk_are_as_long() {
     }
 }
 
-/// More gates than one chunk of the walk has, and more masks than one draw; the last chunk is a
-/// short one.
+/// More gates than one chunk of the pass, and more masks than one draw; the last chunk is a short
+/// one.
 #[test]
 fn several_chunks_are_as_long_as_the_formulas_say() {
     for (parties, ands, inputs, chunks) in [(2, 33_000, 250, 5), (3, 17_000, 130, 3)] {
@@ -290,7 +292,7 @@ fn several_chunks_are_as_long_as_the_formulas_say() {
     }
 }
 
-/// At most 5 % above `table` bits, and `constant` bytes.
+/// Asserts that `bytes` is at most 5 % above `table` bits plus `constant` bytes.
 #[track_caller]
 fn assert_near(what: &str, bytes: u64, table: u64, constant: u64) {
     let table = table as f64 / 8.0;
@@ -298,14 +300,14 @@ fn assert_near(what: &str, bytes: u64, table: u64, constant: u64) {
     assert!((low..high).contains(&(bytes as f64)), "{what}: {bytes} bytes, by the table {table}");
 }
 
-/// Table 2, "this paper", the most that one party sends: with IKNP's κ bits a correlated OT.
-/// Constants are what does not grow with the circuit: headers, digests, coins, sacrificed rows and
-/// column hashes.
+/// Table 2, "this paper", the maximum that one party sends: with IKNP's κ bits per correlated OT.
+/// Constants do not grow with the circuit: headers, digests, coins, sacrificed rows and column
+/// hashes.
 #[test]
 fn table_2() {
     const KAPPA: u64 = 128;
     for parties in [2, 3, 5] {
-        // As many as a batch gives, so that nothing is made that is not used.
+        // As many gates as a batch yields, so that no unused triples are made.
         let run = Run { parties, ands: 3_052, inputs: 200, outputs: 128, known: false };
         let [batch] = bucketing::plan(run.ands as usize, 40, parties as usize - 1)[..] else {
             panic!("one batch");
@@ -316,9 +318,9 @@ fn table_2() {
 
         let (bucket, ands, peers) = (batch.bucket as u64, run.ands, parties - 1);
         let (inputs, outputs) = (run.inputs * parties, run.outputs);
-        // (4B + 1)(n − 1)|C|κ + (1 − 1/n)|I|κ, but that U has 64 bits: one of the 4B is half as
-        // much. A leaky triple's d and the bits opened in bucketing, 2 bits in 3.5κ, are not in the
-        // table. To each peer: four draws of 128 + 129 rows, a few hundred bytes of rest.
+        // (4B + 1)(n − 1)|C|κ + (1 − 1/n)|I|κ, except that U has 64 bits, so one of the 4B counts
+        // half. A leaky triple's d and the bits opened in bucketing, 2 bits in 3.5κ, are not in the
+        // table. To each peer: four draws of 128 + 129 rows, and a few hundred bytes.
         let table = (3 * bucket + 1) * peers * ands * KAPPA
             + bucket * peers * ands * 64
             + inputs * KAPPA * (parties - 1) / parties;
@@ -329,8 +331,8 @@ fn table_2() {
         let table = (4 * parties - 6) * ands * KAPPA + (2 * parties - 1) * ands;
         assert_near("dependent", sent("dependent"), table, peers * 64);
 
-        // max{|I|κ, |C|} + |I|/n + |O|. The table counts once what goes to all; here it counts for
-        // each peer.
+        // max{|I|κ, |C|} + |I|/n + |O|. The table counts data for all peers once; here they count
+        // for each peer.
         let own = run.inputs + outputs;
         let evaluator = peers * (ands + own);
         let garbler = inputs * KAPPA + peers * own;

@@ -57,7 +57,7 @@ fn every_generator() {
     }
 }
 
-/// Every kind of built-in circuit with up to this many AND gates.
+/// Every built-in circuit with at most this many AND gates.
 const SMALL: u64 = 12_000;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The file in the directory of every unfinished item that says what the item will be.
+//! The file that describes an unfinished item; every draft directory has one.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::access::{self, Mode};
 use crate::{ItemMeta, Result, StoreError, fault};
 
-/// No file about an unfinished item is longer, in bytes: enough for 256 parties with fingerprints.
+/// The maximum size of this file, in bytes: enough for 256 parties with fingerprints.
 pub(crate) const MAX_ABOUT: u64 = 64 << 10;
 
-/// What the file about an unfinished item says.
+/// The content of the file that describes an unfinished item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
@@ -40,10 +40,10 @@ impl About {
             .map_err(|e| StoreError::io("write", &path, &e))
     }
 
-    /// Reads what a file about an unfinished item says.
+    /// Decodes the file that describes an unfinished item.
     ///
     /// # Errors
-    /// It says something else.
+    /// The bytes do not decode, or the metadata is invalid.
     pub fn decode(bytes: &[u8]) -> std::result::Result<About, String> {
         let about: About =
             serde_json::from_slice(bytes).map_err(|_| "does not say what it must".to_string())?;

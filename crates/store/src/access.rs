@@ -1,10 +1,11 @@
-//! Opening files that should be a store's own: only regular files and real directories, owned by
-//! this user or the superuser, that nobody else can write to.
+//! Opens the files of a store. It accepts only regular files and real directories that belong to
+//! this user or the superuser and that nobody else can write to.
 //!
-//! Anyone who can write to a store can put used material back, or replace a file by a link, a FIFO
-//! or a device. A link would lead reads, overwrites and wipes to another file; opening a FIFO would
-//! wait for ever; reading a device may never end. So every file is opened without following a link
-//! in its last component and without blocking, and what was opened is looked at before it is used.
+//! Anyone who can write to a store can restore used material, or replace a file by a link, a FIFO
+//! or a device. A link would redirect reads, overwrites and wipes to another file; opening a FIFO
+//! would block forever; reading a device may never end. So this module opens every file without
+//! blocking and without following a link in the last path component, and checks the open file
+//! before it is used.
 //!
 //! Check: store | owner, mode and type of every file and directory | other users; links, FIFOs,
 //! devices | –
@@ -22,9 +23,10 @@ pub(crate) enum Mode {
     Read,
     /// For reading and writing.
     Write,
-    /// For reading and writing; made for its owner only if it is not there.
+    /// For reading and writing. A missing file is created, accessible to its owner only.
     Create,
-    /// For reading and writing; made for its owner only. It must not be there.
+    /// For reading and writing. The file must not exist; it is created, accessible to its owner
+    /// only.
     New,
 }
 
@@ -38,7 +40,7 @@ impl Mode {
         options
     }
 
-    /// What a failure is called.
+    /// Returns the verb that an error message uses for the failed operation.
     fn verb(self) -> &'static str {
         match self {
             Mode::Read | Mode::Write => "open",
@@ -47,11 +49,11 @@ impl Mode {
     }
 }
 
-/// Opens one of a store's own files.
+/// Opens one of the store's own files.
 ///
 /// # Errors
-/// [`StoreError::Unsafe`] if it is no regular file, belongs to another user, or others can write to
-/// it; what the operating system refuses.
+/// [`StoreError::Unsafe`] if it is not a regular file, belongs to another user, or can be written
+/// by others; an I/O error.
 pub(crate) fn open(path: &Path, mode: Mode) -> Result<File> {
     match try_open(path, mode)? {
         Ok(file) => Ok(file),
@@ -59,7 +61,7 @@ pub(crate) fn open(path: &Path, mode: Mode) -> Result<File> {
     }
 }
 
-/// The same for a file that may be missing: none if it is.
+/// Opens a file like [`open`], but returns `None` if it does not exist.
 pub(crate) fn open_if_there(path: &Path, mode: Mode) -> Result<Option<File>> {
     match try_open(path, mode)? {
         Ok(file) => Ok(Some(file)),
@@ -78,7 +80,7 @@ fn try_open(path: &Path, mode: Mode) -> Result<io::Result<File>> {
     }
     let file = match options.open(path) {
         Ok(file) => file,
-        // A link, a socket and a FIFO opened for writing fail here, each with another error.
+        // Links, sockets and FIFOs opened for writing fail here, each with a different error.
         Err(e) => {
             return match fs::symlink_metadata(path) {
                 Ok(found) if mode != Mode::New => check_file(path, &found).map(|()| Err(e)),
@@ -103,7 +105,7 @@ fn check_file(path: &Path, metadata: &Metadata) -> Result<()> {
     check_owner(path, metadata)
 }
 
-/// Checks one of a store's own directories.
+/// Checks one of the store's own directories.
 ///
 /// # Errors
 /// As [`open`].
@@ -115,7 +117,7 @@ pub(crate) fn check_directory(path: &Path) -> Result<()> {
     check_owner(path, &metadata)
 }
 
-/// The same for a directory that may be missing.
+/// Checks a directory like [`check_directory`], but accepts a missing one.
 pub(crate) fn check_directory_if_there(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -123,8 +125,8 @@ pub(crate) fn check_directory_if_there(path: &Path) -> Result<()> {
     }
 }
 
-/// Checks that nobody but its owner can write, and that the owner is this user or the superuser,
-/// who can write anyway.
+/// Checks that only the owner can write, and that the owner is this user or the superuser, who can
+/// write in any case.
 fn check_owner(path: &Path, metadata: &Metadata) -> Result<()> {
     #[cfg(unix)]
     {
@@ -153,11 +155,11 @@ fn unsafe_to_use(path: &Path, what: &'static str) -> Result<()> {
     Err(StoreError::Unsafe { path: path.to_path_buf(), what })
 }
 
-/// Opens a file with a secret that the user names, such as a key: it may be reached through a link,
-/// but must be a regular file of this user that nobody else can read or write.
+/// Opens a secret file that the user names, such as a key. The path may contain links, but the file
+/// must be a regular file of this user that nobody else can read or write.
 ///
 /// # Errors
-/// The text says why it cannot be used.
+/// The text says why the file cannot be used.
 pub(crate) fn open_secret(path: &Path) -> std::result::Result<File, String> {
     let mut options = OpenOptions::new();
     options.read(true);

@@ -1,27 +1,27 @@
-//! The bytes under the database, in memory: it neither reads nor writes a file itself.
+//! The storage backend of the database: it works in memory and does no file I/O.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use redb::StorageBackend;
 
-/// A database file's bytes; clones are the same bytes.
+/// The bytes of a database file. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
     bytes: Arc<Mutex<Vec<u8>>>,
-    /// How long they may become.
+    /// The maximum length, in bytes.
     most: usize,
 }
 
 impl Image {
     pub fn new(bytes: Vec<u8>) -> Self {
-        // A transaction needs little more than what is there, and what is freed at its end; a
-        // forged file can claim to be of any size.
+        // A transaction needs little more than the current size, and frees it at its end; a forged
+        // file can claim any size.
         let most = bytes.len().saturating_mul(4).saturating_add(64 << 20);
         Image { bytes: Arc::new(Mutex::new(bytes)), most }
     }
 
-    /// The bytes, taken out.
+    /// Takes the bytes out.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.lock())
     }
@@ -31,7 +31,7 @@ impl Image {
     }
 }
 
-/// `length` bytes from `offset` on, if there are this many.
+/// Returns the range of `length` bytes from `offset` on, if `there` bytes contain it.
 fn range(offset: u64, length: usize, there: usize) -> io::Result<std::ops::Range<usize>> {
     let start = usize::try_from(offset).ok();
     let end = start.and_then(|start| start.checked_add(length)).filter(|end| *end <= there);

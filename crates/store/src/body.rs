@@ -1,5 +1,5 @@
-//! Bodies: the directories that hold what is in a store. One of them counts; `encrypt` makes the
-//! next.
+//! Bodies: the directories that hold the content of a store. Exactly one body is current; `encrypt`
+//! creates the next one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::{Result, StoreError};
 
 pub(crate) const DIRECTORIES: [&str; 3] = ["items", "drafts", "groups"];
 
-/// The directory of a body of the store in `directory`.
+/// Returns the directory of a body of the store in `directory`.
 pub(crate) fn body_path(directory: &Path, body: u64) -> PathBuf {
     match body {
         0 => directory.to_path_buf(),
@@ -30,14 +30,14 @@ pub(crate) fn check_directories(directory: &Path) -> Result<()> {
     DIRECTORIES.iter().try_for_each(|name| access::check_directory(&directory.join(name)))
 }
 
-/// Removes bodies that do not count: a crash left them when the store was encrypted. A store that
-/// cannot be written keeps them.
+/// Removes bodies that are not current, which a crash during encryption left. A store that is not
+/// writable keeps them.
 pub(crate) fn remove_stale(core: &Core, counts: u64) -> Result<()> {
     let stale = stale(core, counts)?;
     if stale.is_empty() {
         return Ok(());
     }
-    // One at a time; and nobody encrypts the store, which is open here.
+    // Only one process removes them, and nobody can encrypt the store while it is open here.
     let _locked = match core.exclusive() {
         Err(StoreError::ReadOnly { .. }) => return Ok(()),
         other => other?,
@@ -45,7 +45,7 @@ pub(crate) fn remove_stale(core: &Core, counts: u64) -> Result<()> {
     stale.iter().try_for_each(|body| discard_body(body, *body != core.directory))
 }
 
-/// The directories of bodies that do not count.
+/// Returns the directories of the bodies that are not current.
 fn stale(core: &Core, counts: u64) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     if counts > 0 && fs::symlink_metadata(core.directory.join("items")).is_ok() {
@@ -62,13 +62,13 @@ fn stale(core: &Core, counts: u64) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Removes everything that is in a body, overwritten first, and its directory unless it is the
-/// store's own. Directories go last: they tell that something is left.
+/// Overwrites and removes everything in a body, and its directory unless it is the store's own.
+/// Directories go last, because they show that something is left to remove.
 pub(crate) fn discard_body(body: &Path, with_directory: bool) -> Result<()> {
     if fs::symlink_metadata(body).is_err() {
         return Ok(());
     }
-    // An old head must not be found under another link.
+    // Overwriting keeps an old head from being found through another hard link.
     for name in ["head", "head.new", "index-0.redb", "index-1.redb"] {
         let path = body.join(name);
         match access::open_if_there(&path, Mode::Write) {

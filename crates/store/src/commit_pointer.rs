@@ -1,30 +1,31 @@
-//! The commit pointer (the file `head`): which index is the current one.
+//! The commit pointer (the file `head`): it says which index is current.
 //!
-//! An embedded database recovers from a crash by going back to its last whole transaction, and
-//! damage can make it go back further than what was promised to be on disk. For this store that
-//! would mean to hand out material twice. So the database never recovers anything: a transaction
-//! makes a new database file, flushes it, and then replaces this small file, which holds the digest
-//! of the right one. That is the moment at which the transaction happens. An index of another
-//! digest, be it damaged, older or newer, is none.
+//! An embedded database recovers from a crash by rolling back to its last complete transaction, and
+//! damage can roll it back further than what was promised to be on disk. This store would then hand
+//! out material twice. So the database never recovers anything: a transaction writes a new database
+//! file, flushes it, and then replaces this small file, which holds the digest of the current
+//! database file. The replacement commits the transaction. An index with any other digest is
+//! rejected, whether it is damaged, older or newer.
 //!
-//! # A head that was put back
-//! Digests alone do not tell an older state from the latest one if head *and* index are put back
-//! (`cp -a backup/. store/`). So a head names its own file: every transaction writes a new file,
-//! whose inode number and birth time are in it, and moves it over the old one. A head that was put
-//! back names a file that no longer exists, and is refused:
+//! # A restored head
+//! Digests alone cannot tell an older state from the latest one if head *and* index are restored
+//! together (`cp -a backup/. store/`). So a head names its own file: every transaction writes a new
+//! file that contains its own inode number and birth time, and moves it over the old one. A
+//! restored head names a file that no longer exists, and is rejected:
 //!
-//! - `cp` over it keeps the file and changes what it says: the file is another one than it names.
-//! - `rsync`, `tar` and the like make a new file, which is younger than the one it names.
-//! - Many file systems give a removed file's inode number to the next new file, so that heads
-//!   alternate between two numbers. Their birth times still differ: a new head that was born in the
-//!   same tick of the clock as the old one is made again.
-//! - Where the file system tells no birth time, the last change of the index (its ctime) is in
-//!   for it: the head is written after the index and names that time, and writing the index again
-//!   changes it. There, so does `chmod` or a new hard link, which makes the store unusable.
-//! - An old head under another hard link could be moved back, and would be the file that it names:
-//!   so heads are emptied once they are replaced, as old indices are.
+//! - `cp` over the head keeps the file and changes its content: the file is not the one it names.
+//! - `rsync`, `tar` and similar tools create a new file, which is younger than the one it names.
+//! - Many file systems give a removed file's inode number to the next new file, so heads alternate
+//!   between two numbers. Their birth times still differ: a new head that was born in the same
+//!   clock tick as the old one is created again.
+//! - Where the file system reports no birth time, the last change of the index (its ctime) replaces
+//!   it: the head is written after the index and names that time, and writing the index again
+//!   changes it. On such a file system, `chmod` or a new hard link also changes it, which makes the
+//!   store unusable.
+//! - An old head under another hard link could be moved back, and would be the file that it names.
+//!   So heads are emptied once they are replaced, and so are old indices.
 //!
-//! What cannot be told apart is a file system, disk or machine that went back as a whole.
+//! A rollback of the whole file system, disk or machine cannot be detected.
 
 use std::fs::{self, Metadata};
 use std::io::Write;
@@ -38,12 +39,12 @@ use crate::identity::{self, Identity};
 use crate::keys::{RootKey, same_tag};
 use crate::{Result, StoreError, access, fault, files, serde_hex};
 
-/// No head is longer, in bytes.
+/// The maximum length of a head, in bytes.
 const MAX_HEAD: u64 = 4096;
-/// The length of its tag, and the end of the line.
+/// The length of the tag and its line end.
 const TAG: usize = 65;
-/// How often a head is made again that was born at the same time as the one before, each a
-/// millisecond later: longer than the tick of any clock by which files are stamped to nanoseconds.
+/// The number of attempts to create a head with a new birth time, one millisecond apart. Together
+/// they last longer than a tick of any clock that stamps files in nanoseconds.
 const ATTEMPTS: u32 = 100;
 
 /// The contents of the file `head`.
@@ -55,29 +56,29 @@ pub struct CommitPointer {
     /// The digest of the database file.
     #[serde(with = "serde_hex")]
     pub digest: [u8; 32],
-    /// The file that the head itself was written to.
+    /// The identity of the file that the head itself was written to.
     pub file: Identity,
     /// When the database file was last changed, in nanoseconds since 1970.
     pub changed: Option<u64>,
 }
 
 impl CommitPointer {
-    /// A head that names the database file with this digest, as it is now; it names its own file
-    /// once it is saved.
+    /// Creates a head for the database file with this digest, in its present state.
+    /// [`save`](Self::save) sets the head's own file.
     pub(crate) fn new(generation: u64, digest: [u8; 32], database: &Metadata) -> Self {
         let changed = identity::changed(database);
         CommitPointer { generation, digest, file: Identity::default(), changed }
     }
 
-    /// The path of the head of the store in `directory`.
+    /// Returns the path of the head of the store in `directory`.
     pub(crate) fn path(directory: &Path) -> PathBuf {
         directory.join("head")
     }
 
-    /// Splits a head into its tag and the rest, and reads the rest; the tag is not checked yet.
+    /// Splits a head into its tag and the rest, and decodes the rest. Does not check the tag.
     ///
     /// # Errors
-    /// The bytes are no head.
+    /// The bytes are not a head.
     pub fn decode(bytes: &[u8]) -> std::result::Result<([u8; 32], &[u8], Self), &'static str> {
         let (tag, rest) = bytes.split_at_checked(TAG).ok_or("is too short")?;
         let mut out = [0; 32];
@@ -88,7 +89,7 @@ impl CommitPointer {
         Ok((out, rest, head))
     }
 
-    /// Reads the head, and says in which file it was found.
+    /// Loads the head, and returns the identity of its file too.
     pub(crate) fn load(directory: &Path, root: &RootKey) -> Result<(Self, Identity)> {
         let path = Self::path(directory);
         let missing = || StoreError::damaged(&path, "is missing");
@@ -103,14 +104,14 @@ impl CommitPointer {
         Ok((head, Identity::of(&metadata)))
     }
 
-    /// Whether a head that was found in `file` was written there, and nothing was written to the
-    /// database file since.
+    /// Returns whether a head found in `file` was written to that file, and the database file has
+    /// not been changed since.
     ///
     /// Check: store | the head names its own file, by inode and birth | a store, or its head and
     /// index, restored in place | –
     pub(crate) fn is_latest(&self, file: Identity, database: &Metadata) -> bool {
         if file.inode.is_none() {
-            // This operating system says nothing of a file that could be compared.
+            // This operating system reports nothing that could be compared.
             return true;
         }
         self.file.inode == file.inode
@@ -120,7 +121,8 @@ impl CommitPointer {
             }
     }
 
-    /// Replaces the head by a new file that names itself, on disk when this returns.
+    /// Replaces the head by a new file that names itself. The new head is on disk when this
+    /// returns.
     pub(crate) fn save(mut self, directory: &Path, root: &RootKey) -> Result<()> {
         let path = Self::path(directory);
         let fresh = path.with_file_name("head.new");
@@ -144,7 +146,7 @@ impl CommitPointer {
         fault::point("head.written");
         fs::rename(&fresh, &path).map_err(|e| StoreError::io("write", &path, &e))?;
         files::sync_directory(directory)?;
-        // Nobody finds it but through another hard link, which must not lead back to it.
+        // The old head can only be reached through another hard link, which must not restore it.
         if let Some(old) = old {
             let _ = old.set_len(0);
         }
@@ -152,8 +154,9 @@ impl CommitPointer {
     }
 }
 
-/// Makes a file whose birth differs from that of the one it will replace. While that one is there
-/// its inode number is taken, so no two heads of a store are the same file born at the same time.
+/// Creates a file whose birth time differs from that of the file it will replace. The other file
+/// still holds its inode number, so no two heads of a store have both the same inode number and
+/// birth time.
 fn create_younger(path: &Path, before: Option<u64>) -> Result<(fs::File, Identity)> {
     let mut attempt = 0;
     loop {
@@ -183,12 +186,13 @@ mod tests {
         let head = |own| CommitPointer { file: own, ..CommitPointer::new(1, [0; 32], &then) };
         let (one, other) = (file(Some(1), Some(10)), file(Some(2), Some(20)));
         assert!(head(one).is_latest(one, &then));
-        // Copied over another file, moved there as a new one, or one that got its inode number.
+        // A copy over another file, a new file moved there, or a file that got the old inode
+        // number.
         for wrong in [other, file(Some(2), Some(10)), file(Some(1), Some(20)), Identity::default()]
         {
             assert!(!head(wrong).is_latest(one, &then), "{wrong:?}");
         }
-        // Without births the index decides.
+        // Without birth times the index decides.
         let nameless = file(Some(1), None);
         std::thread::sleep(Duration::from_millis(20));
         fs::write(&database, b"old").unwrap();
@@ -199,13 +203,13 @@ mod tests {
         }
         assert!(head(one).is_latest(one, &now), "births make changes of the index harmless");
         assert!(!head(file(Some(2), None)).is_latest(nameless, &then));
-        // Where nothing is known of files, nothing can be compared.
+        // Without any file identity nothing can be compared.
         assert!(head(Identity::default()).is_latest(Identity::default(), &now));
     }
 
     use super::*;
 
-    /// Files made one right after the other are born in the same tick of a clock.
+    /// Files created in succession are born in the same clock tick.
     #[test]
     fn no_head_is_born_with_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
@@ -218,8 +222,8 @@ mod tests {
         }
     }
 
-    /// A head whose tag is right, by somebody who has the key, but which says another number than
-    /// the index; and one whose tag is wrong in one digit, or which was changed in one.
+    /// Rejects a head with a valid tag (forged with the key) whose generation differs from the
+    /// index, and a head with one wrong digit in its tag or its content.
     #[test]
     fn a_head_fits_its_tag_and_its_index() {
         let folder = tempfile::tempdir().unwrap();
@@ -229,7 +233,7 @@ mod tests {
         let (head, file) = CommitPointer::load(&directory, root).unwrap();
         let right = std::fs::read(CommitPointer::path(&directory)).unwrap();
 
-        // The same file of an index is meant, since there are two.
+        // Adding two selects the same index file, since there are two.
         CommitPointer { generation: head.generation + 2, ..head }.save(&directory, root).unwrap();
         let error = store.list().unwrap_err().to_string();
         assert!(error.contains("does not fit its head"), "{error}");

@@ -1,4 +1,4 @@
-//! What was taken: marked as used on disk, and now readable.
+//! Consumed material: marked as used on disk, and now readable.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -15,16 +15,15 @@ use crate::item_writer::section_path;
 use crate::record::{Edit, ItemState, Record, SectionFile};
 use crate::{ItemId, ItemKind, ItemMeta, Result, StoreError, fault};
 
-/// Material that was taken: this process, and nobody else ever again, may use it.
+/// Material that was taken: only this process may use it, and nobody may use it again.
 ///
-/// Once this and all its readers are dropped, the files of an item of which nothing is left are
-/// removed.
+/// Once this and all its readers are dropped, the files of an exhausted item are removed.
 #[derive(Debug)]
 pub struct ConsumedItem {
     meta: ItemMeta,
     from: Vec<u64>,
     upto: Vec<u64>,
-    /// Which bytes of each section belong to what was taken.
+    /// The byte range of each section that belongs to the material taken.
     readable: Vec<Range<u64>>,
     opened: Arc<Opened>,
 }
@@ -35,7 +34,7 @@ pub(crate) struct Opened {
     core: Arc<Core>,
     id: ItemId,
     sections: Vec<OpenSection>,
-    /// Nothing is left of the item, so its files go with this.
+    /// Whether nothing is left of the item, so that its files are removed with this.
     exhausted: bool,
 }
 
@@ -54,7 +53,7 @@ impl std::fmt::Debug for OpenSection {
 }
 
 impl ConsumedItem {
-    /// Marks part of an item as used, on disk, and opens it.
+    /// Marks part of an item as used on disk, and opens it.
     pub(crate) fn take(
         core: &Arc<Core>,
         id: ItemId,
@@ -76,8 +75,8 @@ impl ConsumedItem {
             record.files.iter().map(|file| file.holds.bytes(file.bytes, from, upto, counts));
         let readable =
             ranges.collect::<std::result::Result<_, _>>().map_err(StoreError::Invalid)?;
-        // Opened under the store's lock and before anything is marked: what cannot be read is not
-        // wasted, and nobody removes it meanwhile.
+        // The files are opened under the store's lock and before anything is marked. So unreadable
+        // material is not wasted, and nobody removes the files meanwhile.
         let mut opened = Opened::open(core, id, &record)?;
         fault::point("take.checked");
         let exhausted = upto == counts;
@@ -91,39 +90,39 @@ impl ConsumedItem {
         Ok(ConsumedItem { meta, from, upto, readable, opened: Arc::new(opened) })
     }
 
-    /// The item's name.
+    /// Returns the item's name.
     pub fn id(&self) -> ItemId {
         self.opened.id
     }
 
-    /// What the item is.
+    /// Returns the item's metadata.
     pub fn meta(&self) -> &ItemMeta {
         &self.meta
     }
 
-    /// The first record taken of each count.
+    /// Returns the first record taken of each count.
     pub fn from(&self) -> &[u64] {
         &self.from
     }
 
-    /// The first record of each count that was not taken.
+    /// Returns the first record of each count that was not taken.
     pub fn upto(&self) -> &[u64] {
         &self.upto
     }
 
-    /// How many sections the item has.
+    /// Returns the number of sections.
     pub fn sections(&self) -> usize {
         self.readable.len()
     }
 
-    /// Which bytes of a section may be read: those of the records taken, or all of a
-    /// [`crate::Section::Whole`]. Empty if there is no such section.
+    /// Returns the byte range of a section that may be read: the records taken, or all of a
+    /// [`crate::Section::Whole`]. The range is empty if there is no such section.
     pub fn bytes(&self, section: usize) -> Range<u64> {
         self.readable.get(section).cloned().unwrap_or(0..0)
     }
 
-    /// Reads bytes of a section, counted from its start, frame by frame; each frame is checked
-    /// before any byte of it is released. The reader may outlive this.
+    /// Returns a reader for these bytes of a section, counted from its start. It checks each frame
+    /// before it releases any byte of it. The reader may outlive this item.
     ///
     /// # Errors
     /// [`StoreError::Invalid`] if these bytes were not taken.
@@ -143,11 +142,11 @@ impl ConsumedItem {
         Ok(SectionReader::new(self.opened.clone(), section, bytes))
     }
 
-    /// Reads everything that was taken once, to know that it is undamaged before anything depends
-    /// on it.
+    /// Reads everything that was taken once, to detect damage before anything depends on the
+    /// material.
     ///
     /// # Errors
-    /// [`StoreError::DamagedItem`]; what the disk refuses.
+    /// [`StoreError::DamagedItem`]; an I/O error.
     pub fn check(&self) -> Result<()> {
         for (section, bytes) in self.readable.iter().enumerate() {
             SectionReader::new(self.opened.clone(), section, bytes.clone()).each(|_| Ok(()))?;
@@ -156,10 +155,10 @@ impl ConsumedItem {
     }
 
     /// Ends the use. If nothing is left of the item, its files are removed, unless somebody still
-    /// reads them; dropping does the same, but cannot say what went wrong.
+    /// reads them. Dropping does the same, but cannot report errors.
     ///
     /// # Errors
-    /// What the disk refuses. The material stays used, and collecting tries again.
+    /// An I/O error. The material stays used, and garbage collection tries again.
     pub fn done(self) -> Result<()> {
         match Arc::into_inner(self.opened) {
             Some(mut opened) => opened.finish(),
@@ -215,7 +214,8 @@ fn check_range(
 }
 
 impl Opened {
-    /// Opens the files of an item, with a first check of each. Under the store's lock.
+    /// Opens the files of an item and checks their lengths and headers. The caller holds the
+    /// store's lock.
     pub fn open(core: &Arc<Core>, id: ItemId, record: &Record) -> Result<Self> {
         access::check_directory_if_there(&core.item(&id))?;
         let sections = record.files.iter().enumerate();
@@ -225,7 +225,7 @@ impl Opened {
         Ok(Opened { core: core.clone(), id, sections, exhausted: false })
     }
 
-    /// Reads and checks every frame; `progress` hears of the bytes of each.
+    /// Reads and checks every frame, and passes the size of each to `progress`.
     pub fn check(self, mut progress: impl FnMut(u64)) -> Result<()> {
         let opened = Arc::new(self);
         for (index, section) in opened.sections.iter().enumerate() {
@@ -238,7 +238,7 @@ impl Opened {
         Ok(())
     }
 
-    /// A reader of all of a section.
+    /// Returns a reader of a whole section.
     pub fn all(self: &Arc<Self>, section: usize) -> SectionReader {
         let bytes = 0..self.sections[section].geometry.bytes;
         SectionReader::new(self.clone(), section, bytes)
@@ -248,10 +248,10 @@ impl Opened {
         if !std::mem::take(&mut self.exhausted) {
             return Ok(());
         }
-        // Our own locks would be in the way.
+        // Our own locks would block the removal.
         self.sections.clear();
         match files::discard(&self.core.item(&self.id), self.core.wipes())? {
-            // Somebody still uses an earlier part; collecting finds the files later.
+            // Somebody still uses an earlier part; garbage collection removes the files later.
             Discarded::Busy | Discarded::Gone(_) => Ok(()),
         }
     }
@@ -269,7 +269,7 @@ impl Opened {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        // What cannot be removed now is collected later.
+        // Garbage collection removes what cannot be removed now.
         let _ = self.finish();
     }
 }
@@ -344,17 +344,17 @@ impl OpenSection {
     }
 }
 
-/// Reads bytes of a section that were taken. What [`Read`] reports carries a [`StoreError`], which
-/// [`StoreError::from_io`] brings back.
+/// Reads bytes of a section that were taken. Errors of [`Read`] carry a [`StoreError`], which
+/// [`StoreError::from_io`] extracts.
 #[derive(Debug)]
 pub struct SectionReader {
     opened: Arc<Opened>,
     section: usize,
-    /// What is still to be read, counted from the start of the section.
+    /// The range still to be read, counted from the start of the section.
     left: Range<u64>,
-    /// A checked frame, wiped when dropped, with room for its tag so that it never moves.
+    /// A checked frame, wiped when dropped. Its capacity includes the tag, so it never reallocates.
     buffer: Zeroizing<Vec<u8>>,
-    /// Which frame that is.
+    /// The index of that frame.
     index: Option<u64>,
 }
 
@@ -363,7 +363,7 @@ impl SectionReader {
         SectionReader { opened, section, left, buffer: Zeroizing::new(Vec::new()), index: None }
     }
 
-    /// How many bytes are still to be read.
+    /// Returns the number of bytes still to be read.
     pub fn remaining(&self) -> u64 {
         self.left.end - self.left.start
     }
@@ -371,8 +371,8 @@ impl SectionReader {
     /// Fills `out`.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] if fewer bytes remain; [`StoreError::DamagedItem`]; what the disk
-    /// refuses. What was put into `out` until then is good.
+    /// [`StoreError::Invalid`] if fewer bytes remain; [`StoreError::DamagedItem`]; an I/O error.
+    /// Bytes already written to `out` are valid.
     pub fn fill(&mut self, mut out: &mut [u8]) -> Result<()> {
         if out.len() as u64 > self.remaining() {
             return Err(StoreError::Invalid(format!(
@@ -392,10 +392,9 @@ impl SectionReader {
         Ok(())
     }
 
-    /// Checked bytes that come next; empty at the end.
-    /// Gives all that is left to `take`, as much at a time as is decrypted at a time.
+    /// Passes all remaining bytes to `take`, one decrypted chunk at a time.
     pub(crate) fn each(mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        // An empty section has one frame as well, which says that it is empty.
+        // An empty section has one frame too, which proves that it is empty.
         if self.opened.sections[self.section].geometry.bytes == 0 {
             self.opened.frame(self.section, 0, &mut self.buffer)?;
         }
@@ -407,6 +406,7 @@ impl SectionReader {
         Ok(())
     }
 
+    /// Returns the checked bytes that come next; empty at the end.
     fn available(&mut self) -> Result<&[u8]> {
         if self.left.is_empty() {
             return Ok(&[]);

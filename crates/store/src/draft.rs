@@ -1,4 +1,4 @@
-//! What is being written, by this process and others.
+//! Items that this process and others are writing.
 
 use std::fs;
 use std::path::Path;
@@ -8,30 +8,30 @@ use crate::access::{self, Mode};
 use crate::files::{self, Flock, directories};
 use crate::{ItemMeta, Result, Store, StoreError};
 
-/// An item that is being written, or was when its process died.
+/// An item that is being written, or whose process died while writing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// What it will be, without counts; none where its process died before it said so, or the file
-    /// is damaged.
+    /// The future item's metadata, without counts; `None` if its process died before it wrote them,
+    /// or the file is damaged.
     pub meta: Option<ItemMeta>,
-    /// The bytes of its files so far.
+    /// The current size of its files, in bytes.
     pub bytes: u64,
-    /// When it was begun, in seconds since 1970; 0 where that is not known.
+    /// When writing began, in seconds since 1970; 0 if unknown.
     pub begun: u64,
-    /// Whether its process still works on it. Otherwise [`Store::gc`] removes it.
+    /// Whether its process is still writing. If not, [`Store::gc`] removes the draft.
     pub alive: bool,
 }
 
 impl Store {
-    /// What is being written now, by any process, and what processes that died left half-written,
-    /// in the order of their beginning. Works on a store that cannot be written.
+    /// Lists the items that any process is writing, and those that dead processes left unfinished,
+    /// in the order they were begun. Works on a read-only store.
     ///
-    /// Nobody vouches for what is said of it: it is for people who want to see how far things are.
+    /// Nothing authenticates these data: they are progress information for people.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`]; what the disk refuses.
+    /// [`StoreError::Damaged`]; an I/O error.
     pub fn drafts(&self) -> Result<Vec<Draft>> {
-        // Under the lock, so that nobody begins or finishes an item meanwhile.
+        // The lock keeps others from beginning or finishing an item meanwhile.
         let (_, _lock) = self.core.shared(false)?;
         let mut drafts = Vec::new();
         for directory in directories(&self.core.drafts())? {
@@ -56,7 +56,7 @@ impl Store {
     }
 }
 
-/// The bytes of all sections in a directory.
+/// Returns the total size of all sections in a directory, in bytes.
 fn length(directory: &Path) -> Result<u64> {
     let failed = |e: &std::io::Error| StoreError::io("read", directory, e);
     let mut bytes: u64 = 0;

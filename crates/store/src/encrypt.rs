@@ -1,19 +1,19 @@
-//! Encrypting a store that is there, or giving it another key.
+//! Encrypts an existing store, or changes its key.
 //!
-//! Everything that is left is copied into another *body*, under the new keys; then `store.toml` is
-//! replaced, which says how the store is protected and which body counts. That is the moment at
-//! which it happens:
+//! All remaining material is copied into another *body* under the new keys. Then `store.toml` is
+//! replaced, which says how the store is protected and which body is current. That replacement is
+//! the commit point:
 //!
-//! - A crash before it leaves the old body as it was, which alone counts. What was copied is
-//!   removed when the store is opened or encrypted again, and nothing in it is ever used.
-//! - From it on, only the new body counts, whose index knows all that the old one knew: what was
-//!   used stays used, what is revoked stays revoked. A crash leaves files of the old body, which
-//!   are wiped when the store is opened again.
+//! - A crash before it leaves the old body unchanged and current. The copy is removed when the
+//!   store is opened or encrypted again, and is never used.
+//! - After it, only the new body is current. Its index contains everything that the old one did:
+//!   used material stays used, revoked groups stay revoked. A crash leaves files of the old body,
+//!   which are wiped when the store is opened again.
 //!
-//! A process that had the store open would go on with the old body, mark there what it takes, and
-//! find there what another one marks in the new body. So everyone who has a store open holds a lock
-//! on `open`, and this needs that lock alone. Nor can a failed check meanwhile revoke a group in
-//! the old body only.
+//! A process that had the store open would continue with the old body: it would mark its material
+//! as used there, and would not see what another process marks in the new body. So every process
+//! that has the store open holds a shared lock on `open`, and encryption needs the exclusive one.
+//! This also keeps a failed check from revoking a group in the old body only.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,18 +31,18 @@ use crate::record::{ItemState, Record};
 use crate::{ItemId, Protection, Result, Store, StoreError, fault};
 
 impl Store {
-    /// Encrypts a store that nobody has open, under `protection`; it was protected by `before`
-    /// until now, also not at all. All that is left in it stays, and everything used stays used.
+    /// Encrypts a store under `protection`; nobody may have it open. `before` is its present
+    /// protection, possibly none. All remaining material is kept, and everything used stays used.
     ///
-    /// Files of a store that was not protected are overwritten before they are removed. Disks and
-    /// file systems that write elsewhere keep old bytes all the same.
+    /// Files of an unprotected store are overwritten before they are removed. Disks and file
+    /// systems that write elsewhere still keep the old bytes.
     ///
-    /// Items that are damaged become void.
+    /// Damaged items become void.
     ///
     /// # Errors
     /// [`StoreError::InUse`] if somebody has the store open; [`StoreError::Invalid`] if
-    /// `protection` is none; otherwise as [`Store::open`], and what the disk refuses. The store is
-    /// then as it was before, or encrypted: never both.
+    /// `protection` is none; otherwise as [`Store::open`], or an I/O error. After an error the
+    /// store is either unchanged or encrypted, never both.
     pub fn encrypt(
         directory: impl AsRef<Path>,
         before: &Protection,
@@ -53,8 +53,8 @@ impl Store {
             let what = "name a passphrase or a key file to encrypt the store with";
             return Err(StoreError::Invalid(what.to_string()));
         }
-        // What is used is not copied, and what a crash left is in nobody's way. It goes as the old
-        // protection asks: without a key, half-written items are overwritten, too.
+        // Used material is not copied, and leftovers of a crash must not interfere. They are
+        // removed under the old protection: without a key, unfinished items are overwritten, too.
         Store::open(directory.as_ref(), before)?.gc()?;
         let directory = find(directory.as_ref())?;
         let _alone = alone(&directory)?;
@@ -86,16 +86,16 @@ impl Store {
     }
 }
 
-/// The lock that only one has who has the store open alone.
+/// Acquires the exclusive lock on `open`, which excludes every other user of the store.
 fn alone(directory: &Path) -> Result<Flock> {
     let path = open_path(directory);
-    // Only a file that is open for writing can be locked exclusively on some network file systems.
+    // Some network file systems lock a file exclusively only if it is open for writing.
     let lock = Flock::try_exclusive(access::open(&path, Mode::Write)?, &path)?;
     let what = "another process works with it; try again when that has ended";
     lock.ok_or_else(|| StoreError::InUse { path: directory.to_path_buf(), what })
 }
 
-/// Copies what is left of all items; returns those that are damaged.
+/// Copies the remaining material of all items, and returns the damaged items.
 fn copy_items(old: &Arc<Core>, new: &Core, locked: &Locked<'_>) -> Result<Vec<ItemId>> {
     let mut damaged = Vec::new();
     for (id, record) in &locked.content.items {

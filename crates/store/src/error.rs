@@ -1,4 +1,4 @@
-//! What can go wrong with a store, and what to do about it.
+//! Errors of a store, and what to do about them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use symbolon_errors::{Classified, ErrorClass, Shortage, shortage_below};
 
 use crate::ItemId;
 
-/// The result of everything that touches a store.
+/// The result of store operations.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// Why a store, or an item in it, cannot be used; every text ends in what to do.
+/// Why a store or an item in it cannot be used. Every message ends with advice.
 ///
 /// No variant ever holds a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,8 +31,7 @@ pub enum StoreError {
         /// What is in the way.
         what: &'static str,
     },
-    /// The passphrase or key file given does not open this store, or none was given, or none is
-    /// needed.
+    /// The passphrase or key file does not open this store, is missing, or is not needed.
     #[error("cannot unlock the store {}: {what}", path.display())]
     Locked {
         /// The store's directory.
@@ -54,7 +53,7 @@ pub enum StoreError {
         /// The format this program reads and writes.
         supported: u64,
     },
-    /// The store was copied or moved here, so that another copy may have used its material.
+    /// The store was copied or moved here, so another copy may have used its material.
     #[error(
         "the store {} does not belong here: {what}. It was copied, restored or moved; another copy may \
          have used its material, which must never be used twice. Use it where it was made, or reset \
@@ -67,7 +66,7 @@ pub enum StoreError {
         /// What differs from where the store was made.
         what: &'static str,
     },
-    /// Files of the store were put back to an earlier state, in place.
+    /// Files of the store were restored in place to an earlier state.
     #[error(
         "the store {} was put back to an earlier state: {what}. What it says is left may have been \
          used since, and must never be used twice. Reset its ownership, which voids all material in it",
@@ -76,10 +75,10 @@ pub enum StoreError {
     RolledBack {
         /// The store's directory.
         path: PathBuf,
-        /// By what it was noticed.
+        /// How this was detected.
         what: &'static str,
     },
-    /// A file or directory of the store could be changed, or was replaced, by somebody else.
+    /// Somebody else can change, or has replaced, a file or directory of the store.
     #[error("the store cannot be used safely: {} {what}", path.display())]
     Unsafe {
         /// The file or directory.
@@ -96,7 +95,7 @@ pub enum StoreError {
     ReadOnly {
         /// The file or directory that cannot be written.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         #[source]
         why: Cause,
     },
@@ -106,23 +105,22 @@ pub enum StoreError {
     Full {
         /// The file that could not be written.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         #[source]
         why: Cause,
     },
-    /// The operating system refused something else.
+    /// The operating system reported another error.
     #[error("cannot {what} {}: {why}", path.display())]
     Io {
         /// What was tried, as a verb.
         what: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         #[source]
         why: Cause,
     },
-    /// A file that all items depend on is damaged, missing, from another store, or older than the
-    /// rest.
+    /// A file that all items depend on is damaged, missing, from another store, or out of date.
     #[error(
         "the store cannot be trusted: {} {what}. Nothing in it is used; reset its ownership, which voids all \
          material in it, or remove it and make a new one",
@@ -134,7 +132,7 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
-    /// A file of one item is damaged, truncated, missing or another one's.
+    /// A file of one item is damaged, truncated, missing or belongs to another item.
     #[error(
         "item {item}, section {section}{}: {what}. It cannot be used: make new material",
         Frame(*frame)
@@ -144,7 +142,7 @@ pub enum StoreError {
         item: ItemId,
         /// The section, counted from 0.
         section: usize,
-        /// The frame in it, counted from 0; none if the whole file is concerned.
+        /// The frame in it, counted from 0; `None` if the error concerns the whole file.
         frame: Option<u64>,
         /// What is wrong.
         what: &'static str,
@@ -155,12 +153,12 @@ pub enum StoreError {
         /// The item asked for.
         item: ItemId,
     },
-    /// The item, or the part of it asked for, was handed out before.
+    /// The item, or the requested part of it, was handed out before.
     #[error("item {item} was used already{what}: material is used once; take other material")]
     AlreadyUsed {
         /// The item.
         item: ItemId,
-        /// Which part, as a clause; empty for all of it.
+        /// Which part, as a clause; empty for the whole item.
         what: String,
     },
     /// The item was declared unusable.
@@ -171,7 +169,7 @@ pub enum StoreError {
         /// Why, in the words of the caller that voided it.
         reason: String,
     },
-    /// A check failed in this group: nothing made under its keys may be used or added.
+    /// A check failed in this group: no material under its keys may be used or added.
     #[error("the group {group} is dead ({reason}): make material in a new session")]
     RevokedGroup {
         /// The group, as hexadecimal digits.
@@ -179,7 +177,7 @@ pub enum StoreError {
         /// Why it was revoked.
         reason: String,
     },
-    /// An item of the same group, kind and sequence number is or was in the store.
+    /// The store has or had an item of the same group, kind and sequence number.
     #[error("the store has, or had, item {item} already: count sequence numbers up within a group")]
     Exists {
         /// The item.
@@ -193,12 +191,12 @@ pub enum StoreError {
         /// By whom, and what to do.
         what: &'static str,
     },
-    /// What the caller asked for makes no sense.
+    /// The caller's request is invalid.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// An error of the operating system. Two are equal if they say the same.
+/// An error of the operating system. Two are equal if their messages are equal.
 #[derive(Clone, Debug)]
 pub struct Cause(Arc<io::Error>);
 
@@ -232,7 +230,7 @@ impl PartialEq for Cause {
 impl Eq for Cause {}
 
 impl Classified for StoreError {
-    /// [`ErrorClass::System`] when the system has run out of something.
+    /// Returns [`ErrorClass::System`] when the system has run out of a resource.
     fn class(&self) -> ErrorClass {
         match (self, shortage_below(self)) {
             (StoreError::Full { .. }, _) | (_, Some(Shortage::Disk)) => ErrorClass::Unwritten,
@@ -266,7 +264,7 @@ impl Classified for StoreError {
     }
 }
 
-/// ", frame 3", or nothing.
+/// Displays ", frame 3", or nothing.
 struct Frame(Option<u64>);
 
 impl std::fmt::Display for Frame {
@@ -279,7 +277,7 @@ impl std::fmt::Display for Frame {
 }
 
 impl StoreError {
-    /// What the operating system said about `path` when asked to `what` it.
+    /// Wraps the operating system's error on an attempt to `what` the file `path`.
     pub(crate) fn io(what: &'static str, path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
@@ -292,16 +290,16 @@ impl StoreError {
         }
     }
 
-    /// The item that an error is about, perhaps through readers that passed it on, if what it says
-    /// is that a file of this item is damaged. Such an item is for the caller to
-    /// [void](crate::Store::void), so that nobody tries it again.
+    /// Returns the item whose damaged file `error` reports, even if readers passed the error on;
+    /// `None` for any other error. The caller should [void](crate::Store::void) the item, so that
+    /// nobody tries it again.
     pub fn damaged_item(error: &(dyn std::error::Error + 'static)) -> Option<ItemId> {
         let mut next = Some(error);
         while let Some(error) = next {
             if let Some(StoreError::DamagedItem { item, .. }) = error.downcast_ref() {
                 return Some(*item);
             }
-            // An error inside an I/O error is not among its sources itself.
+            // `source` does not return the error inside an I/O error.
             next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
                 Some(inner) => Some(inner),
                 None => error.source(),
@@ -310,15 +308,15 @@ impl StoreError {
         None
     }
 
-    /// A file that all items depend on is wrong.
+    /// Returns the error for a defect in a file that all items depend on.
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         StoreError::Damaged { path: path.to_path_buf(), what: what.into() }
     }
 
-    /// The store's error in an error of a reader or writer of this crate.
+    /// Extracts the store's error from an error of one of this crate's readers or writers.
     ///
-    /// Readers and writers speak [`io::Read`] and [`io::Write`]; what they report carries a
-    /// `StoreError` inside, which this brings back. Any other error becomes [`StoreError::Io`].
+    /// They implement [`io::Read`] and [`io::Write`], and their errors carry a `StoreError`, which
+    /// this function extracts. Any other error becomes [`StoreError::Io`].
     pub fn from_io(error: io::Error) -> Self {
         match error.downcast::<StoreError>() {
             Ok(inner) => inner,
@@ -357,7 +355,7 @@ mod tests {
         let path = Path::new("store");
         let class = |code| {
             let error = StoreError::io("open", path, &io::Error::from_raw_os_error(code));
-            // Also on its way through a reader.
+            // The class survives the way through a reader.
             let back = StoreError::from_io(io::Error::from(error.clone()));
             assert_eq!(back.class(), error.class());
             error.class()

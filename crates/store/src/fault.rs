@@ -1,13 +1,13 @@
-//! Named points at which a test ends the process or fills the disk.
+//! Named points at which a test aborts the process or simulates a full disk.
 //!
-//! Exists only under the feature `faults` (and in this crate's own tests); a normal build has the
-//! calls, which do nothing.
+//! Active only under the feature `faults` and in this crate's own tests. In a normal build the
+//! calls do nothing.
 
-/// Every point, in the order of the operations that pass it.
+/// Every fault point, in the order of the operations that pass it.
 ///
-/// With `SYMBOLON_FAULT=NAME` the process aborts when it comes to the point, with `NAME:3` when it
-/// comes there for the third time. With `SYMBOLON_FULL=NAME` the disk is full there instead, if
-/// `NAME` is one of [`WRITES`].
+/// With `SYMBOLON_FAULT=NAME` the process aborts when it reaches the point, with `NAME:3` when it
+/// reaches the point for the third time. With `SYMBOLON_FULL=NAME` the disk is full there instead,
+/// if `NAME` is one of [`WRITES`].
 #[cfg(any(test, feature = "faults"))]
 pub const POINTS: &[&str] = &[
     "create.directories",
@@ -35,7 +35,7 @@ pub const POINTS: &[&str] = &[
     "encrypt.removed",
 ];
 
-/// The points of [`POINTS`] and more at which the disk can be full.
+/// The points, in [`POINTS`] and others, at which the disk can be full.
 #[cfg(any(test, feature = "faults"))]
 pub const WRITES: &[&str] =
     &["begin.directory", "begin.files", "write.frame", "finish.flushed", "replace.write"];
@@ -45,10 +45,10 @@ mod active {
     use std::collections::HashMap;
     use std::sync::Mutex;
 
-    /// How often each point was passed by this process.
+    /// How often this process has passed each point.
     static PASSED: Mutex<Option<HashMap<&'static str, u64>>> = Mutex::new(None);
 
-    /// Whether the environment variable names this point, and this is the time it names.
+    /// Returns whether the environment variable names this point and this pass.
     pub(super) fn is_due(variable: &str, name: &'static str) -> bool {
         let Ok(wanted) = std::env::var(variable) else { return false };
         let (point, time) = match wanted.split_once(':') {
@@ -65,20 +65,20 @@ mod active {
     }
 }
 
-/// Whether a test wants files to have no birth times, as some file systems do.
+/// Returns whether a test asks for files without birth times, as on some file systems.
 #[cfg(any(test, feature = "faults"))]
 pub(crate) fn hides_births() -> bool {
     std::env::var_os("SYMBOLON_NO_BIRTHS").is_some()
 }
 
-/// Whether a test wants files to have no birth times, as some file systems do.
+/// Returns whether a test asks for files without birth times, as on some file systems.
 #[cfg(not(any(test, feature = "faults")))]
 #[inline(always)]
 pub(crate) fn hides_births() -> bool {
     false
 }
 
-/// A point at which a test may end the process.
+/// Marks a point at which a test may abort the process.
 #[cfg(any(test, feature = "faults"))]
 pub(crate) fn point(name: &'static str) {
     assert!(POINTS.contains(&name), "{name} is not in the list of points");
@@ -87,12 +87,12 @@ pub(crate) fn point(name: &'static str) {
     }
 }
 
-/// A point at which a test may end the process.
+/// Marks a point at which a test may abort the process.
 #[cfg(not(any(test, feature = "faults")))]
 #[inline(always)]
 pub(crate) fn point(_name: &'static str) {}
 
-/// A point at which a test may have the disk full.
+/// Marks a point at which a test may simulate a full disk.
 #[cfg(any(test, feature = "faults"))]
 pub(crate) fn write(name: &'static str) -> std::io::Result<()> {
     assert!(WRITES.contains(&name), "{name} is not in the list of writes");
@@ -102,7 +102,7 @@ pub(crate) fn write(name: &'static str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A point at which a test may have the disk full.
+/// Marks a point at which a test may simulate a full disk.
 #[cfg(not(any(test, feature = "faults")))]
 #[inline(always)]
 pub(crate) fn write(_name: &'static str) -> std::io::Result<()> {

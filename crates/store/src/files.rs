@@ -1,5 +1,5 @@
-//! Small things about files that the standard library leaves to its users: private modes, replacing
-//! a file as a whole, making directory entries last, removing what held secrets.
+//! File helpers that the standard library lacks: private modes, atomic replacement, durable
+//! directory entries, removal of files that held secrets.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::access::Mode;
 use crate::{Result, StoreError, access, fault};
 
-/// Creates a directory that only its owner may enter; it may exist already.
+/// Creates a directory that only its owner may enter. It may exist already.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -20,7 +20,7 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
     }
 }
 
-/// The directories in a directory.
+/// Lists the subdirectories of a directory.
 pub(crate) fn directories(path: &Path) -> Result<Vec<PathBuf>> {
     let failed = |e: &std::io::Error| StoreError::io("read", path, e);
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) fn directories(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Makes the entries of a directory survive a crash of the machine.
+/// Makes the entries of a directory durable across a crash of the machine.
 pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     // Moved a directory cannot be opened as a file, and renames are written through.
     #[cfg(unix)]
@@ -43,10 +43,10 @@ pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces a file by one with these bytes: at any instant either the old or the new one is there,
-/// whole.
+/// Atomically replaces a file by one with these bytes: at any instant either the complete old file
+/// or the complete new file exists.
 ///
-/// The new one is sure to be there after a power failure only once the directory has been flushed.
+/// The new file survives a power failure only once its directory has been flushed.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
@@ -56,8 +56,8 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::rename(&fresh, path).map_err(|e| StoreError::io("write", path, &e))
 }
 
-/// Writes a file, whatever was in it before, and flushes it. If that fails, it is removed. Returns
-/// what the operating system says of the file afterwards.
+/// Writes and flushes a file, replacing its content. Removes it on failure. Returns the file's
+/// metadata afterwards.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<Metadata> {
     let mut file = access::open(path, Mode::Create)?;
     let written = (|| {
@@ -73,7 +73,7 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<Metadata> {
     })
 }
 
-/// Removes a file if it is there.
+/// Removes a file if it exists.
 pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path, &e)),
@@ -81,14 +81,14 @@ pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
     }
 }
 
-/// Reads a file of at most `limit` bytes; none if there is no file.
+/// Reads a file of at most `limit` bytes; returns `None` if it does not exist.
 pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let file = access::open_if_there(path, Mode::Read)?;
     file.map(|file| read_bounded(file, path, limit)).transpose()
 }
 
-/// Reads a file of at most `limit` bytes to its end. Memory is taken for what is read, whatever
-/// length the file claims.
+/// Reads a file of at most `limit` bytes to its end. Allocates memory for the bytes actually read,
+/// not for the length that the file claims.
 pub(crate) fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
@@ -101,30 +101,30 @@ pub(crate) fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8
 
 /// A lock on a file, released when dropped.
 ///
-/// Closing the file would release it too, but only when the last copy of the file descriptor is
-/// closed: a process that another thread starts has one for a moment.
+/// Closing the file releases the lock too, but only with the last copy of the file descriptor: a
+/// process that another thread starts briefly holds a copy.
 #[derive(Debug)]
 pub(crate) struct Flock(File);
 
 impl Flock {
-    /// Waits for a lock that nobody else has.
+    /// Waits for an exclusive lock.
     pub fn exclusive(file: File, path: &Path) -> Result<Self> {
         file.lock().map_err(|e| StoreError::io("lock", path, &e))?;
         Ok(Flock(file))
     }
 
-    /// Waits for a lock that only others of this sort have.
+    /// Waits for a shared lock.
     pub fn shared(file: File, path: &Path) -> Result<Self> {
         file.lock_shared().map_err(|e| StoreError::io("lock", path, &e))?;
         Ok(Flock(file))
     }
 
-    /// A lock that nobody else has; none if somebody has one.
+    /// Tries to take an exclusive lock; returns `None` if somebody holds a lock.
     pub fn try_exclusive(file: File, path: &Path) -> Result<Option<Self>> {
         Self::tried(file.try_lock(), file, path)
     }
 
-    /// A lock that only others of this sort have; none if somebody has an exclusive one.
+    /// Tries to take a shared lock; returns `None` if somebody holds an exclusive lock.
     pub fn try_shared(file: File, path: &Path) -> Result<Option<Self>> {
         Self::tried(file.try_lock_shared(), file, path)
     }
@@ -141,7 +141,7 @@ impl Flock {
         }
     }
 
-    /// The file that is locked.
+    /// Returns the locked file.
     pub fn file(&mut self) -> &mut File {
         &mut self.0
     }
@@ -153,24 +153,24 @@ impl Drop for Flock {
     }
 }
 
-/// What became of files that are needed no more.
+/// The result of discarding files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Discarded {
-    /// They are gone; this many bytes were freed.
+    /// They are gone, and this many bytes were freed.
     Gone(u64),
     /// Somebody is still reading them.
     Busy,
 }
 
-/// Removes a directory of files that nobody reads any more.
+/// Removes a directory of files unless somebody still reads one.
 ///
 /// Readers hold a shared lock on the files they read. With `wipe`, files are overwritten before
-/// they are removed: the best one can do, though a disk or file system that writes elsewhere keeps
-/// the old bytes. What cannot be removed does not keep the rest.
+/// they are removed. This is best effort: a disk or file system that writes elsewhere keeps the old
+/// bytes. A file that cannot be removed does not stop the removal of the others.
 pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
     let failed = |e: &io::Error| StoreError::io("remove", directory, e);
     if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
-        // What a link leads to is not ours.
+        // The target of a link is not ours.
         return remove_if_there(directory).map(|()| Discarded::Gone(0));
     }
     let entries = match fs::read_dir(directory) {
@@ -183,7 +183,7 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
         let path = entry.map_err(|e| failed(&e))?.path();
         match access::open_if_there(&path, mode) {
             Ok(None) => {}
-            // Not a file of ours, and what a link leads to is not ours to wipe.
+            // This is not our file, and the target of a link is not ours to wipe.
             Err(StoreError::Unsafe { .. }) => files.push((path, None)),
             Ok(Some(file)) => match Flock::try_exclusive(file, &path)? {
                 Some(lock) => files.push((path, Some(lock))),
@@ -197,7 +197,7 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
         if let Some(file) = lock.as_mut().map(Flock::file) {
             freed += file.metadata().map(|m| m.len()).unwrap_or(0);
             if wipe {
-                // A disk that refuses keeps the bytes; removing the file is still right.
+                // If wiping fails the bytes remain on disk; removing the file is still right.
                 let _ = wipe_file(file);
             }
         }
@@ -229,7 +229,7 @@ mod tests {
     fn what_cannot_be_removed_does_not_keep_the_rest() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("item");
-        // The system lists them in an order of its own.
+        // The system lists directory entries in arbitrary order.
         for name in 0..8 {
             fs::create_dir_all(directory.join(format!("{name}.d"))).unwrap();
             fs::write(directory.join(format!("{name}.f")), "secret").unwrap();

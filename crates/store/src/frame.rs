@@ -1,5 +1,5 @@
-//! Section files: a header, then frames, each checked (and decrypted) before a byte of it is
-//! released.
+//! Section files: a header, then frames. Each frame is checked (and decrypted) before any byte of
+//! it is released.
 //!
 //! ```text
 //! header   magic 8 · format 4 · sealing 4 · store 16 · item 16 · section 4 · frame size 4 ·
@@ -7,15 +7,15 @@
 //! frame    frame-size bytes (the last one fewer, and at least one frame) · tag
 //! ```
 //! Numbers are little-endian. The keys of a file are derived from the store's root key and all
-//! fields of the header before its tag, so a frame fits one place in one file of one item of one
-//! store; the salt is fresh for every file, so keys never repeat even if an item is begun twice. A
-//! frame's number and whether it is the last one are in its nonce: frames that are swapped,
-//! repeated or missing, also at the end, do not fit.
+//! header fields before the tag, so a frame fits one position in one file of one item of one store.
+//! Every file has a fresh salt, so keys never repeat even if an item is begun twice. The nonce of a
+//! frame contains its index and whether it is the last one: swapped, repeated or missing frames,
+//! even at the end, are detected.
 //!
-//! Without protection the root key is public and a tag is a keyed BLAKE3 hash: it finds damage and
-//! mistakes, not forgery. With protection frames are sealed with ChaCha20-Poly1305. (AES-256-GCM is
-//! half as fast again where there are instructions for it, and far slower or of variable time where
-//! there are none; either outruns a disk.)
+//! Without protection the root key is public and a tag is a keyed BLAKE3 hash: it detects damage
+//! and mistakes, not forgery. With protection frames are sealed with ChaCha20-Poly1305.
+//! (AES-256-GCM is one and a half times as fast with hardware support, but far slower or not
+//! constant-time without it. Both are faster than a disk.)
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
@@ -28,7 +28,7 @@ use crate::keys::RootKey;
 
 /// The length of a section file's header, in bytes.
 pub const HEADER: usize = FIELDS + 32;
-/// The length of what a header says, without its tag.
+/// The length of the header without its tag.
 const FIELDS: usize = 88;
 const MAGIC: [u8; 8] = *b"symbstor";
 /// The format of section files that this program writes and reads.
@@ -44,7 +44,7 @@ pub enum Sealing {
 }
 
 impl Sealing {
-    /// How many bytes a frame grows by.
+    /// Returns the number of bytes that sealing adds to a frame.
     pub const fn overhead(self) -> usize {
         match self {
             Sealing::Checksum => 32,
@@ -53,7 +53,7 @@ impl Sealing {
     }
 }
 
-/// What a section file says of itself.
+/// The header of a section file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// How its frames are protected.
@@ -88,10 +88,10 @@ impl Header {
         out
     }
 
-    /// Reads a header; its tag is checked by [`FileKeys::expects`].
+    /// Decodes a header. [`FileKeys::expects`] checks its tag.
     ///
     /// # Errors
-    /// The bytes are no header that this program writes.
+    /// The bytes are not a header in the format of this program.
     pub fn decode(bytes: &[u8; HEADER]) -> Result<Self, &'static str> {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -125,18 +125,18 @@ impl Header {
 /// The keys of one section file, derived from the store's root key and the file's header.
 pub struct FileKeys {
     frames: Secret<[u8; 32]>,
-    /// There exactly if the file is encrypted.
+    /// Present if and only if the file is encrypted.
     cipher: Option<Box<ChaCha20Poly1305>>,
-    /// The tag of the header: what nobody without the root key can say.
+    /// The tag of the header, which nobody can compute without the root key.
     tag: [u8; 32],
     fields: [u8; FIELDS],
 }
 
 impl FileKeys {
-    /// The keys of the file with this header.
+    /// Derives the keys of the file with this header.
     pub fn new(root: &RootKey, header: &Header) -> Self {
-        // Hashes and ciphers leave keys on the stack. What is built there next may take such bytes
-        // along to the heap, in the unused part of an enum, before the end of a session wipes them.
+        // Hashes and ciphers leave keys on the stack. Values built there later may carry such bytes
+        // to the heap, in the unused part of an enum, before the end of a session wipes the stack.
         stack::wiped(|| Self::derive(root, header))
     }
 
@@ -162,7 +162,7 @@ impl FileKeys {
         FileKeys { frames, cipher, tag, fields }
     }
 
-    /// The header as it is in the file.
+    /// Returns the header as stored in the file.
     pub fn header(&self) -> [u8; HEADER] {
         let mut out = [0; HEADER];
         out[..FIELDS].copy_from_slice(&self.fields);
@@ -170,9 +170,9 @@ impl FileKeys {
         out
     }
 
-    /// Whether these bytes are the header the keys were made for, with the tag that belongs to it.
+    /// Returns whether `header` is the header that these keys were derived for, with the right tag.
     pub fn expects(&self, header: &[u8; HEADER]) -> bool {
-        // Constant-time, so that a tag cannot be guessed byte by byte.
+        // The comparison is constant-time, so that a tag cannot be guessed byte by byte.
         let wrong = self.header().iter().zip(header).fold(0, |sum, (a, b)| sum | (a ^ b));
         wrong == 0
     }
@@ -191,13 +191,13 @@ impl FileKeys {
         hasher.finalize()
     }
 
-    /// Turns the bytes of a frame into the frame as it is in the file, in place.
+    /// Seals a frame in place, into its form in the file.
     pub fn seal(&self, index: u64, last: bool, frame: &mut Vec<u8>) -> Result<(), &'static str> {
         let _guard = ShallowGuard;
         self.seal_on_stack(index, last, frame)
     }
 
-    /// Out of line, so that its frame is among what is wiped.
+    /// Not inlined, so that its stack frame is among what is wiped.
     #[inline(never)]
     fn seal_on_stack(
         &self,
@@ -221,17 +221,16 @@ impl FileKeys {
         Ok(())
     }
 
-    /// Checks a frame as it is in the file and brings back its bytes, in place and without the
-    /// tag.
+    /// Checks a frame as stored in the file, and restores its plaintext in place, without the tag.
     ///
     /// # Errors
-    /// It is not this frame of this file. What is left in `frame` then means nothing.
+    /// It is not this frame of this file. The content of `frame` is then meaningless.
     pub fn open(&self, index: u64, last: bool, frame: &mut Vec<u8>) -> Result<(), &'static str> {
         let _guard = ShallowGuard;
         self.open_on_stack(index, last, frame)
     }
 
-    /// Out of line, so that its frame is among what is wiped.
+    /// Not inlined, so that its stack frame is among what is wiped.
     #[inline(never)]
     fn open_on_stack(
         &self,
@@ -246,7 +245,7 @@ impl FileKeys {
         match &self.cipher {
             None => {
                 let found: [u8; 32] = (&*tag).try_into().map_err(|_| WRONG)?;
-                // The comparison of `Hash` takes the same time wherever they differ.
+                // `Hash` compares in constant time.
                 if self.checksum(index, last, bytes) != blake3::Hash::from_bytes(found) {
                     return Err(WRONG);
                 }
@@ -262,29 +261,29 @@ impl FileKeys {
     }
 }
 
-/// How the bytes of a section lie in its file.
+/// The layout of a section in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
-    /// The bytes of the section.
+    /// The size of the section, in bytes.
     pub bytes: u64,
-    /// The bytes of a frame.
+    /// The size of a frame, in bytes.
     pub frame: u32,
     pub overhead: usize,
 }
 
 impl Geometry {
-    /// How many frames there are; at least one.
+    /// Returns the number of frames; at least one.
     pub fn frames(&self) -> u64 {
         self.bytes.div_ceil(u64::from(self.frame)).max(1)
     }
 
-    /// How long the file is; none if no file can be.
+    /// Returns the length of the file; `None` if it exceeds 64 bits.
     pub fn file(&self) -> Option<u64> {
         let overhead = self.frames().checked_mul(self.overhead as u64)?;
         self.bytes.checked_add(overhead)?.checked_add(HEADER as u64)
     }
 
-    /// Where frame `index` starts in the file, and how long it is there, tag included.
+    /// Returns the offset of frame `index` in the file, and its length there with the tag.
     pub fn place(&self, index: u64) -> (u64, usize) {
         let frame = u64::from(self.frame);
         let start = HEADER as u64 + index * (frame + self.overhead as u64);
@@ -310,7 +309,8 @@ mod tests {
 
     #[test]
     fn the_format_is_pinned() {
-        // Files written yesterday must be readable tomorrow: change the format's number with these.
+        // Later versions must read today's files: if these digests change, change the format
+        // number.
         let digest = |sealing| {
             let keys = keys(&header(sealing));
             let mut file = keys.header().to_vec();
@@ -362,8 +362,7 @@ mod tests {
         }
     }
 
-    /// The tag of a header: every bit of it counts, also where two differences would cancel in a
-    /// sum.
+    /// Every bit of a header's tag counts, even where two differences would cancel in a sum.
     #[test]
     fn every_bit_of_a_header_s_tag_counts() {
         let keys = keys(&header(Sealing::Checksum));

@@ -1,4 +1,4 @@
-//! A store's own directory: what is found there before anything in the store is read.
+//! The store's own directory: what is checked before anything else in the store is read.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,8 @@ use crate::location::StoreLocation;
 use crate::manifest::Manifest;
 use crate::{Result, StoreError};
 
-/// The directory of a store that is there, absolute; it must not be open to others.
+/// Returns the absolute path of an existing store's directory, which others must not be able to
+/// write.
 pub(crate) fn find(directory: &Path) -> Result<PathBuf> {
     match directory.canonicalize() {
         Ok(found) => access::check_directory(&found).map(|()| found),
@@ -25,12 +26,12 @@ pub(crate) fn find(directory: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The file that everyone who has the store open holds a lock on.
+/// Returns the path of the file on which everyone who has the store open holds a lock.
 pub(crate) fn open_path(directory: &Path) -> PathBuf {
     directory.join("open")
 }
 
-/// Says that this process has the store open; nothing where there is no such file.
+/// Takes the shared lock that marks the store as open; returns `None` if there is no such file.
 pub(crate) fn use_store(directory: &Path) -> Result<Option<Flock>> {
     let path = open_path(directory);
     let Some(file) = access::open_if_there(&path, Mode::Read)? else { return Ok(None) };
@@ -40,7 +41,7 @@ pub(crate) fn use_store(directory: &Path) -> Result<Option<Flock>> {
     lock.map(Some).ok_or_else(in_use)
 }
 
-/// The core of the store in `directory`, whose manifest and key these are.
+/// Builds the core of the store in `directory` from its manifest and root key.
 pub(crate) fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Core {
     let sealing = match manifest.protection {
         Lock::Nothing => Sealing::Checksum,
@@ -50,7 +51,7 @@ pub(crate) fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Co
     Core { directory, body, in_use: None, store: manifest.store, root, sealing }
 }
 
-/// The store in `directory`, which is where it was made.
+/// Loads the store in `directory`, and checks that it is where it was made.
 pub(crate) fn at_home(directory: PathBuf, protection: &Protection) -> Result<(Manifest, Core)> {
     let (manifest, root) = Manifest::load(&directory, protection)?;
     let lock = Core::lock_path(&directory);

@@ -1,10 +1,10 @@
-//! Which file a file is: what no tool that copies files can reproduce.
+//! File identities that no copying tool can reproduce.
 
 use std::fs::Metadata;
 
 use serde::{Deserialize, Serialize};
 
-/// What tells a file from every other file of its file system, as far as the operating system says.
+/// Identifies a file within its file system, as far as the operating system provides the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -15,8 +15,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The identity of an open file. Unknown where files have no inode numbers: there, a new file
-    /// may be given the birth time of the one that it replaces.
+    /// Returns the identity of an open file. It is unknown where files have no inode numbers:
+    /// there, a new file may get the birth time of the file it replaces.
     pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         return Identity {
@@ -40,8 +40,8 @@ fn born(metadata: &Metadata) -> Option<u64> {
     u64::try_from(age.as_nanos()).ok()
 }
 
-/// When a file was last changed in any way, in nanoseconds since 1970. Tools can set the time of
-/// the last change of a file's content; this one they cannot.
+/// Returns when a file was last changed in any way (its ctime), in nanoseconds since 1970. Tools
+/// can set the modification time of a file's content, but not this time.
 pub(crate) fn changed(metadata: &Metadata) -> Option<u64> {
     #[cfg(unix)]
     {

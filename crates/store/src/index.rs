@@ -1,16 +1,16 @@
 //! The index: a small embedded database, read and written as a whole under the store's lock.
 //!
-//! There are two files for it, `index-0.redb` and `index-1.redb`, used in turns. A transaction
-//! takes the exclusive lock, reads the database file whose number and digest the [`CommitPointer`]
-//! gives, makes a new one in memory, and then, each step on disk before the next:
+//! It has two files, `index-0.redb` and `index-1.redb`, used in turns. A transaction takes the
+//! exclusive lock, reads the database file with the number and digest that the [`CommitPointer`]
+//! gives, makes a new one in memory, and then, with each step on disk before the next:
 //!
 //! 1. writes it to the other file;
 //! 2. writes a head with the new number and digest, which names its own file, to a new file;
-//! 3. moves that over the old head: now the transaction has happened;
-//! 4. empties the old index, in place, so that an older head fits nothing, whichever links to old
-//!    files there are.
+//! 3. moves that over the old head, which commits the transaction;
+//! 4. empties the old index in place, so that an older head matches nothing, whichever hard links
+//!    to old files exist.
 //!
-//! The index is as long as there are items, some hundred bytes each, so this takes milliseconds.
+//! The index grows with the number of items, some hundred bytes each, so this takes milliseconds.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,28 +35,28 @@ const DEAD: Table = TableDefinition::new("dead");
 const NUMBERS: Table = TableDefinition::new("numbers");
 const META: Table = TableDefinition::new("meta");
 const GENERATION: &[u8] = b"generation";
-/// How much the database keeps in memory of what is in memory already, in bytes.
+/// The size of the database's cache, in bytes; small, because the database is in memory already.
 const CACHE: usize = 1 << 20;
 
-/// No index is longer, in bytes: some millions of items.
+/// The maximum length of an index, in bytes: some millions of items.
 const MAX_INDEX: u64 = 1 << 30;
 
-/// Which index will do.
+/// Which states of the index a caller accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Age {
-    /// The one that was written last, as far as can be told.
+    /// Only the latest one, as far as this can be determined.
     Latest,
-    /// Also one that was put back, of which nothing will be used.
+    /// Also a restored one, whose material will not be used.
     Any,
 }
 
-/// What every part of an open store needs.
+/// The shared state of an open store.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub directory: PathBuf,
-    /// Where everything is but the manifest and the locks.
+    /// The directory of everything but the manifest and the locks.
     pub body: PathBuf,
-    /// Locked, among others, as long as the store is open.
+    /// The lock on `open`, held as long as the store is open.
     pub in_use: Option<Flock>,
     pub store: [u8; 16],
     pub root: RootKey,
@@ -87,58 +87,58 @@ impl<E: Into<redb::Error>> From<E> for IndexError {
 type Attempt<T> = std::result::Result<T, IndexError>;
 
 impl Core {
-    /// The file of the index that transaction `generation` makes.
+    /// Returns the index file that transaction `generation` writes.
     fn database(&self, generation: u64) -> PathBuf {
         self.body.join(format!("index-{}.redb", generation % 2))
     }
 
-    /// Where the files of an item are.
+    /// Returns the directory of an item.
     pub fn item(&self, id: &ItemId) -> PathBuf {
         self.items().join(id.to_string())
     }
 
-    /// Where the files of all items are.
+    /// Returns the directory of all items.
     pub fn items(&self) -> PathBuf {
         self.body.join("items")
     }
 
-    /// Where items are written.
+    /// Returns the directory of items being written.
     pub fn drafts(&self) -> PathBuf {
         self.body.join("drafts")
     }
 
-    /// Where the locks on groups are.
+    /// Returns the directory of the group locks.
     pub fn groups(&self) -> PathBuf {
         self.body.join("groups")
     }
 
-    /// The lock file of the store in `directory`.
+    /// Returns the lock file of the store in `directory`.
     pub fn lock_path(directory: &Path) -> PathBuf {
         directory.join("lock")
     }
 
-    /// Whether files are overwritten before they are removed. Without the key, encrypted ones say
-    /// nothing.
+    /// Returns whether files are overwritten before they are removed. Encrypted files reveal
+    /// nothing without the key.
     pub fn wipes(&self) -> bool {
         self.sealing == Sealing::Checksum
     }
 
-    /// Writes an index without content. Under the exclusive lock.
+    /// Writes an empty index. The caller holds the exclusive lock.
     pub fn create(&self) -> Result<()> {
-        // Both are there from the beginning, so that a transaction makes no new directory entry but
-        // the head.
+        // Both files exist from the beginning, so that the head is the only new directory entry of
+        // a transaction.
         files::overwrite(&self.database(0), &[])?;
         self.publish(1, &self.edited(Vec::new(), &[], 1)?)
     }
 
-    /// Writes the index that `other` has, which another body of the same store is.
+    /// Writes a copy of the index of `other`, which is another body of the same store.
     pub fn adopt(&self, other: &Locked<'_>) -> Result<()> {
         let generation = other.content.generation;
         files::overwrite(&self.database(generation.wrapping_add(1)), &[])?;
         self.publish(generation, &other.bytes)
     }
 
-    /// Makes these bytes the index.
+    /// Makes `bytes` the current index.
     fn publish(&self, generation: u64, bytes: &[u8]) -> Result<()> {
         if bytes.len() as u64 > MAX_INDEX {
             return Err(StoreError::Invalid(format!(
@@ -156,8 +156,8 @@ impl Core {
         Ok(())
     }
 
-    /// Empties the file of the transaction before this one. Nothing depends on it: the head says
-    /// which is right.
+    /// Empties the file of the previous transaction. Correctness does not depend on this: the head
+    /// says which file is current.
     fn empty_other(&self, generation: u64) {
         let path = self.database(generation.wrapping_add(1));
         if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.len() > 0)
@@ -170,8 +170,7 @@ impl Core {
     /// Waits for the exclusive lock.
     pub fn lock(&self) -> Result<Flock> {
         let path = Self::lock_path(&self.directory);
-        // Only a file that is open for writing can be locked exclusively on some network file
-        // systems.
+        // Some network file systems lock a file exclusively only if it is open for writing.
         Flock::exclusive(access::open(&path, Mode::Write)?, &path)
     }
 
@@ -180,7 +179,7 @@ impl Core {
         self.enter(self.lock()?, Age::Latest).map_err(|(error, _)| error)
     }
 
-    /// Reads the index under the exclusive lock. Gives the lock back if that fails.
+    /// Reads the index under the exclusive lock. Returns the lock if that fails.
     pub fn enter(
         &self,
         lock: Flock,
@@ -188,7 +187,7 @@ impl Core {
     ) -> std::result::Result<Locked<'_>, (StoreError, Flock)> {
         match self.read(age) {
             Ok((content, bytes)) => {
-                // Where a crash came between.
+                // A crash may have come before this step.
                 self.empty_other(content.generation);
                 Ok(Locked { core: self, content, bytes, _lock: lock })
             }
@@ -196,8 +195,7 @@ impl Core {
         }
     }
 
-    /// Reads the index under the lock of those who only read. With `writable`, says so if the store
-    /// could not be written.
+    /// Reads the index under the shared lock. With `writable`, fails if the store is not writable.
     pub fn shared(&self, writable: bool) -> Result<(Content, Flock)> {
         let path = Self::lock_path(&self.directory);
         let mode = if writable { Mode::Write } else { Mode::Read };
@@ -205,7 +203,7 @@ impl Core {
         Ok((self.read(Age::Latest)?.0, lock))
     }
 
-    /// Reads the index, which may be another one when this returns.
+    /// Reads the index. It may be out of date when this returns.
     pub fn content(&self, writable: bool) -> Result<Content> {
         Ok(self.shared(writable)?.0)
     }
@@ -248,7 +246,8 @@ impl Core {
         self.root.tag("index", bytes)
     }
 
-    /// The database file that edits make of `bytes`; a new one if there are none.
+    /// Applies edits to the database file `bytes`, or to a new one if `bytes` is empty; returns the
+    /// result.
     fn edited(&self, bytes: Vec<u8>, edits: &[Edit], generation: u64) -> Result<Vec<u8>> {
         let image = Image::new(bytes);
         let result = image.clone();
@@ -282,17 +281,17 @@ impl Core {
                 meta.insert(GENERATION, generation.to_le_bytes().as_slice())?;
             }
             transaction.commit()?;
-            // Closing makes the file short, and complete.
+            // Closing truncates and completes the file.
             drop(database);
             Ok(())
         })?;
         Ok(result.take())
     }
 
-    /// Runs something on the database.
+    /// Runs a closure on the database.
     ///
-    /// It only ever sees bytes of the right digest, but without protection anybody can make these,
-    /// and it panics on some that it would not have written.
+    /// The database only sees bytes with the right digest. But without protection anybody can
+    /// compute that digest, and the database panics on some bytes that it would not have written.
     fn guarded<T>(&self, generation: u64, run: impl FnOnce() -> Attempt<T>) -> Result<T> {
         let wrong = |what: String| StoreError::damaged(&self.database(generation), what);
         match catch_unwind(AssertUnwindSafe(run)) {
@@ -343,7 +342,7 @@ fn number(bytes: &[u8]) -> Attempt<u64> {
     Ok(u64::from_le_bytes(bytes))
 }
 
-/// How the table of sequence numbers names a series.
+/// Returns the key of a series in the table of sequence numbers.
 fn series_key((group, kind): (GroupId, ItemKind)) -> [u8; 33] {
     let mut key = [0; 33];
     key[..32].copy_from_slice(&group);
@@ -364,7 +363,7 @@ fn series(key: &[u8]) -> Option<(GroupId, ItemKind)> {
 }
 
 impl Locked<'_> {
-    /// Edits that void what is available and chosen.
+    /// Returns edits that void the chosen items among the available ones.
     pub fn voiding(&self, chosen: impl Fn(&Record) -> bool, reason: &str) -> Vec<Edit> {
         let available = self.content.items.iter().filter(|(_, r)| r.state == ItemState::Available);
         available
@@ -376,7 +375,8 @@ impl Locked<'_> {
             .collect()
     }
 
-    /// Carries out edits: on disk when this returns. If it fails, they may be on disk or not.
+    /// Commits edits: they are on disk when this returns. After an error they may or may not be on
+    /// disk.
     pub fn commit(&mut self, edits: &[Edit]) -> Result<()> {
         if edits.is_empty() {
             return Ok(());
@@ -384,7 +384,7 @@ impl Locked<'_> {
         self.renew(edits)
     }
 
-    /// Carries out edits, also none: the head is a new one in any case.
+    /// Commits edits, possibly none. The head is new in any case.
     pub fn renew(&mut self, edits: &[Edit]) -> Result<()> {
         let core = self.core;
         let path = || core.database(self.content.generation);

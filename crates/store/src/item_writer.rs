@@ -1,11 +1,10 @@
-//! An item being written: invisible until it is finished.
+//! Items being written: invisible until they are finished.
 //!
-//! An item being written is in a directory of its own, `drafts/RANDOM`, with a file that its
-//! process keeps locked (what is not locked there was left by a process that died), and one that
-//! says what it will be. [`ItemWriter::finish`]
-//! flushes all files, moves the directory to `items/ID` under the store's lock and then enters the
-//! item into the index. A crash before that leaves files that no item refers to; collecting removes
-//! them.
+//! A draft has its own directory, `drafts/RANDOM`, with a file that its process keeps locked (an
+//! unlocked one belonged to a process that died), and a file that describes the future item.
+//! [`ItemWriter::finish`] flushes all files, moves the directory to `items/ID` under the store's
+//! lock and then enters the item into the index. A crash before that leaves files that no item
+//! refers to; garbage collection removes them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -24,8 +23,8 @@ use crate::meta::{FRAMES, MAX_COUNTERS, MAX_SECTIONS};
 use crate::record::{Edit, ItemState, Record, SectionFile};
 use crate::{ItemId, ItemMeta, Result, Section, StoreError, access, fault, files};
 
-/// An item being written. Dropping it removes what was written, overwritten first in a store
-/// without a key: it may hold the Δ of a group of which other items are in use.
+/// An item being written. Dropping it removes its files. A store without a key overwrites them
+/// first, because they may hold the Δ of a group whose other items are in use.
 pub struct ItemWriter {
     core: Arc<Core>,
     id: ItemId,
@@ -33,14 +32,14 @@ pub struct ItemWriter {
     holds: Vec<Section>,
     sections: Vec<SectionWriter>,
     directory: PathBuf,
-    /// Locked as long as this process works on the item.
+    /// Held as long as this process works on the item.
     lock: Option<Flock>,
-    /// Its files are an item's now.
+    /// Whether the files have become those of an item.
     moved: bool,
 }
 
-/// An item that is written and on disk, and that nobody sees before it is
-/// [published](ClosedItem::publish). Dropping it removes it.
+/// A complete item on disk, invisible until it is [published](ClosedItem::publish). Dropping it
+/// removes it.
 #[derive(Debug)]
 pub struct ClosedItem {
     writer: ItemWriter,
@@ -64,7 +63,7 @@ impl ItemWriter {
         check_sections(sections, frame)?;
         let id = meta.id();
         let directory = core.drafts().join(hex::encode(random::<16>()?));
-        // Under the store's lock, so that nobody collects it before it is locked itself.
+        // The store's lock prevents garbage collection before the draft is locked itself.
         let locked = core.exclusive()?;
         refuse_known(&locked, &meta)?;
         fault::write("begin.directory").map_err(|e| StoreError::io("create", &directory, &e))?;
@@ -93,26 +92,26 @@ impl ItemWriter {
         Ok(item_writer)
     }
 
-    /// The name the item will have.
+    /// Returns the name of the future item.
     pub fn id(&self) -> ItemId {
         self.id
     }
 
-    /// The writer of a section, counted from 0.
+    /// Returns the writer of a section, counted from 0.
     ///
     /// # Panics
-    /// There is no such section: as many were asked for when the item was begun.
+    /// There is no such section among those passed to [`Store::begin`](crate::Store::begin).
     pub fn section(&mut self, index: usize) -> &mut SectionWriter {
         &mut self.sections[index]
     }
 
-    /// The writers of all sections, for writing to them side by side.
+    /// Returns the writers of all sections, for writing to them side by side.
     pub fn sections(&mut self) -> &mut [SectionWriter] {
         &mut self.sections
     }
 
-    /// Finishes the item, which then holds `counts` records of each sort (`[1]` if it is a prepared
-    /// one): when this returns it is on disk and can be taken from.
+    /// Finishes the item with `counts` records of each sort (`[1]` for a prepared one). When this
+    /// returns, the item is on disk and can be taken from.
     ///
     /// # Errors
     /// As [`close`](ItemWriter::close) and [`ClosedItem::publish`]. The item is then lost.
@@ -120,12 +119,12 @@ impl ItemWriter {
         self.close(counts)?.publish()
     }
 
-    /// Ends the writing of the item, which then holds `counts` records of each sort (`[1]` if it is
-    /// a prepared one): when this returns all of it is on disk, where nobody can take from it yet.
+    /// Closes the item with `counts` records of each sort (`[1]` for a prepared one). When this
+    /// returns, all of it is on disk, but nobody can take from it yet.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] if sections are not as long as the counts say; what the disk
-    /// refuses, now or earlier when the sections were written. The item is then lost.
+    /// [`StoreError::Invalid`] if the sections' lengths do not match the counts; an I/O error, now
+    /// or while the sections were written. The item is then lost.
     pub fn close(mut self, counts: Vec<u64>) -> Result<ClosedItem> {
         self.meta.counts = counts;
         let next = vec![0; self.meta.counts.len()];
@@ -154,7 +153,7 @@ impl ItemWriter {
         let mut locked = core.exclusive()?;
         refuse_known(&locked, &record.meta)?;
         let target = core.item(&self.id);
-        // No record refers to what is there: a crash between moving and committing left it.
+        // No record refers to these files: a crash between moving and committing left them.
         if files::discard(&target, core.wipes())? == files::Discarded::Busy {
             return Err(StoreError::Exists { item: self.id });
         }
@@ -176,16 +175,16 @@ impl ItemWriter {
 }
 
 impl ClosedItem {
-    /// The name the item will have.
+    /// Returns the name of the future item.
     pub fn id(&self) -> ItemId {
         self.writer.id
     }
 
-    /// Enters the item into the store: when this returns it can be taken from.
+    /// Enters the item into the store. When this returns, the item can be taken from.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that came about in the meantime;
-    /// what the disk refuses. The item is then lost.
+    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that has happened in the
+    /// meantime; an I/O error. The item is then lost.
     pub fn publish(self) -> Result<ItemId> {
         let ClosedItem { mut writer, record } = self;
         writer.publish(record)?;
@@ -198,7 +197,7 @@ impl Drop for ItemWriter {
         self.sections.clear();
         self.lock = None;
         if !self.moved {
-            // What cannot be removed now is collected later.
+            // Garbage collection removes what cannot be removed now.
             let _ = files::discard(&self.directory, self.core.wipes());
         }
     }
@@ -223,7 +222,7 @@ fn check_sections(sections: &[Section], frame: u32) -> Result<()> {
     Ok(())
 }
 
-/// Refuses items of a revoked group, and names that are or were used.
+/// Rejects items of a revoked group, and names that are in use or were used.
 fn refuse_known(locked: &Locked<'_>, meta: &ItemMeta) -> Result<()> {
     if let Some(reason) = locked.content.revoked.get(&meta.group) {
         let (group, reason) = (hex::encode(meta.group), reason.clone());
@@ -236,7 +235,7 @@ fn refuse_known(locked: &Locked<'_>, meta: &ItemMeta) -> Result<()> {
     Ok(())
 }
 
-/// Writes one section of an item, frame by frame. What [`Write`] reports carries a [`StoreError`].
+/// Writes one section of an item, frame by frame. Errors of [`Write`] carry a [`StoreError`].
 pub struct SectionWriter {
     item: ItemId,
     section: usize,
@@ -244,13 +243,14 @@ pub struct SectionWriter {
     file: File,
     keys: FileKeys,
     frame: u32,
-    /// What was given to be written so far.
+    /// The number of bytes written so far.
     bytes: u64,
-    /// How many frames are in the file.
+    /// The number of frames in the file.
     frames: u64,
-    /// The frame being filled, wiped when dropped, with room for its tag so that it never moves.
+    /// The frame being filled, wiped when dropped. Its capacity includes the tag, so it never
+    /// reallocates.
     buffer: Zeroizing<Vec<u8>>,
-    /// What went wrong earlier: the file is of no use.
+    /// An earlier error, which makes the file useless.
     failed: Option<StoreError>,
 }
 
@@ -262,7 +262,7 @@ impl std::fmt::Debug for SectionWriter {
 }
 
 impl SectionWriter {
-    /// A file for a section of the item, in this directory.
+    /// Creates the file for a section of the item in `directory`.
     pub(crate) fn create(
         core: &Core,
         item: ItemId,
@@ -298,7 +298,7 @@ impl SectionWriter {
         })
     }
 
-    /// How many bytes were written so far.
+    /// Returns the number of bytes written so far.
     pub fn written(&self) -> u64 {
         self.bytes
     }
@@ -306,13 +306,13 @@ impl SectionWriter {
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// What the disk refuses. The item is then lost.
+    /// An I/O error. The item is then lost.
     pub fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
         while !bytes.is_empty() {
-            // Only now that more comes is it known that the frame is not the last one.
+            // Since more bytes follow, this frame is not the last one.
             if self.buffer.len() == self.frame as usize {
                 self.write_frame(false)?;
             }
@@ -361,13 +361,13 @@ impl Write for SectionWriter {
         Ok(bytes.len())
     }
 
-    /// Does nothing: a frame is written when it is full or the last one.
+    /// Does nothing: only full frames and the last frame are written.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// The file of a section of the item in `directory`.
+/// Returns the file of a section of the item in `directory`.
 pub(crate) fn section_path(directory: &Path, section: usize) -> PathBuf {
     directory.join(format!("{section}.bin"))
 }

@@ -13,36 +13,36 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::access::Mode;
 use crate::{Cause, Result, StoreError, access, serde_hex};
 
-/// No key file is longer, in bytes.
+/// The maximum length of a key file, in bytes.
 const MAX_KEY_FILE: u64 = 64 << 10;
-/// No key file is shorter, in bytes.
+/// The minimum length of a key file, in bytes.
 const MIN_KEY_FILE: u64 = 32;
 
-/// No passphrase is longer, in bytes.
+/// The maximum length of a passphrase, in bytes.
 const MAX_PASSPHRASE: usize = 4096;
 
-/// How the files of a store are protected from anyone who can read the disk.
+/// How a store's files are protected against anyone who can read the disk.
 #[derive(Clone)]
 pub enum Protection {
-    /// Not at all: files have checksums, and modes that keep other users out.
+    /// No encryption: files have checksums, and modes that keep other users out.
     None,
     /// Encrypted under a passphrase, stretched with Argon2id (64 MiB, three passes).
     Passphrase(Zeroizing<String>),
-    /// Encrypted under the content of a file; [`create_key_file`] makes one.
+    /// Encrypted under the content of a file, such as [`create_key_file`] makes.
     KeyFile(PathBuf),
 }
 
 impl Protection {
-    /// Encrypted under this passphrase.
+    /// Returns encryption under this passphrase.
     pub fn passphrase(text: impl Into<String>) -> Self {
         Protection::Passphrase(Zeroizing::new(text.into()))
     }
 
-    /// Encrypted under the first line of a file.
+    /// Reads the passphrase from the first line of a file.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] if it is no regular file, belongs to another user, others can read
-    /// it, or its first line is empty, longer than 4 KiB or not UTF-8.
+    /// [`StoreError::Invalid`] if the file is not a regular file, belongs to another user, or can
+    /// be read by others, or if its first line is empty, longer than 4 KiB or not UTF-8.
     pub fn passphrase_file(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let wrong = |what: &str| {
@@ -77,7 +77,7 @@ impl fmt::Debug for Protection {
 
 /// Writes a new random key to a file that only its owner may read.
 ///
-/// Keep it apart from the store: anyone with both can read the store.
+/// Keep the file apart from the store: anyone with both can read the store.
 ///
 /// Timing: the key | digits are computed, no table is indexed by the key
 ///
@@ -95,8 +95,8 @@ pub fn create_key_file(path: impl AsRef<Path>) -> Result<()> {
         .map_err(|e| StoreError::io("write", path, &e))
 }
 
-/// The bytes up to the first line feed, or a few more than a passphrase may have. Read into one
-/// buffer that is wiped: a buffered reader would leave a copy behind.
+/// Reads the bytes up to the first line feed, or slightly more than a passphrase may have. Uses a
+/// single buffer that is wiped: a buffered reader would leave a copy.
 fn read_line(mut file: File) -> std::io::Result<Zeroizing<Vec<u8>>> {
     let mut line = Zeroizing::new(vec![0; MAX_PASSPHRASE + 2]);
     let mut length = 0;
@@ -114,21 +114,21 @@ fn read_line(mut file: File) -> std::io::Result<Zeroizing<Vec<u8>>> {
     }
 }
 
-/// The hexadecimal digit of a number below 16, computed: a table would be indexed by the key.
+/// Returns the hexadecimal digit of a number below 16. It is computed, because the key would index
+/// a table.
 fn digit(nibble: u8) -> char {
     let letter = 9u8.wrapping_sub(nibble) >> 7;
     char::from(b'0' + nibble + letter * (b'a' - b'0' - 10))
 }
 
-/// Equality in time that does not depend on the tags, as one of them may be what a forger looks
-/// for.
+/// Compares tags in constant time, because a forger may be trying to guess one of them.
 ///
 /// Timing: both tags | `blake3::Hash` compares all bytes
 pub(crate) fn same_tag(a: &[u8; 32], b: &[u8; 32]) -> bool {
     blake3::Hash::from_bytes(*a) == blake3::Hash::from_bytes(*b)
 }
 
-/// Random bytes of the operating system.
+/// Returns random bytes from the operating system.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|e| StoreError::Io {
@@ -139,25 +139,25 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// How a store says that it is protected.
+/// A store's protection, as its manifest states it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "by", deny_unknown_fields)]
 pub enum Lock {
-    /// Not at all.
+    /// No protection.
     Nothing,
-    /// With a passphrase, stretched with Argon2id.
+    /// A passphrase, stretched with Argon2id.
     Passphrase {
         /// Fresh for every store.
         #[serde(with = "serde_hex")]
         salt: [u8; 32],
-        /// KiB of memory.
+        /// The memory, in KiB.
         memory: u32,
-        /// Passes over it.
+        /// The number of passes over the memory.
         passes: u32,
-        /// Lanes of it.
+        /// The number of lanes.
         lanes: u32,
     },
-    /// With the content of a file.
+    /// The content of a file.
     KeyFile {
         /// Fresh for every store.
         #[serde(with = "serde_hex")]
@@ -166,12 +166,12 @@ pub enum Lock {
 }
 
 impl Lock {
-    /// A lock for a new store.
+    /// Creates a lock for a new store.
     pub(crate) fn new(protection: &Protection) -> Result<Self> {
         Ok(match protection {
             Protection::None => Lock::Nothing,
-            // RFC 9106, second recommended option, with one lane: our implementation has one
-            // thread.
+            // RFC 9106, second recommended option, but with one lane, because our implementation
+            // has one thread.
             Protection::Passphrase(_) => {
                 Lock::Passphrase { salt: random()?, memory: 64 << 10, passes: 3, lanes: 1 }
             }
@@ -179,7 +179,7 @@ impl Lock {
         })
     }
 
-    /// Whether what a file says can be asked of this machine.
+    /// Checks that the parameters, which come from a file, do not ask for an absurd effort.
     pub(crate) fn check(&self) -> std::result::Result<(), String> {
         match *self {
             Lock::Passphrase { memory, passes, lanes, .. }
@@ -191,7 +191,7 @@ impl Lock {
         }
     }
 
-    /// The root key that `protection` gives for the store `store` in the directory `path`.
+    /// Derives the root key of the store `store` in the directory `path` from `protection`.
     ///
     /// Timing: passphrase | **depends**: Argon2id's addresses. An observer of the caches who has
     /// the salt can test guesses
@@ -241,7 +241,7 @@ fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
         StoreError::Invalid(format!("cannot use the key file {}: {what}", path.display()))
     };
     let file = access::open_secret(path).map_err(|what| wrong(&what))?;
-    // Room for the longest file and the salt at once: growing would leave unwiped copies behind.
+    // The capacity covers the longest file and the salt: growing would leave unwiped copies.
     let mut content = Zeroizing::new(Vec::with_capacity(MAX_KEY_FILE as usize + 64));
     file.take(MAX_KEY_FILE + 1).read_to_end(&mut content).map_err(|e| failed(&e))?;
     match content.len() as u64 {
@@ -251,12 +251,12 @@ fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
     }
 }
 
-/// What all keys of a store are derived from. Wiped when dropped; public for a store without
-/// protection.
+/// The root of all keys of a store. It is wiped when dropped. In a store without protection it is
+/// public.
 pub struct RootKey(Secret<[u8; 32]>);
 
 impl RootKey {
-    /// The root key made of a secret, for one store.
+    /// Derives one store's root key from a secret.
     pub fn derive(secret: &[u8], store: &[u8; 16]) -> Self {
         RootKey(subkey("symbolon store root v1", store, secret))
     }
@@ -265,7 +265,7 @@ impl RootKey {
         &self.0
     }
 
-    /// A tag over `bytes`, for one purpose.
+    /// Returns a tag over `bytes` for one purpose.
     pub(crate) fn tag(&self, purpose: &'static str, bytes: &[u8]) -> [u8; 32] {
         let _stack = stack::ShallowGuard;
         let mut hasher = self.hasher(purpose);
@@ -274,7 +274,7 @@ impl RootKey {
         tag
     }
 
-    /// Makes a tag over what is fed to it, for one purpose.
+    /// Returns a hasher that computes a tag for one purpose.
     pub(crate) fn hasher(&self, purpose: &'static str) -> blake3::Hasher {
         blake3::Hasher::new_keyed(&subkey("symbolon store tag v1", purpose.as_bytes(), &*self.0))
     }

@@ -1,10 +1,10 @@
-//! The on-disk store of preprocessing material of one party: material is used once, whatever
-//! happens.
+//! The on-disk store of one party's preprocessing material. It ensures that material is used at
+//! most once, whatever happens.
 //!
-//! The store knows nothing of protocols. An **item** is some sections of bytes with a [`ItemMeta`]:
-//! either a *pool*, from which ranges of records are taken front to back, or a *prepared* one,
-//! which is taken as a whole. A **group** is all that was made under one session's global keys; a
-//! failed check [revokes](Store::revoke_group) all of it.
+//! The store knows nothing of protocols. An **item** consists of sections of bytes and an
+//! [`ItemMeta`]. It is either a *pool*, from which ranges of records are taken front to back, or a
+//! *prepared* item, which is taken as a whole. A **group** is all material made under one session's
+//! global keys; a failed check [revokes](Store::revoke_group) all of it.
 //!
 //! ```
 //! use symbolon_store::*;
@@ -27,8 +27,9 @@
 //!     counts: Vec::new(),
 //!     components: Vec::new(),
 //! };
-//! let mut item_writer = store.begin(meta, &[Section::Records { counter: 0, bits: 128 }],
-//! DEFAULT_FRAME)?; item_writer.section(0).put(&[0; 100 * 16])?;
+//! let sections = [Section::Records { counter: 0, bits: 128 }];
+//! let mut item_writer = store.begin(meta, &sections, DEFAULT_FRAME)?;
+//! item_writer.section(0).put(&[0; 100 * 16])?;
 //! item_writer.finish(vec![100])?;
 //!
 //! let item = &store.available_items(&Filter { rho: Some(40), ..Filter::default() })?[0];
@@ -45,72 +46,70 @@
 //! ```text
 //! store.toml            format, name, protection, place; written last when a store is made
 //! lock                  locked during each transaction; its inode is part of the store's place
-//! open                  locked, among others, by everyone who has the store open
+//! open                  locked by everyone who has the store open
 //! index-0.redb          the index: records, used names, revoked groups (an embedded database);
-//! index-1.redb          two files in turns
-//! head                  the digest of the right one, and which file it is itself: replacing it is
-//!                       what makes a transaction happen
+//! index-1.redb          its two files, used in turns
+//! head                  the digest of the current file, and the identity of the head's own file:
+//!                       replacing it commits a transaction
 //! items/ID/0.bin …      the sections of an item
 //! drafts/RANDOM/        items being written
 //! groups/ID.lock        locks on groups
 //! ```
-//! A store that was [encrypted](Store::encrypt) later has all but the first three in `body-N`,
-//! whose number is in `store.toml`.
+//! A store that was [encrypted](Store::encrypt) later has everything but the first three in
+//! `body-N`; `store.toml` gives the number.
 //!
 //! # Why nothing is used twice
-//! Material leaves the store only as a [`ConsumedItem`], and that exists only after these steps:
+//! Material leaves the store only as a [`ConsumedItem`], which exists only after these steps:
 //!
-//! 1. *The exclusive lock.* A transaction holds the lock on `lock` from reading the index to the
-//!    end of writing it, so of two processes, or threads, that want the same records one sees what
-//!    the other has marked. The operating system releases the lock of a process that dies.
-//! 2. *An index that can be believed.* The index must have the digest that the head gives. One that
-//!    is damaged, exchanged for another store's, older or newer is refused, and with it everything
-//!    in the store. The head must be the very file that it names, so that an older head with its
-//!    index is refused, too.
+//! 1. *The exclusive lock.* A transaction holds the lock on `lock` from reading the index until the
+//!    new index is written. So when two processes or threads want the same records, the second sees
+//!    what the first has marked. The operating system releases the lock of a process that dies.
+//! 2. *An authenticated index.* The index must have the digest that the head gives. A damaged,
+//!    older or newer index, or one from another store, is rejected, and with it everything in the
+//!    store. The head must be the very file that it names, so an older head with its index is
+//!    rejected, too.
 //! 3. *The mark on disk.* The new index, in which the records are marked, is written to the other
-//!    file and flushed; then a new head with its digest, and with its own inode number and birth
-//!    time, is written to a new file, flushed, moved over the old one, and the directory flushed. A
-//!    crash before the move leaves everything as it was, and
-//!    nothing was handed out. From the move on, only the new index counts: no crash and no recovery
-//!    brings back the old one.
-//! 4. Only now does `take_*` return, and the caller can send something. A crash before that wastes
-//!    what was marked.
+//!    file and flushed. Then a new head with its digest, its own inode number and birth time is
+//!    written to a new file, flushed and moved over the old one, and the directory is flushed. A
+//!    crash before the move leaves everything unchanged, and nothing was handed out. After the move
+//!    only the new index is valid: no crash and no recovery brings back the old one.
+//! 4. Only then does `take_*` return, and the caller can send something. A crash before that wastes
+//!    the marked material.
 //!
-//! An item becomes visible by a transaction of the same form, after its files and directories were
-//! flushed. Names of items (of group, kind, sequence number) are never given twice, and nothing can
-//! be added to a revoked group. Frames are bound to their place in one file of one item of one
-//! store, so files that are exchanged among items or stores are damage.
+//! A transaction of the same form makes an item visible, after its files and directories were
+//! flushed. An item's name (derived from group, kind and sequence number) is never given twice, and
+//! nothing can be added to a revoked group. Frames are bound to their position in one file of one
+//! item of one store, so files exchanged among items or stores are reported as damage.
 //!
-//! A *copy* of a store is the same material twice. Stores are bound to machine and file
-//! ([`StoreError::Moved`]), and to their latest state where it was written
-//! ([`StoreError::RolledBack`]); [`Store::reset_ownership`] makes a copy, or a store that was put
-//! back, usable by voiding everything in it. For the same reason items cannot be exported
-//! ([`Store::describe`]).
+//! A *copy* of a store would use the same material twice. So stores are bound to machine and file
+//! ([`StoreError::Moved`]), and to their latest state at that place ([`StoreError::RolledBack`]).
+//! [`Store::reset_ownership`] makes a copied or restored store usable by voiding everything in it.
+//! For the same reason items cannot be exported ([`Store::describe`]).
 //!
-//! A store that belongs to another user, or that others can write to, is refused
-//! ([`StoreError::Unsafe`]), and so is anything but a plain file or directory in it.
+//! A store that belongs to another user, or that others can write to, is rejected
+//! ([`StoreError::Unsafe`]), and so is anything but a regular file or directory in it.
 //!
-//! # Encrypting what is there
-//! [`Store::encrypt`] makes another body with everything in it, under the new keys, and then
-//! replaces `store.toml`, which says how the store is protected and which body counts. Until then
-//! the old body counts, afterwards the new one, and never both: nobody has the store open
-//! meanwhile, since everyone who does holds a lock on `open`, so nobody uses the old body later.
-//! The process that opens the store next removes a body that does not count.
+//! # Encrypting an existing store
+//! [`Store::encrypt`] makes another body with everything in it under the new keys, and then
+//! replaces `store.toml`, which says how the store is protected and which body is current. Until
+//! then the old body is current, afterwards the new one, and never both. Everyone who has the store
+//! open holds a lock on `open`, so nobody has it open meanwhile, and nobody uses the old body
+//! later. The next process that opens the store removes a body that is not current.
 //!
 //! # What no store can do
-//! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot
-//!   that was restored, a clone of a virtual machine): everything it could look at went back, too.
-//!   Reset its ownership after that. The peers' stores still refuse records that *they* have handed
+//! - Notice that the **whole file system** or machine was rolled back to an earlier state (a
+//!   restored snapshot, a clone of a virtual machine): everything it could look at went back, too.
+//!   Reset its ownership after that. The peers' stores still reject records that *they* have handed
 //!   out before.
-//! - Notice, on systems other than Unix, that head and index were put back in place.
-//! - Protect an unprotected store from its owner. Without passphrase or key file, tags find damage
-//!   and mistakes; anyone who can write to the store can forge them. With either, forging takes the
-//!   key, except that a superuser can put old files back: by setting the clock, or by writing to
-//!   the disk under the file system.
-//! - Be sure that removed files are gone. Files of unprotected stores are overwritten first, but
-//!   disks and file systems that write elsewhere keep old bytes; those of protected stores are only
-//!   removed, and anyone who gets hold of the key *and* the raw disk reads them.
-//! - Work where locks or flushes do not: some network file systems pretend.
+//! - Notice, on systems other than Unix, that head and index were restored in place.
+//! - Protect an unprotected store from its owner. Without passphrase or key file, tags detect
+//!   damage and mistakes, but anyone who can write to the store can forge them. With either,
+//!   forging takes the key, except that a superuser can restore old files by setting the clock, or
+//!   by writing to the disk below the file system.
+//! - Guarantee that removed files are gone. Files of unprotected stores are overwritten first, but
+//!   disks and file systems that write elsewhere keep old bytes. Files of protected stores are only
+//!   removed, and anyone who gets the key *and* the raw disk can read them.
+//! - Work where locks or flushes do not: some network file systems only pretend to lock or flush.
 
 mod about;
 mod access;
@@ -157,7 +156,7 @@ pub use scratch::{Scratch, ScratchReader, Secrecy};
 pub use store::{AvailableItem, Entry, Store};
 pub use symbolon_errors::PartyId;
 
-/// The decoders of a store's files, for fuzzing. No part of the interface.
+/// The decoders of a store's files, for fuzzing. Not part of the public interface.
 #[doc(hidden)]
 pub mod fuzzing {
     pub use crate::about::About;
@@ -168,7 +167,7 @@ pub mod fuzzing {
     pub use crate::record::Record;
 }
 
-/// Seconds since 1970; 0 before.
+/// Returns the time in seconds since 1970; 0 for a clock before 1970.
 fn now() -> u64 {
     let age = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     age.map(|age| age.as_secs()).unwrap_or(0)

@@ -1,23 +1,23 @@
-//! Where a store is, so that a copy of it at another place is noticed.
+//! The location of a store, which exposes copies at another place.
 //!
-//! A copied store is the one way to use material twice that no care on one disk prevents. A store
-//! therefore remembers three things about its place, and is refused where one of them differs:
+//! Copying a store is the one way to use material twice that no care on one disk prevents. So a
+//! store records three facts about its location, and is rejected if one of them differs:
 //!
-//! - the **machine**: a hash of `/etc/machine-id`, as systemd asks applications to use it;
-//! - the **inode** of the file `lock` inside the store: `cp`, `rsync`, `tar`, a backup make a new
-//!   file, even on the same machine, while renaming or moving the directory within its file system
-//!   keeps it;
-//! - when that file was **born**, in nanoseconds, where the file system says: no tool can set it,
-//!   and inode numbers alone can repeat when files are unpacked onto a fresh disk.
+//! - the **machine**: a hash of `/etc/machine-id`, in the way systemd asks applications to use it;
+//! - the **inode** of the file `lock` inside the store: `cp`, `rsync`, `tar` and backups create a
+//!   new file, even on the same machine, while renaming or moving the directory within its file
+//!   system keeps it;
+//! - the **birth time** of that file, in nanoseconds, where the file system reports it: no tool can
+//!   set it, and inode numbers alone can repeat when files are unpacked onto a fresh disk.
 //!
-//! A file system that numbers its files anew whenever it is mounted (some over a network) is no
-//! place for a store. Device numbers, mount points and host names are left out: they change without
-//! anything being copied. What is not known on either side is not compared. A clone of a whole
-//! virtual machine or disk keeps all three and cannot be told from the original by anything that is
-//! on the disk.
+//! A file system that renumbers its files at every mount (some network file systems do) cannot hold
+//! a store. Device numbers, mount points and host names are not compared, because they change
+//! without any copying. A fact that is unknown on either side is not compared. A clone of a whole
+//! virtual machine or disk keeps all three facts, and nothing on the disk tells it from the
+//! original.
 //!
-//! An earlier state that is written *over* the store keeps all three as well. That is noticed by
-//! the head, see [`crate::commit_pointer`].
+//! An earlier state that is written *over* the store keeps all three as well. The head detects
+//! that; see [`crate::commit_pointer`].
 
 use std::path::Path;
 
@@ -26,23 +26,23 @@ use serde::{Deserialize, Serialize};
 use crate::access::Mode;
 use crate::{Result, StoreError, access, serde_hex};
 
-/// Where a store is, as far as it can be known.
+/// The location of a store, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreLocation {
-    /// A hash of the machine's identity and the store's.
+    /// A hash of the machine's identity and the store's name.
     #[serde(with = "serde_hex::option", skip_serializing_if = "Option::is_none")]
     pub machine: Option<[u8; 32]>,
-    /// The inode number of the lock file, in decimal: TOML has no unsigned numbers of 64 bits.
+    /// The inode number of the lock file, in decimal, because TOML has no unsigned 64-bit integers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inode: Option<String>,
-    /// When the lock file was born, in nanoseconds since 1970, in decimal.
+    /// The birth time of the lock file, in nanoseconds since 1970, in decimal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub born: Option<String>,
 }
 
 impl StoreLocation {
-    /// Where the store `store` with this lock file is now.
+    /// Returns the present location of the store `store` with this lock file.
     pub(crate) fn current(store: &[u8; 16], lock: &Path) -> Result<Self> {
         let metadata = access::open(lock, Mode::Read)?
             .metadata()
@@ -63,7 +63,7 @@ impl StoreLocation {
         })
     }
 
-    /// What tells this place from another; none if nothing does.
+    /// Returns the first difference between two locations; `None` if they match.
     pub(crate) fn differs(&self, other: &StoreLocation) -> Option<&'static str> {
         fn differ<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
             matches!((a, b), (Some(a), Some(b)) if a != b)
@@ -81,7 +81,7 @@ impl StoreLocation {
 fn machine_id() -> Option<String> {
     let text = std::fs::read_to_string("/etc/machine-id").ok()?;
     let id = text.trim();
-    // Images that are cloned on purpose ship an empty one, or "uninitialized".
+    // Images made for cloning ship an empty machine ID, or "uninitialized".
     (id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit())).then(|| id.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! Looking after a store: checking what is there, collecting what is not needed, locks on groups.
+//! Maintenance of a store: verification, garbage collection, and locks on groups.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::files::{self, Discarded, Flock, directories};
 use crate::record::{Edit, ItemState};
 use crate::{GroupId, ItemId, Result, Store, StoreError};
 
-/// How far [`Store::verify`] has come.
+/// The progress of [`Store::verify`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The item being read.
@@ -23,19 +23,19 @@ pub struct Progress {
 /// What [`Store::gc`] removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Used and void items, no longer listed.
+    /// Used and void items, which are no longer listed.
     pub items: Vec<ItemId>,
-    /// Half-written items whose processes died.
+    /// Unfinished items whose processes died.
     pub drafts: usize,
-    /// Other directories of items to which no record referred.
+    /// Directories of items without a record.
     pub orphans: usize,
-    /// What could not be removed, since somebody is writing or reading it.
+    /// Directories that were kept because somebody is writing or reading them.
     pub busy: usize,
     /// The bytes that were freed.
     pub bytes: u64,
 }
 
-/// A lock on a group, across all processes: released when dropped, also by the end of the process.
+/// A lock on a group across all processes. It is released when it is dropped or the process ends.
 #[derive(Debug)]
 pub struct GroupLock {
     group: GroupId,
@@ -43,20 +43,20 @@ pub struct GroupLock {
 }
 
 impl GroupLock {
-    /// The group that is locked.
+    /// Returns the locked group.
     pub fn group(&self) -> &GroupId {
         &self.group
     }
 }
 
 impl Store {
-    /// Locks a group for one run, so that checks under one Δ come one after another; none if
-    /// another process, or another part of this one, has it locked.
+    /// Locks a group for one run, so that checks under one Δ run one after another. Returns `None`
+    /// if another process or another part of this one holds the lock.
     ///
     /// # Errors
-    /// [`StoreError::RevokedGroup`]; what the disk refuses.
+    /// [`StoreError::RevokedGroup`]; an I/O error.
     pub fn lock_group(&self, group: &GroupId) -> Result<Option<GroupLock>> {
-        // Under the store's lock, so that nobody removes the file between opening and locking it.
+        // The store's lock keeps others from removing the file between opening and locking it.
         let locked = self.core.exclusive()?;
         if let Some(reason) = locked.content.revoked.get(group) {
             let (group, reason) = (hex::encode(group), reason.clone());
@@ -68,13 +68,12 @@ impl Store {
         Ok(lock.map(|lock| GroupLock { group: *group, _lock: lock }))
     }
 
-    /// Reads and checks every frame of every item that something is left of, and says of each what
-    /// is wrong with it. Nothing is changed: damaged items are for the caller to
-    /// [void](Store::void); [`StoreError::damaged_item`] tells them from those that could not be
-    /// read.
+    /// Reads and checks every frame of every available item, and returns a result for each. Changes
+    /// nothing: the caller should [void](Store::void) damaged items. [`StoreError::damaged_item`]
+    /// tells them from items that could not be read.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] if the index cannot be trusted; what the disk refuses.
+    /// [`StoreError::Damaged`] if the index cannot be trusted; an I/O error.
     pub fn verify(&self, mut progress: impl FnMut(Progress)) -> Result<Vec<(ItemId, Result<()>)>> {
         let available = |state: &ItemState| *state == ItemState::Available;
         let items: Vec<_> = {
@@ -85,8 +84,7 @@ impl Store {
         let mut done = 0;
         let mut report = Vec::with_capacity(items.len());
         for (id, _) in items {
-            // Opened under the lock, so that files are not mistaken for missing that are just
-            // removed.
+            // Opening under the lock prevents reporting files as missing that are being removed.
             let (content, lock) = self.core.shared(false)?;
             let opened = match content.items.get(&id) {
                 Some(record) if available(&record.state) => Opened::open(&self.core, id, record),
@@ -104,13 +102,13 @@ impl Store {
         Ok(report)
     }
 
-    /// Removes what is not needed: used and void items, half-written ones whose processes died,
-    /// files that belong to nothing. What is in use by other processes stays.
+    /// Removes unneeded files: used and void items, unfinished items whose processes died, and
+    /// files that belong to nothing. Whatever other processes use stays.
     ///
-    /// The names of items stay used for ever, and revoked groups revoked.
+    /// The names of items stay used forever, and revoked groups stay revoked.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`]; what the disk refuses.
+    /// [`StoreError::Damaged`]; an I/O error.
     pub fn gc(&self) -> Result<Collected> {
         let mut collected = Collected::default();
         let mut locked = self.core.exclusive()?;
@@ -118,9 +116,9 @@ impl Store {
         collected.items = finished.map(|(id, _)| *id).collect();
         let edits: Vec<_> = collected.items.iter().map(|id| Edit::Forget(*id)).collect();
         locked.commit(&edits)?;
-        // Still under the lock: nobody begins, finishes or opens an item meanwhile.
+        // The lock is still held, so nobody begins, finishes or opens an item meanwhile.
         for directory in directories(&self.core.drafts())? {
-            // Nothing of a half-written item was used, but it may hold the Δ that it shares with
+            // Nothing of an unfinished item was used, but it may hold the Δ that it shares with
             // items that were.
             if collected.count(files::discard(&directory, self.core.wipes())?) {
                 collected.drafts += 1;
@@ -147,7 +145,7 @@ impl Store {
 }
 
 impl Collected {
-    /// Whether files were removed.
+    /// Counts the result, and returns whether the files were removed.
     fn count(&mut self, discarded: Discarded) -> bool {
         match discarded {
             Discarded::Gone(bytes) => {
@@ -173,7 +171,7 @@ fn collect_locks(path: &Path, needed: impl Fn(&str) -> bool) -> Result<()> {
         if let Ok(file) = access::open(&path, Mode::Read)
             && Flock::try_exclusive(file, &path)?.is_some()
         {
-            // Under the store's lock, so nobody has opened it and is about to lock it.
+            // The caller holds the store's lock, so nobody has opened this file to lock it.
             fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
         }
     }

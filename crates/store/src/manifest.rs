@@ -1,4 +1,4 @@
-//! `store.toml`: what must be known before anything else of a store can be read.
+//! `store.toml`: what a process must know before it can read anything else in a store.
 
 use std::path::{Path, PathBuf};
 
@@ -8,18 +8,15 @@ use crate::keys::{Lock, Protection, RootKey, random, same_tag};
 use crate::location::StoreLocation;
 use crate::{Result, StoreError, files, serde_hex};
 
-/// The format of stores that this program makes and reads.
-///
-/// 2: heads name their own file; records of any size; counters of sequence numbers. 3: circuits
-/// have names; everyone who has the store open locks a file; bodies.
+/// The format of stores that this program writes and reads. Stores of any other are refused.
 pub const FORMAT: u64 = 8;
-/// No manifest is longer, in bytes.
+/// The maximum length of a manifest, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
-/// Said of a manifest that cannot be believed.
+/// Appended to errors about a manifest that cannot be trusted.
 const UNREADABLE: &str = " (without it the store cannot be reset, only removed)";
 const NAME: &str = "store.toml";
 
-/// What `store.toml` says.
+/// The content of `store.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -30,23 +27,23 @@ pub struct Manifest {
     pub store: [u8; 16],
     /// When it was made, in seconds since 1970.
     pub created: u64,
-    /// Which body of the store counts: 0 is the store's own directory.
+    /// The current body of the store: 0 is the store's own directory.
     #[serde(default)]
     pub body: u64,
-    /// How it is protected.
+    /// The protection of the store.
     pub protection: Lock,
-    /// Where it was made, or where its ownership was reset.
+    /// Where the store was made, or where its ownership was last reset.
     #[serde(default)]
     pub host: StoreLocation,
-    /// What tells a wrong key, and damage.
+    /// Tags that detect a wrong key, and damage.
     pub check: Check,
 }
 
-/// Tags by which a manifest is checked.
+/// The tags that authenticate a manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// A tag over nothing but the store's name: tells whether the key is right.
+    /// A tag over the store's name alone: it shows whether the key is right.
     #[serde(with = "serde_hex")]
     pub key: [u8; 32],
     /// A tag over everything else in the file.
@@ -55,12 +52,13 @@ pub struct Check {
 }
 
 impl Manifest {
-    /// The path of the manifest of the store in `directory`.
+    /// Returns the path of the manifest of the store in `directory`.
     pub(crate) fn path(directory: &Path) -> PathBuf {
         directory.join(NAME)
     }
 
-    /// The manifest and root key of a new store, not yet written and not yet bound to a place.
+    /// Creates the manifest and root key of a new store, not yet written and not yet bound to a
+    /// location.
     pub(crate) fn new(directory: &Path, protection: &Protection) -> Result<(Self, RootKey)> {
         let store = random()?;
         let lock = Lock::new(protection)?;
@@ -72,12 +70,12 @@ impl Manifest {
         Ok((manifest, root))
     }
 
-    /// Reads text that claims to be a manifest; tags are not checked yet.
+    /// Decodes a manifest. Does not check its tags.
     ///
     /// # Errors
-    /// It is none: the text says why. `Err(Ok(format))` if it is of another format.
+    /// `Err(Ok(format))` if the manifest has another format; otherwise `Err(Err(reason))`.
     pub fn decode(bytes: &[u8]) -> std::result::Result<Self, std::result::Result<u64, String>> {
-        /// What stays the same in all formats.
+        /// The part that is the same in all formats.
         #[derive(Deserialize)]
         struct Version {
             format: u64,
@@ -100,7 +98,7 @@ impl Manifest {
     /// Reads and checks the manifest of the store in `directory`.
     ///
     /// # Errors
-    /// There is no store, it has another format, the key is wrong, the file is damaged.
+    /// There is no store, it has another format, the key is wrong, or the file is damaged.
     pub(crate) fn load(directory: &Path, protection: &Protection) -> Result<(Self, RootKey)> {
         let path = Self::path(directory);
         let Some(bytes) = files::read_small(&path, MAX_MANIFEST)? else {
@@ -131,7 +129,8 @@ impl Manifest {
         Ok((manifest, root))
     }
 
-    /// The same store with its next body, protected by `protection`; not yet written.
+    /// Returns the manifest of the same store with its next body, protected by `protection`; not
+    /// yet written.
     pub(crate) fn next(
         &self,
         directory: &Path,
@@ -142,7 +141,7 @@ impl Manifest {
         Ok((Manifest { body: self.body + 1, protection: lock, ..self.clone() }, root))
     }
 
-    /// Writes the manifest of the store in `directory`, replacing an older one as a whole.
+    /// Writes the manifest of the store in `directory`, and replaces an older one atomically.
     pub(crate) fn save(&mut self, directory: &Path, root: &RootKey) -> Result<()> {
         self.check = self.tags(root)?;
         files::replace(&Self::path(directory), self.text()?.as_bytes())?;

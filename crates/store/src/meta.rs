@@ -1,4 +1,4 @@
-//! What an item is: its meta, its name, how its files are laid out.
+//! Metadata of an item: its description, its name, and the layout of its files.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,26 +8,26 @@ use symbolon_errors::PartyId;
 
 use crate::{Result, StoreError, serde_hex};
 
-/// The session under whose global keys material was made.
+/// Identifies the session under whose global keys material was made.
 ///
-/// If a check fails in anything of a group, the whole group is revoked.
+/// A failed check on any material of a group revokes the whole group.
 pub type GroupId = [u8; 32];
 
-/// No item has more sections: enough for a pool with one of each party and some more, among as many
-/// parties as metadata can name.
+/// The maximum number of sections of an item: enough for a pool with one section for each peer and
+/// a few more, with as many peers as metadata can name.
 pub const MAX_SECTIONS: usize = MAX_PEERS + 8;
-/// No item counts more kinds of records.
+/// The maximum number of counters of an item.
 pub const MAX_COUNTERS: usize = 4096;
-/// No item has more peers.
+/// The maximum number of peers of an item.
 pub const MAX_PEERS: usize = 1024;
-/// The frame size to use without a reason for another, in bytes.
+/// The default frame size, in bytes.
 pub const DEFAULT_FRAME: u32 = 1 << 20;
-/// The smallest and the largest frame, in bytes.
+/// The allowed frame sizes, in bytes.
 pub const FRAMES: std::ops::RangeInclusive<u32> = 16..=16 << 20;
-/// No text in the metadata is longer, in bytes.
+/// The maximum length of a text in the metadata, in bytes.
 pub(crate) const MAX_TEXT: usize = 128;
 
-/// How an item is used up.
+/// How an item is consumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemKind {
@@ -37,24 +37,25 @@ pub enum ItemKind {
     Prepared,
 }
 
-/// A peer as an item's metadata name it.
+/// A peer in the metadata of an item.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemPeer {
     /// The peer's number.
     pub party: PartyId,
-    /// The fingerprint of the key it proved to have; none over an unprotected connection.
+    /// The fingerprint of the key that the peer proved to hold; `None` over an unprotected
+    /// connection.
     pub fingerprint: Option<String>,
 }
 
-/// Everything public about an item. Two items that differ in any of it, but for a circuit's name,
-/// do not fit together.
+/// The public metadata of an item. Two items fit together only if they agree in all of it except
+/// the name of the circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemMeta {
-    /// How it is used up.
+    /// How it is consumed.
     pub kind: ItemKind,
-    /// The protocol it was made for.
+    /// The protocol that it was made for.
     pub protocol: String,
     /// The session under whose global keys it was made.
     #[serde(with = "serde_hex")]
@@ -63,24 +64,24 @@ pub struct ItemMeta {
     pub party: PartyId,
     /// All other parties, ascending by number.
     pub peers: Vec<ItemPeer>,
-    /// The dealer whom the parties trusted to deal it, as they named it; none for what they made
-    /// among themselves.
+    /// The name of the trusted dealer that dealt it; `None` for material that the parties made
+    /// themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dealer: Option<String>,
-    /// The statistical parameter it was checked with, in bits.
+    /// The statistical security parameter it was checked with, in bits.
     pub rho: u32,
-    /// The digest of the circuit it is for, where it depends on one.
+    /// The digest of its circuit, if it depends on one.
     #[serde(with = "serde_hex::option")]
     pub circuit: Option<[u8; 32]>,
-    /// What that circuit is called here, for people: no two items differ by it.
+    /// The local name of that circuit, for people. It does not distinguish items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Which item of this kind in its group, counted by all parties alike.
+    /// The sequence number within this group and kind, the same at all parties.
     pub sequence: u64,
-    /// How many records of each sort it holds; `[1]` for a prepared one. Empty until it is
+    /// The number of records of each sort; `[1]` for a prepared item. Empty until the item is
     /// finished.
     pub counts: Vec<u64>,
-    /// The kinds of components that a pool has; the last counts are theirs, in this order.
+    /// The kinds of components in a pool. The last counts are theirs, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<ItemComponent>,
 }
@@ -89,16 +90,16 @@ pub struct ItemMeta {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ItemComponent {
-    /// What tells it from other kinds.
+    /// Identifies the kind.
     #[serde(with = "serde_hex")]
     pub digest: [u8; 32],
-    /// What it is called here, for people.
+    /// The local name of the kind, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 impl ItemMeta {
-    /// The item's name.
+    /// Returns the item's name.
     pub fn id(&self) -> ItemId {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon store item id v1");
         hasher.update(&self.group);
@@ -112,25 +113,25 @@ impl ItemMeta {
         ItemId(id)
     }
 
-    /// A circuit's name in a form that is kept: other characters than printable ASCII are question
-    /// marks, what is too long is cut off, and nothing is no name.
+    /// Returns a circuit's name in the form that is stored: characters other than printable ASCII
+    /// become question marks, and long names are truncated. Returns `None` for an empty name.
     pub fn printable_name(name: &str) -> Option<String> {
         let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
         let name: String = name.chars().take(MAX_TEXT).map(plain).collect();
         Some(name).filter(|name| !name.is_empty())
     }
 
-    /// The series that the sequence number counts in.
+    /// Returns the series that the sequence number belongs to.
     pub(crate) fn series(&self) -> (GroupId, ItemKind) {
         (self.group, self.kind)
     }
 
-    /// The sequence number after this one.
+    /// Returns the next sequence number.
     pub(crate) fn following(&self) -> u64 {
         self.sequence.saturating_add(1)
     }
 
-    /// Whether the texts and lists are of a sort that is kept; `finished` ones have their counts.
+    /// Checks that texts and lists are valid; `finished` metadata must have counts.
     pub(crate) fn check(&self, finished: bool) -> std::result::Result<(), String> {
         check_text("protocol", &self.protocol)?;
         if self.peers.len() > MAX_PEERS {
@@ -196,8 +197,8 @@ fn check_text(what: &str, text: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// The name of an item: the same on all parties, since it is made of group, kind and sequence
-/// number.
+/// The name of an item. It is derived from group, kind and sequence number, so it is the same at
+/// all parties.
 ///
 /// Written as 32 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -228,30 +229,30 @@ impl FromStr for ItemId {
     }
 }
 
-/// What a section of an item holds, and so which bytes of it go with which records.
+/// What a section of an item holds, which determines the bytes of each range of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Section {
-    /// Bytes of any length. A caller that takes any part of the item may read all of them, so what
-    /// is used only once is not kept here in a pool, unless the reader sees to it that ranges stay
-    /// apart.
+    /// Bytes of any length. A caller that takes any part of the item may read all of them. So a
+    /// pool keeps single-use material here only if the reader keeps ranges apart.
     Whole,
-    /// Records of one fixed size, densely packed. A caller that takes a range of records may read
-    /// exactly these.
+    /// Densely packed records of one fixed size. A caller that takes a range of records may read
+    /// exactly those.
     Records {
-        /// The index in [`ItemMeta::counts`] of how many there are.
+        /// The index of their number in [`ItemMeta::counts`].
         counter: usize,
-        /// The size of a record in bits. If it is no multiple of 8, ranges start and end at whole
-        /// bytes.
+        /// The size of a record in bits. If it is not a multiple of 8, ranges must start and end at
+        /// whole bytes.
         bits: u64,
     },
 }
 
 impl Section {
-    /// How many bytes a finished section has, where that follows from the counts.
+    /// Returns the length of a finished section in bytes; `None` if it does not follow from the
+    /// counts.
     ///
     /// # Errors
-    /// There is no such counter, or the section would be impossibly long.
+    /// There is no such counter, or the section would be too long.
     pub(crate) fn length(&self, counts: &[u64]) -> std::result::Result<Option<u64>, String> {
         let Section::Records { counter, bits } = *self else { return Ok(None) };
         let count = counts.get(counter).ok_or_else(|| format!("there is no counter {counter}"))?;
@@ -259,7 +260,7 @@ impl Section {
         Ok(Some(bits.div_ceil(8)))
     }
 
-    /// Which bytes of a section of `length` bytes hold records `from..upto` of `count`.
+    /// Returns which bytes of a section of `length` bytes hold records `from..upto` of `count`.
     ///
     /// # Errors
     /// The range does not start and end at whole bytes.
@@ -273,8 +274,8 @@ impl Section {
         let Section::Records { counter, bits } = *self else { return Ok(0..length) };
         let edge = |at: &[u64]| {
             let (record, count) = (at[counter], counts[counter]);
-            // No overflow: records are at most as many as `count`, whose bits were counted in
-            // `length`.
+            // No overflow: `record` is at most `count`, and `length` already covers the bits of
+            // `count` records.
             match record.checked_mul(bits) {
                 _ if record == count => Ok(length),
                 Some(bit) if bit % 8 == 0 => Ok(bit / 8),
@@ -284,7 +285,7 @@ impl Section {
                 )),
             }
         };
-        // What was exhausted before leaves nothing to read, wherever its last byte ends.
+        // An exhausted counter leaves nothing to read, wherever its last byte ends.
         if from[counter] == upto[counter] {
             return Ok(0..0);
         }
@@ -292,30 +293,29 @@ impl Section {
     }
 }
 
-/// Which items one is looking for; what is `None` may be anything.
+/// Selects items; a field that is `None` matches anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// How it is used up.
+    /// How the item is consumed.
     pub kind: Option<ItemKind>,
     /// The protocol.
     pub protocol: Option<String>,
-    /// The session it was made in.
+    /// The session in which it was made.
     pub group: Option<GroupId>,
     /// The party whose share it is.
     pub party: Option<PartyId>,
     /// All peers, with exactly these keys.
     pub peers: Option<Vec<ItemPeer>>,
-    /// Who may have dealt it, any of these; `None` among them stands for what the parties made
-    /// among themselves.
+    /// The accepted dealers. `None` among them accepts material that the parties made themselves.
     pub dealers: Option<Vec<Option<String>>>,
-    /// The statistical parameter, exactly.
+    /// The exact statistical security parameter.
     pub rho: Option<u32>,
     /// The circuit's digest; `Some(None)` for material that depends on none.
     pub circuit: Option<Option<[u8; 32]>>,
 }
 
 impl Filter {
-    /// Whether an item with these metadata is one of those looked for.
+    /// Returns whether an item with these metadata matches.
     pub fn fits(&self, meta: &ItemMeta) -> bool {
         fn fits<T: PartialEq>(wanted: &Option<T>, found: &T) -> bool {
             wanted.as_ref().is_none_or(|wanted| wanted == found)
@@ -403,7 +403,7 @@ mod tests {
         assert!(!is_kept(true, peers(MAX_PEERS + 2)));
     }
 
-    /// More than 512 MiB in one record, which 32 bits cannot count.
+    /// More than 512 MiB in one record, which is beyond 2^32 bits.
     #[test]
     fn records_may_be_of_any_size_that_a_file_can_have() {
         let section = Section::Records { counter: 0, bits: (1 << 33) + 8 };
@@ -446,7 +446,7 @@ mod tests {
         }
     }
 
-    /// Each thing that is looked for, alone: found if it is the same, not if it is another one.
+    /// Each field alone must match an equal value and reject a different one.
     #[test]
     fn filters_look_at_everything() {
         let found = |filter: Filter| filter.fits(&meta());

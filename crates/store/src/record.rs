@@ -1,4 +1,4 @@
-//! What the index knows: records of items, names that were used up, revoked groups.
+//! The content of the index: records of items, used names, and revoked groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +8,19 @@ use crate::frame::Geometry;
 use crate::meta::{FRAMES, MAX_SECTIONS};
 use crate::{GroupId, ItemId, ItemKind, ItemMeta, Section};
 
-/// No reason is kept longer, in characters.
+/// The maximum length of a stored reason, in characters.
 const MAX_REASON: usize = 200;
 
-/// A reason in a form that can be kept and printed.
+/// Returns a reason in a form that can be stored and printed.
 pub(crate) fn shorten(reason: &str) -> String {
     reason.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect()
 }
 
-/// What may be done with an item.
+/// Whether an item can still be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum ItemState {
-    /// There is something left to take.
+    /// Something is left to take.
     Available,
     /// All of it was handed out.
     Used,
@@ -28,14 +28,14 @@ pub enum ItemState {
     Void(String),
 }
 
-/// What the index keeps of an item.
+/// The index record of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// What it is.
+    /// Its metadata.
     #[serde(rename = "stamp")]
     pub meta: ItemMeta,
-    /// What is left of it.
+    /// Whether it can still be used.
     pub state: ItemState,
     /// The first record of each count that was never handed out.
     pub next: Vec<u64>,
@@ -45,7 +45,7 @@ pub struct Record {
     pub files: Vec<SectionFile>,
 }
 
-/// What the index keeps of a section's file.
+/// The index record of a section's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SectionFile {
@@ -58,10 +58,10 @@ pub struct SectionFile {
 }
 
 impl Record {
-    /// Reads what the index keeps of the item `id`.
+    /// Decodes the index record of the item `id`.
     ///
     /// # Errors
-    /// The bytes are not what is kept of it, or do not fit together.
+    /// The bytes are not a record of this item, or are inconsistent.
     pub fn decode(id: ItemId, bytes: &[u8]) -> Result<Self, String> {
         let record: Record =
             serde_json::from_slice(bytes).map_err(|_| "is not a record of an item".to_string())?;
@@ -109,7 +109,7 @@ impl Record {
         serde_json::to_vec(self).expect("numbers, texts and lists can be written as JSON")
     }
 
-    /// The bytes of all sections together.
+    /// Returns the total size of all sections, in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes))
     }
@@ -118,24 +118,25 @@ impl Record {
 /// One change of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Edit {
-    /// A new item, or what is left of one.
+    /// Adds an item, or updates its record.
     Put(ItemId, Box<Record>),
-    /// An item's record is not needed any more; its name stays used.
+    /// Drops the record of an item; its name stays used.
     Forget(ItemId),
-    /// A group is revoked.
+    /// Revokes a group.
     Revoke(GroupId, String),
 }
 
-/// All that the index knows.
+/// The whole content of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// Counts the transactions.
+    /// The number of the last transaction.
     pub generation: u64,
     pub items: BTreeMap<ItemId, Record>,
-    /// Names of items whose records are gone.
+    /// Names of items whose records were dropped.
     pub spent: BTreeSet<ItemId>,
     pub revoked: BTreeMap<GroupId, String>,
-    /// For each group, the first sequence number that no item of a kind has had, nor a later one.
+    /// For each group and kind, the first sequence number that is still unused, and so are all
+    /// later ones.
     pub numbers: BTreeMap<(GroupId, ItemKind), u64>,
 }
 

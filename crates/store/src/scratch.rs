@@ -1,13 +1,13 @@
-//! Bytes that wait for the same process: sections in a file without a name, under a key that is in
-//! this process's memory alone.
+//! Sections in an unnamed temporary file, encrypted under a key that only this process's memory
+//! holds.
 //!
-//! What is written to each section is read back once, in order. Nothing of it outlives the process:
-//! the file is gone with it, and so is the key. It is made for what does not fit into memory; a
-//! crash wastes it. [`Secrecy`] says whether it is encrypted.
+//! Each section is written once and read back once, in order. It is meant for data that do not fit
+//! into memory. Nothing survives the process: the file and the key vanish with it, so a crash
+//! wastes the data. [`Secrecy`] says whether the file is encrypted.
 //!
-//! Frames of all sections follow one another as they fill up. Which ones belong to a section is
-//! only in memory, and each has a tag for its place, which takes the key to make: a file that
-//! somebody changes is damage.
+//! Frames of all sections follow one another in the order in which they fill up. Only memory
+//! records which frames belong to which section. Each frame has a tag for its position that takes
+//! the key to compute, so a modified file is detected.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -20,15 +20,15 @@ use crate::ItemId;
 use crate::frame::{FileKeys, Header, Sealing};
 use crate::keys::{self, RootKey};
 
-/// Bytes of a frame: few, as each section has one in memory.
+/// The size of a frame in bytes; small, because every section keeps one in memory.
 const FRAME: usize = 1 << 16;
 
-/// Whether what waits is a secret.
+/// Whether the data are secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrecy {
-    /// It is encrypted.
+    /// Secret: they are encrypted.
     Secret,
-    /// It is not, which takes a fifth of the time.
+    /// Public: they are not encrypted, which takes a fifth of the time.
     Public,
 }
 
@@ -36,40 +36,40 @@ pub enum Secrecy {
 pub struct Scratch {
     shared: Arc<Shared>,
     sections: Vec<Waiting>,
-    /// Frames in the file.
+    /// The number of frames in the file.
     frames: u64,
-    /// A frame on its way to the file.
+    /// Buffer for a sealed frame on its way to the file.
     sealed: Vec<u8>,
 }
 
-/// A section that was written, to be read once. A frame of it is in memory, and wiped.
+/// A finished section, to be read once. One frame of it is in memory and is wiped after use.
 pub struct ScratchReader {
     shared: Arc<Shared>,
-    /// Where the frames are that are left, and their lengths.
+    /// The indices and lengths of the remaining frames.
     frames: VecDeque<(u64, usize)>,
     frame: Zeroizing<Vec<u8>>,
-    /// How much of the frame was read.
+    /// How many bytes of the frame were read.
     read: usize,
 }
 
 struct Shared {
     file: Mutex<File>,
     keys: FileKeys,
-    /// Bytes that a frame grows by.
+    /// The number of bytes that sealing adds to a frame.
     overhead: usize,
 }
 
-/// A section so far: where its frames are, and what fills no frame yet.
+/// A section being written: its frames in the file, and the bytes that do not fill a frame yet.
 struct Waiting {
     frames: VecDeque<(u64, usize)>,
     rest: Zeroizing<Vec<u8>>,
 }
 
 impl Scratch {
-    /// So many empty sections, in a file of the system's folder for such files (`TMPDIR`).
+    /// Creates empty sections in a file in the system's temporary directory (`TMPDIR`).
     ///
     /// # Errors
-    /// What the system fails with.
+    /// An I/O error.
     pub fn new(sections: usize, secrecy: Secrecy) -> io::Result<Scratch> {
         let file = Mutex::new(tempfile::tempfile()?);
         let random = || keys::random::<32>().map_err(io::Error::other);
@@ -100,12 +100,12 @@ impl Scratch {
     /// Appends to a section.
     ///
     /// # Errors
-    /// What the file fails with; `NotFound` when there is no such section.
+    /// An I/O error; `NotFound` if there is no such section.
     pub fn write(&mut self, section: usize, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let waiting = self.sections.get_mut(section).ok_or(io::ErrorKind::NotFound)?;
             if waiting.rest.capacity() < FRAME {
-                // Room for all of it from the beginning: growing would leave copies behind.
+                // The full capacity is reserved at once: growing would leave copies.
                 waiting.rest.reserve_exact(FRAME);
             }
             let (now, later) = bytes.split_at(bytes.len().min(FRAME - waiting.rest.len()));
@@ -118,7 +118,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Writes what waits of a section.
+    /// Writes the buffered bytes of a section as a frame.
     fn flush(&mut self, section: usize) -> io::Result<()> {
         let (index, waiting) = (self.frames, &mut self.sections[section]);
         self.sealed.clear();
@@ -131,10 +131,10 @@ impl Scratch {
         Ok(())
     }
 
-    /// All sections, each from its beginning.
+    /// Finishes writing; returns a reader for each section.
     ///
     /// # Errors
-    /// What the file fails with.
+    /// An I/O error.
     pub fn finish(mut self) -> io::Result<Vec<ScratchReader>> {
         for section in 0..self.sections.len() {
             if !self.sections[section].rest.is_empty() {
@@ -153,7 +153,7 @@ impl Scratch {
 }
 
 impl Shared {
-    /// The file at a frame.
+    /// Returns the file, positioned at a frame.
     fn at(&self, index: u64) -> io::Result<MutexGuard<'_, File>> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(index * (FRAME + self.overhead) as u64))?;
@@ -187,7 +187,7 @@ impl Read for ScratchReader {
 mod tests {
     use super::*;
 
-    /// What is in a section.
+    /// Returns test content for a section.
     fn content(section: usize, bytes: usize) -> Vec<u8> {
         (0..bytes).map(|i| (i * 31 + section * 7) as u8).collect()
     }
@@ -197,7 +197,7 @@ mod tests {
         let all: Vec<Vec<u8>> =
             lengths.iter().enumerate().map(|(section, &n)| content(section, n)).collect();
         let mut from = vec![0; all.len()];
-        // Pieces of all sections in turn.
+        // Writes pieces of all sections in turn.
         while from.iter().zip(lengths).any(|(from, all)| from < all) {
             for (section, all) in all.iter().enumerate() {
                 let end = all.len().min(from[section] + 10_007 * (section + 1));
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(scratch.write(2, b"x").unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
-    /// The file tells nothing of secrets, and is not believed when it was changed.
+    /// The file reveals no secrets, and a modified one is rejected.
     #[test]
     fn the_file_is_sealed() {
         for secrecy in [Secrecy::Secret, Secrecy::Public] {

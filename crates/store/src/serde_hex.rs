@@ -1,4 +1,4 @@
-//! Bytes as hexadecimal digits in what is written as JSON or TOML.
+//! Serde helpers that write bytes as hexadecimal digits in JSON or TOML.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -19,7 +19,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>, const N: usize>(
     Ok(bytes)
 }
 
-/// The same for bytes that may be missing.
+/// Hexadecimal digits for optional bytes.
 pub(crate) mod option {
     use super::*;
 

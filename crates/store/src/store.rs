@@ -1,4 +1,4 @@
-//! A store: made, opened, reset; what it holds; what is void.
+//! The store: creating, opening and resetting it, listing, taking and voiding its items.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::manifest::Manifest;
 use crate::record::{Edit, ItemState, Record, shorten};
 use crate::{Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, fault};
 
-/// One party's store, open. Clones are the same store; any number of processes may have it open.
+/// One party's open store. Clones share it; any number of processes may have it open.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) core: Arc<Core>,
@@ -32,22 +32,23 @@ pub struct AvailableItem {
     pub id: ItemId,
     /// The session under whose global keys it was made.
     pub group: GroupId,
-    /// Everything else public about it; how many records it had is in `meta.counts`.
+    /// The remaining metadata; `meta.counts` holds the original number of records.
     pub meta: ItemMeta,
-    /// The first record of each count that was never handed out here.
+    /// The first record of each count that this store has not handed out.
     pub next: Vec<u64>,
-    /// The first sequence number that no prepared item of its group has had here, nor a later one.
+    /// The first sequence number that is still unused here for prepared items of its group; all
+    /// later ones are unused too.
     pub next_prepared: u64,
 }
 
-/// What a store knows of an item.
+/// A listed item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The item's name.
     pub id: ItemId,
-    /// What it is.
+    /// Its metadata.
     pub meta: ItemMeta,
-    /// What is left of it.
+    /// Whether it can still be used.
     pub state: ItemState,
     /// The first record of each count that was never handed out.
     pub next: Vec<u64>,
@@ -64,12 +65,12 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Makes a store in a directory that does not exist, is empty, or holds a store whose making
-    /// was interrupted.
+    /// Creates a store in a directory that does not exist, is empty, or holds a store whose
+    /// creation was interrupted.
     ///
     /// # Errors
     /// [`StoreError::NotCreated`] if there is a store or something else; [`StoreError::Unsafe`] if
-    /// somebody else owns the directory or can write to it; what the disk refuses.
+    /// somebody else owns the directory or can write to it; an I/O error.
     pub fn create(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let _stack = stack::Guard;
         let directory = directory.as_ref();
@@ -94,7 +95,7 @@ impl Store {
         drop(access::open(&open_path(&directory), Mode::Create)?);
         core.in_use = use_store(&directory)?;
         core.create()?;
-        // Last: what has no manifest is no store.
+        // The manifest is written last, because a directory without one is not a store.
         manifest.save(&directory, &core.root)?;
         fault::point("create.manifest");
         if let Some(parent) = directory.parent() {
@@ -103,17 +104,17 @@ impl Store {
         Ok(Store { core: Arc::new(core) })
     }
 
-    /// Opens a store. What a crash left undone is completed.
+    /// Opens a store, and completes what a crash interrupted.
     ///
     /// # Errors
     /// [`StoreError::NotAStore`], [`StoreError::Locked`] (a wrong key, or none),
     /// [`StoreError::Version`], [`StoreError::Moved`] (a copy), [`StoreError::RolledBack`],
     /// [`StoreError::Damaged`]; [`StoreError::Unsafe`] if somebody else owns the store or can write
-    /// to it; what the disk refuses.
+    /// to it; an I/O error.
     pub fn open(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
-        // Before anything is read, so that nobody encrypts the store afterwards.
+        // The lock is taken before anything is read, so that nobody encrypts the store afterwards.
         let in_use = use_store(&directory)?;
         let (manifest, mut core) = at_home(directory, protection)?;
         if in_use.is_none() {
@@ -126,14 +127,14 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a store, or makes it where there is none.
+    /// Opens a store, or creates it if there is none.
     ///
     /// # Errors
     /// As [`Store::open`] and [`Store::create`].
     pub fn open_or_create(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         match Self::open(&directory, protection) {
             Err(StoreError::NotAStore { .. }) => match Self::create(&directory, protection) {
-                // Another process was faster.
+                // Another process created it first.
                 Err(StoreError::NotCreated { .. })
                     if Manifest::path(directory.as_ref()).exists() =>
                 {
@@ -145,16 +146,15 @@ impl Store {
         }
     }
 
-    /// Makes a copied, restored or damaged store usable where it is now, and voids all material in
-    /// it.
+    /// Makes a copied, restored or damaged store usable at its present location, and voids all
+    /// material in it.
     ///
-    /// Another copy, or this store before it was put back, may have used the material, and what
-    /// damage hides may be that it was used: so none of it is used here. The price is all material
-    /// in the store; the peers' shares of it are then of no use either. This needs the same key as
-    /// before.
+    /// Another copy, or this store before it was restored, may have used the material, and damage
+    /// may hide that it was used. So none of it is used here. The price is all material in the
+    /// store, and the peers' shares of it become useless, too. This needs the same key as before.
     ///
     /// # Errors
-    /// As [`Store::open`], but for a copy, a store that was put back, and damage of the index.
+    /// As [`Store::open`], except that copies, restored stores and a damaged index are accepted.
     pub fn reset_ownership(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
@@ -176,51 +176,50 @@ impl Store {
                 let reason =
                     "the store was copied, put back or damaged, and its ownership was reset";
                 let edits = locked.voiding(|_| true, reason);
-                // Also where nothing is left to void, so that the head is the latest again.
+                // This also renews the head if nothing is left to void.
                 locked.renew(&edits)?;
             }
-            // Nothing of the old index counts any more.
+            // The old index is discarded.
             Err((StoreError::Damaged { .. }, _lock)) => core.create()?,
             Err((other, _)) => return Err(other),
         }
-        // Last: until then the copy is refused.
+        // The manifest is written last: until then the copy is rejected.
         manifest.host = StoreLocation::current(&manifest.store, &Core::lock_path(&directory))?;
         manifest.save(&directory, &core.root)?;
         store.gc()?;
         Ok(store)
     }
 
-    /// Writes the head of a store that was put back to an earlier state anew, so that it is
-    /// taken for the latest one: as if nobody could tell files from their copies.
+    /// Rewrites the head of a restored store so that it passes as the latest one, as if files could
+    /// not be told from their copies.
     ///
     /// # Errors
-    /// The manifest or the head is not one of this store.
+    /// The manifest or the head does not belong to this store.
     #[cfg(any(test, feature = "faults"))]
     pub fn pass_for_latest(directory: &Path, protection: &Protection) -> Result<()> {
         let (manifest, root) = Manifest::load(directory, protection)?;
         core(directory.to_path_buf(), &manifest, root).pass_for_latest()
     }
 
-    /// The store's directory, absolute.
+    /// Returns the store's directory, absolute.
     pub fn directory(&self) -> &Path {
         &self.core.directory
     }
 
     /// Starts a new item.
     ///
-    /// `meta.counts` is empty; the counts are given when the item is finished. `sections` says
-    /// what each section holds; their files consist of frames of `frame` bytes
-    /// ([`crate::DEFAULT_FRAME`] without a reason for another), which are read and checked as
-    /// wholes.
+    /// `meta.counts` must be empty; the counts are given when the item is finished. `sections` says
+    /// what each section holds. Their files consist of frames of `frame` bytes (by default
+    /// [`crate::DEFAULT_FRAME`]), which are read and checked as a whole.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`]; [`StoreError::Invalid`] for
-    /// metadata or sections that make no sense; what the disk refuses.
+    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`]; [`StoreError::Invalid`] for invalid
+    /// metadata or sections; an I/O error.
     pub fn begin(&self, meta: ItemMeta, sections: &[Section], frame: u32) -> Result<ItemWriter> {
         ItemWriter::begin(&self.core, meta, sections, frame)
     }
 
-    /// What can be taken, in the order of sequence numbers.
+    /// Lists the available items that match, in the order of sequence numbers.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`] if nothing could be marked as used; [`StoreError::Damaged`].
@@ -242,22 +241,22 @@ impl Store {
         Ok(available_items)
     }
 
-    /// Takes a prepared item: it is marked as used, on disk, before this returns.
+    /// Takes a prepared item. It is marked as used on disk before this returns.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyUsed`], [`StoreError::Void`], [`StoreError::Unknown`]; nothing is
-    /// marked then, nor if a file is missing or has a wrong length or header
-    /// ([`StoreError::DamagedItem`]). After any other error it may or may not be marked, and is not
-    /// to be used.
+    /// [`StoreError::AlreadyUsed`], [`StoreError::Void`], [`StoreError::Unknown`], and
+    /// [`StoreError::DamagedItem`] if a file is missing or has a wrong length or header; nothing is
+    /// marked in these cases. After any other error the item may or may not be marked, and must not
+    /// be used.
     pub fn take_prepared(&self, id: ItemId) -> Result<ConsumedItem> {
         ConsumedItem::take(&self.core, id, ItemKind::Prepared, &[0], &[1])
     }
 
-    /// Takes records `from[i]..upto[i]` of each count of a pool: everything before `upto` is marked
-    /// as used, on disk, before this returns.
+    /// Takes records `from[i]..upto[i]` of each count of a pool. Everything before `upto` is marked
+    /// as used on disk before this returns.
     ///
-    /// Where `from` is beyond what was handed out so far, what is in between is skipped for good:
-    /// the peers may have used it.
+    /// Records between those already handed out and `from` are skipped for good, because the peers
+    /// may have used them.
     ///
     /// # Errors
     /// [`StoreError::AlreadyUsed`] if `from` is before what was handed out; otherwise as
@@ -266,10 +265,10 @@ impl Store {
         ConsumedItem::take(&self.core, id, ItemKind::Pool, from, upto)
     }
 
-    /// Makes items unusable and removes their files. Those that are used or void already stay so.
+    /// Makes items unusable and removes their files. Items that are already used or void stay so.
     ///
     /// # Errors
-    /// [`StoreError::Unknown`], and then none is voided; what the disk refuses.
+    /// [`StoreError::Unknown`], and then none is voided; an I/O error.
     pub fn void(&self, ids: &[ItemId], reason: &str) -> Result<()> {
         let locked = self.core.exclusive()?;
         if let Some(item) = ids.iter().find(|id| !locked.content.items.contains_key(id)) {
@@ -279,11 +278,11 @@ impl Store {
         self.commit_void(locked, edits)
     }
 
-    /// Revokes a group, as is right after any failed check: everything in it becomes void, its
+    /// Revokes a group, as must happen after any failed check: everything in it becomes void, its
     /// files are removed, and nothing can be added to it ever again.
     ///
     /// # Errors
-    /// What the disk refuses. The group is revoked then too if the refusal came late; do it again.
+    /// An I/O error. If it came late, the group is revoked nevertheless; call this again.
     pub fn revoke_group(&self, group: &GroupId, reason: &str) -> Result<()> {
         let locked = self.core.exclusive()?;
         let mut edits = locked.voiding(|record| record.meta.group == *group, reason);
@@ -304,15 +303,15 @@ impl Store {
         let remove = || {
             for id in &ids {
                 match files::discard(&self.core.item(id), self.core.wipes())? {
-                    // A process that is reading it took it before; collecting finds the files
-                    // later.
+                    // A process that is reading it took it before; garbage collection removes the
+                    // files later.
                     Discarded::Busy | Discarded::Gone(_) => {}
                 }
             }
             Ok(())
         };
         match locked.commit(&edits) {
-            // Removing them makes room, and them unusable too.
+            // Removing the files makes room, and also makes the material unusable.
             Err(StoreError::Full { .. }) => {
                 remove()?;
                 locked.commit(&edits)?;
@@ -324,11 +323,11 @@ impl Store {
         remove()
     }
 
-    /// Everything the store knows of items, also of used and void ones until they are collected, in
-    /// the order of their making. Works on a store that cannot be written.
+    /// Lists all items, including used and void ones until they are collected, in the order in
+    /// which they were made. Works on a read-only store.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`]; what the disk refuses.
+    /// [`StoreError::Damaged`]; an I/O error.
     pub fn list(&self) -> Result<Vec<Entry>> {
         let content = self.core.content(false)?;
         let mut entries: Vec<Entry> =
@@ -337,12 +336,12 @@ impl Store {
         Ok(entries)
     }
 
-    /// What is public about an item, as JSON: metadata, state and sizes, nothing secret.
+    /// Returns the public facts about an item as JSON: metadata, state and sizes, nothing secret.
     ///
-    /// Material itself is never handed out as a file. A file can be copied, and no metadata on it
-    /// and no care of one store keeps two others from taking in the same material: used twice under
-    /// one Δ it gives the inputs away. Material belongs where it was made; what can move is a whole
-    /// store, whose directory can be renamed within its file system.
+    /// The store never exports the material itself. A file can be copied, and no metadata and no
+    /// care of one store keeps two others from importing the same material: using it twice under
+    /// one Δ reveals the inputs. Material belongs where it was made. Only a whole store can move,
+    /// because its directory can be renamed within its file system.
     ///
     /// # Errors
     /// [`StoreError::Unknown`]; [`StoreError::Damaged`].
@@ -360,7 +359,7 @@ fn absolute(directory: &Path) -> Result<PathBuf> {
     directory.canonicalize().map_err(|e| StoreError::io("find", directory, &e))
 }
 
-/// A directory with anything in it that no store puts there is not made a store.
+/// Rejects a directory that contains anything that a store does not create.
 fn refuse_strangers(directory: &Path) -> Result<()> {
     const OURS: [&str; 12] = [
         "store.toml",

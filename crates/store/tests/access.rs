@@ -1,5 +1,5 @@
-//! Stores that others could change, and files in the place of a store's own that are no files: each
-//! is refused, by name, and nothing waits or is written elsewhere.
+//! Stores that others could change, and other objects in place of a store's own files: each is
+//! rejected by name, and nothing blocks or is written elsewhere.
 #![cfg(unix)]
 
 mod common;
@@ -14,10 +14,10 @@ use std::time::Duration;
 use common::*;
 use symbolon_store::*;
 
-/// Long enough for anything but waiting for ever.
+/// Long enough for anything but waiting forever.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs something that must not wait for anybody.
+/// Runs something that must not block.
 fn at_once<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(run()));
@@ -32,7 +32,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A store with one item, and all of its files and directories.
+/// Creates a store with one item; also returns all of its files and directories.
 fn furnished(folder: &Path) -> (PathBuf, ItemId, Vec<PathBuf>) {
     let path = folder.join("store");
     let store = Store::create(&path, &Protection::None).unwrap();
@@ -77,7 +77,7 @@ fn what_is_no_file_of_the_store_is_refused_at_once() {
         fs::rename(&own, &aside).unwrap();
         match kind {
             "FIFO" => fifo(&own),
-            // What is linked is just what was there.
+            // The link's target is what was there before.
             "link" => symlink(&aside, &own).unwrap(),
             _ => {
                 let made = Command::new("mknod").arg(&own).args(["c", "1", "5"]).output();
@@ -105,7 +105,7 @@ fn what_others_can_write_is_refused() {
             let text = is_refused("written by others", &own, &path, id);
             assert!(text.contains("chmod go-w"), "{text}");
         }
-        // To read is not to write: what is in a store's files is another matter.
+        // Reading is not writing, and what a store's files reveal is not the subject here.
         mode(&own, good | 0o044);
         use_store(&path, id).unwrap();
     }

@@ -1,5 +1,5 @@
-//! The process dies at every step of everything it does with a store; the disk is full at every
-//! write; processes are killed at random: nothing is ever available that may have been used.
+//! The process dies at every step of every operation on a store, the disk is full at every write,
+//! or processes are killed at random: material that may have been used is never available again.
 
 mod common;
 
@@ -13,8 +13,8 @@ use symbolon_store::*;
 
 const POOL: u64 = 40;
 
-/// Says that something is used from now on, as the first message that depends on it would. Whatever
-/// is in this log must never be available again.
+/// Records that something is used from now on, as the first message that depends on it would.
+/// Nothing in this log may ever be available again.
 fn use_up(store: &Path, what: &str) {
     let log = store.with_file_name("used");
     let mut log = OpenOptions::new().create(true).append(true).open(log).unwrap();
@@ -26,7 +26,7 @@ fn used(store: &Path) -> BTreeSet<String> {
     text.lines().map(str::to_string).collect()
 }
 
-/// Checks what was taken and uses it up.
+/// Checks the material taken, and uses it up.
 fn spend(store: &Path, taken: &ConsumedItem) {
     let id = taken.id();
     match taken.meta().kind {
@@ -43,7 +43,7 @@ fn spend(store: &Path, taken: &ConsumedItem) {
     }
 }
 
-/// What a child does with the store.
+/// Runs a child's task on the store.
 fn act(task: &str, path: &Path) -> Result<()> {
     if task == "create" {
         return Store::open_or_create(path, &Protection::None).map(drop);
@@ -91,7 +91,7 @@ fn act(task: &str, path: &Path) -> Result<()> {
                 let upto = (item.next[0] + 3).min(POOL);
                 match store.take_range(item.id, &item.next, &[upto]) {
                     Ok(taken) => spend(path, &taken),
-                    // Another process was faster.
+                    // Another process took it first.
                     Err(StoreError::AlreadyUsed { .. }) => {}
                     Err(other) => return Err(other),
                 }
@@ -127,7 +127,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Not a test of its own: what the children of the tests below run.
+/// Not a test of its own: the children of the tests below run it.
 #[test]
 fn child() {
     if let Some((task, path)) = task()
@@ -138,7 +138,8 @@ fn child() {
     }
 }
 
-/// A store with two pools, one begun, a prepared item, a void one, and a half-written one.
+/// Creates a store with two pools, one of them partly used, a prepared item, a void one, and an
+/// unfinished one.
 fn furnish(path: &Path) {
     let store = Store::create(path, &Protection::None).unwrap();
     let first = pool(&store, 1, 0, POOL);
@@ -147,7 +148,8 @@ fn furnish(path: &Path) {
     let void = prepared(&store, 1, 1, &[5; 300]);
     store.void(&[void], "for the collector").unwrap();
     let spent = prepared(&store, 1, 2, &[5; 300]);
-    // Still being read when the files would be removed, so that they are there to be collected.
+    // The item is still being read when its files would be removed, so they are left for garbage
+    // collection.
     let taken = store.take_prepared(spent).unwrap();
     let reader = taken.read(0, 0..0).unwrap();
     std::mem::forget((taken, reader));
@@ -158,8 +160,8 @@ fn furnish(path: &Path) {
     fs::write(path.join("drafts").join("half").join("0.bin"), b"half").unwrap();
 }
 
-/// What must hold whatever happened: everything available is whole, and none of it may have been
-/// used.
+/// Checks what must hold whatever happened: everything available is intact, and none of it may have
+/// been used.
 fn inspect(path: &Path, what: &str) {
     let store = open(path);
     let used = used(path);
@@ -189,7 +191,8 @@ fn inspect(path: &Path, what: &str) {
     }
 }
 
-/// The store still works: all that is left can be used, new items made, and everything collected.
+/// Checks that the store still works: everything left can be used, new items made, and everything
+/// collected.
 fn exercise(path: &Path, what: &str) {
     let store = open(path);
     for item in available_items(&store) {
@@ -212,7 +215,7 @@ fn exercise(path: &Path, what: &str) {
 
 const TASKS: [&str; 7] = ["refill", "range", "rest", "prepared", "kill", "void", "collect"];
 
-/// Puts the files of a furnished store back as they were, keeping the store's own place.
+/// Restores the files of a furnished store, and keeps the store's own location.
 struct Snapshot {
     folder: tempfile::TempDir,
 }
@@ -226,7 +229,7 @@ impl Snapshot {
         Snapshot { folder }
     }
 
-    /// The store, as it was furnished.
+    /// Returns the store in its furnished state.
     fn restore(&self) -> std::path::PathBuf {
         let (store, saved) = (self.folder.path().join("store"), self.folder.path().join("saved"));
         for name in ["items", "drafts"] {
@@ -251,7 +254,8 @@ fn variables<'a>(
     [("SYMBOLON_TEST_TASK", task), ("SYMBOLON_TEST_STORE", path.to_str().unwrap()), (variable, at)]
 }
 
-/// Kills the task at every point that it passes, as often as it passes it; returns these points.
+/// Kills the task at every point that it passes, as often as it passes the point; returns these
+/// points.
 fn die_everywhere(tasks: &[&str], points: &[&'static str]) -> BTreeSet<&'static str> {
     let snapshot = Snapshot::new();
     let mut hit = BTreeSet::new();
@@ -361,7 +365,7 @@ fn a_full_disk_at_every_write() {
                 let output = run_child(&variables(task, &path, "SYMBOLON_FULL", &at));
                 inspect(&path, &what);
                 if output.status.success() {
-                    // Not passed that often, or the failure did no harm.
+                    // The point was not passed that often, or the failure did no harm.
                     continue;
                 }
                 hit.insert(*point);
@@ -408,8 +412,7 @@ fn kill_at_random() {
         }
         for running in children {
             let output = running.wait_with_output().unwrap();
-            // It ends by itself where the other one was faster to take the same range, or to
-            // collect.
+            // A child ends by itself if the other one took the same range first, or collected.
             let said = String::from_utf8_lossy(&output.stderr);
             let beaten = said.contains("was used already") || said.contains("holds no item");
             assert!(output.status.code().is_none() || beaten, "round {round}: {said}");
@@ -446,7 +449,7 @@ fn every_record_goes_to_one_of_four_processes() {
     assert!(available_items(&store).is_empty());
 }
 
-/// The store, opened by whichever key opens it, and that key.
+/// Opens the store with whichever key opens it; returns that key, too.
 fn open_by_any(path: &Path) -> (Store, Protection) {
     let key = Protection::KeyFile(path.with_file_name("key"));
     match Store::open(path, &Protection::None) {
@@ -456,7 +459,7 @@ fn open_by_any(path: &Path) -> (Store, Protection) {
     }
 }
 
-/// What is left and what was used, as an index tells it.
+/// Returns what is left and what was used, according to the index.
 fn told(store: &Store) -> Vec<String> {
     let entries = store.list().unwrap().into_iter();
     let mut told: Vec<String> = entries
@@ -467,7 +470,8 @@ fn told(store: &Store) -> Vec<String> {
     told
 }
 
-/// Bytes of the plain store that must not be found anywhere once it is encrypted.
+/// Returns whether any file contains these bytes of the plain store, which must not happen once it
+/// is encrypted.
 fn holds(path: &Path, bytes: &[u8]) -> bool {
     fs::read_dir(path).unwrap().flatten().any(|entry| match entry.file_type().unwrap().is_dir() {
         true => holds(&entry.path(), bytes),
@@ -475,8 +479,8 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
     })
 }
 
-/// Whenever encrypting a store is ended, one body counts, it knows all that was used, and the next
-/// to open the store removes the other one.
+/// Whenever the encryption of a store is interrupted, exactly one body is current, it knows
+/// everything that was used, and the next process to open the store removes the other one.
 #[test]
 fn death_while_a_store_is_encrypted() {
     let mut hit = BTreeSet::new();

@@ -1,5 +1,5 @@
-//! Damaged, truncated, exchanged, foreign and older files: each ends in an error that says what to
-//! do, and nothing unsafe is used.
+//! Damaged, truncated, exchanged, foreign and outdated files: each leads to an error with advice,
+//! and nothing unsafe is used.
 
 mod common;
 
@@ -26,10 +26,10 @@ fn use_all(store: &Store, id: ItemId) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// A change of a section's file, by name.
+/// A change of a section's file, with a name.
 type Harm = (&'static str, fn(&mut Vec<u8>, usize));
 
-/// Every harm is told the length of a frame in the file, tag included.
+/// Returns all changes; each receives the length of a frame in the file, including its tag.
 fn harms() -> Vec<Harm> {
     const HEADER: usize = 120;
     vec![
@@ -97,7 +97,7 @@ fn only_the_damaged_part_is_lost() {
     let id = pool(&store, 1, 0, 50);
     let victim = file(&path, id, 0);
     let mut bytes = fs::read(&victim).unwrap();
-    // In the third frame: records 12 to 18 have bytes there.
+    // In the third frame, which contains bytes of records 12 to 18.
     bytes[120 + 2 * 132 + 50] ^= 1;
     fs::write(&victim, bytes).unwrap();
     check_records(&store.take_range(id, &[0], &[12]).unwrap());
@@ -108,7 +108,7 @@ fn only_the_damaged_part_is_lost() {
     ));
     let mut out = [0; 7 * RECORD];
     let mut reader = broken.read(0, broken.bytes(0)).unwrap();
-    // The first record of these begins in the frame before.
+    // The first of these records begins in the previous frame.
     assert!(reader.fill(&mut out).is_err());
     assert!(out[8..].iter().all(|byte| *byte == 0), "a byte of a damaged frame was released");
     check_records(&store.take_range(id, &[19], &[50]).unwrap());
@@ -130,14 +130,14 @@ fn files_of_other_sections_items_and_stores_do_not_fit() {
         assert!(matches!(use_all(&store, a), Err(StoreError::DamagedItem { .. })), "{name}");
         fs::copy(file(&other_path, a, 0), file(&path, a, 0)).unwrap();
         assert!(matches!(use_all(&store, a), Err(StoreError::DamagedItem { .. })), "{name}");
-        // The header says that it fits, but all else is the other store's.
+        // The header says that it fits, but everything else is the other store's.
         let mut forged = fs::read(file(&other_path, a, 0)).unwrap();
         forged[..120].copy_from_slice(&own[..120]);
         fs::write(file(&path, a, 0), forged).unwrap();
         assert!(matches!(use_all(&store, a), Err(StoreError::DamagedItem { .. })), "{name}");
         fs::remove_file(file(&path, b, 0)).unwrap();
         assert!(matches!(use_all(&store, b), Err(StoreError::DamagedItem { .. })), "{name}");
-        // Nothing was marked: with its file back the other one can be used.
+        // Nothing was marked: once its file is back, the other item can be used.
         let c = prepared(&store, 1, 2, &[1; 500]);
         let hidden = file(&path, c, 0).with_extension("hidden");
         fs::rename(file(&path, c, 0), &hidden).unwrap();
@@ -149,7 +149,7 @@ fn files_of_other_sections_items_and_stores_do_not_fit() {
 
 const INDEX: [&str; 3] = ["index-0.redb", "index-1.redb", "head"];
 
-/// The index as it is now.
+/// Returns the index as it is now.
 fn save(path: &Path) -> [Vec<u8>; 3] {
     INDEX.map(|name| fs::read(path.join(name)).unwrap())
 }
@@ -161,8 +161,8 @@ fn restore(path: &Path, protection: &Protection, saved: &[Vec<u8>; 3]) {
     pass_for_latest(path, protection);
 }
 
-/// Hides that a head was put back, so that what it says is looked at; other heads are refused for
-/// what they say anyway.
+/// Hides that a head was restored, so that its content is examined; other heads are rejected for
+/// their content anyway.
 fn pass_for_latest(path: &Path, protection: &Protection) {
     let _ = Store::pass_for_latest(path, protection);
 }
@@ -198,7 +198,7 @@ fn an_index_that_is_damaged_older_or_foreign_is_not_trusted() {
         for which in [current, 2] {
             let place = path.join(INDEX[which]);
             let step = (new[which].len() / 40).max(1);
-            // The lowest bit turns digits into digits, so that more than the form is wrong.
+            // The lowest bit turns digits into other digits, so that not only the form is wrong.
             let changed = (0..new[which].len()).step_by(step).map(|at| {
                 let mut bytes = new[which].clone();
                 bytes[at] ^= if (at / step).is_multiple_of(2) { 0x10 } else { 1 };
@@ -218,7 +218,7 @@ fn an_index_that_is_damaged_older_or_foreign_is_not_trusted() {
         }
         restore(&path, &protection, &foreign);
         try_all("another store's");
-        // An older head with every index that is there to be found.
+        // An older head with every existing index.
         fs::write(path.join("head"), &old[2]).unwrap();
         pass_for_latest(&path, &protection);
         try_all("an older head");
@@ -226,7 +226,7 @@ fn an_index_that_is_damaged_older_or_foreign_is_not_trusted() {
     }
 }
 
-/// Not a test of its own: what the children of the tests here run.
+/// Not a test of its own: the children of the tests here run it.
 #[test]
 fn child() {
     let Some((task, path)) = task() else { return };
@@ -268,7 +268,7 @@ fn an_older_index_is_not_trusted_after_a_crash_either() {
                 &std::array::from_fn(|i| states[chosen[i]].0[i].clone()),
             );
             match store.list() {
-                // Only ever what the head says, and that only if it is there.
+                // The result is always what the head says, and only if that index exists.
                 Ok(entries) => {
                     assert_eq!(entries[0].next, [states[chosen[2]].1], "{point}, {choice}")
                 }
@@ -276,7 +276,7 @@ fn an_older_index_is_not_trusted_after_a_crash_either() {
                 Err(other) => panic!("{point}, {choice}: {other}"),
             }
         }
-        // What locks the index leaves nothing for an older head to point to.
+        // Locking the index leaves nothing that an older head could name.
         restore(&path, &Protection::None, &crashed);
         store.lock_group(&[1; 32]).unwrap();
         if decided {
@@ -301,7 +301,7 @@ fn a_manifest_that_was_changed_is_refused() {
             bytes[at] ^= 1;
             fs::write(&place, &bytes).unwrap();
             let result = Store::open(&path, &protection);
-            // A change that says the same, such as one of the case of a digit, is none.
+            // A change with the same meaning, such as the case of a digit, does not count.
             let error = match result {
                 Ok(_) => panic!("{name}: changed at {at}: {}", String::from_utf8_lossy(&bytes)),
                 Err(error) => error,

@@ -1,4 +1,4 @@
-//! Stores that are encrypted after they were made, and what is said of items being written.
+//! Stores that are encrypted after they were made, and information about items being written.
 #![allow(missing_docs)]
 
 mod common;
@@ -35,7 +35,7 @@ fn what_is_left_stays_and_only_the_new_key_opens_it() {
     assert!(matches!(store.take_range(begun, &[6], &[8]), Err(StoreError::AlreadyUsed { .. })));
     check_records(&store.take_range(begun, &[7], &[20]).unwrap());
     assert!(read(&store.take_prepared(empty).unwrap(), 0).is_empty());
-    // Sequence numbers go on, and names stay used.
+    // Sequence numbers continue, and names stay used.
     assert!(try_pool(&store, 1, 0, 3).is_err());
     check_records(&{
         let id = pool(&store, 1, 1, 3);
@@ -43,7 +43,7 @@ fn what_is_left_stays_and_only_the_new_key_opens_it() {
     });
 }
 
-/// A process that had it open would go on with the old body.
+/// A process that had the store open would continue with the old body.
 #[test]
 fn nobody_may_have_it_open() {
     let folder = scratch();
@@ -66,7 +66,8 @@ fn nobody_may_have_it_open() {
     assert!(matches!(Store::encrypt(&path, &key, &Protection::None), Err(StoreError::Invalid(_))));
 }
 
-/// The file on which everyone holds a lock: without it nobody could tell who has the store open.
+/// The file on which everyone holds a lock: without it nobody could tell whether the store is open
+/// elsewhere.
 #[test]
 fn a_store_without_its_lock_file_is_refused() {
     let folder = scratch();
@@ -78,7 +79,7 @@ fn a_store_without_its_lock_file_is_refused() {
     Store::open(&path, &Protection::None).unwrap();
 }
 
-/// The old `store.toml`, put back, leads to a body that is gone.
+/// The old `store.toml`, if restored, names a body that is gone.
 #[test]
 fn an_old_manifest_that_is_put_back_is_noticed() {
     let folder = scratch();
@@ -91,7 +92,7 @@ fn an_old_manifest_that_is_put_back_is_noticed() {
     Store::encrypt(&path, &Protection::None, &key).unwrap();
     fs::write(path.join("store.toml"), &manifest).unwrap();
     assert!(Store::open(&path, &Protection::None).is_err());
-    // All of the old body with it: the head is another file than it names.
+    // The complete old body is restored too, but the head is not the file that it names.
     for name in ["head", "index-0.redb", "index-1.redb"] {
         fs::copy(folder.path().join("saved").join(name), path.join(name)).unwrap();
     }
@@ -138,7 +139,7 @@ fn what_is_being_written_is_listed() {
     assert_eq!(store.list().unwrap()[0].meta.name.as_deref(), Some("aes128"));
 }
 
-/// Anybody could have written these.
+/// Anybody could have written these data.
 #[test]
 fn nonsense_about_items_being_written_is_no_more_than_that() {
     let folder = scratch();

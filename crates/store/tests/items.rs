@@ -1,4 +1,4 @@
-//! Writing, offering, taking, voiding, collecting: the store when nothing goes wrong.
+//! Writing, listing, taking, voiding and collecting items, when nothing goes wrong.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn a_pool_is_taken_front_to_back() {
         let item = available_items(&store).remove(0);
         assert_eq!((item.id, &item.meta.counts, &item.next), (id, &vec![100], &vec![0]), "{name}");
         let first = store.take_range(id, &[0], &[30]).unwrap();
-        // Skipped ahead, since a peer may have used more.
+        // Some records are skipped, because a peer may have used more.
         let second = store.take_range(id, &[40], &[41]).unwrap();
         check_records(&first);
         check_records(&second);
@@ -184,7 +184,7 @@ fn offers_are_what_the_filter_wants() {
     assert!(ids(Filter { protocol: Some("ywz".to_string()), ..any() }).is_empty());
 }
 
-/// Numbers that were used once are never free again, also once their items are collected.
+/// Numbers that were used once are never free again, even after their items are collected.
 #[test]
 fn the_next_number_of_a_group_is_remembered() {
     let folder = tempfile::tempdir().unwrap();
@@ -305,8 +305,8 @@ fn what_is_being_written_is_not_collected() {
     assert_ne!(item.id, id);
 }
 
-/// A half-written item may hold the Δ of a group of which other items are in use: without a key, it
-/// is overwritten before it is removed, on every way to remove it.
+/// An unfinished item may hold the Δ of a group whose other items are in use. Without a key, it is
+/// overwritten before it is removed, however it is removed.
 #[test]
 fn half_written_items_are_overwritten() {
     let folder = scratch();
@@ -331,7 +331,7 @@ fn half_written_items_are_overwritten() {
         assert!(bytes.len() > 500 && bytes.iter().all(|byte| *byte == 0), "{what}");
         std::fs::remove_file(&outside).unwrap();
     };
-    // What a process that died leaves: nobody has its lock.
+    // The leftovers of a process that died: nobody holds their lock.
     let left_dead = |store: &Store| {
         let writer = begun(store);
         copy(&only(), &folder.path().join("dead"));

@@ -1,5 +1,5 @@
-//! Wrong keys, copies, places that cannot be written: each ends in an error that says what to do,
-//! and nothing unsafe is used.
+//! Wrong keys, copies, and read-only locations: each leads to an error with advice, and nothing
+//! unsafe is used.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use common::*;
 use symbolon_store::*;
 
-/// Not a test of its own: what the children of the tests here run.
+/// Not a test of its own: the children of the tests here run it.
 #[test]
 fn child() {
     let Some((task, path)) = task() else { return };
@@ -91,7 +91,7 @@ fn encrypted_files_say_nothing() {
         let bytes = fs::read(file(&path, id, 0)).unwrap();
         let found = bytes.windows(10).any(|window| window == &secret[..10]);
         assert_eq!(found, name == "plain");
-        // The same again under another name and nonce is another file.
+        // The same content under another name and nonce yields a different file.
         let other = prepared(&store, 1, 1, secret);
         assert_ne!(fs::read(file(&path, other, 0)).unwrap()[120..], bytes[120..]);
     }
@@ -121,7 +121,7 @@ fn a_copy_is_refused_until_it_is_adopted_and_then_it_is_void() {
         pool(&reset, 3, 0, 10);
         drop(reset);
         assert_eq!(available_items(&Store::open(&copied, &protection).unwrap()).len(), 1);
-        // The original is what it was, and may be moved.
+        // The original is unchanged, and may be moved.
         let moved = folder.path().join(format!("moved {name}"));
         drop(store);
         fs::rename(&path, &moved).unwrap();
@@ -154,7 +154,7 @@ fn a_store_is_made_only_where_nothing_else_is() {
     }
 }
 
-/// The permissions of files do not bind a superuser, so the one who looks is somebody else.
+/// Permissions of files do not bind a superuser, so the reader is a different user.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_store_that_cannot_be_written_can_only_be_looked_at() {

@@ -1,5 +1,5 @@
-//! Files of a store are put back to an earlier state in place, all of them or some: it is noticed,
-//! and nothing is used twice.
+//! Some or all files of a store are restored in place to an earlier state: this is noticed, and
+//! nothing is used twice.
 #![cfg(unix)]
 
 mod common;
@@ -11,12 +11,12 @@ use std::time::Duration;
 use common::*;
 use symbolon_store::*;
 
-/// How files are put back.
+/// How files are restored.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// Written over the files that are there, as `cp` does: they stay the same files.
+    /// Written over the existing files, as `cp` does: they stay the same files.
     Over,
-    /// Written to new files that are moved over the old ones, where they differ, as `rsync` does.
+    /// Written to new files that are moved over the old ones where they differ, as `rsync` does.
     Renamed,
 }
 
@@ -37,7 +37,7 @@ fn put_back_file(way: Way, from: &Path, to: &Path) {
     }
 }
 
-/// Puts everything back that is in a backup, as `cp -a backup/. store/` does.
+/// Restores everything in a backup, as `cp -a backup/. store/` does.
 fn put_back(way: Way, backup: &Path, store: &Path) {
     for entry in fs::read_dir(backup).unwrap() {
         let entry = entry.unwrap();
@@ -66,7 +66,7 @@ fn keep(folder: &Path, protection: &Protection) -> Kept {
     let prepared = prepared(&store, 1, 0, b"used once");
     let pool = pool(&store, 2, 0, 50);
     copy(&path, &backup);
-    // Longer than any clock's tick: nobody makes a backup and puts it back in less.
+    // Longer than any clock's tick: nobody makes a backup and restores it in less.
     std::thread::sleep(Duration::from_millis(20));
     Kept { path, backup, store, prepared, pool }
 }
@@ -80,7 +80,8 @@ impl Kept {
         }
     }
 
-    /// Nothing can be had from the store, neither by who has it open nor by who opens it.
+    /// Checks that the store yields nothing, neither to a process that has it open nor to one that
+    /// opens it.
     fn check_refused(&self, protection: &Protection, what: &str) -> StoreError {
         is_distrusted(self.store.take_prepared(self.prepared), what);
         is_distrusted(self.store.take_range(self.pool, &[0], &[1]), what);
@@ -89,8 +90,8 @@ impl Kept {
     }
 }
 
-/// Puts back what there is to put back, after one and more transactions: file systems give the
-/// inode number of a removed file to the next one, so heads may alternate between two.
+/// Restores everything, after one and more transactions: file systems give the inode number of a
+/// removed file to the next one, so heads may alternate between two numbers.
 fn put_everything_back(in_folder: impl Fn() -> tempfile::TempDir) {
     for (way, more) in WAYS.into_iter().flat_map(|way| [0, 1, 2].map(|more| (way, more))) {
         for files in [None, Some(HEAD), Some(INDEX), Some(BOTH)] {
@@ -105,7 +106,8 @@ fn put_everything_back(in_folder: impl Fn() -> tempfile::TempDir) {
                 }),
             }
             let error = kept.check_refused(&Protection::None, &what);
-            // An index alone does not fit the head; the others are told apart by the head's file.
+            // A restored index alone does not match the head; other cases are detected by the
+            // head's file.
             let by_digest = files == Some(INDEX) || births_are_hidden();
             let by_file = matches!(&error, StoreError::RolledBack { .. });
             assert!(by_file || by_digest && matches!(error, StoreError::Damaged { .. }), "{what}");
@@ -125,7 +127,7 @@ fn births_are_hidden() -> bool {
     std::env::var_os("SYMBOLON_NO_BIRTHS").is_some()
 }
 
-/// Not a test of its own: what the children of the tests here run.
+/// Not a test of its own: the children of the tests here run it.
 #[test]
 fn child() {
     let Some((task, path)) = task() else { return };
@@ -190,7 +192,7 @@ fn adopting_a_store_that_was_put_back_voids_everything_in_it() {
         pool(&reset, 3, 0, 5);
         let store = Store::open(&kept.path, &protection).unwrap();
         assert_eq!(available_items(&store).len(), 1, "{name}");
-        // The same backup is of no more use than before.
+        // The same backup is still useless.
         put_back(Way::Over, &kept.backup, &kept.path);
         let refused = kept.check_refused(&protection, name);
         assert!(matches!(refused, StoreError::RolledBack { .. }), "{name}: {refused}");
@@ -220,7 +222,7 @@ fn a_backup_of_the_latest_state_may_be_put_back() {
     kept.use_up(1);
 }
 
-/// Backups made of hard links have the very files of that time.
+/// Backups made of hard links contain the very files of that time.
 /// Cheat: – | head | an old one kept under a hard link, with its index | replaced heads are emptied
 /// | always
 #[test]

@@ -1,4 +1,4 @@
-//! A thousand evaluations of one circuit side by side, with `tinytable`: one message a layer for
+//! A thousand evaluations of one circuit side by side, with `tinytable`: one message per layer for
 //! all of them together.
 //!
 //! ```text
@@ -14,7 +14,7 @@ use symbolon::{Config, Inputs, Protocol, Result, Session, Transport};
 
 const COUNT: u64 = 1_000;
 
-/// The sums that a party learns of its numbers and the other's.
+/// Returns the sums that a party learns of its numbers and the other's.
 fn party(number: u16, transport: Transport) -> Result<Vec<u128>> {
     let circuit = builtin::by_name("add:32").expect("a built-in circuit");
     let config = Config::new(number, transport).protocol(Protocol::TinyTable).executions(COUNT);

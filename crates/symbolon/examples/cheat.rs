@@ -1,5 +1,5 @@
-//! A party that cheats, and what the honest one says. The cheats come from the tests' harness,
-//! which a normal build does not have.
+//! A cheating party, and what the honest one reports. The cheats use the tests' harness, which a
+//! normal build does not contain.
 //!
 //! ```text
 //! cargo run --release -p symbolon --example cheat             all of them
@@ -15,9 +15,9 @@ use symbolon::{Config, Error, GateForm, Inputs, Meter, Protocol, Result, Session
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, memory_lanes};
 
-/// A cheat: its name, who cheats, in which protocol, and which bit of which message it flips; none
-/// for all of its first half. A single wrong row would go unseen, and do no harm, unless it is the
-/// one of four that is used.
+/// A cheat: its name, the cheater, the protocol, and the bit that it flips in a message; `None` for
+/// all of the message's first half. A single wrong row would go unnoticed, and do no harm, unless
+/// it is the one of four that is used.
 struct Cheat {
     name: &'static str,
     what: &'static str,
@@ -117,7 +117,7 @@ impl Cheat {
         Session::connect(config, &circuit)?.evaluate(&inputs).map(drop)
     }
 
-    /// What the honest party says.
+    /// Runs the cheat, and returns what the honest party reports.
     fn play(&self) -> Result<()> {
         let (zero, one) = memory_lanes((0, Meter::new()), (1, Meter::new()), 1, None)?;
         thread::scope(|scope| {

@@ -2,9 +2,9 @@
 //! `.ci/instructions` counts its instructions and compares its peak memory. The argument is a name
 //! of [`RUNS`]; without one, the names are printed.
 //!
-//! A run prints its peak resident memory in KiB, where the system tells it.
+//! A run prints its peak resident memory in KiB, if the system reports it.
 //!
-//! Every parameter that the measured link could decide is fixed, so runs differ only by their
+//! Every parameter that the measured link could decide is fixed, so runs differ only in their
 //! randomness.
 
 #![allow(clippy::print_stdout)]
@@ -20,10 +20,10 @@ use symbolon::{
     make_triples,
 };
 
-/// How correlated OTs are made.
+/// The OT extension.
 const OT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 
-/// AND gates in a segment of a streamed run.
+/// The number of AND gates in a segment of a streamed run.
 const SEGMENT: u64 = 8192;
 
 /// How the phases of a run follow each other.
@@ -48,8 +48,8 @@ enum Work {
     Triples(u64),
 }
 
-/// A run: its name, how many parties it has, how many threads each of them has, and what they
-/// compute. Each is large enough that the set-up is the smaller part.
+/// The runs: name, number of parties, threads per party, and what they compute. In each of them the
+/// set-up is the smaller part.
 const RUNS: [(&str, u16, usize, Work); 17] = [
     ("set-up", 2, 1, Work::Circuit(Protocol::Wrk, "add:2", Phases::Together)),
     ("wrk", 2, 1, Work::Circuit(Protocol::Wrk, "random:32768/1024", Phases::Together)),
@@ -110,7 +110,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Runs `part` for every party, each on a thread of its own, over new channels.
+/// Runs `part` for every party, each in its own thread, over new channels.
 fn together(
     parties: u16,
     threads: usize,
@@ -120,7 +120,7 @@ fn together(
     thread::scope(|scope| {
         let mesh = (0..parties).zip(Transport::memory_mesh(parties, threads, None)?);
         let start = |(me, transport)| {
-            // Nothing is fast under an emulator.
+            // Under an emulator everything is slow.
             let config = Config::new(me, transport).timeout(Duration::from_secs(600)).ot(OT);
             scope.spawn(move || part(config, me))
         };
@@ -139,7 +139,7 @@ fn zeros(circuit: &Circuit, me: u16) -> Result<Inputs> {
     inputs.finish()
 }
 
-/// All phases in one session.
+/// Runs all phases in one session.
 fn evaluate(config: Config, circuit: &Circuit, inputs: &Inputs, phases: Phases) -> Result<()> {
     let config = match phases {
         Phases::Streamed => config.segment_gates(SEGMENT),
@@ -155,7 +155,7 @@ fn evaluate(config: Config, circuit: &Circuit, inputs: &Inputs, phases: Phases) 
     session.evaluate(inputs).map(drop)
 }
 
-/// Each phase in a session of its own, over a store of each party.
+/// Runs each phase in a separate session, over a store of each party.
 fn stored(
     parties: u16,
     threads: usize,
@@ -167,7 +167,7 @@ fn stored(
     let stores: std::result::Result<Vec<Store>, _> = (0..parties).map(make).collect();
     let stores = stores.map_err(|error| Error::store(error.to_string()))?;
     let store = |me: u16| &stores[usize::from(me)];
-    // A byte's worth of input bits more than the circuit has: a pool is rarely used up exactly.
+    // A byte more of input bits than the circuit has: a pool is rarely used up exactly.
     let amount = Amount { and_gates: Stats::of(circuit).and, input_bits: 136 };
     together(parties, threads, |open, me| stored::fill(config(open), store(me), amount).map(drop))?;
     together(parties, threads, |open, me| {
@@ -180,7 +180,7 @@ fn stored(
     })
 }
 
-/// Prints the most memory that this process had at any time, in KiB.
+/// Prints the peak memory of this process, in KiB.
 fn print_peak() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

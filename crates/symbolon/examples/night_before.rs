@@ -1,5 +1,5 @@
-//! All work that needs no input is done the night before: a pool, then a prepared circuit, each
-//! kept on disk. In the morning an answer takes two messages.
+//! All work that needs no input is done the night before: a pool, then a prepared circuit, both
+//! kept on disk. In the morning a result takes two messages.
 //!
 //! ```text
 //! cargo run --release -p symbolon --example night_before
@@ -14,12 +14,12 @@ use symbolon::store::{Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{Config, GateForm, Inputs, Result, Transport};
 
-/// Runs one step for both parties, each with a store of its own.
+/// Runs one step for both parties, each with its own store.
 fn both<T: Send>(
     stores: &[Store; 2],
     step: impl Fn(u16, Config, &Store) -> Result<T> + Sync,
 ) -> Result<[T; 2]> {
-    // Each step has a connection of its own, as if processes had ended in between.
+    // Each step has its own connection, as if the processes had ended in between.
     let (for_zero, for_one) = Transport::memory(1, None)?;
     let config = |number, transport| Config::new(number, transport).form(GateForm::FourRow);
     thread::scope(|scope| {
@@ -37,7 +37,7 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync
     let stores = [store(0)?, store(1)?];
     let circuit = &builtin::by_name("aes128")?;
 
-    // In the evening: material for any circuit with as many gates.
+    // In the evening: material for any circuit with this many gates.
     let amount = Amount { and_gates: 6_400, input_bits: 128 };
     let [filled, _] = both(&stores, |_, config, store| stored::fill(config, store, amount))?;
     println!("a pool for {} AND gates", filled.made.and_gates);
@@ -47,7 +47,7 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync
         both(&stores, |_, config, store| stored::prepare(config, store, circuit, 1))?;
     println!("{} prepared, {} of them from the pool", prepared.items.len(), prepared.from_pools);
 
-    // In the morning: the inputs. What was prepared is used up.
+    // In the morning: the inputs. The prepared circuit is used up.
     let key = "hex:000102030405060708090a0b0c0d0e0f";
     let block = "hex:00112233445566778899aabbccddeeff";
     let [zero, one] = both(&stores, |number, config, store| {

@@ -1,4 +1,4 @@
-//! A function of our own, built gate by gate: eight votes of party 0, weighted by party 1.
+//! A custom function, built gate by gate: eight votes of party 0, weighted by party 1.
 //!
 //! ```text
 //! cargo run --release -p symbolon --example own_circuit

@@ -1,4 +1,4 @@
-//! Five parties: an auction in which all learn who wins, and the winner alone what it pays.
+//! Five parties: an auction in which all learn who wins, and only the winner learns the price.
 //!
 //! ```text
 //! cargo run --release -p symbolon --example parties
@@ -17,13 +17,13 @@ fn party(number: u16, transport: Transport) -> Result<Outputs> {
     let circuit = builtin::by_name("auction:5x32").expect("a built-in circuit");
     let place = usize::from(number);
     let inputs = Inputs::builder(&circuit, number).uint(place, BIDS[place])?.finish()?;
-    // Among more than two parties the protocol is `ywz` unless another one is chosen.
+    // Among more than two parties the protocol is `ywz` by default.
     Session::connect(Config::new(number, transport), &circuit)?.evaluate(&inputs)
 }
 
 #[allow(missing_docs)]
 pub fn main() -> Result<()> {
-    // Between machines, `Transport::tls_mesh` takes the place of this.
+    // Between machines, use `Transport::tls_mesh` instead.
     let ends = Transport::memory_mesh(5, 1, None)?;
     let learned: Vec<Outputs> = thread::scope(|scope| {
         let start = |(number, transport)| scope.spawn(move || party(number, transport));

@@ -1,6 +1,6 @@
-//! A hidden balance that goes through several circuits: in each round both parties add something,
-//! and all that they learn is whether the balance has reached a limit. Only then do they have it
-//! opened. Which circuit comes next is decided between rounds.
+//! A hidden balance that passes through several circuits: in each round both parties add something,
+//! and learn only whether the balance has reached a limit. Only then do they open it. They decide
+//! between rounds which circuit comes next.
 //!
 //! ```text
 //! cargo run --release -p symbolon --example reactive
@@ -16,7 +16,7 @@ use symbolon::{Config, Inputs, Link, Protocol, Result, Session, Transport};
 
 const LIMIT: u128 = 100;
 
-/// Adds what both parties give to the balance, which nobody learns.
+/// Adds both parties' amounts to the balance, which nobody learns.
 fn round() -> Circuit {
     let mut b = Builder::new("round");
     let balance = b.input("balance", Type::Uint(16), 0);
@@ -37,7 +37,7 @@ fn last() -> Circuit {
     b.finish().expect("a valid circuit")
 }
 
-/// The rounds that were played, and the balance after them.
+/// Returns the number of rounds, and the balance after them.
 fn party(number: u16, transport: Transport) -> Result<(usize, Option<u128>)> {
     let (round, last) = (round(), last());
     let config = Config::new(number, transport).protocol(Protocol::Duplo);
@@ -72,7 +72,7 @@ pub fn main() -> Result<()> {
     });
     let (zero, one) = (zero?, one?);
     println!("{} rounds, then {:?}", zero.0, zero.1);
-    // 40 in the first round, and 14 in each that follows.
+    // 40 in the first round, and 14 in each later one.
     assert_eq!(zero, (6, Some(110)));
     assert_eq!(zero, one);
     Ok(())

@@ -1,11 +1,11 @@
-//! Two parties that meet over TLS. On one machine, both in this process:
+//! Two parties that connect over TLS. On one machine, both in this process:
 //!
 //! ```text
 //! cargo run --release -p symbolon --example two_machines
 //! ```
 //!
-//! On two machines, each with a key of its own. The first command prints the fingerprint that the
-//! other side needs, and is the same on both:
+//! On two machines, each has its own key. The first command prints the fingerprint that the other
+//! side needs, and is the same on both:
 //!
 //! ```text
 //! cargo run --release -p symbolon --example two_machines -- key me.pem
@@ -46,7 +46,7 @@ fn on_two_machines(args: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The same on one machine: two keys, two threads, one connection by TLS.
+/// Runs both on one machine: two keys, two threads, one TLS connection.
 fn on_one_machine() -> Result<()> {
     let (alice, bob) = (Identity::generate()?, Identity::generate()?);
     let (alices, bobs) = (alice.fingerprint(), bob.fingerprint());
@@ -77,7 +77,7 @@ pub fn main() -> Result<()> {
             Ok(())
         }
         ["listen" | "dial", ..] => on_two_machines(&args),
-        // A test's own arguments come here, too.
+        // The arguments of a test arrive here, too.
         _ => on_one_machine(),
     }
 }

@@ -1,29 +1,29 @@
-//! What is left to the link: the form of garbling and the OT extension.
+//! Choices that follow from the link: the form of garbling and the OT extension.
 //!
-//! Every choice is as secure as every other. The rules are functions of numbers that all parties
-//! share, in integers, so that all come to the same; `docs/performance.md` has the measurements
-//! on which they are based.
+//! All choices are equally secure. The rules are integer functions of numbers that all parties
+//! share, so all parties reach the same result; `docs/performance.md` has the measurements on which
+//! the rules are based.
 
 use symbolon_protocols::{GateForm, OtExtension, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;
 
-/// How a session garbles and what makes its correlated OTs, and whether that followed from the
+/// How a session garbles and makes its correlated OTs, and whether these choices followed from the
 /// link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The form of garbling; between more than two parties there is but one.
+    /// The form of garbling. There is only one form among more than two parties.
     pub form: GateForm,
     /// The OT extension.
     pub ot: OtExtension,
-    /// Whether nobody asked for a form, so that it was chosen from the link.
+    /// Whether nobody asked for a form, so that the link decided.
     pub form_by_link: bool,
-    /// Whether nobody asked for an OT extension, so that it was chosen from the link.
+    /// Whether nobody asked for an OT extension, so that the link decided.
     pub ot_by_link: bool,
-    /// The slowest link between any two parties; measured only when something is chosen from it.
+    /// The slowest link between any two parties; measured only if a choice depends on it.
     pub link: Option<LinkSpeed>,
 }
 
-/// What one party, or all of them together, ask for; `None` is left to the link.
+/// The wishes of one party, or of all of them together; `None` leaves the choice to the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Preferences {
     pub form: Option<GateForm>,
@@ -31,21 +31,21 @@ pub(crate) struct Preferences {
 }
 
 impl Preferences {
-    /// What nobody asked for is left to the link.
+    /// Leaves both choices to the link.
     pub const NOTHING: Preferences = Preferences { form: None, ot: None };
 
-    /// These, and the others where these leave something open.
+    /// Returns these preferences, completed by `others`.
     pub fn or(self, others: Preferences) -> Preferences {
         Preferences { form: self.form.or(others.form), ot: self.ot.or(others.ot) }
     }
 
-    /// What is settled without the link.
+    /// Returns the choice if it does not depend on the link.
     pub fn settled(self) -> Option<Choice> {
         let Preferences { form: Some(form), ot: Some(ot) } = self else { return None };
         Some(Choice { form, ot, form_by_link: false, ot_by_link: false, link: None })
     }
 
-    /// What is chosen when the slowest link is this one.
+    /// Returns the choice when `link` is the slowest link.
     pub fn over(self, link: LinkSpeed, work: Work) -> Choice {
         Choice {
             form: self.form.unwrap_or_else(|| form_for(link, work)),
@@ -57,38 +57,39 @@ impl Preferences {
     }
 }
 
-/// What is to be done over the link; the same for all parties.
+/// The work to be done over the link, the same for all parties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub and_gates: u64,
     pub rho: Rho,
     pub parties: usize,
-    /// Lanes, each with a thread.
+    /// The number of lanes, each with a thread.
     pub threads: usize,
 }
 
-/// What half-gates cost in computing over four rows, a gate.
+/// The additional computing time of half-gates over four rows, in picoseconds per gate.
 const HALF_GATES_PICOS: u128 = 50_000;
 
-/// Below this, [`FEWEST_BYTES`] is faster: what one thread that serves one link keeps up with.
+/// The rate below which [`FEWEST_BYTES`] is faster: one thread that serves one link keeps up with
+/// it.
 const BUSY_BYTES_PER_SECOND: u128 = 50_000_000;
 
 /// The OT extension with the fewest bytes.
 const FEWEST_BYTES: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Eight };
 
-/// A quarter of IKNP's bytes in no more time.
+/// The default otherwise: it sends a quarter of IKNP's bytes and takes no more time.
 const USUAL: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 
-/// Half-gates when their bytes save more time than their further round trip takes.
+/// Chooses half-gates if the time that they save exceeds their additional round trip.
 fn form_for(link: LinkSpeed, work: Work) -> GateForm {
-    // 3κ + 4ρ bits against 2κ.
+    // Four rows send 3κ + 4ρ bits per gate, half-gates 2κ.
     let saved_bytes = u128::from(16 + work.rho.bits() / 2);
     let saved = saved_bytes * 1_000_000_000_000 / u128::from(link.bytes_per_second.max(1));
     let saved = u128::from(work.and_gates) * saved.saturating_sub(HALF_GATES_PICOS);
     if saved > link.round_trip.as_nanos() * 1000 { GateForm::HalfGates } else { GateForm::FourRow }
 }
 
-/// Fewer bytes for more computing, when the links of a thread are slower than its computing.
+/// Chooses fewer bytes for more computing if the links of a thread are slower than its computing.
 fn generator_for(link: LinkSpeed, work: Work) -> OtExtension {
     let links = work.parties.saturating_sub(1) as u128;
     let rate = u128::from(link.bytes_per_second) * links / work.threads.max(1) as u128;
@@ -113,7 +114,7 @@ mod tests {
         Work { and_gates, rho: Rho::Bits40, parties: 2, threads: 1 }
     }
 
-    /// As measured: the faster of the two, or either where they are equal.
+    /// The rule agrees with measurements: it picks the faster form, or either if they are equal.
     #[test]
     fn the_form_follows_link_and_circuit() {
         use GateForm::{FourRow, HalfGates};
@@ -153,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Nothing is lost by not telling the fastest links apart.
+    /// All of the fastest links lead to the same choice, so telling them apart gains nothing.
     #[test]
     fn the_fastest_links_decide_alike() {
         for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {

@@ -1,14 +1,14 @@
-//! How this library was built, as far as it decides how fast it is.
+//! Properties of this build that determine its speed.
 
 use symbolon_primitives::Backend;
 
-/// The name of the SIMD kernels in use, in lower case. They are chosen when the program runs.
+/// Returns the name of the SIMD kernels in use, in lower case. They are chosen at run time.
 pub fn backend() -> String {
     format!("{:?}", Backend::active()).to_lowercase()
 }
 
-/// What makes this build slower than it could be on this machine, a sentence each; nothing in a
-/// good build. A program may write it to its log.
+/// Returns what makes this build slower than it could be on this machine, one sentence per reason;
+/// empty for a good build. A program may write the sentences to its log.
 ///
 /// ```
 /// for sentence in symbolon::slow_build() {
@@ -17,7 +17,7 @@ pub fn backend() -> String {
 /// ```
 pub fn slow_build() -> Vec<&'static str> {
     let mut found = Vec::new();
-    // `build.rs` sets it.
+    // `build.rs` sets this variable.
     found.extend(option_env!("SYMBOLON_SLOW_BUILD"));
     let wide = matches!(Backend::active(), Backend::Vaes512);
     if wide && cfg!(not(curve25519_dalek_backend = "avx512")) {

@@ -1,4 +1,4 @@
-//! What a session is asked to do, checked before anything is sent.
+//! The configuration of a session, checked before anything is sent.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::dealer::Dealer;
 use crate::params::{MacChoice, SessionParams};
 use crate::terms::{Terms, check_threads};
 
-/// What a session is asked to do: who this party is, how it reaches the others, and the parameters
-/// on which all must agree.
+/// The configuration of a session: who this party is, how it reaches the others, and the parameters
+/// on which all parties must agree.
 #[derive(Debug)]
 pub struct Config {
     transport: Transport,
@@ -23,9 +23,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Party `party` over `transport`, with ρ = 40, one thread, the default time-out, no simulated
-    /// link, the protocol `wrk` between two parties or `ywz` among more, and the form of garbling
-    /// and the OT extension as they suit the link.
+    /// Configures party `party` over `transport` with ρ = 40, one thread, the default time-out, no
+    /// simulated link, and the protocol `wrk` between two parties or `ywz` among more. The form of
+    /// garbling and the OT extension follow from the link.
     pub fn new(party: impl Into<PartyId>, transport: Transport) -> Config {
         let threads = match &transport.0 {
             TransportKind::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
@@ -41,8 +41,8 @@ impl Config {
         Config { transport, terms, dealer: None }
     }
 
-    /// Sets all that the parties must share, but for the dealer, which [`dealer`](Config::dealer)
-    /// names.
+    /// Sets everything that the parties must share, except the dealer, which
+    /// [`dealer`](Config::dealer) sets.
     pub fn params(mut self, params: SessionParams) -> Self {
         let dealer = self.terms.params.dealer;
         self.terms.params = SessionParams { dealer, ..params };
@@ -62,48 +62,49 @@ impl Config {
     }
 
     /// Chooses the form of garbling, one of [`Protocol::forms`]: fewer rounds, or fewer bytes.
-    /// `None` leaves it to the others and, if they leave it too, to the link and the size of the
-    /// circuit.
+    /// `None` leaves it to the others and, if they leave it open too, to the link and the size of
+    /// the circuit.
     ///
-    /// Material that is prepared ahead should have its form chosen: what is best for all phases
-    /// together, which is what the link decides by, is not always what answers soonest.
+    /// Choose a form if material is prepared ahead: the link decides by the total time of all
+    /// phases, and that is not always the form with the shortest online phase.
     pub fn form(mut self, form: impl Into<Option<GateForm>>) -> Self {
         self.terms.params.form = form.into();
         self
     }
 
-    /// Chooses how correlated OTs are made: fewer bytes for more computing. `None` leaves it to the
-    /// others and, if they leave it too, to the link.
+    /// Chooses the OT extension: fewer bytes for more computing. `None` leaves it to the others
+    /// and, if they leave it open too, to the link.
     pub fn ot(mut self, ot_extension: impl Into<Option<OtExtension>>) -> Self {
         self.terms.params.ot = ot_extension.into();
         self
     }
 
     /// Makes correlated OTs and triples with this many threads, 1 to
-    /// [`MAX_THREADS`](crate::MAX_THREADS), each with a connection of its own to each peer. From
-    /// two on, one more of both garbles and evaluates meanwhile. Ready-made channels fix the number;
-    /// [`Config::check`] refuses another.
+    /// [`MAX_THREADS`](crate::MAX_THREADS), each with its own connection to each peer. With two or
+    /// more, one additional thread with its own connections garbles or evaluates meanwhile.
+    /// Ready-made channels fix the number; [`Config::check`] rejects any other.
     pub fn threads(mut self, threads: usize) -> Self {
         self.terms.params.threads = threads;
         self
     }
 
-    /// How long to wait for the peers to appear, and how long each may be silent; more than zero.
+    /// Sets how long to wait for the peers to appear, and how long each may be silent; more than
+    /// zero.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.terms.timeout = timeout;
         self
     }
 
     /// Delays what this party sends as a slower link would. Only for TCP and TLS: channels in
-    /// memory are made with their link.
+    /// memory get their link when they are made.
     pub fn link(mut self, link: SimulatedLink) -> Self {
         self.terms.link = Some(link);
         self
     }
 
-    /// Has `handle` cancel the session, from any thread and in any phase, the wait for the peers
-    /// included. What is cancelled fails with [`Error::Cancelled`] within a fraction of a second,
-    /// its keys are wiped, and the peers are told that this side was interrupted.
+    /// Lets `handle` cancel the session from any thread and in any phase, including the wait for
+    /// the peers. Cancelled calls fail with [`Error::Cancelled`] within a fraction of a second, the
+    /// session's keys are wiped, and the peers are told that this side was interrupted.
     ///
     /// One handle may cancel several sessions.
     pub fn cancelled_by(mut self, handle: &CancelHandle) -> Self {
@@ -111,9 +112,9 @@ impl Config {
         self
     }
 
-    /// Calls `hear` with what the session does: connections, phases, and work done of how much. It
-    /// is called from any of the session's threads, a few times a second at most for each kind of
-    /// work, and the session waits for it. What it hears is [public](Progress).
+    /// Calls `hear` with the session's progress: connections, phases, and the work done out of the
+    /// total. Any of the session's threads may call it, at most a few times a second for each kind
+    /// of work, and the session waits for it to return. Its argument is [public](Progress).
     ///
     /// ```
     /// use symbolon::{Config, Inputs, Progress, Session, Transport, circuit::builtin};
@@ -146,101 +147,103 @@ impl Config {
         self
     }
 
-    /// How many evaluations of the circuit
-    /// [`Session::evaluate_batch`](crate::Session::evaluate_batch) does, and a circuit is
-    /// [prepared](crate::stored::prepare) for; at least 1, the default.
+    /// Sets how many evaluations of the circuit
+    /// [`Session::evaluate_batch`](crate::Session::evaluate_batch) runs, and for how many a circuit
+    /// is [prepared](crate::stored::prepare); at least 1, the default.
     pub fn executions(mut self, executions: u64) -> Self {
         self.terms.params.executions = executions;
         self
     }
 
     /// Chooses the length of the MACs on the bits that [`TinyTable`](Protocol::TinyTable) opens. By
-    /// default it follows ρ; a [`MacLength`](crate::MacLength) that is too short for ρ is refused
-    /// by [`Config::check`], unless it comes as [`MacChoice::ComparisonOnly`].
+    /// default it follows from ρ. [`Config::check`] rejects a [`MacLength`](crate::MacLength) that
+    /// is too short for ρ, unless it is given as [`MacChoice::ComparisonOnly`].
     pub fn mac(mut self, mac: impl Into<MacChoice>) -> Self {
         self.terms.params.mac = mac.into();
         self
     }
 
-    /// Has as many evaluations online at a time over one connection, at least 1, where the protocol
-    /// [can](Protocol::runs_in_flight): [`Session::evaluate_batch`](crate::Session::evaluate_batch)
-    /// and [`stored::run_in_flight`](crate::stored::run_in_flight) then start one as soon as
-    /// another has ended. `None`, the default, evaluates a batch by messages for all of its
-    /// evaluations. All parties must name the same.
+    /// Keeps this many evaluations online at a time over one connection, at least 1, if the
+    /// protocol [supports](Protocol::runs_in_flight) it:
+    /// [`Session::evaluate_batch`](crate::Session::evaluate_batch) and
+    /// [`stored::run_in_flight`](crate::stored::run_in_flight) then start one as soon as another
+    /// has ended. With `None`, the default, each message of a batch covers all of its evaluations.
+    /// All parties must choose the same value.
     pub fn in_flight(mut self, limit: impl Into<Option<usize>>) -> Self {
         self.terms.params.in_flight = limit.into();
         self
     }
 
-    /// Chooses how [`DualEx`](Protocol::DualEx) intersects what the parties got: fewer bytes, or a
-    /// round less.
+    /// Chooses how [`DualEx`](Protocol::DualEx) intersects the parties' results: fewer bytes, or
+    /// one round less.
     pub fn psi(mut self, psi: PsiForm) -> Self {
         self.terms.params.psi = psi;
         self
     }
 
-    /// Chooses κ_b of [`DualEx`](Protocol::DualEx) apart from ρ: the probability that a given
-    /// evaluation leaks a bit of an input to a cheater is at most 2^-κ_b. Everything else, a wrong
-    /// output for one, stays at 2^-ρ. Fewer circuits are garbled for a smaller κ_b. `None`, the
-    /// default, is ρ.
+    /// Sets κ_b of [`DualEx`](Protocol::DualEx) independently of ρ: the probability that a given
+    /// evaluation leaks a bit of an input to a cheater is at most 2^-κ_b. All other failures, such
+    /// as a wrong output, keep probability 2^-ρ. A smaller κ_b needs fewer garbled circuits. With
+    /// `None`, the default, κ_b = ρ.
     pub fn kappa_b(mut self, kappa_b: impl Into<Option<Rho>>) -> Self {
         self.terms.params.kappa_b = kappa_b.into();
         self
     }
 
-    /// Chooses the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, by their
-    /// names, instead of those with which a run costs least.
+    /// Chooses the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, by name,
+    /// instead of those that make a run cheapest.
     pub fn components(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.terms.params.components = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Has [`Session::evaluate`](crate::Session::evaluate) do all phases at once for circuits of
-    /// more AND gates than this, about this many gates at a time, at least 1: material and garbled
-    /// gates are made, used and forgotten, and memory follows the wires that are alive. Smaller
-    /// circuits are garbled before any input is used, and so is every one with `u64::MAX`. All
-    /// parties must name the same; the default is 2^20, below which more gates at a time do not
-    /// make it any cheaper.
+    /// Makes [`Session::evaluate`](crate::Session::evaluate) run all phases at once for circuits
+    /// with more AND gates than this, about this many gates at a time, at least 1: material and
+    /// garbled gates are made, used and dropped, so memory grows with the number of live wires
+    /// only. Smaller circuits are garbled before any input is used; with `u64::MAX`, so is every
+    /// circuit. All parties must choose the same value. The default is 2^20; larger segments are no
+    /// cheaper.
     pub fn segment_gates(mut self, gates: u64) -> Self {
         self.terms.params.segment_gates = gates;
         self
     }
 
-    /// Has [`stored::fill`](crate::stored::fill) close a pool after this many AND gates, at least
-    /// 1, and begin another one. All parties must name the same; the default is 2^24. A circuit is
-    /// prepared from one pool, so one of more gates than this finds none that is large enough.
+    /// Makes [`stored::fill`](crate::stored::fill) close a pool after this many AND gates, at least
+    /// 1, and begin another one. All parties must choose the same value; the default is 2^24. A
+    /// circuit is prepared from a single pool, so no pool is large enough for a circuit with more
+    /// gates.
     pub fn pool_gates(mut self, gates: u64) -> Self {
         self.terms.params.pool_gates = gates;
         self
     }
 
-    /// Has a dealer deal what the parties would otherwise make among themselves. All parties must
-    /// name the same one, and **all inputs are lost if it works together with anybody**: [`Dealer`]
-    /// says what it is trusted with.
+    /// Lets a dealer deal what the parties would otherwise make themselves. All parties must name
+    /// the same dealer, and **all inputs are lost if it colludes with any party**; see [`Dealer`]
+    /// for the trust it needs.
     pub fn dealer(mut self, dealer: impl Into<Option<Dealer>>) -> Self {
         self.dealer = dealer.into();
         self.terms.params.dealer = self.dealer.as_ref().map(Dealer::name);
         self
     }
 
-    /// How the dealer is reached, if there is one; afterwards there is none.
+    /// Takes the dealer out of the configuration, and returns how to reach it.
     pub(crate) fn reach_dealer(&mut self) -> Result<Option<symbolon_protocols::Dealer>> {
         let dealer = self.dealer.take();
         dealer.map(|dealer| dealer.reach(&self.transport, &self.terms)).transpose()
     }
 
-    /// What one evaluation takes.
+    /// Returns what one evaluation needs.
     pub(crate) fn demand(&self, circuit: &Compiled) -> Result<Demand> {
         let parties = self.parties() as u16;
         self.terms.params.protocol.demand_of(circuit, parties, self.terms.batch(1))
     }
 
-    /// This party.
+    /// Returns this party.
     pub fn party(&self) -> PartyId {
         self.terms.party
     }
 
-    /// How many parties there are, this one included.
+    /// Returns the number of parties, including this one.
     pub fn parties(&self) -> usize {
         self.transport.parties()
     }
@@ -249,15 +252,15 @@ impl Config {
     /// begins with this.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol does not run among this many parties or in this form, this
-    /// party, an input's owner or an output's receiver is none of them, or a parameter is out of
-    /// its range.
+    /// `InvalidInput` if the protocol does not run among this many parties or in this form, if this
+    /// party, an input's owner or an output's receiver is not one of the parties, or if a parameter
+    /// is out of range.
     pub fn check(&self, circuit: &Circuit) -> Result<()> {
         self.check_alone()?;
         check_parties(circuit, self.parties())
     }
 
-    /// Checks all that does not depend on a circuit.
+    /// Checks everything that does not depend on a circuit.
     pub(crate) fn check_alone(&self) -> Result<()> {
         let Terms { party, params, timeout, link, .. } = &self.terms;
         let SessionParams { protocol, threads, ot, .. } = params;
@@ -299,7 +302,8 @@ impl Config {
         &self.terms
     }
 
-    /// The key that each party must prove, by party number; none over a connection without keys.
+    /// Returns the key that each party must prove, by party number; `None` over a connection
+    /// without keys.
     pub(crate) fn pins(&self) -> Vec<Option<Fingerprint>> {
         self.transport.pins(self.terms.party)
     }
@@ -309,7 +313,7 @@ impl Config {
     }
 }
 
-/// Refuses a circuit with an owner or a receiver who is not among the parties.
+/// Rejects a circuit with an owner or a receiver that is not one of the parties.
 pub(crate) fn check_parties(circuit: &Circuit, parties: usize) -> Result<()> {
     let stranger = |what: String, party: PartyId| {
         Err(Error::invalid_input(format!("{what} party {party}, but there are {parties} parties")))

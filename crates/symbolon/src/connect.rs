@@ -12,13 +12,13 @@ use symbolon_transport::{
 use crate::report::IDLE;
 use crate::terms::{Terms, check_threads, connections};
 
-/// Where the two sides of a two-party session meet: one listens, the other dials; either may start
+/// How the two sides of a two-party session meet: one listens, the other dials. Either may start
 /// first.
 #[derive(Debug)]
 pub enum Endpoint {
-    /// Wait for the peer on a port that is already open.
+    /// Waits for the peer on a port that is already open.
     Listen(Listener),
-    /// Dial the peer at `HOST:PORT` until it answers.
+    /// Dials the peer at `HOST:PORT` until it answers.
     Dial(String),
 }
 
@@ -26,17 +26,17 @@ impl Endpoint {
     /// Opens a port at `HOST:PORT`; port 0 picks a free one.
     ///
     /// # Errors
-    /// `InvalidInput` when the address is not one of this machine's or the port is taken.
+    /// `InvalidInput` if the address does not belong to this machine or the port is taken.
     pub fn listen(address: &str) -> Result<Endpoint> {
         Ok(Endpoint::Listen(Listener::bind(address)?))
     }
 
-    /// Will dial the peer at `HOST:PORT`.
+    /// Returns an endpoint that dials the peer at `HOST:PORT`.
     pub fn dial(address: impl Into<String>) -> Endpoint {
         Endpoint::Dial(address.into())
     }
 
-    /// The address that is listened on, with the port that was picked; `None` for a dialling side.
+    /// Returns the listening address, with the actual port; `None` for a dialling side.
     pub fn local_address(&self) -> Option<std::net::SocketAddr> {
         match self {
             Endpoint::Listen(listener) => Some(listener.local_addr()),
@@ -45,10 +45,10 @@ impl Endpoint {
     }
 }
 
-/// What the others must know of a party among several: where it listens, and its key.
+/// What the others must know about a party in a mesh: where it listens, and its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerInfo {
-    /// `HOST:PORT` at which the parties with higher numbers dial it; the last party needs none.
+    /// `HOST:PORT` at which the parties with higher numbers dial it. The last party needs none.
     pub address: Option<String>,
     /// The fingerprint of its key, for TLS.
     pub fingerprint: Option<Fingerprint>,
@@ -70,7 +70,7 @@ pub(crate) enum TransportKind {
         identity: Option<Arc<Identity>>,
         contacts: Vec<PeerInfo>,
     },
-    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order.
+    /// `lanes[l][p]` is lane l's channel to the peer at index p, peers in ascending order.
     Channels {
         lanes: Vec<Vec<Channel>>,
         meter: Arc<Meter>,
@@ -78,27 +78,27 @@ pub(crate) enum TransportKind {
 }
 
 impl Transport {
-    /// TLS 1.3 with both sides' keys pinned: this party proves `identity`, and the peer must prove
-    /// the key whose fingerprint is `peer_fingerprint` (as [`Identity::fingerprint`] gives it
-    /// there). For everything between two machines, use this.
+    /// Uses TLS 1.3 with both sides' keys pinned: this party proves `identity`, and the peer must
+    /// prove the key with the fingerprint `peer_fingerprint` (as [`Identity::fingerprint`] returns
+    /// it there). Use this for everything between two machines.
     pub fn tls(meeting: Endpoint, identity: Identity, peer_fingerprint: Fingerprint) -> Transport {
         let (identity, pin) = (Some(Arc::new(identity)), Some(peer_fingerprint));
         Transport(TransportKind::Pair { meeting, identity, pin })
     }
 
-    /// TCP without encryption and without authentication: anybody on the way can read the messages
-    /// and pose as either party, and the protocols' guarantees assume that nobody does. For tests,
-    /// or inside a tunnel that gives what TLS would.
+    /// Uses TCP without encryption or authentication: anybody on the network path can read the
+    /// messages and impersonate either party, and the protocols' guarantees assume that nobody
+    /// does. Use it for tests, or inside a tunnel that protects like TLS.
     pub fn insecure_plain_tcp(meeting: Endpoint) -> Transport {
         Transport(TransportKind::Pair { meeting, identity: None, pin: None })
     }
 
-    /// TLS 1.3 with all keys pinned, among as many parties as there are `contacts`, entry `p` party
-    /// p's.
+    /// Uses TLS 1.3 with all keys pinned, among as many parties as there are `contacts`. Entry `p`
+    /// describes party p.
     ///
-    /// Of each two parties the one with the lower number listens and the other dials; they may
-    /// start in any order. `door` is this party's port, at the address in its contact; the last
-    /// party has none. Of this party's own contact nothing else matters.
+    /// Of any two parties the one with the lower number listens and the other dials; they may start
+    /// in any order. `door` is this party's port, at the address in its contact; the last party has
+    /// none. The rest of this party's own contact is ignored.
     pub fn tls_mesh(
         door: Option<Listener>,
         identity: Identity,
@@ -107,17 +107,17 @@ impl Transport {
         Transport(TransportKind::Mesh { door, identity: Some(Arc::new(identity)), contacts })
     }
 
-    /// As [`Transport::tls_mesh`], without encryption and without authentication; see
-    /// [`Transport::insecure_plain_tcp`] for what that means.
+    /// As [`Transport::tls_mesh`], but without encryption or authentication. See
+    /// [`Transport::insecure_plain_tcp`] for the consequences.
     pub fn insecure_plain_tcp_mesh(door: Option<Listener>, contacts: Vec<PeerInfo>) -> Transport {
         Transport(TransportKind::Mesh { door, identity: None, contacts })
     }
 
-    /// Both ends of a connection inside this process, party 0's and party 1's, with the lanes that
-    /// sessions with this many threads have, over a simulated link if one is given.
+    /// Returns both ends of a connection inside this process, party 0's and party 1's, with the
+    /// lanes that sessions with this many threads need, over a simulated link if one is given.
     ///
     /// # Errors
-    /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS).
+    /// `InvalidInput` if `threads` is not between 1 and [`MAX_THREADS`](crate::MAX_THREADS).
     pub fn memory(threads: usize, link: Option<SimulatedLink>) -> Result<(Transport, Transport)> {
         let mut both = Transport::memory_mesh(2, threads, link)?.into_iter();
         match (both.next(), both.next()) {
@@ -126,8 +126,8 @@ impl Transport {
         }
     }
 
-    /// All ends of the connections between each two of `parties` parties inside this process, by
-    /// party number; otherwise as [`Transport::memory`].
+    /// Returns the ends of the connections between all pairs of `parties` parties inside this
+    /// process, by party number; otherwise as [`Transport::memory`].
     ///
     /// ```
     /// use symbolon::{Config, Inputs, Result, Session, Transport, circuit::builtin};
@@ -156,7 +156,7 @@ impl Transport {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS), or
+    /// `InvalidInput` if `threads` is not between 1 and [`MAX_THREADS`](crate::MAX_THREADS), or
     /// there are fewer than two parties.
     pub fn memory_mesh(
         parties: u16,
@@ -170,7 +170,7 @@ impl Transport {
         let meters: Vec<Arc<Meter>> = (0..parties).map(|_| idle_meter()).collect();
         let meter = |party: u16| (party, meters[usize::from(party)].clone());
         let mut peers: Vec<Vec<Vec<Channel>>> = (0..parties).map(|_| Vec::new()).collect();
-        // In this order, every party gets its channels by ascending number of the peer.
+        // In this order, every party gets its channels by ascending peer number.
         for a in 0..parties {
             for b in a + 1..parties {
                 let (low, high) = memory_lanes(meter(a), meter(b), connections(threads), link)?;
@@ -182,20 +182,20 @@ impl Transport {
         Ok(ends.map(|(peers, meter)| Transport::mesh_channels(by_lane(peers), meter)).collect())
     }
 
-    /// Channels that the caller made, all to the one peer, in the order of their lanes on both
-    /// sides, and the meter they share. One lane is for one thread; for more threads there is one
-    /// lane more than threads.
+    /// Uses the caller's channels to the one peer, in the same order of lanes on both sides, and
+    /// the meter that they share. One thread needs one lane; more threads need one lane more than
+    /// threads.
     pub fn channels(lanes: Vec<Channel>, meter: Arc<Meter>) -> Transport {
         Transport::mesh_channels(lanes.into_iter().map(|lane| vec![lane]).collect(), meter)
     }
 
-    /// Channels that the caller made: `lanes[l][p]` is lane l's to the peer in place p, peers in
-    /// ascending order; and the meter they share.
+    /// Uses the caller's channels and the meter that they share. `lanes[l][p]` is lane l's channel
+    /// to the peer at index p, peers in ascending order.
     pub fn mesh_channels(lanes: Vec<Vec<Channel>>, meter: Arc<Meter>) -> Transport {
         Transport(TransportKind::Channels { lanes, meter })
     }
 
-    /// How many parties there are, this one included.
+    /// Returns the number of parties, including this one.
     pub fn parties(&self) -> usize {
         match &self.0 {
             TransportKind::Pair { .. } => 2,
@@ -204,7 +204,7 @@ impl Transport {
         }
     }
 
-    /// The key that this party proves to the others, if it does.
+    /// Returns the key that this party proves to the others, if any.
     pub(crate) fn identity(&self) -> Option<&Arc<Identity>> {
         match &self.0 {
             TransportKind::Pair { identity, .. } | TransportKind::Mesh { identity, .. } => {
@@ -214,7 +214,7 @@ impl Transport {
         }
     }
 
-    /// The key that each party must prove, by party number, as seen by `party`.
+    /// Returns the key that each party must prove, by party number, as seen by `party`.
     pub(crate) fn pins(&self, party: PartyId) -> Vec<Option<Fingerprint>> {
         match &self.0 {
             TransportKind::Pair { pin, .. } => {
@@ -229,7 +229,8 @@ impl Transport {
         }
     }
 
-    /// Two parties that would prove the same key, one of which may be `party` itself.
+    /// Returns two parties that would prove the same key, if any; one of them may be `party`
+    /// itself.
     ///
     /// Check: connection | all parties' keys differ | one party in two roles | –
     fn one_key_twice(&self, party: PartyId) -> Option<(PartyId, PartyId)> {
@@ -250,7 +251,7 @@ impl Transport {
         twice.next()
     }
 
-    /// Refuses what cannot work for `party` and `threads`, before anything is sent.
+    /// Rejects what cannot work for `party` and `threads`, before anything is sent.
     pub(crate) fn check(&self, party: PartyId, threads: usize) -> Result<()> {
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         if let Some((one, other)) = self.one_key_twice(party) {
@@ -314,7 +315,8 @@ impl Transport {
         Ok(())
     }
 
-    /// Where a pair's listening side waits; none for the dialling side, and for other transports.
+    /// Returns where the listening side of a pair waits; `None` for the dialling side and for other
+    /// transports.
     pub fn local_address(&self) -> Option<std::net::SocketAddr> {
         match &self.0 {
             TransportKind::Pair { meeting, .. } => meeting.local_address(),
@@ -322,7 +324,7 @@ impl Transport {
         }
     }
 
-    /// Reaches all peers: `lanes[l][p]`, and the meter they share.
+    /// Connects to all peers; returns the channels `lanes[l][p]` and the meter that they share.
     pub(crate) fn open(self, terms: &Terms) -> Result<(Vec<Vec<Channel>>, Arc<Meter>)> {
         let (identity, calls) = match self.0 {
             TransportKind::Channels { mut lanes, meter } => {
@@ -360,7 +362,8 @@ impl Transport {
     }
 }
 
-/// A meter that does not yet count time for any phase: the wait for the peers is nobody's cost.
+/// Returns a meter that does not yet count time for any phase: no phase pays for the wait for
+/// peers.
 fn idle_meter() -> Arc<Meter> {
     let meter = Meter::new();
     meter.set_phase(IDLE);
@@ -386,8 +389,8 @@ fn by_lane(peers: Vec<Vec<Channel>>) -> Vec<Vec<Channel>> {
     lanes
 }
 
-/// One way in which some peers are reached, in a thread of its own: the first is served
-/// first, so no order of starting leaves two parties waiting for each other.
+/// One way to reach some of the peers. Each call has its own thread, so no starting order leaves
+/// two parties waiting for each other.
 enum Call {
     Await(Listener, Vec<Peer>),
     Dial(String, Peer),
@@ -405,7 +408,7 @@ impl Call {
     }
 }
 
-/// Lower-numbered parties are dialled, higher-numbered ones awaited.
+/// Returns calls that dial parties with lower numbers and await those with higher numbers.
 fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<PeerInfo>) -> Vec<Call> {
     let (mut calls, mut awaited) = (Vec::new(), Vec::new());
     for (party, contact) in PartyId::all(contacts.len()).zip(contacts) {
@@ -424,7 +427,7 @@ fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<PeerInfo>) -> Vec<
 
 /// Makes all calls at once; returns the channels by peer, in ascending order.
 ///
-/// The first failure that cannot pass ends the wait; those reached later are told so.
+/// The first permanent failure ends the wait. Peers that connect later are told so.
 fn make_all(calls: Vec<Call>, options: &Options, lanes: usize) -> Result<Vec<Vec<Channel>>> {
     let (done, results) = mpsc::channel::<Result<Vec<Vec<Channel>>>>();
     for call in calls {
@@ -454,14 +457,14 @@ fn make_all(calls: Vec<Call>, options: &Options, lanes: usize) -> Result<Vec<Vec
     Ok(peers)
 }
 
-/// Tells peers that were reached that others were not.
+/// Tells the connected peers that others could not be reached.
 fn abandon(peers: &mut [Vec<Channel>]) {
     for channel in peers.iter_mut().flatten() {
         channel.abort("it could not connect to every party");
     }
 }
 
-/// A difference with one of several peers, with its number.
+/// Adds the party's number to a difference with one of several peers.
 pub(crate) fn by_party(error: Error, party: PartyId) -> Error {
     match error {
         Error::PeerIncompatible { what, ours, theirs } => {

@@ -1,4 +1,4 @@
-//! The dealer, from both sides: whom a party takes its material from, and how a process deals.
+//! The dealer, from both sides: where a party gets its material, and how a process deals.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,18 +15,19 @@ use symbolon_transport::{
 use crate::connect::Transport;
 use crate::terms::Terms;
 
-/// A dealer: a process that deals what the parties would otherwise make among themselves with
-/// oblivious transfer. That saves them nearly all of the computing and most of the bytes, and costs
+/// A dealer: a process that deals what the parties would otherwise make themselves with oblivious
+/// transfer. That saves them nearly all of the computing and most of the bytes, but it requires
 /// trust.
 ///
-/// **The dealer knows all that it deals**: every key, mask and triple. Together with any one party,
-/// or by reading what the parties send each other, it learns all inputs and can change any output.
-/// It must deal honestly, too: a wrong product with its right MAC spoils the output, and nobody
-/// notices; what else it deals wrong is noticed by a failed check, if at all, which then accuses a
-/// peer. So it runs on a machine that no party controls, run by somebody who works together with
-/// none of them. Without its help, the parties are as safe from each other as without it.
+/// **The dealer knows everything that it deals**: every key, mask and triple. Together with any one
+/// party, or by reading the messages between the parties, it learns all inputs and can change any
+/// output. It must also deal honestly: a wrong product with a valid MAC corrupts the output, and
+/// nobody notices. A failed check may reveal other wrong values, but then it accuses a peer. So the
+/// dealer must run on a machine that no party controls, and its operator must not collude with any
+/// party. If the dealer does not collude, the parties are as safe from each other as without a
+/// dealer.
 ///
-/// All parties must name the same one: the handshake compares [`Dealer::name`].
+/// All parties must name the same dealer: the handshake compares [`Dealer::name`].
 pub struct Dealer(Reach);
 
 type Dial = Box<dyn FnMut(PartyId, &Arc<Meter>) -> Result<Channel> + Send>;
@@ -44,23 +45,23 @@ impl std::fmt::Debug for Dealer {
 }
 
 impl Dealer {
-    /// The dealer at `HOST:PORT` that proves the key with this fingerprint, over TLS. Each party
-    /// proves to it the key that it proves to the others, so the parties must be connected by TLS,
-    /// too.
+    /// Uses the dealer at `HOST:PORT` that proves the key with this fingerprint, over TLS. Each
+    /// party proves to it the same key as to the other parties, so the parties must be connected by
+    /// TLS, too.
     pub fn tls(address: impl Into<String>, fingerprint: Fingerprint) -> Dealer {
         Dealer(Reach::Tls { address: address.into(), fingerprint })
     }
 
-    /// The dealer at `HOST:PORT`, whichever process answers, without encryption: anyone on the way
-    /// reads what is dealt, and anybody may take any party's slot. Only for parties that are
-    /// connected without protection themselves.
+    /// Uses any process that answers at `HOST:PORT`, without encryption: anyone on the network path
+    /// can read what is dealt, and anybody can take any party's slot. Only for parties whose own
+    /// connections are unprotected.
     pub fn insecure_plain_tcp(address: impl Into<String>) -> Dealer {
         Dealer(Reach::Plain { address: address.into() })
     }
 
-    /// A dealer that `dial` opens channels to, from the party with this number, one for each
-    /// dealing; they count on this meter. Its name is what parties compare: printable ASCII, at
-    /// most 100 characters. For dealers within a process, and for parties whose [`Transport`]
+    /// Uses a dealer to which `dial` opens channels, one for each dealing, for the party with the
+    /// given number; they count on the given meter. The parties compare its name: printable ASCII,
+    /// at most 100 characters. For dealers within a process, and for parties whose [`Transport`]
     /// proves no keys.
     pub fn channels(
         name: impl Into<String>,
@@ -69,8 +70,8 @@ impl Dealer {
         Dealer(Reach::Channels { name: name.into(), dial: Box::new(dial) })
     }
 
-    /// A dealer within this process: the parties' transport is in memory, too. For tests and
-    /// measurements.
+    /// Uses a dealer within this process, for parties whose transport is in memory, too. For tests
+    /// and measurements.
     pub fn in_process(server: Arc<DealerServer>) -> Dealer {
         Dealer::channels("in this process", move |party, meter| {
             let (near, far) = ((party, meter.clone()), (DEALER, Meter::new()));
@@ -85,8 +86,9 @@ impl Dealer {
         })
     }
 
-    /// What the parties compare, and what is stamped on all that was made with what it dealt: the
-    /// fingerprint of its key, in hexadecimal; `unauthenticated` for one that proves none.
+    /// Returns the name that the parties compare and that the metadata of its material contains:
+    /// the fingerprint of its key in hexadecimal, or `unauthenticated` for a dealer that proves no
+    /// key.
     ///
     /// Check: dealer | the handshake compares the dealer's name, which enters the session id |
     /// parties that trust different dealers, or none | –
@@ -98,7 +100,7 @@ impl Dealer {
         }
     }
 
-    /// Refuses what does not go together with the parties' own connections.
+    /// Rejects a dealer that does not fit the parties' own connections.
     pub(crate) fn check(&self, transport: &Transport, party: PartyId) -> Result<()> {
         if let (Reach::Tls { fingerprint, .. }, Some(own)) = (&self.0, transport.identity()) {
             let key = |(number, pin)| if number == party { Some(own.fingerprint()) } else { pin };
@@ -131,7 +133,7 @@ impl Dealer {
         }
     }
 
-    /// How `terms.party` reaches it.
+    /// Returns how `terms.party` reaches the dealer.
     pub(crate) fn reach(self, transport: &Transport, terms: &Terms) -> Result<protocols::Dealer> {
         let (party, timeout, link) = (terms.party, terms.timeout, terms.link);
         let cancel = terms.cancel.clone();
@@ -178,7 +180,7 @@ fn is_name(name: &str) -> bool {
     plain && (1..=100).contains(&name.len())
 }
 
-/// All parties' keys, by party number.
+/// Returns all parties' keys, by party number.
 ///
 /// Check: dealer | the dealer's key differs from the parties' | a party that deals | –
 fn keys(transport: &Transport, party: PartyId, own: Fingerprint) -> Result<Vec<Fingerprint>> {
@@ -188,26 +190,27 @@ fn keys(transport: &Transport, party: PartyId, own: Fingerprint) -> Result<Vec<F
     keys.ok_or_else(|| Error::invalid_input("the dealer needs the fingerprints of all parties"))
 }
 
-/// How a process deals.
+/// The configuration of a process that deals.
 #[derive(Debug)]
 pub struct Dealing {
-    /// Its key; without one it deals over plain TCP, to anybody, for anybody on the way to read.
+    /// The dealer's key. Without one it deals over plain TCP to anybody, and anyone on the network
+    /// path can read everything.
     pub identity: Option<Identity>,
-    /// Whom it deals to.
+    /// The clients it deals to.
     pub admit: AdmissionPolicy,
-    /// How much it deals, and for how many at a time.
+    /// How much it deals, and to how many clients at a time.
     pub limits: ServerLimits,
 }
 
-/// File descriptors that are left to everything but clients: standard streams, files, what
+/// File descriptors reserved for everything but clients: standard streams, files, and what
 /// libraries open.
 const OTHER_DESCRIPTORS: usize = 32;
 
-/// The fewest slots that a dealer starts with.
+/// The minimum number of slots with which a dealer starts.
 const FEWEST_SLOTS: usize = 16;
 
-/// The slots that the system has file descriptors for, with those in reserve that it takes to hear
-/// newcomers, and to send clients away.
+/// Returns the number of slots for which the system has file descriptors. A reserve remains for
+/// hearing newcomers and for turning clients away.
 fn slots(wanted: usize) -> Result<usize> {
     let reserve = OPENING_DESCRIPTORS + DealerServer::DESCRIPTORS + OTHER_DESCRIPTORS;
     let Some(limit) = descriptor_limit((reserve + wanted) as u64) else { return Ok(wanted) };
@@ -222,14 +225,14 @@ fn slots(wanted: usize) -> Result<usize> {
     }
 }
 
-/// Deals to all admitted clients on this port, until `stop` is set; then waits for the
-/// sessions that run. `report` is told of every session that was dealt to, or was not, and why.
+/// Deals to all admitted clients on this port until `stop` is set, then waits for the running
+/// sessions. Calls `report` for every session, with the reason if it was not dealt to.
 ///
-/// Its operator is trusted by all the parties that take its material: see [`Dealer`].
+/// All parties that use its material trust its operator: see [`Dealer`].
 ///
 /// # Errors
-/// `InvalidInput` when keys are admitted and there is no identity; `Store` when the identity cannot
-/// be used; `System` when the system gives no threads or allows too few file descriptors.
+/// `InvalidInput` if keys are admitted and there is no identity; `Store` if the identity cannot be
+/// used; `System` if the system gives no threads or allows too few file descriptors.
 pub fn serve(
     mut door: Listener,
     dealing: &Dealing,

@@ -1,20 +1,20 @@
-//! A circuit in words, so that parties who were given different ones hear what differs.
+//! Describes a circuit in words, so that parties with different circuits learn what differs.
 //!
-//! The digest alone decides. The words are terms of the handshake that come before it: where two
-//! circuits differ, the first difference is named, and the names of both circuits.
+//! Only the digest decides. The words are terms of the handshake that precede it: if two circuits
+//! differ, the error names the first difference and both circuits.
 
 use std::fmt::Write;
 
 use symbolon_circuit::{Circuit, Receivers, Step};
 use symbolon_transport::PartyId;
 
-/// The longest list that is sent in words; a longer one is sent as a digest.
+/// The maximum length of a list that is sent in words. Longer ones are sent as a digest.
 const LONGEST: usize = 1500;
 
-/// Separates the items of a list. No name of a port has it, since it is replaced.
+/// Separates the items of a list. No port name contains it, because it is replaced there.
 const SEPARATOR: char = '\n';
 
-/// The circuit's parts, by name, as terms.
+/// Returns the parts of the circuit as named terms.
 pub(crate) fn parts(circuit: &Circuit) -> [(&'static str, String); 3] {
     let inputs = circuit
         .inputs()
@@ -47,7 +47,8 @@ fn list(items: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// What the components say, each counted once, however often it is called: that takes no plan.
+/// Returns the gate counts of all components, each counted once however often it is called. This
+/// needs no plan.
 fn gates(circuit: &Circuit) -> String {
     let (mut and, mut xor, mut other) = (0u64, 0u64, 0u64);
     for step in circuit.components().iter().flat_map(|component| &component.steps) {

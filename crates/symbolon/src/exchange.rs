@@ -1,9 +1,9 @@
-//! What two parties tell each other about their sessions, outside of any: which measurements they
-//! are going to make, and what came of them.
+//! An exchange between two parties about their sessions, outside of any session: which measurements
+//! they are going to make, and the results.
 //!
-//! It is a session of its own, without a computation: the handshake compares what the parties are
-//! about, then they swap what is public. Nothing secret may be said here, and nothing that is heard
-//! can be trusted more than the peer.
+//! It is a session of its own without a computation: the handshake compares what the parties are
+//! about to do, then they swap public data. Nothing secret may be sent here, and received data are
+//! no more trustworthy than the peer.
 
 use symbolon_protocols::{GateForm, Network, OtExtension};
 use symbolon_transport::{Error, Result};
@@ -14,10 +14,11 @@ use crate::messages::TOLD;
 use crate::params::Job;
 use crate::session::{Begun, begin, give_up};
 
-/// Bytes of a piece; a shorter one is the last, so that memory is taken for what comes.
+/// The size of a piece in bytes. A shorter piece is the last one, so memory is allocated only for
+/// data that arrive.
 const PIECE: usize = 64 << 10;
 
-/// A connection between two parties for what they tell each other about their sessions.
+/// A connection between two parties for an exchange about their sessions.
 pub struct Exchange {
     network: Network,
 }
@@ -29,11 +30,11 @@ impl std::fmt::Debug for Exchange {
 }
 
 impl Exchange {
-    /// Connects with the other party and compares what both are about, value by value.
+    /// Connects to the other party and compares what both are about to do, value by value.
     ///
     /// # Errors
-    /// `InvalidInput` when there are more than two parties, or `config` cannot work;
-    /// `PeerIncompatible` when the other party is about something else; otherwise as
+    /// `InvalidInput` if there are more than two parties, or `config` cannot work;
+    /// `PeerIncompatible` if the other party is about to do something else; otherwise as
     /// [`Session::connect`](crate::Session::connect).
     pub fn begin(config: Config, about: &[(&'static str, String)]) -> Result<Exchange> {
         config.check_alone()?;
@@ -47,10 +48,11 @@ impl Exchange {
         Ok(Exchange { network })
     }
 
-    /// Tells the other party `own`, and returns what it tells: at most `most` bytes, or an error.
+    /// Sends `own` to the other party, and returns what it sends: at most `most` bytes.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when it tells more; `Transport` when it is gone. Then it is over.
+    /// `PeerMisbehaved` if it sends more; `Transport` if the connection is lost. The exchange is
+    /// then over.
     pub fn swap(&mut self, own: &[u8], most: usize) -> Result<Vec<u8>> {
         let swapped = match self.network.me.number() {
             0 => self.send(own).and_then(|()| self.receive(most)),
@@ -74,7 +76,7 @@ impl Exchange {
         let channel = &mut self.network.peers()[0];
         let mut all = Vec::new();
         loop {
-            // What is longer than a piece or than all may be, the channel refuses.
+            // The channel rejects pieces that are too long, or that exceed the total.
             let left = most - all.len();
             let piece = channel.recv_bounded(TOLD, PIECE.min(left))?;
             all.extend_from_slice(&piece);

@@ -1,18 +1,18 @@
-//! Agreement among all parties, and the name of their session.
+//! Agreement among all parties, and the id of their session.
 //!
-//! Every two parties shake hands, which compares all that is public. Two parties have their
-//! session's id from that. More than two make one that all share:
+//! Every two parties shake hands, which compares everything public. With two parties, the session's
+//! id comes from that handshake. More than two parties derive one id that all share:
 //!
 //! ```text
 //! i → all j   nonce_i                              session = H(what was said, nonce_0 … nonce_n-1)
 //! i → j       H(session, id of the handshake i–j)  compared
 //! ```
 //!
-//! The nonces go out after the handshakes' own messages, before anything is waited for. They, and
-//! the terms that each party leaves open or not, are broadcasts, so they are confirmed pairwise
-//! before they are used. The id of a pair's handshake binds the connection under it, and the
-//! comparison binds that to the session: a relay between two connections does not get past it. An
-//! honest party's nonce makes the id fresh, even if another party chose last.
+//! The nonces go out right after the handshakes' own messages, before any party waits. The nonces,
+//! and the terms that each party leaves open or not, are broadcasts, so they are confirmed pairwise
+//! before they are used. The id of a pair's handshake binds the connection below it, and the
+//! comparison binds that id to the session: this stops a relay between two connections. An honest
+//! party's nonce makes the id fresh, even if another party chooses its nonce last.
 
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
@@ -30,22 +30,22 @@ const ECHO_DOMAIN: &str = "symbolon 2026 group session echo v1";
 /// What all parties agreed on.
 #[derive(Debug)]
 pub(crate) struct Agreed {
-    /// Binds all that was said, open terms included.
+    /// The session's id. It binds everything that was said, including open terms.
     pub session: [u8; 32],
     /// Every party's open terms, by party number, in the order of the hello.
     pub open: Vec<Vec<Option<String>>>,
 }
 
 impl Agreed {
-    /// Every party's value of open term number `place`.
+    /// Returns every party's value of the open term with index `place`.
     pub fn wishes(&self, place: usize) -> impl Iterator<Item = Option<&str>> {
         self.open.iter().map(move |terms| terms.get(place).and_then(|value| value.as_deref()))
     }
 
-    /// No two parties have different values of an open term.
+    /// Checks that no two parties have different values of an open term.
     ///
-    /// The handshakes compared this party's values with all others'; what is found here are two
-    /// others'.
+    /// The handshakes compared this party's values with all others', so a difference found here is
+    /// between two other parties.
     fn check_wishes(&self, hello: &Hello) -> Result<()> {
         for (place, (name, _)) in hello.open.iter().enumerate() {
             let wishes = (0u16..).zip(self.wishes(place));
@@ -60,15 +60,15 @@ impl Agreed {
     }
 }
 
-/// Agrees with every peer on `hello`; returns the session's id and what was left open. `peers`
-/// ascend.
+/// Agrees with every peer on `hello`; returns the session's id and the open terms. `peers` must be
+/// in ascending order.
 ///
 /// Check: session id, n > 2 | everyone's nonce, none our own (`group nonce`), compared pairwise
 /// (`broadcast echo`) | different sessions among honest parties | 2^-128
 ///
 /// # Errors
-/// `PeerIncompatible` naming the first difference and, among several peers, the party it is with;
-/// `PeerMisbehaved` when a peer told others another nonce; `Transport` when one is gone.
+/// `PeerIncompatible` with the first difference and, among several peers, the party that differs;
+/// `PeerMisbehaved` if a peer told others a different nonce; `Transport` if a connection is lost.
 pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     let me = peers.first().map_or(PartyId::new(0), Channel::me);
     let mut nonce = [0; 32];
@@ -105,18 +105,18 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     for (peer, pair) in peers.iter_mut().zip(&pairs) {
         let theirs = peer.recv_array::<34>(GROUP_ECHO)?;
         if theirs[..2] != peer.peer().to_le_bytes() || theirs[2..] != echo(pair) {
-            // That peer, or the party that told it another nonce than us.
+            // The culprit is that peer, or the party that sent it a different nonce than us.
             return Err(Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK));
         }
     }
     Ok(agreed)
 }
 
-/// Shakes hands with all peers, whatever comes of it with one: who differs from one of several
-/// differs from others too, and each of them should see the difference rather than a closed
-/// connection.
+/// Shakes hands with all peers, even if one handshake fails: a party that differs from one of
+/// several also differs from others, and each of them should see the difference rather than a
+/// closed connection.
 ///
-/// All are begun before the first is waited for, and several are told this party's nonce as well.
+/// All handshakes are begun before the first wait. Several peers also receive this party's nonce.
 fn shake_hands(
     peers: &mut [Channel],
     hello: &Hello,
@@ -139,7 +139,7 @@ fn shake_hands(
             Ok(pair) => pairs.push(pair),
             Err(error) => {
                 let error = if several { by_party(error, peer.peer()) } else { error };
-                // A lost connection may only follow from a difference.
+                // A lost connection may only be the consequence of a difference.
                 let worse = !matches!(error, Error::Transport { .. });
                 if failed.is_none() || worse && matches!(failed, Some(Error::Transport { .. })) {
                     failed = Some(error);
@@ -191,7 +191,7 @@ pub(crate) mod tests {
         Hello::new((0..parties).collect::<Vec<_>>()).term("circuit", "ab12")
     }
 
-    /// Every party's channels to the others.
+    /// Returns every party's channels to the others.
     pub(crate) fn mesh(parties: u16) -> Vec<Vec<Channel>> {
         let ends = Transport::memory_mesh(parties, 1, None).unwrap();
         let lane = |end: Transport| match end.0 {
@@ -201,7 +201,8 @@ pub(crate) mod tests {
         ends.into_iter().map(lane).collect()
     }
 
-    /// Party 2 of three shakes hands, then sends each of the others a nonce of its own.
+    /// Runs party 2 of three, which shakes hands and then sends each of the others a different
+    /// nonce.
     fn against_two_nonces(nonces: [[u8; 32]; 2]) -> Vec<Result<Agreed>> {
         let mut ends = mesh(3);
         let mut cheat = ends.pop().unwrap();
@@ -218,7 +219,7 @@ pub(crate) mod tests {
                 peer.send(GROUP_NONCE, nonce).unwrap();
                 peer.flush().unwrap();
             }
-            // What each of the others would like to hear.
+            // Sends each of the others the echo that it expects.
             for ((peer, pair), nonce) in cheat.iter_mut().zip(&pairs).zip(&nonces) {
                 let session = session_id(
                     &hello(3),
@@ -254,7 +255,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The last peer hears everything that does not depend on it while the first one says nothing.
+    /// The last peer receives everything that does not depend on it while the first one is silent.
     #[test]
     fn all_are_told_before_any_is_waited_for() {
         let mut ends = mesh(3);

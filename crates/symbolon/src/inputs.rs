@@ -12,8 +12,8 @@ mod value;
 
 /// All inputs of one party, each of the right width; wiped when dropped.
 ///
-/// Made by [`Inputs::builder`], which refuses everything that a run would trip over, so that a
-/// mistake is found before the peer is troubled.
+/// Made by [`Inputs::builder`], which rejects everything on which a run would fail, so that
+/// mistakes are found before the peer is involved.
 pub struct Inputs {
     party: PartyId,
     bits: InputBits,
@@ -26,12 +26,12 @@ impl Inputs {
         InputsBuilder { circuit, inputs: Inputs { party: party.into(), bits } }
     }
 
-    /// The party whose inputs these are.
+    /// Returns the party whose inputs these are.
     pub fn party(&self) -> PartyId {
         self.party
     }
 
-    /// Whether these are all that `party` needs for `circuit`, and no more.
+    /// Checks that these are exactly the inputs that `party` needs for `circuit`.
     pub(crate) fn check(&self, circuit: &Circuit, party: PartyId) -> Result<()> {
         if self.party != party {
             return Err(Error::invalid_input(format!(
@@ -48,7 +48,7 @@ impl Inputs {
         Err(Error::invalid_input("these are the inputs of another circuit"))
     }
 
-    /// A copy, wiped as the original is.
+    /// Returns a copy, which is wiped when dropped, too.
     pub(crate) fn duplicate(&self) -> Inputs {
         Inputs { party: self.party, bits: self.bits.clone() }
     }
@@ -65,7 +65,7 @@ impl Drop for Inputs {
 }
 
 impl std::fmt::Debug for Inputs {
-    /// Shows whose inputs these are and never a value.
+    /// Shows whose inputs these are, but never a value.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Inputs").field("party", &self.party).finish_non_exhaustive()
     }
@@ -73,8 +73,8 @@ impl std::fmt::Debug for Inputs {
 
 /// Collects a party's inputs, one by one.
 ///
-/// Every method refuses an input that the circuit does not have, that another party owns, or that
-/// was set before, and a value that does not fit; no error ever holds a value.
+/// Every method rejects an input that the circuit does not have, that another party owns, or that
+/// was set before, and a value that does not fit. No error ever contains a value.
 ///
 /// Timing: values | `uint`, `integers` and `bits` shift; a value out of range is refused before
 /// anything is sent
@@ -85,8 +85,8 @@ pub struct InputsBuilder<'c> {
 }
 
 impl InputsBuilder<'_> {
-    /// Sets an input from a text form: `hex:…`, `bits:…`, a decimal integer, or for an array a list
-    /// of integers.
+    /// Sets an input from text: `hex:…`, `bits:…`, a decimal integer, or a list of integers for an
+    /// array.
     ///
     /// # Errors
     /// `InvalidInput`, see [`InputsBuilder`].
@@ -107,8 +107,8 @@ impl InputsBuilder<'_> {
         self.put(index, bits)
     }
 
-    /// Sets an input that is an array of integers, one value per element; negative values only for
-    /// signed elements.
+    /// Sets an input that is an array of integers, one value per element. Only signed elements may
+    /// be negative.
     ///
     /// # Errors
     /// `InvalidInput`, see [`InputsBuilder`].
@@ -149,18 +149,19 @@ impl InputsBuilder<'_> {
         self.put(index, bits)
     }
 
-    /// Closes the collection.
+    /// Finishes the collection.
     ///
     /// # Errors
-    /// `InvalidInput` naming every own input that has no value yet.
+    /// `InvalidInput` with the names of all own inputs without a value.
     pub fn finish(self) -> Result<Inputs> {
         self.finish_linked(&[])
     }
 
-    /// The same for a part of a reactive computation, whose linked inputs take no values.
+    /// Finishes the inputs for a part of a reactive computation, whose linked inputs take no
+    /// values.
     ///
     /// # Errors
-    /// `InvalidInput` when another own input has no value, or a linked one has.
+    /// `InvalidInput` if another own input has no value, or a linked one has a value.
     pub fn finish_linked(self, links: &[Link]) -> Result<Inputs> {
         let mut missing = Vec::new();
         for (place, (input, bits)) in
@@ -266,7 +267,7 @@ mod tests {
 
     use super::*;
 
-    /// A circuit that passes its inputs on: `a` of party 0, `b` of party 1, `c` of party 0.
+    /// Returns a circuit that passes on its inputs: `a` of party 0, `b` of party 1, `c` of party 0.
     pub(super) fn circuit(types: [Type; 3]) -> Circuit {
         let mut inputs = Vec::new();
         let mut outputs = Vec::new();
@@ -330,7 +331,7 @@ mod tests {
     }
 
     proptest! {
-        /// The typed setters give what the text forms give, and refuse what these refuse.
+        /// The typed setters produce the same bits as the text forms, and reject the same values.
         #[test]
         fn setters_agree_with_text(
             width in 1u32..=128,

@@ -2,13 +2,13 @@
 //! other compute a function of their private inputs, and nothing but the result is learnt, even if
 //! all but one of them cheat together.
 //!
-//! For most cases: make a [`Circuit`](circuit::Circuit), collect this party's [`Inputs`], describe
+//! For most uses: make a [`Circuit`](circuit::Circuit), collect this party's [`Inputs`], describe
 //! the connection with a [`Config`], and call [`Session::connect`] and [`Session::evaluate`]. All
-//! parties do the same with the same circuit. [`prelude`] has all of these names.
+//! parties do the same with the same circuit. [`prelude`] exports all of these names.
 //!
-//! Both of two parties in one process, for a test; between machines, [`Transport::tls`] takes the
-//! place of [`Transport::memory`], and among more than two, [`Transport::tls_mesh`] and
-//! [`Transport::memory_mesh`]:
+//! This example runs both parties in one process, for a test. Between machines, use
+//! [`Transport::tls`] instead of [`Transport::memory`]; among more than two parties, use
+//! [`Transport::tls_mesh`] and [`Transport::memory_mesh`]:
 //!
 //! ```
 //! use symbolon::{Config, Inputs, Session, Transport, circuit::builtin};
@@ -58,7 +58,7 @@
 //!
 //! # Errors
 //! Errors say whose fault it is: [`Error::InvalidInput`] ours, [`Error::PeerIncompatible`] nobody's
-//! (the sides were asked for different things), [`Error::Transport`] the connection's, and
+//! (the sides have different settings), [`Error::Transport`] the connection's, and
 //! [`Error::PeerMisbehaved`] the peer's. [`Error::class`] and [`Error::code`] are for programs.
 
 mod autotune;
@@ -97,23 +97,23 @@ pub use session::{Correlations, PreparedCircuit, Session, executions_together};
 pub use terms::MAX_THREADS;
 pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
-/// What is computed: circuits, their formats, the builder and the built-in circuits.
+/// Circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
     Compiled, GateForm, Link, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES,
     TreeDepth,
 };
-/// What a run with [`Protocol::Duplo`] garbles and sends, before there is a session.
+/// Forecasts what a run with [`Protocol::Duplo`] garbles and sends, before a session begins.
 pub mod duplo {
     pub use symbolon_protocols::duplo::forecast::{
         ComponentForecast, Forecast, GameSizes, PhaseBytes, Plans,
     };
 }
-/// Where material is kept between sessions; see [`stored`].
+/// The store that keeps material between sessions; see [`stored`].
 pub use symbolon_store as store;
-/// The version of all messages: parties with different ones refuse each other.
+/// The version of all messages. Parties with different versions reject each other.
 pub use symbolon_transport::PROTOCOL_VERSION;
-/// Reading of files that a user names, with limits.
+/// Reading files that a user names, with limits.
 pub use symbolon_transport::files;
 pub use symbolon_transport::{
     AttemptCause, CancelHandle, Channel, Check, Culprit, DEALER, DEFAULT_TIMEOUT, Error,
@@ -124,10 +124,10 @@ pub use symbolon_transport::{
 mod build;
 
 pub use build::{backend, slow_build};
-/// Wiping of secrets, as [`Inputs`] does it.
+/// Wiping of secrets, as in [`Inputs`].
 pub use zeroize;
 
-/// The guide's examples run, too.
+/// Runs the examples in the guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide.md")]
 struct Guide;

@@ -1,7 +1,7 @@
-//! Settling what the parties left open, after they have agreed on everything else.
+//! Negotiates what the parties left open, after they have agreed on everything else.
 //!
-//! What anybody asks for is taken, and two different wishes are an error. Whatever is left open by
-//! all follows from the slowest link between any two parties:
+//! A wish of any party is taken, and two different wishes are an error. Whatever all parties leave
+//! open follows from the slowest link between any two of them:
 //!
 //! ```text
 //! i ⇄ j       both measure the link between them
@@ -9,8 +9,8 @@
 //! i → all j   H(session, what everybody reported), what follows from it        compared
 //! ```
 //!
-//! Honest parties thus choose alike or end in an error, whatever others tell them. A lie about a
-//! link makes the computation slower, as every party can by being slow.
+//! So honest parties reach the same choice or end in an error, whatever the others send. A false
+//! report about a link slows the computation down, but every party can do that by being slow.
 
 use std::thread;
 use std::time::Duration;
@@ -35,15 +35,16 @@ const REPORTS_DOMAIN: &str = "symbolon 2026 link reports v1";
 const FORM: &str = OPEN[0];
 const OT: &str = OPEN[1];
 
-/// Settles everything; returns it with the session's id, which binds it. `unasked` is taken where
-/// nobody asks for anything; the link decides about the rest.
+/// Negotiates everything; returns the result with the session's id, which binds it. `unasked`
+/// applies where nobody has a wish; the link decides the rest.
 ///
 /// Check: what the link decides | measurements and choice are compared pairwise (`broadcast
 /// echo`) | different choices | 2^-128
 ///
 /// # Errors
-/// `PeerIncompatible` when two parties ask for different things, or come to different conclusions;
-/// `PeerMisbehaved` when one told others of another link; `Transport` when one is gone.
+/// `PeerIncompatible` if two parties have different wishes or reach different results;
+/// `PeerMisbehaved` if one party reported different links to different peers; `Transport` if a
+/// connection is lost.
 pub(crate) fn negotiate(
     peers: &mut [Channel],
     agreed: &Agreed,
@@ -74,7 +75,7 @@ pub(crate) fn negotiate(
     Ok((*hasher.finalize().as_bytes(), choice))
 }
 
-/// What all that ask for open term number `place` ask for: the same thing.
+/// Returns the common wish for the open term with index `place`, if there is one.
 fn wish<T>(
     agreed: &Agreed,
     what: &str,
@@ -91,7 +92,7 @@ fn wish<T>(
     })
 }
 
-/// The slowest link between any two parties, and a digest of what every party reported.
+/// Returns the slowest link between any two parties, and a digest of all parties' reports.
 fn slowest(peers: &mut [Channel], session: &[u8; 32]) -> Result<(LinkSpeed, [u8; 32])> {
     let own = measure_all(peers)?;
     for peer in peers.iter_mut() {
@@ -112,7 +113,7 @@ fn slowest(peers: &mut [Channel], session: &[u8; 32]) -> Result<(LinkSpeed, [u8;
     Ok((reports.iter().map(decode).fold(own, slower), *hasher.finalize().as_bytes()))
 }
 
-/// Measures the links to all peers, side by side as the computation will use them; returns the
+/// Measures the links to all peers concurrently, as the computation will use them; returns the
 /// worst.
 fn measure_all(peers: &mut [Channel]) -> Result<LinkSpeed> {
     let results: Vec<Result<LinkSpeed>> = match peers {
@@ -138,7 +139,7 @@ fn measure_all(peers: &mut [Channel]) -> Result<LinkSpeed> {
     for result in results {
         match result {
             Ok(link) => worst = Some(worst.map_or(link, |worst| slower(worst, link))),
-            // A lost connection may only follow from what another peer did.
+            // A lost connection may only be the consequence of what another peer did.
             Err(error @ Error::Transport { .. }) => lost = lost.or(Some(error)),
             Err(error) => return Err(error),
         }
@@ -169,12 +170,12 @@ fn decode(bytes: &[u8; 16]) -> LinkSpeed {
     let number = u128::from_le_bytes(*bytes);
     LinkSpeed {
         round_trip: Duration::from_nanos(number as u64),
-        // A peer may say anything.
+        // A peer may send any number.
         bytes_per_second: ((number >> 64) as u64).max(1),
     }
 }
 
-/// Compares what everybody reported, and what follows from it, with every peer.
+/// Compares all parties' reports, and the resulting choice, with every peer.
 fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result<()> {
     let place = |at: Option<usize>| at.map_or(u8::MAX, |at| at as u8);
     let form = place(GateForm::ALL.iter().position(|form| *form == choice.form));
@@ -187,7 +188,8 @@ fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result
     for peer in peers.iter_mut() {
         let theirs = peer.recv_array::<34>(LINK_CHOICE)?;
         if theirs[..32] != reports[..] {
-            // That peer, or the party that told it of another link than us.
+            // The culprit is that peer, or the party that reported a different link to it than to
+            // us.
             let culprit = if several { Culprit::Unknown } else { peer.peer().into() };
             return Err(Error::misbehaved(culprit, BROADCAST_CHECK));
         }

@@ -1,4 +1,4 @@
-//! What a party learnt.
+//! The outputs that a party learns.
 
 use symbolon_circuit::{Circuit, Receivers, Type, Value, format_value};
 use symbolon_protocols::OutputBits;
@@ -15,32 +15,32 @@ pub struct OutputValue {
     pub ty: Type,
     /// Who learns it.
     pub to: Receivers,
-    /// Its bits, first wire first, when this party learns it.
+    /// Its bits, first wire first, if this party learns it.
     pub bits: Option<Vec<bool>>,
 }
 
 impl OutputValue {
-    /// The typed value, when this party learns it.
+    /// Returns the typed value, if this party learns it.
     pub fn value(&self) -> Option<Value> {
         self.bits.as_deref().map(|bits| format_value(&self.ty, bits))
     }
 
-    /// The whole output as one unsigned integer, when this party learns it and it has at most 128
-    /// bits.
+    /// Returns the whole output as one unsigned integer, if this party learns it and it has at most
+    /// 128 bits.
     pub fn uint(&self) -> Option<u128> {
         let bits = self.bits.as_deref().filter(|bits| bits.len() <= 128)?;
         Some(bits.iter().rev().fold(0, |value, &bit| value << 1 | u128::from(bit)))
     }
 }
 
-/// The outputs of one run, in the circuit's order, as far as this party learns them.
+/// The outputs of one run, in the circuit's order. Only those that this party learns have values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outputs {
     entries: Vec<OutputValue>,
 }
 
 impl Outputs {
-    /// Joins what a protocol returned with the circuit's names.
+    /// Combines a protocol's output bits with the circuit's names.
     pub(crate) fn new(circuit: &Circuit, party: PartyId, bits: OutputBits) -> Result<Self> {
         if bits.len() != circuit.outputs().len() {
             return Err(Error::internal("the protocol returned another number of outputs"));
@@ -65,13 +65,13 @@ impl Outputs {
         Ok(Outputs { entries })
     }
 
-    /// The output with this name or at this place, whether or not this party learns it.
+    /// Returns the output with this name or index, whether or not this party learns it.
     pub fn get<'p>(&self, port: impl Into<Port<'p>>) -> Option<&OutputValue> {
         let index = port.into().find(self.entries.iter().map(|entry| entry.name.as_str()))?;
         self.entries.get(index)
     }
 
-    /// All outputs, in the circuit's order.
+    /// Returns all outputs, in the circuit's order.
     pub fn iter(&self) -> std::slice::Iter<'_, OutputValue> {
         self.entries.iter()
     }

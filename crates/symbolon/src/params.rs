@@ -1,10 +1,10 @@
-//! What the parties of a session must share: the parameters, and what kind of session it is. One
-//! list of them makes the handshake of every session.
+//! What the parties of a session must share: the parameters, and the kind of session. A single list
+//! of them makes the handshake of every session.
 //!
-//! A parameter is a field of [`SessionParams`]. [`SessionParams::values`] takes the struct apart
-//! without `..`, so that a new field does not compile until it is in the list; [`hello`] puts the
-//! whole list into the handshake of every kind of session, also where that kind does not use a
-//! parameter today. What only one party needs to know (time-outs, links, keys, paths) is not here.
+//! A parameter is a field of [`SessionParams`]. [`SessionParams::values`] destructures the struct
+//! without `..`, so a new field does not compile until it is in the list. [`hello`] puts the whole
+//! list into the handshake of every kind of session, even if that kind does not use a parameter
+//! today. Facts that only one party needs (time-outs, links, keys, paths) are not here.
 
 use std::str::FromStr;
 
@@ -15,71 +15,72 @@ use symbolon_transport::{AUTO, Error, Hello, PartyId, Result, SESSION_KIND};
 
 use crate::describe;
 
-/// The parameters that a party may leave open, in the order in which the handshake has them.
+/// The parameters that a party may leave open, in the order of the handshake.
 pub(crate) const OPEN: [&str; 2] = ["form", "ot"];
 
-/// The value of a parameter that the protocol does not have, or of a dealer where there is none.
+/// The value of a parameter that the protocol does not have, or of the dealer if there is none.
 const NONE: &str = "none";
 
-/// The value where components are chosen by cost.
+/// The value if the components are chosen by cost.
 const BY_COST: &str = "by cost";
 
-/// Between names of components.
+/// Separates names of components.
 const SEPARATOR: &str = "; ";
 
-/// How many AND gates a pool holds unless another size is chosen: some seconds of work, and no less
-/// than a large circuit, which is prepared from one pool, takes.
+/// The default number of AND gates in a pool: some seconds of work, and enough for a large circuit,
+/// which is prepared from a single pool.
 pub const POOL_GATES: u64 = 1 << 24;
 
-/// Bytes of all names of components together.
+/// The maximum total length of the names of components, in bytes.
 const MAX_NAMES: usize = 1024;
 
-/// Names and values of a plan of more bytes than this are compared by their digest: a hello has
-/// room for no more than 16 KiB.
+/// A plan whose names and values are longer than this, in bytes, is compared by its digest: a hello
+/// has room for no more than 16 KiB.
 const MAX_PLAN: usize = 6000;
 
-/// Follows the length of MACs that are too short for ρ, so that nobody has them by mistake.
+/// Follows the length of MACs that are too short for ρ, so that nobody uses them by mistake.
 const COMPARISON_ONLY: &str = " for comparisons only";
 
-/// Everything that all parties of a session must name alike. The handshake of every session
-/// compares it whole.
+/// Everything on which all parties of a session must agree. The handshake of every session compares
+/// all of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionParams {
     /// The protocol.
     pub protocol: Protocol,
-    /// Statistical security.
+    /// The statistical security parameter.
     pub rho: Rho,
-    /// How gates are garbled, one of [`Protocol::forms`]; `None` leaves it to the others or the
+    /// The form of garbling, one of [`Protocol::forms`]; `None` leaves it to the others or the
     /// link.
     pub form: Option<GateForm>,
-    /// How correlated OTs are made; `None` leaves it to the others or the link.
+    /// The OT extension; `None` leaves it to the others or the link.
     pub ot: Option<OtExtension>,
-    /// How many threads make correlated OTs and triples, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
+    /// The number of threads that make correlated OTs and triples, 1 to
+    /// [`MAX_THREADS`](crate::MAX_THREADS).
     pub threads: usize,
-    /// How many evaluations a batch has, at least 1.
+    /// The number of evaluations in a batch, at least 1.
     pub executions: u64,
-    /// How many evaluations are online at a time, each by messages of its own, where the protocol
-    /// [can](Protocol::runs_in_flight); at least 1. Without it, a batch is evaluated by messages
-    /// for all of its evaluations.
+    /// The number of evaluations online at a time, each with its own messages, if the protocol
+    /// [supports](Protocol::runs_in_flight) it; at least 1. With `None`, each message of a batch
+    /// covers all of its evaluations.
     pub in_flight: Option<usize>,
     /// The length of the MACs on opened bits.
     pub mac: MacChoice,
-    /// How [`DualEx`](Protocol::DualEx) intersects what the parties got; other protocols have no
+    /// How [`DualEx`](Protocol::DualEx) intersects the parties' results. Other protocols have no
     /// choice.
     pub psi: PsiForm,
     /// κ_b of [`DualEx`](Protocol::DualEx): a given evaluation leaks a bit of an input with
-    /// probability at most 2^-κ_b. `None` is ρ, which bounds everything else. Other protocols leak
-    /// no bit, and have no choice.
+    /// probability at most 2^-κ_b. `None` means ρ, which bounds all other failures. Other protocols
+    /// leak no bit, and have no choice.
     pub kappa_b: Option<Rho>,
-    /// A circuit of more AND gates than this is garbled and evaluated about this many gates at a
+    /// Circuits with more AND gates than this are garbled and evaluated about this many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
-    /// A new pool is closed after this many AND gates, and another one begun; at least 1.
+    /// A pool is closed after this many AND gates, and another one begun; at least 1.
     pub pool_gates: u64,
-    /// Names of the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, in any
-    /// order; if there are none, the cost decides. Other protocols have no choice.
+    /// The names of the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, in any
+    /// order. If it is empty, the cost decides. Other protocols have no choice.
     pub components: Vec<String>,
-    /// The [name](crate::Dealer::name) of the dealer that all parties trust, if they trust one.
+    /// The [name](crate::Dealer::name) of the dealer that all parties trust, if any.
     pub dealer: Option<String>,
 }
 
@@ -87,12 +88,12 @@ pub struct SessionParams {
 /// protocols have no choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MacChoice {
-    /// The shortest that is long enough for ρ.
+    /// The shortest length that suffices for ρ.
     #[default]
     ByRho,
-    /// This one. Refused where it is too short for ρ.
+    /// This length. It is rejected if it is too short for ρ.
     Length(MacLength),
-    /// This one, also where it is too short for ρ, so that a wrong bit goes unnoticed more often
+    /// This length, even if it is too short for ρ, so that a wrong bit passes unnoticed more often
     /// than ρ promises. For comparisons with published figures, on inputs that are not secret.
     ComparisonOnly(MacLength),
 }
@@ -104,8 +105,8 @@ impl From<MacLength> for MacChoice {
 }
 
 impl SessionParams {
-    /// The default parameters of this protocol: ρ = 40, one thread, one evaluation, no dealer, and
-    /// the rest as it suits ρ and the link.
+    /// Returns the default parameters of this protocol: ρ = 40, one thread, one evaluation, no
+    /// dealer, and the rest as it suits ρ and the link.
     pub fn new(protocol: Protocol) -> SessionParams {
         SessionParams {
             protocol,
@@ -125,7 +126,7 @@ impl SessionParams {
         }
     }
 
-    /// The length of the MACs on opened bits, where the protocol leaves it open.
+    /// Returns the length of the MACs on opened bits, if the protocol has a choice.
     pub fn mac_length(&self) -> Option<MacLength> {
         self.protocol.has_mac_length().then(|| match self.mac {
             MacChoice::ByRho => MacLength::for_rho(self.rho),
@@ -133,20 +134,20 @@ impl SessionParams {
         })
     }
 
-    /// Whether the MACs are shorter than ρ demands, as they are for comparisons only.
+    /// Returns whether the MACs are shorter than ρ demands, as they are only for comparisons.
     pub fn has_weak_macs(&self) -> bool {
         self.mac_length().is_some_and(|length| !length.suffices(self.rho))
     }
 
-    /// κ_b, the bound on leaked bits, where the protocol has one of its own.
+    /// Returns κ_b, the bound on leaked bits, if the protocol has one of its own.
     pub fn leak_bound(&self) -> Option<Rho> {
         self.protocol.has_kappa_b().then(|| self.kappa_b.unwrap_or(self.rho))
     }
 
-    /// Every parameter by name, in the order in which they are compared; "auto" is what is left
-    /// open. Equal lists mean that parties fit together.
+    /// Returns every parameter by name, in the order in which they are compared; "auto" is the
+    /// value of an open one. Parties fit together if their lists are equal.
     pub fn values(&self) -> Vec<(&'static str, String)> {
-        // Without `..`: what is added to the struct is missing here until it is compared, too.
+        // There is no `..`, so that a new field does not compile until it is compared, too.
         let SessionParams {
             protocol,
             rho,
@@ -190,8 +191,8 @@ impl SessionParams {
         ]
     }
 
-    /// The names of the components to garble in one line, in the same order for all parties, where
-    /// the protocol has a choice of components.
+    /// Returns the names of the components to garble in one line, in the same order for all
+    /// parties, if the protocol has a choice of components.
     pub(crate) fn component_names(&self) -> Option<String> {
         let mut names: Vec<&str> = self.components.iter().map(String::as_str).collect();
         names.sort_unstable();
@@ -200,10 +201,11 @@ impl SessionParams {
         self.protocol.has_components().then_some(names)
     }
 
-    /// Sets the parameter `key` to a value that [`values`](SessionParams::values) gives.
+    /// Sets the parameter `key` to a value in the form that [`values`](SessionParams::values)
+    /// returns.
     ///
     /// # Errors
-    /// `InvalidInput` when there is no such parameter, or it has no such value.
+    /// `InvalidInput` if there is no such parameter, or it has no such value.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let known = match key {
             "protocol" => put(&mut self.protocol, Protocol::by_name(value)),
@@ -225,7 +227,7 @@ impl SessionParams {
         if known { Ok(()) } else { Err(Error::invalid_input(format!("{key} has no such value"))) }
     }
 
-    /// Refuses parameters that are out of range or do not go together.
+    /// Rejects parameters that are out of range or contradict each other.
     pub(crate) fn check(&self) -> Result<()> {
         let SessionParams {
             protocol,
@@ -286,7 +288,8 @@ impl SessionParams {
     }
 }
 
-/// Refuses names of components that cannot be compared in one line, or that nobody uses.
+/// Rejects names of components that cannot be compared in one line, or that the protocol does not
+/// use.
 fn check_components(protocol: Protocol, components: &[String]) -> Result<()> {
     if !components.is_empty() && !protocol.has_components() {
         return Err(Error::invalid_input(format!("{} garbles no components", protocol.name())));
@@ -311,12 +314,12 @@ fn component_list(protocol: Protocol, value: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Sets `field`, if there is a value for it.
+/// Sets `field` if there is a value; returns whether there is one.
 fn put<T>(field: &mut T, value: Option<T>) -> bool {
     value.map(|value| *field = value).is_some()
 }
 
-/// Nothing for the word that stands for it, otherwise what the text means, if it means anything.
+/// Returns `Some(None)` for `word`, otherwise the parsed value; `None` if it does not parse.
 fn unless<T: FromStr>(word: &str, value: &str) -> Option<Option<T>> {
     if value == word { Some(None) } else { value.parse().ok().map(Some) }
 }
@@ -340,12 +343,12 @@ fn mac_choice(value: &str) -> Option<MacChoice> {
     }
 }
 
-/// How much is to be in all pools together.
+/// The amount of material that all pools together should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
-    /// AND gates; rounded up to whole chunks of 128.
+    /// The number of AND gates, rounded up to whole chunks of 128.
     pub and_gates: u64,
-    /// Input bits of each party.
+    /// The number of input bits of each party.
     pub input_bits: u64,
 }
 
@@ -358,34 +361,35 @@ impl Amount {
     }
 }
 
-/// What a session is for, with all that the parties must name alike for it besides the parameters.
+/// The purpose of a session, with everything on which the parties must agree besides the
+/// parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Job<'a> {
-    /// Evaluating a circuit in one go.
+    /// Evaluates a circuit in one go.
     Run(&'a Compiled),
-    /// Evaluating this circuit as the first part of a computation, of whose other parts this is
-    /// known.
+    /// Evaluates this circuit as the first part of a computation. The list says what is known about
+    /// later parts.
     Parts(&'a Compiled, &'a [(String, String)]),
-    /// Filling a pool up to this.
+    /// Fills pools up to this amount.
     Preprocess(Amount),
-    /// Filling pools of components, until they are enough for so many runs of a circuit.
+    /// Fills pools of components until they suffice for this many runs of the circuit.
     PreprocessFor(&'a Compiled, u64),
-    /// Preparing a circuit this many times, from this material.
+    /// Prepares a circuit this many times from this material.
     Prepare(&'a Compiled, u32, Material),
-    /// Running a prepared circuit.
+    /// Runs a prepared circuit.
     RunPrepared(&'a Compiled),
-    /// Making this many triples.
+    /// Makes this many triples.
     Triples(u64),
-    /// Telling each other about other sessions, which are these.
+    /// Exchanges data about other sessions, which these values describe.
     Exchange(&'a [(&'static str, String)]),
 }
 
-/// What circuits are prepared from.
+/// The material that circuits are prepared from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Material {
-    /// Pools where there is enough, and what is made on the spot otherwise.
+    /// Pools if they suffice, and otherwise material that is made on the spot.
     Any,
-    /// Pools alone.
+    /// Only pools.
     Pools,
 }
 
@@ -401,9 +405,9 @@ impl Job<'_> {
         }
     }
 
-    /// The kind of session, and what else is compared.
+    /// Returns the kind of session, and what else is compared.
     fn values(&self) -> (&'static str, Vec<(&'static str, String)>) {
-        // In words first: what comes first in the list is what a difference is told by.
+        // The words come first, because an error names the first difference in the list.
         let all = |circuit: &Compiled, more: Vec<(&'static str, String)>| {
             let digest = ("circuit", hex::encode(circuit.digest()));
             describe::parts(circuit.circuit()).into_iter().chain([digest]).chain(more).collect()
@@ -432,7 +436,7 @@ impl Job<'_> {
         }
     }
 
-    /// What is known of later parts, under names of its own.
+    /// Returns what is known about later parts, under names that start with "plan".
     fn plan(&self) -> Vec<(String, String)> {
         let Job::Parts(_, plan) = *self else { return Vec::new() };
         let bytes: usize = plan.iter().map(|(name, value)| name.len() + value.len()).sum();
@@ -449,8 +453,8 @@ impl Job<'_> {
     }
 }
 
-/// What a party tells the others in the handshake of any session: its kind, all parameters, and
-/// what it is about.
+/// Returns what a party sends in the handshake of any session: its kind, all parameters, and what
+/// the session is about.
 pub(crate) fn hello(params: &SessionParams, parties: usize, job: Job<'_>) -> Hello {
     let (kind, about) = job.values();
     let hello = Hello::new(PartyId::all(parties)).term(SESSION_KIND, kind);

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// An input or output of a circuit, by its name or its place.
+/// An input or output of a circuit, by name or index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port<'a> {
     /// The port with this name.
     Name(&'a str),
-    /// The port at this place, from 0.
+    /// The port with this index, from 0.
     Index(usize),
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Port<'_> {
 }
 
 impl Port<'_> {
-    /// Its place among ports with these names, if it is there.
+    /// Returns its index among ports with these names, if there is such a port.
     pub fn find<'n>(self, mut names: impl ExactSizeIterator<Item = &'n str>) -> Option<usize> {
         match self {
             Port::Name(wanted) => names.position(|name| name == wanted),

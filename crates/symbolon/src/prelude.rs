@@ -1,4 +1,4 @@
-//! What most programs need, for `use symbolon::prelude::*`.
+//! The names that most programs need, for `use symbolon::prelude::*`.
 //!
 //! ```
 //! use symbolon::prelude::*;

@@ -5,15 +5,15 @@ use symbolon_transport::{Check, Message};
 
 /// The messages of one crate or protocol.
 pub struct Section {
-    /// What it is about, as a heading.
+    /// The heading.
     pub title: String,
-    /// Its messages, in about the order in which they are sent.
+    /// The messages, in about the order in which they are sent.
     pub messages: &'static [Message],
-    /// Its checks.
+    /// The checks.
     pub checks: &'static [Check],
 }
 
-/// Everything that the parties send each other, and everything that they check.
+/// Lists all messages that the parties send, and all checks.
 pub fn sections() -> Vec<Section> {
     let section = |title: &str, messages, checks| {
         let title = title.to_string();
@@ -55,7 +55,7 @@ pub fn sections() -> Vec<Section> {
     all
 }
 
-/// The check with this code, if there is one.
+/// Returns the check with this code, if there is one.
 pub fn check_by_code(code: &str) -> Option<Check> {
     sections().iter().flat_map(|section| section.checks).find(|check| check.code() == code).copied()
 }

@@ -2,8 +2,7 @@
 
 use symbolon_transport::{Meter, PhaseReport};
 
-/// The phase in which a session connects no more and has not begun to preprocess: handshake, base
-/// OTs, global keys.
+/// The phase between connecting and preprocessing: handshake, base OTs, global keys.
 pub const SETUP: &str = "setup";
 /// Function-independent preprocessing.
 pub const INDEPENDENT: &str = "independent";
@@ -11,20 +10,20 @@ pub const INDEPENDENT: &str = "independent";
 pub const DEPENDENT: &str = "dependent";
 /// Evaluation on the inputs.
 pub const ONLINE: &str = "online";
-/// All three phases at once, for a circuit that is not kept:
+/// All three phases at once, for a circuit that is not kept: see
 /// [`Config::segment_gates`](crate::Config::segment_gates).
 pub const STREAMED: &str = "streamed";
-/// Everything between the phases; time that belongs to the caller, never reported.
+/// The time between the phases. It belongs to the caller and is never reported.
 pub(crate) const IDLE: &str = "idle";
 
-/// What every phase of a session cost one party until now.
+/// What every phase of a session has cost one party so far.
 ///
-/// Bytes are what this party's protocol sent and received, above TLS and TCP; the wait for the peer
-/// to appear and the caller's own time between phases are not counted.
+/// Bytes are those that this party's protocol sent and received, above TLS and TCP. The wait for
+/// the peer to appear and the caller's own time between phases are not counted.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Report {
     /// The phases that were entered: [`SETUP`], [`INDEPENDENT`], [`DEPENDENT`], [`ONLINE`],
-    /// [`STREAMED`], in this order. A phase entered several times is the sum.
+    /// [`STREAMED`], in this order. A phase that was entered several times is summed up.
     pub phases: Vec<PhaseReport>,
 }
 
@@ -36,13 +35,13 @@ impl Report {
         Report { phases: order.iter().filter_map(pick).collect() }
     }
 
-    /// The phase with this name, if it was entered.
+    /// Returns the phase with this name, if it was entered.
     pub fn phase(&self, name: &str) -> Option<&PhaseReport> {
         self.phases.iter().find(|phase| phase.phase == name)
     }
 
-    /// What was added since `earlier`, a report of the same session; phases in which nothing
-    /// happened are left out.
+    /// Returns the difference from `earlier`, a report of the same session, without phases in which
+    /// nothing happened.
     pub fn since(&self, earlier: &Report) -> Report {
         let mut phases = Vec::new();
         for now in &self.phases {

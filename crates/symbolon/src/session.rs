@@ -26,8 +26,8 @@ pub use batch::executions_together;
 /// A party's side of a computation.
 ///
 /// [`Session::connect`] reaches all peers, agrees with them on everything public and runs the
-/// protocol's set-up. Then either [`Session::evaluate`] does all three phases at once, or they run
-/// apart:
+/// protocol's set-up. Then [`Session::evaluate`] runs all three phases at once, or the caller runs
+/// them one by one:
 ///
 /// ```text
 /// preprocess() ──▶ Correlations ──prepare──▶ PreparedCircuit ──run(inputs)──▶ Outputs
@@ -35,39 +35,38 @@ pub use batch::executions_together;
 ///
 /// [`Correlations`] and [`PreparedCircuit`] are consumed, so nothing can be used twice. All parties
 /// must call the same phases in the same order. The phases may be repeated over one session, each
-/// time with fresh material, and [`Session::next_circuit`] goes on to another circuit. Another
-/// thread can end all of it: [`Session::cancel_handle`].
+/// time with fresh material, and [`Session::next_circuit`] moves on to another circuit. Another
+/// thread can cancel everything: see [`Session::cancel_handle`].
 ///
 /// A computation in parts is another kind of session, which [`Session::connect_in_parts`] begins
-/// and the handshake compares: its calls are [`Session::evaluate_part`] and
-/// [`Session::continue_with`]. Each kind refuses the other's calls, and such a refusal does no
-/// harm: the session goes on with the next call that fits. A session that is dropped instead tells
-/// the peers why.
+/// and the handshake compares. Its calls are [`Session::evaluate_part`] and
+/// [`Session::continue_with`]. Each kind rejects the other's calls without harm: the session
+/// continues with the next valid call. If the session is dropped instead, the peers are told why.
 ///
-/// After any error the session is dead: its keys and everything made with them are wiped, the peers
-/// are told that this side gave up, and every further call returns the same error.
+/// After any other error the session is dead: its keys and everything made with them are wiped, the
+/// peers are told that this side gave up, and every further call returns the same error.
 pub struct Session {
     id: SessionId,
     kind: Kind,
-    /// The circuit that the phases are about, and how many there were with it.
+    /// The session's present circuit, and the number of circuits up to and including it.
     circuit: Compiled,
     circuits: u64,
     cancel: CancelHandle,
     protocol: Protocol,
     choice: Choice,
     dealer: Option<String>,
-    /// What [`Session::evaluate_batch`] is to do.
+    /// The parameters of [`Session::evaluate_batch`].
     executions: u64,
     in_flight: Option<usize>,
     network: Network,
     engine: Option<Box<dyn Engine>>,
     dead: Option<Error>,
-    /// What the peers are told if nothing follows the call that was refused last.
+    /// What the peers are told if no valid call follows the last rejected one.
     refused: Option<String>,
 }
 
-/// What a session is for. Peers read the messages of one kind as garbage of the other, so the
-/// handshake compares the kind, and no call of the other one is made.
+/// The kind of a session. The messages of one kind are garbage to the other, so the handshake
+/// compares the kind, and calls of the other kind are rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Evaluating whole circuits.
@@ -76,14 +75,14 @@ enum Kind {
     Parts,
 }
 
-/// Material for one circuit of one session, good for one [`Session::prepare`].
+/// Material for one circuit of one session, for one call of [`Session::prepare`].
 #[must_use = "material that is not prepared is wasted, and the peer may be waiting"]
 pub struct Correlations {
     job: [u8; 32],
     inner: Box<dyn Preprocessed>,
 }
 
-/// The circuit of a session made ready for one [`Session::run`].
+/// A circuit of a session, prepared for one call of [`Session::run`].
 #[must_use = "a prepared circuit that is not run is wasted, and the peer may be waiting"]
 pub struct PreparedCircuit {
     job: [u8; 32],
@@ -91,25 +90,26 @@ pub struct PreparedCircuit {
 }
 
 impl Session {
-    /// Connects to all peers, agrees with them on the version, the protocol, who is who, every
-    /// parameter and the circuit, and runs the set-up.
+    /// Connects to all peers, agrees with them on the version, the protocol, the parties'
+    /// identities, every parameter and the circuit, and runs the set-up.
     ///
     /// # Errors
-    /// `InvalidInput` before anything is sent when `config` and `circuit` do not go together (see
-    /// [`Config::check`]); `Transport` when a peer does not appear, goes, or has another key;
-    /// `PeerIncompatible` when one was asked for something else; `PeerMisbehaved` when the set-up's
-    /// checks fail.
+    /// `InvalidInput` before anything is sent if `config` and `circuit` do not fit together (see
+    /// [`Config::check`]); `Transport` if a peer does not appear, disconnects, or has another key;
+    /// `PeerIncompatible` if a peer has other settings; `PeerMisbehaved` if a check of the set-up
+    /// fails.
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
         Session::connect_for(config, circuit, None)
     }
 
-    /// As [`connect`](Session::connect), for a computation in parts of which this circuit is the
-    /// first. A peer that [`connect`](Session::connect)s to run it whole is refused. Go on with
-    /// [`evaluate_part`](Session::evaluate_part).
+    /// As [`connect`](Session::connect), for a computation in parts whose first part is this
+    /// circuit. A peer that [`connect`](Session::connect)s to run it whole is rejected. Continue
+    /// with [`evaluate_part`](Session::evaluate_part).
     ///
-    /// `plan` is what is known of the later parts, as names and values, which the handshake
-    /// compares too: a party with another plan is refused, and the difference named. Without a plan
-    /// the parties compare each later part when they come to it, but not on what it depends.
+    /// `plan` lists what is known about the later parts, as names and values. The handshake
+    /// compares it too: a party with another plan is rejected, and the error names the difference.
+    /// Without a plan the parties compare each later part when they reach it, but not on what it
+    /// depends.
     ///
     /// # Errors
     /// As [`connect`](Session::connect).
@@ -157,67 +157,69 @@ impl Session {
         })
     }
 
-    /// This party.
+    /// Returns this party.
     pub fn party(&self) -> PartyId {
         self.network.me
     }
 
-    /// How many parties there are, this one included.
+    /// Returns the number of parties, including this one.
     pub fn parties(&self) -> u16 {
         self.network.parties()
     }
 
-    /// The circuit that all parties agreed on, the last one if there were
+    /// Returns the circuit that all parties agreed on; the latest one if there were
     /// [several](Session::next_circuit).
     pub fn circuit(&self) -> &Circuit {
         self.circuit.circuit()
     }
 
-    /// The protocol all parties agreed on.
+    /// Returns the protocol that all parties agreed on.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// How many evaluations [`evaluate_batch`](Session::evaluate_batch) does:
+    /// Returns the number of evaluations that [`evaluate_batch`](Session::evaluate_batch) runs:
     /// [`Config::executions`].
     pub fn executions(&self) -> u64 {
         self.executions
     }
 
-    /// The form of garbling and the OT extension, the same for all parties, and
-    /// whether the link decided.
+    /// Returns the form of garbling and the OT extension, the same for all parties, and whether the
+    /// link decided them.
     pub fn choice(&self) -> Choice {
         self.choice
     }
 
-    /// The dealer that deals this session's material, as [`Dealer::name`](crate::Dealer::name) has
-    /// it; then no correlated OT is made. None when the parties make it among themselves.
+    /// Returns the [name](crate::Dealer::name) of the dealer that deals this session's material; no
+    /// correlated OT is made then. `None` if the parties make the material themselves.
     pub fn dealer(&self) -> Option<&str> {
         self.dealer.as_deref()
     }
 
-    /// What the handshake agreed on, the same for all parties and different in every session.
+    /// Returns the id that the handshake agreed on: the same for all parties, and different in
+    /// every session.
     pub fn id(&self) -> SessionId {
         self.id
     }
 
-    /// What cancels this session from another thread: see [`Config::cancelled_by`].
+    /// Returns a handle that cancels this session from another thread: see
+    /// [`Config::cancelled_by`].
     pub fn cancel_handle(&self) -> CancelHandle {
         self.cancel.clone()
     }
 
-    /// What every phase cost this party until now.
+    /// Returns what every phase has cost this party so far.
     pub fn report(&self) -> Report {
         Report::of(&self.network.meter)
     }
 
-    /// Phase 1, function-independent: makes material for one evaluation of the circuit.
+    /// Runs phase 1, function-independent: makes material for one evaluation of the circuit.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
+    /// `PeerMisbehaved` if a check fails, `Transport` if the connection is lost.
     pub fn preprocess(&mut self) -> Result<Correlations> {
         if self.protocol.has_components() && self.circuit.plan().and_count() == 0 {
-            // There are no components, and inputs and outputs are the circuit's own.
+            // There are no components, and inputs and outputs belong to the circuit itself.
             return self.preprocess_circuit();
         }
         self.only(Kind::Run)?;
@@ -237,10 +239,10 @@ impl Session {
         })
     }
 
-    /// Phase 1 for this circuit alone: cheaper than [`preprocess`](Session::preprocess), but no
-    /// material that another circuit could use. Counted as function-dependent ([`DEPENDENT`]),
-    /// which it is. A dealer deals the same as for [`preprocess`](Session::preprocess), and it is
-    /// counted as that.
+    /// Runs phase 1 for this circuit alone: cheaper than [`preprocess`](Session::preprocess), but
+    /// the material is useless for any other circuit. It counts as function-dependent
+    /// ([`DEPENDENT`]). A dealer deals the same as for [`preprocess`](Session::preprocess), and it
+    /// is counted like that.
     ///
     /// # Errors
     /// As [`preprocess`](Session::preprocess).
@@ -257,11 +259,11 @@ impl Session {
         })
     }
 
-    /// Phase 2, function-dependent: binds the material to the circuit.
+    /// Runs phase 2, function-dependent: binds the material to the circuit.
     ///
     /// # Errors
-    /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`,
-    /// `Transport` as for every phase.
+    /// `InvalidInput` if the material belongs to another session, which does no harm;
+    /// `PeerMisbehaved` and `Transport` as for every phase.
     pub fn prepare(&mut self, material: Correlations) -> Result<PreparedCircuit> {
         let job = self.own(material.job, "material")?;
         self.phase(DEPENDENT, |parts| {
@@ -270,20 +272,20 @@ impl Session {
         })
     }
 
-    /// Phases 1 and 2 for as many evaluations as [`Config::executions`] says, each of which is
-    /// [run](Session::run) by itself: together where that makes them cheaper, otherwise one after
-    /// the other. All of them are in memory until they are run or dropped.
+    /// Runs phases 1 and 2 for as many evaluations as [`Config::executions`] says; each of them is
+    /// [run](Session::run) separately. They are prepared together if that makes them cheaper,
+    /// otherwise one by one. All of them stay in memory until they are run or dropped.
     ///
     /// # Errors
-    /// As [`preprocess_circuit`](Session::preprocess_circuit); `InvalidInput` when there are more
-    /// than the protocol prepares at a time.
+    /// As [`preprocess_circuit`](Session::preprocess_circuit); `InvalidInput` if there are more
+    /// evaluations than the protocol prepares at a time.
     pub fn prepare_each(&mut self) -> Result<Vec<PreparedCircuit>> {
         let count = usize::try_from(self.executions)
             .map_err(|_| Error::invalid_input("more evaluations than memory can hold"))?;
         self.prepare_apart(count)
     }
 
-    /// The same for a number of evaluations.
+    /// Runs phases 1 and 2 for `count` evaluations.
     fn prepare_apart(&mut self, count: usize) -> Result<Vec<PreparedCircuit>> {
         self.only(Kind::Run)?;
         let job = self.network.session;
@@ -297,31 +299,31 @@ impl Session {
         })
     }
 
-    /// Phase 3, online: evaluates on this party's inputs; returns what it learns, after every check
-    /// has passed.
+    /// Runs phase 3, online: evaluates on this party's inputs. Returns what it learns after every
+    /// check has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when the prepared circuit is another session's, which does no harm, or the
-    /// inputs are another party's or another circuit's, which ends the session: the peer is
-    /// evaluating already. `PeerMisbehaved`, `Transport` as for every phase.
+    /// `InvalidInput` if the prepared circuit belongs to another session, which does no harm, or if
+    /// the inputs belong to another party or circuit, which ends the session because the peer is
+    /// already evaluating. `PeerMisbehaved` and `Transport` as for every phase.
     pub fn run(&mut self, ready: PreparedCircuit, inputs: &Inputs) -> Result<Outputs> {
         self.own(ready.job, "prepared circuit")?;
         self.phase(ONLINE, |parts| {
             let Parts { network, circuit, .. } = parts;
-            // Too late to go on as if nothing had happened: the peer is evaluating already.
+            // It is too late to continue after an error here: the peer is already evaluating.
             inputs.check(circuit.circuit(), network.me)?;
             let bits = ready.inner.evaluate(network, circuit, inputs.bits())?;
             Outputs::new(circuit.circuit(), network.me, bits)
         })
     }
 
-    /// Everything at once, with [`preprocess_circuit`](Session::preprocess_circuit) as the first
-    /// step: the circuit is known, and nothing is kept. A large circuit is
+    /// Runs all phases at once, with [`preprocess_circuit`](Session::preprocess_circuit) as the
+    /// first step, because the circuit is known and nothing is kept. A large circuit is
     /// [streamed](Session::streams).
     ///
     /// # Errors
-    /// As the three have them; inputs that do not fit are refused before anything is sent, and do
-    /// no harm.
+    /// As the three phases; inputs that do not fit are rejected before anything is sent, and do no
+    /// harm.
     pub fn evaluate(&mut self, inputs: &Inputs) -> Result<Outputs> {
         let checked = inputs.check(self.circuit(), self.network.me);
         self.noted(checked)?;
@@ -334,9 +336,9 @@ impl Session {
         self.run(ready, inputs)
     }
 
-    /// Whether [`evaluate`](Session::evaluate) does all phases at once, counted as [`STREAMED`]:
-    /// the circuit has more AND gates than [`Config::segment_gates`] says, the protocol garbles,
-    /// and no dealer deals the material.
+    /// Returns whether [`evaluate`](Session::evaluate) runs all phases at once, counted as
+    /// [`STREAMED`]: the circuit has more AND gates than [`Config::segment_gates`] says, the
+    /// protocol garbles, and no dealer deals the material.
     pub fn streams(&self) -> bool {
         let keeps = self.dealer.is_some() || !self.protocol.streams();
         !keeps && self.circuit.plan().and_count() > self.network.segment_gates
@@ -350,7 +352,7 @@ impl Session {
         })
     }
 
-    /// Refuses a call for another kind of session, before anything is sent.
+    /// Rejects a call for another kind of session, before anything is sent.
     fn only(&mut self, kind: Kind) -> Result<()> {
         let (ours, theirs) = match (self.kind, kind) {
             (Kind::Run, Kind::Parts) => (
@@ -369,7 +371,7 @@ impl Session {
         Err(Error::invalid_input(ours))
     }
 
-    /// Refuses what was made for another circuit or in another session.
+    /// Rejects what was made for another circuit or in another session.
     fn own(&mut self, job: [u8; 32], what: &str) -> Result<[u8; 32]> {
         if job == self.network.session {
             return Ok(job);
@@ -378,8 +380,8 @@ impl Session {
         self.noted(Err(Error::InvalidInput(text)))
     }
 
-    /// Notes that a call was refused before anything was sent. The peers wait for the call that
-    /// fits, and must learn why none will come if the session is dropped.
+    /// Records that a call was rejected before anything was sent. The peers wait for a valid call,
+    /// and must learn why none will come if the session is dropped.
     fn noted<T>(&mut self, done: Result<T>) -> Result<T> {
         if let Err(error) = &done {
             self.refused = notice(error, self.network.parties() > 2);
@@ -387,8 +389,7 @@ impl Session {
         done
     }
 
-    /// Runs one phase: counted under its name, flushed at its end, and the end of the session when
-    /// it fails.
+    /// Runs one phase, counts it under its name and flushes at its end. A failure ends the session.
     fn phase<T>(
         &mut self,
         name: &'static str,
@@ -430,14 +431,14 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// What a phase works with.
+/// The parts of a session that a phase works with.
 struct Parts<'s> {
     engine: &'s mut dyn Engine,
     network: &'s mut Network,
     circuit: &'s Compiled,
 }
 
-/// What makes material in a session: a dealer, or the parties among themselves.
+/// Returns the engine that gets a session's material, from a dealer or made by the parties.
 pub(crate) fn engine(
     protocol: Protocol,
     network: &mut Network,
@@ -453,13 +454,13 @@ pub(crate) fn engine(
 pub(crate) struct Begun<T> {
     pub network: Network,
     pub choice: Choice,
-    /// What the set-up made.
+    /// The result of the set-up.
     pub made: T,
 }
 
-/// Connects, agrees with all peers on every parameter and on the job, settles what is left open,
+/// Connects, agrees with all peers on every parameter and on the job, negotiates what is left open
 /// for this many AND gates, and runs `set_up`. Where nobody asks for a form or an OT extension,
-/// `unasked` is taken, and the link decides about the rest.
+/// `unasked` applies, and the link decides the rest.
 pub(crate) fn begin<T>(
     config: Config,
     job: Job<'_>,
@@ -484,7 +485,7 @@ pub(crate) fn begin<T>(
         params: SessionParams { rho, threads, segment_gates, components, .. },
         ..
     } = terms;
-    // Until they are settled, the session's id and what it binds are nobody's.
+    // These are placeholders until the session's id and the choices are settled.
     let (session, ot, form) = ([0; 32], OtExtension::default(), GateForm::default());
     let mut network =
         Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components };
@@ -507,7 +508,7 @@ pub(crate) fn begin<T>(
     }
 }
 
-/// Does work that is counted under its name, and flushed at its end.
+/// Does work that is counted under its name and flushed at its end.
 pub(crate) fn counted<T>(
     network: &mut Network,
     phase: &'static str,
@@ -516,7 +517,7 @@ pub(crate) fn counted<T>(
     network.meter.set_phase(phase);
     tell(network, &Progress::Phase { phase });
     let done = stack::wiped(|| work(network)).and_then(|value| {
-        // The peer may be waiting for what is still buffered while our caller takes its time.
+        // The peer may be waiting for buffered data while our caller takes its time.
         network.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
         Ok(value)
     });
@@ -528,7 +529,7 @@ pub(crate) fn counted<T>(
     done
 }
 
-/// Reports to the session's observer, if it has one, and to the log.
+/// Reports to the session's observer, if there is one, and to the log.
 fn tell(network: &Network, progress: &Progress) {
     match network.meter.observer() {
         Some(observer) => observer.tell(progress),
@@ -536,7 +537,7 @@ fn tell(network: &Network, progress: &Progress) {
     }
 }
 
-/// Tells all peers that this side ends, in words that give nothing away.
+/// Tells all peers that this side ends, without revealing anything.
 pub(crate) fn give_up(network: &mut Network, error: &Error) {
     if let Some(words) = notice(error, network.parties() > 2) {
         abort(network, &words);
@@ -549,8 +550,8 @@ fn abort(network: &mut Network, words: &str) {
     }
 }
 
-/// What the peers are told of an error, if they do not see it by themselves; `several` if there is
-/// more than one of them.
+/// Returns what the peers are told about an error, unless they see it themselves; `several` means
+/// that there is more than one peer.
 fn notice(error: &Error, several: bool) -> Option<String> {
     let whom = match error.culprit() {
         Some(Culprit::Party(_)) if !several => None,
@@ -565,7 +566,7 @@ fn notice(error: &Error, several: bool) -> Option<String> {
             Some(whom) => format!("it waited too long for {whom}"),
             None => "it waited too long".to_string(),
         },
-        // Everybody sees a difference by itself, and should say which it is.
+        // Each party sees a difference by itself, and should say which it is.
         Error::PeerIncompatible { .. } => return None,
         Error::Transport { reason: TransportReason::Aborted(_), .. }
             if several || whom.is_some() =>

@@ -1,5 +1,5 @@
-//! The phases apart, in processes of their own and on days of their own: [`fill`] a pool,
-//! [`prepare`] circuits from it, [`run`] one in a moment, each with its own connection.
+//! The phases in separate processes, possibly on different days: [`fill`] a pool, [`prepare`]
+//! circuits from it, [`run`] one with little latency, each over its own connection.
 //!
 //! ```text
 //! fill ──▶ pool in every party's store ──prepare──▶ prepared circuits in every store
@@ -7,29 +7,29 @@
 //! ```
 //!
 //! # How parties agree on what they use
-//! Each tells all others what it holds of what is wanted: material for these parties with these
-//! keys, this protocol, this ρ, and made under the same global keys. What all hold is what may be
-//! used; of a pool that some have used further than others, what nobody has used. Anything else is
-//! left alone and counted in [`Agreement`]. Then each locks the group of the choice, so that checks
-//! under one Δ come one after another, marks what it takes as used, on disk, and only then sends
-//! anything that depends on it. All that is told here is broadcast, names the item and the round
-//! that it is about, and enters the session's id.
+//! Each party tells all others which suitable items it holds: material for these parties with these
+//! keys, this protocol and this ρ, made under the same global keys. Only items that all parties
+//! hold may be used; of a pool that some parties have used further than others, only what nobody
+//! has used. Anything else is left alone and counted in [`Agreement`]. Then each party locks the
+//! group of the chosen item, so that checks under one Δ run one after another, marks what it takes
+//! as used on disk, and only then sends anything that depends on it. All of these messages are
+//! broadcast, name the item and the round they are about, and enter the session's id.
 //!
-//! A peer can say what it likes here: that it holds what it does not (the run fails, and material
-//! is wasted), or that it has not used what it has. Whether something was used is decided by the
-//! own store alone.
+//! A peer can lie here: it can claim to hold what it does not (the run fails, and material is
+//! wasted), or not to have used what it has used. Only this party's own store decides whether
+//! something was used.
 //!
-//! A circuit that was prepared is entered into a store when all parties have written it: a party
-//! that fails leaves no items of it in the other stores. Whoever prepares holds the lock on the
-//! group to the end, of a pool as of material that is made on the spot.
+//! A prepared circuit enters a store only once all parties have written it: if a party fails, the
+//! other stores contain no items of the circuit. A party that prepares holds the lock on the group
+//! to the end, for a pool as well as for material that is made on the spot.
 //!
-//! After a failed check the whole group is revoked, in the store as in a session. A damaged item is
+//! A failed check revokes the whole group, in the store as in a session. A damaged item becomes
 //! void as soon as it is found.
 //!
-//! # From a dealer
-//! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's
-//! name, and is used only by those who name that dealer again: others get nothing but
-//! what the parties made among themselves. [`run`] does not ask the dealer for anything.
+//! # Dealt material
+//! With [`Config::dealer`], pools and fresh material are dealt. Everything made from them carries
+//! the dealer's name, and only sessions that name the same dealer use it; other sessions use only
+//! what the parties made themselves. [`run`] does not contact the dealer.
 //!
 //! Check: dealer | metadata of dealt material name the dealer | its use where that dealer is not
 //! trusted | –
@@ -75,12 +75,12 @@ use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, com
 use maker::{Maker, Origin};
 pub use pools::{Filled, NewPool, fill, fill_each};
 
-/// How far the parties' stores agree on what could have been used.
+/// How far the parties' stores agree on usable items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
     /// Items that every party holds.
     pub common: usize,
-    /// Items that this party holds and some other does not, or no longer: they were not used.
+    /// Items that this party holds and another does not, or no longer; they were not used.
     pub only_here: usize,
     /// Items that another party holds and this one does not, or no longer.
     pub only_elsewhere: usize,
@@ -89,7 +89,7 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Whether all stores hold the same.
+    /// Returns whether all stores hold the same items.
     pub fn is_complete(&self) -> bool {
         self.only_here == 0 && self.only_elsewhere == 0 && self.uneven == 0
     }
@@ -100,9 +100,9 @@ impl Agreement {
 pub struct PreparedItems {
     /// Their names, the same in every party's store.
     pub items: Vec<ItemId>,
-    /// How many of them were made from pools; the others from material made on the spot.
+    /// How many of them were made from pools; the others were made from material made on the spot.
     pub from_pools: usize,
-    /// How many of them stand on material of the dealer that [`Config::dealer`] names.
+    /// How many of them depend on material of the dealer that [`Config::dealer`] names.
     pub dealt: usize,
     /// How far the stores agreed on their pools.
     pub agreement: Agreement,
@@ -113,12 +113,12 @@ pub struct PreparedItems {
 /// A prepared circuit that was run.
 #[derive(Debug)]
 pub struct RunPrepared<T = Outputs> {
-    /// What this party learnt.
+    /// The outputs of this party.
     pub outputs: T,
     /// The item that was used up.
     pub item: ItemId,
-    /// The dealer on whose material it stands, and who could have seen the inputs; none if the
-    /// parties made all among themselves.
+    /// The dealer whose material it depends on, which could have learnt the inputs; `None` if the
+    /// parties made all material themselves.
     pub dealer: Option<String>,
     /// How far the stores agreed on what they hold for this circuit.
     pub agreement: Agreement,
@@ -126,8 +126,9 @@ pub struct RunPrepared<T = Outputs> {
     pub report: Report,
 }
 
-/// Pools that this party holds, and which of them all others hold, too: the first of each count
-/// that nobody has used, and the first number that no circuit prepared from it has had anywhere.
+/// Returns this party's pools, and which of them all others hold too, with the first record of each
+/// count that nobody has used and the first number that no circuit prepared from it has had
+/// anywhere.
 fn agree(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -140,7 +141,7 @@ fn agree(
         (item.id, next.collect())
     };
     let own: Holdings = available_items.iter().map(told).collect();
-    // Chunks of gates, each party's input bits, the number of the next prepared circuit.
+    // Chunks of gates, each party's input bits, and the number of the next prepared circuit.
     let counts = 2 + usize::from(network.parties());
     let me = network.me;
     let all = tell(network, rounds, &own, counts)?;
@@ -148,16 +149,15 @@ fn agree(
     Ok((available_items, both, agreement))
 }
 
-/// Makes `count` prepared circuits with all peers, from pools that all hold where there is enough,
-/// from material made on the spot otherwise.
+/// Makes `count` prepared circuits with all peers, from pools that all hold if they suffice, and
+/// otherwise from material made on the spot.
 ///
-/// A prepared circuit is entered into the store when every party has said that it has it on its
-/// disk, too: large ones one by one, small ones up to 16 at a time. [`run`] waits until this has
-/// ended, since the checks of all of them are about one Δ.
+/// A prepared circuit enters the store once every party has said that its own copy is on disk:
+/// large circuits one by one, small ones up to 16 at a time. [`run`] waits until this has ended,
+/// because the checks of all of them concern one Δ.
 ///
 /// # Errors
-/// As [`fill`]; items that were entered before an error stay. A pool that is found damaged is void
-/// afterwards.
+/// As [`fill`]. Items that were entered before an error stay. A damaged pool becomes void.
 pub fn prepare(
     config: Config,
     store: &Store,
@@ -167,12 +167,11 @@ pub fn prepare(
     void_damaged(store, prepare_of(config, store, (circuit, count), Material::Any))
 }
 
-/// As [`prepare`], from pools alone.
+/// As [`prepare`], but only from pools.
 ///
 /// # Errors
-/// `Store` when the pools that all hold are not enough, before anything of them is used;
-/// `InvalidInput` when they are of other components than the circuit takes, which it names;
-/// otherwise as [`prepare`].
+/// `Store` if the common pools do not suffice, before any of them is used; `InvalidInput` if they
+/// have other components than the circuit needs, which it names; otherwise as [`prepare`].
 pub fn prepare_from_pools(
     config: Config,
     store: &Store,
@@ -229,7 +228,7 @@ fn prepare_of(
     }
     if let Some(engine) = engine.as_deref_mut() {
         let left = count as usize - pools.ranges.len();
-        // Afterwards an engine that failed knows its group no more.
+        // An engine that failed no longer knows its group.
         let group = engine.group();
         let locked = work.lock_new(&group);
         let _lock = or_give_up(locked, &mut network)?;
@@ -252,8 +251,8 @@ fn prepare_of(
 
 /// Runs a prepared circuit that all parties hold, on this party's `inputs`.
 ///
-/// The item is used up, whatever comes of the run. If its files cannot be removed then,
-/// [`Store::gc`] tries again.
+/// The item is used up even if the run fails. If its files cannot be removed then, [`Store::gc`]
+/// tries again.
 ///
 /// # Errors
 /// As [`run_batch`].
@@ -271,16 +270,16 @@ pub fn run(
     Ok(RunPrepared { outputs, item, dealer, agreement, report })
 }
 
-/// Runs a circuit that was prepared for several evaluations, on this party's `inputs` for each of
-/// them, as many as [`Config::executions`] says; returns what it learnt of one after the other.
+/// Runs a circuit that was prepared for several evaluations on this party's `inputs` for each of
+/// them, as many as [`Config::executions`] says. Returns the outputs of all evaluations in order.
 ///
-/// The item is used up, whatever comes of the run. If its files cannot be removed then,
-/// [`Store::gc`] tries again.
+/// The item is used up even if the run fails. If its files cannot be removed then, [`Store::gc`]
+/// tries again.
 ///
 /// # Errors
-/// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is
-/// troubled; `Store` when there is no item that all parties hold, or this party's is damaged, which
-/// is void afterwards; otherwise as [`Session::run`](crate::Session::run).
+/// `InvalidInput` if `config`, `circuit` and `inputs` do not fit together, before any message is
+/// sent; `Store` if there is no item that all parties hold, or this party's is damaged, which is
+/// void afterwards; otherwise as [`Session::run`](crate::Session::run).
 pub fn run_batch(
     config: Config,
     store: &Store,
@@ -307,7 +306,7 @@ fn run_one(
     let compiled = Compiled::new(circuit);
     let maker = Maker::of(&config);
     let timeout = terms.timeout;
-    // All is settled already: what was prepared says how.
+    // Nothing is left to negotiate: the prepared circuit fixes the choices.
     let settled =
         Preferences { ot: Some(OtExtension::default()), ..lowest_latency(maker.protocol) };
     let begun = begin(config, Job::RunPrepared(&compiled), (0, settled), |network, _| {
@@ -316,7 +315,7 @@ fn run_one(
         let filter = maker.filter(ItemKind::Prepared, Some(&compiled));
         let (chosen, agreement) = choose_prepared(network, &mut rounds, (store, &filter), timeout)?;
         let chosen = chosen.take(store, network, &compiled, maker.protocol)?;
-        // A party that must wait for another's disk waits here, and not online.
+        // A party that must wait for another's disk waits here rather than online.
         if !all_say(network, &mut rounds, Question::ConsumedItem(chosen.chosen.id), true)? {
             return Err(Error::store("another party cannot use what was prepared"));
         }
@@ -340,10 +339,10 @@ fn run_one(
 /// Why a damaged item is void.
 pub const DAMAGED: &str = "a file of it is damaged";
 
-/// How many triples are made for one batch without a pool.
+/// The maximum number of triples that are made for one batch without a pool.
 const MOST_FRESH: u64 = 1 << 23;
 
-/// What one circuit after the other is prepared with.
+/// What is needed to prepare one circuit after another.
 struct Preparing<'a> {
     store: &'a Store,
     circuit: &'a Compiled,
@@ -351,7 +350,7 @@ struct Preparing<'a> {
     maker: &'a Maker,
 }
 
-/// A part of a pool that all parties will take, the same.
+/// The part of a pool that all parties will take.
 struct PoolPart {
     id: ItemId,
     origin: Origin,
@@ -359,23 +358,23 @@ struct PoolPart {
     upto: Vec<u64>,
     /// The number, within the pool's group, of the circuit that is prepared from it.
     number: u64,
-    /// How the circuit is made of the pool's components, if it is a pool of components.
+    /// How the circuit is built from the pool's components, if it is a pool of components.
     plan: Option<Rc<ComponentPlan>>,
 }
 
 struct Pools {
     ranges: Vec<PoolPart>,
     agreement: Agreement,
-    /// Why a pool that all parties hold is of no use for the circuit, if none is of any.
+    /// Why a common pool is useless for the circuit, if all of them are.
     useless: Option<Error>,
-    /// What else there is to say where there is too little, as a clause.
+    /// A clause to append to the error if there is too little.
     note: String,
     /// Held until the circuits are prepared.
     _locks: Vec<GroupLock>,
 }
 
 impl Preparing<'_> {
-    /// What one circuit takes of each of a pool's counts.
+    /// Returns what one circuit takes from each of a pool's counts.
     fn taken(&self) -> Vec<u64> {
         let mut taken = vec![self.need.and_gates.div_ceil(GATES_PER_CHUNK as u64)];
         taken.extend(&self.need.input_bits);
@@ -408,14 +407,14 @@ impl Preparing<'_> {
         })
     }
 
-    /// Locks the group of what is made on the spot: of the circuits that are in the store already
-    /// none is run before the checks of the last one, which is made under the same Δ, have passed.
+    /// Locks the group of fresh material. So no circuit that is in the store already is run before
+    /// the checks of the last one have passed, which is made under the same Δ.
     fn lock_new(&self, group: &GroupId) -> Result<GroupLock> {
         let lock = self.store.lock_group(group).map_err(failed)?;
         lock.ok_or_else(|| Error::store("somebody else has locked what is just being prepared"))
     }
 
-    /// Prepares `count` circuits with material made on the spot, whose group is locked.
+    /// Prepares `count` circuits with fresh material, whose group is locked.
     fn prepare_fresh(
         &self,
         network: &mut Network,
@@ -430,7 +429,7 @@ impl Preparing<'_> {
             )));
         }
         let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
-        // The group is new: its numbers start at 0.
+        // The group is new, so its numbers start at 0.
         let mut number = 0;
         counted(network, DEPENDENT, |network| {
             engine.prepare_each(network, self.circuit, count, &mut |network, prepared| {
@@ -459,26 +458,26 @@ impl Preparing<'_> {
     }
 }
 
-/// Prepared circuits on their way into the store. They wait, on disk, until every party has said
-/// that it has them too: a party that cannot keep its part leaves no others that look usable.
+/// Prepared circuits on their way into the store. They wait on disk until every party has said that
+/// it has them too. So if a party cannot keep its part, the others keep none that look usable.
 ///
-/// That a peer says so falsely does no harm: what not all hold is left alone.
+/// A false claim of a peer does no harm: items that not all parties hold are left alone.
 struct Entry {
     waiting: Vec<ClosedItem>,
-    /// How many wait at most.
+    /// The maximum number of waiting items.
     most: usize,
-    /// What has been entered.
+    /// The items that were entered.
     items: Vec<ItemId>,
 }
 
-/// AND gates that are worth a round trip of their own.
+/// The number of AND gates that justify a round trip of their own.
 const WORTH_A_ROUND: u64 = 1 << 20;
 
-/// The most items that wait, each of which holds a file open.
+/// The maximum number of waiting items, each of which holds a file open.
 const MOST_WAITING: u64 = 16;
 
 impl Entry {
-    /// All parties compute the same limit.
+    /// Computes the limit, which is the same for all parties.
     fn of(work: &Preparing<'_>) -> Entry {
         let most = WORTH_A_ROUND / work.need.and_gates.max(1);
         let most = most.clamp(1, MOST_WAITING) as usize;
@@ -490,7 +489,7 @@ impl Entry {
         if self.waiting.len() < self.most { Ok(()) } else { self.enter(network) }
     }
 
-    /// Enters all that waits, when all parties have it.
+    /// Enters all waiting items once all parties have them.
     fn enter(&mut self, network: &mut Network) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
@@ -516,7 +515,7 @@ impl PoolSource for FromConsumedItem<'_> {
     }
 }
 
-/// Finds parts of pools for as many of `count` circuits as there is enough for.
+/// Finds parts of pools for up to `count` circuits.
 fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Result<Pools> {
     let filter = work.maker.filter(ItemKind::Pool, None);
     let mut rounds = Rounds::default();
@@ -541,7 +540,8 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
     Ok(pools)
 }
 
-/// Says that there are pools of another ρ, if there are: they serve no circuit of this one.
+/// Returns a clause about pools of another ρ, which serve no circuit of this ρ; empty if there are
+/// none.
 fn pools_of_other_rhos(store: &Store, filter: &Filter) -> Result<String> {
     let any = Filter { rho: None, ..filter.clone() };
     let items = store.available_items(&any).map_err(failed)?;
@@ -556,7 +556,7 @@ fn pools_of_other_rhos(store: &Store, filter: &Filter) -> Result<String> {
     })
 }
 
-/// Whether what is left of a pool from `next` on is enough for a circuit.
+/// Returns whether the rest of a pool, from `next` on, suffices for a circuit.
 fn fits(item: &AvailableItem, next: &[u64], taken: &[u64]) -> bool {
     let left = item.meta.counts.iter().zip(next).zip(taken);
     left.fold(true, |fits, ((all, next), take)| {
@@ -570,9 +570,8 @@ impl Pools {
         Pools { ranges, agreement, useless: None, note, _locks: Vec::new() }
     }
 
-    /// Takes parts of a pool that is locked, for as many circuits as there is enough for, until
-    /// there are `count` in all. `next` is what nobody has used, and the number of the next
-    /// circuit.
+    /// Takes parts of a locked pool for as many circuits as it suffices for, up to `count` in all.
+    /// `next` gives the first records that nobody has used, and the number of the next circuit.
     fn take(
         &mut self,
         item: &AvailableItem,
@@ -592,7 +591,7 @@ impl Pools {
         Ok(())
     }
 
-    /// There is not enough for so many circuits.
+    /// Returns the error that the pools do not suffice for `count` circuits.
     fn too_few(self, count: u32) -> Error {
         let (n, note) = (self.ranges.len(), self.note);
         match self.useless.filter(|_| n == 0) {
@@ -605,14 +604,14 @@ impl Pools {
     }
 }
 
-/// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it
-/// is the one with the shortest online phase, whatever the link.
+/// Returns the preferences for circuits prepared ahead: if nobody asks for a form, the one with the
+/// shortest online phase, whatever the link.
 fn lowest_latency(protocol: Protocol) -> Preferences {
     Preferences { form: Some(protocol.forms()[0]), ot: None }
 }
 
-/// Removes the files of what was used, if that can be done. What cannot be removed is marked as
-/// used all the same, and [collecting](Store::gc) tries again: it costs nobody the outputs.
+/// Removes the files of a used item if possible. An item that cannot be removed is marked as used
+/// nevertheless, and [garbage collection](Store::gc) tries again: this does not affect the outputs.
 fn remove(taken: ConsumedItem) {
     let _ = taken.done();
 }
@@ -623,7 +622,7 @@ fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {
     })
 }
 
-/// Voids the item that was found damaged, if `done` failed with that: nobody tries it again.
+/// Voids the damaged item if `done` failed because of it, so that nobody tries it again.
 fn void_damaged<T>(store: &Store, done: Result<T>) -> Result<T> {
     if let Err(error) = &done
         && let Some(item) = StoreError::damaged_item(error)

@@ -1,4 +1,4 @@
-//! What a session is asked to do, but for how the others are reached.
+//! The configuration of a session, except how the others are reached.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use symbolon_transport::{CancelHandle, Error, Observer, Result, SimulatedLink};
 
 use crate::params::SessionParams;
 
-/// The most lanes that a session may have.
+/// The maximum number of threads of a session.
 pub const MAX_THREADS: usize = 64;
 
-/// What a session is asked to do, but for how the others are reached.
+/// The configuration of a session, except how the others are reached.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) party: PartyId,
-    /// What all parties must share.
+    /// The parameters that all parties must share.
     pub(crate) params: SessionParams,
     pub(crate) timeout: Duration,
     pub(crate) link: Option<SimulatedLink>,
@@ -24,7 +24,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// This many executions side by side, as they were chosen.
+    /// Returns a batch of `executions` side by side, as the configuration says.
     pub(crate) fn batch(&self, executions: usize) -> Batch {
         let usual = Batch::default();
         let mac = self.params.mac_length().unwrap_or(usual.mac);
@@ -32,7 +32,7 @@ impl Terms {
         Batch { executions, mac, psi, kappa_b }
     }
 
-    /// All executions of a batch side by side, or one where they are online each by itself.
+    /// Returns the batch of all executions side by side, or of one if each is online separately.
     pub(crate) fn whole_batch(&self) -> Result<Batch> {
         let SessionParams { executions, in_flight, .. } = self.params;
         let executions = usize::try_from(if in_flight.is_some() { 1 } else { executions });
@@ -42,7 +42,7 @@ impl Terms {
     }
 }
 
-/// How many connections to each peer a session with this many threads has.
+/// Returns the number of connections to each peer in a session with this many threads.
 pub(crate) fn connections(threads: usize) -> usize {
     if threads > 1 { threads + 1 } else { threads }
 }

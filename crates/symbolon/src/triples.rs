@@ -1,4 +1,4 @@
-//! AND triples alone, for measurements: how fast they come and what they cost.
+//! AND triples alone, for measuring their rate and cost.
 
 use symbolon_preprocessing::{self as preprocessing, Preprocessor};
 use symbolon_protocols::GateForm;
@@ -10,31 +10,32 @@ use crate::params::Job;
 use crate::report::{INDEPENDENT, Report};
 use crate::session::{Begun, begin, counted, give_up};
 
-/// The most triples that can be asked for at once.
+/// The maximum number of triples in one request.
 pub const MAX_TRIPLES: u64 = 1 << 40;
 
-/// The party whose global key balances the others', as the evaluator's does in the protocols.
+/// The party whose global key balances the others', like the evaluator's in the protocols.
 const BALANCING: PartyId = PartyId::new(0);
 
-/// What a run of [`make_triples`] came to.
+/// The result of [`make_triples`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct TripleRun {
-    /// How many triples were made: at least as many as were asked for.
+    /// The number of triples made: at least as many as requested.
     pub made: u64,
-    /// What made the correlated OTs; the form does not matter.
+    /// The choice of OT extension; the form does not matter.
     pub choice: Choice,
-    /// What the set-up and the making (phase [`INDEPENDENT`]) cost this party.
+    /// What the set-up and the triples (phase [`INDEPENDENT`]) cost this party.
     pub report: Report,
 }
 
 /// Makes at least `count` authenticated AND triples among all parties and drops each batch once it
-/// is made, so that memory does not grow with their number. All parties must ask for the same.
+/// is made, so that memory does not grow with their number. All parties must request the same
+/// number.
 ///
-/// The parties, ρ and threads are those of `config`. Its other parameters have no effect, but all
-/// parties must name the same, as in every session.
+/// The parties, ρ and threads come from `config`. Its other parameters have no effect, but all
+/// parties must choose the same, as in every session.
 ///
 /// # Errors
-/// `InvalidInput` when `config` cannot work or `count` is not within 1 and [`MAX_TRIPLES`];
+/// `InvalidInput` if `config` cannot work or `count` is not between 1 and [`MAX_TRIPLES`];
 /// otherwise as [`Session::connect`](crate::Session::connect).
 pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     config.check_alone()?;
@@ -45,7 +46,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     if config.terms().params.dealer.is_some() {
         return Err(Error::invalid_input("triples alone are not made by a dealer"));
     }
-    // Nothing is garbled: no form is worth a measurement.
+    // Nothing is garbled, so no form justifies a measurement.
     let unasked = Preferences { form: Some(GateForm::default()), ot: None };
     let begun = begin(config, Job::Triples(count), (count, unasked), |network, _| {
         let session = SessionId(network.session);

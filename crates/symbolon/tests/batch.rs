@@ -1,5 +1,5 @@
-//! Many evaluations of one circuit: AES vectors by gates and by tables, at several batch sizes, at
-//! once and from stores.
+//! Many evaluations of one circuit: AES vectors with gates and with tables, at several batch sizes,
+//! in one session and from stores.
 #![allow(missing_docs)]
 
 use std::path::Path;
@@ -34,7 +34,7 @@ fn circuit(name: &str) -> Circuit {
     builtin::by_name(name).unwrap()
 }
 
-/// The inputs of one party in the evaluation of this number.
+/// Returns the inputs of one party in the evaluation with this number.
 fn inputs(circuit: &Circuit, party: u16, number: usize) -> Result<Inputs> {
     let value = VECTORS[number % 3][usize::from(party)];
     Inputs::builder(circuit, party).uint(usize::from(party), value)?.finish()
@@ -139,7 +139,7 @@ fn batches_are_prepared_from_the_pools_of_ywz_and_run_later() {
             Ok(ran.outputs.iter().enumerate().all(|(number, outputs)| is_right(number, outputs)))
         })
     };
-    // Neither as many nor with the same MACs.
+    // Neither a different number of executions nor different MACs.
     for (mac, executions) in [(MacLength::Bits64, 65), (MacLength::Bits128, 64)] {
         for ended in run(mac, executions) {
             assert!(matches!(ended, Err(Error::Store(_))), "{ended:?}");
@@ -170,7 +170,7 @@ fn what_does_not_go_together_is_refused() {
     for ended in connect(|_, config| config.executions(0)) {
         assert!(matches!(ended, Err(Error::InvalidInput(_))), "{ended:?}");
     }
-    // Too few inputs end the session, for the peer too.
+    // Too few inputs end the session, also for the peer.
     for ended in both(Protocol::TinyTable, |me, config| {
         let mut session = Session::connect(config.executions(3), &circuit)?;
         let one = Inputs::builder(&circuit, me).uint(usize::from(me), 1)?.finish()?;

@@ -1,7 +1,7 @@
-//! Parties who tell two others different things about what is in the stores.
+//! Parties that tell two others different things about the content of the stores.
 //!
-//! What is told there decides which item is used. A party that could tell one other "yes" and
-//! another "no" would send them to different items, and they, both honest, would accuse each other.
+//! These messages decide which item is used. A party that told one other "yes" and another "no"
+//! would send them to different items, and the two honest parties would accuse each other.
 #![allow(missing_docs)]
 
 use std::collections::BTreeSet;
@@ -22,10 +22,10 @@ use symbolon_transport::{Culprit, memory_lanes};
 const HOLDINGS: &str = "stored items";
 const ANSWER: &str = "stored items: yes or no";
 
-/// Only bounds a test that hangs.
+/// Only bounds the duration of a test that hangs.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// A lie: in which message of a kind, how it is changed, and to whom it is told.
+/// A lie: which message of a kind, how it is changed, and for whom.
 #[derive(Clone, Copy)]
 struct Lie {
     kind: &'static str,
@@ -41,13 +41,13 @@ fn circuit() -> Circuit {
     builtin::by_name("add:8").unwrap()
 }
 
-/// A store for each party.
+/// Creates a store for each party.
 fn stores(folder: &Path, parties: u16) -> Vec<Store> {
     let make = |party| Store::create(folder.join(format!("{party}")), &Protection::None).unwrap();
     (0..parties).map(make).collect()
 }
 
-/// Every party's channels to the others, of which the cheater's are bent.
+/// Returns every party's channels to the others; the cheater's are changed.
 fn mesh(parties: u16, cheat: Option<(u16, Lie)>) -> Vec<Transport> {
     let meters: Vec<Arc<Meter>> = (0..parties).map(|_| Meter::new()).collect();
     let meter = |party: u16| (party, meters[usize::from(party)].clone());
@@ -122,8 +122,8 @@ fn available(store: &Store, kind: ItemKind) -> usize {
     store.available_items(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
 }
 
-/// All honest parties notice `lie`, name only a permitted culprit, and still hold this many items
-/// of this kind.
+/// Asserts that all honest parties notice `lie`, name only a permitted culprit, and still hold this
+/// many items of this kind.
 #[track_caller]
 fn assert_noticed(
     (stores, kind, left): (&[Store], ItemKind, usize),
@@ -140,7 +140,7 @@ fn assert_noticed(
     note_caught();
 }
 
-/// The answer, towards the peers that `victims` says, is the opposite.
+/// Returns a lie that inverts the answer towards the peers that `victims` selects.
 fn opposite(index: usize, victims: fn(u16) -> bool) -> Lie {
     Lie { kind: ANSWER, index, change: |told| *told.last_mut().unwrap() ^= 1, victims }
 }
@@ -151,7 +151,7 @@ fn opposite(index: usize, victims: fn(u16) -> bool) -> Lie {
 fn two_answers_about_one_prepared_circuit() {
     let folder = tempfile::tempdir().unwrap();
     let stores = stores(folder.path(), 3);
-    // Of different sessions: a party that hears "no" tries the next one.
+    // In different sessions: a party that receives "no" tries the next item.
     for _ in 0..2 {
         assert!(prepare(&stores, None).iter().all(Result::is_ok));
     }
@@ -162,7 +162,7 @@ fn two_answers_about_one_prepared_circuit() {
         let lie = opposite(0, victims);
         assert_noticed((&stores, ItemKind::Prepared, 2), (cheater, lie), &nobody, run);
     }
-    // When it is taken already: it is used up.
+    // The item is taken already, so it is used up.
     let lie = opposite(1, |peer| peer == 0);
     assert_noticed((&stores, ItemKind::Prepared, 1), (2, lie), &nobody, run);
     assert!(run(&stores, None).iter().all(Result::is_ok), "the other one is whole");
@@ -207,7 +207,7 @@ fn two_lists_of_what_is_held() {
     }
 }
 
-/// Answers name the item and the round: one that is about another is no yes.
+/// Answers name the item and the round: one about another question does not count as yes.
 /// Cheat: 2, 3; one | stored runs, yes or no | an answer about another question, item or round, or
 /// none | `stored items: yes or no`; with 3 `broadcast echo`, at both | always
 #[test]
@@ -218,12 +218,12 @@ fn an_answer_to_another_question() {
     for parties in [2, 3] {
         let folder = tempfile::tempdir().unwrap();
         let stores = stores(folder.path(), parties);
-        // Of two, the cheater hears nothing wrong, and uses one up each time.
+        // With two parties, the cheater receives nothing wrong, and uses one up each time.
         let items = changes.len() as u32 + 1;
         assert!(prepare_some(&stores, None, items).iter().all(Result::is_ok));
         for change in changes {
             let lie = Lie { kind: ANSWER, index: 0, change, victims: |peer| peer == 0 };
-            // Between two there is nobody else whom it could have told another thing.
+            // With two parties there is nobody else whom it could have told something different.
             let expected = match parties {
                 2 => Error::misbehaved(1, checks::STORED_ANSWER),
                 _ => Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK),
@@ -235,7 +235,7 @@ fn an_answer_to_another_question() {
     }
 }
 
-/// Between two, what is no list of items is the peer's fault.
+/// With two parties, an invalid list of items is the peer's fault.
 /// Cheat: 2 | stored runs, what is held | a list that is none | `stored items` | always
 #[test]
 fn no_list_of_what_is_held() {
@@ -248,8 +248,8 @@ fn no_list_of_what_is_held() {
     assert_noticed((&stores, ItemKind::Prepared, 1), (1, lie), &expected, run);
 }
 
-/// A garbler that cheats in the second of three preparations that share a cut-and-choose: the first
-/// one, which the evaluator has written by then, is not entered into its store, since the garbler
+/// A garbler cheats in the second of three preparations that share a cut-and-choose. The first one,
+/// which the evaluator has written by then, is not entered into its store, because the garbler
 /// learnt something from how the check ended.
 /// Cheat: G | PreProcessSub | another table in the second of several parts, after the first is
 /// written | `component table`; no part is entered | always
@@ -277,8 +277,8 @@ fn after_a_failed_check_no_part_is_entered() {
     assert_eq!(stores[1].list().unwrap().len(), 0);
 }
 
-/// Every pool has a set-up of its own. A party that cheats while the second one is made loses that
-/// one; the first one was closed, has other global keys, and works.
+/// Every pool has its own set-up. A party that cheats while the second pool is made loses that one.
+/// The first one was closed, has other global keys, and works.
 /// Cheat: 0 | filling pools, the second of two | wrong U in each message of all pools | that pool's
 /// check; pools that were closed stay | 1 - 2^-128 at least
 #[test]
@@ -318,7 +318,7 @@ fn a_cheat_in_a_later_pool_leaves_those_that_were_closed() {
     assert_eq!(kept, BTreeSet::from([0, 1]), "both pools were cheated in");
 }
 
-/// Between two pools all say which one they closed.
+/// Between two pools all parties say which one they closed.
 /// Cheat: 1 | filling pools, what was closed | a yes about another pool than the one that was
 /// closed | `stored items: yes or no` | always
 #[test]

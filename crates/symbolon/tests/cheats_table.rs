@@ -1,6 +1,6 @@
 //! The tables of `docs/cheats.md` are generated from the tests' own comments, `/// Cheat: …`.
 //!
-//! Such a paragraph ends a test's comment and has five cells: who cheats | step | what is changed |
+//! Such a paragraph ends a test's comment and has five cells: cheater | step | what is changed |
 //! caught by | predicted. `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test cheats_table` writes
 //! the tables. A new file of cheats needs a line in the list before its table.
 #![allow(missing_docs)]
@@ -25,7 +25,7 @@ const FILES: [&str; 9] = [
     "crates/symbolon/tests/boundaries/main.rs",
 ];
 
-/// Tests in these files in which nobody cheats, and what child processes run.
+/// Tests in these files in which nobody cheats, and tests that child processes run.
 const NO_CHEATS: [&str; 10] = [
     "crates/protocols/src/dualex/tests/cheats_in_flight.rs::executions_in_flight_give_their_outputs_in_order",
     "crates/protocols/tests/cheats_tinytable.rs::honest_runs_are_not_accused",
@@ -75,7 +75,7 @@ fn every_test_of_a_cheat_says_what_the_cheat_is() {
     assert!(FILES.iter().all(exists), "a file of cheats is gone");
 }
 
-/// A changed comment, a test that no table takes, and a test that is gone are noticed.
+/// A changed comment, a test in no table, and a missing test are noticed.
 #[test]
 fn a_page_that_is_not_current_is_noticed() {
     let cheat = |test: &str| Cheat { test: test.into(), row: "2 | a | b | c | always".into() };
@@ -108,7 +108,7 @@ fn every_check_of_the_page_about_security_catches_a_cheat() {
     assert!(idle(&listed, &without).contains(&"table MAC"), "a check without a test is noticed");
 }
 
-/// The checks that catch none of these cheats.
+/// Returns the checks that catch none of these cheats.
 fn idle<'n>(checks: &BTreeSet<&'n str>, cheats: &[Cheat]) -> Vec<&'n str> {
     let catches = |name: &str| {
         let quoted = format!("`{name}`");
@@ -129,7 +129,7 @@ fn relative(file: &Path) -> String {
 struct Cheat {
     /// `file::test`.
     test: String,
-    /// What its comment says: who cheats, step, what is changed, caught by, predicted.
+    /// The content of its comment: cheater, step, what is changed, caught by, predicted.
     row: String,
 }
 
@@ -147,7 +147,7 @@ fn all_cheats() -> Vec<Cheat> {
     cheats
 }
 
-/// The page with new tables. A comment before each table lists what is in it: files, and
+/// Returns the page with new tables. A comment before each table lists its content: files, and
 /// single tests of files that are listed elsewhere.
 fn with_tables(page: &str, cheats: &[Cheat]) -> String {
     let (mut made, mut lines) = (String::new(), page.lines().peekable());
@@ -195,7 +195,7 @@ fn with_tables(page: &str, cheats: &[Cheat]) -> String {
     made
 }
 
-/// The tests of a file: their names, and what the paragraph `Cheat:` of their comments says.
+/// Returns the tests of a file: their names, and the paragraph `Cheat:` of their comments.
 fn tests_in(file: &Path) -> Vec<(String, Option<String>)> {
     let text = fs::read_to_string(file).unwrap_or_default();
     let (mut tests, mut is_test, mut cheat) = (Vec::new(), false, None::<String>);
@@ -219,7 +219,7 @@ fn tests_in(file: &Path) -> Vec<(String, Option<String>)> {
     tests
 }
 
-/// All files of Rust below a folder.
+/// Returns all Rust files below a directory.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -19,7 +19,7 @@ fn evaluate(session: &mut Session, value: u128) -> Result<Option<u128>> {
     Ok(session.evaluate(&inputs)?.get(0).and_then(|output| output.uint()))
 }
 
-/// All parties at once over memory, each in a thread.
+/// Runs all parties at once over memory, each in a thread.
 fn all<T: Send>(parties: u16, party: impl Fn(u16, Transport) -> T + Sync) -> Vec<T> {
     let ends = Transport::memory_mesh(parties, 1, None).expect("one lane");
     thread::scope(|scope| {
@@ -34,7 +34,7 @@ fn bytes_of_setup(session: &Session) -> u64 {
     session.report().phases.iter().find(|phase| phase.phase == "setup").unwrap().bytes_sent
 }
 
-/// Every protocol in each of its forms.
+/// Returns every protocol in each of its forms.
 fn kinds() -> impl Iterator<Item = (Protocol, GateForm)> {
     let forms = |&protocol: &Protocol| protocol.forms().iter().map(move |&form| (protocol, form));
     Protocol::ALL.iter().flat_map(forms)
@@ -75,13 +75,13 @@ fn several_circuits_follow_one_set_up() {
                 assert_eq!(session.circuit().name(), next.name());
                 assert_eq!(evaluate(&mut session, value).unwrap(), Some(result));
             }
-            // The same circuit again is another job.
+            // The same circuit again is a different job.
             session.next_circuit(&add).unwrap();
             let error = session.prepare(stale).map(drop).unwrap_err();
             assert!(matches!(&error, Error::InvalidInput(_)), "{error}");
             assert_eq!(evaluate(&mut session, 2).unwrap(), Some(4));
             assert_eq!(session.id(), id);
-            // No base OT, no global key: three announcements.
+            // No base OT and no global key, only three announcements.
             assert_eq!(bytes_of_setup(&session), before + 3 * 48);
         });
     }
@@ -126,7 +126,7 @@ fn a_next_circuit_that_cannot_be_run_does_no_harm() {
     });
 }
 
-/// Transports of two parties: in memory, with a simulated link, over TCP, over TLS.
+/// Returns transports of two parties: in memory, with a simulated link, over TCP, over TLS.
 fn transports() -> Vec<(Transport, Transport)> {
     let link = "lan1".parse().expect("a link");
     let meet = || {
@@ -149,7 +149,7 @@ fn transports() -> Vec<(Transport, Transport)> {
     ]
 }
 
-/// Party 0 waits for party 1, which does not go on; a third thread cancels party 0.
+/// Party 0 waits for party 1, which does not continue; a third thread cancels party 0.
 #[test]
 fn a_cancelled_session_ends_at_once_and_its_peer_is_told() {
     let circuit = &circuit("add:8");
@@ -209,7 +209,7 @@ fn a_handle_that_was_cancelled_cancels_what_comes_later() {
     assert_eq!(connected.map(drop), Err(Error::Cancelled));
 }
 
-/// A session that runs the circuit whole, and one in parts, by what they are called.
+/// Connects a session of this kind: one that runs the circuit whole, or one in parts.
 fn connect(kind: &str, config: Config, circuit: &Circuit) -> Result<Session> {
     match kind {
         "run" => Session::connect(config, circuit),
@@ -272,7 +272,7 @@ fn calls_of_the_other_kind_of_session_are_refused_without_harm() {
 /// What one of the parties does before it leaves.
 type Refused = fn(&mut Session, &Inputs) -> Result<()>;
 
-/// Party 1 is alone in a call that is refused, and leaves.
+/// Only party 1 makes a call that is rejected, and leaves.
 #[test]
 fn a_party_that_leaves_after_a_refused_call_says_why() {
     let add = &circuit("add:8");

@@ -1,5 +1,5 @@
 //! Pools of components: filled in one session, they serve circuits in others, once; connections
-//! that die, stores that are damaged, and peers that cheat.
+//! that die, damaged stores, and peers that cheat.
 #![allow(missing_docs)]
 
 use std::path::Path;
@@ -27,7 +27,7 @@ fn component(name: &str) -> Subcircuit {
     c.finish().unwrap()
 }
 
-/// A circuit of calls of these components, one on the output of the other.
+/// Returns a circuit that calls these components, each on the output of the one before.
 fn chain(names: &[&str]) -> Circuit {
     let mut b = Builder::new("chain");
     let x = b.input("x", Type::Uint(8), 0);
@@ -43,7 +43,7 @@ fn chain(names: &[&str]) -> Circuit {
 
 const KINDS: [&str; 3] = ["sum", "product", "both"];
 
-/// The circuit that pools are filled for.
+/// Returns the circuit that pools are filled for.
 fn filled_for() -> Circuit {
     chain(&["product", "sum", "both", "product"])
 }
@@ -65,7 +65,7 @@ impl Town {
         Store::open(store_of(self.folder.path(), party), &Protection::None).unwrap()
     }
 
-    /// Runs `part` for both parties, whose stores are open for that long only.
+    /// Runs `part` for both parties, whose stores are open only during this.
     fn meet<T: Send>(
         &self,
         bent: Option<Bent>,
@@ -111,12 +111,12 @@ impl Town {
         })
     }
 
-    /// The same, which works.
+    /// Prepares circuits and expects success.
     fn prepared(&self, circuit: &Circuit, count: u32) -> [stored::PreparedItems; 2] {
         self.prepare(circuit, count).map(Result::unwrap)
     }
 
-    /// Runs a prepared circuit, and compares what comes out.
+    /// Runs a prepared circuit, and compares the output.
     fn assert_runs(&self, circuit: &Circuit, x: u8, y: u8) {
         let ran = self.meet(None, |party, config, store| {
             let inputs = Inputs::builder(circuit, party);
@@ -133,7 +133,7 @@ impl Town {
         }
     }
 
-    /// What is left of each kind in a party's pools.
+    /// Returns what is left of each kind in a party's pools.
     fn left(&self, party: u16) -> Vec<(String, u64)> {
         let pools = Filter { kind: Some(ItemKind::Pool), ..Filter::default() };
         let pools = self.store(party).available_items(&pools).unwrap();
@@ -150,14 +150,14 @@ impl Town {
     }
 }
 
-/// What the garbler does at its message number `index` of some kind.
+/// A change of the garbler's message number `index` of some kind.
 struct Bent(&'static str, usize, fn(&mut [u8]) -> Action);
 
 fn store_of(folder: &Path, party: u16) -> std::path::PathBuf {
     folder.join(party.to_string())
 }
 
-/// Only the names of components that the circuit has can be given.
+/// Configures the names of components, of which only those of the circuit may be given.
 fn of_kinds(config: Config, circuit: &Circuit) -> Config {
     let calls = |name: &&str| circuit.components().iter().any(|of| of.name == **name);
     config.components(KINDS.into_iter().filter(calls))
@@ -184,7 +184,7 @@ fn a_pool_serves_other_circuits_of_the_same_components_on_later_days() {
         town.assert_runs(circuit, 77 * day, 31 + day);
     }
     assert_eq!(town.left(0), names([("both", 2), ("product", 1), ("sum", 2)]));
-    // What is left is not enough; nothing of it is used.
+    // The rest does not suffice, and nothing of it is used.
     for ended in town.prepare(&filled_for(), 1) {
         let Err(Error::Store(why)) = ended else { panic!("{ended:?}") };
         assert!(why.to_string().contains("0 of 1"), "{why}");
@@ -192,12 +192,12 @@ fn a_pool_serves_other_circuits_of_the_same_components_on_later_days() {
     assert_eq!(town.left(1), names([("both", 2), ("product", 1), ("sum", 2)]));
     town.prepared(&chain(&["both", "sum"]), 1);
     town.assert_runs(&chain(&["both", "sum"]), 3, 250);
-    // Filling adds what is missing alone.
+    // Filling adds only what is missing.
     let filled = town.fill(2);
     assert_eq!((filled[0].had, filled[0].made), (0, 2));
     let filled = town.fill(2);
     assert_eq!((filled[0].had, filled[0].made, filled[0].items.len()), (2, 0, 0));
-    // Where pools are not asked for, what they do not serve is made on the spot.
+    // Without a demand for pools, what they do not serve is made on the spot.
     let other = builtin::by_name("add:9").unwrap();
     let made = town.meet(None, |_, config, store| {
         stored::prepare(config.components([""; 0]), store, &other, 1)
@@ -205,7 +205,7 @@ fn a_pool_serves_other_circuits_of_the_same_components_on_later_days() {
     assert!(made.into_iter().all(|made| made.unwrap().from_pools == 0));
 }
 
-/// Each pool has a set-up and a cut-and-choose of its own, and one preparation takes of several.
+/// Each pool has its own set-up and cut-and-choose, and one preparation uses several.
 #[test]
 fn pools_are_closed_after_so_many_gates() {
     let town = Town::new();
@@ -240,7 +240,7 @@ fn components_that_are_in_no_pool_are_named_and_nothing_is_used() {
         let Err(Error::InvalidInput(why)) = ended else { panic!("{ended:?}") };
         assert!(why.contains("the pool has no components") && why.contains("aes"), "{why}");
     }
-    // A pool is of its rho.
+    // A pool belongs to its ρ.
     let ended = town.meet(None, |_, config, store| {
         stored::prepare_from_pools(config.rho(Rho::Bits64), store, &filled_for(), 1).map(drop)
     });
@@ -257,7 +257,7 @@ fn flip(message: &mut [u8]) -> Action {
     Action::Send
 }
 
-/// A pool that is not whole at both parties is no pool.
+/// A pool that is not complete at both parties is not used.
 #[test]
 fn a_pool_whose_making_was_interrupted_is_not_used() {
     for kind in ["duplo: circuit digests", "duplo: table", "duplo: component solderings"] {
@@ -268,14 +268,14 @@ fn a_pool_whose_making_was_interrupted_is_not_used() {
         assert!(ended.iter().all(Result::is_err), "{kind}: {ended:?}");
         assert!(town.left(1).is_empty(), "{kind}");
         assert!(town.prepare(&filled_for(), 1).iter().all(Result::is_err), "{kind}");
-        // The same call goes on.
+        // Repeating the call continues the work.
         town.fill(1);
         town.prepared(&filled_for(), 1);
         town.assert_runs(&filled_for(), 1, 2);
     }
 }
 
-/// What was taken of a pool is used, also where the connection died before the circuit was stored:
+/// What was taken from a pool is used, even if the connection died before the circuit was stored:
 /// the next preparation takes the next part.
 #[test]
 fn a_part_of_a_pool_is_taken_once() {
@@ -293,7 +293,7 @@ fn a_part_of_a_pool_is_taken_once() {
     assert!(town.prepare(&filled_for(), 1).iter().all(Result::is_err));
 }
 
-/// A garbler that cheats when a circuit is prepared: the pool is void with all that was made of it.
+/// A garbler cheats when a circuit is prepared: the pool and everything made from it become void.
 /// Cheat: G | AssembleSubs, from a stored pool | a wrong soldering | `commitment opening`; the pool
 /// and what was prepared from it are void | always
 #[test]
@@ -310,7 +310,7 @@ fn a_failed_check_makes_the_pool_void() {
     }
 }
 
-/// Damage of any section is found before anything that was read is used.
+/// Damage of any section is found before anything read from it is used.
 #[test]
 fn a_damaged_pool_is_not_used() {
     for party in 0..2u16 {

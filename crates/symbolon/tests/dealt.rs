@@ -1,5 +1,5 @@
-//! Parties whose material a dealer deals: right answers, and what becomes of dealers that are
-//! absent, die or lie.
+//! Parties whose material comes from a dealer: right outputs, and dealers that are absent, die or
+//! lie.
 #![allow(missing_docs)]
 
 use std::path::Path;
@@ -23,14 +23,14 @@ const KEY: u128 = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c;
 const MESSAGE: u128 = 0x3243_f6a8_885a_308d_3131_98a2_e037_0734;
 const CIPHERTEXT: u128 = 0x3925_841d_02dc_09fb_dc11_8597_196a_0b32;
 
-/// Only bounds a test that hangs, but for those that wait for it.
+/// Only bounds the duration of a test that hangs, except for tests that wait for it.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// What the dealer does to its channel to a party.
+/// The dealer's adversary on its channel to a party.
 type Bent = fn(party: u16) -> FnAdversary;
 type BentBy = Arc<dyn Fn(u16) -> FnAdversary + Send + Sync>;
 
-/// A dealer in this process, and what it says it did.
+/// A dealer in this process, and its reports.
 #[derive(Clone)]
 struct House {
     server: Arc<DealerServer>,
@@ -68,7 +68,7 @@ impl House {
         })
     }
 
-    /// The sessions that were dealt to, when all have ended.
+    /// Returns the sessions that were dealt to, once all have ended.
     fn served(self) -> Vec<[u8; 32]> {
         let House { server, events, .. } = self;
         Arc::into_inner(server).expect("all parties have gone").finish();
@@ -141,20 +141,20 @@ fn what_is_dealt_gives_the_right_answer() {
         for ended in ended {
             let (learnt, report) = ended.unwrap_or_else(|error| panic!("{protocol:?}: {error}"));
             assert_eq!(learnt, [Some(CIPHERTEXT); 2], "{protocol:?} among {parties}");
-            // All that was dealt is received in its own phase, and nothing else was made.
+            // Everything dealt is received in its own phase, and nothing else was made.
             let dealt = report.phase(INDEPENDENT).unwrap();
             let gates = if protocol == Protocol::TinyTable { 0 } else { 2 * 6400 };
             assert!(dealt.bytes_received > 64 * gates * u64::from(parties - 1), "{dealt:?}");
             assert!(dealt.bytes_sent < 1000, "{dealt:?}");
             assert!(report.phase(DEPENDENT).unwrap().bytes_received > 0);
         }
-        // Two evaluations are two dealings, which nobody takes for one another.
+        // Two evaluations are two dealings, which cannot be confused.
         let served = house.served();
         assert!(served.len() == 2 && served[0] != served[1]);
     }
 }
 
-/// A store for each party.
+/// Creates a store for each party.
 fn stores(folder: &Path, parties: u16) -> Vec<Store> {
     let make = |party| Store::create(folder.join(format!("{party}")), &Protection::None).unwrap();
     (0..parties).map(make).collect()
@@ -193,7 +193,7 @@ fn a_pool_is_dealt_once_and_lasts() {
         for filled in together(parties, fill) {
             assert!(filled.unwrap().items.is_empty(), "there is enough");
         }
-        // From now on it is not asked any more.
+        // From now on the dealer is not contacted any more.
         assert_eq!(house.served().len(), 1);
         let absent = || Dealer::channels("a friend", |_, _| Err(Error::internal("it was asked")));
         let prepare = |party, config: Config| {
@@ -243,7 +243,7 @@ fn what_parties_make_and_what_is_dealt_stay_apart() {
         assert!(filled.into_iter().all(|filled| filled.unwrap().items.len() == 1));
     };
     fill(true);
-    // What was dealt is no reason not to make any.
+    // Dealt material does not keep the parties from making their own.
     fill(false);
     let prepare = |dealer: Option<&str>, count| {
         let prepared = together(2, |party, config| {
@@ -256,9 +256,9 @@ fn what_parties_make_and_what_is_dealt_stay_apart() {
             .map(|p| (p.from_pools, p.dealt))
             .collect::<Vec<_>>()
     };
-    // There is enough for some more in both pools; without the dealer only one of them serves.
+    // Both pools together suffice for some more; without the dealer only one of them serves.
     assert_eq!(prepare(None, 20), [(12, 0); 2]);
-    // Another dealer's is not this one's.
+    // Another dealer's material does not count.
     assert_eq!(prepare(Some("a stranger"), 2), [(0, 2); 2]);
     assert_eq!(prepare(Some("a friend"), 13), [(12, 13); 2]);
     for store in &stores {
@@ -286,7 +286,7 @@ fn parties_name_the_same_dealer() {
         assert_eq!(ended[0], Err(Error::incompatible("dealer", ours, theirs)));
         assert!(matches!(ended[1], Err(Error::PeerIncompatible { .. })), "{:?}", ended[1]);
     }
-    // The same before anything is taken from a store.
+    // Filling a store fails in the same way, before anything is taken from the store.
     let folder = tempfile::tempdir().unwrap();
     let stores = stores(folder.path(), 2);
     let ended = together(2, |party, config| {
@@ -352,7 +352,7 @@ fn a_party_that_finds_no_dealer_says_so_and_the_others_hear_of_it() {
         let dealer = if party == 0 { nobody() } else { house.dealer("x") };
         let mut session = Session::connect(config.dealer(dealer), circuit)?;
         let first = session.evaluate(&inputs(circuit, party)).unwrap_err();
-        // It is over, and not tried again.
+        // The session is over, and is not tried again.
         assert_eq!(session.evaluate(&inputs(circuit, party)).unwrap_err(), first);
         Err::<(), Error>(first)
     });
@@ -363,7 +363,7 @@ fn a_party_that_finds_no_dealer_says_so_and_the_others_hear_of_it() {
     assert!(house.served().is_empty());
 }
 
-/// The dealer goes at some message to party 0.
+/// Makes the dealer disconnect at some message to party 0.
 fn goes(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     match party {
         0 => FnAdversary::new().on_message(kind, index, |_| Action::Close),
@@ -399,7 +399,8 @@ fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
         assert!(lost(direct[0].as_ref().unwrap_err()), "{direct:?}");
         assert!(direct[1].is_err());
         assert!(available_items(&stores[0], ItemKind::Pool).is_empty());
-        // The other party may have had all of its own before; without the first one nobody uses it.
+        // The other party may have received all of its own before; without the first one nobody
+        // uses it.
         let prepared = together(2, |party, config| {
             let none = Dealer::channels("x", |_, _| {
                 Err(Error::transport(DEALER, TransportReason::Closed))
@@ -411,7 +412,7 @@ fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
     }
 }
 
-/// The dealer flips a bit in a message to party 0.
+/// Makes the dealer flip a bit in a message to party 0.
 fn lies(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     match party {
         0 => FnAdversary::new().on_message(kind, index, |bytes| {
@@ -422,7 +423,7 @@ fn lies(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     }
 }
 
-/// Somebody's check fails, the others hear of it, and nobody learns anything.
+/// Asserts that one party's check fails, the others are told, and nobody learns anything.
 fn assert_caught<T>(ended: &[Result<T>], what: &str) {
     let errors: Vec<&Error> =
         ended.iter().map(|end| end.as_ref().err().unwrap_or_else(|| panic!("{what}"))).collect();
@@ -456,7 +457,7 @@ fn a_dealer_that_deals_wrong_breaks_a_check_and_no_output_is_released() {
     }
 }
 
-/// Why a dealer must be trusted to deal honestly, too: with all keys at hand it deals a triple
+/// This is why a dealer must be trusted to deal honestly, too: it has all keys, and deals a triple
 /// whose product is wrong and whose MAC is right. Nothing fails, and the output is wrong.
 #[test]
 fn a_wrong_product_with_its_right_mac_goes_unnoticed() {
@@ -476,7 +477,7 @@ fn a_wrong_product_with_its_right_mac_goes_unnoticed() {
     }
 }
 
-/// Party 0 gets the other bit of the first product, and a MAC on it under party 1's Δ.
+/// Gives party 0 the inverted bit of the first product, and a MAC on it under party 1's Δ.
 fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnAdversary {
     if party == 1 {
         return FnAdversary::new().on_message("dealer: seed", 0, move |seed| {
@@ -488,7 +489,7 @@ fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnAdve
     FnAdversary::new().on_outgoing(move |kind, index, message| {
         match (kind, index) {
             ("dealer: c bits", 0) => message[0] ^= 1,
-            // Those of a mask, of a, of b come first.
+            // Those of a mask, of a, and of b come first.
             ("dealer: gate MACs", 3) => {
                 let delta = delta.lock().unwrap().to_bytes();
                 message.iter_mut().zip(delta).for_each(|(mac, delta)| *mac ^= delta);
@@ -515,7 +516,7 @@ fn a_pool_that_was_dealt_wrong_becomes_void() {
     });
     let caught = |result: &Result<_>| matches!(result, Err(Error::PeerMisbehaved { .. }));
     let noticed = prepared.iter().position(caught).expect("it went unnoticed");
-    // The party that noticed discards all of it, and the other one gets nothing for what it has.
+    // The party that noticed discards all of it, and the other one can do nothing with its part.
     let entries = stores[noticed].list().unwrap();
     assert!(entries.iter().all(|entry| matches!(entry.state, ItemState::Void(_))), "{entries:?}");
     let ran = together(2, |party, config| {

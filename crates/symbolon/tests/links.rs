@@ -9,7 +9,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All hand-written and generated pages: those at the root, in `docs`, and in `docs/proofs`.
+/// Returns all pages, hand-written and generated: those at the root, in `docs`, and in
+/// `docs/proofs`.
 fn pages() -> Vec<PathBuf> {
     let mut pages = Vec::new();
     for folder in ["", "docs", "docs/proofs"] {
@@ -23,24 +24,24 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The text without fenced code, in which brackets are no links.
+/// Returns the text without fenced code, in which brackets are not links.
 fn prose(text: &str) -> String {
     let parts = text.split("\n```").enumerate();
     parts.filter(|(i, _)| i % 2 == 0).map(|(_, part)| part).collect()
 }
 
-/// The targets of all links, written `](target)`.
+/// Returns the targets of all links, written `](target)`.
 fn targets(text: &str) -> Vec<&str> {
     text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
 }
 
-/// The anchor that Markdown viewers give a heading.
+/// Returns the anchor that Markdown viewers give a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase().replace(' ', "-");
     kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
 }
 
-/// What is wrong with a link from `page`, if anything.
+/// Returns what is wrong with a link from `page`, if anything.
 fn problem(page: &Path, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;

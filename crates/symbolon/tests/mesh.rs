@@ -1,5 +1,4 @@
-//! Sessions among three parties and more: every transport, every order of starting, and what goes
-//! wrong.
+//! Sessions among three or more parties: every transport, every order of starting, and errors.
 
 use std::thread;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use symbolon::{
     Protocol, Result, Rho, Session, Transport, TransportReason,
 };
 
-/// Every party's number; all learn the sum, and the last one whether all are the same.
+/// Takes every party's number; all learn the sum, and the last one whether all are equal.
 fn circuit(parties: u16, width: u32) -> Circuit {
     let mut b = Builder::new("several");
     let inputs: Vec<_> =
@@ -38,7 +37,7 @@ fn run(config: Config, circuit: &Circuit, party: u16) -> Result<Outputs> {
     Session::connect(config, circuit)?.evaluate(&inputs(circuit, party, 10 + u128::from(party)))
 }
 
-/// All parties at once, each in a thread.
+/// Runs all parties at once, each in a thread.
 fn all<T: Send>(transports: Vec<Transport>, party: impl Fn(u16, Transport) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let party = &party;
@@ -61,7 +60,7 @@ fn assert_outputs(ends: Vec<Result<Outputs>>) {
     }
 }
 
-/// Ports and keys of as many parties.
+/// Ports and keys of all parties.
 struct Town {
     doors: Vec<Option<Listener>>,
     keys: Vec<Identity>,
@@ -164,7 +163,7 @@ fn phases_repeat_over_one_session_of_three() {
 fn a_wrong_fingerprint_for_one_of_three_ends_all_three() {
     let circuit = circuit(3, 8);
     let stranger: Fingerprint = Identity::generate().unwrap().fingerprint();
-    // Party 0, which listens, expects another key of party 2, which dials; and the other way round.
+    // Party 0, which listens, expects another key of party 2, which dials; and vice versa.
     for (deceived, about) in [(0u16, 2usize), (2, 0)] {
         let town = town(3);
         let mut wrong = town.contacts.clone();
@@ -183,7 +182,7 @@ fn a_wrong_fingerprint_for_one_of_three_ends_all_three() {
         });
         let told: Vec<String> = errors.iter().map(Error::to_string).collect();
         assert!(errors.iter().all(|error| matches!(error, Error::Transport { .. })), "{told:?}");
-        // The party that dials knows at once; the one that listens goes on waiting for the right
+        // The party that dials knows at once; the one that listens continues to wait for the right
         // one.
         match deceived {
             0 => assert!(matches!(
@@ -204,7 +203,7 @@ fn one_of_three_absent_is_named_by_both_others() {
     let circuit = circuit(3, 8);
     for absent in [0u16, 1, 2] {
         let mut town = town(3);
-        // The port of the absent one is closed, too.
+        // The port of the absent party is closed, too.
         town.doors[usize::from(absent)].take();
         let mesh: Vec<_> = (0u16..).zip(town.tls()).filter(|(me, _)| *me != absent).collect();
         let (numbers, mesh): (Vec<u16>, Vec<_>) = mesh.into_iter().unzip();
@@ -292,8 +291,9 @@ fn impossible_meshes_are_refused() {
     assert!(Transport::memory_mesh(1, 1, None).is_err());
 }
 
-/// A party that holds a key that two parties prove would be both, and all but one of the parties:
-/// refused before anything is sent, whether the key is two others' or this party's own.
+/// A party with a key that two parties prove could act as both, and so as all but one of the
+/// parties: rejected before anything is sent, whether the key belongs to two others or to this
+/// party.
 /// Cheat: 3, network | connecting | one key for two parties, another party's or one's own | keys of
 /// all parties are compared | always
 #[test]

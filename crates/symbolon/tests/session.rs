@@ -1,4 +1,5 @@
-//! Sessions between two threads: phases, misuse, differences, and what the peer hears of an error.
+//! Sessions between two threads: phases, misuse, differences, and what the peer learns about an
+//! error.
 
 use std::thread;
 use std::time::Duration;
@@ -20,7 +21,7 @@ fn inputs(circuit: &Circuit, party: u16, value: u128) -> Inputs {
         .expect("a value that fits")
 }
 
-/// Both parties at once, over memory.
+/// Runs both parties at once, over memory.
 fn both<T: Send>(
     zero: impl FnOnce(Transport) -> T + Send,
     one: impl FnOnce(Transport) -> T + Send,
@@ -57,7 +58,7 @@ fn phases_run_apart_and_more_than_once() {
         let added = session.report().since(&before);
         let names: Vec<_> = added.phases.iter().map(|phase| phase.phase.as_str()).collect();
         assert_eq!(names, ["dependent", "online"]);
-        // For the circuit alone there is no function-independent phase.
+        // With a known circuit there is no function-independent phase.
         let before = session.report();
         assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 1))?), Some(2));
         let added = session.report().since(&before);
@@ -92,7 +93,7 @@ fn outputs_go_to_their_receivers_only() {
     assert!(zero.get(0).unwrap().value().is_none());
 }
 
-/// A circuit of more gates than a segment has is streamed, if all parties say so.
+/// A circuit with more gates than a segment is streamed, if all parties ask for it.
 #[test]
 fn large_circuits_are_streamed() {
     let circuit = circuit("mul:32");
@@ -102,7 +103,7 @@ fn large_circuits_are_streamed() {
             .timeout(Duration::from_secs(20));
         let mut session = Session::connect(config, &circuit)?;
         assert!(session.streams());
-        // Twice: material is fresh, and gates have other numbers.
+        // Twice: the material is fresh, and the gates have other numbers.
         for factor in [3u128, 70_000] {
             let before = session.report();
             let outputs = session.evaluate(&inputs(&circuit, me, factor))?;
@@ -112,7 +113,7 @@ fn large_circuits_are_streamed() {
             let names: Vec<_> = added.phases.iter().map(|phase| phase.phase.as_str()).collect();
             assert_eq!(names, ["streamed"]);
         }
-        // What is made ahead is kept.
+        // Material made ahead is kept.
         let material = session.preprocess()?;
         let ready = session.prepare(material)?;
         session.run(ready, &inputs(&circuit, me, 7))?;

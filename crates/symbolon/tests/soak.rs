@@ -1,5 +1,5 @@
-//! Many sessions, one after another and at once, good ones and failing ones: what they took of the
-//! process is given back, and none disturbs another.
+//! Many sessions, one after another and at once, successful and failing ones: the process gets all
+//! resources back, and no session disturbs another.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "what was held is worth reading")]
@@ -17,12 +17,12 @@ use symbolon::{
 /// Both tests count what the whole process holds.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// What the process holds at a time.
+/// What the process holds at a given time.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     threads: usize,
     descriptors: usize,
-    /// Bytes of memory that are resident.
+    /// The resident memory in bytes.
     memory: u64,
 }
 
@@ -38,8 +38,8 @@ fn held() -> Held {
     }
 }
 
-/// Waits until no more threads and descriptors are held than `before`; channels close theirs by and
-/// by.
+/// Waits until no more threads and descriptors are held than `before`; channels close theirs with
+/// some delay.
 fn assert_given_back(before: Held) {
     let begun = Instant::now();
     loop {
@@ -69,7 +69,7 @@ enum Link {
     Memory,
 }
 
-/// How the parties reach each other; strangers knock first where there is a door.
+/// Returns how the parties reach each other; strangers connect first if there is a port.
 fn transports(parties: u16, link: Link) -> Vec<Transport> {
     if let Link::Memory = link {
         return Transport::memory_mesh(parties, 1, None).expect("lanes");
@@ -102,7 +102,7 @@ fn inputs(circuit: &Circuit, party: u16) -> Inputs {
     builder.and_then(|builder| builder.finish()).expect("a value that fits")
 }
 
-/// All parties at once: each connects, and evaluates unless it is the one that `leaves`.
+/// Runs all parties at once: each connects, and evaluates unless it is the one that `leaves`.
 fn session(protocol: Protocol, parties: u16, link: Link, leaves: Option<u16>) -> Vec<Result<u128>> {
     let circuit = &circuit(parties);
     let party = |me: u16, transport: Transport| {
@@ -122,10 +122,10 @@ fn session(protocol: Protocol, parties: u16, link: Link, leaves: Option<u16>) ->
     })
 }
 
-/// Kinds of sessions.
+/// The number of kinds of sessions.
 const KINDS: usize = 8;
 
-/// One session, of another kind for every number.
+/// Runs one session, of a kind that depends on the number.
 fn run(number: usize) {
     let (protocol, parties, link, leaves) = match number % KINDS {
         0 => (Protocol::Wrk, 2, Link::Tls, None),
@@ -152,8 +152,9 @@ fn run(number: usize) {
     }
 }
 
-/// Runs `rounds` times all kinds of sessions one after another, then as often `at_once` sessions;
-/// memory may grow by `slack` bytes from a first round of each, and nothing else by anything.
+/// Runs all kinds of sessions `rounds` times one after another, then the same with `at_once`
+/// concurrent sessions. Memory may grow by `slack` bytes after a first round of each, and nothing
+/// else may grow.
 fn soak(rounds: usize, at_once: usize, slack: u64) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let crowd = || {

@@ -1,4 +1,4 @@
-//! The phases in sessions of their own, over stores on disk.
+//! The phases in separate sessions, over stores on disk.
 #![allow(missing_docs)]
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn circuit(name: &str) -> Circuit {
     builtin::by_name(name).unwrap()
 }
 
-/// A store for each party.
+/// Creates a store for each party.
 fn stores(folder: &Path, parties: u16) -> Vec<Store> {
     let make = |party| Store::create(folder.join(format!("{party}")), &Protection::None).unwrap();
     (0..parties).map(make).collect()
@@ -74,7 +74,7 @@ fn sums(protocol: Protocol, stores: &[Store], values: [u128; 2]) -> Vec<Result<O
     })
 }
 
-/// Stores are in folders named by their party.
+/// Stores are in directories named after their party.
 fn config_party(store: &Store) -> u16 {
     let name = store.directory().file_name().unwrap().to_str().unwrap();
     name.parse().unwrap()
@@ -84,7 +84,7 @@ fn available(store: &Store, kind: ItemKind) -> usize {
     store.available_items(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
 }
 
-/// One preparation of several executions, each of which is an item of its own.
+/// One preparation of several executions, each of which is a separate item.
 #[test]
 fn executions_prepared_together_are_run_one_by_one() {
     for protocol in [Protocol::DualEx, Protocol::Duplo] {
@@ -115,7 +115,7 @@ fn run_one_by_one(protocol: Protocol) {
     }
 }
 
-/// Two transports that end at the garbler's message number `index` of this kind.
+/// Returns two transports that end at the garbler's message number `index` of this kind.
 fn dying(kind: &'static str, index: usize) -> Vec<Transport> {
     let meters = [Meter::new(), Meter::new()];
     let ends = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None);
@@ -126,7 +126,7 @@ fn dying(kind: &'static str, index: usize) -> Vec<Transport> {
     ends.map(|(channels, meter)| Transport::channels(channels, meter)).collect()
 }
 
-/// Parts are entered into the stores when both parties have them on disk, up to 16 at a time. If
+/// Parts are entered into the stores once both parties have them on disk, up to 16 at a time. If
 /// the connection ends later, those can be used, and there are no others.
 #[test]
 fn parts_that_were_stored_before_the_connection_died_can_be_used() {
@@ -160,8 +160,8 @@ fn parts_that_were_stored_before_the_connection_died_can_be_used() {
     }
 }
 
-/// Circuits that are prepared without a pool share a Δ: those that are in the stores already wait
-/// until the others have passed their checks.
+/// Circuits prepared without a pool share a Δ: those that are in the stores already wait until the
+/// others have passed their checks.
 #[test]
 fn what_is_prepared_is_not_run_before_the_preparation_has_ended() {
     let folder = tempfile::tempdir().unwrap();
@@ -215,8 +215,8 @@ fn what_is_prepared_is_not_run_before_the_preparation_has_ended() {
     assert_eq!(all(sums(Protocol::Wrk, &stores, [3, 4])), [Some(7), Some(7)]);
 }
 
-/// A run has its outputs even if the files of what it used cannot be removed: they are collected
-/// later.
+/// A run has its outputs even if the files of the item that it used cannot be removed: they are
+/// collected later.
 #[test]
 fn files_that_cannot_be_removed_cost_nobody_the_outputs() {
     let folder = tempfile::tempdir().unwrap();
@@ -248,8 +248,8 @@ fn spoil(store: &Store, item: ItemId) {
     }
 }
 
-/// A garbler that only sends notices nothing of its peer's damaged pool: it waits until the peer
-/// has its part, too. The damaged pool is void, so that the next preparation takes other material.
+/// A garbler that only sends does not notice its peer's damaged pool: it waits until the peer has
+/// its part, too. The damaged pool becomes void, so the next preparation takes other material.
 #[test]
 fn a_damaged_pool_leaves_nothing_that_some_parties_have_and_is_not_tried_again() {
     let add = circuit("add:16");
@@ -280,7 +280,7 @@ fn a_damaged_pool_leaves_nothing_that_some_parties_have_and_is_not_tried_again()
     }
 }
 
-/// Also where the damage shows before anything is marked as used.
+/// Also if the damage is detected before anything is marked as used.
 #[test]
 fn a_damaged_prepared_circuit_is_void_when_it_is_found() {
     let add = circuit("add:16");
@@ -290,7 +290,7 @@ fn a_damaged_prepared_circuit_is_void_when_it_is_found() {
         let made = all(together(Protocol::Wrk, &stores, |config, store| {
             stored::prepare(config, store, &add, 2)
         }));
-        // The one that is taken first.
+        // The item that is taken first.
         let item = *made[0].items.iter().min().unwrap();
         match cut {
             true => {
@@ -321,8 +321,8 @@ fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
         let again =
             all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
         assert!(again.iter().all(|f| f.items.is_empty() && f.had.and_gates == 384));
-        // Two from the pool, which has input bits for four and gates for three; and one more than
-        // that.
+        // Two from the pool, which has input bits for four and gates for three; and then one more
+        // than that.
         let circuit = circuit("add:16");
         for (count, from_pools) in [(2, 2), (2, 1)] {
             let made = all(together(protocol, &stores, |config, store| {
@@ -347,7 +347,7 @@ fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
     }
 }
 
-/// x ⊕ y, and a circuit without inputs: no AND gate says how far a pool was used.
+/// Returns x ⊕ y, and a circuit without inputs: no AND gate shows how far a pool was used.
 fn without_gates() -> [Circuit; 2] {
     let ty = Type::Uint(16);
     let mut xor = Builder::new("xor");
@@ -368,7 +368,7 @@ fn circuits_without_gates_are_prepared_from_a_pool_as_often_as_others() {
         all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
         let [xor, constant] = without_gates();
         let mut items = Vec::new();
-        // What one command prepares, and the next one after it, has names of its own.
+        // What one command prepares, and the next one after it, has different names.
         for (circuit, from_pools) in [(&xor, 2), (&constant, 0), (&xor, 2)] {
             let made = all(together(protocol, &stores, |config, store| {
                 stored::prepare(config, store, circuit, 2)
@@ -399,8 +399,8 @@ fn circuits_without_gates_are_prepared_from_a_pool_as_often_as_others() {
     }
 }
 
-/// Where one party finished a circuit that another did not, the next one has a number that is new
-/// to both.
+/// If one party finished a circuit that another did not, the next one gets a number that is new to
+/// both.
 #[test]
 fn a_circuit_that_one_party_finished_alone_does_not_stop_the_next() {
     let folder = tempfile::tempdir().unwrap();
@@ -443,7 +443,7 @@ fn stores_that_disagree_use_what_both_still_hold() {
     let made = all(together(protocol, &stores, |config, store| {
         stored::prepare(config, store, &circuit, 3)
     }));
-    // Party 0 used one that party 1 still believes in; party 1 lost another.
+    // Party 0 used an item that party 1 believes to be available; party 1 lost another.
     let items = &made[0].items;
     drop(stores[0].take_prepared(items[0]).unwrap());
     stores[1].void(&[items[2]], "lost").unwrap();
@@ -525,7 +525,7 @@ fn what_cannot_work_is_refused_before_anything_is_used() {
         stored::fill(config, store, Amount { and_gates: 0, input_bits: 1 })
     });
     assert!(ended.iter().all(|end| matches!(end, Err(Error::InvalidInput(_)))));
-    // One side was asked for another phase.
+    // One side asked for another phase.
     let ended = together(Protocol::Wrk, &stores, |config, store| match config_party(store) {
         0 => stored::prepare(config, store, &circuit, 1).map(drop),
         me => {
@@ -539,7 +539,7 @@ fn what_cannot_work_is_refused_before_anything_is_used() {
             "{end:?}"
         );
     }
-    // Another circuit, another protocol: there is nothing for them, and nothing is lost.
+    // For another circuit or protocol there is nothing, and nothing is lost.
     let ended = together(Protocol::Ywz, &stores, |config, store| {
         let me = config_party(store);
         let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), 5)?.finish()?;
@@ -573,8 +573,8 @@ fn damage(protocol: Protocol) {
     assert!(matches!(&ended[1], Err(Error::Store(_))), "{:?}", ended[1]);
 }
 
-/// What is asked for is more than one pool: each is a group of its own, and circuits are prepared
-/// from all of them.
+/// The request exceeds one pool: each pool is its own group, and circuits are prepared from all of
+/// them.
 #[test]
 fn pools_are_closed_one_after_the_other() {
     for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 3)] {
@@ -608,7 +608,8 @@ fn pools_are_closed_one_after_the_other() {
     }
 }
 
-/// One party is interrupted after some pools: they stay on both sides, and the same call goes on.
+/// One party is interrupted after some pools: they stay on both sides, and repeating the call
+/// continues the work.
 #[test]
 fn what_was_closed_before_an_interruption_is_not_made_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -132,7 +132,7 @@ fn every_check_has_its_own_code_and_name() {
     assert_eq!(check_by_code("no such check"), None);
 }
 
-/// No message or check is named by a string where it is used.
+/// No message or check is named by a string at its place of use.
 #[test]
 fn no_message_or_check_is_named_by_a_string_where_it_is_used() {
     let mut found = Vec::new();

@@ -74,7 +74,7 @@ fn both_ways(channel: &mut Channel) -> Result<()> {
     Ok(())
 }
 
-/// The time to send `total` bytes in messages of `size`, until all have arrived.
+/// Measures the time to send `total` bytes in messages of `size`, until all have arrived.
 fn stream(a: &mut Channel, b: &mut Channel, size: usize, total: usize) -> Result<Duration> {
     let begun = Instant::now();
     thread::scope(|scope| {

@@ -1,18 +1,18 @@
-//! What an address looks like.
+//! The syntax of addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV6};
 
 use crate::{Error, Result};
 
-/// The longest name that the domain name system has, in bytes.
+/// The maximum length of a domain name, in bytes.
 const LONGEST_NAME: usize = 253;
 
-/// Checks the form of an address to dial, HOST:PORT, without asking anybody: HOST is a name, an
-/// IPv4 address or an IPv6 address in brackets, PORT 1 to 65535. What is malformed will never be
+/// Checks the form of an address to dial, HOST:PORT, without a look-up: HOST is a name, an IPv4
+/// address or an IPv6 address in brackets, PORT is 1 to 65535. A malformed address will never be
 /// reached, so nobody should wait for it.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] that says which part is wrong.
+/// [`Error::InvalidInput`], which says which part is wrong.
 pub fn check_address(address: &str) -> Result<()> {
     match check(address)? {
         0 => Err(Error::invalid_input("port 0 cannot be dialled: HOST:PORT needs 1 to 65535")),
@@ -20,7 +20,7 @@ pub fn check_address(address: &str) -> Result<()> {
     }
 }
 
-/// The same for an address to listen at, where port 0 takes any free one.
+/// Checks an address to listen at in the same way; port 0 takes any free port.
 ///
 /// # Errors
 /// As [`check_address`].
@@ -28,8 +28,8 @@ pub fn check_listening(address: &str) -> Result<()> {
     check(address).map(drop)
 }
 
-/// The port, if the address is well-formed. The text is not repeated: it may be anything, given in
-/// the wrong place.
+/// Returns the port if the address is well-formed. The error does not repeat the text, which may be
+/// anything given in the wrong place.
 fn check(address: &str) -> Result<u16> {
     let refuse = |why: &str| Err(Error::invalid_input(format!("an address is HOST:PORT: {why}")));
     if address.starts_with('[') {
@@ -59,7 +59,7 @@ fn is_name(host: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let mut labels = name.split('.');
     let whole = labels.all(|label| (1..=63).contains(&label.len()) && label.bytes().all(plain));
-    // No top-level domain is a number: this is an IPv4 address, or none.
+    // No top-level domain is a number, so this is an IPv4 address or malformed.
     let last = name.rsplit('.').next().unwrap_or_default();
     let number = last.bytes().all(|byte| byte.is_ascii_digit());
     whole && name.len() <= LONGEST_NAME && (!number || host.parse::<Ipv4Addr>().is_ok())

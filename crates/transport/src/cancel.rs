@@ -21,7 +21,7 @@ struct Inner {
 }
 
 impl CancelHandle {
-    /// A handle that cancels nothing yet.
+    /// Returns a handle that cancels nothing yet.
     pub fn new() -> CancelHandle {
         CancelHandle::default()
     }
@@ -34,18 +34,19 @@ impl CancelHandle {
         self.interrupt_all();
     }
 
-    /// Whether it was cancelled.
+    /// Returns whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Cancels this channel, too; at once, if it was cancelled before.
+    /// Watches this channel, too. If the handle was cancelled before, the channel is cancelled at
+    /// once.
     pub fn watch(&self, channel: &Channel) {
         let mut channels = self.channels();
         channels.retain(Interrupt::is_live);
         channels.push(channel.interrupt());
         drop(channels);
-        // `cancel` sets the flag before it takes the lock: one of the two sees the other.
+        // `cancel` sets the flag before it takes the lock, so one of the two calls sees the other.
         if self.is_cancelled() {
             self.interrupt_all();
         }

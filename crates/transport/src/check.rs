@@ -1,11 +1,11 @@
-//! Checks as values: what fails when a peer deviates, and who is accused.
+//! Checks as values: what fails if a peer deviates, and who is accused.
 
 use std::fmt;
 
 use symbolon_errors::PartyId;
 
-/// The number of the dealer, a third process that deals correlations to the parties and is none of
-/// them, where a channel or its preamble needs one.
+/// The number of the dealer where a channel or its preamble needs one. The dealer is a third
+/// process that deals correlations to the parties and is not a party itself.
 pub const DEALER: PartyId = PartyId::new(u16::MAX - 1);
 
 /// A check of a peer's behaviour, named in [`Error::PeerMisbehaved`](crate::Error::PeerMisbehaved).
@@ -19,22 +19,22 @@ pub struct Check {
 }
 
 impl Check {
-    /// A check with its code, its name, and the cheats that it catches.
+    /// Declares a check with its code, its name, and the cheats that it catches.
     pub const fn new(code: &'static str, name: &'static str, catches: &'static str) -> Self {
         Check { code, name, catches }
     }
 
-    /// A stable name for programs, in kebab case: "garbled-table-mac".
+    /// Returns the stable name for programs, in kebab case: "garbled-table-mac".
     pub const fn code(self) -> &'static str {
         self.code
     }
 
-    /// A noun for people: "garbled table MAC".
+    /// Returns the name for people, a noun: "garbled table MAC".
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// What a peer did that this check catches.
+    /// Returns the deviation that this check catches.
     pub const fn catches(self) -> &'static str {
         self.catches
     }
@@ -46,7 +46,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// For tests alone: checks of the program are declared.
+/// Only for tests: the program's checks are declared.
 #[cfg(any(test, feature = "adversary"))]
 impl From<&'static str> for Check {
     fn from(name: &'static str) -> Self {
@@ -83,14 +83,14 @@ macro_rules! checks {
 pub enum Culprit {
     /// This party.
     Party(PartyId),
-    /// The dealer, which is none of the parties.
+    /// The dealer, which is not one of the parties.
     Dealer,
     /// One of several peers.
     Unknown,
 }
 
 impl Culprit {
-    /// The number of the party, if it is one and is known.
+    /// Returns the number of the party if the culprit is a known party.
     pub const fn party(self) -> Option<PartyId> {
         match self {
             Culprit::Party(party) => Some(party),
@@ -99,7 +99,7 @@ impl Culprit {
     }
 }
 
-/// The number of a channel's peer: a party's, or [`DEALER`].
+/// Converts the number of a channel's peer: a party's, or [`DEALER`].
 impl From<PartyId> for Culprit {
     fn from(number: PartyId) -> Self {
         if number == DEALER { Culprit::Dealer } else { Culprit::Party(number) }

@@ -1,7 +1,7 @@
-//! How many files and connections the system lets this process have open.
+//! The limit on open files and connections of this process.
 
-/// How many file descriptors this process may have, after its own limit was raised to at most
-/// `wanted` as far as the system allows; `None` where that is unlimited or cannot be asked.
+/// Raises this process's limit on file descriptors to at most `wanted`, as far as the system
+/// allows, and returns the limit. Returns `None` if it is unlimited or unknown.
 #[cfg(target_os = "linux")]
 pub fn descriptor_limit(wanted: u64) -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -13,7 +13,7 @@ pub fn descriptor_limit(wanted: u64) -> Option<u64> {
     Some(if raises { raised } else { current })
 }
 
-/// The same where it cannot be asked.
+/// Returns `None`, because this system cannot be asked.
 #[cfg(not(target_os = "linux"))]
 pub fn descriptor_limit(_wanted: u64) -> Option<u64> {
     None

@@ -20,19 +20,19 @@ use crate::{
 /// How long one attempt to reach an address may take.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
-/// The pause after a failed attempt, at first and at most.
+/// The pause after a failed attempt: the initial and the maximum value.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
 /// Connects to `peer`, which listens at `address` (HOST:PORT), over `lanes` connections.
 ///
-/// Tries again until [`Options::connect_timeout`], so the parties may start in any order. The
-/// channels come back in the order of their lanes, which is the same on both sides.
+/// Retries until [`Options::connect_timeout`], so the parties may start in any order. Returns the
+/// channels in the order of their lanes, which is the same on both sides.
 ///
 /// # Errors
 /// [`Error::InvalidInput`] for options or an address that cannot work. [`Error::Transport`] if
-/// nobody answers in time, the peer has another key, refuses ours, or both sides claim to be the
-/// same party. [`Error::PeerIncompatible`] if it has another version, number of lanes, or idea of
-/// who is who.
+/// nobody answers in time, the peer has another key or rejects ours, or both sides claim to be the
+/// same party. [`Error::PeerIncompatible`] if it has another version, number of lanes, or party
+/// numbers.
 pub fn connect_lanes(
     options: &Options,
     address: &str,
@@ -44,7 +44,7 @@ pub fn connect_lanes(
     let dialler = Dialler::new(options, address, peer, lanes)?;
     let shown = crate::text::printable(address);
     options.observer.tell(&Progress::Connecting { party: peer.party, address: shown });
-    // The first alone: until the peer is there, one knocking is enough.
+    // The first lane is connected alone: until the peer is there, a single attempt is enough.
     let mut openings = vec![dialler.connect(0)?];
     let others: Vec<Result<Opening>> = thread::scope(|scope| {
         let dialler = &dialler;
@@ -73,9 +73,9 @@ struct Dialler<'a> {
 
 /// Why an attempt failed.
 enum Failure {
-    /// It may work later.
+    /// It may succeed later.
     Passing(TransportReason),
-    /// It never will.
+    /// It will never succeed.
     Final(Error),
 }
 

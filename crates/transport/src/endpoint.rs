@@ -1,4 +1,4 @@
-//! What both ends of a connection need: options, and the way from a socket to a channel.
+//! What both ends of a connection need: options, and the steps from a socket to a channel.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -25,10 +25,10 @@ use crate::{
 /// How long a connection may take from its acceptance to its preamble.
 const OPENING: Duration = Duration::from_secs(5);
 
-/// How long a peer with the wrong key is given to read that it has.
+/// How long a peer with the wrong key has to read the alert about it.
 const GOODBYE: Duration = Duration::from_millis(500);
 
-/// The most lanes two parties can have.
+/// The maximum number of lanes between two parties.
 pub(crate) const MAX_LANES: usize = 1024;
 
 /// A kind of transport, as users name it.
@@ -68,43 +68,43 @@ impl std::fmt::Display for Link {
     }
 }
 
-/// Whom to expect at the other end.
+/// The expected peer at the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// Its party number.
     pub party: PartyId,
-    /// The fingerprint of its key; needed for TLS, and unused without.
+    /// The fingerprint of its key; required for TLS, otherwise unused.
     pub fingerprint: Option<Fingerprint>,
 }
 
 impl Peer {
-    /// A peer known by its key.
+    /// Returns a peer that is recognised by its key.
     pub fn pinned(party: impl Into<PartyId>, fingerprint: Fingerprint) -> Self {
         Peer { party: party.into(), fingerprint: Some(fingerprint) }
     }
 
-    /// A peer that cannot be recognised: for plain TCP only.
+    /// Returns a peer that cannot be authenticated; for plain TCP only.
     pub fn unauthenticated(party: impl Into<PartyId>) -> Self {
         Peer { party: party.into(), fingerprint: None }
     }
 }
 
-/// How this side connects; the same for all its peers.
+/// How this side connects to all of its peers.
 #[derive(Clone)]
 pub struct Options {
     pub(crate) me: PartyId,
     pub(crate) tls: Option<TlsSetup>,
     pub(crate) meter: Arc<Meter>,
-    /// How long to wait for a peer to appear; 30 s at first.
+    /// How long to wait for a peer to appear; 30 s by default.
     pub connect_timeout: Duration,
-    /// The time-out of the channels; [`DEFAULT_TIMEOUT`] at first.
+    /// The time-out of the channels; [`DEFAULT_TIMEOUT`] by default.
     pub timeout: Duration,
-    /// A link to simulate in the direction from this side to each peer; none at first.
+    /// A simulated link from this side to each peer; none by default.
     pub link: Option<SimulatedLink>,
-    /// Ends the wait for peers; what is connected is for the caller to
-    /// [watch](CancelHandle::watch).
+    /// Cancels the wait for peers. The caller must [watch](CancelHandle::watch) the channels
+    /// itself.
     pub cancel: CancelHandle,
-    /// Hears of connections; nobody at first.
+    /// Receives reports about connections; none by default.
     pub observer: Observer,
 }
 
@@ -121,7 +121,7 @@ impl std::fmt::Debug for Options {
 }
 
 impl Options {
-    /// TLS 1.3 with mutual authentication by pinned keys, as party `me` with this key.
+    /// Uses TLS 1.3 with mutual authentication by pinned keys, as party `me` with this key.
     ///
     /// # Errors
     /// [`Error::Store`] if the key cannot be used.
@@ -129,8 +129,8 @@ impl Options {
         Ok(Self::with(me.into(), Some(TlsSetup::new(identity)?), meter))
     }
 
-    /// Plain TCP: no encryption, no authentication. Anyone who can reach the port or the wire is
-    /// the peer.
+    /// Uses plain TCP without encryption or authentication. Anyone who can reach the port or the
+    /// wire can act as the peer.
     pub fn insecure_plain_tcp(me: impl Into<PartyId>, meter: Arc<Meter>) -> Self {
         Self::with(me.into(), None, meter)
     }
@@ -148,7 +148,7 @@ impl Options {
         }
     }
 
-    /// This side's preamble for a connection with `peer`.
+    /// Returns this side's preamble for a connection with `peer`.
     pub(crate) fn preamble(
         &self,
         peer: PartyId,
@@ -167,7 +167,7 @@ impl Options {
         }
     }
 
-    /// Checks what the caller asks for before anything is sent.
+    /// Checks the caller's parameters before anything is sent.
     pub(crate) fn check(&self, peers: &[Peer], lanes: usize) -> Result<u16> {
         for (i, peer) in peers.iter().enumerate() {
             if peer.party == self.me {
@@ -198,17 +198,17 @@ impl Options {
         }
     }
 
-    /// By when peers must have appeared if the wait begins now.
+    /// Returns the time by which peers must appear if the wait begins now.
     pub(crate) fn connect_deadline(&self) -> Instant {
         Instant::now() + self.connect_timeout.min(LONGEST_TIMEOUT)
     }
 
-    /// By when a connection that begins now must have said who it is.
+    /// Returns the time by which a connection that begins now must have sent its preamble.
     pub(crate) fn opening_deadline(&self) -> Instant {
         Instant::now() + OPENING.min(self.connect_timeout)
     }
 
-    /// Makes the channel of one lane.
+    /// Creates the channel of one lane.
     pub(crate) fn channel(
         &self,
         peer: PartyId,
@@ -243,7 +243,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Prepares a socket, and does the TLS handshake if there is one to do.
+    /// Prepares a socket, and runs the TLS handshake if TLS is used.
     pub(crate) fn begin(
         socket: TcpStream,
         tls: Option<Connection>,
@@ -255,7 +255,7 @@ impl Opening {
             let mut stream = DeadlineStream::new(&opening.socket, deadline);
             if let Err(reason) = tls::shake_hands(connection, &mut stream, OPENING) {
                 if matches!(reason, TransportReason::WrongKey { .. }) {
-                    // Closed at once, with bytes unread, the alert that says so might be lost.
+                    // If the socket were closed at once with unread bytes, the alert might be lost.
                     let writer = SocketWriter::new(Arc::new(opening.socket));
                     writer.close();
                     writer.linger(GOODBYE);

@@ -1,4 +1,4 @@
-//! What can go wrong between parties, and whose fault it is.
+//! Errors between parties, and whose fault they are.
 
 use std::fmt;
 use std::io;
@@ -11,25 +11,25 @@ use crate::check::{Check, Culprit};
 use crate::fault::Fault;
 use crate::reason::{Refusal, Subject, TransportReason};
 
-/// The result of everything that involves a peer.
+/// The result of operations that involve a peer.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of a computation between parties; says whose fault it is.
 ///
-/// No variant ever holds a secret. Text that a peer chose is escaped and cut when it is printed.
+/// No variant ever holds a secret. Text from a peer is escaped and truncated when it is printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A check failed, so a peer deviated from the protocol (or somebody changed its bytes).
     PeerMisbehaved {
-        /// Who did, as far as the check can tell.
+        /// Who deviated, as far as the check can tell.
         culprit: Culprit,
         /// The check that failed.
         check: Check,
-        /// What was expected and what came, where that helps; never a secret.
+        /// What was expected and what arrived, where that helps; never a secret.
         detail: Option<String>,
     },
-    /// The parties were not asked to compute the same thing.
+    /// The parties have different settings.
     PeerIncompatible {
         /// What differs.
         what: Subject,
@@ -38,14 +38,14 @@ pub enum Error {
         /// The peer's value.
         theirs: String,
     },
-    /// The connection failed; nobody is accused.
+    /// The connection failed. Nobody is accused.
     Transport {
-        /// The party at the other end, or [`DEALER`](crate::DEALER), where it is known.
+        /// The party at the other end, or [`DEALER`](crate::DEALER), if it is known.
         party: Option<PartyId>,
         /// What happened.
         reason: TransportReason,
     },
-    /// What the caller gave is unusable.
+    /// The caller's input is unusable.
     InvalidInput(String),
     /// Stored material or a stored key could not be read, written or trusted.
     Store(Fault),
@@ -59,7 +59,8 @@ pub enum Error {
     Internal(String),
 }
 
-/// An error of a crate below: its class decides the variant, and it stays reachable as the source.
+/// Converts an error of a lower crate: its class decides the variant, and it stays available as the
+/// source.
 impl<E: Classified> From<E> for Error {
     fn from(error: E) -> Self {
         let (class, text) = (error.class(), error.to_string());
@@ -76,12 +77,13 @@ impl<E: Classified> From<E> for Error {
 }
 
 impl Error {
-    /// A failed check, without detail. `culprit` may be the number of a channel's peer.
+    /// Returns the error for a failed check without detail. `culprit` may be the number of a
+    /// channel's peer.
     pub fn misbehaved(culprit: impl Into<Culprit>, check: impl Into<Check>) -> Self {
         Error::PeerMisbehaved { culprit: culprit.into(), check: check.into(), detail: None }
     }
 
-    /// A failed check, with what was expected and what came.
+    /// Returns the error for a failed check with what was expected and what arrived.
     pub fn misbehaved_with(
         culprit: impl Into<Culprit>,
         check: impl Into<Check>,
@@ -91,7 +93,7 @@ impl Error {
         Error::PeerMisbehaved { culprit, check, detail: Some(detail.into()) }
     }
 
-    /// A difference between what the two sides were asked to do.
+    /// Returns the error for a difference between the settings of the two sides.
     pub fn incompatible(
         what: impl Into<Subject>,
         ours: impl Into<String>,
@@ -100,28 +102,28 @@ impl Error {
         Error::PeerIncompatible { what: what.into(), ours: ours.into(), theirs: theirs.into() }
     }
 
-    /// A failure of the connection to `party`.
+    /// Returns the error for a failure of the connection to `party`.
     pub fn transport(party: impl Into<PartyId>, reason: TransportReason) -> Self {
         Error::Transport { party: Some(party.into()), reason }
     }
 
-    /// A mistake of the caller.
+    /// Returns the error for a mistake of the caller.
     pub fn invalid_input(text: impl Into<String>) -> Self {
         Error::InvalidInput(text.into())
     }
 
-    /// A failure of storage.
+    /// Returns the error for a failure of storage.
     pub fn store(text: impl Into<String>) -> Self {
         Error::Store(Fault::new("store", text))
     }
 
-    /// A resource of the operating system has run out.
+    /// Returns the error for an exhausted resource of the operating system.
     pub fn system(text: impl Into<String>) -> Self {
         Error::System(Fault::new("system", text))
     }
 
-    /// A failure to read or write stored material: [`Error::System`] or [`Error::Full`] if a
-    /// resource has run out, otherwise [`Error::Store`].
+    /// Returns the error for a failure to read or write stored material: [`Error::System`] or
+    /// [`Error::Full`] if a resource has run out, otherwise [`Error::Store`].
     pub fn stored_io(text: impl Into<String>, cause: io::Error) -> Self {
         match shortage_below(&cause) {
             Some(Shortage::System) => Error::System(Fault::new("system", text).caused_by(cause)),
@@ -130,8 +132,8 @@ impl Error {
         }
     }
 
-    /// A failure of the operating system: [`Error::System`] or [`Error::Full`] if a resource has
-    /// run out, otherwise `otherwise`.
+    /// Returns the error for a failure of the operating system: [`Error::System`] or
+    /// [`Error::Full`] if a resource has run out, otherwise `otherwise`.
     pub(crate) fn of_system(
         error: &io::Error,
         text: String,
@@ -145,12 +147,12 @@ impl Error {
         }
     }
 
-    /// A defect of this program.
+    /// Returns the error for a defect of this program.
     pub fn internal(text: impl Into<String>) -> Self {
         Error::Internal(text.into())
     }
 
-    /// Whose turn it is to act.
+    /// Returns the class, which says who has to act.
     pub fn class(&self) -> ErrorClass {
         match self {
             Error::PeerMisbehaved { .. } => ErrorClass::Misbehaved,
@@ -168,7 +170,7 @@ impl Error {
         }
     }
 
-    /// A stable name for programs, in kebab case: what went wrong within its class.
+    /// Returns a stable name for programs, in kebab case: the kind of error within its class.
     pub fn code(&self) -> &'static str {
         match self {
             Error::PeerMisbehaved { .. } => "check-failed",
@@ -181,7 +183,7 @@ impl Error {
         }
     }
 
-    /// The check that failed, if one did.
+    /// Returns the check that failed, if one did.
     pub fn check(&self) -> Option<Check> {
         match self {
             Error::PeerMisbehaved { check, .. } => Some(*check),
@@ -189,7 +191,7 @@ impl Error {
         }
     }
 
-    /// The party or dealer that the error names, accused or not, if it names one.
+    /// Returns the party or dealer that the error names, accused or not, if any.
     pub fn culprit(&self) -> Option<Culprit> {
         match self {
             Error::PeerMisbehaved { culprit, .. } => Some(*culprit),

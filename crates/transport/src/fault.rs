@@ -1,13 +1,12 @@
-//! What the operating system or a file refused, with its cause.
+//! Failures of the operating system or a file, with their causes.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// Why a file, a disk or the operating system failed us: a sentence, a code, and the error below
-/// it.
+/// Why a file, a disk or the operating system failed: a sentence, a code, and the underlying error.
 ///
-/// Two faults are equal if their codes and sentences are.
+/// Two faults are equal if their codes and sentences are equal.
 #[derive(Clone)]
 pub struct Fault {
     code: &'static str,
@@ -16,18 +15,18 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault with its stable code, in kebab case, and a sentence.
+    /// Creates a fault with its stable code, in kebab case, and a sentence.
     pub fn new(code: &'static str, text: impl Into<String>) -> Self {
         Fault { code, text: text.into(), cause: None }
     }
 
-    /// The same with the error that led to it.
+    /// Adds the error that caused it.
     pub fn caused_by(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Arc::new(cause));
         self
     }
 
-    /// The same with an error of the operating system that belongs to somebody else.
+    /// Adds a borrowed error of the operating system as the cause.
     pub fn caused_by_io(self, error: &io::Error) -> Self {
         self.caused_by(match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
@@ -35,12 +34,12 @@ impl Fault {
         })
     }
 
-    /// A stable name for programs.
+    /// Returns the stable name for programs.
     pub fn code(&self) -> &'static str {
         self.code
     }
 
-    /// The sentence.
+    /// Returns the sentence.
     pub fn text(&self) -> &str {
         &self.text
     }

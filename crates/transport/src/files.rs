@@ -1,9 +1,9 @@
-//! Reading files that a user names, whatever is there: with a limit to the bytes, and without ever
-//! waiting for a file that has nothing to say.
+//! Reads files that a user names, with a limit on their size, and without ever waiting for a file
+//! that has no content.
 //!
-//! What counts is the type of what was opened and how many bytes came, never the length that its
-//! metadata claims. Regular files and anonymous pipes are read: the latter are what a shell makes
-//! of `<(command)` and of `command |`. Named pipes, devices, sockets and directories are refused.
+//! What counts is the type of the open file and the number of bytes read, never the length in its
+//! metadata. Regular files and anonymous pipes are accepted; a shell creates the latter for
+//! `<(command)` and `command |`. Named pipes, devices, sockets and directories are rejected.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -11,17 +11,17 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
-/// The first allocation.
+/// The size of the first allocation, in bytes.
 const FIRST: usize = 16 << 10;
 
-/// Opens a file for reading, at once.
+/// Opens a file for reading without waiting.
 ///
 /// # Errors
-/// The system's, or `InvalidInput` with a sentence that says what is there instead of a file.
+/// An error of the system, or `InvalidInput` with a sentence about what is there instead of a file.
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
-    // A named pipe that nobody writes to would otherwise be waited for.
+    // Without this flag, opening a named pipe would wait for a writer.
     #[cfg(target_os = "linux")]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
         &mut options,
@@ -58,11 +58,11 @@ fn readable(file: &File) -> io::Result<()> {
     if file.metadata()?.is_file() { Ok(()) } else { Err(refuse("something else")) }
 }
 
-/// Accepts a pipe that has no name in any folder, and waits for its writer from now on.
+/// Accepts a pipe without a name in any directory, and makes its reads wait for the writer.
 #[cfg(target_os = "linux")]
 fn pipe(file: &File) -> io::Result<()> {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstatfs};
-    /// The file system that anonymous pipes are in.
+    /// The file system of anonymous pipes.
     const PIPEFS: i64 = 0x5049_5045;
     #[allow(clippy::unnecessary_cast)]
     if fstatfs(file)?.f_type as i64 != PIPEFS {
@@ -77,17 +77,16 @@ fn pipe(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads all that comes, and at most `limit` bytes. What is read, and what it was gathered in, is
-/// wiped when dropped.
+/// Reads all bytes, at most `limit`. The result and its buffers are wiped when dropped.
 ///
 /// # Errors
-/// The system's; `FileTooLarge` when there is more.
+/// An error of the system; `FileTooLarge` if there are more bytes.
 pub fn read_all(from: &mut impl Read, limit: u64) -> io::Result<Zeroizing<Vec<u8>>> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX - 1);
     let mut bytes = Zeroizing::new(Vec::with_capacity(FIRST.min(limit + 1)));
     loop {
         if bytes.len() == bytes.capacity() {
-            // Growing in place would leave the old content behind, unwiped.
+            // Growing in place would leave the old content in memory, unwiped.
             let mut larger = Vec::with_capacity(bytes.len().saturating_mul(2).min(limit + 1));
             larger.extend_from_slice(&bytes);
             bytes = Zeroizing::new(larger);
@@ -157,7 +156,7 @@ mod tests {
         }
     }
 
-    /// What a shell makes of `<(command)`: a pipe that is opened again by its descriptor.
+    /// A shell creates such a pipe for `<(command)`: it is opened again by its descriptor.
     #[cfg(target_os = "linux")]
     #[test]
     fn an_anonymous_pipe_is_waited_for() {

@@ -1,8 +1,8 @@
-//! Agreement on what is computed, before anything is.
+//! Agreement on what to compute, before anything is computed.
 //!
-//! Both sides send a fixed-size opening with a fresh nonce and then their whole [`Hello`], and only
-//! then compare, so that a difference is reported on both sides with both values. The session id
-//! binds both hellos, both nonces and the TLS connection; every hash and key of the protocols
+//! Both sides send a fixed-size opening with a fresh nonce and then their whole [`Hello`]. Only
+//! then do they compare, so a difference is reported on both sides with both values. The session id
+//! binds both hellos, both nonces and the TLS connection, and every hash and key of the protocols
 //! absorbs it.
 
 use blake3::Hasher;
@@ -16,37 +16,37 @@ use crate::{Channel, Error, Result, Subject};
 /// The version of the protocols' messages.
 pub const PROTOCOL_VERSION: u32 = 20;
 
-/// The longest encoded [`Hello`], in bytes.
+/// The maximum length of an encoded [`Hello`], in bytes.
 pub const MAX_HELLO: usize = 16 << 10;
 
-/// The longest [`Hello::note`], in bytes.
+/// The maximum length of a [`Hello::note`], in bytes.
 pub const MAX_NOTE: usize = 64;
 
-/// What stands for the value of an open term, on the way and for people.
+/// The value of an open term, on the wire and for people.
 pub const AUTO: &str = "auto";
 
 const DOMAIN: &str = "symbolon 2026 session id v1";
 
-/// What a party was asked to compute, with whom.
+/// What a party wants to compute, and with whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The version of the protocols' messages; [`PROTOCOL_VERSION`].
     pub version: u32,
     /// All parties of the computation, in an order that all agree on.
     pub parties: Vec<PartyId>,
-    /// Everything public that the parties must agree on, as (name, value), each name once:
-    /// protocol, parameters, circuit digest. The order is part of it.
+    /// Everything public on which the parties must agree, as (name, value), each name once:
+    /// protocol, parameters, circuit digest. The order matters.
     pub terms: Vec<(String, String)>,
-    /// Terms that a party may leave open, as `None`, to be settled by those who do not, or after
-    /// the handshake. Two different values are as far apart as of any other term.
+    /// Terms that a party may leave open, as `None`. Parties with a value decide them, or they are
+    /// settled after the handshake. Two different values are a difference, as for any other term.
     pub open: Vec<(String, Option<String>)>,
-    /// What is shown with a term when the parties differ in it, as (name, text). It is not
-    /// compared: a circuit may have other names on either side.
+    /// Text that is shown with a term if the parties differ in it, as (name, text). It is not
+    /// compared: a circuit may have different names on the two sides.
     pub notes: Vec<(String, String)>,
 }
 
 impl Hello {
-    /// A hello of this version, without terms.
+    /// Returns a hello of this version, without terms.
     pub fn new<P: Into<PartyId>>(parties: impl IntoIterator<Item = P>) -> Self {
         Hello {
             version: PROTOCOL_VERSION,
@@ -63,13 +63,13 @@ impl Hello {
         self
     }
 
-    /// Adds a term that may be left open. No value is called [`AUTO`].
+    /// Adds a term that may be left open. No value may be [`AUTO`].
     pub fn negotiable(mut self, name: impl Into<String>, value: Option<impl ToString>) -> Self {
         self.open.push((name.into(), value.map(|value| value.to_string())));
         self
     }
 
-    /// Adds a note on the terms whose names begin with `name`, of at most 64 bytes.
+    /// Adds a note of at most 64 bytes on the terms whose names begin with `name`.
     pub fn note(mut self, name: impl Into<String>, text: &str) -> Self {
         let mut end = text.len().min(MAX_NOTE);
         while !text.is_char_boundary(end) {
@@ -79,24 +79,24 @@ impl Hello {
         self
     }
 
-    /// The note on a term, if there is one.
+    /// Returns the note on a term, if there is one.
     fn note_on(&self, term: &str) -> Option<&str> {
         let found = self.notes.iter().find(|(name, _)| term.starts_with(name.as_str()));
         found.map(|(_, text)| text.as_str())
     }
 
-    /// The names and texts of the open terms.
+    /// Returns the names and texts of the open terms.
     fn open_texts(&self) -> Vec<(&str, &str)> {
         self.open.iter().map(|(name, text)| (&**name, text.as_deref().unwrap_or(AUTO))).collect()
     }
 
-    /// The names and texts of the other terms.
+    /// Returns the names and texts of the other terms.
     fn texts(&self) -> Vec<(&str, &str)> {
         self.terms.iter().map(|(name, text)| (&**name, &**text)).collect()
     }
 
-    /// `sender`, `version`, the parties, both lists of terms and the notes, with all lengths in
-    /// front.
+    /// Encodes `sender`, the version, the parties, both lists of terms and the notes, each with its
+    /// length in front.
     fn encode(&self, sender: PartyId) -> Result<Vec<u8>> {
         let too_long = || {
             Error::invalid_input(format!("the session's terms are longer than {MAX_HELLO} bytes"))
@@ -131,15 +131,15 @@ impl Hello {
 /// A decoded hello and the party that it names as its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The party that sent it, as it says.
+    /// The claimed sender.
     pub sender: PartyId,
-    /// What it was asked to compute.
+    /// The sender's hello.
     pub hello: Hello,
 }
 
-/// Reads an encoded hello; `None` if the bytes are none.
+/// Decodes a hello; returns `None` if the bytes are not a hello.
 ///
-/// Of a hello of another version only the version is read: the rest may look different there.
+/// For a hello of another version, only the version is read: the rest may have another format.
 pub fn decode(bytes: &[u8]) -> Option<Received> {
     if bytes.len() > MAX_HELLO {
         return None;
@@ -154,7 +154,7 @@ pub fn decode(bytes: &[u8]) -> Option<Received> {
     }
     let sender = PartyId::from_le_bytes(take::<2>(&mut rest)?);
     let count = u16::from_le_bytes(take::<2>(&mut rest)?);
-    // Nothing is reserved by a count: the lists grow with the bytes that are there.
+    // No memory is reserved by a count: the lists grow with the bytes that are there.
     let mut parties = Vec::new();
     for _ in 0..count {
         parties.push(PartyId::from_le_bytes(take::<2>(&mut rest)?));
@@ -192,15 +192,14 @@ fn text(rest: &mut &[u8]) -> Option<String> {
     std::str::from_utf8(head).ok().map(str::to_string)
 }
 
-/// The name of one run of a protocol between two parties, the same on both sides and never seen
-/// before.
+/// The id of one run of a protocol between two parties, the same on both sides and fresh.
 ///
-/// Public between the two parties, unknown to others when the channel is encrypted.
+/// It is public between the two parties, and unknown to others if the channel is encrypted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionId(pub [u8; 32]);
 
 impl SessionId {
-    /// The bytes.
+    /// Returns the bytes of the id.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -212,17 +211,17 @@ impl std::fmt::Debug for SessionId {
     }
 }
 
-/// What a handshake came to.
+/// The result of a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agreed {
-    /// Binds both hellos, open terms included.
+    /// The session id, which binds both hellos, including open terms.
     pub id: SessionId,
-    /// The peer's values of the open terms, in the order of this party's. Where both parties have
-    /// one, it is the same.
+    /// The peer's values of the open terms, in the order of this party's. If both parties have a
+    /// value, it is the same.
     pub open: Vec<Option<String>>,
 }
 
-/// Agrees with the peer of `channel` (lane 0) on everything in `mine`, and makes the session's id.
+/// Agrees with the peer of `channel` (lane 0) on everything in `mine`, and derives the session id.
 ///
 /// As [`handshake_open`], for hellos without open terms.
 ///
@@ -233,32 +232,32 @@ pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
 }
 
 /// Agrees with the peer of `channel` (lane 0) on everything in `mine` that is not left open, learns
-/// the peer's open terms, and makes the session's id.
+/// the peer's open terms, and derives the session id.
 ///
-/// One message each way. Nothing that this side cannot know beforehand is ever allocated beyond
+/// Sends one message each way. Data of unknown length never make this side allocate more than
 /// [`MAX_HELLO`] bytes.
 ///
 /// # Errors
-/// [`Error::PeerIncompatible`] naming the first difference, on both sides: the version, the
-/// parties, or a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or
-/// misattributed hello. [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
+/// [`Error::PeerIncompatible`] with the first difference, on both sides: the version, the parties,
+/// or a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or misattributed
+/// hello. [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
 pub fn handshake_open(channel: &mut Channel, mine: &Hello) -> Result<Agreed> {
     Handshake::begin(channel, mine)?.finish(channel)
 }
 
-/// A [`handshake_open`] of which this side's message is sent. With several peers all can be begun
-/// before any is waited for.
+/// A [`handshake_open`] whose own message was sent. With several peers, all handshakes can be begun
+/// before the first wait.
 pub struct Handshake<'a> {
     mine: &'a Hello,
     ours: Side,
 }
 
 impl<'a> Handshake<'a> {
-    /// Sends this side's message; it goes with the next flush or receive.
+    /// Sends this side's message, which leaves with the next flush or receive.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes;
-    /// [`Error::Transport`] when the peer is gone.
+    /// [`Error::Transport`] if the connection is lost.
     pub fn begin(channel: &mut Channel, mine: &'a Hello) -> Result<Self> {
         let party = channel.me();
         let hello = mine.encode(party)?;
@@ -319,7 +318,8 @@ fn session_id(a: Side, b: Side, binding: Option<&[u8; 32]>) -> SessionId {
         hasher.update(&(side.hello.len() as u64).to_le_bytes());
         hasher.update(&side.hello);
     }
-    // A channel without keying material must not be taken for one with: the first byte differs.
+    // The first byte differs, so that a channel without keying material cannot pass for one with
+    // it.
     match binding {
         Some(binding) => hasher.update(&[1]).update(binding),
         None => hasher.update(&[0]),
@@ -335,8 +335,8 @@ fn compare_versions(ours: &Hello, theirs: &Hello) -> Result<()> {
     Err(Error::incompatible(Subject::Version("the protocol version"), ours, theirs))
 }
 
-/// The first item that differs in two lists of a circuit's parts; other differences stay as they
-/// are. These lists have an item a line.
+/// Reduces a difference between two lists of a circuit's parts to the first item that differs.
+/// These lists have one item per line. Returns other differences unchanged.
 fn first_item((what, ours, theirs): (Subject, String, String)) -> (Subject, String, String) {
     let Subject::Term(term) = &what else { return (what, ours, theirs) };
     if !term.starts_with("circuit ") {
@@ -352,7 +352,7 @@ fn first_item((what, ours, theirs): (Subject, String, String)) -> (Subject, Stri
     (Subject::Circuit(format!("{term} {place}")), item(&lists[0]), item(&lists[1]))
 }
 
-/// Adds to a difference what both parties note on it.
+/// Adds both parties' notes to a difference.
 fn with_notes(error: Error, ours: &Hello, theirs: &Hello) -> Error {
     let Error::PeerIncompatible { what, ours: our, theirs: their } = error else { return error };
     let (what, our, their) = first_item((what, our, their));
@@ -366,7 +366,7 @@ fn with_notes(error: Error, ours: &Hello, theirs: &Hello) -> Error {
     }
 }
 
-/// Finds the first difference, in the order of the shared lists; both sides find the same one.
+/// Finds the first difference, in the order of the shared lists. Both sides find the same one.
 fn compare(ours: &Hello, theirs: &Hello) -> Result<()> {
     if ours.parties != theirs.parties {
         let list = |hello: &Hello| {
@@ -380,7 +380,8 @@ fn compare(ours: &Hello, theirs: &Hello) -> Result<()> {
     })
 }
 
-/// The same in one list of names and values, of which `differ` says when they do not go together.
+/// Finds the first difference in one list of names and values; `differ` decides whether two values
+/// differ.
 fn compare_terms(
     ours: &[(&str, &str)],
     theirs: &[(&str, &str)],
@@ -390,8 +391,8 @@ fn compare_terms(
         list.iter().find(|(other, _)| *other == name).map(|(_, value)| value.to_string())
     };
     for i in 0..ours.len().max(theirs.len()) {
-        // At the first place where the lists differ, a name may be missing on either side; the
-        // lesser name is looked at first, so that both sides report the same.
+        // At the first position where the lists differ, either side may lack a name. The lesser
+        // name is compared first, so that both sides report the same.
         let mut names: Vec<&str> =
             [ours, theirs].into_iter().filter_map(|list| list.get(i)).map(|term| term.0).collect();
         names.sort_unstable();

@@ -1,8 +1,8 @@
-//! Connections from many that nobody counted on: how a service such as the dealer is reached.
+//! Connections from unknown clients, for a service such as the dealer.
 //!
-//! A party waits for peers that it knows by number and key. A service takes connections one by one
-//! from all comers, and finds out afterwards what they want. Only the beginning is the same:
-//! each connection is opened in a thread of its own, and a slow stranger keeps nobody out.
+//! A party waits for peers that it knows by number and key. A service accepts connections one by
+//! one from any client, and only then learns what the client wants. Only the beginning is the same:
+//! each connection is opened in its own thread, and a slow stranger keeps nobody out.
 //!
 //! Check: dealer | TLS 1.3 with all keys pinned | impostors, strangers | –
 
@@ -18,47 +18,47 @@ use crate::listen::{Called, Event, Listener, Openings, network};
 use crate::preamble::Verdict;
 use crate::{Channel, Error, Result};
 
-/// Who may come.
+/// Which clients are admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdmissionPolicy {
     /// Holders of these keys; for TLS.
     Keys(Vec<Fingerprint>),
-    /// Over TLS, anybody who proves to have a key, whichever it is; over plain TCP, anybody.
+    /// Over TLS, anybody who proves possession of any key; over plain TCP, anybody.
     Anybody,
 }
 
-/// Somebody who came: a channel, and the key that was proven over it.
+/// A client: a channel, and the key that was proven over it.
 #[derive(Debug)]
 pub struct Client {
-    /// The channel; its peer is the number that the client gave itself, which proves nothing.
+    /// The channel. Its peer is the number that the client claims, which proves nothing.
     pub channel: Channel,
     /// The fingerprint of the client's key; `None` without TLS.
     pub key: Option<Fingerprint>,
-    /// Where it came from, cut to what one host cannot choose: an IPv4 address, or the first half
+    /// The client's address, cut to what one host cannot choose: an IPv4 address, or the first half
     /// of an IPv6 address. `None` within a process.
     pub address: Option<IpAddr>,
 }
 
-/// What became of connections that are no clients.
+/// Connections that did not become clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TurnedAway {
-    /// How many gave way to newer ones before they had said who they are.
+    /// How many were displaced by newer ones before they had identified themselves.
     pub displaced: u64,
-    /// How many were closed because too many waited already.
+    /// How many were closed because too many were waiting already.
     pub overflowed: u64,
-    /// Why the system accepted no connection, the last time that happened; for instance for want of
-    /// file descriptors.
+    /// The last reason why the system accepted no connection, for example a lack of file
+    /// descriptors.
     pub refused: Option<String>,
 }
 
 impl From<Channel> for Client {
-    /// A client without a key, for channels within a process.
+    /// Returns a client without a key, for channels within a process.
     fn from(channel: Channel) -> Self {
         Client { channel, key: None, address: None }
     }
 }
 
-/// Takes connections of one lane each from all comers.
+/// Accepts connections of one lane each from any client.
 pub struct Incoming<'a> {
     listener: &'a mut Listener,
     options: Options,
@@ -72,11 +72,11 @@ impl fmt::Debug for Incoming<'_> {
 }
 
 impl Listener {
-    /// Begins to take clients. They dial with [`connect_lanes`](crate::connect_lanes), one lane
-    /// each, and name as their peer the number in `options`.
+    /// Begins to accept clients. They dial with [`connect_lanes`](crate::connect_lanes) with one
+    /// lane each, and name the number in `options` as their peer.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] when keys are named that plain TCP cannot check.
+    /// [`Error::InvalidInput`] if `admit` names keys, which plain TCP cannot check.
     pub fn incoming(&mut self, options: &Options, admit: &AdmissionPolicy) -> Result<Incoming<'_>> {
         let pins = match admit {
             AdmissionPolicy::Keys(keys) => Some(keys.as_slice()),
@@ -96,11 +96,11 @@ impl Listener {
 }
 
 impl Incoming<'_> {
-    /// The next client, if one comes within `wait`. Strangers and broken connections are passed
-    /// over.
+    /// Returns the next client if one arrives within `wait`. Skips strangers and broken
+    /// connections.
     ///
     /// # Errors
-    /// [`Error::Internal`] when the listening thread is gone.
+    /// [`Error::Internal`] if the listening thread is gone.
     pub fn next(&mut self, wait: Duration) -> Result<Option<Client>> {
         let deadline = Instant::now() + wait.min(crate::LONGEST_TIMEOUT);
         loop {
@@ -125,8 +125,8 @@ impl Incoming<'_> {
         }
     }
 
-    /// What happened since the last call to connections that became no clients; `None` if nothing
-    /// did.
+    /// Returns what happened since the last call to connections that did not become clients; `None`
+    /// if nothing happened.
     pub fn turned_away(&mut self) -> Option<TurnedAway> {
         let (overflowed, refused) = self.listener.missed();
         let displaced = self.openings.displaced();
@@ -134,7 +134,7 @@ impl Incoming<'_> {
         (turned != TurnedAway::default()).then_some(turned)
     }
 
-    /// Answers a connection whose preamble was read, and makes a channel of it if it fits.
+    /// Answers a connection whose preamble was read, and makes a client of it if it fits.
     fn welcome(&self, called: Called) -> Option<Client> {
         let Called { mut opening, theirs, key } = called;
         let address = opening.socket.peer_addr().ok().map(|address| network(address.ip()));

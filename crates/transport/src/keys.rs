@@ -1,4 +1,4 @@
-//! Long-term keys: who a party is to its peers.
+//! Long-term keys, which identify a party to its peers.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -14,21 +14,21 @@ use zeroize::Zeroizing;
 use crate::text::printable;
 use crate::{Error, Result, files};
 
-/// No key file is this long.
+/// The length limit of a key file, in bytes.
 const MAX_FILE: u64 = 64 << 10;
 
 /// The fingerprint of a public key: SHA-256 of the certificate's SubjectPublicKeyInfo (DER).
 ///
-/// Written as 64 lower-case hexadecimal digits. What
-/// `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | sha256sum` prints.
+/// Written as 64 lower-case hexadecimal digits, as printed by `openssl x509 -pubkey -noout |
+/// openssl pkey -pubin -outform der | sha256sum`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
 impl Fingerprint {
-    /// The fingerprint of a certificate's key.
+    /// Returns the fingerprint of a certificate's key.
     ///
     /// # Errors
-    /// The text says why it is no certificate.
+    /// The text says why it is not a certificate.
     pub(crate) fn of(certificate: &CertificateDer<'_>) -> std::result::Result<Self, String> {
         let parsed = rustls::server::ParsedCertificate::try_from(certificate)
             .map_err(|e| format!("not a usable certificate: {e}"))?;
@@ -64,13 +64,13 @@ impl FromStr for Fingerprint {
     }
 }
 
-/// A party's key pair (Ed25519) with a self-signed certificate to show it.
+/// A party's key pair (Ed25519) with a self-signed certificate.
 ///
-/// Names and dates in the certificate mean nothing: peers know each other by [`Fingerprint`]. The
-/// private key is wiped when dropped.
+/// Names and dates in the certificate are meaningless: peers recognise each other by
+/// [`Fingerprint`]. The private key is wiped when dropped.
 pub struct Identity {
     certificate: CertificateDer<'static>,
-    /// PKCS #8, DER.
+    /// The private key, as PKCS #8 in DER.
     key: Zeroizing<Vec<u8>>,
     fingerprint: Fingerprint,
 }
@@ -82,7 +82,7 @@ impl fmt::Debug for Identity {
 }
 
 impl Identity {
-    /// Makes a new key pair.
+    /// Generates a new key pair.
     ///
     /// # Errors
     /// [`Error::Internal`] if the operating system gives no randomness.
@@ -101,7 +101,7 @@ impl Identity {
         Ok(Identity { certificate, key, fingerprint })
     }
 
-    /// The fingerprint that peers pin.
+    /// Returns the fingerprint that peers pin.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -131,8 +131,8 @@ impl Identity {
                 _ => {}
             }
         }
-        // Always a new file: an existing one would keep its mode, and a process that has it open
-        // would read.
+        // The file is always new: an existing one would keep its mode, and a process that has it
+        // open could read the key.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -168,7 +168,7 @@ impl Identity {
         Self::from_pem(&text).map_err(|what| wrong(&what))
     }
 
-    /// Reads the certificate and key from PEM text.
+    /// Decodes the certificate and key from PEM text.
     pub(crate) fn from_pem(text: &[u8]) -> std::result::Result<Self, String> {
         let certificate = CertificateDer::from_pem_slice(text)
             .map_err(|_| "it holds no PEM certificate".to_string())?;
@@ -192,7 +192,7 @@ impl Identity {
             .map_err(|_| "its private key cannot be used".to_string())
     }
 
-    /// The certificate and key as the TLS layer wants them.
+    /// Returns the certificate and key in the form that the TLS layer expects.
     pub(crate) fn certified(&self) -> Result<rustls::sign::CertifiedKey> {
         let key =
             self.signing_key().map_err(|e| Error::store(format!("this party's key file: {e}")))?;
@@ -200,7 +200,7 @@ impl Identity {
     }
 }
 
-/// Somebody who shows `shown`'s certificate without having its private key.
+/// Returns an identity that presents `shown`'s certificate without its private key.
 #[cfg(test)]
 pub(crate) fn impostor(shown: &Identity, own: &Identity) -> Identity {
     Identity {
@@ -210,11 +210,12 @@ pub(crate) fn impostor(shown: &Identity, own: &Identity) -> Identity {
     }
 }
 
-/// The base-64 digit of a number below 64, computed: a table would be indexed by the private key.
+/// Returns the base-64 digit of a number below 64. It is computed, because the private key would
+/// index a table.
 ///
 /// Timing: private keys | digits are computed, no table is indexed by the key
 fn base64_digit(number: u8) -> char {
-    // What is added from one number on, so that each range begins with its own digit.
+    // The offset that is added from one number on, so that each range begins with its own digit.
     let from = |first: u8, more: u8| ((first - 1).wrapping_sub(number) >> 7).wrapping_neg() & more;
     let lower = from(26, b'a' - b'Z' - 1);
     let decimal = from(52, b'0'.wrapping_sub(b'z' + 1));

@@ -1,6 +1,6 @@
 //! Channels between parties: memory, TCP, TLS 1.3, metering, simulated links, handshake.
 //!
-//! A [`Channel`] is one blocking, ordered, duplex lane to one peer. Everything a peer sends is
+//! A [`Channel`] is one blocking, ordered, duplex lane to one peer. Everything that a peer sends is
 //! checked against what both sides know beforehand, and every [`Error`] says whose fault it is.
 //!
 //! Between machines, use TLS: each party has an [`Identity`], knows the others by their
@@ -31,9 +31,10 @@
 //! # }
 //! ```
 //!
-//! [`memory_pair`] connects two parties of one process, [`Options::insecure_plain_tcp`] leaves out
-//! all protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature
-//! `adversary` adds what tests need to play a cheating peer; a normal build has nothing of it.
+//! [`memory_pair`] connects two parties in one process, [`Options::insecure_plain_tcp`] omits all
+//! protection, and a [`SimulatedLink`] slows any of them down to the speed of a network. The
+//! feature `adversary` adds what tests need to play a cheating peer; a normal build contains none
+//! of it.
 
 mod address;
 #[cfg(any(test, feature = "adversary"))]
@@ -98,14 +99,14 @@ pub use wire::tag;
 
 #[cfg(test)]
 mod network_tests;
-/// The decoders of a peer's bytes, for fuzzing. No part of the interface.
+/// The decoders of a peer's bytes, for fuzzing. Not part of the public interface.
 #[doc(hidden)]
 pub mod fuzzing {
     pub use crate::handshake::{Received, decode as decode_hello};
     pub use crate::preamble::{NotAPreamble, PREAMBLE, Preamble, Verdict};
     pub use crate::wire::Header;
 
-    /// Whether these bytes are a usable key file.
+    /// Returns whether these bytes are a usable key file.
     pub fn decode_key_file(bytes: &[u8]) -> bool {
         crate::Identity::from_pem(bytes).is_ok()
     }

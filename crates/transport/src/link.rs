@@ -1,4 +1,4 @@
-//! Simulated links: the latency and bandwidth of a network that is not there.
+//! Simulated links with the latency and bandwidth of a network.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,12 +14,12 @@ use crate::Error;
 /// `RTT,BANDWIDTH` such as `20ms,100mbit`: a number and `s`, `ms` or `us`; a number and `kbit`,
 /// `mbit` or `gbit`.
 ///
-/// Each sending side delays its own direction: bytes handed to the transport at time t leave at
-/// max(t, when the link is free) + size / bandwidth and arrive half a round trip later. Bandwidth
-/// is per direction, and shared by all lanes to the same peer.
+/// Each sender delays its own direction: bytes passed to the transport at time t leave at max(t,
+/// when the link is free) + size / bandwidth and arrive half a round trip later. Bandwidth is per
+/// direction, and all lanes to the same peer share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedLink {
-    /// The time there and back.
+    /// The round-trip time.
     pub round_trip: Duration,
     /// Bits per second in each direction; not zero.
     pub bits_per_second: u64,
@@ -75,7 +75,7 @@ impl FromStr for SimulatedLink {
         let (Some(rtt), Some(bandwidth)) = (rtt, bandwidth) else {
             return Err(wrong());
         };
-        // Above an hour or a Pbit/s it is a slip; below a kbit/s nothing would ever end.
+        // Values above an hour or a Pbit/s are mistakes; below a kbit/s nothing would ever end.
         if !(0.0..=3600.0).contains(&rtt) || !(1e3..=1e15).contains(&bandwidth) {
             return Err(wrong());
         }
@@ -90,14 +90,14 @@ fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let (number, scale) =
         units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)))?;
     let digits = number.trim();
-    // `f64` also reads "inf", "nan" and "1e9"; a quantity is plain digits.
+    // `f64` also parses "inf", "nan" and "1e9"; a quantity consists of plain digits.
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
         return None;
     }
     digits.parse::<f64>().ok().map(|value| value * scale)
 }
 
-/// One direction of a simulated link; its clones share the bandwidth.
+/// One direction of a simulated link. Clones share the bandwidth.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
     half_trip: Duration,
@@ -106,18 +106,18 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// The direction from us to one peer.
+    /// Returns the direction from us to one peer.
     pub(crate) fn new(link: SimulatedLink) -> Self {
         Direction {
-            // No time that is added to "now" may overflow.
+            // The limit keeps times that are added to "now" from overflowing.
             half_trip: link.round_trip.min(Duration::from_secs(3600)) / 2,
             bytes_per_second: link.bits_per_second.max(1) as f64 / 8.0,
             free: Arc::new(Mutex::new(Instant::now())),
         }
     }
 
-    /// Takes the time that `bytes` need on the link, beginning now or when it is free; returns when
-    /// they arrive.
+    /// Reserves the time that `bytes` need on the link, from now or from when it is free; returns
+    /// when they arrive.
     pub(crate) fn reserve(&self, bytes: usize) -> Instant {
         let time = Duration::from_secs_f64(bytes as f64 / self.bytes_per_second);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,17 +125,16 @@ impl Direction {
         *free + self.half_trip
     }
 
-    /// About 0.1 ms worth of bytes: a chunk arrives whole, so a large one would delay its
-    /// beginning.
+    /// Returns about 0.1 ms worth of bytes. A chunk arrives as a whole, so a large one would delay
+    /// its own beginning.
     pub(crate) fn chunk_bytes(&self) -> usize {
         ((self.bytes_per_second * 1e-4) as usize).clamp(16 << 10, crate::pipe::CHUNK)
     }
 }
 
-/// Sleeps until `moment`, to within some microseconds.
+/// Sleeps until `moment`, to within a few microseconds.
 pub(crate) fn wait_until(moment: Instant) {
-    // The kernel may wake a sleeper this much late (its default timer slack, and the wake-up
-    // itself).
+    // The kernel may wake a sleeper this much too late (default timer slack plus wake-up time).
     const SLACK: Duration = Duration::from_micros(80);
     loop {
         let left = moment.saturating_duration_since(Instant::now());
@@ -175,7 +174,7 @@ mod tests {
 
     #[test]
     fn bandwidth_is_shared_and_latency_is_not() {
-        // 1000 bytes take one second; the times are virtual, nothing sleeps.
+        // 1000 bytes take one second. The times are virtual, so nothing sleeps.
         let link = Direction::new("2s,8kbit".parse().unwrap());
         let start = Instant::now();
         let first = link.reserve(1000);

@@ -1,12 +1,11 @@
 //! The listening side.
 //!
-//! Anybody may connect to an open port: scanners, clients of something else, an old process of the
-//! peer. Every connection is opened in a thread of its own and has a few seconds to say who it is;
-//! at most [`MAX_OPENING`] do so at a time. None of them is taken for the peer, and none keeps the
-//! peer out: when they are too many, one from the network that has the most of them gives way, so
-//! that a flood from elsewhere closes its own connections. Which one is drawn at random: were it
-//! the oldest, a flood that is fast enough would outrun every peer behind the same address, however
-//! often it called again.
+//! Anybody may connect to an open port: scanners, clients of other services, an old process of the
+//! peer. Every connection is opened in its own thread and has a few seconds to identify itself; at
+//! most [`MAX_OPENING`] do so at a time. None of them is mistaken for the peer, and none keeps the
+//! peer out: if there are too many, one from the network with the most connections gives way, so a
+//! flood closes its own connections. That one is drawn at random: if the oldest gave way, a fast
+//! flood would displace every peer behind the same address, however often it retried.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
@@ -31,28 +30,28 @@ use crate::{
     TransportReason, tls,
 };
 
-/// Connections that may be in the midst of their opening.
+/// The maximum number of connections that are being opened.
 const MAX_OPENING: usize = 64;
 
-/// Threads that may be opening connections: those, and as many more whose connection gave way and
-/// that have not ended.
+/// The maximum number of threads that open connections: one for each of those, and as many again
+/// whose connection gave way but that have not ended.
 const MAX_THREADS: usize = 2 * MAX_OPENING;
 
-/// Accepted sockets that may wait for somebody to look at them.
+/// The maximum number of accepted sockets that wait to be handled.
 const MAX_WAITING: usize = 256;
 
-/// The most file descriptors that a port and connections in the midst of their opening take. A
-/// service that serves strangers keeps this many free. The port has two; every opening has a second
-/// one, by which it is closed.
+/// The maximum number of file descriptors that a port and the connections being opened take. A
+/// service that serves strangers keeps this many free. The port has two, and every connection being
+/// opened has a second one, by which it is closed.
 pub const OPENING_DESCRIPTORS: usize = 2 + MAX_WAITING + MAX_THREADS + MAX_OPENING;
 
-/// How often a wait for peers looks whether it was cancelled.
+/// How often a wait for peers checks for cancellation.
 const CANCEL_POLL: Duration = Duration::from_millis(100);
 
-/// Strangers that are reported in one wait. More would be a flood.
+/// The maximum number of strangers reported in one wait; more would flood the reports.
 const MAX_REPORTED: usize = 32;
 
-/// Unfinished groups of lanes kept for one peer: more than one if it died and came again.
+/// Unfinished groups of lanes kept for one peer: there are several if it died and came back.
 const MAX_GROUPS: usize = 4;
 
 /// A listening port.
@@ -84,7 +83,7 @@ pub(crate) enum Event {
     Opened { round: Instant, id: usize, outcome: Box<std::result::Result<Called, NotOpened>> },
 }
 
-/// A connection that is no peer's.
+/// A connection that does not belong to a peer.
 pub(crate) struct NotOpened {
     from: IpAddr,
     stranger: Stranger,
@@ -98,28 +97,28 @@ pub(crate) struct Called {
     pub(crate) key: Option<Fingerprint>,
 }
 
-/// A connection in the midst of its opening.
+/// A connection that is being opened.
 struct Caller {
     id: usize,
     network: IpAddr,
     socket: TcpStream,
 }
 
-/// Connections in the midst of their opening.
+/// The connections that are being opened.
 pub(crate) struct Openings {
     config: Option<Arc<ServerConfig>>,
     events: SyncSender<Event>,
-    /// Tells this wait's events from those of an earlier one.
+    /// Distinguishes this wait's events from those of an earlier one.
     round: Instant,
     sockets: Vec<Caller>,
     opened: usize,
     displaced: u64,
-    /// How many threads are at work.
+    /// The number of threads at work.
     threads: Arc<AtomicUsize>,
 }
 
 impl Openings {
-    /// None so far; over TLS if there is a configuration for it.
+    /// Creates an empty set; with a configuration, connections use TLS.
     pub(crate) fn new(listener: &Listener, config: Option<Arc<ServerConfig>>) -> Self {
         let events = listener.events.clone();
         let threads = Arc::new(AtomicUsize::new(0));
@@ -127,17 +126,17 @@ impl Openings {
         Openings { config, events, round, sockets, opened: 0, displaced: 0, threads }
     }
 
-    /// How many connections gave way since the last call.
+    /// Returns how many connections gave way since the last call.
     pub(crate) fn displaced(&mut self) -> u64 {
         std::mem::take(&mut self.displaced)
     }
 
-    /// Whether peers prove that they have a key.
+    /// Returns whether peers prove possession of a key.
     pub(crate) fn is_tls(&self) -> bool {
         self.config.is_some()
     }
 
-    /// Starts the opening of a connection, in a thread of its own.
+    /// Starts the opening of a connection in its own thread.
     pub(crate) fn begin(&mut self, socket: TcpStream, deadline: Instant) {
         let (Ok(handle), Ok(from)) = (socket.try_clone(), socket.peer_addr()) else { return };
         if self.threads.load(Ordering::SeqCst) >= MAX_THREADS {
@@ -166,7 +165,7 @@ impl Openings {
                     let stranger = stranger(&first, expects_tls, &reason);
                     NotOpened { from: from.ip().to_canonical(), stranger, reason }
                 });
-                // Waits when the queue is full; fails when nobody listens any more.
+                // Waits while the queue is full; fails if nobody receives any more.
                 let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
                 drop(at_work);
             });
@@ -176,7 +175,7 @@ impl Openings {
         }
     }
 
-    /// Notes that an opening ended; whether it was one of these.
+    /// Records that an opening ended; returns whether it was one of these.
     pub(crate) fn ended(&mut self, round: Instant, id: usize) -> bool {
         self.sockets.retain(|caller| round != self.round || caller.id != id);
         round == self.round
@@ -191,7 +190,7 @@ impl Drop for Openings {
     }
 }
 
-/// A thread that is counted.
+/// Counts a thread while it exists.
 struct AtWork(Arc<AtomicUsize>);
 
 impl AtWork {
@@ -207,8 +206,8 @@ impl Drop for AtWork {
     }
 }
 
-/// What an address is counted as: one IPv4 address, or the half of an IPv6 address that one host
-/// commands.
+/// Returns the network that an address counts as: one IPv4 address, or the half of an IPv6 address
+/// that one host controls.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -218,8 +217,8 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Which of the callers from `networks` gives way, by a random number: one from the network that
-/// has the most.
+/// Returns which of the callers from `networks` gives way, by a random number: one from the network
+/// with the most callers.
 fn gives_way<N: Eq + Hash>(networks: &[N], random: usize) -> usize {
     let mut callers: HashMap<&N, usize> = HashMap::new();
     networks.iter().for_each(|network| *callers.entry(network).or_default() += 1);
@@ -229,15 +228,14 @@ fn gives_way<N: Eq + Hash>(networks: &[N], random: usize) -> usize {
     candidates.get(random % candidates.len().max(1)).copied().unwrap_or(0)
 }
 
-/// Which of several who came from these networks gives way to a newcomer when there are too many:
-/// one from the network that has the most, so that a flood displaces its own; which one is drawn at
-/// random, so that a fast flood does not outrun others behind the same address. 0 if there are
-/// none.
+/// Returns which of several connections from these networks gives way to a newcomer: one from the
+/// network with the most, so that a flood displaces its own, drawn at random, so that a fast flood
+/// does not displace all others behind the same address. Returns 0 if there are none.
 pub fn displaced_by_newcomer<N: Eq + Hash>(networks: &[N]) -> usize {
     gives_way(networks, random())
 }
 
-/// A random number that nobody can foresee; where the system has none, always the same.
+/// Returns an unpredictable random number, or 0 if the system has no randomness.
 fn random() -> usize {
     getrandom::u64().map_or(0, |random| random as usize)
 }
@@ -246,7 +244,7 @@ impl Listener {
     /// Listens at `address` (HOST:PORT; port 0 takes any free one).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] if that is impossible, for instance because the port is in use.
+    /// [`Error::InvalidInput`] if that is impossible, for example because the port is in use.
     pub fn bind(address: &str) -> Result<Self> {
         check_listening(address)?;
         let failed = |e: std::io::Error| {
@@ -268,14 +266,14 @@ impl Listener {
         Ok(Listener { address, socket, incoming, events, stop, missed, thread: Some(thread) })
     }
 
-    /// How many accepted connections were closed at once since the last call, and why none could be
-    /// accepted, if none could.
+    /// Returns how many accepted connections were closed at once since the last call, and the
+    /// reason if none could be accepted.
     pub(crate) fn missed(&self) -> (u64, Option<String>) {
         let refused = self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
         (self.missed.overflowed.swap(0, Ordering::SeqCst), refused)
     }
 
-    /// Where it listens, with the port that was taken.
+    /// Returns the listening address, with the actual port.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
@@ -295,14 +293,14 @@ impl Listener {
         all.pop().ok_or_else(|| Error::internal("no peer's channels"))
     }
 
-    /// Waits for all of `peers`, in whichever order they come, each over `lanes` connections.
-    /// Returns their channels in the order of `peers`, and for each in the order of its lanes.
+    /// Waits for all of `peers`, in any order, each over `lanes` connections. Returns their
+    /// channels in the order of `peers`, and for each peer in the order of its lanes.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] for options that cannot work. [`Error::Transport`] if a peer does
-    /// not come within [`Options::connect_timeout`] (naming the last stranger that came instead),
+    /// not appear within [`Options::connect_timeout`] (naming the last stranger that came instead),
     /// or a peer claims to be this party. [`Error::PeerIncompatible`] if a peer has another
-    /// version, number of lanes, or idea of who is who.
+    /// version, number of lanes, or party numbers.
     pub fn accept_parties(
         &self,
         options: &Options,
@@ -340,8 +338,8 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread: the first way where the system allows it, the second
-        // elsewhere.
+        // Wakes the accepting thread: by a shutdown where the system supports that, and by a
+        // connection elsewhere.
         let woken = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Both).is_ok();
         if !(cfg!(target_os = "linux") && woken) {
             let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(10));
@@ -352,7 +350,7 @@ impl Drop for Listener {
     }
 }
 
-/// The accepting thread. What finds no place is closed: the peer will call again.
+/// Runs the accepting thread. Closes connections that find no place, because the peer will retry.
 fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool, missed: &Missed) {
     while !stop.load(Ordering::SeqCst) {
         match door.accept() {
@@ -363,9 +361,11 @@ fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool, 
                 }
                 Err(TrySendError::Disconnected(_)) => return,
             },
-            // Shut down: the caller of that waits for this thread, and its peer for both.
+            // Shut down: the thread that drops the listener waits for this one, and its peer waits
+            // for both.
             Err(_) if stop.load(Ordering::SeqCst) => return,
-            // For instance out of file descriptors: not a reason to spin.
+            // This happens, for example, without free file descriptors, and must not end in a busy
+            // loop.
             Err(error) => {
                 let mut refused = missed.refused.lock().unwrap_or_else(PoisonError::into_inner);
                 *refused = Some(error.to_string());
@@ -399,7 +399,7 @@ struct Reception<'a> {
     missed: &'a Missed,
     /// Why the last stranger was not a peer.
     last: Option<LastAttempt>,
-    /// The strangers that were reported, each with what it was.
+    /// The strangers that were reported, with their kinds.
     reported: HashSet<(IpAddr, Stranger)>,
 }
 
@@ -448,19 +448,19 @@ impl Reception<'_> {
         Ok(self.groups.iter_mut().map(complete).collect())
     }
 
-    /// Why the system accepted no connections, if it did not.
+    /// Returns why the system accepted no connections, if so.
     fn refused(&self) -> Option<String> {
         self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// A peer without a complete group.
+    /// Returns a peer without a complete group.
     fn missing(&self) -> Option<PartyId> {
         let has = |groups: &VecDeque<Group>| groups.iter().any(Group::is_complete);
         let missing = self.groups.iter().position(|groups| !has(groups))?;
         Some(self.peers[missing].party)
     }
 
-    /// Reports a connection that is no peer's, and remembers why it is none.
+    /// Reports a connection that does not belong to a peer, and records the reason.
     fn reject(&mut self, from: IpAddr, stranger: Stranger, reason: &TransportReason) {
         self.note(reason);
         if self.reported.len() >= MAX_REPORTED || !self.reported.insert((from, stranger)) {
@@ -507,7 +507,7 @@ impl Reception<'_> {
             TransportReason::OwnKeyRefused => "somebody connected and refused our key".to_string(),
             _ => "somebody connected and hung up".to_string(),
         };
-        // A scanner that comes after it must not hide that the peer came with another key.
+        // A later scanner must not hide that the peer came with another key.
         if cause == AttemptCause::WrongKey || self.last.is_none() {
             self.last = Some(LastAttempt { cause, text });
         }
@@ -568,12 +568,12 @@ impl Reception<'_> {
         Ok(())
     }
 
-    /// Over plain TCP anybody can send a preamble: one with numbers that no peer of ours would send
-    /// comes from a stranger, who must not end the wait for the peer. One with the peer's number is
-    /// taken for the peer's, also when it ends the wait because the version or the lanes differ: a
-    /// peer of another version is told so at once, and a stranger who lies about its number could
-    /// take the peer's place anyway. A peer that takes itself for this party is told apart: that is
-    /// a mistake that both sides make.
+    /// Returns why a preamble over plain TCP is nonsense, if it is. Over plain TCP anybody can send
+    /// a preamble. One with numbers that no peer of ours would send comes from a stranger, who must
+    /// not end the wait for the peer. One with the peer's number is taken for the peer's, even if
+    /// it ends the wait because the version or the lanes differ: a peer of another version is told
+    /// so at once, and a stranger who forges the number could take the peer's place anyway. A peer
+    /// that claims to be this party is handled separately, because both sides make that mistake.
     fn nonsense(&self, theirs: &Preamble) -> Option<String> {
         if self.openings.is_tls() {
             return None;
@@ -585,7 +585,8 @@ impl Reception<'_> {
         (!sense).then(calls)
     }
 
-    /// Which peer this is: by its key, or, without keys, by what it says or for want of a choice.
+    /// Returns which peer this is: by its key or, without keys, by its number, or because there is
+    /// no choice.
     fn recognise(&self, theirs: &Preamble, key: Option<Fingerprint>) -> Option<usize> {
         if self.openings.is_tls() {
             return self.peers.iter().position(|p| p.fingerprint.is_some() && p.fingerprint == key);
@@ -594,7 +595,7 @@ impl Reception<'_> {
         named.or((self.peers.len() == 1).then_some(0))
     }
 
-    /// The place for a lane; `None` if it is taken.
+    /// Returns the place for a lane; `None` if it is taken.
     fn place(&mut self, index: usize, token: [u8; 32], lane: u16) -> Option<&mut Option<Opening>> {
         let groups = &mut self.groups[index];
         let at = match groups.iter().position(|group| group.token == token) {
@@ -612,7 +613,7 @@ impl Reception<'_> {
     }
 }
 
-/// The first bytes of a connection, which stay to be read; none if none come in time.
+/// Peeks at the first bytes of a connection; empty if none arrive in time.
 fn first_bytes(socket: &TcpStream, deadline: Instant) -> Vec<u8> {
     let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
     let mut bytes = [0; 8];
@@ -621,7 +622,7 @@ fn first_bytes(socket: &TcpStream, deadline: Instant) -> Vec<u8> {
     bytes[..read.unwrap_or(0)].to_vec()
 }
 
-/// Who a connection that failed came from, by its first bytes and by the reason.
+/// Guesses who made a failed connection, from its first bytes and the reason.
 fn stranger(first: &[u8], expects_tls: bool, reason: &TransportReason) -> Stranger {
     const HTTP: [&[u8]; 8] =
         [b"GET ", b"POST ", b"HEAD ", b"PUT ", b"OPTIONS ", b"DELETE ", b"CONNECT ", b"PRI "];
@@ -642,7 +643,7 @@ fn stranger(first: &[u8], expects_tls: bool, reason: &TransportReason) -> Strang
     }
 }
 
-/// Hears what a connection has to say at its beginning.
+/// Reads the beginning of a connection.
 fn hear(
     socket: TcpStream,
     tls: Option<rustls::Connection>,
@@ -673,7 +674,7 @@ mod tests {
         let others: Vec<_> = (0..MAX_OPENING).filter(|&index| index != 17).collect();
         assert_eq!(drawn, others, "every one of the flood, and never the peer");
         assert_eq!(gives_way(&networks, MAX_OPENING - 1), 0);
-        // A flood from everywhere: anybody.
+        // With a flood from everywhere, any connection may give way.
         assert_eq!(gives_way(&[flood, peer], 1), 1);
     }
 

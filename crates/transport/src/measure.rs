@@ -1,4 +1,4 @@
-//! What a link can do: both ends measure the time there and back and how fast bytes come.
+//! Measures a link: both ends measure the round-trip time and the rate of arriving bytes.
 //!
 //! ```text
 //! lower number                    higher number
@@ -12,18 +12,18 @@
 //!        ── burst ──▶  ◀── burst ──
 //! ```
 //!
-//! A burst is a head and pieces after it.
+//! A burst is a head followed by pieces.
 //!
-//! On a short link the receiver's clock starts when the head can arrive at the earliest: a round
-//! trip after the last message that this party sent before. A machine with more to do than it has
-//! processors looks at a piece late, perhaps when all of them are there, and is never early: so
-//! each piece gives a rate that is too low or right, and the highest of all bursts counts.
+//! On a short link the receiver's clock starts at the earliest possible arrival of the head: a
+//! round trip after the last message that this party sent before. A busy machine may look at a
+//! piece late, perhaps when all of them have arrived, but never early. So each piece gives a rate
+//! that is right or too low, and the highest rate of all bursts counts.
 //!
 //! Over a long distance the head starts the clock. TCP sends a new connection's bytes in growing
-//! windows, one a round trip: a wait that is much longer than most does not count.
+//! windows, one per round trip, so a wait that is much longer than most is ignored.
 //!
-//! What comes of it may decide how fast a computation is, never how secure: a peer can delay its
-//! answers and tell whatever it likes.
+//! The result may affect the speed of a computation, never its security: a peer can delay its
+//! answers and report any numbers.
 
 use std::time::{Duration, Instant};
 
@@ -32,49 +32,50 @@ use crate::messages::{BURST, PING, PONG};
 use crate::wire::HEADER;
 use crate::{Channel, Error, Result};
 
-/// What two parties found out about the link between them.
+/// What two parties measured about the link between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkSpeed {
-    /// The time there and back: the shortest of a few.
+    /// The round-trip time: the shortest of a few.
     pub round_trip: Duration,
-    /// About how fast the peer's bytes came; at least 1, and at most [`LinkSpeed::FASTEST`].
+    /// The approximate rate of the peer's bytes; at least 1, and at most [`LinkSpeed::FASTEST`].
     pub bytes_per_second: u64,
 }
 
 impl LinkSpeed {
-    /// 10 Gbit/s or more, in bytes. A burst takes 0.1 ms then, in which the machine rather than the
-    /// link decides when bytes come: faster links are not told apart.
+    /// 10 Gbit/s or more, in bytes. At this rate a burst takes 0.1 ms, in which the machine rather
+    /// than the link determines when bytes arrive, so faster links are not distinguished.
     pub const FASTEST: u64 = 1_250_000_000;
 
-    /// Whether the link may be faster than it says.
+    /// Returns whether the link may be faster than measured.
     pub fn is_fastest(&self) -> bool {
         self.bytes_per_second >= Self::FASTEST
     }
 }
 
-/// The most pings.
+/// The maximum number of pings.
 const PINGS: usize = 5;
 
-/// Once this long was waited for pongs, another ping is the last.
+/// Once this much time was spent waiting for pongs, the next ping is the last.
 const ENOUGH: Duration = Duration::from_millis(2);
 
-/// On links with longer round trips one small burst must do.
+/// Links with longer round trips get a single small burst.
 const FAR: Duration = Duration::from_millis(5);
 
-/// Bytes of a burst's pieces, the head included, which with their headers fill a TLS record.
+/// The size of each piece of a burst, the head included. With its header, a piece fills a TLS
+/// record.
 const PIECE: usize = (16 << 10) - HEADER;
 
-/// What follows the last ping.
+/// The bursts after the last ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bursts {
-    /// Three of 128 KiB: a machine that is busy elsewhere does not spoil all of them.
+    /// Three bursts of 128 KiB: a machine that is busy elsewhere does not spoil all of them.
     Near,
-    /// One of 64 KiB.
+    /// One burst of 64 KiB.
     Far,
 }
 
 impl Bursts {
-    /// Pieces after the head.
+    /// Returns the number of pieces after the head.
     fn pieces(self) -> usize {
         match self {
             Bursts::Near => 7,
@@ -89,7 +90,7 @@ impl Bursts {
         }
     }
 
-    /// The ping that announces them, or another ping.
+    /// Returns the ping that announces `bursts`, or another ping.
     fn ping(bursts: Option<Bursts>) -> u8 {
         match bursts {
             None => 0,
@@ -98,7 +99,7 @@ impl Bursts {
         }
     }
 
-    /// What a ping announces; `None` if it is no ping.
+    /// Returns what a ping announces; `None` if it is not a ping.
     fn announced(ping: u8) -> Option<Option<Bursts>> {
         [None, Some(Bursts::Near), Some(Bursts::Far)]
             .into_iter()
@@ -108,12 +109,12 @@ impl Bursts {
 
 /// Measures the link under `channel`, together with the peer, which must do the same.
 ///
-/// Takes a millisecond or less on one machine, and two to four round trips and 64 KiB each way over
+/// Takes at most a millisecond on one machine, and two to four round trips and 64 KiB each way over
 /// a long distance.
 ///
 /// # Errors
-/// `PeerMisbehaved` when the peer's messages are none of these, `Transport` when it is gone or
-/// silent.
+/// `PeerMisbehaved` if the peer's messages are not part of this exchange, `Transport` if it
+/// disconnects or is silent.
 pub fn measure(channel: &mut Channel) -> Result<LinkSpeed> {
     let bytes = burst(Bursts::Near);
     let leads = channel.me() < channel.peer();
@@ -130,13 +131,13 @@ pub fn measure(channel: &mut Channel) -> Result<LinkSpeed> {
     Ok(LinkSpeed { round_trip: pinged.shortest, bytes_per_second })
 }
 
-/// What came of the pings.
+/// The result of the pings.
 struct Pinged {
     /// The shortest round trip.
     shortest: Duration,
-    /// What follows.
+    /// The bursts that follow.
     bursts: Bursts,
-    /// When this party sent what the peer waited for before its burst could arrive.
+    /// When this party sent the message that the peer needed before its burst.
     sent: Instant,
 }
 
@@ -150,7 +151,7 @@ impl Pinged {
         Ok(())
     }
 
-    /// Takes the ping that announces another burst, and answers.
+    /// Receives the ping that announces another burst, and answers.
     fn pong(&mut self, channel: &mut Channel) -> Result<()> {
         let [ping] = channel.recv_array(PING)?;
         if Bursts::announced(ping) != Some(Some(self.bursts)) {
@@ -200,33 +201,33 @@ fn follow(channel: &mut Channel) -> Result<Pinged> {
     Err(Error::misbehaved(channel.peer(), LINK_PING))
 }
 
-/// Nothing is no time.
+/// Returns the shortest sample; zero if there are none.
 fn shortest(samples: &[Duration]) -> Duration {
     samples.iter().copied().min().unwrap_or_default()
 }
 
-/// The lower median; nothing is no time.
+/// Returns the lower median; zero if there are no samples.
 fn median(samples: &[Duration]) -> Duration {
     let mut samples = samples.to_vec();
     samples.sort_unstable();
     samples.get(samples.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-/// The bytes of a burst. Nothing on the way may make them shorter.
+/// Returns the bytes of a burst, which must not be compressible on the way.
 fn burst(bursts: Bursts) -> Vec<u8> {
     let mut bytes = vec![0; PIECE * (1 + bursts.pieces())];
     blake3::Hasher::new_derive_key("symbolon 2026 link burst v1").finalize_xof().fill(&mut bytes);
     bytes
 }
 
-/// Sends a burst and takes the peer's; returns its rate.
+/// Sends a burst and receives the peer's; returns its rate.
 fn exchange(channel: &mut Channel, pinged: &Pinged, bytes: &[u8]) -> Result<u64> {
     let Pinged { shortest, bursts, sent } = *pinged;
     let pieces = 1 + bursts.pieces();
     for (place, piece) in bytes.chunks_exact(PIECE).take(pieces).enumerate() {
         channel.send(BURST, piece)?;
         if place == 0 {
-            // The head comes by itself, however much is handed over at a time.
+            // The head is sent separately, however much is passed on at a time.
             channel.flush()?;
         }
     }
@@ -246,20 +247,22 @@ fn exchange(channel: &mut Channel, pinged: &Pinged, bytes: &[u8]) -> Result<u64>
     })
 }
 
-/// The highest rate that these arrivals show; those before the fourth are too early to tell.
+/// Returns the highest rate that these arrivals show. Those before the fourth are too early to
+/// tell.
 fn near_rate(arrivals: &[Duration]) -> u64 {
     let rates = arrivals.iter().enumerate().skip(3).map(|(place, time)| rate(place + 1, *time));
     rates.max().unwrap_or(1)
 }
 
-/// The rate after the head, where long waits do not count.
+/// Returns the rate after the head, without long waits.
 fn far_rate(arrivals: &[Duration]) -> u64 {
     let waits: Vec<_> = arrivals.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let longest = 2 * median(&waits);
     rate(waits.len(), waits.iter().map(|wait| *wait.min(&longest)).sum())
 }
 
-/// Bytes a second when so many pieces took this time, as far as it can be told.
+/// Returns the rate in bytes per second if `pieces` took `time`, within the limits of the
+/// measurement.
 fn rate(pieces: usize, time: Duration) -> u64 {
     let bytes = (pieces * (HEADER + PIECE)) as u128;
     let rate = bytes * 1_000_000_000 / time.as_nanos().max(1000);
@@ -292,7 +295,8 @@ mod tests {
         let link: SimulatedLink = "30ms,2mbit".parse().unwrap();
         for speed in both(ends(Some(link))) {
             let LinkSpeed { round_trip, bytes_per_second } = speed.unwrap();
-            // A loaded machine makes a link slower; a late start of the clock, faster by a little.
+            // A loaded machine makes a link look slower; a late start of the clock makes it look
+            // slightly faster.
             assert!(round_trip >= link.round_trip, "{round_trip:?}");
             assert!((1..=375_000).contains(&bytes_per_second), "{bytes_per_second}");
         }
@@ -323,7 +327,7 @@ mod tests {
         }
     }
 
-    /// Every burst has the size that the first ping named.
+    /// Every later ping must announce the bursts that the first one named.
     #[test]
     fn a_later_ping_that_announces_something_else_is_refused() {
         for later in [0, 2, 3] {
@@ -337,7 +341,7 @@ mod tests {
                     a.flush().unwrap();
                     assert_eq!(b.join().unwrap(), Err(Error::misbehaved(0, LINK_PING)));
                 } else {
-                    // The machine was so busy that its own memory seemed far away.
+                    // A busy machine may see a long round trip even in its own memory.
                     assert!(b.join().unwrap().is_ok());
                 }
             });
@@ -367,11 +371,11 @@ mod tests {
         // 16 KiB in 4 ms.
         let right = 16_384_000 / 4;
         assert_eq!(near_rate(&millis(&[4, 8, 12, 16, 20, 24, 28, 32])), right);
-        // It sleeps at the beginning, for a while in the middle, and at the end.
+        // The receiver sleeps at the beginning, for a while in the middle, and at the end.
         assert_eq!(near_rate(&millis(&[19, 19, 19, 19, 20, 24, 28, 32])), right);
         assert_eq!(near_rate(&millis(&[4, 8, 12, 25, 25, 25, 28, 32])), right);
         assert_eq!(near_rate(&millis(&[4, 8, 12, 16, 90, 90, 90, 90])), right);
-        // All along: then the link may be as slow as this.
+        // If it sleeps all along, the link may be as slow as this.
         assert_eq!(near_rate(&millis(&[64; 8])), right / 2);
         assert_eq!(near_rate(&millis(&[0; 8])), LinkSpeed::FASTEST);
         assert_eq!(near_rate(&[Duration::from_millis(1); 16]), 16 * 16_384_000);

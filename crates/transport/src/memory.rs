@@ -1,4 +1,4 @@
-//! Channels between two parties of one process.
+//! Channels between two parties in one process.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::outlet::Outlet;
 use crate::pipe::{Pipe, PipeSink, PipeSource};
 use crate::{Channel, Error, Meter, Result, SimulatedLink};
 
-/// Two connected channels in memory: the first is party 0's, the second party 1's.
+/// Returns two connected channels in memory: the first is party 0's, the second party 1's.
 pub fn memory_pair(meter_a: Arc<Meter>, meter_b: Arc<Meter>) -> (Channel, Channel) {
     let (there, back) = (Pipe::new(), Pipe::new());
     let end = |me: u16, out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
@@ -25,8 +25,8 @@ pub fn memory_pair(meter_a: Arc<Meter>, meter_b: Arc<Meter>) -> (Channel, Channe
     (end(0, &there, &back, meter_a), end(1, &back, &there, meter_b))
 }
 
-/// `lanes` connected pairs in memory between parties `a` and `b`, over a simulated link if one is
-/// given; the lanes share its bandwidth.
+/// Returns `lanes` connected pairs in memory between parties `a` and `b`, over a simulated link if
+/// one is given. The lanes share its bandwidth.
 ///
 /// # Errors
 /// [`Error::InvalidInput`] if both parties are the same; an internal error if a thread cannot be

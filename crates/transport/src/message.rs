@@ -1,10 +1,10 @@
-//! Messages as values: the kind that goes into the header, and what the documentation says of it.
+//! Messages as values: the kind in the header, and the facts for the documentation.
 
 use std::fmt;
 
 use crate::wire::tag;
 
-/// The kind of a message: its name, and the tag that stands for the name on the wire.
+/// The kind of a message: its name, and the tag that represents the name on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kind {
     name: &'static str,
@@ -12,7 +12,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The kind of this name.
+    /// Creates the kind with this name.
     pub const fn new(name: &'static str) -> Self {
         Kind { name, tag: tag(name) }
     }
@@ -22,7 +22,7 @@ impl Kind {
         self.name
     }
 
-    /// The tag in the header: 32-bit FNV-1a of the name.
+    /// Returns the tag in the header: 32-bit FNV-1a of the name.
     pub const fn tag(self) -> u32 {
         self.tag
     }
@@ -40,7 +40,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// For tests alone: messages of the program are declared.
+/// Only for tests: the program's messages are declared.
 #[cfg(any(test, feature = "adversary"))]
 impl From<&'static str> for Kind {
     #[inline]
@@ -56,27 +56,27 @@ impl From<&'static str> for Kind {
 pub struct Message {
     /// The kind in its header.
     pub kind: Kind,
-    /// When it is sent: "set-up", "function-independent", "any".
+    /// The phase in which it is sent: "set-up", "function-independent", "any".
     pub phase: &'static str,
-    /// Who sends it to whom.
+    /// The sender and the receiver.
     pub route: &'static str,
     /// The length of its payload in bytes, as a formula of public parameters.
     pub length: &'static str,
-    /// What the payload is.
+    /// The content of the payload.
     pub carries: &'static str,
     /// The step of a paper that it belongs to; empty if there is none.
     pub step: &'static str,
 }
 
 impl Message {
-    /// A message of a test, without documentation.
+    /// Creates a message of a test, without documentation.
     #[cfg(any(test, feature = "adversary"))]
     pub const fn of_test(kind: &'static str) -> Self {
         let kind = Kind::new(kind);
         Message { kind, phase: "", route: "", length: "", carries: "", step: "" }
     }
 
-    /// The name of its kind.
+    /// Returns the name of its kind.
     pub const fn name(&self) -> &'static str {
         self.kind.name()
     }
@@ -96,7 +96,7 @@ impl From<&Message> for Kind {
     }
 }
 
-/// A message is compared with the name of a kind where a test sees names only.
+/// Compares a message with the name of a kind, for tests that see only names.
 impl PartialEq<Message> for &str {
     fn eq(&self, message: &Message) -> bool {
         *self == message.name()

@@ -1,7 +1,7 @@
-//! What a party sends, receives and waits for, by phase.
+//! Counts what a party sends, receives and waits for, by phase.
 //!
-//! One [`Meter`] is shared by all channels of a party. Counting takes a few relaxed atomic
-//! additions and no lock.
+//! All channels of a party share one [`Meter`]. Counting takes a few relaxed atomic additions and
+//! no lock.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::progress::{Observer, Progress, Step, Work};
 
-/// Distinct phases a meter can tell apart; further ones are counted under the last.
+/// The maximum number of phases in a meter; further ones count as the last.
 const MAX_PHASES: usize = 64;
 
-/// The least time between two reports of work in one step.
+/// The minimum time between two reports about one step.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// Work is counted in this part of a unit, since a chunk may be a fraction of its triples.
+/// The denominator of fractions of a unit of work: a chunk may be a fraction of its triples.
 const UNIT: u64 = 1 << 16;
 
 /// The phase that is current until [`Meter::set_phase`] is called.
@@ -23,20 +23,20 @@ pub const FIRST_PHASE: &str = "setup";
 
 /// Counts bytes, messages, rounds, time and processor time, by phase.
 ///
-/// **Bytes** are headers and payloads as the channel writes them: above TLS and TCP, whose own
-/// overhead (22 bytes per 16 KiB for TLS 1.3) is not counted. The preamble of a connection is not
-/// counted either.
+/// **Bytes** are headers and payloads as the channel writes them, above TLS and TCP. The overhead
+/// of TLS and TCP (22 bytes per 16 KiB for TLS 1.3) and the preamble of a connection are not
+/// counted.
 ///
-/// **Rounds.** On one lane, what a party does in a phase is a sequence of runs: a run of sends, a
+/// **Rounds.** On one lane, a party's actions in a phase form a sequence of runs: a run of sends, a
 /// run of receives, a run of sends, and so on. The lane's rounds are the larger of its number of
-/// send runs and its number of receive runs; the phase's rounds are those of the lane that has the
+/// send runs and its number of receive runs. The phase's rounds are those of the lane with the
 /// most, over all lanes and peers, because lanes work side by side. So k request-answer pairs are k
-/// rounds for both sides, one message each way is one round, and so is a message in one direction
-/// only. Runs do not extend over a change of phase.
+/// rounds for both sides, one message each way is one round, and so is a message in only one
+/// direction. A change of phase ends a run.
 #[derive(Debug)]
 pub struct Meter {
     current: AtomicUsize,
-    /// Grows with every change of phase, so that lanes notice a phase that is left and re-entered.
+    /// Grows with every change of phase, so that lanes notice when a phase is left and re-entered.
     epoch: AtomicUsize,
     counts: [Counts; MAX_PHASES],
     clock: Mutex<Clock>,
@@ -44,13 +44,13 @@ pub struct Meter {
     steps: [StepCount; Step::COUNT],
 }
 
-/// How far a step of the current phase has come.
+/// The progress of a step of the current phase.
 #[derive(Debug, Default)]
 struct StepCount {
     total: AtomicU64,
-    /// In parts of [`UNIT`].
+    /// In fractions of [`UNIT`].
     done: AtomicU64,
-    /// Milliseconds from the beginning of the meter to the last report.
+    /// The time of the last report, in milliseconds since the meter was created.
     reported: AtomicU64,
 }
 
@@ -66,12 +66,12 @@ struct Counts {
 #[derive(Debug)]
 struct Clock {
     begin: Instant,
-    /// In the order in which the phases were first entered.
+    /// The phases in the order in which they were first entered.
     phases: Vec<Timed>,
     since: Instant,
-    /// The processor time that the process had had by `since`; zero where the system does not tell.
+    /// The processor time of the process at `since`; zero if the system does not report it.
     cpu_since: Duration,
-    /// Whether the first phase was asked for by name; if not, it is reported only when used.
+    /// Whether the first phase was requested by name. If not, it is reported only if used.
     first_named: bool,
 }
 
@@ -89,7 +89,7 @@ impl Timed {
     }
 }
 
-/// The processor time that this process, all of its threads, has had, where the system tells it.
+/// Returns the processor time of this process, over all threads, if the system reports it.
 fn cpu_time() -> Option<Duration> {
     #[cfg(target_os = "linux")]
     {
@@ -127,7 +127,8 @@ pub struct PhaseReport {
 }
 
 impl Meter {
-    /// A meter with everything at zero, in the phase [`FIRST_PHASE`], whose time begins now.
+    /// Creates a meter with all counts at zero, in the phase [`FIRST_PHASE`], whose time begins
+    /// now.
     pub fn new() -> Arc<Self> {
         Arc::new(Meter {
             current: AtomicUsize::new(0),
@@ -145,8 +146,8 @@ impl Meter {
         })
     }
 
-    /// Makes `name` the current phase: what follows is counted there. Entering a phase again adds
-    /// to it.
+    /// Makes `name` the current phase: from now on everything is counted there. Re-entering a phase
+    /// adds to it.
     pub fn set_phase(&self, name: &'static str) {
         let mut clock = self.clock();
         let now = Instant::now();
@@ -169,10 +170,10 @@ impl Meter {
         self.epoch.fetch_add(1, Relaxed);
     }
 
-    /// What every phase cost until now, in the order in which they were first entered.
+    /// Returns the cost of every phase so far, in the order in which they were first entered.
     ///
-    /// [`FIRST_PHASE`] is left out if nothing was sent or received in it and it was never asked
-    /// for.
+    /// [`FIRST_PHASE`] is omitted if nothing was sent or received in it and it was never requested
+    /// by name.
     pub fn report(&self) -> Vec<PhaseReport> {
         let clock = self.clock();
         let current = self.current.load(Relaxed);
@@ -203,18 +204,18 @@ impl Meter {
         reports
     }
 
-    /// Reports work to `observer` from now on. The first observer stays.
+    /// Reports work to `observer` from now on, unless there is an observer already.
     pub fn set_observer(&self, observer: Observer) {
-        // A meter whose channels are used for several sessions in a row keeps its observer.
+        // A meter whose channels serve several sessions in turn keeps its observer.
         let _ = self.observer.set(observer);
     }
 
-    /// The observer, if there is one.
+    /// Returns the observer, if there is one.
     pub fn observer(&self) -> Option<&Observer> {
         self.observer.get()
     }
 
-    /// Begins a step of the current phase with so much to do.
+    /// Begins a step of the current phase with `total` units of work.
     pub fn begin_step(&self, step: Step, total: u64) {
         if self.observer.get().is_none() {
             return;
@@ -230,7 +231,7 @@ impl Meter {
         self.advance_by_parts(step, done, 1);
     }
 
-    /// Counts `parts` of work, of which `parts_each` are one unit of a step. Call it once for each
+    /// Counts `parts` of work, `parts_each` of which are one unit of a step. Call it once for each
     /// chunk of work, not for each gate: with an observer it reads the clock.
     pub fn advance_by_parts(&self, step: Step, parts: u64, parts_each: u64) {
         if self.observer.get().is_none() {
@@ -242,7 +243,7 @@ impl Meter {
         self.report_work(step, (done + UNIT / 2) / UNIT);
     }
 
-    /// Reports a step that begins or is complete, and otherwise not too often.
+    /// Reports the beginning and the end of a step, and its progress at limited intervals.
     fn report_work(&self, step: Step, done: u64) {
         let Some(observer) = self.observer.get() else { return };
         let count = &self.steps[step.index()];
@@ -270,7 +271,7 @@ impl Meter {
         }));
     }
 
-    /// Bytes sent and received in the current phase and those of the same name before it.
+    /// Returns the bytes sent and received in the current phase, including its earlier periods.
     pub fn bytes(&self) -> [u64; 2] {
         let count = &self.counts[self.current.load(Relaxed)];
         [count.bytes_sent.load(Relaxed), count.bytes_received.load(Relaxed)]
@@ -289,14 +290,14 @@ enum Run {
     Receives,
 }
 
-/// One lane's view of its party's meter: it knows the lane's runs.
+/// One lane's view of its party's meter, which tracks the lane's runs.
 #[derive(Debug)]
 pub(crate) struct LaneMeter {
     meter: Arc<Meter>,
     epoch: usize,
     phase: usize,
     run: Run,
-    /// Send runs and receive runs so far, by phase index.
+    /// The number of send runs and receive runs so far, by phase index.
     runs: Vec<[u64; 2]>,
 }
 
@@ -418,7 +419,7 @@ mod tests {
         }));
         meter.set_phase("dependent");
         meter.begin_step(Step::Triples, 10);
-        // Nine parts, three to a triple; then what fills the batch up.
+        // Nine parts, three to a triple, then the rest of the batch.
         for _ in 0..3 {
             meter.advance_by_parts(Step::Triples, 3, 3);
         }

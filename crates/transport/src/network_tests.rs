@@ -16,7 +16,7 @@ use crate::{
 
 const WAIT: Duration = Duration::from_secs(20);
 
-/// The two sides' options and what each expects of the other.
+/// The options of both sides and the peers that they expect.
 struct Sides {
     listening: (Options, Peer),
     dialling: (Options, Peer),
@@ -41,7 +41,7 @@ fn sides(tls: bool) -> Sides {
 
 type Ends = (Result<Vec<Channel>>, Result<Vec<Channel>>);
 
-/// Connects both sides, after `strangers` had their say to the listening one.
+/// Connects both sides, after `strangers` had a chance to connect to the listening one.
 fn meet(sides: &Sides, lanes: (usize, usize), strangers: impl FnOnce(&str)) -> Ends {
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().to_string();
@@ -81,8 +81,8 @@ fn messages_by_turns_over_tcp_and_tls() {
     }
 }
 
-/// Parts of all sizes, more of them than leave at a time, ahead of a reader that begins when the
-/// socket is full: what it takes ends in the midst of any of them.
+/// Sends parts of all sizes, more than fit at a time, to a reader that begins when the socket is
+/// full, so that a partial write may end inside any part.
 #[test]
 fn parts_arrive_joined_wherever_the_socket_is_full() {
     for tls in [false, true] {
@@ -112,14 +112,14 @@ fn parts_arrive_joined_wherever_the_socket_is_full() {
     }
 }
 
-/// A message that is sent from where it lies to a peer that is gone ends the channel, as any other
-/// does.
+/// A large message that is sent without copying to a disconnected peer ends the channel, like any
+/// other message.
 #[test]
 fn a_large_message_to_nobody_is_an_error() {
     let (mut a, b) = one_lane(false);
     drop(b);
     let large = vec![0; 1 << 20];
-    // The other side takes what comes for another second.
+    // The other side keeps accepting bytes for another second.
     let sent = (0..1_000).find_map(|_| {
         thread::sleep(Duration::from_millis(10));
         a.send("large", &large).err()
@@ -175,7 +175,7 @@ fn ping_pong_and_ends() {
 fn abort_notices_cross_unread_data() {
     for tls in [false, true] {
         let (mut a, mut b) = one_lane(tls);
-        // More than the sockets' buffers hold: the peer dies without having read it.
+        // More than the sockets' buffers hold, so the peer dies without having read everything.
         a.send("data", &vec![0; 32 << 20]).unwrap();
         a.flush().unwrap();
         thread::scope(|scope| {
@@ -219,7 +219,7 @@ fn strangers_neither_enter_nor_keep_the_peer_out() {
     for tls in [false, true] {
         let mut open = Vec::new();
         let (a, b) = meet(&sides(tls), (2, 2), |address| {
-            // Silent ones, more than may be in the midst of their opening.
+            // Silent connections, more than may be in the process of opening.
             for _ in 0..80 {
                 open.push(TcpStream::connect(address).unwrap());
             }
@@ -255,7 +255,8 @@ fn the_peer_gets_through_a_flood() {
                             let Ok(mut socket) = TcpStream::connect(&address) else { break };
                             let _ = socket.write_all(&[0x16, 3, 1]);
                             open.push_back(socket);
-                            // More than the listening side bears, fewer than this process may have.
+                            // More than the listening side handles, and fewer than this process may
+                            // open.
                             if open.len() > 200 {
                                 open.pop_front();
                             }
@@ -289,7 +290,7 @@ fn a_dripping_stranger_is_cut_off() {
         let (short, peer) = (&short, &sides.listening.1);
         scope.spawn(move || listener.accept_lanes(short, peer, 1).unwrap_err());
         let begun = Instant::now();
-        // 64 bytes at this pace would take more than three seconds.
+        // 64 bytes at this rate would take more than three seconds.
         for byte in crate::tests::preamble_bytes() {
             if socket.write_all(&[byte]).is_err() {
                 break;
@@ -307,7 +308,7 @@ fn a_dripping_stranger_is_cut_off() {
 /// Cheat: 2, network | TLS | another key | the pinned key | always
 #[test]
 fn wrong_keys_are_named_on_both_sides() {
-    // The dialling side pins another key than the listening side has.
+    // The dialling side pins a key other than the listening side's.
     let mut wrong = sides(true);
     let right = wrong.dialling.1.fingerprint.unwrap();
     let pinned = Fingerprint([0xab; 32]);
@@ -319,7 +320,7 @@ fn wrong_keys_are_named_on_both_sides() {
     let text = a.unwrap_err().to_string();
     assert!(text.contains("no answer from party 1") && text.contains("refused our key"), "{text}");
 
-    // The listening side pins another key than the dialling side has.
+    // The listening side pins a key other than the dialling side's.
     let mut wrong = sides(true);
     let right = wrong.listening.1.fingerprint.unwrap();
     wrong.listening.1.fingerprint = Some(pinned);
@@ -393,7 +394,7 @@ fn mismatched_preambles_end_in_the_same_words() {
 
         let mut third = sides(tls);
         third.dialling.0.me = 2.into();
-        // Over plain TCP that may be anybody: the wait goes on to its end.
+        // Over plain TCP this may be anybody, so the wait continues to its end.
         third.listening.0.connect_timeout = if tls { WAIT } else { Duration::from_millis(500) };
         let (a, b) = meet(&third, (1, 1), |_| {});
         let told = if tls { "theirs party 2 calls party 0" } else { "party 2 called party 0" };
@@ -423,7 +424,7 @@ fn an_absent_peer_is_reported() {
 
 #[test]
 fn the_dialling_side_may_come_first() {
-    // Finds a free port, and gives it up for a moment.
+    // Finds a free port, and releases it for a moment.
     let address = Listener::bind("127.0.0.1:0").unwrap().local_addr().to_string();
     let Sides { listening: (a, to_b), dialling: (b, to_a) } = sides(true);
     thread::scope(|scope| {
@@ -435,7 +436,7 @@ fn the_dialling_side_may_come_first() {
     });
 }
 
-/// Over plain TCP anybody can send a preamble; one that no peer would send must not end the wait
+/// Over plain TCP anybody can send a preamble. One that no peer would send must not end the wait
 /// for the peer.
 /// Cheat: a stranger | plain TCP preamble | party numbers that no peer would send | dropped; the
 /// wait goes on | always
@@ -507,7 +508,7 @@ fn several_parties_call_one_listener() {
 fn a_peer_that_died_while_connecting_may_come_again() {
     let sides = sides(true);
     let (a, b) = meet(&sides, (2, 2), |address| {
-        // The first lane of two, and then nothing more.
+        // Connects the first of two lanes, and then nothing more.
         let (options, peer) = &sides.dialling;
         crate::dial::half_connect(options, address, peer, 2);
     });
@@ -560,7 +561,7 @@ fn endless_timeouts_are_only_long() {
     assert_eq!(b.recv("x", 1).unwrap(), b"1");
 }
 
-/// Passes connections on to `target`; flips a bit of byte `at` of what the first one sends there.
+/// Forwards connections to `target`, and flips a bit in byte `at` of the first connection.
 fn flipping_proxy(target: String, at: usize) -> String {
     let door = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = door.local_addr().unwrap().to_string();
@@ -596,7 +597,7 @@ fn pass_bytes(mut from: TcpStream, mut to: TcpStream, flip: Option<usize>) {
 /// Cheat: 2, network | TLS | any flipped bit | TLS 1.3 | always
 #[test]
 fn tls_notices_every_flipped_bit() {
-    // In the first message of the handshake, in the encrypted part of it, and in the data.
+    // In the first message of the handshake, in its encrypted part, and in the data.
     for (at, survives) in [(60, true), (400, true), (50_000, false)] {
         let sides = sides(true);
         let listener = Listener::bind("127.0.0.1:0").unwrap();

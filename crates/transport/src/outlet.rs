@@ -1,4 +1,4 @@
-//! A channel's sending half: straight into the peer's memory, or through a writer thread.
+//! The sending half of a channel: directly into the peer's memory, or through a writer thread.
 
 use std::fmt;
 use std::io::IoSlice;
@@ -12,11 +12,11 @@ use crate::pipe::{Chunk, Pipe, hang_up};
 use crate::raw::{Sink, Tried};
 use crate::{Error, TransportReason};
 
-/// How long the peer is given to close after us; an aborting side waits for that, others leave it
-/// to the writer thread.
+/// How long the peer has to close after us. An aborting side waits for that; otherwise the writer
+/// thread does.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Systems take this many pieces at a time, and more.
+/// The maximum number of pieces per system call; all systems accept at least this many.
 const PIECES: usize = 16;
 
 /// The sending half.
@@ -28,24 +28,25 @@ pub(crate) struct Outlet {
     interrupted: Arc<AtomicBool>,
 }
 
-/// What is at the end of the pipe.
+/// The consumer at the end of the pipe.
 #[derive(Clone)]
 enum End {
     /// A writer thread with this sink.
     Sink(Arc<dyn Sink>),
-    /// The peer's source; the other pipe is the way back from it.
+    /// The peer's source. `back` is the pipe in the other direction.
     Peer { back: Arc<Pipe> },
 }
 
 impl Outlet {
-    /// Chunks go straight to the peer's [`crate::pipe::PipeSource`]; what the peer sends comes by
-    /// `back`.
+    /// Creates an outlet that passes chunks directly to the peer's [`crate::pipe::PipeSource`]. The
+    /// peer's data arrive through `back`.
     pub(crate) fn direct(pipe: Arc<Pipe>, back: Arc<Pipe>) -> Self {
         let interrupted = Arc::default();
         Outlet { pipe, end: End::Peer { back }, link: None, interrupted }
     }
 
-    /// Chunks go through a new writer thread to `sink`, after the delay of `link`.
+    /// Creates an outlet that passes chunks through a new writer thread to `sink`, delayed by
+    /// `link`.
     pub(crate) fn threaded(sink: Arc<dyn Sink>, link: Option<Direction>) -> crate::Result<Self> {
         let pipe = Pipe::new();
         let (queue, out) = (pipe.clone(), sink.clone());
@@ -56,7 +57,7 @@ impl Outlet {
         Ok(Outlet { pipe, end: End::Sink(sink), link, interrupted: Arc::default() })
     }
 
-    /// The size from which a buffer is handed over in the midst of a message.
+    /// Returns the size from which a buffer is passed on in the middle of a message.
     pub(crate) fn chunk_bytes(&self) -> usize {
         self.link.as_ref().map_or(crate::pipe::CHUNK, Direction::chunk_bytes)
     }
@@ -82,8 +83,9 @@ impl Outlet {
         Ok(())
     }
 
-    /// Sends a buffer, and after it as much of `parts` as can be sent from where they lie; how
-    /// much that was. It may be nothing, and the buffer may be as it was. Never blocks on the peer.
+    /// Sends a buffer, and then as much of `parts` as possible without copying; returns how many of
+    /// their bytes were sent. That may be none, and the buffer may be unchanged. Never blocks on
+    /// the peer.
     pub(crate) fn push_with(
         &self,
         buffer: &mut Vec<u8>,
@@ -106,12 +108,12 @@ impl Outlet {
         Ok(0)
     }
 
-    /// The sink, if the writer thread has nothing to do with it.
+    /// Returns the sink if the writer thread is idle.
     fn idle_sink(&self) -> Option<&dyn Sink> {
         self.sink().filter(|_| self.pipe.failure().is_none() && self.pipe.is_idle())
     }
 
-    /// The sink; absent when the pipe is the peer's source.
+    /// Returns the sink; `None` if the pipe ends in the peer's source.
     fn sink(&self) -> Option<&dyn Sink> {
         match &self.end {
             End::Sink(sink) => Some(&**sink),
@@ -119,17 +121,17 @@ impl Outlet {
         }
     }
 
-    /// A failure is the end of the pipe, too.
+    /// Makes a failure end the pipe, too.
     fn tried<T>(&self, tried: Result<T, TransportReason>) -> Result<T, TransportReason> {
         tried.inspect_err(|reason| self.pipe.fail(reason.clone()))
     }
 
-    /// What ends the connection from another thread.
+    /// Returns a handle that ends the connection from another thread.
     pub(crate) fn hangup(&self) -> Hangup {
         Hangup { pipe: self.pipe.clone(), end: self.end.clone() }
     }
 
-    /// What stops receiving from another thread.
+    /// Returns a handle that stops receiving from another thread.
     pub(crate) fn interrupt(&self) -> Interrupt {
         let source = match &self.end {
             End::Sink(sink) => Interrupted::Sink(Arc::downgrade(sink)),
@@ -138,12 +140,12 @@ impl Outlet {
         Interrupt { flag: self.interrupted.clone(), source }
     }
 
-    /// Whether [`Interrupt::interrupt`] was called.
+    /// Returns whether [`Interrupt::interrupt`] was called.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::SeqCst)
     }
 
-    /// Bytes handed over and not yet taken by the transport.
+    /// Returns the number of bytes passed on and not yet taken by the transport.
     pub(crate) fn outstanding(&self) -> usize {
         self.pipe.outstanding()
     }
@@ -158,16 +160,16 @@ impl Outlet {
         self.pipe.wait_below(max, limit, by)
     }
 
-    /// Sets how long the writer may be blocked by the peer.
+    /// Sets how long the peer may block the writer.
     pub(crate) fn set_timeout(&self, timeout: Duration) {
         if let Some(sink) = self.sink() {
             sink.set_timeout(timeout);
         }
     }
 
-    /// Ends the sending half: what was handed over is still sent, within `limit` and the time that
-    /// its length allows; with `aborted` within `limit` alone, and then the peer is given a moment
-    /// to read.
+    /// Ends the sending half. What was passed on is still sent, within `limit` plus the time that
+    /// its length allows. With `aborted`, only within `limit`, and then the peer has a moment to
+    /// read.
     pub(crate) fn finish(&self, limit: Duration, aborted: bool) -> Result<(), TransportReason> {
         self.pipe.end();
         let Some(sink) = self.sink() else {
@@ -189,7 +191,7 @@ impl Outlet {
     }
 }
 
-/// Ends a channel from another thread than the one that uses it.
+/// Ends a channel from a thread other than the one that uses it.
 pub struct Hangup {
     pipe: Arc<Pipe>,
     end: End,
@@ -212,14 +214,14 @@ impl fmt::Debug for Hangup {
     }
 }
 
-/// Stops a channel's receiving from another thread, while it can still send an abort notice. Does
-/// not keep the connection open.
+/// Stops a channel's receiving from another thread; the channel can still send an abort notice.
+/// Does not keep the connection open.
 pub(crate) struct Interrupt {
     flag: Arc<AtomicBool>,
     source: Interrupted,
 }
 
-/// What makes a blocked read end.
+/// The object that ends a blocked read.
 enum Interrupted {
     Sink(Weak<dyn Sink>),
     Pipe(Weak<Pipe>),
@@ -243,7 +245,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether the channel is still there.
+    /// Returns whether the channel still exists.
     pub(crate) fn is_live(&self) -> bool {
         match &self.source {
             Interrupted::Sink(sink) => sink.strong_count() > 0,
@@ -252,9 +254,9 @@ impl Interrupt {
     }
 }
 
-/// The writer thread.
+/// Runs the writer thread.
 fn write_all(queue: &Pipe, sink: &dyn Sink) {
-    // Without a time limit a pop ends with a chunk or the end.
+    // Without a time limit, `pop` returns only a chunk or the end.
     while let Ok(Some(chunk)) = queue.pop(None) {
         if let Some(moment) = chunk.deliver_at {
             wait_until(moment);
@@ -266,8 +268,8 @@ fn write_all(queue: &Pipe, sink: &dyn Sink) {
         queue.give_back(chunk);
     }
     if queue.failure().is_some() {
-        // What the peer sent last, such as its abort notice, is the channel's to read: lingering
-        // would throw it away.
+        // The channel must still read what the peer sent last, such as its abort notice; lingering
+        // would discard it.
         return;
     }
     sink.close();
@@ -281,7 +283,7 @@ mod tests {
 
     use super::*;
 
-    /// A socket that the peer reset.
+    /// A socket that the peer has reset.
     #[derive(Default)]
     struct Reset(Mutex<Vec<&'static str>>);
 
@@ -321,14 +323,15 @@ mod tests {
         }
     }
 
-    /// A send that fails ends the writer thread, which must not read: the peer's abort notice may
-    /// be among what came before.
+    /// A failed send ends the writer thread, which must not read, because unread data may contain
+    /// the peer's abort notice.
     #[test]
     fn after_a_failed_send_the_writer_thread_leaves_what_came_to_the_channel() {
         let sink = Arc::new(Reset::default());
         let outlet = Outlet::threaded(sink.clone(), None).unwrap();
         assert_eq!(outlet.push(&mut vec![1]), Err(TransportReason::Closed));
-        // The writer thread's reference goes with it: the test's and the outlet's stay.
+        // The writer thread drops its reference at its end; those of the test and the outlet
+        // remain.
         while Arc::strong_count(&sink) > 2 {
             thread::yield_now();
         }

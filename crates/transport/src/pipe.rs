@@ -1,7 +1,7 @@
-//! An unbounded queue of byte chunks between two threads, with its buffers recycled.
+//! An unbounded queue of byte chunks between two threads, which recycles its buffers.
 //!
-//! It is the whole of the memory transport, and the way from a channel to its writer thread.
-//! Pushing never blocks, which is why a send cannot deadlock against the peer's send.
+//! It is the entire memory transport, and connects a channel to its writer thread. Pushing never
+//! blocks, so a send cannot deadlock against the peer's send.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,34 +11,35 @@ use std::time::{Duration, Instant};
 use crate::TransportReason;
 use crate::raw::{Sink, Source};
 
-/// The slowest a message may come, in bytes a second: see
+/// The minimum rate of a message, in bytes per second: see
 /// [`Channel::recv_into`](crate::Channel::recv_into).
 pub const MIN_RATE: u64 = 64 << 10;
 
-/// Large messages are handed over in pieces of this size, which fits the L2 cache.
+/// Large messages are passed on in pieces of this size, which fits the L2 cache.
 pub(crate) const CHUNK: usize = 256 << 10;
 
-/// Buffers kept for re-use; memory touched for the first time is ten times slower than memory that
-/// was used before, so it pays to keep some, but not all that a burst needed.
+/// The number of buffers kept for re-use. First use of memory is ten times slower than re-use, so
+/// it pays to keep some, but not all that a burst needed.
 const POOL: usize = 32;
 
-/// How long a taking side stays awake, giving way to other threads, before it sleeps: what comes
-/// sooner is taken at once, and not after the tens of microseconds that waking a thread takes.
+/// How long the reading side stays awake, yielding to other threads, before it sleeps. Bytes that
+/// arrive within this time are read at once, rather than after the tens of microseconds that waking
+/// a thread takes.
 pub(crate) const EAGER: Duration = Duration::from_micros(50);
 
-/// The longest that moving `bytes` may take if nothing may stand still for longer than `timeout`.
+/// Returns the maximum time for moving `bytes` if no pause may exceed `timeout`.
 pub(crate) fn allowance(bytes: usize, timeout: Duration) -> Duration {
     let slowest = Duration::from_millis((bytes as u64).saturating_mul(1000) / MIN_RATE);
     timeout.saturating_add(slowest)
 }
 
-/// Bytes on their way.
+/// A chunk of bytes in transit.
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     pub(crate) data: Vec<u8>,
-    /// What lies before this was already taken.
+    /// The bytes before this index were already read.
     pub(crate) start: usize,
-    /// A simulated link holds the chunk back until then.
+    /// A simulated link holds the chunk back until this time.
     pub(crate) deliver_at: Option<Instant>,
 }
 
@@ -56,15 +57,15 @@ impl Chunk {
 struct State {
     queue: VecDeque<Chunk>,
     pool: Vec<Vec<u8>>,
-    /// Bytes pushed and not yet given back by the taking side.
+    /// The number of bytes pushed and not yet given back by the reading side.
     outstanding: usize,
-    /// Chunks pushed and not yet given back.
+    /// The number of chunks pushed and not yet given back.
     chunks: usize,
-    /// The pushing side will push no more.
+    /// The writing side will push no more.
     ended: bool,
-    /// The taking side has taken all there will ever be, or has failed.
+    /// The reading side has read everything, or has failed.
     finished: bool,
-    /// Why the taking side takes no more.
+    /// Why the reading side stopped.
     failed: Option<TransportReason>,
 }
 
@@ -72,9 +73,9 @@ struct State {
 #[derive(Debug, Default)]
 pub(crate) struct Pipe {
     state: Mutex<State>,
-    /// Something to take, or the end.
+    /// Signals a chunk, or the end.
     readable: Condvar,
-    /// Something was taken, or the taking side ended.
+    /// Signals that a chunk was read, or the reading side ended.
     progress: Condvar,
 }
 
@@ -87,7 +88,7 @@ impl Pipe {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a chunk and returns an empty buffer in its stead.
+    /// Queues a chunk and returns an empty buffer in its place.
     pub(crate) fn push(&self, chunk: Chunk) -> Result<Vec<u8>, TransportReason> {
         let mut state = self.state();
         if let Some(reason) = &state.failed {
@@ -105,7 +106,7 @@ impl Pipe {
         Ok(spare)
     }
 
-    /// Takes the oldest chunk; waits for one for at most `wait`. `None` is the end.
+    /// Takes the oldest chunk; waits for one for at most `wait`. Returns `None` at the end.
     pub(crate) fn pop(&self, wait: Option<Duration>) -> Result<Option<Chunk>, TransportReason> {
         if let Some(chunk) = self.pop_soon() {
             return Ok(Some(chunk));
@@ -132,7 +133,7 @@ impl Pipe {
         }
     }
 
-    /// Takes the oldest chunk if it comes within [`EAGER`].
+    /// Takes the oldest chunk if it arrives within [`EAGER`].
     fn pop_soon(&self) -> Option<Chunk> {
         let mut since = None;
         loop {
@@ -151,7 +152,7 @@ impl Pipe {
         }
     }
 
-    /// Gives a chunk back when its bytes are dealt with.
+    /// Gives a chunk back once its bytes were processed.
     pub(crate) fn give_back(&self, chunk: Chunk) {
         let mut state = self.state();
         state.outstanding = state.outstanding.saturating_sub(chunk.rest().len());
@@ -165,13 +166,13 @@ impl Pipe {
         self.progress.notify_all();
     }
 
-    /// Says that nothing more will be pushed.
+    /// Declares that nothing more will be pushed.
     pub(crate) fn end(&self) {
         self.state().ended = true;
         self.readable.notify_all();
     }
 
-    /// Says that nothing more will be taken, and why. The first reason stays.
+    /// Declares that nothing more will be read, and why. The first reason stays.
     pub(crate) fn fail(&self, reason: TransportReason) {
         let mut state = self.state();
         state.failed.get_or_insert(reason);
@@ -183,35 +184,35 @@ impl Pipe {
         self.progress.notify_all();
     }
 
-    /// Says that all was taken and dealt with.
+    /// Declares that everything was read and processed.
     pub(crate) fn finish(&self) {
         self.state().finished = true;
         self.progress.notify_all();
     }
 
-    /// Why nothing more is taken, if that is so.
+    /// Returns why reading stopped, if it did.
     pub(crate) fn failure(&self) -> Option<TransportReason> {
         self.state().failed.clone()
     }
 
-    /// Whether everything that was pushed has been dealt with.
+    /// Returns whether everything that was pushed has been processed.
     pub(crate) fn is_idle(&self) -> bool {
         self.state().chunks == 0
     }
 
-    /// Whether a pop would find a chunk or the end at once.
+    /// Returns whether a pop would find a chunk or the end at once.
     pub(crate) fn has_news(&self) -> bool {
         let state = self.state();
         !state.queue.is_empty() || state.ended || state.failed.is_some()
     }
 
-    /// Bytes pushed and not yet dealt with.
+    /// Returns the number of bytes pushed and not yet processed.
     pub(crate) fn outstanding(&self) -> usize {
         self.state().outstanding
     }
 
-    /// Waits until at most `max` bytes are outstanding; gives up after `limit` without progress,
-    /// when the whole takes longer than [`allowance`], or at the time `by`.
+    /// Waits until at most `max` bytes are outstanding. Gives up after `limit` without progress,
+    /// after the [`allowance`] for all of it, or at the time `by`.
     pub(crate) fn wait_below(
         &self,
         max: usize,
@@ -244,8 +245,8 @@ impl Pipe {
         }
     }
 
-    /// Waits until the taking side finished or failed; whether it did within `limit` and, if `all`
-    /// is still to be sent, the time that its length allows.
+    /// Waits until the reading side finished or failed; returns whether it did within `limit` plus,
+    /// if `all` is still to be sent, the time that its length allows.
     pub(crate) fn wait_finished(&self, limit: Duration, all: bool) -> bool {
         let state = self.state();
         let limit = if all { allowance(state.outstanding, limit) } else { limit };
@@ -281,7 +282,7 @@ impl Source for PipeSource {
             dst[..n].copy_from_slice(&chunk.rest()[..n]);
             chunk.start += n;
             if chunk.rest().is_empty() {
-                // At once, for a sender may be waiting for it.
+                // The buffer is given back at once, because a sender may be waiting for it.
                 self.pipe.give_back(Chunk { start: 0, ..chunk });
             } else {
                 self.chunk = Some(chunk);
@@ -307,12 +308,13 @@ impl Drop for PipeSource {
     }
 }
 
-/// The writing end of a pipe, as the sink of a writer thread (a memory transport behind a simulated
-/// link).
+/// The writing end of a pipe, as the sink of a writer thread (for a memory transport over a
+/// simulated link).
 #[derive(Debug)]
 pub(crate) struct PipeSink {
     pipe: Arc<Pipe>,
-    /// The way back, which ends together with this one when the connection is killed.
+    /// The pipe in the other direction, which ends together with this one when the connection is
+    /// killed.
     back: Arc<Pipe>,
     spare: Mutex<Vec<u8>>,
 }
@@ -345,8 +347,8 @@ impl Sink for PipeSink {
     }
 }
 
-/// Ends both directions of a connection in memory: nothing more goes `out`, and a read of `back`
-/// ends at once.
+/// Ends both directions of a connection in memory: nothing more is sent through `out`, and a read
+/// of `back` ends at once.
 pub(crate) fn hang_up(out: &Pipe, back: &Pipe) {
     out.end();
     back.fail(TransportReason::Closed);

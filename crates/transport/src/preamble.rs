@@ -1,8 +1,8 @@
-//! The first bytes of every connection: who is calling whom, and for which lane.
+//! The first bytes of every connection: the caller, the callee, and the lane.
 //!
-//! The dialling side sends its preamble, the listening side answers with its own. Both have a fixed
-//! length, so a stranger's bytes can neither make anybody wait for more nor allocate. Over TLS the
-//! preamble comes after the keys were checked.
+//! The dialling side sends its preamble, and the listening side answers with its own. Both have a
+//! fixed length, so a stranger's bytes can neither make anybody wait for more nor cause
+//! allocations. Over TLS the preamble follows the check of the keys.
 //!
 //! ```text
 //!  0..8   magic "SYMBOLON"            14..16  receiver, u16
@@ -20,12 +20,12 @@ use crate::{Error, Refusal, Result, Subject, TransportReason};
 /// The version of everything between the transport and the handshake: preamble, headers, tags.
 pub(crate) const WIRE_VERSION: u16 = 1;
 
-/// Bytes of a preamble.
+/// The size of a preamble, in bytes.
 pub const PREAMBLE: usize = 64;
 
 const MAGIC: [u8; 8] = *b"SYMBOLON";
 
-/// What the listening side says to the dialling side; the dialling side always says `Hello`.
+/// The listening side's answer to the dialling side, which always says `Hello`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Verdict {
@@ -42,35 +42,35 @@ pub enum Verdict {
 /// A preamble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preamble {
-    /// The wire version that the sender speaks.
+    /// The sender's wire version.
     pub version: u16,
-    /// Opening or answer.
+    /// Whether this is the opening or an answer.
     pub verdict: Verdict,
     /// The party that sends this preamble.
     pub sender: PartyId,
-    /// The party that the sender means to talk to.
+    /// The intended receiver.
     pub receiver: PartyId,
     /// This connection's number in its group, from 0.
     pub lane: u16,
-    /// How many connections the group has.
+    /// The number of connections in the group.
     pub lanes: u16,
-    /// Chosen by the dialling side at random, the same for all connections of a group.
+    /// A random token, chosen by the dialling side and the same for all connections of a group.
     pub token: [u8; 32],
 }
 
-/// Why bytes are no preamble.
+/// Why bytes are not a preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAPreamble {
-    /// Another program, or noise.
+    /// The bytes come from another program, or are noise.
     #[error("it does not speak this protocol")]
     Magic,
-    /// The magic is right, and something after it is not.
+    /// The magic is right, but something after it is not.
     #[error("its preamble is malformed")]
     Malformed,
 }
 
 impl Preamble {
-    /// The preamble's bytes.
+    /// Encodes the preamble.
     pub fn encode(&self) -> [u8; PREAMBLE] {
         let mut bytes = [0; PREAMBLE];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -84,11 +84,11 @@ impl Preamble {
         bytes
     }
 
-    /// Reads a preamble. One of another version is read as far as the versions agree, which is the
-    /// layout above: the caller compares versions first.
+    /// Decodes a preamble. The layout above is the same in all versions; the caller must compare
+    /// versions first.
     ///
     /// # Errors
-    /// Bytes that are none.
+    /// The bytes are not a preamble.
     pub fn decode(bytes: &[u8; PREAMBLE]) -> std::result::Result<Self, NotAPreamble> {
         if bytes[..8] != MAGIC {
             return Err(NotAPreamble::Magic);
@@ -116,8 +116,8 @@ impl Preamble {
         Ok(Preamble { version, verdict, sender, receiver, lane, lanes, token })
     }
 
-    /// Whether `theirs` fits to what `self`, this side's preamble, says; over both directions
-    /// alike.
+    /// Checks whether `theirs` matches `self`, this side's preamble. Both directions give the same
+    /// result.
     ///
     /// # Errors
     /// The first difference, in words that make sense on either side.
@@ -189,7 +189,7 @@ mod tests {
             bytes[at] = value;
             assert_eq!(Preamble::decode(&bytes), Err(NotAPreamble::Malformed), "byte {at}");
         }
-        // What lies beyond the version is another version's affair.
+        // Everything after the version may differ in another version.
         let mut bytes = example().encode();
         bytes[8] = 2;
         bytes[63] = 1;

@@ -1,13 +1,13 @@
-//! What a session is doing, told as it happens.
+//! Live progress of a session.
 //!
-//! An [`Observer`] hears of connections, phases and finished work. Everything in a [`Progress`] is
+//! An [`Observer`] receives connections, phases and finished work. Everything in a [`Progress`] is
 //! public: addresses, party numbers, counts. Values, keys and shares never get here, so an observer
-//! may write what it hears to a log.
+//! may log everything.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What a session reports.
+/// A progress report of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Progress {
@@ -25,20 +25,20 @@ pub enum Progress {
         /// HOST:PORT.
         address: String,
     },
-    /// An attempt to connect failed. There will be another one. The same reason is reported once.
+    /// An attempt to connect failed, and another one will follow. The same reason is reported once.
     Retrying {
         /// The other party.
         party: PartyId,
         /// Why the attempt failed, as a clause.
         reason: String,
     },
-    /// A connection was rejected while this party listens. It goes on listening.
+    /// A connection was rejected while this party listens. It continues to listen.
     Rejected {
         /// The address of the other end, without its port.
         from: String,
-        /// What came.
+        /// What kind of connection it was.
         stranger: Stranger,
-        /// The same as a clause.
+        /// The reason as a clause.
         reason: String,
     },
     /// All connections with a party are open.
@@ -64,11 +64,11 @@ pub enum Progress {
     },
 }
 
-/// Who connected to a port without being a peer.
+/// A connection to a port that does not belong to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stranger {
-    /// It proved another key than the pinned ones.
+    /// It proved a key that is not pinned.
     WrongKey,
     /// It did not accept this party's key.
     KeyRefused,
@@ -85,7 +85,7 @@ pub enum Stranger {
 }
 
 impl Stranger {
-    /// A stable name for programs, in kebab case.
+    /// Returns a stable name for programs, in kebab case.
     pub fn code(self) -> &'static str {
         match self {
             Stranger::WrongKey => "wrong-key",
@@ -107,12 +107,12 @@ pub enum Step {
     Triples,
     /// AND gates, garbled or evaluated.
     Gates,
-    /// Evaluations of a circuit, of several that are online together.
+    /// Evaluations of a circuit, when several are online together.
     Evaluations,
 }
 
 impl Step {
-    /// How many there are.
+    /// The number of steps.
     pub(crate) const COUNT: usize = 3;
 
     pub(crate) fn index(self) -> usize {
@@ -123,7 +123,7 @@ impl Step {
         }
     }
 
-    /// The name in events.
+    /// Returns the name in events.
     pub fn name(self) -> &'static str {
         match self {
             Step::Triples => "triples",
@@ -133,16 +133,17 @@ impl Step {
     }
 }
 
-/// How far a step of a phase has come.
+/// The progress of a step of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// The phase.
     pub phase: &'static str,
-    /// What is counted.
+    /// The kind of work.
     pub step: Step,
-    /// How many are done. Work under way is estimated, so this says nothing about checks.
+    /// The number of finished units. Work in progress is estimated, so this says nothing about
+    /// checks.
     pub done: u64,
-    /// How many there are to do.
+    /// The total number of units.
     pub total: u64,
     /// Bytes sent in this phase.
     pub bytes_sent: u64,
@@ -150,26 +151,26 @@ pub struct Work {
     pub bytes_received: u64,
 }
 
-/// What is called with everything that happens.
+/// The callback for all progress reports.
 type Hear = dyn Fn(&Progress) + Send + Sync;
 
-/// Hears of progress, from any thread of a session. It should return soon: the session waits for
-/// it. The default hears nothing.
+/// Receives progress reports, from any thread of a session. It should return soon, because the
+/// session waits for it. The default ignores all reports.
 #[derive(Clone, Default)]
 pub struct Observer(Option<Arc<Hear>>);
 
 impl Observer {
-    /// Calls `hear` with everything that happens.
+    /// Calls `hear` with every progress report.
     pub fn new(hear: impl Fn(&Progress) + Send + Sync + 'static) -> Observer {
         Observer(Some(Arc::new(hear)))
     }
 
-    /// Whether anybody listens.
+    /// Returns whether there is a callback.
     pub fn is_some(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Reports something, also as an event of the `tracing` crate.
+    /// Reports `progress`, also as an event of the `tracing` crate.
     pub fn tell(&self, progress: &Progress) {
         trace(progress);
         if let Some(hear) = &self.0 {

@@ -1,42 +1,43 @@
-//! What a channel needs of a transport: a source of bytes and a sink for bytes.
+//! What a channel needs from a transport: a source of bytes and a sink for bytes.
 
 use std::io::IoSlice;
 use std::time::Duration;
 
 use crate::TransportReason;
 
-/// Where a channel's bytes come from. Buffers by itself, so that short reads are cheap.
+/// Where a channel's bytes come from. It has its own buffer, so short reads are cheap.
 pub(crate) trait Source: Send {
-    /// Reads at least one byte and at most `dst.len() > 0`; waits for it for about `wait`.
+    /// Reads at least one byte and at most `dst.len() > 0`; waits for about `wait`.
     ///
-    /// The end is [`TransportReason::Closed`], a wait in vain [`TransportReason::TimedOut`].
+    /// The end of the connection is [`TransportReason::Closed`], an expired wait is
+    /// [`TransportReason::TimedOut`].
     fn read(&mut self, dst: &mut [u8], wait: Duration) -> Result<usize, TransportReason>;
 
-    /// How many bytes can be read without waiting, as far as is known without asking anybody.
+    /// Returns how many bytes can be read without waiting, as far as known without a system call.
     fn ready(&self) -> usize;
 
-    /// Whether the peer has sent something that was not read yet, or has gone. Neither waits nor
-    /// takes anything.
+    /// Returns whether the peer has sent something that was not read yet, or has disconnected.
+    /// Neither waits nor consumes anything.
     fn stirs(&mut self) -> bool;
 }
 
-/// What became of a write that was not allowed to block.
+/// The result of a write that must not block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tried {
-    /// Everything is on its way.
+    /// Everything was sent.
     Done,
-    /// This many bytes were taken; the rest, and whatever the sink still holds itself, needs
+    /// This many bytes were taken. The rest, and whatever the sink still buffers, needs
     /// [`Sink::write`] (which may be called with nothing to write).
     Taken(usize),
 }
 
-/// Where a channel's bytes go. Used by one thread at a time; [`Sink::kill`] by any.
+/// Where a channel's bytes go. Used by one thread at a time; any thread may call [`Sink::kill`].
 pub(crate) trait Sink: Send + Sync {
     /// Writes everything; may block on the peer.
     fn write(&self, data: &[u8]) -> Result<(), TransportReason>;
 
-    /// Up to this many bytes are written by the caller's own thread if the writer thread has
-    /// nothing to do: a hop between threads costs more than the write.
+    /// The caller's own thread writes up to this many bytes if the writer thread is idle: switching
+    /// threads costs more than the write.
     fn at_once(&self) -> usize {
         0
     }
@@ -46,17 +47,17 @@ pub(crate) trait Sink: Send + Sync {
         Ok(Tried::Taken(0))
     }
 
-    /// The same of several pieces, which are not to be copied if that can be avoided; how many
-    /// bytes were taken. A sink that would copy them anyway takes none.
+    /// Writes several pieces without blocking, and without copying them if possible; returns how
+    /// many bytes were taken. A sink that would have to copy them takes none.
     fn try_write_parts(&self, _parts: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
         Ok(0)
     }
 
-    /// Says to the peer that nothing more will come.
+    /// Tells the peer that nothing more will come.
     fn close(&self);
 
-    /// After [`Sink::close`]: waits, for at most `limit`, until the peer closed too, so that the
-    /// operating system does not throw away our last bytes because of unread ones of the peer's.
+    /// Waits after [`Sink::close`], for at most `limit`, until the peer has closed too, so that the
+    /// operating system does not discard our last bytes because of unread ones from the peer.
     fn linger(&self, _limit: Duration) {}
 
     /// Makes a blocked read or write end at once.
@@ -65,6 +66,6 @@ pub(crate) trait Sink: Send + Sync {
     /// Makes a blocked read, and every later one, end at once. Writing still works.
     fn stop_reading(&self);
 
-    /// How long a write may block without the peer taking a byte.
+    /// Sets how long a write may block while the peer takes no bytes.
     fn set_timeout(&self, _timeout: Duration) {}
 }

@@ -1,4 +1,4 @@
-//! Why a connection failed, and in what two parties differ.
+//! Reasons for failed connections, and differences between parties.
 
 use std::fmt;
 use std::time::Duration;
@@ -23,10 +23,10 @@ pub enum TransportReason {
         address: String,
         /// How long we tried.
         after: Duration,
-        /// The last attempt that failed, if any did.
+        /// The last failed attempt, if any.
         last: Option<LastAttempt>,
     },
-    /// The peer, or a stranger in its place, began in a way that cannot be accepted.
+    /// The peer, or a stranger in its place, began the connection in an unacceptable way.
     Refused(Refusal),
     /// The peer proved possession of another key than the one expected.
     WrongKey {
@@ -37,16 +37,16 @@ pub enum TransportReason {
     },
     /// The peer did not accept our key: it pinned another one.
     OwnKeyRefused,
-    /// The peer said that it gave up, and why; its own words.
+    /// The peer gave up; its own words say why.
     Aborted(String),
     /// This side closed the connection earlier.
     ClosedHere,
-    /// The operating system or the TLS layer reported this.
+    /// The operating system or the TLS layer reported this error.
     Io(Fault),
 }
 
 impl TransportReason {
-    /// A stable name for programs, in kebab case.
+    /// Returns a stable name for programs, in kebab case.
     pub fn code(&self) -> &'static str {
         match self {
             TransportReason::Closed => "connection-closed",
@@ -62,12 +62,12 @@ impl TransportReason {
         }
     }
 
-    /// A failure that the operating system or the TLS layer reported.
+    /// Creates a failure that the operating system or the TLS layer reported.
     pub(crate) fn io(text: impl Into<String>) -> Self {
         TransportReason::Io(Fault::new("connection-failed", text))
     }
 
-    /// A beginning that cannot be accepted.
+    /// Creates a refusal of an unacceptable beginning.
     pub fn refused(text: impl Into<String>) -> Self {
         TransportReason::Refused(Refusal::Other(text.into()))
     }
@@ -77,7 +77,7 @@ impl TransportReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Both sides are started as this party.
+    /// Both sides are configured as this party.
     SameParty(PartyId),
     /// Something else, as a clause.
     Other(String),
@@ -92,40 +92,40 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// An attempt to connect that failed before the time for all of them was over.
+/// An attempt to connect that failed before the total time was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastAttempt {
-    /// What it was about.
+    /// The kind of failure.
     pub cause: AttemptCause,
     /// What happened, as a clause.
     pub text: String,
 }
 
-/// What a failed attempt to connect was about.
+/// The kind of failure of an attempt to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttemptCause {
-    /// Somebody came with another key than the pinned ones.
+    /// The other side presented a key that is not pinned.
     WrongKey,
-    /// Somebody came and refused our key.
+    /// The other side rejected our key.
     OwnKeyRefused,
     /// Something else.
     Other,
 }
 
-/// In what two parties differ.
+/// What two parties differ in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subject {
     /// A version of messages, with its name: "the wire version".
     Version(&'static str),
-    /// Who takes part, and who is which party: "the parties".
+    /// The set of parties and their numbers: "the parties".
     Parties(&'static str),
-    /// How many connections lead from one to the other.
+    /// The number of connections between them.
     Lanes,
     /// A parameter of the session, by its key: "circuit", "rho".
     Term(String),
-    /// A parameter that both left open and settled differently.
+    /// A parameter that both parties left open but settled differently.
     Settled(String),
     /// A part of the circuit, as a noun.
     Circuit(String),
@@ -133,13 +133,13 @@ pub enum Subject {
     Request(String),
 }
 
-/// The key of the term that says what a session is for: parties that run different commands differ
+/// The key of the term that names the kind of session: parties that run different commands differ
 /// in it.
 pub const SESSION_KIND: &str = "phase";
 
 impl Subject {
-    /// A stable name for programs: the key of a parameter, or one of "version", "parties", "lanes",
-    /// "circuit" and "dealer-request".
+    /// Returns a stable name for programs: the key of a parameter, or one of "version", "parties",
+    /// "lanes", "circuit" and "dealer-request".
     pub fn code(&self) -> &str {
         match self {
             Subject::Version(_) => "version",
@@ -180,7 +180,7 @@ impl From<&String> for Subject {
     }
 }
 
-/// `30 s`, `0.2 s`, `1.5 s`.
+/// Displays `30 s`, `0.2 s`, `1.5 s`.
 pub(crate) struct Seconds(pub(crate) Duration);
 
 impl fmt::Display for Seconds {
@@ -195,7 +195,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A failed connection as a sentence.
+/// Displays a failed connection as a sentence.
 pub(crate) struct Sentence<'a>(pub(crate) Option<PartyId>, pub(crate) &'a TransportReason);
 
 impl fmt::Display for Sentence<'_> {

@@ -9,13 +9,13 @@ use crate::pipe::EAGER;
 use crate::raw::{Sink, Source, Tried};
 use crate::{Fault, TransportReason};
 
-/// What a channel reads ahead of what it wants: that is copied again.
+/// How far a channel reads ahead, in bytes; such bytes are copied again.
 const READ: usize = 64 << 10;
 
-/// This many bytes and more are read to where they are wanted.
+/// Reads of at least this many bytes go directly to their destination.
 const DIRECT: usize = 8 << 10;
 
-/// What an I/O error means for the connection.
+/// Returns what an I/O error means for the connection.
 pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => TransportReason::TimedOut(waited),
@@ -28,7 +28,7 @@ pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
     }
 }
 
-/// An I/O error that says nothing more about the connection.
+/// Wraps an I/O error that says nothing more specific about the connection.
 pub(crate) fn io(error: &io::Error) -> TransportReason {
     let fault = Fault::new("connection-failed", error.to_string());
     TransportReason::Io(fault.caused_by_io(error))
@@ -37,7 +37,7 @@ pub(crate) fn io(error: &io::Error) -> TransportReason {
 /// Reads a socket with a time-out for every read.
 pub(crate) struct SocketReader {
     socket: Arc<TcpStream>,
-    /// The time-out that the socket has now.
+    /// The socket's current time-out.
     set: Duration,
 }
 
@@ -55,7 +55,7 @@ impl SocketReader {
         self.read_parts([buf, &mut []], wait)
     }
 
-    /// The same into two buffers, the first of which is filled first.
+    /// Reads into two buffers, the first of which is filled first.
     fn read_parts(
         &mut self,
         parts: [&mut [u8]; 2],
@@ -66,7 +66,8 @@ impl SocketReader {
             return Ok(n);
         }
         let wait = wait.max(Duration::from_millis(1));
-        // Setting it costs a system call, and a sixteenth more or less makes no difference.
+        // Setting the time-out costs a system call, and a deviation of one sixteenth makes no
+        // difference.
         if self.set < wait - wait / 16 || self.set > wait + wait / 16 {
             self.socket.set_read_timeout(Some(wait)).map_err(|e| reason(&e, wait))?;
             self.set = wait;
@@ -83,7 +84,7 @@ impl SocketReader {
 }
 
 impl SocketReader {
-    /// Reads what comes within [`EAGER`].
+    /// Reads what arrives within [`EAGER`].
     #[cfg(target_os = "linux")]
     fn read_soon(&self, parts: &mut [IoSliceMut<'_>; 2]) -> Result<Option<usize>, TransportReason> {
         use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
@@ -107,7 +108,7 @@ impl SocketReader {
         }
     }
 
-    /// Elsewhere every read sleeps until something comes.
+    /// Returns `None`: elsewhere every read sleeps until something arrives.
     #[cfg(not(target_os = "linux"))]
     fn read_soon(
         &self,
@@ -118,7 +119,7 @@ impl SocketReader {
 }
 
 impl SocketReader {
-    /// Whether there is something to read, or the end, or an error.
+    /// Returns whether there is something to read, or the end, or an error.
     #[cfg(target_os = "linux")]
     pub(crate) fn stirs(&self) -> bool {
         use rustix::net::{RecvFlags, recv};
@@ -129,8 +130,8 @@ impl SocketReader {
         }
     }
 
-    /// The same where one read cannot be told not to wait. Nobody else may use the socket
-    /// meanwhile.
+    /// Returns the same on systems where a single read cannot be non-blocking. Nobody else may use
+    /// the socket meanwhile.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn stirs(&self) -> bool {
         if self.socket.set_nonblocking(true).is_err() {
@@ -142,7 +143,7 @@ impl SocketReader {
     }
 }
 
-/// Whether an error is more than that there is nothing to read yet.
+/// Returns whether an error means more than that there is nothing to read yet.
 fn is_trouble(error: &io::Error) -> bool {
     !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
@@ -189,7 +190,7 @@ impl Source for TcpSource {
     }
 }
 
-/// Writes to a socket, and what one does to sockets at the end.
+/// Writes to a socket, and handles its shutdown.
 pub(crate) struct SocketWriter {
     socket: Arc<TcpStream>,
     timeout: Mutex<Duration>,
@@ -200,7 +201,7 @@ impl SocketWriter {
         SocketWriter { socket, timeout: Mutex::new(Duration::ZERO) }
     }
 
-    /// Writes everything. The time-out is for every piece that the socket takes.
+    /// Writes everything. The time-out applies to every piece that the socket takes.
     pub(crate) fn write(&self, mut data: &[u8]) -> Result<(), TransportReason> {
         while !data.is_empty() {
             match (&*self.socket).write(data) {
@@ -216,7 +217,7 @@ impl SocketWriter {
         Ok(())
     }
 
-    /// Writes as much as the socket takes at once, of one piece after another.
+    /// Writes as much as the socket takes at once, one piece after another.
     #[cfg(target_os = "linux")]
     pub(crate) fn write_now(&self, pieces: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
         use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
@@ -230,7 +231,7 @@ impl SocketWriter {
         }
     }
 
-    /// Elsewhere everything goes through the writer thread.
+    /// Writes nothing: elsewhere everything goes through the writer thread.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn write_now(&self, _pieces: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
         Ok(0)
@@ -262,7 +263,7 @@ impl SocketWriter {
 
     pub(crate) fn set_timeout(&self, timeout: Duration) {
         *self.timeout.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
-        // Fails only for a zero time-out, which a channel never has.
+        // This fails only for a zero time-out, which a channel never has.
         let _ = self.socket.set_write_timeout(Some(timeout));
     }
 }
@@ -273,7 +274,7 @@ impl Sink for SocketWriter {
     }
 
     fn at_once(&self) -> usize {
-        // All the system does is copy it, which the caller's cache has at hand.
+        // The system only copies the data, which are in the caller's cache.
         usize::MAX
     }
 
@@ -307,14 +308,14 @@ impl Sink for SocketWriter {
     }
 }
 
-/// A blocking socket's time-out looks like a non-blocking one's refusal, which the TLS layer would
-/// take for a wish to be asked again later.
+/// Converts a time-out: on a blocking socket it looks like "would block", which the TLS layer would
+/// take as a request to try again later.
 fn timed_out(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
 }
 
-/// A socket whose every operation ends by one deadline: for the beginning of a connection, where
-/// the peer is not yet known to be one.
+/// A socket whose operations all end by one deadline: for the beginning of a connection, when the
+/// other side is not yet known to be a peer.
 pub(crate) struct DeadlineStream<'a> {
     socket: &'a TcpStream,
     deadline: Instant,
@@ -346,7 +347,7 @@ impl Write for DeadlineStream<'_> {
         socket.write(buf).map_err(timed_out)
     }
 
-    // The last thing that the TLS layer writes of a failed handshake, it writes with a single call.
+    // The TLS layer writes its last message about a failed handshake with a single call.
     fn write_vectored(&mut self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
         self.socket.set_write_timeout(Some(self.left()?))?;
         let mut socket = self.socket;
@@ -390,7 +391,7 @@ mod tests {
         let error = DeadlineStream::new(&near, deadline).read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         let writer = SocketWriter::new(Arc::new(near));
-        // The other side neither closes nor says anything.
+        // The other side neither closes nor sends anything.
         writer.linger(Duration::from_millis(20));
         (&far).write_all(b"unread").unwrap();
         drop(far);

@@ -15,7 +15,7 @@ pub(crate) fn pair() -> (Channel, Channel) {
     memory_pair(Meter::new(), Meter::new())
 }
 
-/// What party `party` sends: bytes that say where they are.
+/// Returns what party `party` sends: bytes that depend on their position.
 fn text(party: u16, len: usize) -> Vec<u8> {
     let word = |i: usize| (i as u32 ^ u32::from(party) << 31).wrapping_mul(0x9e37_79b1);
     (0..len.div_ceil(4)).flat_map(|i| word(i).to_le_bytes()).take(len).collect()
@@ -33,7 +33,7 @@ pub(crate) fn flood((mut a, mut b): (Channel, Channel), total: usize) {
             (*sum <= total).then_some(*len)
         });
         let sent: Vec<usize> = sent.collect();
-        // Every message begins elsewhere in the text.
+        // Every message begins at a different position of the text.
         let (mine, theirs) =
             [channel.me(), channel.peer()].map(|party| text(party.number(), 4 << 20)).into();
         for (at, len) in sent.iter().enumerate() {
@@ -54,7 +54,7 @@ pub(crate) fn flood((mut a, mut b): (Channel, Channel), total: usize) {
     });
 }
 
-/// The sides send and receive by turns, one large message and some small ones at a time.
+/// The sides send and receive in turns, one large message and some small ones at a time.
 pub(crate) fn take_turns((mut a, mut b): (Channel, Channel)) {
     let run = |channel: &mut Channel| {
         let (mine, theirs) =
@@ -117,7 +117,7 @@ fn framing_errors_say_what_came() {
     ];
     for (kind, len, text) in cases {
         let (mut a, mut b) = pair();
-        // Nothing below waits for anything.
+        // Nothing below waits.
         b.set_timeout(Duration::from_secs(3600));
         a.send("kind", b"12345").unwrap();
         a.flush().unwrap();
@@ -127,7 +127,7 @@ fn framing_errors_say_what_came() {
             Error::PeerMisbehaved { culprit: Culprit::Party(party), check: FRAMING, .. } if *party == 0
         ));
         assert!(error.to_string().contains(text), "{error}");
-        // Dead from now on, with the same error.
+        // The channel is dead from now on, with the same error.
         assert_eq!(b.recv("kind", 5).unwrap_err(), error);
         assert_eq!(b.send("kind", b"").unwrap_err(), error);
         assert_eq!(b.flush().unwrap_err(), error);
@@ -187,7 +187,7 @@ fn silence_and_slow_drip_end() {
     });
 }
 
-/// A pipe into a channel, for bytes that no channel would send.
+/// Returns a pipe into a channel, for bytes that no channel would send.
 fn raw_pair() -> (std::sync::Arc<crate::pipe::Pipe>, Channel) {
     use crate::{outlet::Outlet, pipe::Pipe, pipe::PipeSource};
     let (into, out) = (Pipe::new(), Pipe::new());
@@ -198,7 +198,7 @@ fn raw_pair() -> (std::sync::Arc<crate::pipe::Pipe>, Channel) {
     )
 }
 
-/// Directly, and over a simulated link, whose writer thread is in between.
+/// Directly, and over a simulated link with a writer thread.
 #[test]
 fn a_channel_in_memory_is_hung_up_from_another_thread() {
     let link = "1ms,1gbit".parse::<SimulatedLink>().unwrap();
@@ -242,7 +242,7 @@ fn abort_notices_arrive_first_and_are_escaped() {
     let error = b.recv("anything", 100).unwrap_err();
     assert_eq!(error.to_string(), "party 0 aborted: the \\u{1b} MAC check failed");
 
-    // A sender finds it too, after other messages.
+    // A sender finds the notice too, after other messages.
     let (mut a, mut b) = pair();
     a.send("data", &[0; 10_000]).unwrap();
     a.abort(&"long ".repeat(100));
@@ -388,7 +388,7 @@ fn channels_can_be_moved_to_other_threads() {
     movable::<Error>();
 }
 
-/// A preamble that a listening party 0 would accept.
+/// Returns a preamble that a listening party 0 would accept.
 pub(crate) fn preamble_bytes() -> [u8; 64] {
     let options = crate::Options::insecure_plain_tcp(1, Meter::new());
     options.preamble(0.into(), 0, 1, [9; 32]).encode()

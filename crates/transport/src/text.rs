@@ -1,13 +1,13 @@
-//! Text that came from a peer, made safe to print.
+//! Text from a peer, made safe to print.
 
 use std::fmt;
 
-/// How many bytes of a peer's text are ever shown.
+/// The maximum number of bytes of a peer's text that are shown.
 pub(crate) const SHOWN: usize = 256;
 
 /// Shows at most `max` bytes of a text, with everything but printable ASCII escaped.
 ///
-/// A peer chooses its text; a terminal that prints it must not obey it.
+/// A peer chooses its text, and a terminal that prints it must not interpret it.
 pub(crate) struct Printable<'a>(pub(crate) &'a str, pub(crate) usize);
 
 impl fmt::Display for Printable<'_> {
@@ -15,7 +15,7 @@ impl fmt::Display for Printable<'_> {
         let mut room = self.1;
         for c in self.0.chars() {
             let plain = c == ' ' || c.is_ascii_graphic();
-            // The names of units and the like, which our own sentences hold.
+            // Our own sentences contain these characters, in the names of units, for example.
             let plain = plain || matches!(c, '…' | '×' | 'µ');
             let cost = if plain { c.len_utf8() } else { c.escape_default().count() };
             if cost > room {
@@ -32,14 +32,14 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// Escapes and cuts `text` to [`SHOWN`] bytes.
+/// Escapes `text` and truncates it to [`SHOWN`] bytes.
 pub(crate) fn printable(text: &str) -> String {
     Printable(text, SHOWN).to_string()
 }
 
-/// Escapes and cuts bytes that should be text but may be anything.
+/// Escapes and truncates bytes that should be text but may be anything.
 pub(crate) fn printable_bytes(bytes: &[u8], max: usize) -> String {
-    // Each replaced byte takes up to three: cutting first bounds the work.
+    // Each replaced byte takes up to three, so truncating first bounds the work.
     let head = &bytes[..bytes.len().min(max)];
     Printable(&String::from_utf8_lossy(head), max).to_string()
 }

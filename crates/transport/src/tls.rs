@@ -1,8 +1,8 @@
 //! TLS 1.3 over TCP, with both sides' keys pinned.
 //!
-//! There are no certificate authorities: a peer is who holds the private key of the pinned
+//! There are no certificate authorities: the peer is the holder of the private key for the pinned
 //! fingerprint. The verifiers here compare fingerprints and leave the handshake's signature to
-//! rustls; names and dates in certificates are ignored. Nothing is resumed, and there is no early
+//! rustls; names and dates in certificates are ignored. There is no session resumption and no early
 //! data.
 
 use std::io::{self, IoSlice, Read, Write};
@@ -26,10 +26,11 @@ use crate::raw::{Sink, Source, Tried};
 use crate::tcp::{DeadlineStream, SocketReader, SocketWriter};
 use crate::{Error, Result, TransportReason};
 
-/// Plaintext encrypted under the lock at once; the reading side waits for no more than this.
+/// The amount of plaintext encrypted under the lock at once, which bounds the wait of the reading
+/// side.
 const PORTION: usize = 64 << 10;
 
-/// Ciphertext that is read or written at once.
+/// The amount of ciphertext that is read or written at once.
 const BATCH: usize = 256 << 10;
 
 /// The label of the exported keying material.
@@ -43,8 +44,7 @@ struct NotPinned {
     expected: String,
 }
 
-/// Accepts the pinned keys and no other; without pins, any peer that proves to have the key it
-/// shows.
+/// Accepts only the pinned keys; without pins, any peer that proves possession of its key.
 ///
 /// Check: connection | TLS with both keys pinned, preamble | a stranger, another version | –
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl ClientCertVerifier for Pins {
     }
 }
 
-/// Everything needed to begin TLS connections, made once.
+/// The configuration for TLS connections, created once.
 #[derive(Clone)]
 pub(crate) struct TlsSetup {
     provider: Arc<CryptoProvider>,
@@ -154,7 +154,7 @@ pub(crate) struct TlsSetup {
 impl TlsSetup {
     pub(crate) fn new(identity: &Identity) -> Result<Self> {
         let mut provider = ring::default_provider();
-        // AES-128 matches the protocols' security, and is the fastest.
+        // AES-128 matches the protocols' security level, and is the fastest.
         provider.cipher_suites = vec![
             ring::cipher_suite::TLS13_AES_128_GCM_SHA256,
             ring::cipher_suite::TLS13_AES_256_GCM_SHA384,
@@ -173,8 +173,8 @@ impl TlsSetup {
         Arc::new(Pins { pins: pins.map(<[_]>::to_vec), algorithms })
     }
 
-    /// The listening side's configuration; accepts these peers, or with `None` anybody who has a
-    /// key.
+    /// Returns the listening side's configuration, which accepts these peers, or with `None`
+    /// anybody with a key.
     pub(crate) fn server(&self, pins: Option<&[Fingerprint]>) -> Result<Arc<ServerConfig>> {
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -186,7 +186,7 @@ impl TlsSetup {
         Ok(Arc::new(config))
     }
 
-    /// The dialling side's configuration; accepts this peer.
+    /// Returns the dialling side's configuration, which accepts this peer.
     pub(crate) fn client(&self, pin: Fingerprint) -> Result<Arc<ClientConfig>> {
         let mut config = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -204,18 +204,18 @@ fn setup_failed(error: rustls::Error) -> Error {
     Error::internal(format!("cannot set up TLS: {error}"))
 }
 
-/// A new connection of the dialling side.
+/// Creates a connection of the dialling side.
 pub(crate) fn dialled(config: Arc<ClientConfig>) -> Result<Connection> {
     let name = ServerName::try_from("symbolon").map_err(|e| Error::internal(e.to_string()))?;
     Ok(ClientConnection::new(config, name).map_err(setup_failed)?.into())
 }
 
-/// A new connection of the listening side.
+/// Creates a connection of the listening side.
 pub(crate) fn accepted(config: Arc<ServerConfig>) -> Result<Connection> {
     Ok(ServerConnection::new(config).map_err(setup_failed)?.into())
 }
 
-/// Does the TLS handshake.
+/// Runs the TLS handshake.
 pub(crate) fn shake_hands(
     connection: &mut Connection,
     stream: &mut DeadlineStream<'_>,
@@ -227,19 +227,19 @@ pub(crate) fn shake_hands(
     Ok(())
 }
 
-/// The fingerprint of the key that the peer proved to have.
+/// Returns the fingerprint of the key that the peer proved to hold.
 pub(crate) fn peer_fingerprint(connection: &Connection) -> Option<Fingerprint> {
     Fingerprint::of(connection.peer_certificates()?.first()?).ok()
 }
 
-/// Keying material bound to this connection.
+/// Returns keying material bound to this connection.
 pub(crate) fn binding(connection: &Connection) -> Result<[u8; 32]> {
     connection
         .export_keying_material([0; 32], EXPORTER, None)
         .map_err(|e| Error::internal(format!("cannot export keying material: {e}")))
 }
 
-/// What an I/O error of the TLS layer means.
+/// Returns what an I/O error of the TLS layer means.
 pub(crate) fn io_reason(error: &io::Error, waited: Duration) -> TransportReason {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
         Some(inner) => tls_reason(inner),
@@ -291,7 +291,7 @@ pub(crate) fn split(
         cipher: vec![0; BATCH],
         start: 0,
         end: 0,
-        // At least: what came with the preamble is found by the first read.
+        // This is a lower bound: the first read finds what came with the preamble.
         plain: 0,
     };
     let sink = TlsSink { writer: SocketWriter::new(socket), shared, backlog: Mutex::default() };
@@ -302,11 +302,11 @@ pub(crate) fn split(
 struct TlsSource {
     reader: SocketReader,
     shared: Arc<Shared>,
-    /// Received and not yet decrypted: `start .. end`.
+    /// Ciphertext that was received and not yet decrypted: `start .. end`.
     cipher: Vec<u8>,
     start: usize,
     end: usize,
-    /// Decrypted bytes that rustls holds for us.
+    /// The number of decrypted bytes that rustls holds for us.
     plain: usize,
 }
 
@@ -321,7 +321,7 @@ impl Source for TlsSource {
             if let Some(n) = self.decrypt(dst)? {
                 return Ok(n);
             }
-            // Records without content must not keep the clock from running out.
+            // Records without content must not keep the time-out from expiring.
             let left = wait.saturating_sub(begun.get_or_insert_with(Instant::now).elapsed());
             if left.is_zero() {
                 return Err(TransportReason::TimedOut(wait));
@@ -343,11 +343,12 @@ impl Source for TlsSource {
 }
 
 impl TlsSource {
-    /// Fills as much of `dst` as is already here; `None` if that is nothing.
+    /// Fills as much of `dst` as is already here; returns `None` if nothing is.
     fn decrypt(&mut self, dst: &mut [u8]) -> std::result::Result<Option<usize>, TransportReason> {
         let mut filled = 0;
         while filled < dst.len() {
-            // Re-locked for every record or so, to let the writing half in.
+            // The lock is taken anew for about every record, so that the writing half gets its
+            // turn.
             let mut connection = self.shared.lock();
             match connection.reader().read(&mut dst[filled..]) {
                 Ok(0) => {
@@ -363,7 +364,7 @@ impl TlsSource {
                     continue;
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                // An end without TLS' own good-bye.
+                // The connection ended without a TLS close notification.
                 Err(e) => return Err(crate::tcp::reason(&e, Duration::ZERO)),
             }
             if self.start == self.end {
@@ -386,7 +387,7 @@ impl TlsSource {
     }
 }
 
-/// Encrypted bytes that the socket has not taken yet.
+/// Ciphertext that the socket has not taken yet.
 #[derive(Default)]
 struct Backlog {
     bytes: Vec<u8>,
@@ -400,7 +401,7 @@ impl Backlog {
     }
 }
 
-/// Encrypts and sends, on the writer thread or, when that is idle, on the caller's.
+/// Encrypts and sends, on the writer thread or, if that is idle, on the caller's.
 struct TlsSink {
     writer: SocketWriter,
     shared: Arc<Shared>,
@@ -439,7 +440,7 @@ impl Sink for TlsSink {
     }
 
     fn at_once(&self) -> usize {
-        // Encrypting more than that is work for another core.
+        // Encrypting more than this is work for another core.
         16 << 10
     }
 

@@ -6,15 +6,15 @@
 //! 8..   payload
 //! ```
 //! Both sides know from public parameters which kind and length come next. The header carries no
-//! information; it turns a slip or a cheat into a clear error at the first message concerned.
+//! information; it turns a mistake or a cheat into a clear error at the first affected message.
 
-/// Bytes of a message's header.
+/// The size of a message's header, in bytes.
 pub(crate) const HEADER: usize = 8;
 
-/// The longest text of an abort notice, in bytes.
+/// The maximum length of an abort notice, in bytes.
 pub(crate) const ABORT_MAX: usize = 200;
 
-/// The tag of a message kind: 32-bit FNV-1a of its name.
+/// Returns the tag of a message kind: 32-bit FNV-1a of its name.
 pub const fn tag(kind: &str) -> u32 {
     let bytes = kind.as_bytes();
     let mut hash = 0x811c_9dc5_u32;
@@ -29,14 +29,14 @@ pub const fn tag(kind: &str) -> u32 {
 /// A message's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Payload bytes that the sender claims will follow.
+    /// The number of payload bytes that the sender claims will follow.
     pub len: u32,
     /// The tag of its kind.
     pub tag: u32,
 }
 
 impl Header {
-    /// The header's bytes.
+    /// Encodes the header.
     pub fn encode(self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         bytes[..4].copy_from_slice(&self.len.to_le_bytes());
@@ -44,7 +44,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header; any eight bytes are one.
+    /// Decodes a header; any eight bytes are valid.
     pub fn decode(bytes: &[u8; HEADER]) -> Self {
         let [a, b, c, d, e, f, g, h] = *bytes;
         Header { len: u32::from_le_bytes([a, b, c, d]), tag: u32::from_le_bytes([e, f, g, h]) }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn fnv_vectors() {
-        // From the FNV reference distribution's test vectors.
+        // From the test vectors of the FNV reference distribution.
         assert_eq!(tag(""), 0x811c_9dc5);
         assert_eq!(tag("a"), 0xe40c_292c);
         assert_eq!(tag("foobar"), 0xbf9c_f968);

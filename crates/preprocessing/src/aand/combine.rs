@@ -1,7 +1,7 @@
-//! From leaky triples to good ones: bucketing, Yang–Wang–Zhang 2020, Fig. 16.
+//! Combines leaky triples into good ones by bucketing: Yang–Wang–Zhang 2020, Fig. 16.
 //!
-//! The leaky triples of a batch are shuffled into buckets by a permutation from a coin toss that
-//! runs after all of them are fixed and checked. In each bucket the first triple absorbs the
+//! A permutation from a coin toss shuffles the leaky triples of a batch into buckets; the coin is
+//! tossed after all triples are fixed and checked. In each bucket the first triple absorbs the
 //! others:
 //!
 //! ```text
@@ -9,22 +9,22 @@
 //! ```
 //!
 //! In an *anchored* batch ([`Batch::anchored`]) the first triple of bucket k, its anchor, is number
-//! k of the batch, made on a given share of y or a fresh one, and only the others are shuffled:
-//! [`crate::bucketing`] says what that costs. The bucket's triple has the anchor's ⟨y⟩; d is masked
-//! by the fresh y_k. Anchors are generated directly into the output, where the sums go.
+//! k of the batch. It is made with a given or fresh share of y, and only the other triples are
+//! shuffled; [`crate::bucketing`] gives the cost. The bucket's triple has the anchor's ⟨y⟩, and the
+//! fresh y_k masks d. Anchors are generated directly in the output, where the sums will be.
 //!
-//! All d of a batch are opened at once: bits first, then a sum of their MACs, see
-//! `mac_check`. What is computed from the bits in between stays here until those
-//! sums are right: a peer that could lie about one d unnoticed would learn a share of a chosen
-//! triple at a risk of 1/2, and 2^-ρ would become 2^-B.
+//! All d of a batch are opened at once: first the bits, then a sum of their MACs, see `mac_check`.
+//! Values computed from the bits in the meantime are not released until those sums are verified: a
+//! peer that could lie about one d unnoticed would learn a share of a chosen triple at a risk of
+//! 1/2, and 2^-ρ would become 2^-B.
 //!
 //! # Memory
-//! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and
-//! gives its x and z at that one visit, a cache line for each peer. Before that only the bits are
-//! gathered, a byte for each triple; what ties its y to the peers is never looked for.
+//! The leaky triples of a bucket are scattered in memory. Each is visited once, when all d are
+//! known; this visit reads its x and z, one cache line per peer. Before that only the bits are
+//! gathered, one byte per triple. The MACs and keys of its y are never looked up.
 //!
 //! # Threads
-//! Each thread has some of the buckets.
+//! Each thread handles some of the buckets.
 
 use symbolon_interaction::toss_coin;
 use symbolon_primitives::bucket_kernels::{Buckets, sum_buckets};
@@ -46,34 +46,35 @@ use crate::{
     threads,
 };
 
-/// The opening of the d bits, and its check.
+/// The opening of the bits d, and its check.
 pub const OPENED: OpeningLabels = OpeningLabels { kind: BUCKETING_D, check: checks::BUCKETING };
 
-/// A batch of leaky triples to be combined, and the number of threads, which all parties share.
+/// A batch of leaky triples to be combined, and the number of threads, which is the same for all
+/// parties.
 pub(crate) struct Combine<'a> {
     pub leaky: Checked<'a>,
     pub session: &'a SessionId,
-    /// Number of this batch in the session.
+    /// The number of this batch in the session.
     pub number: u64,
     pub delta: &'a Delta,
     pub threads: usize,
 }
 
-/// Memory that is kept between batches, because the first touch of new memory is slow.
+/// Memory that is kept between batches, because the first use of new memory is slow.
 #[derive(Default)]
 pub(crate) struct Scratch {
     spare: Triples,
 }
 
 impl Scratch {
-    /// Keeps the memory of triples that are used up for the next batch's.
+    /// Keeps the memory of used triples for the next batch.
     pub(crate) fn recycle(&mut self, triples: Triples) {
         self.spare = triples;
     }
 
-    /// Room for the triples of a batch among this party and `peers` others, on the y `given` if
-    /// there are such, and `onto` what their products are to be added to; what else the
-    /// memory holds is overwritten later.
+    /// Returns room for the triples of a batch among this party and `peers` others. It contains the
+    /// y in `given`, if any, and the shares in `onto`, if any, to which the products are added. The
+    /// rest of the memory is overwritten later.
     pub(crate) fn room(
         &mut self,
         (batch, peers): (Batch, usize),
@@ -90,20 +91,20 @@ impl Scratch {
     }
 }
 
-/// How many buckets ahead memory is asked for.
+/// How many buckets ahead memory is prefetched.
 const PREFETCH: usize = 32;
 
-/// Buckets that are summed at a time, for one peer after another: a word of each vector of bits,
-/// and their records stay in the L1 cache.
+/// The number of buckets summed at a time for each peer: one word of each bit vector. Their records
+/// stay in the L1 cache.
 const PIECE: usize = 64;
 
-/// The bits that the buckets are summed with.
+/// The bits from which the buckets are summed.
 struct BucketBits {
-    /// This party's bits of all x_k but the first of each bucket.
+    /// This party's bits of all x_k except the first of each bucket.
     factors: Zeroizing<BitVec>,
-    /// This party's bits of all d; all parties' once they are known.
+    /// This party's bits of all d, and later the opened d.
     d: BitVec,
-    /// For each bucket how often z lacks its correction, modulo 2.
+    /// For each bucket, how often z lacks its correction, modulo 2.
     corrections: BitVec,
 }
 
@@ -111,14 +112,14 @@ impl Combine<'_> {
     /// Tosses the coin that assigns the triples to buckets, and combines them.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the coin toss fails or an opened d has no valid MAC; `Transport` when
-    /// a peer is gone.
+    /// `PeerMisbehaved` if the coin toss fails or an opened d has no valid MAC; `Transport` if a
+    /// connection is lost.
     pub fn run(self, channels: &mut [Channel], prg: &mut Prg) -> Result<Triples> {
         let coin = toss_coin(channels, self.session, 2 * self.number + 1, prg)?;
         self.run_with(channels, coin)
     }
 
-    /// The same with the buckets that `coin` draws.
+    /// Combines the triples in the buckets that `coin` draws.
     ///
     /// Check: bucketing | `bucketing MAC`: a random sum of the MACs of opened bits | lies in
     /// openings | 2^-63; 2^-127 at ρ = 64 and 80, and in batches without anchored triples
@@ -153,7 +154,8 @@ impl Combine<'_> {
         Ok(triples)
     }
 
-    /// Starts the sums of a batch without anchors: with the first y of each bucket, and with zero.
+    /// Starts the sums of a batch without anchors: y with the first y of each bucket, x and z with
+    /// zero.
     fn start_sums(&self, order: &[u32], Triples { a, b, c }: &mut Triples) {
         a.clear_auths(0);
         c.clear_auths(0);
@@ -165,7 +167,7 @@ impl Combine<'_> {
         }
     }
 
-    /// The sums of the opened bits' MACs, for each peer.
+    /// Returns the sums of the opened bits' MACs, for each peer.
     fn mac_sums(
         &self,
         channels: &[Channel],
@@ -190,22 +192,22 @@ impl Combine<'_> {
         opening.mac_sums(self.threads)
     }
 
-    /// How many words of bits, a bit for each bucket, a thread has.
+    /// Returns the number of words per thread in a bit vector with one bit per bucket.
     fn words(&self) -> usize {
         self.leaky.batch().triples.div_ceil(PIECE).div_ceil(self.threads)
     }
 
-    /// How many triples of each bucket are not its first.
+    /// Returns how many triples of each bucket come after the first.
     fn others(&self) -> usize {
         self.leaky.batch().bucket - 1
     }
 
-    /// The shuffled triples, thread by thread.
+    /// Returns the shuffled triples, thread by thread.
     fn members<'a>(&self, order: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
         order.chunks(self.words() * PIECE * self.leaky.batch().shuffled())
     }
 
-    /// Gathers all bits, and adds up this party's bits of all sums but the products with d.
+    /// Gathers all bits, and sums this party's bits except the products with d.
     ///
     /// Paper: YWZ20, Fig. 16, 2b | the buckets' sums
     fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<BucketBits> {
@@ -233,14 +235,14 @@ impl Combine<'_> {
         let size = words * PIECE;
         let parts = self.members(order).zip(parts).zip((0..).step_by(size));
         threads::each(parts, |((members, mut part), first)| {
-            // Empty in a batch without anchors.
+            // This is empty in a batch without anchors.
             let anchors = &anchors[first.min(anchors.len())..];
             part.run((anchors, shuffled), members, self.leaky.batch());
         })?;
         Ok(bits)
     }
 
-    /// Adds up MACs and keys.
+    /// Sums MACs and keys.
     ///
     /// Paper: YWZ20, Fig. 16, 2b
     fn sum(
@@ -277,13 +279,13 @@ impl Combine<'_> {
 struct GatherPart<'a> {
     factors: &'a mut [u64],
     d: &'a mut [u64],
-    /// Sums of bits, each with what it is in a packed triple.
+    /// The bit vectors to be summed, each with its bit in a packed triple.
     sums: Vec<(u8, &'a mut [u64])>,
 }
 
 impl GatherPart<'_> {
-    /// With the packed bits of the anchors from the first bucket on, if there are any, and of all
-    /// shuffled triples.
+    /// Gathers the bits from the packed anchors, starting at the first bucket (empty if there are
+    /// none), and from all packed shuffled triples.
     fn run(&mut self, (anchors, packed): (&[u8], &[u8]), members: &[u32], batch: Batch) {
         let (others, size) = (batch.bucket - 1, batch.shuffled());
         let mut anchors = anchors.iter();
@@ -316,13 +318,13 @@ impl GatherPart<'_> {
     }
 }
 
-/// The number of a packed bit.
+/// Returns the index of a packed bit.
 const fn bit_index(bit: u8) -> usize {
     bit.trailing_zeros() as usize
 }
 
-/// The bits of a bucket's sum, without products; of each member but the first its x and, in the
-/// place of y, this party's bit of d.
+/// Returns the bits of a bucket's sum without products. Writes to `others`, for each member but the
+/// first, its x and, in place of y, this party's bit of d.
 #[inline]
 fn gather(packed: &[u8], first: u8, members: &[u32], others: &mut [u8]) -> u8 {
     let mut sum = first;
@@ -334,7 +336,8 @@ fn gather(packed: &[u8], first: u8, members: &[u32], others: &mut [u8]) -> u8 {
     sum
 }
 
-/// The products d·x_k of 64 buckets, added up; of `others` d and x_k a bucket, one after another.
+/// Returns the sums of the products d·x_k of 64 buckets. Each bucket has `others` consecutive bits
+/// of d and x_k.
 fn products(factors: &[u64], d: &[u64], others: usize) -> u64 {
     let mut sums = 0;
     let (mut bucket, mut member) = (0, 0);
@@ -350,11 +353,11 @@ fn products(factors: &[u64], d: &[u64], others: usize) -> u64 {
     sums
 }
 
-/// The bits d, before they are added up.
+/// The bits d before they are combined.
 struct OpenedBits {
-    /// As they were sent.
+    /// This party's bits, in the form in which they were sent.
     own: Vec<u8>,
-    /// Of each peer.
+    /// Each peer's bits.
     theirs: Vec<BitVec>,
 }
 
@@ -379,12 +382,12 @@ fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<OpenedBits> {
 
 /// One thread's part of the sums.
 struct SumPart<'a> {
-    /// The word of bits that its first bucket's are in.
+    /// The index of the first bucket's word in the bit vectors.
     first: usize,
     members: &'a [u32],
     /// This party's bits of the products, still without d.
     products: &'a mut [u64],
-    /// For each peer MACs and keys of x, then of z, to which the members' are added.
+    /// For each peer, MACs and keys of x, then of z, to which those of the members are added.
     sums: Vec<[&'a mut [Block]; 4]>,
 }
 
@@ -406,7 +409,7 @@ impl SumPart<'_> {
                     d: &bits.d.words()[bits_from..],
                     corrected: bits.corrections.words()[word],
                     correction: of.leaky.correction(peer),
-                    // The first peer's turn asks for the records of all.
+                    // The first peer's turn prefetches the records for all peers.
                     ahead: if peer.get() == 0 { asked_for(rest, size) } else { &[] },
                 };
                 let piece = first..first + members.len() / size;
@@ -417,14 +420,14 @@ impl SumPart<'_> {
     }
 }
 
-/// The triples whose records are asked for while the first piece of `rest` is summed up.
+/// Returns the triples whose records are prefetched while the first piece of `rest` is summed.
 fn asked_for(rest: &[u32], size: usize) -> &[u32] {
     let ahead = rest.get(PREFETCH * size..).unwrap_or_default();
     &ahead[..ahead.len().min(PIECE * size)]
 }
 
-/// The shares that are summed within buckets, each with its entry of `with`. In an anchored batch y
-/// is the anchor's and is not summed.
+/// Returns the shares that are summed within buckets, each with its entry of `with`. In an anchored
+/// batch y is the anchor's and is not summed.
 fn outputs<T>(
     Triples { a, b, c }: &mut Triples,
     anchored: bool,

@@ -1,19 +1,19 @@
-//! The check of the d that buckets open: a random sum of their MACs, in the place of the MACs.
+//! Checks the d that the buckets open: a random linear combination of their MACs replaces the MACs.
 //!
-//! The bits d of a batch are opened first. Then, for each pair of parties, coefficients χ in
-//! GF(2^128) follow from a hash of the coin that the buckets were drawn by and of what both parties
-//! opened, and each sends the other
+//! The bits d of a batch are opened first. Then each pair of parties derives coefficients χ in
+//! GF(2^128) from a hash of the coin that determined the buckets and of what both parties opened.
+//! Each party sends the other
 //!
 //! ```text
 //! Σ_t χ_t·M[d_t],   which has to be   Σ_t χ_t·K[d_t] ⊕ (Σ_t χ_t·d_t)·Δ
 //! ```
 //!
 //! (the batched MAC check of Damgård–Pastro–Smart–Zakarias 2012, in characteristic 2;
-//! Yang–Wang–Zhang 2020, App. A.3 has a digest of all MACs there). The receiver could compute all
-//! of the sum by itself if the sender was honest, so it learns nothing.
+//! Yang–Wang–Zhang 2020, App. A.3 uses a digest of all MACs instead). If the sender is honest, the
+//! receiver can compute the whole sum itself, so it learns nothing.
 //!
-//! `docs/proofs/leaky-ands.md` shows that a wrong d passes with 2^-128, or 2^-63 when MACs are
-//! taken modulo 2^64, and why χ depends on the bits and on the coin.
+//! `docs/proofs/leaky-ands.md` shows that a wrong d passes with probability 2^-128, or 2^-63 if
+//! MACs are taken modulo 2^64, and why χ depends on the bits and on the coin.
 //!
 //! Departure: MACs of opened d | a digest of all | a random sum, modulo 2^64 in batches of anchored
 //! triples up to ρ = 62 | coefficients depend on these d and on the coin of the buckets
@@ -21,15 +21,15 @@
 //! which keep the digest
 //!
 //! # Order
-//! d_t = y_1 ⊕ y_t for the triple t of a bucket whose first one is number 1, so that
+//! d_t = y_1 ⊕ y_t for triple t of a bucket whose first triple is number 1, so
 //!
 //! ```text
 //! Σ_t χ_t·M[d_t] = Σ_t χ_t·M[y_t] ⊕ Σ_buckets (Σ_{t in it} χ_t)·M[y_1]
 //! ```
 //!
-//! and χ_t is the generator's block number t, whatever bucket t is in: the first sum runs over the
-//! triples in memory order, the second over the buckets, and no MAC is read at a random place. In a
-//! batch without anchors, the y of first triples are in both sums and cancel.
+//! and χ_t is block number t of the generator, whichever bucket t is in. The first sum runs over
+//! the triples in memory order, the second over the buckets, and no MAC is read at a random
+//! position. In a batch without anchors, the y of first triples are in both sums and cancel.
 
 use std::ops::Range;
 
@@ -39,27 +39,27 @@ use zeroize::Zeroizing;
 
 use crate::{PeerAuth, bucketing::Batch, laand::YShares, threads};
 
-/// The opened d of a batch, between this party and all peers.
+/// The opened d of a batch, between this party and each peer.
 pub(crate) struct MacCheck<'a> {
     pub batch: Batch,
     /// The shuffled triples, bucket by bucket.
     pub order: &'a [u32],
     /// MACs and keys of their y.
     pub y_shares: &'a YShares,
-    /// For each peer those of the first y of each bucket.
+    /// For each peer, MACs and keys of the first y of each bucket.
     pub firsts: &'a [PeerAuth],
-    /// For each peer what it opened.
+    /// The bits that each peer opened.
     pub theirs: &'a [BitVec],
-    /// For each peer the key of the generator of χ.
+    /// For each peer, the seed from which χ is generated.
     pub seeds: &'a [Block],
     pub delta: &'a Delta,
 }
 
-/// The sum of the MACs on this party's d, and what the peer's sum has to be.
+/// The sum of the MACs on this party's d, and the sum that the peer must send.
 pub(crate) type MacSums = [Block; 2];
 
-/// The key of χ for a pair of parties and what they opened in batch number `batch`, whose buckets
-/// were drawn by `coin`.
+/// Derives the seed of χ for a pair of parties from what they opened in batch number `batch`, whose
+/// buckets were drawn from `coin`.
 pub(crate) fn seed(
     session: &SessionId,
     (batch, coin): (u64, &[u8; 32]),
@@ -76,14 +76,14 @@ pub(crate) fn seed(
     transcript.challenge("coefficients").into_block()
 }
 
-/// Triples that are added up at a time, a multiple of what a word of bits belongs to.
+/// The number of triples summed at a time; a multiple of the bits in a word.
 const SUMMED: usize = 2048;
 
-/// Buckets whose first y are added up at a time.
+/// The number of buckets whose first y are summed at a time.
 const BUCKETS: usize = 512;
 
 impl MacCheck<'_> {
-    /// The sums, for each peer, added up on this many threads.
+    /// Computes the sums for each peer on this many threads.
     ///
     /// Paper: YWZ20, Fig. 16, 2a | MACs of d checked
     pub fn mac_sums(&self, threads: usize) -> Result<Vec<MacSums>> {
@@ -105,7 +105,8 @@ impl MacCheck<'_> {
         }))
     }
 
-    /// What some triples and the first of some buckets add, with one peer.
+    /// Returns the contribution of some triples, and of the first triples of some buckets, with one
+    /// peer.
     fn part(&self, peer: usize, triples: Range<usize>, buckets: Range<usize>) -> MacSums {
         let chi = Aes128::new(self.seeds[peer]);
         let mut sums = [Block::ZERO; 2];
@@ -120,14 +121,14 @@ impl MacCheck<'_> {
         sums
     }
 
-    /// What the first triples of some buckets add, and the opened bits.
+    /// Returns the contribution of the first triples of some buckets and of the opened bits.
     fn firsts(&self, peer: usize, chi: &Aes128, buckets: Range<usize>) -> MacSums {
         let (size, others) = (self.batch.shuffled(), self.batch.bucket - 1);
         let width = self.y_shares.width();
         let PeerAuth { macs, keys } = &self.firsts[peer];
         let mut sums = [Block::ZERO; 2];
         let mut words = Zeroizing::new([0; BUCKETS]);
-        // Σ χ_t·d_t, where t with the same rest share a place.
+        // Σ χ_t·d_t, where all t with the same remainder share a slot.
         let mut chosen = vec![Block::ZERO; BUCKETS * others];
         let mut coefficients = Vec::with_capacity(BUCKETS * size);
         for first in buckets.clone().step_by(BUCKETS) {
@@ -167,10 +168,10 @@ mod tests {
 
     const SESSION: SessionId = SessionId([7; 32]);
 
-    /// What a party holds of a batch's y towards its peers, and what the peers opened.
+    /// A party's MACs and keys of a batch's y, and what the peers opened.
     struct Held {
         y_shares: YShares,
-        /// The same, number by number, in full.
+        /// The same MACs and keys in full, in the order of the triples.
         shuffled: Vec<[Vec<Block>; 2]>,
         firsts: Vec<PeerAuth>,
         theirs: Vec<BitVec>,
@@ -205,7 +206,7 @@ mod tests {
         Held { y_shares, shuffled, firsts, theirs, order }
     }
 
-    /// By the definition: d by d.
+    /// Computes the sums by definition, one d at a time.
     fn expected(
         held: &Held,
         batch: Batch,

@@ -1,10 +1,10 @@
-//! Π_aAND (YWZ20 Fig. 16): leaky triples become AND triples.
+//! Π_aAND (YWZ20 Fig. 16): combines leaky triples into AND triples.
 //!
 //! * `shuffle` assigns the leaky triples of a batch to buckets, by a coin toss;
-//! * [`combine`] opens d within the buckets and sums each bucket up to one triple;
+//! * [`combine`] opens d within the buckets and sums each bucket to one triple;
 //! * `mac_check` checks the MACs of all opened d at once.
 //!
-//! [`crate::bucketing`] says how large batches and buckets must be.
+//! [`crate::bucketing`] determines the sizes of batches and buckets.
 //!
 //! Timing: shares, MACs, keys, Δ | places follow from a public permutation; opened bits select, as
 //! in `open_bits`

@@ -1,13 +1,13 @@
-//! Assigns leaky triples to buckets: a uniform permutation from a public challenge, drawn on
+//! Assigns leaky triples to buckets: a uniform permutation from a public challenge, computed on
 //! several threads.
 //!
-//! Fisher and Yates's shuffle is one long chain of steps all over its list. Here every item first
-//! goes to one of [`PARTS`] parts at random, whatever becomes of the others; then each part is
-//! shuffled by itself, and the parts are concatenated (Rao 1961, Sandelius 1962). With p
-//! parts of sizes s_1 … s_p, each permutation comes of exactly one way to spread n items, so of all
-//! sizes together it has the probability Σ p^-n / (s_1!·…·s_p!), which is the same for all of them.
+//! The Fisher–Yates shuffle is one long chain of steps all over its list. Here every item first
+//! goes to one of [`PARTS`] parts, independently and uniformly. Then each part is shuffled on its
+//! own, and the parts are concatenated (Rao 1961, Sandelius 1962). For p parts of sizes s_1 … s_p,
+//! each permutation arises from exactly one way to spread n items. Summed over all sizes it has
+//! probability Σ p^-n / (s_1!·…·s_p!), which is the same for all permutations.
 //!
-//! The outcome depends on the challenge alone, not on the number of threads.
+//! The result depends only on the challenge, not on the number of threads.
 
 use std::slice;
 
@@ -16,22 +16,22 @@ use symbolon_transport::Result;
 
 use crate::{bucketing::Batch, threads};
 
-/// A part of a batch's million fits the caches.
+/// Such a part of a batch's million triples fits the caches.
 const PARTS: usize = 16;
 
-/// The triples of bucket 0, of bucket 1, ..., as a seed assigns them. Number 0 is the first triple
-/// that is not an anchor.
+/// Returns the triples of bucket 0, of bucket 1, and so on, as a seed assigns them. Number 0 is the
+/// first triple that is not an anchor.
 ///
 /// Paper: YWZ20, Fig. 16, 1 | a random permutation, buckets
 pub(crate) fn shuffled(batch: Batch, seed: Block, threads: usize) -> Result<Vec<u32>> {
     permutation(batch.leaky() - batch.anchors(), seed, threads)
 }
 
-/// A uniform permutation of `0 .. n`.
+/// Returns a uniform permutation of `0 .. n`.
 fn permutation(n: usize, seed: Block, threads: usize) -> Result<Vec<u32>> {
     let mut seeds = [Block::ZERO; PARTS];
     Prg::from_public_seed(seed).fill_blocks(&mut seeds);
-    // A byte for each item says to which part it goes. Threads have whole blocks of the generator.
+    // One byte per item selects its part. Each thread uses whole blocks of the generator.
     let mut goes_to = vec![0; n];
     let size = n.div_ceil(threads).next_multiple_of(16).max(16);
     let pieces = goes_to.chunks_mut(size).zip((0..).step_by(size));
@@ -73,14 +73,14 @@ fn permutation(n: usize, seed: Block, threads: usize) -> Result<Vec<u32>> {
     Ok(order)
 }
 
-/// The part that a byte stands for.
+/// Returns the part that a byte selects.
 fn part(byte: u8) -> usize {
     usize::from(byte) % PARTS
 }
 
-/// How many items go to each part.
+/// Counts the items for each part.
 fn count(goes_to: &[u8]) -> [usize; PARTS] {
-    // Several counters of a kind, for one does not wait for another then.
+    // Several counters per part avoid waiting for one another.
     let mut counts = [[0; PARTS]; 4];
     for bytes in goes_to.chunks(4) {
         for (counts, &byte) in counts.iter_mut().zip(bytes) {
@@ -90,7 +90,7 @@ fn count(goes_to: &[u8]) -> [usize; PARTS] {
     std::array::from_fn(|part| counts.iter().map(|counts| counts[part]).sum())
 }
 
-/// Puts the items from number `first` on where they go.
+/// Puts the items from number `first` on into their places.
 fn spread(goes_to: &[u8], mut places: Vec<slice::IterMut<'_, u32>>, first: usize) {
     for (item, &byte) in (first as u32..).zip(goes_to) {
         *places[part(byte)].next().expect("as many places as were counted") = item;
@@ -132,12 +132,12 @@ mod tests {
             *counts.entry(permutation(4, seed(number), 1).unwrap()).or_default() += 1;
         }
         assert_eq!(counts.len(), 24);
-        // Standard deviation 31.
+        // The standard deviation is 31.
         assert!(counts.values().all(|count| count.abs_diff(1_000) < 155), "{counts:?}");
     }
 
-    /// Any item comes to any place as often: nothing of where it was is left, neither by parts nor
-    /// by threads.
+    /// Every item reaches every place equally often: neither parts nor threads leave a trace of its
+    /// original place.
     #[test]
     fn items_go_everywhere() {
         const N: usize = 256;
@@ -148,7 +148,7 @@ mod tests {
                 counts[place / 32 * 8 + item as usize / 32] += 1;
             }
         }
-        // 512 · 32 / 8, standard deviation below 43.
+        // 512 · 32 / 8; the standard deviation is below 43.
         assert!(counts.iter().all(|count| count.abs_diff(2_048) < 215), "{counts:?}");
     }
 }

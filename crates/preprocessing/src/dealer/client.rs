@@ -9,8 +9,8 @@ use crate::{AuthBits, AuthShares, PeerIndex, Triples, checks::DEALT_BITS, messag
 
 /// A party to which the dealer has begun to deal.
 ///
-/// What was dealt comes in this order: Δ, then the inputs, then the gates. After an error
-/// everything that came of it must be dropped.
+/// The dealt material comes in this order: Δ, then the inputs, then the gates. After an error
+/// everything received must be dropped.
 pub struct DealerClient {
     channel: Channel,
     request: Request,
@@ -19,13 +19,13 @@ pub struct DealerClient {
 
 impl DealerClient {
     /// Sends the request over a channel to the [`DEALER`], and waits until all parties have sent
-    /// theirs and the dealing begins. The channel's time-out must be longer than the dealer's
-    /// patience with late parties.
+    /// theirs and the dealing begins. The channel's time-out must be longer than the dealer waits
+    /// for late parties.
     ///
     /// # Errors
-    /// `InvalidInput` for a request that makes no sense or is not for the channel's own party.
-    /// `Transport` when the dealer is gone, or refuses; in the latter case in its words, for
-    /// instance what the parties disagree on.
+    /// `InvalidInput` for an invalid request, or one that is not for the channel's own party.
+    /// `Transport` if the connection is lost or the dealer refuses; then it contains the dealer's
+    /// words, for example what the parties disagree on.
     pub fn new(mut channel: Channel, request: Request) -> Result<Self> {
         request.check()?;
         if (channel.me(), channel.peer()) != (request.party, DEALER) {
@@ -41,18 +41,18 @@ impl DealerClient {
         Ok(DealerClient { channel, request, streams })
     }
 
-    /// This party's Δ.
+    /// Returns this party's Δ.
     pub fn delta(&self) -> &Delta {
         &self.streams.delta
     }
 
-    /// Receives the inputs: random bits of this party, as many as it has input bits, authenticated
-    /// towards all others; and for each peer, in ascending order, the keys for its bits. Then come
-    /// the gates.
+    /// Receives the inputs: this party's random bits, as many as it has input bits, authenticated
+    /// towards all others; and for each peer, in ascending order, the keys for its bits. The gates
+    /// follow.
     ///
     /// # Errors
-    /// `Transport` when the dealer is gone, `PeerMisbehaved` when it sends something else;
-    /// `InvalidInput` when there is more than this machine can address.
+    /// `Transport` if the connection is lost, `PeerMisbehaved` if the dealer sends something else;
+    /// `InvalidInput` if there is more than this machine can address.
     pub fn inputs(mut self) -> Result<(AuthBits, Vec<Vec<Block>>, Gates)> {
         let counts: Vec<usize> =
             self.request.input_bits.iter().map(|&bits| addressable(bits)).collect::<Result<_>>()?;
@@ -92,21 +92,21 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// How many gates are still to come.
+    /// Returns the number of gates still to come.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// Receives the next batch, one mask and one triple a gate; `None` after the last gate that was
-    /// asked for.
+    /// Receives the next batch, one mask and one triple per gate; returns `None` after the last
+    /// requested gate.
     ///
-    /// The dealer waits for a party that does not come for more, for as long as its time-out.
+    /// If a party does not fetch the next batch, the dealer waits for it, at most for its time-out.
     ///
     /// Check: dealer | exact lengths, `dealt bits` | malformed dealings | –
     ///
     /// # Errors
-    /// `Transport` when the dealer is gone, with its words when it gave up; `PeerMisbehaved` when
-    /// it sends something else.
+    /// `Transport` if the connection is lost, with the dealer's words if it gave up;
+    /// `PeerMisbehaved` if it sends something else.
     pub fn next_batch(&mut self) -> Result<Option<(AuthShares, Triples)>> {
         let n = self.left.min(gates_in_chunk(self.parties) as u64) as usize;
         if n == 0 {
@@ -142,7 +142,7 @@ impl Gates {
         Ok(Some((masks, Triples { a, b, c })))
     }
 
-    /// Tells the dealer when nothing is left to come.
+    /// Tells the dealer once nothing is left to come.
     fn acknowledge(&mut self) -> Result<()> {
         if self.left > 0 {
             return Ok(());

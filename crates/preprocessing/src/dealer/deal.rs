@@ -12,20 +12,20 @@ use super::{
 };
 use crate::{PeerIndex, messages, peers_of};
 
-/// What may wait for the parties to take it, in bytes, all parties together; each has room for 1
-/// MiB.
+/// The maximum number of bytes not yet taken by the parties, over all parties; each party may have
+/// at least 1 MiB.
 const BACKLOG: usize = 8 << 20;
 
-/// What was dealt.
+/// A summary of what was dealt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// The session.
+    /// The session's id.
     pub session: [u8; 32],
-    /// AND gates.
+    /// The number of AND gates.
     pub and_gates: u64,
-    /// Input bits, by party.
+    /// The number of input bits, by party.
     pub input_bits: Vec<u64>,
-    /// Bytes sent, by party, framing included.
+    /// The number of bytes sent, by party, including framing.
     pub bytes: Vec<u64>,
 }
 
@@ -41,17 +41,17 @@ impl Summary {
     }
 }
 
-/// Deals to one set of parties: hears every party's request, checks that all ask for the same,
+/// Deals to one set of parties: receives every party's request, checks that all requests agree,
 /// deals, and closes. `clients` are in the order of their party numbers, each with the key that it
 /// proved.
 ///
-/// When anything fails, all parties are told what.
+/// If anything fails, all parties are told what.
 ///
 /// # Errors
-/// `PeerIncompatible` when the parties ask for different things, or one for more than the limits;
-/// `PeerMisbehaved` when a request is malformed or not for the party's own slot; `Transport` when a
-/// party is gone, takes nothing for its channel's time-out, or all of them together less than
-/// [`MIN_RATE`] bytes a second.
+/// `PeerIncompatible` if the parties' requests differ, or one exceeds the limits; `PeerMisbehaved`
+/// if a request is malformed or not for the party's own slot; `Transport` if a connection is lost,
+/// a party takes nothing for its channel's time-out, or all of them together take less than
+/// [`MIN_RATE`] bytes per second.
 pub fn serve(clients: Vec<Client>, limits: &Limits) -> Result<Summary> {
     let mut clients = clients;
     match agreed(&mut clients, limits) {
@@ -67,8 +67,8 @@ pub(super) fn channels(clients: Vec<Client>) -> Vec<Channel> {
     clients.into_iter().map(|client| client.channel).collect()
 }
 
-/// Hears all requests; returns the first party's if all agree, else what to tell the parties, and
-/// why.
+/// Receives all requests. Returns the first party's if all agree, otherwise what to tell the
+/// parties, and why.
 fn agreed(
     clients: &mut [Client],
     limits: &Limits,
@@ -89,8 +89,8 @@ fn agreed(
     first.ok_or_else(|| (String::new(), Error::invalid_input("there is nobody to deal to")))
 }
 
-/// Deals what `request` says to the parties on these channels, in the order of their numbers, who
-/// must take `rate` bytes a second.
+/// Deals what `request` says to the parties on these channels, in the order of their numbers. The
+/// parties must take `rate` bytes per second.
 pub(super) fn deal(mut channels: Vec<Channel>, request: &Request, rate: u64) -> Result<Summary> {
     let dealt = Dealing::new(request, rate).and_then(|mut dealing| dealing.run(&mut channels));
     match dealt {
@@ -105,20 +105,20 @@ pub(super) fn deal(mut channels: Vec<Channel>, request: &Request, rate: u64) -> 
     }
 }
 
-/// Tells all of them why, then lets them go.
+/// Tells all parties why the dealing failed, then closes their channels.
 pub(super) fn dismiss(mut channels: Vec<Channel>, words: &str) {
     channels.iter_mut().for_each(|channel| channel.abort(words));
-    // A channel that is dropped waits a moment for its peer to hear that. Side by side: strangers
-    // need not listen.
+    // A dropped channel waits a moment for its peer to read that. The channels are dropped in
+    // parallel, because strangers need not read.
     thread::scope(|scope| {
         for channel in channels {
-            // Without a thread it is dropped, and waits, here.
+            // If no thread starts, the channel is dropped, and waits, here.
             let _ = thread::Builder::new().spawn_scoped(scope, move || drop(channel));
         }
     });
 }
 
-/// What the parties are told of an error.
+/// Returns what the parties are told about an error.
 pub(super) fn refusal(error: &Error) -> String {
     let with = error.culprit().map_or(String::new(), |culprit| format!(" {culprit}"));
     match error {
@@ -137,7 +137,7 @@ pub(super) fn refusal(error: &Error) -> String {
     }
 }
 
-/// One session's dealing. What it holds follows the chunk.
+/// The dealing of one session. Its memory is proportional to a chunk.
 struct Dealing<'r> {
     request: &'r Request,
     seeds: Vec<Block>,
@@ -145,9 +145,9 @@ struct Dealing<'r> {
     /// The MACs of one message.
     macs: Vec<Block>,
     begun: Instant,
-    /// Bytes dealt so far to all parties, without framing.
+    /// The number of bytes dealt so far to all parties, without framing.
     sent: u64,
-    /// The least that all parties together must take, in bytes a second.
+    /// The minimum rate that all parties together must reach, in bytes per second.
     rate: u64,
 }
 
@@ -191,11 +191,11 @@ impl<'r> Dealing<'r> {
         self.hear_the_end(channels)
     }
 
-    /// Lets everything go, then waits for the party that has too much ahead of it. A party for
-    /// which nothing `more` is to come may be gone already.
+    /// Flushes everything, then waits for a party with too large a backlog. A party for which
+    /// nothing `more` is to come may have disconnected already.
     ///
-    /// A place at the dealer is not for those who take a little now and then: parties that are
-    /// behind by more than a time-out are waited for no longer.
+    /// A party must not hold a dealer's slot by taking a few bytes now and then: once the parties
+    /// are late by more than a time-out, the dealer stops waiting.
     ///
     /// Check: dealer | 64 KiB/s on average, all parties of a session together | slow readers | –
     fn pace(&self, channels: &mut [Channel], more: impl Fn(usize) -> bool) -> Result<()> {
@@ -208,14 +208,15 @@ impl<'r> Dealing<'r> {
         })
     }
 
-    /// When what was dealt so far must have been taken; never if that is out of a clock's range.
+    /// Returns when everything dealt so far must have been taken; `None` if that is beyond the
+    /// clock's range.
     fn due(&self, timeout: Duration) -> Option<Instant> {
         let slowest = Duration::from_millis(self.sent.saturating_mul(1000) / self.rate.max(1));
         self.begun.checked_add(timeout.saturating_add(slowest))
     }
 
-    /// Hears from all parties that they have everything: all within one time-out, or by the time
-    /// at which everything is due if that is later.
+    /// Waits for all parties to confirm that they have everything, within one time-out, or until
+    /// everything is due if that is later.
     fn hear_the_end(&self, channels: &mut [Channel]) -> Result<()> {
         let dealt = Instant::now();
         for channel in channels {
@@ -228,7 +229,7 @@ impl<'r> Dealing<'r> {
         Ok(())
     }
 
-    /// MACs on the next `n` input bits of `party`.
+    /// Sends the MACs on the next `n` input bits of `party`.
     fn inputs(&mut self, party: PartyId, n: usize, channel: &mut Channel) -> Result<()> {
         if n == 0 {
             return Ok(());
@@ -242,7 +243,7 @@ impl<'r> Dealing<'r> {
         Ok(())
     }
 
-    /// The next `n` gates of all parties.
+    /// Deals the next `n` gates of all parties.
     fn gates(&mut self, n: usize, channels: &mut [Channel]) -> Result<()> {
         let mut bits: Vec<[BitVec; SHARES]> =
             self.streams.iter_mut().map(|streams| streams.gate_bits(n)).collect();
@@ -264,8 +265,8 @@ impl<'r> Dealing<'r> {
         Ok(())
     }
 
-    /// The MACs on `bits` of `party` under the Δ of `peer`: that peer's next keys, and Δ where a
-    /// bit is 1.
+    /// Computes the MACs on `bits` of `party` under the Δ of `peer`: that peer's next keys, plus Δ
+    /// where a bit is 1.
     fn macs(&mut self, bits: &BitVec, party: PartyId, peer: PartyId) -> &[Block] {
         let macs = &mut self.macs[..bits.len()];
         let streams = &mut self.streams[usize::from(peer)];
@@ -286,7 +287,7 @@ impl Drop for Dealing<'_> {
     }
 }
 
-/// Sets the closing party's c such that ⊕c = ⊕a ∧ ⊕b.
+/// Sets the closing party's c so that ⊕c = ⊕a ∧ ⊕b.
 fn close_triples(bits: &mut [[BitVec; SHARES]]) {
     let (closing, others) = bits.split_at_mut(1);
     let [_, a, b, c] = &mut closing[0];

@@ -1,37 +1,36 @@
-//! The dealer: a third process that deals what the parties would otherwise make among themselves
-//! (the functionality F_Pre from a semi-trusted party: Wang–Ranellucci–Katz 2017, §4.3). The
-//! parties then need no oblivious transfer, no leaky triples and no buckets.
+//! The dealer: a third process that deals what the parties would otherwise make themselves (the
+//! functionality F_Pre from a semi-trusted party: Wang–Ranellucci–Katz 2017, §4.3). The parties
+//! then need no oblivious transfer, no leaky triples and no buckets.
 //!
-//! **What it is trusted with.** The dealer knows every Δ, mask, key and triple. That is nothing
-//! without the parties' traffic, and everything with it: together with any one party, or with
-//! anybody who can read what the parties send each other, it learns all inputs and can change any
-//! output. It must deal honestly, too: a party cannot tell wrong correlations from right ones,
-//! other than by a failed MAC later on, which then accuses a peer; and a product c ≠ a ∧ b whose
-//! MACs are right fails nowhere. So:
+//! **Trust.** The dealer knows every Δ, mask, key and triple. That is worthless without the
+//! parties' traffic. But together with any one party, or with anybody who can read the messages
+//! between the parties, the dealer learns all inputs and can change any output. It must also deal
+//! honestly: a party detects wrong correlations only by a failed MAC later on, which then accuses a
+//! peer, and a product c ≠ a ∧ b with valid MACs is never detected. So:
 //!
-//! * the dealer is a machine that no party controls. Parties that deal themselves have no security
-//!   left;
+//! * the dealer is a machine that no party controls. Parties that deal to themselves have no
+//!   security left;
 //! * the links between the parties are private (TLS), so that the dealer cannot read along;
-//! * each party's link to the dealer is authenticated on both sides and private: anyone in
-//!   two slots, or reads what is dealt to a party, knows what that party knows. A [`Request`]
-//!   therefore names the keys of all parties, and the dealer gives a slot only to the key that
+//! * each party's link to the dealer is private and authenticated on both sides: anyone who holds
+//!   two slots, or reads what is dealt to a party, knows what that party knows. Therefore a
+//!   [`Request`] names the keys of all parties, and the dealer gives a slot only to the key that
 //!   everybody in the session names for it.
 //!
-//! Among themselves the parties agree beforehand on the session, with which they bind that there is
-//! a dealer, which one, and everything that is in the request; the session's id is a hash of all
-//! that and of fresh randomness of every party. Whatever happens at the dealer, nothing is dealt
-//! twice: each dealing is fresh from the operating system's randomness.
+//! The parties agree on the session among themselves beforehand. The session's id binds that there
+//! is a dealer, its identity, and everything in the request: it is a hash of all that and of fresh
+//! randomness of every party. Whatever happens at the dealer, nothing is dealt twice: each dealing
+//! uses fresh randomness from the operating system.
 //!
-//! # What is dealt, and how
-//! Δ_i for every party (all last bits 1 but the evaluator's, which is n mod 2); authenticated bits
-//! for the masks of every party's inputs; for every AND gate an authenticated share of a random
-//! bit, and a triple c = a ∧ b of authenticated shares. M = K ⊕ x·Δ_j between party i, who knows x
-//! and M, and party j, who knows K.
+//! # What is dealt
+//! Each party i receives Δ_i (its last bit is 1, except for the evaluator's, which is n mod 2);
+//! authenticated bits for the masks of every party's inputs; for every AND gate an authenticated
+//! share of a random bit, and a triple c = a ∧ b of authenticated shares. M = K ⊕ x·Δ_j between
+//! party i, who knows x and M, and party j, who knows K.
 //!
-//! Each party gets a seed from which it expands Δ_i, its bits x and its keys K; the dealer expands
-//! them too, and sends what is left: the MACs, and the bits by which party 0's shares make the
-//! products right. Of a MAC and its key one can be expanded but not both, so 16 bytes a bit and
-//! ordered pair is what it takes.
+//! Each party receives a seed from which it expands Δ_i, its bits x and its keys K. The dealer
+//! expands them too, and sends the rest: the MACs, and the bits of party 0's shares that make the
+//! products right. Of a MAC and its key only one can be expanded, so each bit costs 16 bytes for
+//! each ordered pair of parties.
 //!
 //! ```text
 //! party i → dealer   request           64                       then 8 (40 with keys) a party
@@ -42,14 +41,14 @@
 //! party i → dealer   done              0
 //! ```
 //!
-//! Inputs and gates come in chunks, cut so that no party's chunk exceeds 512 KiB; what the dealer
-//! holds follows the chunk and not the count. Chunk k goes to all parties before chunk k + 1 goes
-//! to any, and the dealer waits while a party has too much ahead of it. A party that waits for a
-//! slower one is ahead of it, so the slower one finds its chunks sent: the wait cannot become a
-//! circle.
+//! Inputs and gates come in chunks of at most 512 KiB per party, so the dealer's memory depends on
+//! the chunk size and not on the count. Chunk k goes to all parties before chunk k + 1 goes to any,
+//! and the dealer waits while a party has too large a backlog. If a party waits for a slower one,
+//! it is ahead of it, and the slower party's chunks have been sent already, so waits cannot form a
+//! cycle.
 //!
-//! [`serve`] deals to one set of parties; a [`DealerServer`] brings together those who come;
-//! [`DealerClient`] is a party's side.
+//! [`serve`] deals to one set of parties; a [`DealerServer`] brings the parties of many sessions
+//! together; [`DealerClient`] is a party's side.
 
 mod client;
 mod deal;
@@ -66,25 +65,25 @@ pub use pending::ServerLimits;
 pub use request::{Limits, MAX_PARTIES, REQUEST_HEAD, Request};
 pub use server::{DealerServer, Event};
 
-/// The party whose shares of c are sent and not expanded.
+/// The party whose shares of c are sent rather than expanded.
 const CLOSING: PartyId = PartyId::new(0);
 
-/// What a gate uses up: four shares, in this order.
+/// The number of shares that a gate consumes.
 const SHARES: usize = 4;
 const A: usize = 1;
 const B: usize = 2;
 const C: usize = 3;
 
-/// Shares of a chunk, times peers: no message but the c bits is longer than 16 bytes times a
-/// quarter of this.
+/// The number of shares in a chunk, times the number of peers. Except for the c bits, no message is
+/// longer than 16 bytes times a quarter of this.
 const CHUNK: usize = 1 << 15;
 
-/// How many gates a chunk has among `parties` parties.
+/// Returns the number of gates in a chunk among `parties` parties.
 const fn gates_in_chunk(parties: usize) -> usize {
     CHUNK / SHARES / (parties - 1)
 }
 
-/// How many input bits of one party a chunk has among `parties` parties.
+/// Returns the number of input bits of one party in a chunk among `parties` parties.
 const fn inputs_in_chunk(parties: usize) -> usize {
     CHUNK / (parties - 1)
 }

@@ -1,10 +1,10 @@
-//! The sessions that wait for parties: who is admitted, without channels, threads and clocks.
+//! The sessions that wait for parties, and who is admitted; without channels, threads and clocks.
 //!
-//! A session is together when the holder of every slot has come. Nobody can take another's slot,
-//! since a request names the keys of all slots and the first one's names count. Nobody can fill the
-//! room for others: a key holds few slots at a time, an address not many more, and when all are
-//! taken a session of the address that has the most gives way, so that strangers with a fresh key
-//! for each connection displace their own. Nobody is dealt the same session twice.
+//! A session is complete when the holder of every slot has arrived. Nobody can take another's slot,
+//! because a request names the keys of all slots and the first request's names count. Nobody can
+//! fill all slots: a key holds few slots at a time, an address not many more, and when all are
+//! taken a session of the address with the most gives way. So strangers with a fresh key for each
+//! connection displace their own sessions. Nobody is dealt the same session twice.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
@@ -16,39 +16,39 @@ use symbolon_transport::{
 
 use super::request::{Limits, Request};
 
-/// Ids of ended sessions that are remembered. One that is forgotten and asked for again is dealt
-/// afresh, so nothing but a clearer error depends on it.
+/// The number of ended sessions whose ids are remembered. A forgotten session that is requested
+/// again is dealt afresh, so only a clearer error depends on this.
 const REMEMBERED: usize = 1 << 16;
 
-/// What a dealer admits.
+/// The limits of a dealer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// How much is dealt to one session.
+    /// The amount dealt to one session.
     pub per_session: Limits,
     /// How long a session waits for its last party.
     pub join_timeout: Duration,
-    /// How many sessions may wait for parties; when there are more, one of the address with the
-    /// most gives way.
+    /// How many sessions may wait for parties. If there are more, one of the address with the most
+    /// gives way.
     pub waiting: usize,
-    /// How many sessions are dealt to at a time, each in a thread.
+    /// How many sessions are dealt to at a time, each in its own thread.
     pub running: usize,
-    /// How many slots one key may hold at a time, in sessions that wait or run.
+    /// How many slots one key may hold at a time, in waiting and running sessions.
     pub per_key: usize,
-    /// How many slots there are, in sessions that wait or run. When all are taken, a session that
-    /// waits gives way, of the address with the most. A slot takes a file descriptor, see
+    /// How many slots there are, in waiting and running sessions. If all are taken, a waiting
+    /// session of the address with the most gives way. A slot takes a file descriptor, see
     /// [`DealerServer::DESCRIPTORS`](super::DealerServer::DESCRIPTORS).
     pub slots: usize,
-    /// How many slots one address may hold in sessions that wait, before one of them gives way to
-    /// the next. More only for the parties of one session.
+    /// How many slots one address may hold in waiting sessions before one of them gives way to the
+    /// next. The parties of a single session may hold more.
     pub per_address: usize,
-    /// The least that the parties of a session that is dealt to take, in bytes a second, all
-    /// together and on average: those that are behind by more than a time-out are sent away.
+    /// The minimum average rate of a session's parties together, in bytes per second. Sessions that
+    /// are late by more than a time-out are ended.
     pub rate: u64,
 }
 
 impl Default for ServerLimits {
-    /// The limits' default, 30 s, 256 waiting, 64 running, 16 slots a key, 1 024 slots, 256 an
-    /// address, [`MIN_RATE`].
+    /// Returns the default limits: 30 s, 256 waiting sessions, 64 running ones, 16 slots per key,
+    /// 1 024 slots, 256 slots per address, [`MIN_RATE`].
     fn default() -> Self {
         let (per_session, join_timeout) = (Limits::default(), Duration::from_secs(30));
         let (waiting, running, per_key, slots, per_address) = (256, 64, 16, 1024, 256);
@@ -68,23 +68,23 @@ impl Default for ServerLimits {
 /// Clients that are not dealt to, and why.
 pub(super) struct Rejection<G> {
     pub clients: Vec<G>,
-    /// What they asked for, where that could be read.
+    /// The requested session, if the request could be read.
     pub session: Option<[u8; 32]>,
-    /// What they are told.
+    /// What the clients are told.
     pub words: String,
     pub error: Error,
 }
 
 /// The outcome of a request to join.
 pub(super) struct JoinOutcome<G> {
-    /// All parties of a session, in order, and what they ask for. It runs until
+    /// All parties of a complete session, in order, and their request. It runs until
     /// [`PendingSessions::ended`].
     pub complete: Option<(Vec<G>, Request)>,
     pub rejected: Vec<Rejection<G>>,
 }
 
 impl<G> Rejection<G> {
-    /// One client whose request was read and cannot be granted.
+    /// Rejects one client whose request was read but cannot be granted.
     pub fn refused(client: G, request: &Request, words: &str) -> Self {
         let reason = TransportReason::refused(words);
         let error = Error::transport(request.party, reason);
@@ -101,9 +101,9 @@ impl<G> From<Rejection<G>> for JoinOutcome<G> {
 
 /// A connected client.
 pub(super) trait PendingClient {
-    /// The address, cut to what one host cannot choose; none within a process.
+    /// Returns the address, cut to what one host cannot choose; `None` within a process.
     fn address(&self) -> Option<IpAddr>;
-    /// Whether it has gone, or says something though it is to wait.
+    /// Returns whether it has disconnected, or sends something although it should wait.
     fn stirs(&mut self) -> bool;
 }
 
@@ -117,32 +117,32 @@ impl PendingClient for Client {
     }
 }
 
-/// A session whose parties have not all come.
+/// A session whose parties have not all arrived.
 struct Waiting<G> {
     since: Instant,
-    /// The first one's.
+    /// The first party's request.
     request: Request,
     slots: Vec<Option<G>>,
 }
 
 impl<G> Waiting<G> {
-    /// The parties that are here.
+    /// Returns the parties that have arrived.
     fn admitted(&self) -> impl Iterator<Item = usize> {
         (0..self.slots.len()).filter(|&slot| self.slots[slot].is_some())
     }
 }
 
-/// The sessions that wait for parties, and the slots that are taken.
+/// The sessions that wait for parties, and the occupied slots.
 pub(super) struct PendingSessions<G> {
     limits: ServerLimits,
     waiting: HashMap<[u8; 32], Waiting<G>>,
     running: usize,
-    /// Slots in sessions waiting or running.
+    /// The number of slots in waiting or running sessions.
     taken: usize,
-    /// The same, by key.
+    /// The number of those slots, by key.
     held: HashMap<Fingerprint, usize>,
     ended: HashSet<[u8; 32]>,
-    /// The same, oldest first.
+    /// The ids of ended sessions, oldest first.
     order: VecDeque<[u8; 32]>,
 }
 
@@ -160,8 +160,8 @@ impl<G: PendingClient> PendingSessions<G> {
         }
     }
 
-    /// Gives a client its slot. That the slot is its own by the request's own words was checked
-    /// before.
+    /// Gives a client its slot. The caller has checked that the request assigns this slot to the
+    /// client.
     ///
     /// Check: dealer | a session id is dealt to once; every dealing has its own Δ | replayed
     /// requests | –
@@ -179,7 +179,7 @@ impl<G: PendingClient> PendingSessions<G> {
         }
         let mut outcome = JoinOutcome { complete: None, rejected: Vec::new() };
         if let Some(waiting) = self.waiting.get(&request.session) {
-            // Somebody without a slot in it must not end a session.
+            // Somebody without a slot in a session must not end it.
             if waiting.request.keys.get(usize::from(request.party)) != key.as_ref() {
                 return refused(client, "the session names another key for this party");
             }
@@ -240,24 +240,24 @@ impl<G: PendingClient> PendingSessions<G> {
         outcome
     }
 
-    /// Notes that a session that was together has ended.
+    /// Records that a complete session has ended.
     pub fn ended(&mut self, request: &Request) {
         self.running -= 1;
         self.taken -= request.parties();
         request.keys.iter().for_each(|key| self.release(key));
     }
 
-    /// How many sessions run.
+    /// Returns the number of running sessions.
     pub fn running(&self) -> usize {
         self.running
     }
 
-    /// When the next session will have waited too long, if there is one.
+    /// Returns when the next session will have waited too long, if there is one.
     pub fn deadline(&self) -> Option<Instant> {
         self.waiting.values().map(|waiting| waiting.since + self.limits.join_timeout).min()
     }
 
-    /// The sessions that have waited too long.
+    /// Ends and returns the sessions that have waited too long.
     pub fn overdue(&mut self, now: Instant) -> Vec<Rejection<G>> {
         let join_timeout = self.limits.join_timeout;
         self.disband_where(
@@ -266,7 +266,7 @@ impl<G: PendingClient> PendingSessions<G> {
         )
     }
 
-    /// All sessions that wait, with these words to them.
+    /// Ends and returns all waiting sessions, with these words for them.
     pub fn clear(&mut self, words: &str) -> Vec<Rejection<G>> {
         self.disband_where(|_| true, |_| words.to_string())
     }
@@ -281,7 +281,7 @@ impl<G: PendingClient> PendingSessions<G> {
         ended.into_iter().map(|(session, words)| self.disband(&session, words)).collect()
     }
 
-    /// Sessions of which a party has gone while it waited for the others.
+    /// Ends and returns sessions in which a party disconnected while it waited for the others.
     pub fn left(&mut self) -> Vec<Rejection<G>> {
         let stirring = |waiting: &mut Waiting<G>| {
             let stirs = |slot: &mut Option<G>| slot.as_mut().is_some_and(PendingClient::stirs);
@@ -299,8 +299,8 @@ impl<G: PendingClient> PendingSessions<G> {
         gone.into_iter().map(disband).collect()
     }
 
-    /// Lets sessions give way to a client of `session` from this address, as long as there is no
-    /// room for it.
+    /// Makes sessions give way to a client of `session` from this address until there is room for
+    /// it.
     fn make_room(&mut self, session: &[u8; 32], from: Option<IpAddr>) -> Vec<Rejection<G>> {
         let mut rejected = Vec::new();
         let new = !self.waiting.contains_key(session);
@@ -322,8 +322,8 @@ impl<G: PendingClient> PendingSessions<G> {
         rejected
     }
 
-    /// Ends a session other than `session`, with a party from one of `which` addresses that wait:
-    /// of the one with the most.
+    /// Ends a session other than `session`, with a party from the one of `which` waiting addresses
+    /// that has the most.
     fn displace(
         &mut self,
         session: &[u8; 32],
@@ -340,7 +340,7 @@ impl<G: PendingClient> PendingSessions<G> {
         Some(self.disband(&displaced, words.to_string()))
     }
 
-    /// Ends a session that waits.
+    /// Ends a waiting session.
     fn disband(&mut self, session: &[u8; 32], words: String) -> Rejection<G> {
         let mut clients = Vec::new();
         if let Some(waiting) = self.waiting.remove(session) {
@@ -377,7 +377,7 @@ impl<G: PendingClient> PendingSessions<G> {
     }
 }
 
-/// Says who did not come.
+/// Returns a text that names the missing parties.
 fn missing<G>(slots: &[Option<G>], join_timeout: Duration) -> String {
     const NAMED: usize = 8;
     let absent: Vec<_> = (0..slots.len()).filter(|&slot| slots[slot].is_none()).collect();

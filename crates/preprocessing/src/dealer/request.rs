@@ -1,4 +1,4 @@
-//! What a party asks of the dealer.
+//! A party's request to the dealer.
 //!
 //! ```text
 //!  0..2   version, u16           8..40  session id
@@ -6,8 +6,8 @@
 //!  4..6   parties, u16          48..50  1 when keys follow, else 0
 //!  6..8   evaluator, u16        50..64  zero
 //! ```
-//! and in a message of its own, whose length the first one fixes: for every party its input bits
-//! (u64), then for every party the fingerprint of its key (32 bytes). All integers are
+//! A second message, whose length follows from the first, contains the input bits of every party
+//! (u64 each), then the fingerprint of every party's key (32 bytes each). All integers are
 //! little-endian.
 
 use symbolon_transport::{Channel, Client, Error, Fingerprint, PartyId, Result, Subject};
@@ -15,74 +15,75 @@ use symbolon_transport::{Channel, Client, Error, Fingerprint, PartyId, Result, S
 use super::{CLOSING, SHARES, gates_in_chunk, inputs_in_chunk};
 use crate::{checks, messages};
 
-/// The most parties that a dealer deals to.
+/// The maximum number of parties that a dealer deals to.
 pub const MAX_PARTIES: usize = 256;
 
-/// No request may ask for more than this, whatever a dealer's limits: sums of it fit all counters.
+/// The maximum of each count in a request, whatever a dealer's limits: sums of such counts fit all
+/// counters.
 const MAX_COUNT: u64 = 1 << 40;
 
 const VERSION: u16 = 1;
-/// Length of the first message, in bytes.
+/// The length of the first message, in bytes.
 pub const REQUEST_HEAD: usize = 64;
 const MALFORMED: &str = "malformed";
 
-/// Bytes of a message besides its content.
+/// The number of bytes in a message besides its payload.
 const FRAME: u64 = 8;
 
-/// What one party asks for. All parties of a session ask for the same, but for the slot.
+/// The request of one party. All parties of a session send the same, except for the slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The session's id, which the parties have agreed on among themselves.
+    /// The session's id, on which the parties have agreed among themselves.
     pub session: [u8; 32],
     /// The slot: this party's number.
     pub party: PartyId,
-    /// The party that evaluates, whose lsb(Δ) differs.
+    /// The party that evaluates. The last bit of its Δ differs.
     pub evaluator: PartyId,
-    /// How many AND gates to deal for.
+    /// The number of AND gates to deal for.
     pub and_gates: u64,
-    /// By party: how many input bits it has. As many entries as there are parties.
+    /// The number of input bits of each party; one entry per party.
     pub input_bits: Vec<u64>,
-    /// By party: the fingerprint of its key. Empty only over links without keys.
+    /// The fingerprint of each party's key. Empty only over links without keys.
     pub keys: Vec<Fingerprint>,
 }
 
-/// How much a dealer deals to one session.
+/// The limits of a dealer for one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// AND gates.
+    /// The number of AND gates.
     pub and_gates: u64,
-    /// Input bits of all parties together.
+    /// The number of input bits of all parties together.
     pub input_bits: u64,
 }
 
 impl Default for Limits {
-    /// 2^32 AND gates, 2^28 input bits.
+    /// Returns the default limits: 2^32 AND gates, 2^28 input bits.
     fn default() -> Self {
         Limits { and_gates: 1 << 32, input_bits: 1 << 28 }
     }
 }
 
 impl Request {
-    /// How many parties there are.
+    /// Returns the number of parties.
     pub fn parties(&self) -> usize {
         self.input_bits.len()
     }
 
-    /// Bytes that `party` sends to the dealer, framing included.
+    /// Returns the number of bytes that `party` sends to the dealer, including framing.
     pub fn bytes_from_party(&self) -> u64 {
         3 * FRAME + REQUEST_HEAD as u64 + table_bytes(self.parties(), !self.keys.is_empty()) as u64
     }
 
-    /// Bytes that the dealer sends to `party`, framing included: with n parties, m input bits of
-    /// the party's own in p chunks and g gates in q chunks,
+    /// Returns the number of bytes that the dealer sends to `party`, including framing. With n
+    /// parties, m input bits of this party in p chunks and g gates in q chunks, this is
     ///
     /// ```text
     /// 24 + (n − 1)·(16·m + 8·p) + (n − 1)·(64·g + 32·q)
     /// ```
     ///
-    /// and for party 0 besides 8 bytes and one bit a gate, rounded up to bytes, for every chunk of
-    /// gates. A chunk is ⌊8 192 / (n − 1)⌋ gates or ⌊32 768 / (n − 1)⌋ input bits, the last one
-    /// what remains.
+    /// and party 0 receives another 8 bytes and one bit per gate, rounded up to bytes, for every
+    /// chunk of gates. A chunk is ⌊8 192 / (n − 1)⌋ gates or ⌊32 768 / (n − 1)⌋ input bits; the
+    /// last one contains the rest.
     ///
     /// # Panics
     /// If there is no such party.
@@ -101,7 +102,7 @@ impl Request {
         bytes
     }
 
-    /// What is wrong with the request in itself, if anything.
+    /// Returns what is wrong with the request itself, if anything.
     fn fault(&self) -> Option<&'static str> {
         let parties = self.parties();
         let inputs = self.input_bits.iter().fold(0_u64, |sum, bits| sum.saturating_add(*bits));
@@ -131,7 +132,7 @@ impl Request {
         channel.flush()
     }
 
-    /// Both messages of a request that makes sense.
+    /// Encodes both messages of a valid request.
     pub fn encode(&self) -> ([u8; REQUEST_HEAD], Vec<u8>) {
         let mut head = [0; REQUEST_HEAD];
         let numbers =
@@ -148,10 +149,10 @@ impl Request {
         (head, table)
     }
 
-    /// Reads what [`encode`](Request::encode) writes, of this version.
+    /// Decodes the output of [`encode`](Request::encode), for this version.
     ///
     /// # Errors
-    /// What is wrong with it: the table's length, or the request in itself.
+    /// What is wrong: the table's length, or the request itself.
     pub fn decode(
         head: &[u8; REQUEST_HEAD],
         table: &[u8],
@@ -177,7 +178,8 @@ impl Request {
         request.fault().map_or(Ok(request), Err)
     }
 
-    /// How long the second message is after this first one; none if that is malformed.
+    /// Returns the length of the second message after this first one; `None` if the first is
+    /// malformed.
     pub fn table_length(head: &[u8; REQUEST_HEAD]) -> Option<usize> {
         let plain = head[48] <= 1 && head[49..] == [0; REQUEST_HEAD - 49];
         let parties = Self::parties_in(head).filter(|_| plain)?;
@@ -188,14 +190,14 @@ impl Request {
         Some(usize::from(number(head, 4))).filter(|parties| (2..=MAX_PARTIES).contains(parties))
     }
 
-    /// Hears what a client asks for, and whether the slot is its own.
+    /// Receives a client's request, and checks that the slot belongs to the client.
     ///
     /// Check: dealer | `dealer request`, with limits before allocation | malformed requests,
     /// another's slot | –
     ///
     /// # Errors
-    /// `PeerMisbehaved` when it is no request, or the client's number or key is not the slot's;
-    /// `PeerIncompatible` for another version or more than the limits allow; `Transport`.
+    /// `PeerMisbehaved` if it is not a request, or the client's number or key does not match the
+    /// slot; `PeerIncompatible` for another version or if it exceeds the limits; `Transport`.
     pub(super) fn hear(client: &mut Client, limits: &Limits) -> Result<Request> {
         let channel = &mut client.channel;
         let head = channel.recv_array::<REQUEST_HEAD>(messages::DEALER_REQUEST)?;
@@ -234,7 +236,7 @@ impl Request {
         }
     }
 
-    /// The first difference between two parties' requests, if there is one.
+    /// Returns the first difference between two parties' requests, if there is one.
     ///
     /// Check: dealer | all requests are equal, and name one key for each party | one party in two
     /// roles; different counts | –
@@ -267,7 +269,7 @@ impl Request {
     }
 }
 
-/// Two parties who ask for different things.
+/// A difference between the requests of two parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     what: String,
@@ -275,14 +277,14 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    /// The dealer's error.
+    /// Returns the dealer's error.
     pub fn error(&self) -> Error {
         let [ours, theirs] =
             self.values.each_ref().map(|(p, value)| format!("{value} (party {p})"));
         Error::incompatible(Subject::Request(self.what.clone()), ours, theirs)
     }
 
-    /// What the parties are told.
+    /// Returns what the parties are told.
     pub fn words(&self) -> String {
         let [(p, ours), (q, theirs)] = &self.values;
         format!("the parties disagree on {}: {ours} (party {p}), {theirs} (party {q})", self.what)

@@ -1,8 +1,9 @@
-//! A dealer that serves many sessions: parties connect in any order and are brought together.
+//! A dealer that serves many sessions. Parties connect in any order, and the dealer brings them
+//! together.
 //!
-//! Every client is heard in a thread of its own, for a few seconds at most; the thread of the
-//! client that completes a session deals to all of it. So nobody who is slow, silent or rude holds
-//! up anybody else.
+//! Every client's request is received in its own thread, within a few seconds. The thread of the
+//! client that completes a session deals to all of it. So a slow, silent or rude client delays
+//! nobody else.
 //!
 //! Check: dealer | 5 s for a request, 16 places per key; when full, the network with the most
 //! sessions gives way | silent, slow and greedy clients | –
@@ -25,42 +26,43 @@ use super::{
     pending::{PendingSessions, Rejection, ServerLimits},
 };
 
-/// How long a client may take to say what it wants.
+/// How long a client may take to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Clients that may be about to say so; when there are more, one from the address with the most
-/// gives way.
+/// The maximum number of clients whose request is awaited. If there are more, one from the address
+/// with the most gives way.
 const MAX_UNHEARD: usize = 64;
 
-/// Clients that may be being told why they must go; any more are disconnected without a word.
+/// The maximum number of clients that are being told why they are rejected. Further ones are
+/// disconnected without a word.
 const MAX_LEAVING: usize = 128;
 
 /// How often [`DealerServer::receive`] checks whether to stop, and the server whether a waiting
-/// client has gone.
+/// client has disconnected.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How often rejected connections are reported.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What happened at a dealer.
+/// An event at a dealer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A session got all that it asked for.
+    /// A session received everything that it requested.
     Served(Summary),
     /// A session, or a single client, did not.
     Failed {
-        /// The session that was asked for, where the request could be read.
+        /// The requested session, if the request could be read.
         session: Option<[u8; 32]>,
         /// Why.
         error: Error,
     },
-    /// Connections were turned away before they asked for anything.
+    /// Connections were rejected before they requested anything.
     TurnedAway(TurnedAway),
 }
 
 /// Brings the parties of sessions together and deals to them.
 ///
-/// Dropping it sends away all who wait; sessions that run go on to their end.
+/// Dropping it rejects all waiting clients; running sessions continue to their end.
 pub struct DealerServer {
     shared: Arc<Shared>,
     keeper: Option<JoinHandle<()>>,
@@ -77,41 +79,41 @@ type Report = Box<dyn FnMut(Event) + Send>;
 struct Shared {
     limits: ServerLimits,
     state: Mutex<State>,
-    /// A session began to wait or ended, or the server closes.
+    /// Signals that a session began to wait or ended, or that the server closes.
     changed: Condvar,
     report: Mutex<Report>,
 }
 
 struct State {
     pending: PendingSessions<Client>,
-    /// Clients being heard.
+    /// Clients whose requests are awaited.
     hearing: Vec<Heard>,
-    /// How many clients are being told why they must go.
+    /// The number of clients that are being told why they are rejected.
     leaving: usize,
     admitted: u64,
     open: bool,
 }
 
-/// A client that is being heard.
+/// A client whose request is awaited.
 struct Heard {
     id: u64,
     address: Option<IpAddr>,
     hangup: Hangup,
 }
 
-/// Why a client that says nothing must go.
+/// What a silent client is told when it gives way.
 const DISPLACED: &str = "too many at once: it gave way before it said what it wants";
 
 impl DealerServer {
-    /// How many file descriptors a server takes at most besides those of its slots: of clients that
-    /// are being heard, of as many that gave way and are about to end, and of those that are told
-    /// why they must go.
+    /// The maximum number of file descriptors of a server besides those of its slots: of clients
+    /// whose requests are awaited, of as many that gave way and are about to end, and of those that
+    /// are being told why they are rejected.
     pub const DESCRIPTORS: usize = 2 * MAX_UNHEARD + MAX_LEAVING;
 
-    /// Starts a server. `report` is told of everything that ends, by whichever thread ended it.
+    /// Starts a server. Every thread that ends a session or rejects a client calls `report`.
     ///
     /// # Errors
-    /// `System` when a thread cannot be started.
+    /// `System` if a thread cannot be started.
     pub fn new(limits: ServerLimits, report: impl FnMut(Event) + Send + 'static) -> Result<Self> {
         let (pending, hearing) = (PendingSessions::new(limits), Vec::new());
         let state = State { pending, hearing, leaving: 0, admitted: 0, open: true };
@@ -126,11 +128,11 @@ impl DealerServer {
         Ok(DealerServer { shared, keeper: Some(keeper) })
     }
 
-    /// Lets a client in: hears what it wants, and deals when the last party of its session is here.
-    /// Does not wait.
+    /// Admits a client: receives its request, and deals once the last party of its session has
+    /// arrived. Does not wait.
     ///
-    /// Authentication is the transport's: a client that has a key gets no other slot than that
-    /// key's. Clients without keys are believed, and never meet those with keys.
+    /// The transport authenticates clients: a client with a key can take only that key's slot.
+    /// Clients without keys are believed, and are never combined with clients with keys.
     pub fn admit(&self, client: Client) {
         let id = {
             let mut state = self.shared.state();
@@ -152,7 +154,7 @@ impl DealerServer {
         }
     }
 
-    /// Admits all clients that come, until `stop` is set.
+    /// Admits all clients that arrive, until `stop` is set.
     ///
     /// # Errors
     /// As [`Incoming::next`].
@@ -172,7 +174,7 @@ impl DealerServer {
         Ok(())
     }
 
-    /// Sends away all who wait, and waits for the sessions that run.
+    /// Rejects all waiting clients, and waits for the running sessions.
     pub fn finish(mut self) {
         self.close();
         let mut state = self.shared.state();
@@ -190,7 +192,7 @@ impl DealerServer {
         };
         self.shared.changed.notify_all();
         for rejection in gone {
-            // There is time now: everybody is told.
+            // There is time now to tell everybody.
             let state = self.shared.state();
             let full = |state: &mut State| state.leaving >= MAX_LEAVING;
             drop(self.shared.changed.wait_while(state, full));
@@ -220,7 +222,7 @@ impl Shared {
         report(event);
     }
 
-    /// Hears one client, finds its slot, and deals when the session is together.
+    /// Receives one client's request, finds its slot, and deals if the session is complete.
     fn attend(self: &Arc<Self>, id: u64, mut client: Client) {
         let usual = client.channel.timeout();
         client.channel.set_timeout(usual.min(REQUEST_TIMEOUT));
@@ -249,7 +251,7 @@ impl Shared {
             }
         };
         self.changed.notify_all();
-        // Nobody who is slow to go keeps those waiting who came to be dealt to.
+        // Rejected clients that are slow to leave must not delay the clients to be dealt to.
         outcome.rejected.into_iter().for_each(|rejection| self.dismiss(rejection));
         if let Some((clients, request)) = outcome.complete {
             self.deal(clients, &request);
@@ -262,13 +264,13 @@ impl Shared {
             Ok(summary) => Event::Served(summary),
             Err(error) => Event::Failed { session: Some(request.session), error },
         };
-        // Before its place is free: those who wait for the last session to end has heard of it
-        // then.
+        // The event is reported before the slot is freed, so that a caller that waits for the last
+        // session knows that the report was made.
         self.tell(event);
         drop(running);
     }
 
-    /// Sends clients away. Those that are slow to go are waited for by a thread of their own.
+    /// Rejects clients. A separate thread waits for those that are slow to leave.
     fn dismiss(self: &Arc<Self>, rejection: Rejection<Client>) {
         let Rejection { mut clients, session, words, error } = rejection;
         self.tell(Event::Failed { session, error });
@@ -294,7 +296,7 @@ impl Shared {
         }
     }
 
-    /// Sends away sessions that wait too long, or have lost a party, until the server closes.
+    /// Rejects sessions that wait too long, or have lost a party, until the server closes.
     fn keep_time(self: Arc<Self>) {
         let mut state = self.state();
         while state.open {
@@ -319,7 +321,7 @@ impl Shared {
     }
 }
 
-/// Clients that are told why they must go; they are counted until they have gone.
+/// Counts clients that are being told why they are rejected, until they have left.
 struct Leaving {
     shared: Arc<Shared>,
     clients: usize,
@@ -332,7 +334,7 @@ impl Drop for Leaving {
     }
 }
 
-/// A session that is dealt to; its place is free again however that ends.
+/// A running session; however it ends, dropping this frees its slot.
 struct Running<'a> {
     shared: &'a Shared,
     request: &'a Request,

@@ -28,7 +28,7 @@ use mesh::Lanes;
 
 const SESSION: SessionId = SessionId([3; 32]);
 
-/// How many bytes of U a leaky triple has at the ρ of these sessions, 40.
+/// The number of bytes in a leaky triple's U at the ρ of these sessions, 40.
 const U: usize = 8;
 
 /// The seeds of one direction between two parties on one lane.
@@ -42,7 +42,7 @@ struct Party {
     seeds: Vec<Vec<Seeds>>,
 }
 
-/// Parties of which number i uses the global key `delta(i, j)` towards j.
+/// Returns parties of which number i uses the global key `delta(i, j)` towards j.
 fn parties_with(
     parties: u16,
     lanes: usize,
@@ -51,7 +51,7 @@ fn parties_with(
 ) -> Vec<Party> {
     let mut prg = Prg::from_seed(Block(fresh(seed)));
     let of_all = 0..usize::from(parties);
-    // By holder of Δ, holder of the bits and lane.
+    // Indexed by the holder of Δ, the holder of the bits, and the lane.
     let seeds: Vec<Vec<Vec<Seeds>>> = of_all
         .clone()
         .map(|_| of_all.clone().map(|_| (0..lanes).map(|_| seeds(&mut prg)).collect()).collect())
@@ -112,13 +112,12 @@ fn delta_bit(delta: Block, bit: usize) -> usize {
     (delta.0 >> bit & 1) as usize
 }
 
-/// All parties under these global keys.
+/// Returns parties with these global keys.
 fn parties_under(deltas: &[Block], lanes: usize, seed: u128) -> Vec<Party> {
     parties_with(deltas.len() as u16, lanes, seed, |me, _| deltas[usize::from(me)])
 }
 
-/// Global keys whose last bits add up to 1; the same for the same seed, as long as this process
-/// lives.
+/// Returns global keys whose last bits sum to 1. Within a process they depend only on the seed.
 fn deltas(parties: u16, seed: u128) -> Vec<Block> {
     let mut prg = Prg::from_seed(Block(fresh(seed) ^ 1 << 100));
     (0..parties).map(|me| prg.block().with_lsb(me != 0 || parties % 2 == 1)).collect()
@@ -128,7 +127,7 @@ fn parties(n: u16, lanes: usize, seed: u128) -> Vec<Party> {
     parties_under(&deltas(n, seed), lanes, seed)
 }
 
-/// Runs `f` for all parties at once; a party that fails closes its lanes.
+/// Runs `f` for all parties at once. A party that fails closes its lanes.
 fn run<T: Send>(
     parties: Vec<Party>,
     f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
@@ -140,13 +139,13 @@ fn run<T: Send>(
     })
 }
 
-/// The results of a run in which nobody fails.
+/// Returns the results of a run in which nobody may fail.
 #[track_caller]
 fn all_end_well<T>(ended: Vec<(Preprocessor, Result<T>)>) -> Vec<T> {
     ended.into_iter().map(|(_, result)| result.unwrap()).collect()
 }
 
-/// Every two parties, and the index of each among the other's peers.
+/// Returns every two parties, and the index of each among the other's peers.
 fn pairs(parties: usize) -> impl Iterator<Item = ((usize, usize), (PeerIndex, PeerIndex))> {
     let of_all = move || 0..parties;
     let pairs = of_all().flat_map(move |i| of_all().map(move |j| (i, j)));
@@ -154,7 +153,7 @@ fn pairs(parties: usize) -> impl Iterator<Item = ((usize, usize), (PeerIndex, Pe
     pairs.filter(|(i, j)| i != j).map(move |(i, j)| ((i, j), (index(i, j), index(j, i))))
 }
 
-/// Every MAC of every party fits the other's key.
+/// Asserts that every MAC of every party fits the other's key.
 #[track_caller]
 fn assert_shared(shares: &[&AuthShares], deltas: &[Block]) {
     for ((i, j), (index_of_i, index_of_j)) in pairs(shares.len()) {
@@ -167,14 +166,14 @@ fn assert_shared(shares: &[&AuthShares], deltas: &[Block]) {
     }
 }
 
-/// The values that are shared.
+/// Returns the shared values.
 fn values(shares: &[&AuthShares]) -> BitVec {
     let mut sum = BitVec::zeros(shares[0].len());
     shares.iter().for_each(|shares| sum.xor_assign(&shares.bits));
     sum
 }
 
-/// c = a ∧ b in every triple, and every MAC is right.
+/// Asserts that c = a ∧ b in every triple, and that every MAC is right.
 #[track_caller]
 fn assert_triples(triples: &[&Triples], deltas: &[Block]) {
     let of = |which: fn(&Triples) -> &AuthShares| -> Vec<&AuthShares> {
@@ -190,7 +189,7 @@ fn assert_triples(triples: &[&Triples], deltas: &[Block]) {
 
 #[test]
 fn triples_are_right_on_any_number_of_lanes() {
-    // One, a few, and so many that lanes get several chunks, the last of them short.
+    // One triple, a few, and so many that lanes get several chunks, the last of them short.
     for (n, triples, bucket, lanes) in [
         (2, 1, 41, 1),
         (2, 1, 2, 3),
@@ -268,7 +267,7 @@ fn bits_of_uneven_numbers_and_shares_beyond_one_draw() {
     }
 }
 
-/// The sum of random shares is random: every party's part is in it.
+/// The sum of random shares is random, so every party contributes to it.
 #[test]
 fn shared_values_are_not_constant() {
     for n in [2, 3, 5] {

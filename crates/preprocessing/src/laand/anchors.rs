@@ -1,6 +1,6 @@
 //! The anchors of an anchored batch: the first leaky triple of each bucket. They are not shuffled,
-//! so they need no records: they are generated directly where the sums of their buckets will be,
-//! with z added to what is there if there is something, and with the given y if there is one.
+//! so they need no records: they are generated directly where the sums of their buckets will be.
+//! Their z is added to existing shares, if any, and they use the given y, if any.
 
 use std::ops::Range;
 
@@ -14,21 +14,20 @@ use crate::{PeerAuth, Triples};
 pub(super) struct Anchors<'a> {
     len: usize,
     inputs: BatchInputs,
-    /// This party's bits of all anchors' y if they are given, and how many anchors come before
+    /// This party's bits of all anchors' y if they are given, and the number of anchors before
     /// these.
     given: (&'a BitVec, usize),
     towards: Vec<PeerAnchors<'a>>,
 }
 
-/// MACs and keys with one peer.
+/// MACs and keys of the anchors with one peer.
 struct PeerAnchors<'a> {
     x: [&'a mut [Block]; 2],
     y: [&'a mut [Block]; 2],
     z: [&'a mut [Block]; 2],
 }
 
-/// MACs and keys of the x and z that were sampled for some anchors, and of their y unless it was
-/// given.
+/// The sampled MACs and keys of x and z for some anchors, and of their y unless it was given.
 pub(super) struct SampledAnchors<'a> {
     pub x: [&'a [Block]; 2],
     pub y: Option<[&'a [Block]; 2]>,
@@ -36,8 +35,8 @@ pub(super) struct SampledAnchors<'a> {
 }
 
 impl<'a> Anchors<'a> {
-    /// The first `len` of these triples, which already hold the shares that `inputs` says are
-    /// given.
+    /// Takes the first `len` of these triples as anchors. The triples already hold the shares that
+    /// `inputs` declares as given.
     pub fn of(Triples { a, b, c }: &'a mut Triples, len: usize, inputs: BatchInputs) -> Self {
         let rows =
             |PeerAuth { macs, keys }: &'a mut PeerAuth| [macs, keys].map(|row| &mut row[..len]);
@@ -49,12 +48,12 @@ impl<'a> Anchors<'a> {
         Anchors { len, inputs, given: (&b.bits, 0), towards: towards.collect() }
     }
 
-    /// How many there are.
+    /// Returns the number of anchors.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Takes the first `n`, or all if there are fewer.
+    /// Takes the first `n` anchors, or all if there are fewer.
     pub fn take_first(&mut self, n: usize) -> Anchors<'a> {
         let n = n.min(self.len);
         let towards = self.towards.iter_mut().map(|PeerAnchors { x, y, z }| PeerAnchors {
@@ -68,24 +67,24 @@ impl<'a> Anchors<'a> {
         first
     }
 
-    /// Those of `triples` that are anchors, where the anchors come first.
+    /// Returns the range of anchors among `triples`, in which anchors come first.
     pub fn among(&self, triples: &Range<usize>) -> Range<usize> {
         triples.start.min(self.len)..triples.end.min(self.len)
     }
 
-    /// How many of `triples` have their y given.
+    /// Returns how many of `triples` have a given y.
     pub fn given(&self, triples: &Range<usize>) -> usize {
         if self.inputs.y { self.among(triples).len() } else { 0 }
     }
 
-    /// This party's bits of the given y.
+    /// Returns this party's bits of the given y.
     pub fn bits(&self, Range { start, end }: Range<usize>) -> BitVec {
         let (bits, before) = self.given;
         bits.slice(before + start..before + end)
     }
 
-    /// Writes what was sampled with `peer` for the anchors in `places`; XORs MACs and keys of their
-    /// y to `phi`, and those of their z to `s`.
+    /// Writes the sampled MACs and keys with `peer` for the anchors in `places`. XORs MACs and keys
+    /// of their y to `phi`, and those of their z to `s`.
     pub fn scatter_triples(
         &mut self,
         peer: usize,

@@ -1,5 +1,5 @@
-//! A batch of leaky triples on its way through Fig. 14: `Sampled`, `Confirmed`, `Checked`. Each
-//! state is consumed by the step to the next one, so no step can be left out or repeated.
+//! The states of a batch of leaky triples in Fig. 14: `Sampled`, `Confirmed`, `Checked`. Each step
+//! consumes one state and returns the next, so no step can be omitted or repeated.
 
 use symbolon_interaction::confirm_broadcasts;
 use symbolon_primitives::bucket_kernels::Records;
@@ -9,19 +9,19 @@ use symbolon_transport::{Channel, Result};
 use super::{LaAndCheck, LaAndWorkspace, LeakyAndGenerator, Width, YShares};
 use crate::{PeerIndex, Triples, bucketing::Batch, threads};
 
-/// One batch of leaky triples to be made.
+/// A batch of leaky triples to be made.
 #[derive(Clone, Copy)]
 pub(crate) struct LaAndBatch {
     pub batch: Batch,
     pub peers: usize,
     /// The length of U and S.
     pub width: Width,
-    /// How many triples a chunk has.
+    /// The number of triples in a chunk.
     pub chunk: usize,
     pub inputs: BatchInputs,
 }
 
-/// Which shares of a batch's triples are given before the batch is made.
+/// Which shares of a batch's triples are given in advance.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct BatchInputs {
     /// The y of its anchors.
@@ -30,25 +30,25 @@ pub(crate) struct BatchInputs {
     pub onto: bool,
 }
 
-/// After steps 1 to 4b: x, y, r and S of all triples, and this party's d. Other parties may have
-/// seen other broadcasts.
+/// A batch after steps 1 to 4b: x, y, r and S of all triples, and this party's d. Other parties may
+/// have received different broadcasts.
 ///
 /// Paper: YWZ20, Fig. 14, 7 | z; the states of a batch
 pub(crate) struct Sampled<'a> {
     memory: &'a mut LaAndWorkspace,
     of: LaAndBatch,
-    /// Memory for the sums of the buckets. It holds the anchors.
+    /// Memory for the sums of the buckets, which contains the anchors.
     output: Triples,
     /// This party's d.
     d: BitVec,
 }
 
 impl<'a> Sampled<'a> {
-    /// Steps 1 to 4b, on each lane a part. `output` has room for the batch's triples, and holds the
-    /// shares that `of.inputs` says are given.
+    /// Runs steps 1 to 4b, one part on each lane. `output` has room for the batch's triples, and
+    /// contains the shares that `of.inputs` declares as given.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when a peer is gone.
+    /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost.
     pub fn sample(
         memory: &'a mut LaAndWorkspace,
         mut output: Triples,
@@ -74,7 +74,7 @@ impl<'a> Sampled<'a> {
     /// Compares the broadcasts of all lanes with all parties.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a party saw something else; `Transport` when a peer is gone.
+    /// `PeerMisbehaved` if a party received something else; `Transport` if a connection is lost.
     pub fn confirm(
         self,
         generators: &[LeakyAndGenerator],
@@ -85,22 +85,22 @@ impl<'a> Sampled<'a> {
     }
 }
 
-/// A sampled batch of which all parties saw the same broadcasts: d may be committed to.
+/// A sampled batch for which all parties received the same broadcasts, so d may be committed to.
 ///
 /// Paper: YWZ20, Fig. 14, 7
 pub(crate) struct Confirmed<'a>(Sampled<'a>);
 
 impl<'a> Confirmed<'a> {
-    /// The rest of step 4, and step 5: d is opened, and all triples are checked at once.
+    /// Runs the rest of step 4, and step 5: opens d, and checks all triples at once.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the check fails, or a peer opens something else than it committed to;
-    /// `Transport` when a peer is gone.
+    /// `PeerMisbehaved` if the check fails, or a peer opens a value other than the committed one;
+    /// `Transport` if a connection is lost.
     pub fn check(self, channels: &mut [Channel], by: LaAndCheck<'_>) -> Result<Checked<'a>> {
         let Confirmed(Sampled { memory, of, output, d }) = self;
         let delta = by.delta.clone();
         let d = by.run(channels, (memory.s(), of.width), d)?;
-        // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0's bit changes, and the others' keys for it.
+        // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0 flips its bit, and the others change their keys for it.
         let own = channels[0].me() == 0;
         memory.pack(&d, own);
         let correction = if own { Delta::default() } else { delta };
@@ -108,16 +108,16 @@ impl<'a> Confirmed<'a> {
     }
 }
 
-/// A batch that passed step 5: z = x ∧ y in every triple. Only now may the coin be tossed that
-/// assigns the triples to buckets.
+/// A batch that passed step 5: z = x ∧ y in every triple. Only now may the coin that assigns the
+/// triples to buckets be tossed.
 ///
 /// Paper: YWZ20, Fig. 14, 7
 pub(crate) struct Checked<'a> {
     memory: &'a LaAndWorkspace,
     batch: Batch,
     output: Triples,
-    /// What a record's key for z lacks where d is 1: Δ if the first peer is party 0, otherwise
-    /// nothing.
+    /// What is missing from a record's key for z where d is 1: Δ if the first peer is party 0,
+    /// otherwise nothing.
     correction: Delta,
 }
 
@@ -126,28 +126,28 @@ impl Checked<'_> {
         self.batch
     }
 
-    /// The memory for the sums of the buckets, with the anchors in it.
+    /// Takes the memory for the sums of the buckets, which contains the anchors.
     pub fn take_output(&mut self) -> Triples {
         std::mem::take(&mut self.output)
     }
 
-    /// MACs and keys of the y of the shuffled triples.
+    /// Returns MACs and keys of the y of the shuffled triples.
     pub fn y_shares(&self) -> &YShares {
         self.memory.y_shares()
     }
 
-    /// MACs and keys of x and z of the shuffled triples. A key for z still lacks
+    /// Returns MACs and keys of x and z of the shuffled triples. Keys for z still lack
     /// [`correction`](Checked::correction) where d is 1.
     pub fn records(&self) -> Records<'_> {
         self.memory.records()
     }
 
-    /// What is added to the key for the z of `peer` where d is 1.
+    /// Returns what must be added to the key for the z of `peer` where d is 1.
     pub fn correction(&self, peer: PeerIndex) -> Block {
         self.correction.select(peer.get() == 0)
     }
 
-    /// For each triple its bits in a byte.
+    /// Returns the bits of each triple in one byte.
     pub fn packed(&self) -> &[u8] {
         self.memory.packed()
     }
@@ -164,12 +164,12 @@ pub(crate) fn confirm_logs(
 
 #[cfg(test)]
 impl Sampled<'_> {
-    /// This party's bits of x, y, r of a triple.
+    /// Returns this party's bits of x, y, r of a triple.
     pub(crate) fn own_bits(&self, triple: usize) -> [bool; 3] {
         self.memory.own_bits(triple)
     }
 
-    /// The low bits of S_i of a triple.
+    /// Returns the low bits of S_i of a triple.
     pub(crate) fn s_of(&self, triple: usize) -> Block {
         match self.of.width {
             Width::Half => Block(bytemuck::cast_slice::<_, u64>(self.memory.s())[triple].into()),
@@ -177,7 +177,7 @@ impl Sampled<'_> {
         }
     }
 
-    /// MAC and key of a triple's x, y and r with `peer`. Of y there must be all bits.
+    /// Returns MAC and key of a triple's x, y and r with `peer`. All bits of y must have been kept.
     pub(crate) fn auths_of(&self, triple: usize, peer: PeerIndex) -> [[Block; 2]; 3] {
         let Some(shuffled) = triple.checked_sub(self.of.batch.anchors()) else {
             let Triples { a, b, c } = &self.output;

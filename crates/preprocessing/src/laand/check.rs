@@ -1,5 +1,5 @@
-//! The rest of step 4 and step 5 of Fig. 14: d is committed to and opened, then all triples of a
-//! batch are checked at once.
+//! The rest of step 4, and step 5 of Fig. 14: the parties commit to d and open it, then all triples
+//! of a batch are checked at once.
 
 use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, gf128, xor_masked};
@@ -26,18 +26,18 @@ const V: CommitOpenLabels =
 pub(crate) struct LaAndCheck<'a> {
     pub session: &'a SessionId,
     pub delta: &'a Delta,
-    /// Number of this batch in the session.
+    /// The number of this batch in the session.
     pub batch: u64,
     pub prg: &'a mut Prg,
-    /// On how many threads V is summed up.
+    /// The number of threads that sum up V.
     pub threads: usize,
-    /// By which it is found whether all V add up to zero, and its number.
+    /// The test whether all V sum to zero, and its number.
     pub zero_test: (Box<ZeroTest>, u64),
 }
 
 impl LaAndCheck<'_> {
-    /// Opens d, of which these are this party's bits, and checks all triples with these S, which
-    /// have `width` bits each; returns d.
+    /// Opens d, given this party's bits, and checks all triples with these S, which have `width`
+    /// bits each; returns d.
     ///
     /// Check: leaky AND | `leaky AND`, after commitments to d and ρ·V | wrong U, d, S | 1/2 for a
     /// guess of an x share; else 2^-62, at ρ = 64 and 80 2^-126
@@ -75,7 +75,7 @@ impl LaAndCheck<'_> {
             sum ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
         }
         if sum != Block::ZERO {
-            // With two parties it is the peer; with more, the sum does not tell whose it is.
+            // With two parties the culprit is the peer; with more, the sum does not tell who it is.
             let culprit = Culprit::among(channels);
             return Err(Error::misbehaved(culprit, LEAKY_AND));
         }
@@ -83,15 +83,15 @@ impl LaAndCheck<'_> {
     }
 }
 
-/// The first `n` words of this memory.
+/// Returns the first `n` words of this memory.
 fn words<W: Word>(memory: &[Block], n: usize) -> &[W] {
     &bytemuck::cast_slice(memory)[..n]
 }
 
-/// Products of [`combination`] that are added up at a time.
+/// The number of products of [`combination`] that are summed at a time.
 const SUMMED: usize = 2048;
 
-/// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
+/// Returns V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
 ///
 /// Paper: YWZ20, Fig. 14, 4b–6
 fn combination<W: Word>(
@@ -106,8 +106,7 @@ fn combination<W: Word>(
     Ok(sums.into_iter().fold(Block::ZERO, |sum, part| sum ^ part))
 }
 
-/// The part of V_i that belongs to the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ
-/// χ_t·d_t)·Δ_i.
+/// Returns the part of V_i from the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ χ_t·d_t)·Δ_i.
 fn sum_of_products<W: Word>(
     s: &[W],
     d: &BitVec,
@@ -117,7 +116,7 @@ fn sum_of_products<W: Word>(
     let mut prg = Prg::from_public_seed(seed);
     prg.skip(first as u128);
     let mut chi = vec![Block::ZERO; SUMMED];
-    // Σ χ_t·d_t, where t with the same rest share a place.
+    // Σ χ_t·d_t, where all t with the same remainder share a slot.
     let mut chosen = vec![Block::ZERO; SUMMED];
     let mut v = Block::ZERO;
     for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {

@@ -1,7 +1,7 @@
 //! Leaky AND triples: Yang–Wang–Zhang 2020, Fig. 14 and the batched check after it.
 //!
-//! For each triple t all parties hold shares of random x, y, r. With P_i the one that acts, P_j
-//! each of its peers, and every sum over the peers:
+//! For each triple t all parties hold shares of random x, y, r. P_i is the acting party, P_j each
+//! of its peers, and every sum runs over the peers:
 //!
 //! ```text
 //! 2.  Φ_i = y^i·Δ_i ⊕ Σ_j (K_i[y^j] ⊕ M_j[y^i])
@@ -12,37 +12,38 @@
 //! 5.  T_i = S_i ⊕ d·Δ_i, and Σ T_i must be zero
 //! ```
 //!
-//! Step 5 is checked for all triples at once: χ from a coin toss that runs after every U and d is
-//! fixed, V_i = Σ χ_t·T_i,t, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes the least significant
-//! bits agree, and the rest agree only if z = x ∧ y. The V_i are not opened: `zero_test` says why,
-//! and how it is found whether they add up to zero. A party sums its V up on several threads, each
-//! with its part of the one sequence of χ.
+//! Step 5 checks all triples at once: χ comes from a coin toss after every U and d is fixed, V_i =
+//! Σ χ_t·T_i,t, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes the least significant bits agree, and
+//! the other bits agree only if z = x ∧ y. The V_i are not opened: `zero_test` explains why, and
+//! how the parties test that they sum to zero. A party sums its V on several threads, each with its
+//! part of one sequence of χ.
 //!
-//! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability
-//! 1/2, and nothing of y or z. That is the leak that [`crate::aand::combine`] removes.
+//! A cheater that sends U_ij ⊕ R is caught exactly if x^j = 1: it learns x^j with probability 1/2,
+//! and nothing about y or z. [`crate::aand::combine`] removes this leak.
 //!
 //! *Among more than two parties* U is sent before the broadcasts of the next draws are echoed; d
-//! and everything later come after the echo. `docs/proofs/leaky-ands.md` says why U may come first.
+//! and everything later follow the echo. `docs/proofs/leaky-ands.md` proves that U may come first.
 //!
-//! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as
-//! many as ρ asks for: see [`Width`], which says why that is enough.
+//! Where the paper has 128 bits of Φ, H, U, S and T, this module uses only the w least significant
+//! ones, as many as ρ requires: see [`Width`], which explains why they suffice.
 //!
 //! Departure: leaky ANDs | WRK17 Fig. 8 | YWZ20 Fig. 14 | proven there; half the hashes
 //!
 //! # Triples on given shares
-//! A batch's first triples may be made with shares of y that the parties hold already, instead of
-//! fresh ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks:
+//! A batch's first triples may use shares of y that the parties already hold, instead of fresh
+//! ones: [`crate::Preprocessor::triples_on`]. Nothing about y leaks: see
 //! `docs/proofs/leaky-ands.md`.
 //!
 //! # States
-//! A batch is `Sampled` (steps 1 to 4b), then `Confirmed` (all parties saw the same broadcasts),
-//! then `Checked` (step 5); each state is consumed by the next step. Only a `Checked` batch can
-//! be combined, and the coin that draws its buckets is tossed there. The memory is a borrowed
-//! `LaAndWorkspace`.
+//! A batch is `Sampled` (steps 1 to 4b), then `Confirmed` (all parties received the same
+//! broadcasts), then `Checked` (step 5); the next step consumes each state. Only a `Checked` batch
+//! can be combined, and the coin that determines its buckets is tossed there. The memory is a
+//! borrowed `LaAndWorkspace`.
 //!
 //! # Chunks
-//! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
-//! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
+//! Work is divided into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U,
+//! and the U is sent `LOOKAHEAD` chunks before the peer's U is used, so that a long link stays
+//! busy.
 
 mod anchors;
 mod batch;
@@ -76,18 +77,18 @@ pub(crate) use y_shares::YShares;
 pub use zero_test::bits as zero_test_bits;
 pub(crate) use zero_test::{TestHashes, ZeroTest};
 
-/// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With
-/// three correlated OTs per triple a column is 25 cache lines: whole ones, so that no load or store
-/// lies across two of them, and whole strips of the trees' sums
-/// ([`symbolon_primitives::ggm_sums`]); and an odd number, so that columns do not push each other
-/// out of the caches.
+/// The number of triples in a chunk: its draws, and what is computed from them, stay in the L2
+/// cache. With three correlated OTs per triple a column is 25 cache lines. That is a whole number
+/// of lines, so no load or store crosses a line, and of strips of the trees' sums
+/// ([`symbolon_primitives::ggm_sums`]). It is also odd, so columns do not evict each other from the
+/// caches.
 pub const CHUNK: usize = 4224;
 
-/// The same where bytes matter more, just below the largest draw: 63 cache lines.
+/// The chunk size if bytes matter more, just below the largest draw: 63 cache lines.
 const LARGE_CHUNK: usize = 10_688;
 
-/// How many triples a chunk has. Each takes a draw of correlated OTs, with a check of 2 kB: a tenth
-/// of what a small draw of `softspoken8` sends, which is there for slow links.
+/// Returns the number of triples in a chunk. Each chunk takes a draw of correlated OTs with a check
+/// of 2 kB. That is a tenth of a small draw of `softspoken8`, which is meant for slow links.
 pub(crate) fn chunk(ot_extension: OtExtension) -> usize {
     match ot_extension {
         OtExtension::SoftSpoken { k: TreeDepth::Eight } => LARGE_CHUNK,
@@ -95,15 +96,15 @@ pub(crate) fn chunk(ot_extension: OtExtension) -> usize {
     }
 }
 
-/// Triples that are hashed at a time; their data fits the L1 cache.
+/// The number of triples hashed at a time; their data fit the L1 cache.
 const BLOCK: usize = 512;
 
 /// How many chunks the first message of a chunk runs ahead of its second: with small chunks it
-/// takes several to keep a long link full.
+/// takes several to keep a long link busy.
 const LOOKAHEAD: usize = 6;
 
-/// Where the authenticated bits of a chunk of `n` triples are in its draw: all x, then the y of all
-/// but the first `given` triples, then all r.
+/// The layout of the authenticated bits of a chunk of `n` triples in its draw: all x, then the y of
+/// all but the first `given` triples, then all r.
 #[derive(Clone, Copy)]
 struct Layout {
     n: usize,
@@ -111,19 +112,19 @@ struct Layout {
 }
 
 impl Layout {
-    /// Bits in the draw.
+    /// Returns the number of bits in the draw.
     fn len(self) -> usize {
         3 * self.n - self.given
     }
 
-    /// The places of all x, the y that were drawn, and all r.
+    /// Returns the ranges of all x, the drawn y, and all r.
     fn ranges(self) -> [Range<usize>; 3] {
         let (y, r) = (self.n, 2 * self.n - self.given);
         [0..y, y..r, r..self.len()]
     }
 }
 
-/// MACs and keys of the bits sampled for a chunk: a draw with each peer.
+/// MACs and keys of the bits sampled for a chunk, from one draw with each peer.
 struct SampledChunk<'a> {
     layout: Layout,
     macs: &'a [Block],
@@ -131,27 +132,27 @@ struct SampledChunk<'a> {
 }
 
 impl<'a> SampledChunk<'a> {
-    /// MACs and keys of the draw with `peer`.
+    /// Returns MACs and keys of the draw with `peer`.
     fn of(&self, peer: usize) -> [&'a [Block]; 2] {
         let len = self.layout.len();
         [self.macs, self.keys].map(|all| &all[peer * len..][..len])
     }
 
-    /// MACs and keys of x with `peer`.
+    /// Returns MACs and keys of x with `peer`.
     fn x(&self, peer: usize) -> [&'a [Block]; 2] {
         self.of(peer).map(|all| &all[..self.layout.n])
     }
 }
 
-/// Where a block of triples is written.
+/// The destination of a block of triples.
 struct Out<'a, 'b> {
-    /// The part's anchors, and which of them are in the block; they come first.
+    /// The part's anchors, and the range of those in the block; they come first.
     anchors: (&'a mut Anchors<'b>, Range<usize>),
-    /// The records of the others, with all peers.
+    /// The records of the other triples, with all peers.
     records: &'a mut [Record],
-    /// The y of all other triples of the part, and how many come before the block.
+    /// The y of all other triples of the part, and the number of triples before the block.
     y_shares: (&'a mut YSharesMut<'b>, usize),
-    /// Φ_i and S_i of the block, to which this is XORed.
+    /// Φ_i and S_i of the block; results are XORed to them.
     sums: [&'a mut [Block]; 2],
 }
 
@@ -189,25 +190,25 @@ impl SampledChunk<'_> {
     }
 }
 
-/// The hash for what one party sends another one.
+/// Returns the hash for what one party sends another.
 fn directed_hash(domain: &str, session: &[u8; 32], (from, to): (PartyId, PartyId)) -> TweakedHash {
     TweakedHash::new(derive_block(domain, session, u64::from(from) << 16 | u64::from(to)))
 }
 
-/// What a lane keeps between batches.
+/// The state that a lane keeps between batches.
 pub(crate) struct LeakyAndGenerator {
     bits: AuthBitGenerator,
     prg: Prg,
-    /// For each peer the hash for the U that it is sent, and for the U that it sends.
+    /// For each peer, the hash for the U that it receives, and for the U that it sends.
     hashes: Vec<[TweakedHash; 2]>,
-    /// The tweak of the next triple; never used twice on this lane, and lanes have ranges of their
-    /// own.
+    /// The tweak of the next triple. Tweaks are never reused on this lane, and each lane has its
+    /// own range.
     tweak: u128,
     scratch: Scratch,
-    /// What the check of the batch under way needs, on lane 0. Behind a pointer: a move of nothing
-    /// would copy old bytes of the stack.
+    /// The state of the check of the current batch, on lane 0. It is boxed, because moving an empty
+    /// option would copy stale bytes of the stack.
     zero_test: Option<Box<ZeroTest>>,
-    /// How many tests there were.
+    /// The number of tests so far.
     tests: u64,
     session: SessionId,
     lane: usize,
@@ -216,8 +217,7 @@ pub(crate) struct LeakyAndGenerator {
 /// Buffers that stay warm from chunk to chunk.
 #[derive(Default)]
 struct Scratch {
-    /// MACs, keys and U of the chunks under way: a single piece of memory, which may lie on a huge
-    /// page.
+    /// MACs, keys and U of the current chunks, in a single allocation, which may use huge pages.
     memory: HugeBuf<Block>,
     phi: Vec<Block>,
     s: Vec<Block>,
@@ -233,9 +233,10 @@ impl Drop for Scratch {
     }
 }
 
-/// The parts of [`Scratch::memory`]. They still hold old data at first.
+/// The parts of [`Scratch::memory`]. At first they contain old data.
 struct ChunkBuffers<'a> {
-    /// The MACs of the chunks whose keys are awaited: chunk c's in place c modulo their number.
+    /// The MACs of the chunks whose keys are awaited; chunk c uses the slot c modulo the number of
+    /// slots.
     macs: [&'a mut [Block]; LOOKAHEAD + 1],
     keys: &'a mut [Block],
     /// U for each peer, one chunk after another.
@@ -244,13 +245,13 @@ struct ChunkBuffers<'a> {
 }
 
 impl<'a> ChunkBuffers<'a> {
-    /// How many blocks chunks of at most `chunk` triples need with `peers` peers.
+    /// Returns the number of blocks that chunks of at most `chunk` triples need with `peers` peers.
     fn blocks(chunk: usize, peers: usize) -> usize {
         let draws = LOOKAHEAD + 2;
         (3 * draws * peers + peers + 1) * chunk
     }
 
-    /// Divides the memory of that size.
+    /// Divides memory of that size.
     fn of(memory: &'a mut [Block], peers: usize) -> Self {
         let chunk = memory.len() / ChunkBuffers::blocks(1, peers);
         let (their_u, rest) = memory.split_at_mut(chunk);
@@ -286,25 +287,25 @@ impl LeakyAndGenerator {
         }
     }
 
-    /// The lane's authenticated bits, for draws that are not triples.
+    /// Returns the lane's authenticated bits, for draws that are not triples.
     pub fn bits(&mut self) -> &mut AuthBitGenerator {
         &mut self.bits
     }
 
-    /// How many peers there are.
+    /// Returns the number of peers.
     pub fn peers(&self) -> usize {
         self.bits.peers()
     }
 
-    /// The digest of the lane's broadcast log.
+    /// Returns the digest of the lane's broadcast log.
     pub fn log_digest(&self) -> [u8; 32] {
         self.bits.log_digest()
     }
 
-    /// What the check of a batch that lane 0 has generated needs, and its number.
+    /// Takes the check's state for a batch that lane 0 has generated, and its number.
     ///
     /// # Errors
-    /// `Internal` when there is no such batch, or it was taken.
+    /// `Internal` if there is no such batch, or the state was taken already.
     pub fn take_zero_test(&mut self) -> Result<(Box<ZeroTest>, u64)> {
         let test =
             self.zero_test.take().ok_or_else(|| Error::internal("a check without a batch"))?;
@@ -312,13 +313,13 @@ impl LeakyAndGenerator {
         Ok((test, self.tests - 1))
     }
 
-    /// A fresh random bit vector.
+    /// Returns a fresh random bit vector.
     pub fn random_bits(&mut self, n: usize) -> BitVec {
         BitVec::random(n, &mut self.prg)
     }
 
-    /// Steps 1 to 4b for one part of a batch, up to this party's d; the bits of the part are left
-    /// in `part.bits`.
+    /// Runs steps 1 to 4b for one part of a batch, up to this party's d. The bits of the part are
+    /// left in `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
         match part.width {
             Width::Half => self.generate_as::<u64>(channels, part),
@@ -326,7 +327,7 @@ impl LeakyAndGenerator {
         }
     }
 
-    /// The same with U of the width W.
+    /// Does the work of [`generate`](Self::generate) with U of the width W.
     fn generate_as<W: Word>(
         &mut self,
         channels: &mut [Channel],
@@ -341,8 +342,8 @@ impl LeakyAndGenerator {
         self.scratch.memory.reset(ChunkBuffers::blocks(n.min(size), channels.len()));
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step == chunks.max(LOOKAHEAD) {
-                // The end of the last draw: nothing of it waits for what one of the peers has to
-                // say.
+                // This was the end of the last draw. No peer's message delays it, so it is flushed
+                // now.
                 channels.iter_mut().try_for_each(Channel::flush)?;
             }
             if self.lane == 0 {
@@ -352,7 +353,7 @@ impl LeakyAndGenerator {
             if theirs {
                 self.draw_theirs(channels, part, range(step - LOOKAHEAD))?;
             }
-            // The small check at the end of a draw leaves with the U after it, or with the next
+            // The small check at the end of a draw is sent with the U after it, or with the next
             // draw.
             if step < chunks {
                 self.draw_own(channels, part, step, range(step))?;
@@ -372,8 +373,8 @@ impl LeakyAndGenerator {
         Ok(())
     }
 
-    /// What the check needs: its draws come before those of the first chunk, what is sent for the
-    /// peers' bits before the first U.
+    /// Prepares the check: its draws precede those of the first chunk, and its messages for the
+    /// peers' bits precede the first U.
     fn prepare_zero_test(
         &mut self,
         channels: &mut [Channel],
@@ -392,7 +393,7 @@ impl LeakyAndGenerator {
         }
     }
 
-    /// Own bits of x, y, r with their MACs.
+    /// Draws own bits of x, y, r with their MACs.
     ///
     /// Paper: YWZ20, Fig. 14, 1 | random x, y, r
     fn draw_own(
@@ -418,7 +419,7 @@ impl LeakyAndGenerator {
             let drawn = std::mem::replace(&mut bits[1], given);
             bits[1].extend_from(&drawn);
         }
-        // d follows when S is complete.
+        // d follows once S is complete.
         for (all, mut new) in part.bits.iter_mut().zip(bits) {
             all.extend_from(&new);
             new.zeroize();
@@ -426,7 +427,7 @@ impl LeakyAndGenerator {
         Ok(())
     }
 
-    /// Keys for the peers' bits of x, y, r.
+    /// Draws keys for the peers' bits of x, y, r.
     ///
     /// Paper: YWZ20, Fig. 14, 1
     fn draw_theirs(
@@ -442,8 +443,8 @@ impl LeakyAndGenerator {
         self.bits.draw_theirs(channels, &mut keys)
     }
 
-    /// Steps 2 and 3, and all of S_i but the x^i·U_ji; what the buckets will need goes into the
-    /// records.
+    /// Runs steps 2 and 3, and computes all of S_i except the x^i·U_ji. Writes what the buckets
+    /// will need to the records.
     ///
     /// Paper: YWZ20, Fig. 14, 2–3 | Φ, U sent
     fn send_u<W: Word>(
@@ -462,7 +463,7 @@ impl LeakyAndGenerator {
         let drawn = SampledChunk { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
         let u = &mut words_mut::<W>(u)[..layout.n * peers];
         let all_s = words_mut::<W>(part.s);
-        // The data of a block stays in the L1 cache from its first use to its last.
+        // The data of a block stay in the L1 cache from first to last use.
         for first in (0..layout.n).step_by(BLOCK) {
             let block = first..(first + BLOCK).min(layout.n);
             let place = range.start + first;
@@ -502,7 +503,7 @@ impl LeakyAndGenerator {
         Ok(())
     }
 
-    /// The rest of S_i, and d_i.
+    /// Completes S_i, and computes d_i.
     ///
     /// Paper: YWZ20, Fig. 14, 3–4a | U received, S
     fn receive_u<W: Word>(
@@ -525,7 +526,7 @@ impl LeakyAndGenerator {
     }
 }
 
-/// This memory as words.
+/// Returns this memory as words.
 fn words_mut<W: Word>(memory: &mut [Block]) -> &mut [W] {
     bytemuck::cast_slice_mut(memory)
 }

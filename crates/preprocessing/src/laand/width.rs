@@ -1,14 +1,14 @@
-//! How many bits of U, S and T there are: w, the least significant ones of what the paper has 128
-//! of.
+//! The number w of bits in U, S and T: this module keeps the w least significant of the paper's 128
+//! bits.
 //!
-//! Nothing is computed from U, S and T but the check of step 5 and the bit d. So all of Φ, H, U, S
-//! and T can be taken modulo 2^w, which is linear over GF(2) and keeps the bit d: the protocol is
-//! the paper's, with a hash of w bits. Global keys, MACs and what is hashed keep their 128 bits.
+//! U, S and T are used only for the check of step 5 and the bit d. So Φ, H, U, S and T can all be
+//! taken modulo 2^w, which is linear over GF(2) and keeps the bit d: the protocol is the paper's,
+//! with a hash of w bits. Global keys, MACs and hash inputs keep their 128 bits.
 //!
 //! `docs/proofs/leaky-ands.md` shows that a wrong triple then passes with probability 2^-(w−2).
 //!
-//! So w − 2 must be at least ρ: 64 bits up to ρ = 62, and 128 above. With buckets of three this is
-//! 48 bytes less for an AND gate between two parties.
+//! So w − 2 must be at least ρ: 64 bits up to ρ = 62, and 128 above. With buckets of three, 64 bits
+//! save 48 bytes per AND gate between two parties.
 //!
 //! Departure: leaky ANDs: Φ, U, S, T | κ bits | their 64 lowest bits up to ρ = 62, else 128 | only
 //! a linear check and the bit d use them (`docs/proofs/leaky-ands.md#messages-of-w-bits`)
@@ -16,24 +16,25 @@
 use bytemuck::Pod;
 use symbolon_primitives::{BitVec, Block, gf128, lsbs, truncate_u64, xor_masked, xor_words_masked};
 
-/// The least significant bits of a block, on their own.
+/// The least significant bits of a block, as a separate type.
 pub(super) trait Word: Pod + Sync {
-    /// Those of `block`.
+    /// Returns the low bits of `block`.
     fn low(block: Block) -> Self;
 
-    /// The block that has no others.
+    /// Returns the block with these low bits and zeros above.
     fn widen(self) -> Block;
 
-    /// Those of many blocks.
+    /// Writes the low bits of many blocks.
     fn lower(blocks: &[Block], out: &mut [Self]);
 
-    /// Appends the last bit of each.
+    /// Appends the last bit of each value.
     fn push_lsbs(values: &[Self], to: &mut BitVec);
 
-    /// Σ values\[i\]·coeffs\[i\] in GF(2^128).
+    /// Returns Σ values\[i\]·coeffs\[i\] in GF(2^128).
     fn inner_product(values: &[Self], coeffs: &[Block]) -> Block;
 
-    /// Adds those values where the bit, of `bits` from place `first` on, is 1, without a branch.
+    /// XORs to `sums` those values whose bit, in `bits` from index `first` on, is 1, without a
+    /// branch.
     fn xor_masked(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]);
 }
 
@@ -100,7 +101,7 @@ impl Word for Block {
     }
 }
 
-/// w.
+/// The width w.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 64 bits.
@@ -110,12 +111,13 @@ pub enum Width {
 }
 
 impl Width {
-    /// The least there is that fails to notice a wrong triple with probability 2^-`rho` at most.
+    /// Returns the smallest width with which a wrong triple passes with probability at most
+    /// 2^-`rho`.
     pub fn for_rho(rho: u32) -> Width {
         if rho + 2 <= u64::BITS { Width::Half } else { Width::Whole }
     }
 
-    /// w / 8, which is how many bytes a triple's U has.
+    /// Returns w / 8, the number of bytes in a triple's U.
     pub fn bytes(self) -> usize {
         match self {
             Width::Half => size_of::<u64>(),
@@ -123,12 +125,12 @@ impl Width {
         }
     }
 
-    /// How many words of 64 bits the w bits of this many triples take.
+    /// Returns how many 64-bit words hold the w bits of this many triples.
     pub(super) fn words(self, triples: usize) -> usize {
         triples * self.bytes() / size_of::<u64>()
     }
 
-    /// The least significant bits of a block, and no others.
+    /// Returns the block with only its w least significant bits.
     pub(crate) fn low(self, block: Block) -> Block {
         match self {
             Width::Half => u64::low(block).widen(),
@@ -136,7 +138,7 @@ impl Width {
         }
     }
 
-    /// Σ low(blocks\[i\])·coeffs\[i\]. `words` is memory for the lower halves, as many as there are
+    /// Returns Σ low(blocks\[i\])·coeffs\[i\]. `words` is memory for the low bits, as many words as
     /// blocks.
     pub(crate) fn inner_product(
         self,
@@ -154,7 +156,7 @@ impl Width {
         }
     }
 
-    /// How many blocks the w bits of this many triples take.
+    /// Returns how many blocks hold the w bits of this many triples.
     pub(super) fn blocks(self, triples: usize) -> usize {
         (triples * self.bytes()).div_ceil(size_of::<Block>())
     }
@@ -169,7 +171,7 @@ mod tests {
     fn a_guess_succeeds_no_more_often_than_rho_allows() {
         for rho in 1..=126 {
             let width = Width::for_rho(rho);
-            // One of the bits is known, and one lost in the sum.
+            // One of the bits is known, and one is lost in the sum.
             let unknown = 8 * width.bytes() as u32 - 2;
             assert!(unknown >= rho, "{rho}: {width:?}");
             assert_eq!(width == Width::Half, rho <= 62, "{rho}: {width:?}");

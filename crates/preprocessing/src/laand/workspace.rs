@@ -1,4 +1,4 @@
-//! Memory for the leaky triples of one batch at a time, as the buckets will gather them.
+//! Memory for the leaky triples of one batch at a time, laid out for the buckets.
 
 use symbolon_primitives::bucket_kernels::{Record, Records};
 use symbolon_primitives::{BitVec, Block, HugeBuf, bytes_of_rows};
@@ -6,24 +6,24 @@ use symbolon_primitives::{BitVec, Block, HugeBuf, bytes_of_rows};
 use super::{LaAndBatch, Width, YShares, anchors::Anchors, y_shares::YSharesMut};
 use crate::Triples;
 
-/// The memory of one party, kept from batch to batch: the first touch of new memory is slow. The
+/// One party's memory, kept from batch to batch, because the first use of new memory is slow. The
 /// states of a batch ([`Sampled`](super::Sampled) to [`Checked`](super::Checked)) borrow it.
 #[derive(Default)]
 pub(crate) struct LaAndWorkspace {
-    /// How many peers each triple is shared with.
+    /// The number of peers.
     peers: usize,
-    /// One record per peer for the first shuffled triple, then for the second, ... Their z is still
-    /// r, as the anchors' is: d is added when the buckets are summed, which saves a pass over all
-    /// of them.
+    /// One record per peer for the first shuffled triple, then for the second, and so on. Like the
+    /// anchors, they still contain r in place of z: d is added when the buckets are summed, which
+    /// saves a pass over all records.
     records: HugeBuf<Record>,
-    /// MACs and keys of the y of those triples.
+    /// MACs and keys of the y of the shuffled triples.
     y_shares: YShares,
     /// This party's bits of x, y and r.
     bits: [BitVec; 3],
-    /// S of step 4, as wide as U; the peers' U are XORed to it when they arrive.
+    /// S of step 4, as wide as U. The peers' U are XORed to it when they arrive.
     s: HugeBuf<Block>,
-    /// A byte for each triple, and some more: see [`X_BIT`] and its like. The buckets gather them
-    /// at random.
+    /// A byte per triple, plus padding: see [`X_BIT`] and the others. The buckets gather them at
+    /// random.
     packed: HugeBuf<u8>,
 }
 
@@ -33,10 +33,10 @@ pub(crate) const X_BIT: u8 = 1;
 pub(crate) const Y_BIT: u8 = 2;
 /// This party's bit of z.
 pub(crate) const Z_BIT: u8 = 4;
-/// d of step 4.
+/// The bit d of step 4.
 pub(crate) const D_BIT: u8 = 8;
 
-/// Where one lane writes its part of a batch.
+/// The destination of one lane's part of a batch.
 pub(crate) struct Part<'a> {
     /// The anchors of the part, which are its first triples.
     pub(super) anchors: Anchors<'a>,
@@ -44,13 +44,13 @@ pub(crate) struct Part<'a> {
     pub records: &'a mut [Record],
     /// The y of the other triples.
     pub(super) y_shares: YSharesMut<'a>,
-    /// How many triples there are.
+    /// The number of triples.
     pub len: usize,
-    /// Memory for the S of all triples, of `width` bits each.
+    /// Memory for the S of all triples, with `width` bits each.
     pub s: &'a mut [Block],
-    /// How many triples a chunk has.
+    /// The number of triples in a chunk.
     pub chunk: usize,
-    /// How many of them make one triple.
+    /// The number of leaky triples per resulting triple.
     pub leaky_each: u64,
     /// The length of U and S.
     pub width: Width,
@@ -65,13 +65,13 @@ impl LaAndWorkspace {
         self.peers = peers;
         let shuffled = batch.leaky() - batch.anchors();
         self.records.reset(shuffled * peers);
-        // In other batches the first y of a bucket is read from there, in full.
+        // In other batches the first y of a bucket is read from here, in full.
         self.y_shares.reset((shuffled, peers), if batch.anchored { width } else { Width::Whole });
         self.s.reset(width.blocks(batch.leaky()));
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
     }
 
-    /// Splits the memory into one part per lane, each a whole number of chunks but the last. The
+    /// Splits the memory into one part per lane, each a whole number of chunks except the last. The
     /// anchors are written to `output`.
     pub(super) fn split<'a>(
         &'a mut self,
@@ -100,7 +100,7 @@ impl LaAndWorkspace {
         (0..all).step_by(size).map(part).collect()
     }
 
-    /// Takes this party's bits that the lanes left in their parts; returns those of d.
+    /// Takes this party's bits that the lanes left in their parts; returns the bits d.
     pub(super) fn set_bits(&mut self, parts: Vec<[BitVec; 4]>) -> BitVec {
         let mut d = BitVec::zeros(0);
         for part in parts {
@@ -110,12 +110,12 @@ impl LaAndWorkspace {
         d
     }
 
-    /// This party's bits of the first `n` y.
+    /// Returns this party's bits of the first `n` y.
     pub(super) fn y_bits(&self, n: usize) -> BitVec {
         self.bits[1].slice(0..n)
     }
 
-    /// The S of all triples.
+    /// Returns the S of all triples.
     pub(super) fn s(&self) -> &[Block] {
         &self.s
     }
@@ -134,17 +134,17 @@ impl LaAndWorkspace {
         bytes_of_rows([x, y, z, d.words(), &zeros, &zeros, &zeros, &zeros], &mut self.packed);
     }
 
-    /// The packed bits of all triples, a byte each.
+    /// Returns the packed bits of all triples, a byte each.
     pub(super) fn packed(&self) -> &[u8] {
         &self.packed
     }
 
-    /// MACs and keys of the y of the shuffled triples.
+    /// Returns MACs and keys of the y of the shuffled triples.
     pub(super) fn y_shares(&self) -> &YShares {
         &self.y_shares
     }
 
-    /// MACs and keys of x and r of the shuffled triples.
+    /// Returns MACs and keys of x and r of the shuffled triples.
     pub(crate) fn records(&self) -> Records<'_> {
         Records { all: &self.records, peers: self.peers }
     }
@@ -152,12 +152,12 @@ impl LaAndWorkspace {
 
 #[cfg(test)]
 impl LaAndWorkspace {
-    /// This party's bit of x of a triple.
+    /// Returns this party's bit of a triple's x.
     pub(crate) fn own_x(&self, triple: usize) -> bool {
         self.bits[0].get(triple)
     }
 
-    /// This party's bits of x, y and r of a triple, until they are packed.
+    /// Returns this party's bits of a triple's x, y and r, until they are packed.
     pub(super) fn own_bits(&self, triple: usize) -> [bool; 3] {
         std::array::from_fn(|which| self.bits[which].get(triple))
     }

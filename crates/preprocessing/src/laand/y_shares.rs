@@ -1,9 +1,9 @@
 //! MACs and keys of the y of all shuffled triples, in the order of the triples.
 //!
-//! They are not in the records, because nobody reads them at random places. A bucket's first y is
-//! the output's; each of the others is opened, XORed to the first, and its MAC is only summed up in
-//! [`crate::aand::mac_check`], in any order. In anchored batches, where the first triple's MACs are
-//! elsewhere, only as many bits are kept as that sum needs.
+//! They are not in the records, because they are never read at random positions. A bucket's first y
+//! becomes the output's. Each of the others is opened, XORed to the first, and its MAC is only
+//! summed in [`crate::aand::mac_check`], in any order. In anchored batches, where the first
+//! triple's MACs are elsewhere, only as many bits are kept as that sum needs.
 
 use std::ops::Range;
 
@@ -14,38 +14,38 @@ use super::Width;
 /// MACs and keys of all y, row by row.
 #[derive(Default)]
 pub(crate) struct YShares {
-    /// How many bits there are of each.
+    /// The number of bits of each MAC and key.
     width: Option<Width>,
-    /// For each peer the MACs on this party's bits, and the keys for the peer's.
+    /// For each peer, the MACs on this party's bits, and the keys for the peer's bits.
     rows: Vec<[HugeBuf<u64>; 2]>,
 }
 
 impl YShares {
-    /// Makes room for `n`, of `width` bits each; keeps the memory of earlier ones.
+    /// Makes room for `n` shares of `width` bits each, and reuses earlier memory.
     pub fn reset(&mut self, (n, peers): (usize, usize), width: Width) {
         self.width = Some(width);
         self.rows.resize_with(peers, Default::default);
         self.rows.iter_mut().flatten().for_each(|row| row.reset(width.words(n)));
     }
 
-    /// How many bits there are of each.
+    /// Returns the number of bits of each MAC and key.
     pub fn width(&self) -> Width {
         self.width.expect("room was made")
     }
 
-    /// All of them, to be written.
+    /// Returns all of them for writing.
     pub fn all(&mut self) -> YSharesMut<'_> {
         let width = self.width();
         let rows = self.rows.iter_mut().map(|rows| rows.each_mut().map(|row| &mut row[..]));
         YSharesMut { width, rows: rows.collect() }
     }
 
-    /// MAC and key of a triple's y with `peer`, of which there are all bits.
+    /// Returns MAC and key of a triple's y with `peer`; all bits must have been kept.
     pub fn get(&self, triple: usize, peer: usize) -> [Block; 2] {
         self.rows[peer].each_ref().map(|row| bytemuck::cast_slice(row)[triple])
     }
 
-    /// Σ χ_t·M\[y_t\] and Σ χ_t·K\[y_t\] of those `triples`, towards `peer`.
+    /// Returns Σ χ_t·M\[y_t\] and Σ χ_t·K\[y_t\] over `triples`, towards `peer`.
     pub fn sums(&self, peer: usize, triples: Range<usize>, chi: &[Block]) -> [Block; 2] {
         let words = self.width().words(triples.start)..self.width().words(triples.end);
         self.rows[peer].each_ref().map(|row| match self.width() {
@@ -55,14 +55,14 @@ impl YShares {
     }
 }
 
-/// Consecutive ones of them, to be written.
+/// A range of consecutive shares, for writing.
 pub(crate) struct YSharesMut<'a> {
     width: Width,
     rows: Vec<[&'a mut [u64]; 2]>,
 }
 
 impl<'a> YSharesMut<'a> {
-    /// Takes the first `n`.
+    /// Takes the first `n` shares.
     pub fn take_first(&mut self, n: usize) -> YSharesMut<'a> {
         let words = self.width.words(n);
         let take = |row: &mut &'a mut [u64]| row.split_off_mut(..words).expect("a y for each");

@@ -1,19 +1,20 @@
-//! Whether the V_i of all parties add up to zero, and nothing else about their sum.
+//! Tests whether the V_i of all parties sum to zero, and reveals nothing else about their sum.
 //!
 //! After a wrong d or U, Σ V_i is a public factor times the sum of the honest parties' Δ. The paper
-//! opens every V_i: a cheater learns that sum, and with one honest party its Δ. The paper stops
-//! there. Here other circuits may have been evaluated under this Δ already, and others may wait in
-//! a store. So the parties open ρ·Σ V_i for a random ρ = Σ ρ_i that nobody knows.
+//! opens every V_i: a cheater learns that sum, and with one honest party its Δ. The paper's
+//! protocol aborts there. Here, however, other circuits may have been evaluated under this Δ
+//! already, and others may wait in a store. So the parties open ρ·Σ V_i for a random ρ = Σ ρ_i that
+//! nobody knows.
 //!
-//! V, ρ and what follows are in GF(2^w); of V there are the w last bits. P_i draws m = 6w
-//! authenticated bits b^i and w random bits R_i with the batch. With its keys K_i[b^j_k], it sends
-//! P_j, before the coin of χ is tossed,
+//! V, ρ and the following values are in GF(2^w); only the w last bits of V are used. P_i draws m =
+//! 6w authenticated bits b^i and w random bits R_i with the batch. With its keys K_i[b^j_k], it
+//! sends P_j, before the coin for χ is tossed,
 //!
 //! ```text
 //! c_ij,k = H(K_i[b^j_k], ij‖k) ⊕ H(K_i[b^j_k] ⊕ Δ_i, ij‖k) ⊕ R_i          (w bits of each H)
 //! ```
 //!
-//! The coin gives g_1 … g_m as well, and ρ_i = Σ_k g_k·b^i_k. Then P_i
+//! The coin also determines g_1 … g_m, and ρ_i = Σ_k g_k·b^i_k. Then P_i
 //!
 //! ```text
 //! sends all       n_i = V_i ⊕ R_i
@@ -22,7 +23,7 @@
 //! commits to p_i and opens it: Σ p_i = ρ·Σ V_i must be zero.
 //! ```
 //!
-//! `docs/proofs/leaky-ands.md` says what it tells.
+//! `docs/proofs/leaky-ands.md` proves what this reveals.
 //!
 //! Departure: leaky ANDs: the check | V is opened | ρ·V is, for a random ρ | V gives Δ away, under
 //! which other circuits were evaluated (`docs/proofs/leaky-ands.md#the-blind-test`)
@@ -35,18 +36,18 @@ use super::{Width, directed_hash};
 use crate::abit::AuthBitGenerator;
 use crate::messages::{LEAKY_BLIND, LEAKY_MASKED_V};
 
-/// A block for each bit b, with one peer.
+/// One block for each bit b, with one peer.
 type Blocks = Zeroizing<Vec<Block>>;
 
-/// A test that is being prepared.
+/// The state of a test in preparation.
 pub(crate) struct ZeroTest {
     width: Width,
     bits: Zeroizing<BitVec>,
-    /// R_i.
+    /// The mask R_i.
     mask: Secret<Block>,
-    /// MACs of each peer on this party's bits.
+    /// The MACs of each peer on this party's bits.
     macs: Vec<Blocks>,
-    /// Keys for each peer's bits; their hashes from when the c are sent.
+    /// Keys for each peer's bits; once the c are sent, the hashes of the keys.
     keys: Vec<Blocks>,
     /// The c of each peer.
     theirs: Vec<Vec<Block>>,
@@ -55,7 +56,7 @@ pub(crate) struct ZeroTest {
 /// The hashes of a test, one for each direction between two parties.
 pub(crate) struct TestHashes<'a> {
     pub session: &'a [u8; 32],
-    /// How many tests came before.
+    /// The number of earlier tests.
     pub number: u64,
 }
 
@@ -69,16 +70,16 @@ impl TestHashes<'_> {
     }
 }
 
-/// m, the authenticated bits of each party that the check of a batch takes.
+/// Returns m, the number of each party's authenticated bits that the check of a batch consumes.
 pub fn bits(width: Width) -> usize {
     48 * width.bytes()
 }
 
 impl ZeroTest {
-    /// Draws b and R, and sends what the MACs need.
+    /// Draws b and R, and sends the messages for the MACs.
     ///
     /// # Errors
-    /// `Transport` when a peer is gone.
+    /// `Transport` if a connection is lost.
     pub fn draw_own(
         draws: &mut AuthBitGenerator,
         channels: &mut [Channel],
@@ -97,10 +98,10 @@ impl ZeroTest {
         Ok(ZeroTest { width, bits, mask, macs, keys, theirs: Vec::new() })
     }
 
-    /// Gets the keys of the peers' bits, and sends c.
+    /// Receives the keys of the peers' bits, and sends c.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
+    /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost.
     pub fn send(
         &mut self,
         draws: &mut AuthBitGenerator,
@@ -128,10 +129,10 @@ impl ZeroTest {
         Ok(())
     }
 
-    /// Gets the peers' c.
+    /// Receives the peers' c.
     ///
     /// # Errors
-    /// `Transport` when a peer is gone.
+    /// `Transport` if a connection is lost.
     pub fn receive(&mut self, channels: &mut [Channel]) -> Result<()> {
         for channel in channels {
             self.theirs.push(receive(channel, LEAKY_BLIND, self.width, bits(self.width))?);
@@ -139,11 +140,11 @@ impl ZeroTest {
         Ok(())
     }
 
-    /// This party's share of ρ·Σ V_i, from its V_i; g is from `coin`, which was tossed after all c
-    /// were sent.
+    /// Computes this party's share of ρ·Σ V_i from its V_i. g comes from `coin`, which must be
+    /// tossed after all c were sent.
     ///
     /// # Errors
-    /// `Transport` when a peer is gone.
+    /// `Transport` if a connection is lost.
     pub fn share(
         self,
         channels: &mut [Channel],
@@ -179,15 +180,15 @@ impl ZeroTest {
 
 #[cfg(test)]
 impl ZeroTest {
-    /// This party's ρ_i.
+    /// Returns this party's ρ_i.
     pub fn rho(&self, coin: Block) -> Block {
         let gadget = gadget(self.width, self.bits.len(), coin);
         let chosen = gadget.iter().enumerate().map(|(k, g)| g.select(self.bits.get(k)));
         chosen.fold(Block::ZERO, |rho, g| rho ^ g)
     }
 
-    /// What this party can make of the c of its first peer: the string of each OT that it does not
-    /// have, and R.
+    /// Returns what this party can compute from the c of its first peer: the string of each OT that
+    /// it does not hold, masked by R.
     pub fn others(&self, hashes: &TestHashes<'_>, channel: &Channel) -> Vec<Block> {
         let mut own = self.macs[0].clone();
         let hash = hashes.of(channel.peer(), channel.me());
@@ -197,7 +198,7 @@ impl ZeroTest {
     }
 }
 
-/// g_1 … g_m.
+/// Returns g_1 … g_m.
 fn gadget(width: Width, m: usize, coin: Block) -> Vec<Block> {
     let seed = hash_blocks("symbolon zero test gadget 1", &[coin]);
     let seed = seed.first_chunk().copied().map(Block::from_bytes).unwrap_or_default();
@@ -205,7 +206,7 @@ fn gadget(width: Width, m: usize, coin: Block) -> Vec<Block> {
     (0..m).map(|_| low(width, prg.block())).collect()
 }
 
-/// The w last bits of a block.
+/// Returns the w last bits of a block.
 fn low(width: Width, block: Block) -> Block {
     match width {
         Width::Half => Block(block.0 & u128::from(u64::MAX)),
@@ -213,8 +214,8 @@ fn low(width: Width, block: Block) -> Block {
     }
 }
 
-/// An element of GF(2^w) from a sum of products in GF(2^128). Those of 64 bits have no more than
-/// 127 bits and are not reduced yet: modulo X^64 + X^4 + X^3 + X + 1 now.
+/// Reduces a sum of products in GF(2^128) to an element of GF(2^w). Products of 64-bit elements
+/// have at most 127 bits and are not reduced yet; they are reduced modulo X^64 + X^4 + X^3 + X + 1.
 fn reduced(width: Width, sum: Block) -> Block {
     let fold = |x: u128| {
         let high = x >> 64;

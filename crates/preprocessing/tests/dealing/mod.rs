@@ -1,4 +1,4 @@
-//! Parties with channels in memory to a dealer, and what must hold for what it deals.
+//! Parties with channels in memory to a dealer, and checks of what it deals.
 #![allow(dead_code, missing_docs)]
 
 use std::sync::{Condvar, Mutex};
@@ -9,10 +9,10 @@ use symbolon_preprocessing::{AuthBits, AuthShares, Triples};
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, DEALER, Meter, Result, memory_lanes};
 
-/// Only bounds a test that hangs.
+/// Only bounds the duration of a test that hangs.
 pub const DEADLINE: Duration = Duration::from_secs(20);
 
-/// What one party was dealt.
+/// What one party received.
 pub struct Dealt {
     pub delta: Block,
     pub inputs: AuthBits,
@@ -20,7 +20,7 @@ pub struct Dealt {
     pub gates: Vec<(AuthShares, Triples)>,
 }
 
-/// A request for party 0's slot, with party 1 evaluating.
+/// Returns a request for party 0's slot, with party 1 evaluating.
 pub fn request(input_bits: &[u64], and_gates: u64) -> Request {
     let (session, input_bits) = ([9; 32], input_bits.to_vec());
     Request {
@@ -33,7 +33,7 @@ pub fn request(input_bits: &[u64], and_gates: u64) -> Request {
     }
 }
 
-/// A channel of `party` to the dealer: the party's end and the dealer's.
+/// Returns both ends of a channel of `party` to the dealer: the party's, then the dealer's.
 pub fn slot(party: u16) -> (Channel, Channel) {
     let (own, dealer) = ((party, Meter::new()), (DEALER, Meter::new()));
     let (mut near, mut far) = memory_lanes(own, dealer, 1, None).unwrap();
@@ -42,7 +42,7 @@ pub fn slot(party: u16) -> (Channel, Channel) {
     (near.remove(0), far.remove(0))
 }
 
-/// The parties' ends, and the dealer's.
+/// Returns the parties' ends, and the dealer's.
 pub fn slots(parties: u16) -> (Vec<Channel>, Vec<Channel>) {
     (0..parties).map(slot).unzip()
 }
@@ -62,13 +62,13 @@ pub fn with_dealer<P: Send, T: Send, D: Send>(
     })
 }
 
-/// Takes all that was asked for, in the slot of the channel's party.
+/// Requests `asked` in the slot of the channel's party, and takes everything.
 pub fn take(channel: Channel, asked: &Request) -> Result<Dealt> {
     let party = channel.me();
     finish(DealerClient::new(channel, Request { party, ..asked.clone() })?)
 }
 
-/// Takes all that is dealt.
+/// Takes everything that is dealt.
 pub fn finish(client: DealerClient) -> Result<Dealt> {
     let delta = **client.delta();
     let (inputs, keys, mut source) = client.inputs()?;
@@ -79,7 +79,7 @@ pub fn finish(client: DealerClient) -> Result<Dealt> {
     Ok(Dealt { delta, inputs, keys, gates })
 }
 
-/// Every MAC fits its key, every c is a ∧ b, and there is as much as was asked for.
+/// Checks that every MAC fits its key, every c is a ∧ b, and the amounts are as requested.
 pub fn check(dealt: &[Dealt], asked: &Request) {
     assert_eq!(dealt.len(), asked.parties());
     for (i, own) in dealt.iter().enumerate() {
@@ -113,7 +113,7 @@ pub fn check(dealt: &[Dealt], asked: &Request) {
     }
 }
 
-/// The place of `party` among the peers of `of`.
+/// Returns the index of `party` among the peers of `of`.
 fn place(party: usize, of: usize) -> usize {
     party - usize::from(party > of)
 }

@@ -1,4 +1,4 @@
-//! Expanded AES keys, each in the form that one backend wants.
+//! Expanded AES keys, each in the form that a backend uses.
 //!
 //! Unsafe: calls to functions that need processor features | this file alone makes keys of SIMD
 //! form, for the backend it names, and `Backend::usable` returns no more than what detection found
@@ -12,8 +12,8 @@ use super::{Backend, portable};
 use super::{x86, x86_256, x86_512};
 use crate::{Block, ggm_sums};
 
-/// An expanded AES-128 key in the form that one backend wants. Only [`Backend::aes_cipher`] makes
-/// the forms for SIMD, and only if the processor has the instructions.
+/// An expanded AES-128 key in the form that a backend uses. Only [`Backend::aes_cipher`] makes the
+/// SIMD forms, and only if the processor has the instructions.
 pub(crate) enum Cipher {
     /// For plain Rust; wiped by the `aes` crate.
     Portable(Box<::aes::Aes128>),
@@ -32,7 +32,7 @@ pub(crate) enum Cipher {
 }
 
 impl Backend {
-    /// A key for [`Cipher::encrypt`].
+    /// Expands a key for [`Cipher::encrypt`].
     pub(crate) fn aes_cipher(self, key: Block) -> Cipher {
         match self.usable() {
             #[cfg(target_arch = "x86_64")]
@@ -51,7 +51,7 @@ impl Backend {
         }
     }
 
-    /// Keys for [`LeafCiphers::sums`].
+    /// Expands keys for [`LeafCiphers::sums`].
     pub(crate) fn leaf_ciphers(self, seeds: &[Block]) -> LeafCiphers {
         match self.usable() {
             #[cfg(target_arch = "x86_64")]
@@ -68,7 +68,7 @@ impl Backend {
     }
 }
 
-/// The round keys of all leaves.
+/// Returns the round keys of all leaves.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "aes,avx2")]
 fn round_keys(seeds: &[Block]) -> Vec<[Block; 11]> {
@@ -133,9 +133,9 @@ impl Cipher {
     }
 }
 
-/// The expanded keys of many leaves, in the form that one backend wants.
+/// The expanded keys of many leaves, in the form that a backend uses.
 pub(crate) enum LeafCiphers {
-    /// Each leaf's on its own.
+    /// A separate cipher for each leaf.
     Each(Vec<Cipher>),
     /// The round keys of all leaves, for AES-NI.
     #[cfg(target_arch = "x86_64")]
@@ -151,7 +151,7 @@ pub(crate) enum LeafCiphers {
 impl Drop for LeafCiphers {
     fn drop(&mut self) {
         match self {
-            // Each wipes itself.
+            // Each cipher wipes itself.
             LeafCiphers::Each(_) => {}
             #[cfg(target_arch = "x86_64")]
             LeafCiphers::Aesni(keys) | LeafCiphers::Vaes256(keys) | LeafCiphers::Vaes512(keys) => {
@@ -162,7 +162,7 @@ impl Drop for LeafCiphers {
 }
 
 impl LeafCiphers {
-    /// The kernel of [`Leaves::sums`](crate::Leaves::sums), for 2^`bits` leaves.
+    /// The kernel of [`Leaves::sums`](crate::Leaves::sums) for 2^`bits` leaves.
     pub(crate) fn sums(&self, bits: usize, first: u128, total: &mut [u8], sums: &mut [u8]) {
         match self {
             LeafCiphers::Each(ciphers) => {

@@ -1,21 +1,21 @@
 //! Sums of products in GF(2^128) by Karatsuba's rule, for registers of 256 and 512 bits.
 //!
-//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
+//! This is a macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
-/// Writes `column_hash`, with the types `Sum`, `Factor` and `Karatsuba`, for a kind of register.
-/// The calling module must define, with no more than `$features`:
+/// Defines `column_hash`, with the types `Sum`, `Factor` and `Karatsuba`, for a kind of register.
+/// The calling module must define, using only `$features`:
 ///
-/// - `BLOCKS`, how many blocks a register holds; `load` and `store` of that many, `load_tail` of
-///   fewer, then zeros; `load_bytes` and `load_tail_bytes`, the same of bytes;
+/// - `BLOCKS`, the number of blocks in a register; `load` and `store` of that many; `load_tail` of
+///   fewer, then zeros; `load_bytes` and `load_tail_bytes`, the same for bytes;
 /// - `zero`, `xor` of two and `xor3` of three; `xor_lanes`, the sum of a register's blocks, and
-///   `lane_sums`, that of each of `BLOCKS` registers;
+///   `lane_sums`, that sum for each of `BLOCKS` registers;
 /// - `low_products` and `high_products`, of the low and of the high halves of blocks, and
 ///   `high_by_low`, of the high halves of the first with the low ones of the second; `swap_halves`;
 ///   `shift_up` and `shift_down` of each block by 64 bits;
 /// - `polynomial`, X^7 + X^2 + X + 1 in the low half of each block.
 macro_rules! gf128_kernel {
     ($features:literal, $register:ty) => {
-        /// In each lane a sum of products before reduction: low + 2^64·middle + 2^128·high.
+        /// A sum of products before reduction in each lane: low + 2^64·middle + 2^128·high.
         #[derive(Clone, Copy)]
         struct Sum {
             low: $register,
@@ -30,7 +30,7 @@ macro_rules! gf128_kernel {
                 Sum { low: zero(), middle: zero(), high: zero() }
             }
 
-            /// The residue of the sum of all lanes.
+            /// Reduces the sum of all lanes.
             #[inline]
             #[target_feature(enable = $features)]
             fn reduce(self) -> Block {
@@ -38,7 +38,7 @@ macro_rules! gf128_kernel {
             }
         }
 
-        /// Factors, and in the low half of each lane of `both` the sum of its halves.
+        /// The halves of factors; the low half of each lane of `both` holds the sum of its halves.
         #[derive(Clone, Copy)]
         struct Factor {
             halves: $register,
@@ -53,8 +53,8 @@ macro_rules! gf128_kernel {
             }
         }
 
-        /// A sum of products by Karatsuba's rule, three carry-less ones each: its middle still has
-        /// low and high in it.
+        /// A sum of products by Karatsuba's rule, with three carry-less products each. Its middle
+        /// term still contains low and high.
         #[derive(Clone, Copy)]
         struct Karatsuba(Sum);
 
@@ -82,8 +82,8 @@ macro_rules! gf128_kernel {
             }
         }
 
-        /// The residues of as many sums as there are lanes, one to a lane; the steps are those of
-        /// the 128-bit kernel.
+        /// Reduces as many sums as there are lanes, one per lane, with the steps of the 128-bit
+        /// kernel.
         #[inline]
         #[target_feature(enable = $features)]
         fn reduce_lanes(sums: [Karatsuba; BLOCKS]) -> $register {
@@ -109,12 +109,12 @@ macro_rules! gf128_kernel {
             out: &mut [Block; 128],
         ) {
             let (registers, tail) = coeffs.as_chunks::<BLOCKS>();
-            // As many rows at a time as there are lanes share the loads of the coefficients, and
-            // the reduction.
+            // As many rows as lanes at a time share the loads of the coefficients, and the
+            // reduction.
             for (i, hashes) in out.as_chunks_mut::<BLOCKS>().0.iter_mut().enumerate() {
                 let (mut rows, mut bodies) = ([&[][..]; BLOCKS], [&[][..]; BLOCKS]);
                 for (r, (row, body)) in rows.iter_mut().zip(&mut bodies).enumerate() {
-                    // No closure here: it would be a call.
+                    // A closure here would not be inlined.
                     *row = &cols[(BLOCKS * i + r) * stride..][..16 * coeffs.len()];
                     *body = &row.as_chunks::<{ 16 * BLOCKS }>().0[..registers.len()];
                 }

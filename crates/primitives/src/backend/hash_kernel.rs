@@ -1,26 +1,26 @@
 //! The rounds of the re-keyed hash, for registers of 256 and 512 bits.
 //!
-//! Lane l of a key register holds the key of group l, and lane l of a state register one block of
-//! that group, so blocks are permuted once on the way in and once on the way out, and round keys
-//! never.
+//! Lane l of a key register holds the key of group l, and lane l of a state register holds one
+//! block of that group. So blocks are permuted once when they are loaded and once when they are
+//! stored, and round keys never.
 //!
-//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
+//! This is a macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
-/// Writes `hash_few` and `hash_lanes`, with `inputs` and `write`, for a kind of register with
-/// `$lanes` lanes. The calling module must define, with no more than `$features`:
+/// Defines `hash_few` and `hash_lanes`, with `inputs` and `write`, for a kind of register with
+/// `$lanes` lanes. The calling module must define, using only `$features`:
 ///
 /// - `zero`, `xor`, `encrypt` and `encrypt_last`, a round of AES under a round key; `load` and
 ///   `store` of `$lanes` blocks;
-/// - `sigma`, the hash's σ; `by_group` and `in_order`, from memory order to one group a lane and
+/// - `sigma`, the hash's σ; `by_group` and `in_order`, from memory order to one group per lane and
 ///   back;
-/// - `next_keys`, the next round keys of one schedule a lane; `next_words`, the same word by word,
-///   and `transpose_words`.
+/// - `next_keys`, the next round keys of one schedule per lane; `next_words`, the same word by
+///   word, and `transpose_words`.
 macro_rules! hash_kernel {
     ($features:literal, $register:ty, $lanes:literal) => {
-        /// As many groups' blocks as there are lanes, in memory order.
+        /// The blocks of as many groups as there are lanes, in memory order.
         type Set<const GROUP: usize> = [[Block; $lanes]; GROUP];
 
-        /// A set's inputs, one group to a lane, after σ if wanted.
+        /// Returns a set's inputs, one group per lane, after σ if requested.
         #[inline]
         #[target_feature(enable = $features)]
         fn inputs<const SIGMA: bool, const GROUP: usize>(set: &Set<GROUP>) -> [$register; GROUP] {
@@ -37,7 +37,7 @@ macro_rules! hash_kernel {
             inputs
         }
 
-        /// Stores what a set hashed to.
+        /// Stores the hashes of a set.
         #[inline]
         #[target_feature(enable = $features)]
         fn write<const GROUP: usize>(set: &mut Set<GROUP>, hashes: [$register; GROUP]) {
@@ -46,7 +46,7 @@ macro_rules! hash_kernel {
             }
         }
 
-        /// `N` sets, the key schedules of each in one register.
+        /// Hashes `N` sets, with the key schedules of each set in one register.
         #[inline]
         #[target_feature(enable = $features)]
         fn hash_few<const SIGMA: bool, const GROUP: usize, const N: usize>(
@@ -64,7 +64,8 @@ macro_rules! hash_kernel {
             }
             for &rcon in &RCON[1..] {
                 for n in 0..N {
-                    // Begun before the round ahead of it, which hides the latency of the schedule.
+                    // The next key starts before the preceding round, which hides the latency of
+                    // the schedule.
                     let next = next_keys(keys[n], rcon);
                     for state in &mut states[n] {
                         *state = encrypt(*state, keys[n]);
@@ -80,13 +81,13 @@ macro_rules! hash_kernel {
             }
         }
 
-        /// What the lanes of inputs hash to, `GROUP` of them under each lane of four registers of
-        /// keys, `N` times. The key schedules go word by word: register i has word i of all keys,
-        /// and in that form a step is one substitution and a few XORs. Transposing the words makes
-        /// round keys of them.
+        /// Hashes the lanes of inputs, `GROUP` of them under each lane of four key registers, `N`
+        /// times. The key schedules proceed word by word: register i has word i of all keys, and in
+        /// this form a step is one substitution and a few XORs. Transposing the words yields round
+        /// keys.
         ///
-        /// Each caller has a closure of its own and with it a copy of this function, which is
-        /// compiled into it: registers do not go through memory.
+        /// Each caller has its own closure and so its own copy of this function, which is inlined
+        /// into the caller: registers do not go through memory.
         #[inline]
         #[target_feature(enable = $features)]
         pub(super) fn hash_lanes<const GROUP: usize, const N: usize>(
@@ -111,7 +112,7 @@ macro_rules! hash_kernel {
             }
             for &rcon in &RCON[1..] {
                 for n in 0..N {
-                    // Begun before the round ahead of it, which hides the latency.
+                    // The next words start before the preceding round, which hides the latency.
                     let next = next_words(words[n], rcon);
                     for (states, key) in states[n].iter_mut().zip(transpose_words(words[n])) {
                         for state in states {

@@ -1,29 +1,31 @@
-//! Sums of many leaves' streams, added up as soon as they are computed, for registers of all
+//! Sums of many leaves' streams, accumulated as soon as they are computed, for registers of all
 //! widths.
 //!
 //! It is a macro because a function must name the instructions that it is compiled for, and cannot
-//! do so by its type parameters.
+//! do so through its type parameters.
 
-/// Writes `leaf_sums` for a kind of register. The calling module must define, with no more than
+/// Defines `leaf_sums` for a kind of register. The calling module must define, using only
 /// `$features`:
 ///
-/// - `BLOCKS`, how many blocks a register holds;
+/// - `BLOCKS`, the number of blocks in a register;
 /// - `zero`, `xor` of two and `xor3` of three; `encrypt` and `encrypt_last`, a round of AES under a
 ///   round key;
-/// - `broadcast`, the same block in all places; `numbers::<N>`, consecutive numbers modulo 2^128 in
+/// - `broadcast`, the same block in all lanes; `numbers::<N>`, consecutive numbers modulo 2^128 in
 ///   `N` registers;
 /// - `write`, which stores as many blocks of `N` registers as there is room for.
 macro_rules! leaf_kernel {
     ($features:literal, $register:ty) => {
-        /// Registers of one leaf's stream in flight, at most: those of two leaves hide the latency
-        /// of a round, and a draw that triples are made of has columns of as many whole strips.
+        /// The maximum number of registers of one leaf's stream in flight. Those of two leaves hide
+        /// the latency of a round, and the columns of a draw for triples consist of whole strips of
+        /// this size.
         const WIDTH: usize = 5;
 
-        /// The leaves that are added up without a place for each node: a subtree of two levels.
+        /// The number of leaves that are summed without a slot for each node: a subtree of two
+        /// levels.
         const GROUP: usize = 4;
         const LEVELS: usize = 2;
 
-        /// The sums over `keys.len()` leaves, a power of two and at least four; see
+        /// Computes the sums over `keys.len()` leaves, a power of two and at least four; see
         /// [`Leaves::sums`].
         #[target_feature(enable = $features)]
         pub(in super::super) fn leaf_sums(
@@ -44,7 +46,7 @@ macro_rules! leaf_kernel {
             }
         }
 
-        /// The same for trees with `UPPER` levels above those of a group.
+        /// Computes the sums for trees with `UPPER` levels above those of a group.
         #[target_feature(enable = $features)]
         fn all_strips<const UPPER: usize>(
             keys: &[[Block; 11]],
@@ -67,14 +69,15 @@ macro_rules! leaf_kernel {
             }
         }
 
-        /// Where a strip goes: to byte `at` of each sum.
+        /// The destination of a strip: byte `at` of each sum.
         struct Out<'a> {
             at: usize,
             total: &'a mut [u8],
             sums: &'a mut [u8],
         }
 
-        /// `N` registers of each sum, or what is left of them; returns how many bytes that is.
+        /// Computes `N` registers of each sum, or what is left of them; returns the number of
+        /// bytes.
         #[inline]
         #[target_feature(enable = $features)]
         fn strip<const N: usize, const UPPER: usize>(
@@ -86,7 +89,7 @@ macro_rules! leaf_kernel {
             let counters = numbers::<N>(from);
             let (groups, _) = keys.as_chunks::<GROUP>();
             let (mut low, mut high) = (zeros, zeros);
-            // Of the levels above: the node that waits for its sibling, and the sum of the level's
+            // For the levels above: the node that waits for its sibling, and the sum of the level's
             // bit.
             let (mut waiting, mut upper) = ([zeros; UPPER], [zeros; UPPER]);
             let mut node = zeros;
@@ -122,7 +125,7 @@ macro_rules! leaf_kernel {
             bytes
         }
 
-        /// The same counters under two leaves' keys, round by round.
+        /// Encrypts the same counters under two leaves' keys, round by round.
         #[inline]
         #[target_feature(enable = $features)]
         fn two_streams<const N: usize>(

@@ -1,17 +1,17 @@
 //! Sums of products of tags, for registers of 256 and 512 bits.
 //!
-//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
+//! This is a macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
-/// Writes `carryless_products`, `tag_products` and `selected_tag_products`, with the type `Sums`,
-/// for a kind of register. The calling module must define, with no more than `$features`:
+/// Defines `carryless_products`, `tag_products` and `selected_tag_products`, with the type `Sums`,
+/// for a kind of register. The calling module must define, using only `$features`:
 ///
-/// - `WORDS`, how many words a register holds; `load` and `store` of that many, and `load_tail` of
+/// - `WORDS`, the number of words in a register; `load` and `store` of that many; `load_tail` of
 ///   fewer, then zeros; `broadcast` of one;
 /// - `zero` and `xor`; `xor_lanes`, the sum of a register's blocks;
-/// - `even_products` and `odd_products`, of the words in even and in odd places with a factor in
-///   even places; `multiply_halves`, the product of each block's halves; `low_words` and
-///   `high_words` of two registers' blocks, in turns;
-/// - `selected_words`, what `selected_tag_products` gives for whole words of bits.
+/// - `even_products` and `odd_products`, of the words in even and in odd positions with a factor in
+///   even positions; `multiply_halves`, the product of each block's halves; `low_words` and
+///   `high_words` of two registers' blocks, interleaved;
+/// - `selected_words`, which computes `selected_tag_products` for whole words of bits.
 macro_rules! mac_kernel {
     ($features:literal, $register:ty) => {
         #[target_feature(enable = $features)]
@@ -34,7 +34,7 @@ macro_rules! mac_kernel {
             x86::carryless_products(rest, factor, &mut low[whole..], &mut high[whole..]);
         }
 
-        /// The sums of products under either set of keys, in the lanes.
+        /// The sums of products under both sets of keys, lane by lane.
         #[derive(Clone, Copy)]
         struct Sums([$register; 2]);
 
@@ -45,7 +45,7 @@ macro_rules! mac_kernel {
                 Sums([zero(); 2])
             }
 
-            /// Adds the products of pairs of tags side by side.
+            /// Adds the products of adjacent pairs of tags.
             #[inline]
             #[target_feature(enable = $features)]
             fn add(&mut self, tags: $register, keys: [$register; 2]) {
@@ -70,7 +70,7 @@ macro_rules! mac_kernel {
             for (tags, (first, second)) in registers.iter().zip(whole) {
                 sums.add(load(tags), [load(first), load(second)]);
             }
-            // Zeros beyond the last keys, too: their products are zero.
+            // Beyond the last keys there are zeros too, so these products are zero.
             sums.add(load_tail(rest), [load_tail(first.1), load_tail(second.1)]);
             sums.finish()
         }

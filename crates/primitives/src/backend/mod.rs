@@ -1,10 +1,10 @@
-//! Which instructions to use: the one place that knows.
+//! The choice of instructions; no other module makes it.
 //!
 //! Each kernel has a portable version, which is the specification, and faster ones; the best that
-//! the processor can run is picked once. Set the environment variable `SYMBOLON_BACKEND` to
-//! `portable`, `aesni`, `vaes256` or `vaes512` to go below that, for tests and measurements; it
-//! cannot go above, and any other value means the best, as if it were not set. On AArch64 there is
-//! one above `portable`, `neon`.
+//! the processor can run is chosen once. Set the environment variable `SYMBOLON_BACKEND` to
+//! `portable`, `aesni`, `vaes256` or `vaes512` to use less than the best, for tests and
+//! measurements. It cannot select more than the processor supports, and any other value is ignored.
+//! On AArch64 there is one faster version, `neon`.
 //!
 //! Unsafe: calls to functions that need processor features | `Backend::usable` returns no more than
 //! what detection found
@@ -73,27 +73,27 @@ macro_rules! run {
     };
 }
 
-/// A bit and a value for each of `sums` sums.
+/// Checks that there are a bit and a value for each of `sums` sums.
 fn check_chosen(sums: usize, words: &[u64], values: usize) {
     assert_eq!(sums, values, "a value for each sum");
     assert_eq!(sums.div_ceil(64), words.len(), "a word of bits for each 64 sums");
 }
 
-/// A set of instructions that the kernels are written for, in ascending order.
+/// An instruction set for which the kernels are written, in ascending order.
 ///
-/// The methods are the kernels. A backend that the processor lacks may be named: its kernels
-/// run as the best one that there is.
+/// The methods are the kernels. A backend that the processor lacks may be named: the best available
+/// one runs its kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Backend {
     /// Plain Rust, and the `aes` crate.
     Portable,
     /// AES-NI, PCLMULQDQ, SSE4.1 and AVX2.
     Aesni,
-    /// VAES and VPCLMULQDQ on registers of 256 bits, and what [`Backend::Aesni`] has.
+    /// VAES and VPCLMULQDQ on registers of 256 bits, and the instructions of [`Backend::Aesni`].
     Vaes256,
-    /// GFNI and AVX-512 (F, BW, DQ, VL, VBMI), and what [`Backend::Vaes256`] has.
+    /// GFNI and AVX-512 (F, BW, DQ, VL, VBMI), and the instructions of [`Backend::Vaes256`].
     Vaes512,
-    /// On AArch64, its AES and PMULL instructions.
+    /// AES and PMULL instructions of AArch64.
     Neon,
 }
 
@@ -101,7 +101,8 @@ impl Backend {
     const ALL: [Backend; 5] =
         [Backend::Portable, Backend::Aesni, Backend::Vaes256, Backend::Vaes512, Backend::Neon];
 
-    /// What the library uses: the best of [`Backend::available`], unless the environment lowers it.
+    /// Returns the backend in use: the best of [`Backend::available`], unless the environment
+    /// lowers it.
     #[inline]
     pub fn active() -> Backend {
         static ACTIVE: OnceLock<Backend> = OnceLock::new();
@@ -111,7 +112,7 @@ impl Backend {
         })
     }
 
-    /// The backend that the environment names, or the highest.
+    /// Returns the backend that the environment names, or the highest.
     fn lowered(wish: Option<&str>) -> Backend {
         match wish {
             Some("portable") => Backend::Portable,
@@ -122,12 +123,13 @@ impl Backend {
         }
     }
 
-    /// What the processor can run, in ascending order; [`Backend::Portable`] is always there.
+    /// Lists what the processor can run, in ascending order. [`Backend::Portable`] is always
+    /// included.
     pub fn available() -> Vec<Backend> {
         Backend::ALL.into_iter().filter(|backend| backend.usable() == *backend).collect()
     }
 
-    /// The best that the processor can run.
+    /// Returns the best backend that the processor can run.
     #[inline]
     fn best() -> Backend {
         static BEST: OnceLock<Backend> = OnceLock::new();
@@ -148,18 +150,18 @@ impl Backend {
         })
     }
 
-    /// This backend, or the best if the processor lacks it.
+    /// Returns this backend, or the best one if the processor lacks it.
     #[inline]
     fn usable(self) -> Backend {
         match (self, Backend::best()) {
             (Backend::Portable, _) => Backend::Portable,
-            // The processor has none of those below.
+            // Such a processor supports none of the x86-64 backends below.
             (_, Backend::Neon) => Backend::Neon,
             (_, best) => self.min(best),
         }
     }
 
-    /// The hash of [`TweakedHash::hash_linear`](crate::TweakedHash::hash_linear).
+    /// Computes the hash of [`TweakedHash::hash_linear`](crate::TweakedHash::hash_linear).
     ///
     /// # Panics
     /// If `group` is not 1, 2, 4 or 8, or `xs` is not a whole number of groups, or the tweaks are a
@@ -168,7 +170,7 @@ impl Backend {
         self.rekeyed_hash::<false>(start, tweaks, group, xs);
     }
 
-    /// The hash of [`TweakedHash::hash`](crate::TweakedHash::hash).
+    /// Computes the hash of [`TweakedHash::hash`](crate::TweakedHash::hash).
     ///
     /// # Panics
     /// As [`Backend::hash_linear`].
@@ -176,7 +178,7 @@ impl Backend {
         self.rekeyed_hash::<true>(start, tweaks, group, xs);
     }
 
-    /// The half-gates of [`TweakedHash::half_gates`](crate::TweakedHash::half_gates).
+    /// Computes the half-gates of [`TweakedHash::half_gates`](crate::TweakedHash::half_gates).
     ///
     /// # Panics
     /// If the lengths differ.
@@ -224,7 +226,7 @@ impl Backend {
         hashes.as_flattened_mut().zeroize();
     }
 
-    /// What [`TweakedHash::leaky_hashes`](crate::TweakedHash::leaky_hashes) adds up, of hashes with
+    /// Adds the hashes of [`TweakedHash::leaky_hashes`](crate::TweakedHash::leaky_hashes), with
     /// these starts.
     ///
     /// # Panics
@@ -326,7 +328,7 @@ impl Backend {
         run!(self, hash::<SIGMA>(start, tweaks, group, xs));
     }
 
-    /// Σ a\[i\]·b\[i\] in GF(2^128); see [`gf128`](crate::gf128).
+    /// Returns Σ a\[i\]·b\[i\] in GF(2^128); see [`gf128`](crate::gf128).
     ///
     /// # Panics
     /// If the lengths differ.
@@ -335,8 +337,8 @@ impl Backend {
         run!(self, inner_product(a, b))
     }
 
-    /// Σ words\[i\]·coeffs\[i\] in GF(2^128), of words as the blocks with no other bits; see
-    /// [`gf128`](crate::gf128).
+    /// Returns Σ words\[i\]·coeffs\[i\] in GF(2^128), where each word is the low half of a block;
+    /// see [`gf128`](crate::gf128).
     ///
     /// # Panics
     /// If the lengths differ.
@@ -383,12 +385,11 @@ impl Backend {
         run!(self, interleave_blocks(macs, keys, out));
     }
 
-    /// The kernel of [`interleave_masked`](crate::block_xor::interleave_masked), from a word of
-    /// bits for each
-    /// 64.
+    /// The kernel of [`interleave_masked`](crate::block_xor::interleave_masked), with a word of
+    /// bits for each 64 blocks.
     ///
     /// # Panics
-    /// If the lengths do not fit together.
+    /// If the lengths do not match.
     pub fn interleave_masked(
         self,
         rows: [&[Block]; 2],
@@ -412,7 +413,7 @@ impl Backend {
         run!(self, lsbs(words, out));
     }
 
-    /// Σ bits\[i\]·coeffs\[i\].
+    /// Returns Σ bits\[i\]·coeffs\[i\].
     ///
     /// # Panics
     /// If the lengths differ.
@@ -421,29 +422,30 @@ impl Backend {
         run!(self, bits_inner_product(bits, coeffs))
     }
 
-    /// The kernel of [`xor_masked`](crate::xor_masked), from a word for each 64 blocks.
+    /// The kernel of [`xor_masked`](crate::xor_masked), with a word of bits for each 64 blocks.
     ///
     /// # Panics
-    /// If the lengths do not fit together.
+    /// If the lengths do not match.
     pub fn xor_masked(self, out: &mut [Block], words: &[u64], values: &[Block]) {
         check_chosen(out.len(), words, values.len());
         run!(self, xor_masked(out, words, values));
     }
 
-    /// The kernel of [`xor_words_masked`](crate::xor_words_masked), from a word of bits for each
-    /// 64.
+    /// The kernel of [`xor_words_masked`](crate::xor_words_masked), with a word of bits for each 64
+    /// words.
     ///
     /// # Panics
-    /// If the lengths do not fit together.
+    /// If the lengths do not match.
     pub fn xor_words_masked(self, out: &mut [u64], words: &[u64], values: &[u64]) {
         check_chosen(out.len(), words, values.len());
         run!(self, xor_words_masked(out, words, values));
     }
 
-    /// The kernel of [`xor_key_masked`](crate::xor_key_masked), from a word for each 64 blocks.
+    /// The kernel of [`xor_key_masked`](crate::xor_key_masked), with a word of bits for each 64
+    /// blocks.
     ///
     /// # Panics
-    /// If the lengths do not fit together.
+    /// If the lengths do not match.
     pub fn xor_key_masked(self, out: &mut [Block], words: &[u64], value: Block) {
         check_chosen(out.len(), words, out.len());
         run!(self, xor_key_masked(out, words, value));
@@ -508,13 +510,15 @@ impl Backend {
         run!(self, rows_of_bytes(bytes.as_chunks().0, out));
     }
 
-    /// Σ (tag ⊕ key)·(tag ⊕ key) over pairs, under either set of keys, unreduced; an odd tag at the
-    /// end counts as if a zero followed. There are keys for all tags and this one.
+    /// Returns Σ (tag ⊕ key)·(tag ⊕ key) over pairs, under either set of keys, unreduced. An odd
+    /// tag at the end counts as if a zero followed. There must be keys for all tags, including that
+    /// zero.
     pub(crate) fn tag_products(self, tags: &[u64], keys: Keys<'_>) -> [u128; 2] {
         run!(self, tag_products(tags, keys))
     }
 
-    /// The same for the first tags of two lists of sums, as many as `keys` says.
+    /// As [`tag_products`](Self::tag_products), for the first tags of two lists of sums, as many as
+    /// `keys` says.
     pub(crate) fn selected_tag_products(
         self,
         tags: SelectedSums<'_>,
@@ -523,7 +527,8 @@ impl Backend {
         run!(self, selected_tag_products(tags, keys))
     }
 
-    /// The kernel of [`column_hash`](crate::gf128::column_hash); `coeffs` says how long a row is.
+    /// The kernel of [`column_hash`](crate::gf128::column_hash); a row has one block per entry of
+    /// `coeffs`.
     ///
     /// # Panics
     /// If `stride` is less than a row, or `cols` ends before the last row does.
@@ -543,7 +548,7 @@ impl Backend {
     }
 }
 
-/// Checks that 128 rows of `row` bytes, `stride` apart, lie within `cols`.
+/// Checks that 128 rows of `row` bytes, `stride` apart, are within `cols`.
 fn check_matrix(cols: &[u8], stride: usize, row: usize) {
     assert!(row <= stride, "rows of {row} bytes are longer than the stride of {stride}");
     let need = stride.checked_mul(127).and_then(|bytes| bytes.checked_add(row));

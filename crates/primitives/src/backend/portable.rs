@@ -1,6 +1,6 @@
-//! The kernels in plain Rust: the specification that all others must agree with.
+//! The kernels in plain Rust: the specification that all others must match.
 //!
-//! Here, too, time depends on lengths alone.
+//! Here, too, time depends only on lengths.
 
 use ::aes::Aes128;
 use ::aes::cipher::array::Array;
@@ -47,14 +47,14 @@ pub(super) fn hash<const SIGMA: bool>(
     }
 }
 
-/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
+/// Returns σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
 fn sigma(x: Block) -> Block {
     Block((x.0 ^ x.0 << 64) & !u128::from(u64::MAX) | x.0 >> 64)
 }
 
-/// The lower half of [`carryless`]: every fourth bit at a time, so that the sums of the integer
-/// product, at most 16 ones where it matters, do not carry into the next bit that counts. No bit is
-/// looked at by itself.
+/// Returns the lower half of [`carryless`]. It takes every fourth bit at a time, so that the sums
+/// in the integer product, at most 16 ones where it matters, do not carry into the next relevant
+/// bit. No single bit is examined.
 fn carryless_low(a: u64, b: u64) -> u64 {
     const FOURTH: u64 = 0x1111_1111_1111_1111;
     let part = |x: u64, i: usize| x & FOURTH << i;
@@ -64,8 +64,8 @@ fn carryless_low(a: u64, b: u64) -> u64 {
     })
 }
 
-/// The 127-bit product of two polynomials of degree below 64. The upper half is the lower one of
-/// the reversed factors.
+/// Returns the 127-bit product of two polynomials of degree below 64. The upper half is the lower
+/// half of the product of the reversed factors.
 fn carryless(a: u64, b: u64) -> u128 {
     let high = carryless_low(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
     u128::from(high) << 64 | u128::from(carryless_low(a, b))
@@ -91,7 +91,7 @@ pub(super) fn rows_of_bytes(bytes: &[[u8; 64]], out: &mut [[u64; 8]]) {
     }
 }
 
-/// The transpose of a matrix of 8 × 8 bits, a row in each byte.
+/// Returns the transpose of a matrix of 8 × 8 bits, one row per byte.
 fn transposed(x: u64) -> u64 {
     let swap = |x: u64, mask: u64, by: u32| {
         let differ = (x ^ x >> by) & mask;
@@ -119,7 +119,7 @@ pub(super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u128; 2] {
     })
 }
 
-/// The tags of one of the lists from number `start` on, which begins a word of bits.
+/// Selects the tags of one of the lists from number `start` on, which must begin a word of bits.
 pub(super) fn select_tags(tags: SelectedSums<'_>, list: usize, start: usize, out: &mut [u64]) {
     let delta = if list == 0 { 0 } else { tags.delta };
     for (k, out) in (start..).zip(out) {
@@ -144,7 +144,7 @@ pub(super) fn selected_tag_products(
     products
 }
 
-/// A polynomial of degree below 256 that awaits reduction.
+/// A polynomial of degree below 256 that is not yet reduced.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Wide {
     low: u128,
@@ -152,7 +152,7 @@ pub(super) struct Wide {
 }
 
 impl Wide {
-    /// Adds a product; three small products by Karatsuba's rule.
+    /// Adds a product, computed as three small products by Karatsuba's rule.
     pub(super) fn add_product(&mut self, a: Block, b: Block) {
         let halves = |x: Block| (x.0 as u64, (x.0 >> 64) as u64);
         let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
@@ -162,8 +162,8 @@ impl Wide {
         self.high ^= high ^ middle >> 64;
     }
 
-    /// The residue modulo X^128 + X^7 + X^2 + X + 1: X^128 is replaced by X^7 + X^2 + X + 1, and
-    /// again for the seven bits that this pushes over the edge.
+    /// Reduces modulo X^128 + X^7 + X^2 + X + 1: replaces X^128 by X^7 + X^2 + X + 1, and again for
+    /// the seven bits that overflow.
     pub(super) fn reduce(self) -> Block {
         let h = self.high;
         let over = h >> 127 ^ h >> 126 ^ h >> 121;

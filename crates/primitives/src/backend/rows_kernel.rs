@@ -1,15 +1,15 @@
 //! Rows of MACs and keys, for registers of 256 and 512 bits.
 //!
-//! A macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
+//! This is a macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
-/// Writes `xor_blocks`, `xor_sums`, `interleave_blocks` and `interleave_masked` for a kind of
-/// register. The calling module must define, with no more than `$features`:
+/// Defines `xor_blocks`, `xor_sums`, `interleave_blocks` and `interleave_masked` for a kind of
+/// register. The calling module must define, using only `$features`:
 ///
-/// - `BLOCKS`, how many blocks a register holds; `load` and `store` of that many;
+/// - `BLOCKS`, the number of blocks in a register; `load` and `store` of that many;
 /// - `xor` of two and `xor3` of three;
-/// - `Masks::new`, from a word of bits, and its `xor_next(x, y)`: x, and x ⊕ y in the blocks whose
-///   bits are set, for two rows; each call goes on to the next `BLOCKS` bits;
-/// - `in_turns`, a register of MACs and one of keys as MAC, key, MAC, key, ….
+/// - `Masks::new`, from a word of bits, and its `xor_next(x, y)`, which returns x, plus y in the
+///   blocks whose bits are set, for two rows; each call moves on to the next `BLOCKS` bits;
+/// - `in_turns`, which interleaves a register of MACs and one of keys as MAC, key, MAC, key, ….
 macro_rules! rows_kernel {
     ($features:literal, $register:ty) => {
         #[target_feature(enable = $features)]
@@ -60,7 +60,7 @@ macro_rules! rows_kernel {
                 words.iter().zip(out.chunks_mut(64)).zip(rows.zip(more))
             {
                 let mut masks = Masks::new(word);
-                // No closures over rows here: they would be calls.
+                // Closures over rows here would not be inlined.
                 let (macs, macs_tail) = macs.as_chunks::<BLOCKS>();
                 let (keys, keys_tail) = keys.as_chunks::<BLOCKS>();
                 let (more_macs, more_macs_tail) = more_macs.as_chunks::<BLOCKS>();
@@ -79,7 +79,7 @@ macro_rules! rows_kernel {
             }
         }
 
-        /// As many MACs and keys as registers hold, in turns.
+        /// Writes a register of MACs and one of keys, interleaved.
         #[inline]
         #[target_feature(enable = $features)]
         fn write(out: &mut [[Block; 2]; BLOCKS], rows: [$register; 2]) {

@@ -12,11 +12,13 @@ use crate::Block;
 use crate::hash::Tweaks;
 use crate::side_by_side::{HalfGates, LANES, Lanes};
 
-/// Gates that are done at a time in one garbling, where there is no kernel for all.
+/// The number of gates processed at a time in one garbling, if there is no kernel for all
+/// garblings.
 const RUN: usize = 64;
 
 impl Backend {
-    /// [`HashLanes::garble`](crate::side_by_side::HashLanes::garble) of hashes with these starts.
+    /// The kernel of [`HashLanes::garble`](crate::side_by_side::HashLanes::garble) for hashes with
+    /// these starts.
     ///
     /// # Panics
     /// If the lengths differ, or there are more than [`LANES`] tables.
@@ -43,8 +45,8 @@ impl Backend {
         }
     }
 
-    /// [`HashLanes::evaluate`](crate::side_by_side::HashLanes::evaluate) of hashes with these
-    /// starts.
+    /// The kernel of [`HashLanes::evaluate`](crate::side_by_side::HashLanes::evaluate) for hashes
+    /// with these starts.
     ///
     /// # Panics
     /// If the lengths differ, or there are more than [`LANES`] tables.

@@ -1,9 +1,9 @@
-//! Triples for a circuit that is known, on the gates' own masks.
+//! Triples for a known circuit, on the gates' own masks.
 //!
-//! When nothing is to be stored, the function-dependent phase can make the triples itself, for the
-//! gates that it has. All masks are drawn first; then the triple of each AND gate gets the mask of
-//! the gate's right input wire as its right factor b = λ_b. That saves one of 3B authenticated bits
-//! a gate, and of the two openings in Beaver's trick the one of λ_b ⊕ b, which is zero:
+//! If nothing is to be stored, the function-dependent phase can make the triples itself, for the
+//! actual gates. All masks are drawn first. Then the triple of each AND gate takes the mask of the
+//! gate's right input wire as its right factor b = λ_b. That saves one of 3B authenticated bits per
+//! gate, and one of the two openings in Beaver's trick, because λ_b ⊕ b is zero:
 //!
 //! ```text
 //! d = λ_a ⊕ a,   λ_a·λ_b = a·λ_b ⊕ d·λ_b = c ⊕ d·b
@@ -31,28 +31,27 @@ use super::{
 use crate::{Compiled, phases::small};
 
 /// Makes the triples of a circuit batch by batch, in the order of the plan: draws the masks of the
-/// AND gates' outputs, finds those of their inputs, and makes triples on these.
+/// AND gates' outputs, computes those of their inputs, and makes triples on these.
 pub(crate) struct CircuitTriples<'p> {
     pass: InputPass<'p>,
     draws: Draws,
 }
 
-/// The batches that are still to be made, and the gates that they are for.
+/// The batches that are still to be made, and their gates.
 struct Draws {
     batches: vec::IntoIter<bucketing::Batch>,
     gates: usize,
 }
 
-/// Gates whose output masks are drawn. What fills the batch up is made on shares of zero and never
-/// used.
+/// Gates whose output masks are drawn. The batch is filled up with triples on shares of zero, which
+/// are never used.
 struct Drawn {
     batch: bucketing::Batch,
     lambda_c: AuthShares,
 }
 
 impl<'p> CircuitTriples<'p> {
-    /// Starts with the masks of the inputs. Parts of about `segment` gates are planned apart from
-    /// each other.
+    /// Starts with the masks of the inputs. Parts of about `segment` gates are planned separately.
     pub fn new<T>(
         open: &Preprocessor,
         circuit: &'p Compiled,
@@ -64,7 +63,7 @@ impl<'p> CircuitTriples<'p> {
         let parts = small(plan.and_count().div_ceil(segment.max(1)))?;
         let part = |i: usize| gates / parts + usize::from(i < gates % parts);
         let mut batches = open.plan_on(gates);
-        // All together can be cut more evenly, into as many as there are to be.
+        // All gates together can be divided more evenly, into as many batches as needed.
         if batches.iter().any(|batch| batch.triples as u64 > segment) {
             batches = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
         }
@@ -78,8 +77,8 @@ impl<'p> CircuitTriples<'p> {
         Ok(CircuitTriples { pass, draws: Draws { batches: batches.into_iter(), gates } })
     }
 
-    /// The next gates' triples, in the memory of a batch that is used up if there is one; `None`
-    /// after the last.
+    /// Returns the next gates' triples, in the memory of a used batch if there is one; `None` after
+    /// the last.
     ///
     /// Paper: WRK17, Fig. 2, 4(a)
     pub fn next_solved(
@@ -104,18 +103,18 @@ impl<'p> CircuitTriples<'p> {
         Ok(Some(SolvedTriples { lambda_a, abc }))
     }
 
-    /// The masks of the circuit's outputs, after the last batch.
+    /// Returns the masks of the circuit's outputs, after the last batch.
     pub fn outputs(self) -> WireShares {
         self.pass.outputs()
     }
 
-    /// Makes the triples of all gates, without the masks that another pass finds again. With
-    /// several lanes this pass has a thread of its own: it finds the inputs' masks of one batch
-    /// while the triples of the one before are made, or the masks of the second drawn.
+    /// Makes the triples of all gates, without the masks that another pass computes again. With
+    /// several lanes this pass has its own thread: it computes the input masks of one batch while
+    /// the previous batch's triples are made, or the second batch's masks drawn.
     ///
-    /// So a batch's masks are drawn before the triples of the batch before it, which are on other
-    /// masks, and no message of either depends on the other. All that the order decides is which of
-    /// their checks comes first; one that fails is the last under its Δ either way.
+    /// So a batch's masks are drawn before the triples of the previous batch. These are on other
+    /// masks, and no message of either depends on the other. The order only determines which of
+    /// their checks comes first; a failed check is the last under its Δ in any case.
     ///
     /// Paper: WRK17, Fig. 2, 4(a) | the same with triples on the gates' own masks
     pub fn beta_triples(
@@ -126,7 +125,7 @@ impl<'p> CircuitTriples<'p> {
     ) -> Result<VecDeque<BetaTriples>> {
         let CircuitTriples { mut pass, mut draws } = self;
         let mut all = VecDeque::new();
-        // The masks λ_b leave nothing but their memory, for the next batch.
+        // Of the masks λ_b, only the memory is kept, for the next batch.
         let mut memory = AuthShares::default();
         if !beside {
             while let Some(drawn) = draws.next(open, lanes, AuthShares::default())? {
@@ -163,7 +162,7 @@ impl<'p> CircuitTriples<'p> {
 }
 
 impl Draws {
-    /// Draws the masks of the next gates, in the memory of others; `None` after the last.
+    /// Draws the masks of the next gates, in reused memory; returns `None` after the last.
     fn next(
         &mut self,
         open: &mut Preprocessor,
@@ -175,7 +174,7 @@ impl Draws {
         };
         let gates = batch.triples.min(self.gates);
         self.gates -= gates;
-        // As many as triples will be added to them.
+        // There must be as many shares as triples, because the products are added to them.
         memory.make_room(batch.triples, lanes[0].len());
         let lambda_c = open.shares_in(lanes, gates, memory)?;
         Ok(Some(Drawn { batch, lambda_c }))
@@ -183,7 +182,7 @@ impl Draws {
 }
 
 impl Drawn {
-    /// Makes triples on these masks λ_b, of which the memory comes back.
+    /// Makes triples on these masks λ_b, whose memory is returned.
     fn multiply(
         self,
         open: &mut Preprocessor,
@@ -197,21 +196,22 @@ impl Drawn {
     }
 }
 
-/// A pass over the circuit that finds the masks of the AND gates' inputs, and stops where the masks
-/// of their outputs end.
+/// A pass over the circuit that computes the masks of the AND gates' inputs, as far as the masks of
+/// the outputs are known.
 struct InputPass<'p> {
     cursor: Cursor<'p>,
     outputs: &'p [u32],
     slots: WireShares,
-    /// Inputs and output of the gates of a batch of the plan whose free gates are done; this many
-    /// of them are taken.
+    /// Inputs and outputs of the gates in a batch of the plan whose free gates are done, and how
+    /// many of these gates are taken.
     ready: Vec<[usize; 3]>,
     taken: usize,
 }
 
 impl InputPass<'_> {
-    /// Gives the next gates these output masks, and finds the masks of their inputs: those of the
-    /// right ones, with shares of zero up to `room`, and of the left ones where these are wanted.
+    /// Assigns these output masks to the next gates, and computes the masks of their inputs: those
+    /// of the right inputs, filled up with shares of zero to `room`, and on request those of the
+    /// left inputs.
     fn find(
         &mut self,
         lambda_c: &AuthShares,
@@ -240,7 +240,7 @@ impl InputPass<'_> {
         }
     }
 
-    /// Does the free gates before the AND gates that come next.
+    /// Computes the free gates before the next AND gates.
     fn make_ready(&mut self) -> Result<()> {
         let batch = self.cursor.next_batch();
         let batch =
@@ -253,7 +253,7 @@ impl InputPass<'_> {
         Ok(())
     }
 
-    /// The masks of the circuit's outputs, after the last AND gate.
+    /// Returns the masks of the circuit's outputs, after the last AND gate.
     fn outputs(self) -> WireShares {
         let InputPass { cursor, mut slots, outputs, .. } = self;
         slots.finish(cursor);

@@ -1,6 +1,6 @@
-//! Correlated randomness: all that one evaluation uses up, on one party's side.
+//! Correlated randomness: everything that one evaluation consumes, on one party's side.
 //!
-//! One authenticated bit per input bit, known to the input's owner (Bit2Share: all other parties'
+//! One authenticated bit per input bit, known to the input's owner (Bit2Share: the other parties'
 //! shares of that mask are zero), and triples of one of the kinds of [`super::triples`].
 
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{Compiled, Demand, Network, io_wires, phases::small};
 
-/// What a party holds all through one evaluation.
+/// What a party holds throughout one evaluation.
 pub(crate) struct PartySecrets {
     pub position: Position,
     /// This party's Δ.
@@ -28,12 +28,12 @@ pub(crate) struct PartySecrets {
     pub first_tweak: u64,
     /// Fresh randomness for labels.
     pub seed: Seed,
-    /// Masks of this party's input wires, in the order of the wires.
+    /// The masks of this party's input wires, in the order of the wires.
     pub own_masks: BitVec,
 }
 
 impl PartySecrets {
-    /// The labels of a garbling, random on the inputs.
+    /// Returns the labels of a garbling, random on the inputs.
     pub fn input_labels(&self, plan: &Plan, session: &[u8; 32]) -> ZeroLabels {
         let start = derive_block("symbolon input labels 1", session, self.position.me.into());
         // A party's garblings in a session start 2^64 blocks apart.
@@ -42,11 +42,11 @@ impl PartySecrets {
     }
 }
 
-/// What ties the masks of the inputs to the peers.
+/// The MACs and keys of the masks of the inputs.
 pub(crate) struct InputAuth {
-    /// For each peer the MACs on the masks of this party's input wires.
+    /// For each peer, the MACs on the masks of this party's input wires.
     pub macs: Vec<Vec<Block>>,
-    /// For each peer the keys for the masks of its input wires.
+    /// For each peer, the keys for the masks of its input wires.
     pub keys: Vec<Vec<Block>>,
 }
 
@@ -57,23 +57,23 @@ impl Drop for InputAuth {
     }
 }
 
-/// Everything one evaluation uses up, with `triples` for its gates.
+/// Everything that one evaluation consumes, with `triples` for its gates.
 pub(crate) struct Correlations<T> {
     pub secrets: PartySecrets,
     pub inputs: InputAuth,
     pub triples: T,
 }
 
-/// Correlations for any circuit within what they were made for.
+/// Correlations for any circuit within the demand they were made for.
 pub(crate) type RandomCorrelations = Correlations<TripleQueue<RandomTriples>>;
 
 impl<T> Correlations<T> {
-    /// The same with other triples.
+    /// Returns the same correlations with other triples.
     pub fn with<U>(self, triples: U) -> Correlations<U> {
         Correlations { secrets: self.secrets, inputs: self.inputs, triples }
     }
 
-    /// A slot for every wire of the plan, with the masks of the inputs in place.
+    /// Returns a slot for every wire of the plan, with the masks of the inputs in place.
     pub fn input_wires(&self, circuit: &Compiled) -> WireShares {
         let (circuit, plan) = circuit.planned();
         let me = self.secrets.position.me;
@@ -100,8 +100,8 @@ impl<T> Correlations<T> {
         slots
     }
 
-    /// What is left of them when the masks of the inputs are on the wires: of a million inputs
-    /// there is no second copy.
+    /// Returns what is left once the masks of the inputs are on the wires, so that they are not
+    /// kept twice for a million inputs.
     pub fn into_secrets(self, circuit: &Circuit) -> (PartySecrets, T) {
         let Correlations { mut secrets, triples, .. } = self;
         let inputs = io_wires::input_bits(circuit, secrets.position.me);
@@ -157,7 +157,7 @@ impl RandomCorrelations {
         Ok(inputs.with(TripleQueue::new(batches, demand.and_gates)))
     }
 
-    /// Refuses a circuit that needs more than there is.
+    /// Rejects a circuit that needs more than there is.
     pub fn check(&self, demand: &Demand) -> Result<()> {
         let me = usize::from(self.secrets.position.me);
         let mut peers = self.inputs.keys.iter().map(Vec::len);

@@ -1,21 +1,20 @@
 //! Correlations from a dealer, in place of oblivious transfer among the parties.
 //!
-//! What the dealer is trusted with, and what it sends, is said in
-//! [`symbolon_preprocessing::dealer`]. Here a party asks it for one *dealing* after the other, each
-//! over a channel of its own and each under a fresh Δ: one for every call of phase 1. A dealing is
-//! asked for by an id that hashes the parties' session, which all of them have agreed on already,
-//! the number of the dealing in it, and everything that is asked for:
+//! [`symbolon_preprocessing::dealer`] describes the trust in the dealer, and what it sends. Here a
+//! party requests one *dealing* after another, each over its own channel and under a fresh Δ: one
+//! for every call of phase 1. The id of a dealing hashes the parties' session, on which all of them
+//! have agreed already, the number of the dealing in it, and everything that is requested:
 //!
 //! ```text
 //! id = H(session, number, evaluator, AND gates, input bits of every party)
 //! ```
 //!
-//! The dealer brings together those who come with one id. Parties that are not in the same session,
-//! or count differently, never meet there. The dealer does not learn the session's id, which keys
+//! The dealer brings together the clients with the same id. Parties in different sessions, or with
+//! different counts, never meet there. The dealer does not learn the session's id, which keys
 //! hashes.
 //!
-//! Gates that were asked for have one mask and one triple each, as good as those that the parties
-//! make: what the protocols do with them, and every check of theirs, stays the same.
+//! Each requested gate gets one mask and one triple, as good as those that the parties make: what
+//! the protocols do with them, and all of their checks, stay the same.
 
 use std::collections::VecDeque;
 
@@ -38,15 +37,15 @@ use crate::{
 
 const DOMAIN: &str = "symbolon 2026 dealing id v1";
 
-/// What opens one more channel from this party to the [`DEALER`](symbolon_transport::DEALER).
+/// Opens another channel from this party to the [`DEALER`](symbolon_transport::DEALER).
 pub type Connector = Box<dyn FnMut(&Network) -> Result<Channel> + Send>;
 
 /// How a party reaches the dealer that all parties of its session have agreed on.
 pub struct Dealer {
-    /// By party: the fingerprint of the key that it proves to the others and to the dealer. Empty
+    /// The fingerprint of the key that each party proves to the others and to the dealer. Empty
     /// over links without keys, where anybody can take any slot.
     pub keys: Vec<Fingerprint>,
-    /// Opens one more channel to it.
+    /// Opens another channel to the dealer.
     pub dial: Connector,
 }
 
@@ -56,27 +55,27 @@ impl std::fmt::Debug for Dealer {
     }
 }
 
-/// An engine whose phase 1 takes what a dealer deals.
+/// An engine whose phase 1 takes material from a dealer.
 pub(crate) struct DealerEngine {
     dealer: Dealer,
     position: Position,
     session: [u8; 32],
     role: Role,
-    /// Dealings until now.
+    /// The number of dealings so far.
     dealings: u64,
-    /// AND gates until now. Every dealing has a Δ of its own; tweaks differ between them all the
-    /// same.
+    /// The number of AND gates so far. Every dealing has its own Δ, but tweaks differ between
+    /// dealings nevertheless.
     gates: u64,
 }
 
 impl DealerEngine {
-    /// An engine in this position of the session of `net`. Nobody is asked for anything yet.
+    /// Creates an engine in this position of the session of `net`. Sends nothing yet.
     pub fn new(net: &Network, dealer: Dealer, position: Position, role: Role) -> Self {
         DealerEngine { dealer, position, session: net.session, role, dealings: 0, gates: 0 }
     }
 
-    /// Asks for one more dealing; returns what it has for the inputs, and where its gates come
-    /// from. Sends first what this party still owes its peers: the dealer waits for all of them.
+    /// Requests another dealing; returns its material for the inputs, and the source of its gates.
+    /// First sends what this party still owes its peers, because the dealer waits for all of them.
     fn ask(&mut self, net: &mut Network, demand: &Demand) -> Result<(Correlations<()>, Gates)> {
         net.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
         let parties = usize::from(net.parties());
@@ -134,8 +133,8 @@ impl Engine for DealerEngine {
         Ok(Box::new(Independent { correlations, role: self.role }))
     }
 
-    /// The circuit makes nothing cheaper here: the same as [`preprocess`](Engine::preprocess) for
-    /// what it needs.
+    /// Does the same as [`preprocess`](Engine::preprocess) for the circuit's demand: knowing the
+    /// circuit saves nothing here.
     fn preprocess_for(
         &mut self,
         net: &mut Network,
@@ -150,7 +149,7 @@ impl Engine for DealerEngine {
             return Err(finished());
         }
         let (correlations, mut gates) = self.ask(net, demand)?;
-        // Numbers are given to the gates in the pool from 0, and none to others after it.
+        // The gates in the pool are numbered from 0, and no later gate gets a number.
         self.gates = u64::MAX;
         let Correlations { secrets, inputs, .. } = correlations;
         let mut pool = PoolWriter::new(sink, self.position, net.parties(), &secrets.delta)?;

@@ -1,4 +1,4 @@
-//! The engine of protocols on AND gates: makes correlations with the peers, and hands them to a
+//! The engine of protocols on AND gates: makes correlations with the peers, and passes them to a
 //! role.
 
 use symbolon_preprocessing::{Config, Preprocessor};
@@ -19,12 +19,13 @@ use crate::{
     spec::Role,
 };
 
-/// An engine whose correlations are made with the peers.
+/// An engine that makes its correlations with the peers.
 pub(crate) struct PeerEngine {
     open: Preprocessor,
     position: Position,
     session: [u8; 32],
-    /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
+    /// The number of AND gates prepared so far: no tweak of a garbling hash is used twice under a
+    /// Δ.
     gates: u64,
     role: Role,
 }
@@ -43,7 +44,7 @@ impl PeerEngine {
         Ok(Box::new(PeerEngine { open, position, session, gates: 0, role }))
     }
 
-    /// Gives the next `n` AND gates their numbers; returns the first.
+    /// Assigns numbers to the next `n` AND gates; returns the first.
     fn number(&mut self, n: u64) -> Result<u64> {
         let first = self.gates;
         self.gates = first.checked_add(n).ok_or_else(finished)?;
@@ -104,7 +105,7 @@ impl Engine for PeerEngine {
         let mut pool = PoolWriter::new(sink, self.position, net.parties(), self.open.delta())?;
         let (own, theirs) = self.open.bits(net.makers(), &counts)?;
         pool.inputs(&own.bits, &own.macs, &theirs)?;
-        // Numbers are given to the gates in the pool from 0, and none to others after it.
+        // The gates in the pool are numbered from 0, and no later gate gets a number.
         self.gates = u64::MAX;
         let mut left = small(demand.and_gates)?;
         net.meter.begin_step(Step::Triples, demand.and_gates);
@@ -125,7 +126,7 @@ impl Engine for PeerEngine {
     }
 }
 
-/// A party after phase 1, with correlations for any circuit within what they were made for.
+/// A party after phase 1, with correlations for any circuit within the demand they were made for.
 pub(crate) struct Independent {
     pub correlations: RandomCorrelations,
     pub role: Role,
@@ -165,7 +166,7 @@ impl Preprocessed for Dependent {
     }
 }
 
-/// An engine that filled a pool, or would after it made something else.
+/// Returns the error for an engine that filled a pool, or would do so after it made something else.
 pub(crate) fn finished() -> Error {
     Error::invalid_input("a pool is filled by a session of its own")
 }

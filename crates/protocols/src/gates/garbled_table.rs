@@ -1,4 +1,4 @@
-//! How an evaluator takes in garbled gates, whatever form they have.
+//! How an evaluator receives garbled gates of any form.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::Network;
 
-/// Gates of a message of garbled gates; the last one of a chunk has fewer. While the evaluator
-/// takes one in, the garbler makes the next.
+/// The number of gates in a message of garbled gates; the last message of a chunk has fewer. While
+/// the evaluator processes one message, the garbler makes the next.
 pub(crate) const MESSAGE: usize = 1024;
 
-/// Empties a list, and sees to it that there is room for `n`. Memory that it outgrows is wiped
+/// Empties a list, and makes room for `n` elements. If the list must grow, wipes the old memory
 /// first.
 pub(crate) fn make_room<T>(list: &mut Vec<T>, n: usize)
 where
@@ -32,22 +32,22 @@ where
 
 /// The garbled gates of a chunk, with the evaluator's own part of them.
 pub(crate) trait GarbledTable: Default + Send {
-    /// What their size depends on besides the number of gates.
+    /// What the size depends on besides the number of gates.
     type Shape: Copy + Send + Sync;
 
-    /// The message that they come in.
+    /// The message that contains the gates.
     const MESSAGE: Message;
 
     /// Empties the table, and makes room for a number of gates.
     fn restart(&mut self, gates: usize, shape: Self::Shape);
 
-    /// Makes this party's part of the gates up to `end` that do not have it yet.
+    /// Computes this party's part of the gates up to `end` that do not have it yet.
     fn begin(&mut self, gates: &MaskedGates, end: usize, shape: Self::Shape);
 
-    /// Bytes of a message of this many gates from the garbler with this index.
+    /// Returns the size in bytes of a message of this many gates from the garbler with this index.
     fn message_bytes(gates: usize, garbler: usize, shape: Self::Shape) -> usize;
 
-    /// Adds what the garbler with this index sent of some gates, which comes in whole blocks.
+    /// Adds the data of some gates from the garbler with this index, in whole blocks.
     fn add(
         &mut self,
         channel: &Channel,
@@ -95,7 +95,7 @@ impl<T: GarbledTable> TableReader<T> {
         Ok(tables)
     }
 
-    /// Receives a chunk in the memory of a table that is used up.
+    /// Receives a chunk in the memory of a used table.
     pub fn receive(
         &mut self,
         table: &mut T,
@@ -106,7 +106,7 @@ impl<T: GarbledTable> TableReader<T> {
         self.receive_into(table, channels, gates)
     }
 
-    /// This party's part is made piece by piece, between the messages.
+    /// Computes this party's part piece by piece, between the messages.
     fn receive_into(
         &mut self,
         table: &mut T,

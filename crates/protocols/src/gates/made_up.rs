@@ -1,4 +1,4 @@
-//! Labels and shares that are made up, for measurements of garbling alone.
+//! Pseudorandom labels and shares, for measurements of garbling alone.
 
 use symbolon_primitives::{BitVec, Block, Prg};
 
@@ -26,7 +26,7 @@ impl Blocks {
         BitVec::random(n, &mut self.0)
     }
 
-    /// Shares of this many gates, between two parties.
+    /// Returns shares of this many gates, between two parties.
     pub fn chunk(&mut self, gates: usize) -> MaskedGates {
         MaskedGates {
             lambda_a: self.rows(gates),

@@ -1,9 +1,9 @@
-//! The masks of all wires, and shares of the products λ_a·λ_b: what every garbling protocol begins
-//! its function-dependent phase with, the same for every party.
+//! The masks of all wires, and shares of the products λ_a·λ_b: every garbling protocol begins its
+//! function-dependent phase with these, in the same way for every party.
 //!
-//! A chunk's d and e (Beaver's trick) are sent when its masks are known, and awaited [`LOOKAHEAD`]
-//! chunks later, so that a long link is kept full; its garbled gates follow. With several lanes the
-//! pass has a thread of its own ([`super::pipeline`]).
+//! A chunk's d and e (Beaver's trick) are sent once its masks are known, and awaited [`LOOKAHEAD`]
+//! chunks later, so that a long link stays busy; its garbled gates follow. With several lanes the
+//! pass has its own thread ([`super::pipeline`]).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -25,26 +25,26 @@ use super::{
 };
 use crate::{Compiled, phases::small};
 
-/// Triples by which the products of masks are made that a pass finds.
+/// Triples from which the products of the masks in a pass are made.
 pub(crate) trait BeaverTriples: TripleBatch {
-    /// How many bits are opened of a gate.
+    /// The number of opened bits per gate.
     const OPENED: usize;
 
-    /// The masks of the gates' outputs.
+    /// Returns the masks of the gates' outputs.
     fn lambda_c(&self) -> &AuthShares;
 
-    /// The products.
+    /// Returns the products.
     fn c(&self) -> &AuthShares;
 
-    /// Adds to an opening what the triples in `range` differ by from the masks λ_a and λ_b of gates
-    /// from `first` on.
+    /// Adds to an opening the differences between the triples in `range` and the masks λ_a and λ_b
+    /// of gates from `first` on.
     ///
     /// Paper: WRK17, Fig. 2, 4(a) | shares of λ_α·λ_β by Beaver's trick
     ///
     /// Paper: YWZ20, Fig. 6, 7 | products by Beaver's trick
     fn open(&self, range: Range<usize>, gates: &Products, first: usize, opening: &mut ShareOpening);
 
-    /// λ_a·λ_b ⊕ λ_c, from what was opened.
+    /// Returns λ_a·λ_b ⊕ λ_c, computed from the opened bits.
     ///
     /// Paper: WRK17, Fig. 2, 4(a)
     ///
@@ -52,7 +52,7 @@ pub(crate) trait BeaverTriples: TripleBatch {
     fn multiply(gates: Products, opened: &BitVec, position: Position, delta: Block) -> MaskedGates;
 }
 
-/// Gates whose openings are on their way.
+/// Gates whose openings are in transit.
 pub(crate) struct Products {
     lambda_a: WireShares,
     lambda_b: WireShares,
@@ -123,7 +123,7 @@ impl BeaverTriples for BetaTriples {
         push_differences(opening, &gates.lambda_a, first, &self.a, range);
     }
 
-    /// The same with b = λ_b, so that e = 0.
+    /// As for general triples, with b = λ_b and so e = 0.
     fn multiply(
         Products { lambda_a, lambda_b, mut c }: Products,
         opened: &BitVec,
@@ -135,13 +135,13 @@ impl BeaverTriples for BetaTriples {
     }
 }
 
-/// A pass over a circuit that finds the masks of all wires.
+/// A pass over a circuit that computes the masks of all wires.
 pub(crate) struct MaskPass<'p, B> {
     plan: &'p Plan,
     cursor: Cursor<'p>,
     slots: WireShares,
     triples: TripleQueue<B>,
-    /// AND gates that the pass has not come to.
+    /// The number of AND gates that the pass has not reached.
     left: u64,
     pending: VecDeque<Products>,
     openings: OpeningQueue,
@@ -151,7 +151,7 @@ pub(crate) struct MaskPass<'p, B> {
 }
 
 impl<'p, B: BeaverTriples> MaskPass<'p, B> {
-    /// Puts the masks of the inputs in place; returns what else the correlations hold.
+    /// Puts the masks of the inputs in place; returns the rest of the correlations.
     pub fn start(
         circuit: &'p Compiled,
         correlations: Correlations<TripleQueue<B>>,
@@ -174,9 +174,9 @@ impl<'p, B: BeaverTriples> MaskPass<'p, B> {
         (secrets, pass)
     }
 
-    /// Finds the masks of the next chunk, and sends its openings.
+    /// Computes the masks of the next chunk, and sends its openings.
     fn open_chunk(&mut self, channels: &mut [Channel]) -> Result<()> {
-        // No more than will be used: what is wiped in the end is all of it.
+        // The capacity covers only what will be used, because all of it is wiped at the end.
         let room = small(self.left.min((CHUNK + self.plan.limits().batch) as u64))?;
         let mut opening = ShareOpening::with_capacity(B::OPENED * room, self.slots.peers());
         let MaskedGates { lambda_a, lambda_b, lambda_ab_c: c } = self.spare.gates(room);
@@ -227,7 +227,7 @@ impl<B: BeaverTriples> MaskedGateStream for MaskPass<'_, B> {
     }
 }
 
-/// Adds to an opening what the masks from one place on differ by from the factors in others.
+/// Adds to an opening the differences between masks and factors, each from a given index on.
 fn push_differences(
     opening: &mut ShareOpening,
     masks: &WireShares,

@@ -1,5 +1,5 @@
-//! The gates of a circuit as garblers and evaluators take them: shares of the masks, chunk by
-//! chunk.
+//! The gates of a circuit in the form in which garblers and evaluators take them: shares of the
+//! masks, chunk by chunk.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use symbolon_transport::{Channel, Result};
 use super::{correlations::PartySecrets, wire_shares::WireShares};
 use crate::{checks, messages};
 
-/// AND gates of one chunk, at least (a batch of the plan is never cut).
+/// The minimum number of AND gates in a chunk (a batch of the plan is never split).
 pub(crate) const CHUNK: usize = 8192;
 
 /// How many chunks the openings run ahead.
@@ -33,13 +33,13 @@ pub(crate) struct MaskedGates {
 }
 
 impl MaskedGates {
-    /// How many gates there are.
+    /// Returns the number of gates.
     pub fn len(&self) -> usize {
         self.lambda_a.len()
     }
 }
 
-/// What a garbler's own shares add to labels: the sums of their keys, ⊕ Δ where the bit is 1.
+/// What a garbler's own shares add to labels: the sums of their keys, plus Δ where the bit is 1.
 impl Offsets for MaskedGates {
     /// Paper: YWZ20, Fig. 6, 8 | what a party's shares add to them
     #[inline]
@@ -57,7 +57,7 @@ impl Offsets for MaskedGates {
     }
 }
 
-/// What else comes by the channels that openings come by.
+/// What else arrives over the channels of the openings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// Nothing.
@@ -66,19 +66,19 @@ pub(crate) enum Lane {
     Shared,
 }
 
-/// Gives the gates of a circuit chunk by chunk, in the order of the plan.
+/// Yields the gates of a circuit chunk by chunk, in the order of the plan.
 pub(crate) trait MaskedGateStream: Send {
-    /// The next chunk; `None` after the last.
+    /// Returns the next chunk; `None` after the last.
     fn next(&mut self, channels: &mut [Channel], lane: Lane) -> Result<Option<MaskedGates>>;
 
-    /// Takes back a chunk that is dealt with, for its memory.
+    /// Takes back a used chunk, for its memory.
     fn recycle(&mut self, gates: MaskedGates);
 
-    /// The masks of the outputs, in order, after the last chunk.
+    /// Returns the masks of the outputs, in order, after the last chunk.
     fn outputs(self: Box<Self>) -> WireShares;
 }
 
-/// How many gates each chunk of `plan` has.
+/// Returns the number of gates in each chunk of `plan`.
 pub(crate) fn chunk_sizes(plan: &Plan) -> Vec<usize> {
     let mut cursor = plan.cursor();
     let mut sizes = Vec::new();
@@ -93,7 +93,7 @@ pub(crate) fn chunk_sizes(plan: &Plan) -> Vec<usize> {
     sizes
 }
 
-/// The openings of chunks, from when they are sent to when they are checked.
+/// The openings of chunks that were sent and not yet checked.
 pub(crate) struct OpeningQueue {
     delta: Delta,
     is_evaluator: bool,
@@ -117,11 +117,11 @@ impl OpeningQueue {
         Ok(())
     }
 
-    /// What was opened of the chunk whose opening was sent first, with the peers' MACs checked.
+    /// Returns the opened bits of the earliest chunk in the queue, with the peers' MACs checked.
     pub fn receive(&mut self, channels: &mut [Channel], lane: Lane) -> Result<BitVec> {
-        // A garbler's openings and tables come in one stream: the evaluator must take those that
-        // were sent ahead of this chunk's table first. It sends no tables, and garblers must not
-        // wait for more than they need.
+        // A garbler's openings and tables arrive in one stream, so the evaluator must first take
+        // the openings that were sent ahead of this chunk's table. The evaluator sends no tables,
+        // and garblers must not wait for more than they need.
         let one_stream = self.is_evaluator && lane == Lane::Shared;
         let wanted = if one_stream { self.awaited.len() } else { 1 };
         for opening in self.awaited.drain(..wanted) {
@@ -142,7 +142,7 @@ impl SpareShares {
         SpareShares { lists: Vec::new(), peers }
     }
 
-    /// Three empty lists; new ones have room for this many shares.
+    /// Returns three empty lists; new ones have room for this many shares.
     pub fn gates(&mut self, room: usize) -> MaskedGates {
         let mut empty = || {
             let new = || WireShares::with_capacity(room, self.peers);

@@ -1,5 +1,5 @@
-//! What all protocols on AND gates stand on: correlations, the masks of wires, and how both reach
-//! the garblers and evaluators.
+//! The common basis of all protocols on AND gates: correlations, the masks of wires, and how both
+//! reach the garblers and evaluators.
 //!
 //! Triples come in three kinds ([`triples`]), each with its own way to the masked gates:
 //!

@@ -1,22 +1,22 @@
 //! Two threads in the function-dependent phase of a circuit that is kept.
 //!
-//! The phase is two passes, one after the other: over the masks, which opens d and e, and over the
-//! labels, which garbles chunk by chunk or takes in what is garbled. With several lanes, and more
-//! than one chunk of gates, each has a thread: the pass over the masks runs [`AHEAD`] chunks ahead,
-//! and its openings go by the second lane. What can be made of a chunk without the first lane's
-//! messages is made by its thread, too.
+//! The phase consists of two passes, one after the other: over the masks, which opens d and e, and
+//! over the labels, which garbles chunk by chunk or receives garbled gates. With several lanes, and
+//! more than one chunk of gates, each pass has a thread: the pass over the masks runs [`AHEAD`]
+//! chunks ahead, and its openings use the second lane. Its thread also does everything for a chunk
+//! that does not need the first lane's messages.
 //!
 //! Departure: order, with threads | masks, triples, openings, garbling | masks of one batch before
 //! the triples of the last; openings ahead of garbling | each is checked before its use
 //!
-//! # Why that is safe
-//! A chunk is garbled, or its table taken in, after its own d and e were opened and their MACs
-//! found right, as on one thread. The difference is that the openings of later chunks may be on
-//! their way, or fail, meanwhile. They are on their way on one thread, too ([`super::mask_pass`]):
-//! an opening is a function of masks and triples that are fixed when the phase begins, and shows d
-//! and e, which are uniform whatever tables say. When an opening is wrong, this party's other pass
-//! ends after the chunks before it: whatever it garbles and sends until then is of gates whose own
-//! openings were right.
+//! # Why this is safe
+//! As on one thread, a chunk is garbled, or its table received, only after its own d and e were
+//! opened and their MACs verified. The difference is that the openings of later chunks may be in
+//! transit, or fail, meanwhile. They are in transit on one thread, too ([`super::mask_pass`]): an
+//! opening is a function of masks and triples that are fixed when the phase begins, and reveals d
+//! and e, which are uniform whatever the tables contain. If an opening is wrong, this party's other
+//! pass ends after the chunks before it: everything that it garbles and sends until then belongs to
+//! gates whose own openings were right.
 
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
@@ -31,9 +31,9 @@ use crate::Network;
 /// How many chunks wait to be consumed.
 const AHEAD: usize = 2;
 
-/// Passes all chunks of `gates` to `consume`, in order, with the first lane's channels. What needs
-/// no message is made of them by `begin`, on the thread of the masks if they have one: only then is
-/// it worth doing all of it before the first message comes.
+/// Passes all chunks of `gates` to `consume`, in order, with the first lane's channels. `begin`
+/// does the part of the work that needs no message, on the thread of the masks if they have one;
+/// otherwise it would not pay to do all of it before the first message arrives.
 pub(crate) fn run<T: Send>(
     gates: &mut dyn MaskedGateStream,
     plan: &Plan,
@@ -73,7 +73,7 @@ pub(crate) fn run<T: Send>(
     })
 }
 
-/// Sends chunks as long as there are gates and somebody takes them.
+/// Sends chunks as long as there are gates and the receiver accepts them.
 fn produce<T>(
     mut next: impl FnMut() -> Result<Option<(T, MaskedGates)>>,
     ready: SyncSender<(T, MaskedGates)>,
@@ -86,7 +86,7 @@ fn produce<T>(
     Ok(())
 }
 
-/// Consumes the chunks as they come, until there are no more; gives back their memory.
+/// Consumes the chunks as they arrive, until there are no more; gives back their memory.
 fn consume_all<T>(
     channels: &mut [Channel],
     chunks: Receiver<(T, MaskedGates)>,
@@ -94,29 +94,29 @@ fn consume_all<T>(
     consume: &mut impl FnMut(&mut [Channel], &MaskedGates, T) -> Result<()>,
 ) -> Result<()> {
     loop {
-        // The evaluator need not wait for the end of what was garbled.
+        // The evaluator need not wait until everything is garbled.
         flush(channels)?;
         let Ok((begun, chunk)) = chunks.recv() else {
             return Ok(());
         };
         consume(channels, &chunk, begun)?;
-        // After the last chunk nobody is there who could use it.
+        // After the last chunk nobody can use the memory any more.
         let _ = spent.send(chunk);
     }
 }
 
-/// The result of this thread and of the other one.
+/// Combines the results of this thread and of the other.
 pub(crate) fn join<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
     let panicked = |_| Err(Error::internal("a thread of this party panicked"));
     match (beside.unwrap_or_else(panicked), here) {
-        // A failed check is the better news than what broke because of it.
+        // A failed check says more than an error that follows from it.
         (Err(_), Err(caught @ Error::PeerMisbehaved { .. })) => Err(caught),
         (Err(error), _) => Err(error),
         (Ok(()), here) => here,
     }
 }
 
-/// Sends what waits to be sent.
+/// Sends what is pending.
 pub(crate) fn flush(channels: &mut [Channel]) -> Result<()> {
     channels.iter_mut().try_for_each(Channel::flush)
 }

@@ -11,16 +11,16 @@ use super::{
 };
 use crate::{Compiled, InputBits, Network, OutputBits, Prepared};
 
-/// How a party goes on from correlations.
+/// How a party continues from correlations.
 #[derive(Clone, Copy)]
 pub(crate) enum GateRole {
     /// It garbles, or evaluates what others garble, one execution at a time.
     Garbling(GarblingRole),
-    /// It makes something of its own of random triples.
+    /// It makes its own material from random triples.
     Tables(fn(RandomCorrelations, &mut Network, &Compiled) -> Result<Box<dyn Prepared>>),
 }
 
-/// Makes a circuit ready for one evaluation, from its masked gates.
+/// Prepares a circuit for one evaluation, from its masked gates.
 pub(crate) type Prepare = for<'a> fn(
     PartySecrets,
     Box<dyn MaskedGateStream + 'a>,
@@ -31,14 +31,14 @@ pub(crate) type Prepare = for<'a> fn(
 /// A garbler or an evaluator.
 #[derive(Clone, Copy)]
 pub(crate) struct GarblingRole {
-    /// The function-dependent phase.
+    /// Runs the function-dependent phase.
     pub prepare: Prepare,
-    /// All phases at once.
+    /// Runs all phases at once.
     pub stream: fn(Streaming<'_>, &mut Network, &Compiled, &InputBits) -> Result<OutputBits>,
 }
 
 impl GarblingRole {
-    /// The function-dependent phase, with the masked gates of a pass over the circuit.
+    /// Runs the function-dependent phase, with the masked gates of a pass over the circuit.
     pub fn prepare_with<B: BeaverTriples>(
         self,
         correlations: Correlations<TripleQueue<B>>,

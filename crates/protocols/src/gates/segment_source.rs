@@ -1,5 +1,4 @@
-//! Where the triples of segments come from: made when they are needed, or meanwhile by a thread of
-//! their own.
+//! Sources of segments' triples: made when they are needed, or concurrently by a separate thread.
 
 use std::sync::{
     atomic::{AtomicBool, Ordering},
@@ -54,14 +53,14 @@ pub(crate) fn stream(
             let made = stack::wiped(|| maker.keep_making(making, &ready, &used));
             failed.store(made.is_err(), Ordering::Relaxed);
             if let Some(outputs) = made? {
-                // Nobody takes them where the evaluation has failed.
+                // If the evaluation has failed, nobody takes the outputs.
                 let _ = found.send(outputs);
             }
             Ok(())
         });
         let source = Box::new(Background { batches, outputs, spent, failed });
         let evaluated = evaluate(Streaming::new(circuit, peers, secrets, source), net);
-        // What is not sent yet may be what a peer's maker, and so ours, waits for.
+        // A peer's maker, and so ours, may be waiting for what is not sent yet.
         let _ = pipeline::flush(net.peers());
         pipeline::join(maker.join(), evaluated)
     });
@@ -69,7 +68,7 @@ pub(crate) fn stream(
     done
 }
 
-/// Makes one batch after another; by itself the source of segments that are made when they are
+/// Makes one batch after another. By itself it is a source that makes segments when they are
 /// needed.
 struct Maker<'a> {
     open: &'a mut Preprocessor,
@@ -91,8 +90,8 @@ impl SegmentSource for Maker<'_> {
 }
 
 impl Maker<'_> {
-    /// Makes batches as long as there are gates, and somebody takes them; with memory that is done
-    /// with. Returns the masks of the outputs, if all batches were taken.
+    /// Makes batches as long as there are gates and the receiver accepts them, in reused memory.
+    /// Returns the masks of the outputs, if all batches were taken.
     fn keep_making(
         mut self,
         lanes: &mut [Vec<Channel>],
@@ -101,7 +100,7 @@ impl Maker<'_> {
     ) -> Result<Option<WireShares>> {
         loop {
             let batch = self.triples.next_solved(self.open, lanes, used.try_recv().ok());
-            // Before anything else: a peer waits for the end of this segment's messages.
+            // This comes first, because a peer waits for the end of this segment's messages.
             let flushed = lanes.iter_mut().try_for_each(|lane| pipeline::flush(lane));
             let batch = batch?;
             flushed?;
@@ -115,8 +114,8 @@ impl Maker<'_> {
     }
 }
 
-/// Segments that a thread makes while the one before is evaluated. It gets back what memory is done
-/// with, and says when it failed.
+/// A source whose thread makes segments while the previous one is evaluated. The thread gets used
+/// memory back, and reports its failure.
 struct Background<'a> {
     batches: Receiver<SolvedTriples>,
     outputs: Receiver<WireShares>,
@@ -128,7 +127,7 @@ impl SegmentSource for Background<'_> {
     fn next(&mut self, net: &mut Network, spent: Option<SolvedTriples>) -> Result<SolvedTriples> {
         pipeline::flush(net.peers())?;
         if let Some(spent) = spent {
-            // Once the last batch is made nobody is there who could use it.
+            // Once the last batch is made, nobody can use the memory any more.
             let _ = self.spent.send(spent);
         }
         self.batches.recv().map_err(|_| too_few())

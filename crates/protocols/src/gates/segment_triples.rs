@@ -1,4 +1,4 @@
-//! The triples of a segment, from when they come to when their memory goes back.
+//! The triples of a segment, from their arrival until their memory is given back.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use super::{
     triples::{SolvedTriples, TripleBatch},
 };
 
-/// Solved triples, of which gates are taken from the front. They stay until the segment ends: a
-/// chunk is made of them when its openings are here, and a garbler proves its gates by MACs that
+/// Solved triples, whose gates are taken from the front. They stay until the segment ends: a chunk
+/// is made from them when its openings have arrived, and a garbler proves its gates with MACs that
 /// are kept among them.
 pub(crate) struct SegmentTriples {
     batches: Vec<SolvedTriples>,
-    /// How many gates there are, and how many of them were taken.
+    /// The number of gates, and the number taken.
     len: usize,
     taken: usize,
-    /// Of how many gates the MACs on λ_a·λ_b ⊕ λ_c are in the place of those on c.
+    /// The number of gates whose MACs on c were replaced by those on λ_a·λ_b ⊕ λ_c.
     kept: usize,
 }
 
 impl SegmentTriples {
-    /// Starts with what is left of the segment before.
+    /// Starts with what is left of the previous segment.
     pub fn new(rest: Vec<SolvedTriples>) -> Self {
         let len = rest.iter().map(TripleBatch::len).sum();
         SegmentTriples { batches: rest, len, taken: 0, kept: 0 }
@@ -35,12 +35,12 @@ impl SegmentTriples {
         self.batches.push(batch);
     }
 
-    /// How many gates were not taken.
+    /// Returns how many gates were not taken.
     pub fn left(&self) -> usize {
         self.len - self.taken
     }
 
-    /// Takes the next gates; returns their numbers in the segment.
+    /// Takes the next gates; returns their range within the segment.
     ///
     /// # Panics
     /// If fewer are left.
@@ -50,7 +50,7 @@ impl SegmentTriples {
         self.taken - gates..self.taken
     }
 
-    /// The triples of some gates: these entries of each batch, in order.
+    /// Returns the triples of some gates: these ranges of each batch, in order.
     pub fn pieces(
         &self,
         gates: Range<usize>,
@@ -65,9 +65,8 @@ impl SegmentTriples {
         })
     }
 
-    /// Keeps what proves the next gates, which were taken, to a peer: the MACs towards it on λ_a
-    /// and λ_b are here, and those on λ_a·λ_b ⊕ λ_c take the place of those on c, which are of no
-    /// more use.
+    /// Keeps the MACs that prove the next taken gates to a peer: those on λ_a and λ_b are here
+    /// already, and those on λ_a·λ_b ⊕ λ_c replace those on c, which are no longer needed.
     ///
     /// # Panics
     /// If the gates were not taken.
@@ -86,7 +85,7 @@ impl SegmentTriples {
         }
     }
 
-    /// The MACs towards a peer on λ_a, λ_b and λ_a·λ_b ⊕ λ_c, piece by piece.
+    /// Returns the MACs towards a peer on λ_a, λ_b and λ_a·λ_b ⊕ λ_c, piece by piece.
     ///
     /// # Panics
     /// If they were not [kept](SegmentTriples::keep_proof).
@@ -101,7 +100,7 @@ impl SegmentTriples {
         })
     }
 
-    /// The triples that were not taken, and memory that is of no more use.
+    /// Returns the triples that were not taken, and memory that is no longer needed.
     pub fn finish(self) -> (Vec<SolvedTriples>, Option<SolvedTriples>) {
         let (mut rest, mut spent) = (Vec::new(), None);
         let mut first = 0;

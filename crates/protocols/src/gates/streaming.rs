@@ -1,33 +1,34 @@
-//! All phases at once, for circuits that are too large to be kept: triples are made for the gates
-//! that come next, used, garbled, evaluated and forgotten, *segment* by segment.
+//! Runs all phases at once, for circuits that are too large to keep: triples are made for the next
+//! gates, used, garbled, evaluated and dropped, *segment* by segment.
 //!
-//! A segment is what one batch of triples ([`symbolon_preprocessing::bucketing`]) is enough for;
-//! [`Network::segment_gates`] bounds it. Memory follows the wires that are alive and one segment;
-//! the phases one after another keep 96 bytes an AND gate and peer, then the whole garbled circuit.
+//! A segment consists of the gates for which one batch of triples
+//! ([`symbolon_preprocessing::bucketing`]) suffices; [`Network::segment_gates`] bounds it. Memory
+//! grows with the number of live wires and one segment. The separate phases keep 96 bytes per AND
+//! gate and peer, and then the whole garbled circuit.
 //!
 //! Departure: large circuits | all is garbled before inputs are used | inputs are masked first;
 //! then material, garbling, evaluation and check by segment | masked values are uniform
 //! (`docs/proofs/streaming.md`)
 //!
-//! # What happens when
+//! # Order of events
 //! The masks of the inputs are made first, then the inputs are masked and the labels of their wires
-//! sent. Then, for every segment: masks and triples, on the gates' own masks
+//! sent. Then follow for every segment: masks and triples, on the gates' own masks
 //! ([`crate::gates::circuit_dependent`]); Beaver's openings, garbling and evaluation, chunk by
-//! chunk; then the check of all that was evaluated: a verdict on the rows' MACs, or the
-//! exchange that half-gates are checked by. Nothing is in flight between two segments. Output masks
-//! are opened after the last one.
+//! chunk; then the check of everything evaluated: a verdict on the rows' MACs, or the exchange that
+//! checks half-gates. Nothing is in flight between two segments. Output masks are opened after the
+//! last one.
 //!
-//! A segment's last gates, fewer than the largest batch of the plan, go with the next segment: the
-//! pass stops where the triples might not be enough for the plan's next batch. They have passed
-//! every check on triples; as gates they are opened, garbled and checked with those of the next
-//! segment.
+//! A segment's last gates, fewer than the largest batch of the plan, join the next segment: the
+//! pass stops where the triples might not suffice for the plan's next batch. They have passed every
+//! check on triples; as gates they are opened, garbled and checked with those of the next segment.
 //!
-//! With several lanes the next segment's triples are made meanwhile, by a thread of its own on all
-//! lanes but the first: there are two segments at a time.
+//! With several lanes, a separate thread makes the next segment's triples meanwhile, on all lanes
+//! but the first, so two segments are in memory at a time.
 //!
 //! # Security
 //! Inputs are masked before gates are garbled, the next segment may be made meanwhile, and
-//! half-gates are checked chunk by chunk. `docs/proofs/streaming.md` says why each is sound.
+//! half-gates are checked chunk by chunk. `docs/proofs/streaming.md` proves that each of these is
+//! sound.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -48,13 +49,13 @@ use crate::{Compiled, Network};
 
 /// Makes a circuit's triples, segment by segment.
 pub(crate) trait SegmentSource {
-    /// The next batch, in the memory of one that is used up if there is one.
+    /// Returns the next batch, in the memory of a used one if there is one.
     fn next(&mut self, net: &mut Network, spent: Option<SolvedTriples>) -> Result<SolvedTriples>;
 
-    /// Fails when it is known already that no next batch can be made.
+    /// Fails if it is already known that no next batch can be made.
     fn check(&self) -> Result<()>;
 
-    /// The masks of the circuit's outputs, after the last batch.
+    /// Returns the masks of the circuit's outputs, after the last batch.
     fn outputs(self: Box<Self>) -> Result<WireShares>;
 }
 
@@ -65,13 +66,13 @@ pub(crate) struct Streaming<'a> {
     cursor: Cursor<'a>,
     openings: OpeningQueue,
     spare: SpareShares,
-    /// What the last segment left over, and memory that it is done with.
+    /// What the last segment left, and memory that it no longer needs.
     rest: Vec<SolvedTriples>,
     spent: Option<SolvedTriples>,
-    /// How many gates' triples are still to come from the source.
+    /// The number of gates whose triples are still to come from the source.
     due: u64,
-    /// The most AND gates of a batch of the plan: a segment goes on while there are triples for so
-    /// many.
+    /// The maximum number of AND gates in a batch of the plan. A segment continues while it has
+    /// triples for this many.
     most: usize,
 }
 
@@ -96,7 +97,7 @@ impl<'a> Streaming<'a> {
     }
 
     /// Makes the triples of the next segment, or waits for them. A circuit without AND gates has
-    /// one segment, an empty one.
+    /// one empty segment.
     pub fn next_segment(&mut self, net: &mut Network) -> Result<Segment<'_, 'a>> {
         let mut triples = SegmentTriples::new(std::mem::take(&mut self.rest));
         while self.due > 0 && triples.left() < self.most {
@@ -107,29 +108,29 @@ impl<'a> Streaming<'a> {
         Ok(Segment { streaming: self, triples, pending: VecDeque::new() })
     }
 
-    /// Whether the segments until now hold all gates.
+    /// Returns whether the segments so far contain all gates.
     pub fn is_done(&self) -> bool {
         self.due == 0
     }
 
-    /// The masks of the outputs, after the last segment. What else there is goes before they take
-    /// room.
+    /// Returns the masks of the outputs, after the last segment. Everything else is dropped before
+    /// they take room.
     pub fn outputs(self) -> Result<WireShares> {
         self.source.outputs()
     }
 }
 
-/// The gates for which there are triples. It ends with the role's check of what was evaluated;
-/// nothing of it is in flight then.
+/// The gates for which there are triples. A segment ends with the role's check of what was
+/// evaluated; nothing of it is in flight afterwards.
 pub(crate) struct Segment<'s, 'a> {
     streaming: &'s mut Streaming<'a>,
     triples: SegmentTriples,
-    /// Chunks whose openings are awaited.
+    /// The ranges of chunks whose openings are awaited.
     pending: VecDeque<Range<usize>>,
 }
 
 impl Segment<'_, '_> {
-    /// The next chunk of gates; `None` at the end of the segment.
+    /// Returns the next chunk of gates; `None` at the end of the segment.
     pub fn next(&mut self, net: &mut Network) -> Result<Option<MaskedGates>> {
         self.streaming.source.check()?;
         while self.triples.left() > 0 && self.pending.len() <= LOOKAHEAD && self.reaches(0) {
@@ -152,18 +153,18 @@ impl Segment<'_, '_> {
         Ok(Some(masked))
     }
 
-    /// Takes back a chunk that is dealt with, for its memory.
+    /// Takes back a used chunk, for its memory.
     pub fn recycle(&mut self, gates: MaskedGates) {
         self.streaming.spare.recycle(gates);
     }
 
-    /// Keeps the MACs towards a peer by which the gates of the next chunk are proven: see
+    /// Keeps the MACs that prove the gates of the next chunk to a peer: see
     /// [`SegmentTriples::keep_proof`].
     pub fn keep_proof(&mut self, gates: &MaskedGates, peer: usize) {
         self.triples.keep_proof(gates, peer);
     }
 
-    /// What was [kept](Segment::keep_proof) of gates, counted from the segment's first.
+    /// Returns what was [kept](Segment::keep_proof) of gates, counted from the segment's first.
     pub fn proof_macs(
         &self,
         gates: Range<usize>,
@@ -172,25 +173,25 @@ impl Segment<'_, '_> {
         self.triples.proof_macs(gates, peer)
     }
 
-    /// Ends the segment, when all of it is checked.
+    /// Ends the segment once all of it is checked.
     pub fn finish(self) {
         (self.streaming.rest, self.streaming.spent) = self.triples.finish();
     }
 
-    /// Whether a batch of the plan that comes after this many gates is within the segment.
+    /// Returns whether a batch of the plan after this many gates is within the segment.
     fn reaches(&self, gates: usize) -> bool {
         self.streaming.due == 0 || self.triples.left() >= gates + self.streaming.most
     }
 
-    /// Sends the openings of the next chunk: λ_a and λ_b are there, so that the cursor only says
-    /// where the plan's batches end.
+    /// Sends the openings of the next chunk. λ_a and λ_b are known, so the cursor only shows where
+    /// the plan's batches end.
     fn open_chunk(&mut self, net: &mut Network) -> Result<()> {
         let left = self.triples.left();
         let mut gates = 0;
         while gates < CHUNK.min(left) && self.reaches(gates) {
             gates += self.streaming.cursor.skip_ands().expect("the plan holds every gate");
         }
-        // No more than will be used: what is wiped in the end is all of it.
+        // The capacity covers only what will be used, because all of it is wiped at the end.
         let room = left.min(CHUNK + self.streaming.most);
         let mut opening = ShareOpening::with_capacity(room, net.peers().len());
         let gates = self.triples.take(gates);

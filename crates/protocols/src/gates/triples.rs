@@ -1,4 +1,4 @@
-//! The kinds of triples, and where they come from.
+//! The kinds of triples, and their sources.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -6,23 +6,23 @@ use std::ops::Range;
 use symbolon_preprocessing::{AuthShares, Triples};
 use symbolon_transport::{Error, Result};
 
-/// A mask λ_c for the output and a triple a·b = c for each AND gate, of whatever circuit.
+/// A mask λ_c for the output and a triple a·b = c for each AND gate of any circuit.
 pub(crate) struct RandomTriples {
     pub lambda_c: AuthShares,
     pub abc: Triples,
 }
 
 /// Masks and triples for the gates of one circuit, whose right factors are the gates' masks λ_b.
-/// These are not kept: a pass over the circuit finds them again.
+/// The λ_b are not kept: a pass over the circuit computes them again.
 pub(crate) struct BetaTriples {
     pub lambda_c: AuthShares,
     pub a: AuthShares,
     pub c: AuthShares,
 }
 
-/// Masks and triples for the gates of one circuit, with all that a pass over the circuit would
-/// find: b = λ_b, and λ_c is added to the products. The triples may be more than the gates: what
-/// fills a batch up is on shares of zero.
+/// Masks and triples for the gates of one circuit, with everything that a pass over the circuit
+/// would compute: b = λ_b, and λ_c is added to the products. There may be more triples than gates:
+/// those that fill up a batch are on shares of zero.
 pub(crate) struct SolvedTriples {
     pub lambda_a: AuthShares,
     pub abc: Triples,
@@ -30,7 +30,7 @@ pub(crate) struct SolvedTriples {
 
 /// Triples for a number of gates.
 pub(crate) trait TripleBatch: Send {
-    /// How many gates they are for.
+    /// Returns the number of gates.
     fn len(&self) -> usize;
 }
 
@@ -52,11 +52,11 @@ impl TripleBatch for SolvedTriples {
     }
 }
 
-/// Gives triples batch by batch, in the order of the gates.
+/// Yields triples batch by batch, in the order of the gates.
 pub(crate) trait TripleSource: Send {
     type Batch;
 
-    /// The next batch, of at least one gate; `None` after the last.
+    /// Returns the next batch, of at least one gate; `None` after the last.
     fn next(&mut self) -> Result<Option<Self::Batch>>;
 }
 
@@ -75,25 +75,25 @@ pub(crate) struct TripleQueue<B> {
     left: u64,
 }
 
-/// The batch under way, and its next gate.
+/// The current batch, and its next gate.
 struct Front<B> {
     batch: B,
     next: usize,
 }
 
 impl<B: TripleBatch> TripleQueue<B> {
-    /// The triples of `source`, which are enough for this many gates.
+    /// Creates a queue of the triples of `source`, which suffice for this many gates.
     pub fn new(source: impl TripleSource<Batch = B> + 'static, gates: u64) -> Self {
         TripleQueue { source: Box::new(source), front: None, left: gates }
     }
 
-    /// For how many gates there are triples.
+    /// Returns the number of gates for which there are triples.
     pub fn left(&self) -> u64 {
         self.left
     }
 
-    /// Hands the triples of the next `n` gates to `take`, as many at a time as stand side by side
-    /// in a batch.
+    /// Passes the triples of the next `n` gates to `take`, in runs that are contiguous within a
+    /// batch.
     pub fn take(&mut self, n: usize, mut take: impl FnMut(&B, Range<usize>)) -> Result<()> {
         if n as u64 > self.left {
             return Err(too_few());
@@ -114,7 +114,7 @@ impl<B: TripleBatch> TripleQueue<B> {
             let is_used_up = *next == batch.len() || (wanted == 0 && self.left == 0);
             take(batch, range);
             if is_used_up {
-                // At once: garbling needs memory, too.
+                // The batch is dropped at once, because garbling needs memory, too.
                 self.front = None;
             }
         }
@@ -122,7 +122,7 @@ impl<B: TripleBatch> TripleQueue<B> {
     }
 }
 
-/// A circuit that needs more than was preprocessed.
+/// Returns the error for a circuit that needs more than was preprocessed.
 pub(crate) fn too_few() -> Error {
     Error::invalid_input("the circuit needs more than was preprocessed")
 }
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// A batch for this many gates, of which it can be seen whether it is still there.
+    /// A batch for this many gates that shows whether it still exists.
     struct Watched {
         gates: usize,
         _alive: Arc<()>,

@@ -1,5 +1,5 @@
-//! Authenticated shares side by side, as a pass over a circuit needs them: a share's bit in one
-//! array, its MACs and keys towards all peers next to each other in another.
+//! Authenticated shares in the layout that a pass over a circuit needs: bits in one array, and a
+//! share's MACs and keys towards all peers adjacent in another.
 
 use std::ops::Range;
 use std::slice::ChunksExact;
@@ -13,22 +13,22 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::codec::{Reader, Writer};
 
-/// A growable list of one party's authenticated shares, indexed at random.
+/// A growable list of one party's authenticated shares, for random access.
 #[derive(Default)]
 pub(crate) struct WireShares {
     peers: usize,
     bits: Vec<bool>,
-    /// MAC and key towards the peer in place p of share k at `k·peers + p`.
+    /// MAC and key towards the peer with index p of share k, at `k·peers + p`.
     auth: Vec<[Block; 2]>,
 }
 
 impl WireShares {
-    /// `n` shares of zero among this party and `peers` others.
+    /// Returns `n` shares of zero among this party and `peers` others.
     pub fn zeros(n: usize, peers: usize) -> Self {
         WireShares { peers, bits: vec![false; n], auth: vec![[Block::ZERO; 2]; n * peers] }
     }
 
-    /// No shares yet, with room for `n` among this party and `peers` others.
+    /// Returns an empty list with room for `n` shares among this party and `peers` others.
     pub fn with_capacity(n: usize, peers: usize) -> Self {
         WireShares { peers, bits: Vec::with_capacity(n), auth: Vec::with_capacity(n * peers) }
     }
@@ -49,18 +49,18 @@ impl WireShares {
         self.bits[k] = bit;
     }
 
-    /// MAC and key of share `k` towards each peer.
+    /// Returns MAC and key of share `k` towards each peer.
     pub fn auth(&self, k: usize) -> &[[Block; 2]] {
         &self.auth[k * self.peers..][..self.peers]
     }
 
-    /// MACs and keys of `n` shares from `first` on, towards each peer.
+    /// Returns MACs and keys of `n` shares from `first` on, towards each peer.
     pub fn auths(&self, first: usize, n: usize) -> ChunksExact<'_, [Block; 2]> {
         self.auth[first * self.peers..][..n * self.peers].chunks_exact(self.peers)
     }
 
-    /// What shares from `first` on add to labels, share k of each list to `sums[k]`: the sum of the
-    /// keys, ⊕ `delta` where the bit is 1.
+    /// Sets `sums[k]` to what share k of each list, counted from `first`, adds to labels: the sum
+    /// of the keys, ⊕ `delta` where the bit is 1.
     pub fn key_sums<const LISTS: usize>(
         lists: [&WireShares; LISTS],
         first: usize,
@@ -80,12 +80,12 @@ impl WireShares {
         }
     }
 
-    /// MAC and key of share `k` towards each peer, to be changed.
+    /// Returns MAC and key of share `k` towards each peer, for writing.
     pub fn auth_mut(&mut self, k: usize) -> &mut [[Block; 2]] {
         &mut self.auth[k * self.peers..][..self.peers]
     }
 
-    /// Share `k` between two parties.
+    /// Returns share `k` between two parties.
     pub fn pair(&self, k: usize) -> Share {
         let [mac, key] = self.auth[k * self.peers];
         Share { bit: self.bits[k], mac: Mac(mac), key: Key(key) }
@@ -95,7 +95,7 @@ impl WireShares {
     pub fn push_row(&mut self, from: &WireShares, k: usize) {
         self.bits.push(from.bits[k]);
         if self.peers == 1 {
-            // No call for 32 bytes.
+            // This avoids a call for 32 bytes.
             self.auth.push(from.auth[k]);
         } else {
             self.auth.extend_from_slice(from.auth(k));
@@ -107,7 +107,7 @@ impl WireShares {
         bits.zeroize();
     }
 
-    /// Room for MACs and keys of `n` more shares, to be written.
+    /// Returns room for MACs and keys of `n` more shares, for writing.
     fn more_auths(&mut self, n: usize) -> &mut [[Block; 2]] {
         let start = self.auth.len();
         self.auth.resize(start + n, [Block::ZERO; 2]);
@@ -143,7 +143,7 @@ impl WireShares {
         }
     }
 
-    /// Appends shares of one flat array ⊕ d·(those of another), for public d.
+    /// Appends the shares of one flat array plus d times those of another, for public d.
     pub fn push_products(&mut self, [a, b]: [&AuthShares; 2], range: Range<usize>, d: &BitVec) {
         let (mut bits, mut more) = (a.bits.slice(range.clone()), b.bits.slice(range.clone()));
         more.words_mut().iter_mut().zip(d.words()).for_each(|(more, d)| *more &= d);
@@ -166,7 +166,7 @@ impl WireShares {
         }
     }
 
-    /// Shares `which` become those of flat arrays from share `first` on.
+    /// Sets the shares `which` to those of flat arrays from share `first` on.
     pub fn put(
         &mut self,
         which: impl Iterator<Item = usize> + Clone,
@@ -189,14 +189,14 @@ impl WireShares {
         }
     }
 
-    /// The shares in these places, in order.
+    /// Returns the shares at these indices, in order.
     pub fn select(&self, which: &[u32]) -> WireShares {
         let mut selected = WireShares::with_capacity(which.len(), self.peers);
         which.iter().for_each(|&slot| selected.push_row(self, slot as usize));
         selected
     }
 
-    /// Writes all of them.
+    /// Writes all shares.
     pub fn save(&self, out: &mut Writer<'_>) -> Result<()> {
         out.bits(&BitVec::from_bools(&self.bits))?;
         self.auth.iter().try_for_each(|auth| out.blocks(auth))
@@ -210,7 +210,7 @@ impl WireShares {
         Ok(WireShares { peers, bits, auth })
     }
 
-    /// Those of flat arrays from share `first` on, whose bits are zero, become shares `which`.
+    /// Copies the shares `which` to flat arrays from share `first` on, whose bits must be zero.
     pub fn gather(
         &self,
         which: impl Iterator<Item = usize> + Clone,
@@ -235,13 +235,13 @@ impl WireShares {
         }
     }
 
-    /// Leaves an empty list with the memory of this one.
+    /// Empties the list, and keeps its memory.
     pub fn clear_all(&mut self) {
         self.bits.clear();
         self.auth.clear();
     }
 
-    /// Share `k` ⊕= `by(k)`·(share `k` of `from`), for a public `by`.
+    /// Adds `by(k)`·(share `k` of `from`) to share `k`, for a public `by`.
     pub fn add(&mut self, from: &WireShares, by: impl Fn(usize) -> bool) {
         for (k, (bit, more)) in self.bits.iter_mut().zip(&from.bits).enumerate() {
             *bit ^= more & by(k);
@@ -264,7 +264,7 @@ impl WireShares {
     }
 }
 
-/// The masks of wires. NOT keeps a wire's mask, constants have none.
+/// The masks of wires. NOT keeps a wire's mask, and constants have none.
 impl WireStore for WireShares {
     /// Paper: WRK17, Fig. 2, 3 | masks of XOR outputs
     ///
@@ -307,7 +307,7 @@ impl WireStore for WireShares {
 
 impl Drop for WireShares {
     fn drop(&mut self) {
-        // All of their memory, of which a list that was emptied uses less than it holds.
+        // All of the memory is wiped, because a list that was emptied uses less than it holds.
         self.bits.zeroize();
         self.auth.zeroize();
     }

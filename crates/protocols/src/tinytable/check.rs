@@ -1,23 +1,22 @@
-//! The check of all table bits that were opened, in one message each way (§3.2–3.3, Fig. 5 step 5).
+//! Checks all opened table bits, in one message each way (§3.2–3.3, Fig. 5 step 5).
 //!
 //! Each bit (and each look-up's entry) x that a party sends has a MAC M = K ⊕ x·Δ, a sum of MACs
-//! from the preprocessing. The paper sends ⊕ F(M) for a random oracle F. Here it is a universal
-//! hash H(M_1, M_2, …) of 128 bits, its keys drawn from a hash of the whole transcript, after all
-//! bits are sent: fewer instructions than a block cipher call a bit, and no random oracle on
-//! secrets.
+//! from the preprocessing. The paper sends ⊕ F(M) for a random oracle F. This implementation sends
+//! a universal hash H(M_1, M_2, …) of 128 bits. Its keys are drawn from a hash of the whole
+//! transcript, after all bits are sent. This costs fewer instructions than one block cipher call
+//! per bit, and needs no random oracle on secrets.
 //!
 //! * k = 64: for each of two sets of keys, Σ (M_i ⊕ κ_i)·(M_i+1 ⊕ κ_i+1) over pairs, in GF(2^64),
 //!   for 1 024 tags at a time; these blocks of 128 bits are the coefficients of a polynomial in χ
 //!   ([`UniversalMacHash`](symbolon_primitives::UniversalMacHash)).
-//! * k = 32 and 128: Σ χ^i·M_i in GF(2^128), shorter tags filled up with zeros.
+//! * k = 32 and 128: Σ χ^i·M_i in GF(2^128), with shorter tags padded with zeros.
 //!
 //! A wrong bit passes with probability at most 2^-k + q·N·2^-128 after q evaluations of the hash,
 //! where N is at most the number of bits and entries. So k must be larger than ρ
 //! ([`MacLength::suffices`](super::MacLength::suffices)). `docs/proofs/tinytable-macs.md` has the
 //! proof.
 //!
-//! The receiver of H(M) can compute it from its keys and the bits it was sent, so it learns
-//! nothing.
+//! The receiver of H(M) can compute it from its keys and the received bits, so it learns nothing.
 //!
 //! Departure: `tinytable`: MACs | ⊕ F(M_i), F a random oracle | a universal hash of 128 bits, keyed
 //! by the transcript | as strong, no oracle on secrets (`docs/proofs/tinytable-macs.md`)
@@ -37,7 +36,7 @@ use super::{
 use crate::checks::OUTPUT_MASK;
 use crate::io_wires::{OutputWires, decode_bits};
 
-/// All that was opened is right: without this no output is.
+/// Evidence that everything opened is right. Outputs require it.
 pub(super) struct Checked(());
 
 /// Proves this party's bits to the peer, and checks the peer's.
@@ -47,7 +46,7 @@ pub(super) struct Checked(());
 /// (`docs/proofs/tinytable-macs.md`)
 ///
 /// # Errors
-/// `PeerMisbehaved` when it sent a wrong bit, or a wrong MAC.
+/// `PeerMisbehaved` if the peer sent a wrong bit or a wrong MAC.
 pub(super) fn check<T: Tag>(
     ready: &ScrambledCircuit<T>,
     opened: &OpenedEntries,
@@ -56,7 +55,7 @@ pub(super) fn check<T: Tag>(
 ) -> Result<Checked> {
     let mut bits = opened.theirs.clone();
     if ready.me == 1 {
-        // What party 0 adds to its share in public is not under its MAC.
+        // Party 0's MAC does not cover the public values that it adds to its share.
         let public = opened.c.words().iter().zip(opened.d.words()).map(|(c, d)| c & d);
         bits.words_mut().iter_mut().zip(public).for_each(|(bits, public)| *bits ^= public);
     }
@@ -77,11 +76,11 @@ pub(super) fn check<T: Tag>(
     Ok(Checked(()))
 }
 
-/// Opens the masks of output wires to the peer who learns them: bits, and in the same message the
-/// MAC on them, at a point that depends on all that was said and on these bits.
+/// Opens the masks of output wires to the peer that learns them. One message contains the bits and
+/// the hash of their MACs, at a point that depends on the transcript and on these bits.
 ///
 /// # Errors
-/// `Transport` when the peer is gone.
+/// `Transport` if the connection is lost.
 pub(super) fn open_masks<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
@@ -105,10 +104,10 @@ pub(super) fn open_masks<T: Tag>(
 }
 
 /// Receives the peer's shares of the masks of output wires that this party learns, and adds this
-/// party's ones.
+/// party's own shares.
 ///
 /// # Errors
-/// `PeerMisbehaved` when a bit or the MAC is wrong; `Transport` when the peer is gone.
+/// `PeerMisbehaved` if a bit or the MAC is wrong; `Transport` if the connection is lost.
 pub(super) fn receive_masks<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
@@ -138,7 +137,7 @@ pub(super) fn receive_masks<T: Tag>(
     Ok(bits)
 }
 
-/// Where the masks of output wires stand.
+/// Returns the positions of the masks of output wires.
 fn places<T: Tag>(
     ready: &ScrambledCircuit<T>,
     wires: &OutputWires,
@@ -147,7 +146,7 @@ fn places<T: Tag>(
     wires.indices().flat_map(move |wire| wire * stock..(wire + 1) * stock)
 }
 
-/// What the MACs of a party's output masks are hashed with.
+/// Returns the challenge for hashing the MACs of a party's output masks.
 fn point(transcript: &Transcript, party: PartyId, bits: &[u8]) -> Challenge {
     let mut transcript = transcript.fork();
     transcript.absorb("output masks of party", &party.to_le_bytes());
@@ -159,8 +158,8 @@ fn point(transcript: &Transcript, party: PartyId, bits: &[u8]) -> Challenge {
 mod tests {
     use super::*;
 
-    /// Where output masks are added up cannot be known before the masks are said, and it is another
-    /// point for either party.
+    /// The hash point of output masks cannot be known before the masks are sent, and differs
+    /// between the parties.
     #[test]
     fn the_point_depends_on_all_that_was_said() {
         let said = |layer: &[u8]| {

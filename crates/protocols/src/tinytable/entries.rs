@@ -1,10 +1,10 @@
-//! The entries of scrambled tables from one-hot vectors.
+//! Computes the entries of scrambled tables from one-hot vectors.
 //!
 //! Entry c of a look-up whose inputs have the mask r is T(c ⊕ r) ⊕ r_o = Σ_j T(c ⊕ j)·[r = j] ⊕
-//! r_o, for all c a convolution over the group of k-bit numbers under XOR. An m-bit entry is one
-//! element of GF(2)\[X\] below X^m, its bit b the coefficient of X^b; MACs and keys of its bits
-//! join in the same way, M = Σ_b X^b·M_b in the field of the tags, so that one MAC is enough for
-//! all of them: M = K ⊕ entry·Δ (§3.1, the linear MAC αx + β).
+//! r_o. Over all c this is a convolution over the group of k-bit numbers under XOR. An m-bit entry
+//! is one element of GF(2)\[X\] below X^m; its bit b is the coefficient of X^b. The MACs and keys
+//! of its bits combine in the same way, M = Σ_b X^b·M_b in the field of the tags, so one MAC
+//! suffices for all of them: M = K ⊕ entry·Δ (§3.1, the linear MAC αx + β).
 
 use std::marker::PhantomData;
 use std::ops::{BitXorAssign, Range};
@@ -16,33 +16,33 @@ use symbolon_primitives::{Block, HugeBuf, prefetch};
 use super::tag::Tag;
 use zeroize::{Zeroize, Zeroizing};
 
-/// How many look-ups are convolved side by side.
+/// The number of look-ups convolved side by side.
 const SIDE_BY_SIDE: usize = 64;
 
-/// The scrambled tables of all look-ups, on one side: a record for each entry, with all that is
-/// read of it side by side, so that a look-up misses the caches once.
+/// One party's scrambled tables of all look-ups. Each entry is one record, so a look-up misses the
+/// caches only once.
 ///
-/// A record is this party's share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it;
-/// and the key for the peer's.
+/// A record contains this party's share, in [`Table::outputs`] bits rounded up to bytes; the MAC on
+/// it; and the key for the peer's share.
 pub(crate) struct Tables<T: Tag> {
-    /// Of all look-ups.
+    /// The records of all look-ups.
     pub bytes: HugeBuf<u8>,
     tag: PhantomData<T>,
 }
 
 impl<T: Tag> Tables<T> {
-    /// Tables of these records.
+    /// Creates tables from these records.
     pub fn new(bytes: HugeBuf<u8>) -> Self {
         Tables { bytes, tag: PhantomData }
     }
 
-    /// How many bytes the records before a place take.
+    /// Returns the number of bytes that the records before a place take.
     pub fn bytes_before(place: Place) -> usize {
         place.byte + 2 * T::BYTES * place.entry
     }
 
-    /// The records of a look-up whose tables begin at a place, with as many entries from one
-    /// execution's to the next's.
+    /// Returns the records of a look-up whose tables begin at `first`; `step` is the number of
+    /// entries from one execution's table to the next.
     pub fn records(&self, table: &Table, first: Place, step: usize) -> Records<'_, T> {
         let width = width(table);
         let record = width + 2 * T::BYTES;
@@ -56,14 +56,14 @@ impl<T: Tag> Tables<T> {
     }
 }
 
-/// The tables of one look-up, of all executions.
+/// The tables of one look-up in all executions.
 #[derive(Clone, Copy)]
 pub(crate) struct Records<'a, T> {
     bytes: &'a [u8],
-    /// Bytes of a share, and of a record.
+    /// The size of a share in bytes; `record` is that of a record.
     pub width: usize,
     record: usize,
-    /// From one execution to the next.
+    /// The distance from one execution to the next, in bytes.
     step: usize,
     tag: PhantomData<T>,
 }
@@ -74,7 +74,7 @@ impl<'a, T: Tag> Records<'a, T> {
         &self.bytes[execution * self.step + usize::from(index) * self.record..][..self.record]
     }
 
-    /// Starts to bring an entry into the caches, where each execution has a table of its own.
+    /// Prefetches an entry, if each execution has its own table.
     #[inline]
     pub fn prefetch(&self, execution: usize, index: u8) {
         if self.step > 0
@@ -85,33 +85,33 @@ impl<'a, T: Tag> Records<'a, T> {
         }
     }
 
-    /// This party's share of an entry.
+    /// Returns this party's share of an entry.
     #[inline]
     pub fn share(&self, execution: usize, index: u8) -> &'a [u8] {
         &self.record(execution, index)[..self.width]
     }
 
-    /// The MAC on it, and the key for the peer's.
+    /// Returns the MAC on this party's share, and the key for the peer's.
     #[inline]
     pub fn tags(&self, execution: usize, index: u8) -> [T; 2] {
         bytemuck::pod_read_unaligned(&self.record(execution, index)[self.width..])
     }
 }
 
-/// Where a look-up's table stands: how many entries are before it, and how many bytes of shares.
+/// The position of a look-up's table: the number of entries before it, and of bytes of shares.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub entry: usize,
     pub byte: usize,
 }
 
-/// Bytes of an entry's share.
+/// Returns the size of an entry's share in bytes.
 pub(crate) fn width(table: &Table) -> usize {
     table.outputs().div_ceil(8) as usize
 }
 
-/// Fills in the tables of many look-ups in the same table, from the one-hot vectors of their
-/// inputs' masks and the masks of their outputs, by bit. `place` says where each belongs.
+/// Fills in the tables of many look-ups of one table, from the one-hot vectors of their inputs'
+/// masks and the masks of their outputs, by bit. `place` gives the position of each.
 pub(crate) fn scramble<T: Tag>(
     table: &Table,
     one_hot: &[AuthShares],
@@ -166,18 +166,18 @@ pub(crate) fn scramble<T: Tag>(
     }
 }
 
-/// Some bits, each in a word.
+/// Returns some bits, each in a word.
 fn bits_of(shares: &AuthShares, range: Range<usize>) -> impl Iterator<Item = u64> {
     range.map(|k| u64::from(shares.bits.get(k)))
 }
 
-/// Adds a row to the front of each of `rows`, which are `width` long.
+/// Adds `row` to the beginning of each of `rows`, which are `width` long.
 fn add_to_each<W: Copy + BitXorAssign>(rows: &mut [W], width: usize, row: &[W]) {
     rows.chunks_mut(width)
         .for_each(|to| to.iter_mut().zip(row).for_each(|(to, from)| *to ^= *from));
 }
 
-/// What [`convolve`] multiplies with, in the order in which it does.
+/// Appends the constants of [`convolve`] in the order in which it uses them.
 fn spread(table: &[u64], constants: &mut Vec<u64>) {
     if let [entry] = table {
         constants.push(*entry);
@@ -188,12 +188,11 @@ fn spread(table: &[u64], constants: &mut Vec<u64>) {
     [&sums, low, high].into_iter().for_each(|part| spread(part, constants));
 }
 
-/// Row c of the result is Σ_j table\[c ⊕ j\]·row_j, for the table that the constants were
-/// [`spread`] from. Rows have as many values as `widths` says first, and their products as many as
-/// it says second.
+/// Computes row c as Σ_j table\[c ⊕ j\]·row_j, for the table from which the constants were
+/// [`spread`]. `widths` gives the number of values in a row, and in a product.
 ///
-/// That takes 3^k products of a row instead of 4^k, by
-/// (A + B·s)(C + D·s) = AC + BD + ((A + B)(C + D) + AC + BD)·s for s² = 1.
+/// This takes 3^k products of a row instead of 4^k, by (A + B·s)(C + D·s) = AC + BD + ((A + B)(C +
+/// D) + AC + BD)·s for s² = 1.
 fn convolve<W>(
     rows: Zeroizing<Vec<W>>,
     constants: &[u64],

@@ -10,7 +10,8 @@ use zeroize::Zeroizing;
 
 use super::slices::{self, Slices};
 
-/// Who adds public constants to shared bits: party 0 flips its bit, party 1 adapts its key for it.
+/// The party that adds public constants to shared bits: party 0 flips its bit, party 1 adjusts its
+/// key.
 #[derive(Clone)]
 pub(crate) struct Side {
     pub me: PartyId,
@@ -18,7 +19,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// Shares ⊕= public bits.
+    /// Adds public bits to the shares.
     pub fn add_constants(&self, shares: &mut AuthShares, bits: &BitVec) {
         if self.me == 0 {
             shares.bits.xor_assign(bits);
@@ -29,7 +30,7 @@ impl Side {
         }
     }
 
-    /// Shares ⊕= 1, all of them.
+    /// Flips all shares.
     pub fn flip(&self, shares: &mut AuthShares) {
         if self.me == 0 {
             shares.bits.words_mut().iter_mut().for_each(|word| *word = !*word);
@@ -40,7 +41,7 @@ impl Side {
     }
 }
 
-/// No shares yet, with room for this many.
+/// Returns an empty list with room for this many shares.
 pub(crate) fn empty(room: usize) -> AuthShares {
     let list = || Vec::with_capacity(room);
     AuthShares { bits: BitVec::zeros(0), towards: vec![PeerAuth { macs: list(), keys: list() }] }
@@ -60,7 +61,7 @@ pub(crate) fn append(shares: &mut AuthShares, from: &AuthShares) {
     shares.towards[0].keys.extend_from_slice(&from.towards[0].keys);
 }
 
-/// `into` ⊕= `from`, share by share.
+/// Adds `from` to `into`, share by share.
 pub(crate) fn add(into: &mut AuthShares, from: &AuthShares) {
     into.bits.xor_assign(&from.bits);
     let (into, from) = (&mut into.towards[0], &from.towards[0]);
@@ -68,7 +69,7 @@ pub(crate) fn add(into: &mut AuthShares, from: &AuthShares) {
     into.keys.iter_mut().zip(&from.keys).for_each(|(to, from)| *to ^= *from);
 }
 
-/// `into` ⊕= `bits`·`from`, share by share.
+/// Adds `bits`·`from` to `into`, share by share.
 pub(crate) fn add_times(into: &mut AuthShares, from: &AuthShares, bits: &BitVec) {
     let own = into.bits.words_mut().iter_mut().zip(from.bits.words());
     own.zip(bits.words()).for_each(|((to, from), bits)| *to ^= from & bits);
@@ -81,7 +82,7 @@ pub(crate) fn add_times(into: &mut AuthShares, from: &AuthShares, bits: &BitVec)
     }
 }
 
-/// The shares of the masks of wires, of all executions: what [`Slices`] are for bits.
+/// The shares of the masks of wires in all executions: the counterpart of [`Slices`] for shares.
 pub(crate) struct MaskSlices {
     bits: Slices,
     macs: Zeroizing<Vec<Block>>,
@@ -89,7 +90,7 @@ pub(crate) struct MaskSlices {
 }
 
 impl MaskSlices {
-    /// Zeros.
+    /// Returns shares of zero.
     pub fn zeros(slots: usize, executions: usize) -> Self {
         let blocks = || Zeroizing::new(vec![Block::ZERO; slots * executions]);
         MaskSlices { bits: Slices::zeros(slots, executions), macs: blocks(), keys: blocks() }
@@ -116,7 +117,7 @@ impl MaskSlices {
     }
 }
 
-/// A flipped wire keeps its mask, a constant has none.
+/// A flipped wire keeps its mask, and a constant has none.
 impl WireStore for MaskSlices {
     /// Paper: DNNR17, Fig. 8, 3, NOT and XOR
     fn xor(&mut self, a: usize, b: usize, out: usize) {
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// Of every wire, bits, MACs and keys go along.
+    /// Bits, MACs and keys of every wire are copied together.
     #[test]
     fn masks_are_copied_in_order() {
         const EXECUTIONS: usize = 3;

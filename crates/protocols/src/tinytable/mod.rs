@@ -2,11 +2,12 @@
 //! TinyTable Protocol for 2-Party Secure Computation, or: Gate-Scrambling Revisited", CRYPTO 2017),
 //! sections 2 to 5.
 //!
-//! No garbling: the parties know the masked value e = b ⊕ r of every wire, and hold shares of each
-//! gate's truth table with masked inputs and output. To evaluate a gate each sends its share of the
-//! one entry that e points to: one bit an AND gate and direction, one message a layer. XOR and NOT
-//! are free. The MACs on all bits sent are checked at once, in the end, before the masks of the
-//! outputs are opened. Many executions of one circuit run side by side, bit-sliced.
+//! There is no garbling: the parties know the masked value e = b ⊕ r of every wire, and hold shares
+//! of each gate's truth table with masked inputs and output. To evaluate a gate each party sends
+//! its share of the one entry that e selects: one bit per AND gate and direction, and one message
+//! per layer. XOR and NOT are free. The MACs on all bits sent are checked at once at the end,
+//! before the masks of the outputs are opened. Many executions of one circuit run side by side,
+//! bit-sliced.
 //!
 //! # Figures 5 and 8, step by step
 //! | step | where |
@@ -20,19 +21,19 @@
 //!
 //! # Where this departs from the paper
 //! * **Tables of AND gates are not stored.** t_cd = r_u·r_v ⊕ r_o ⊕ c·r_v ⊕ d·r_u ⊕ c·d is linear,
-//!   so that three authenticated shares a gate are enough: 6k bits of MACs and keys (k bits each)
-//!   where the four entries of the lookup-style MAC take 12k.
+//!   so three authenticated shares per gate suffice: 6k bits of MACs and keys (k bits each), while
+//!   the four entries of the lookup-style MAC take 12k.
 //! * NOT: the mask stays, r_o = r_u, and the masked value flips.
-//! * **Linear MACs everywhere** (§3). The lookup-style MAC of Fig. 3 holds a string for every value
-//!   of every entry: k + 256k bits an entry of an S-box (80 MiB an AES block at k = 64), where the
-//!   linear one takes 2k (0.7 MiB). For AND gates it takes twice the memory, too; what it spares,
-//!   two XORs and a product a bit, is not what the time goes to once the material is read from
-//!   memory.
-//! * **MACs are cut to k bits** of 128, k = 64 or 128 as ρ demands (`check` says why), or 32 for
-//!   comparisons: the highest bits of M, K and Δ, which keeps M = K ⊕ x·Δ. Only the openings of
+//! * **Linear MACs everywhere** (§3). The lookup-style MAC of Fig. 3 needs a string for every value
+//!   of every entry: k + 256k bits per entry of an S-box (80 MiB per AES block at k = 64), while
+//!   the linear one takes 2k (0.7 MiB). For AND gates the lookup-style MAC takes twice the memory,
+//!   too. It saves two XORs and a product per bit, but these do not dominate the time once the
+//!   material is read from memory.
+//! * **MACs are truncated to k bits** of 128, k = 64 or 128 as ρ demands (see `check`), or 32 for
+//!   comparisons: the highest bits of M, K and Δ, which preserves M = K ⊕ x·Δ. Only the openings of
 //!   products in the preprocessing keep all 128 bits. Output masks are opened with k bits, too, in
-//!   one message of bits and the hash of their MACs, its keys drawn from these bits and all that
-//!   was said before.
+//!   one message of bits and the hash of their MACs, whose keys are drawn from these bits and the
+//!   whole transcript before.
 //!
 //! Departure: `tinytable`: output masks | opened in the preprocessing (Fig. 8, step 4) | after the
 //! check of all table bits | with free XOR an output need not come out of a table, and would be
@@ -66,7 +67,7 @@ use crate::{
 
 pub use tag::MacLength;
 
-/// The protocol, on correlations as [`ywz`] has them between two parties.
+/// The protocol, on correlations like those of [`ywz`] between two parties.
 pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     name: "tinytable",
     code: 3,
@@ -96,7 +97,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     },
 };
 
-/// What a number of executions of a circuit takes.
+/// Returns the demand of a number of executions of a circuit.
 fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
     let program = circuit.layers()?;
     program.check(batch.mac)?;
@@ -104,11 +105,11 @@ fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
     Demand { and_gates: program.units(), input_bits }.times(batch.executions)
 }
 
-/// Bytes that both parties send for a circuit after the triples are made.
+/// Returns the bytes that both parties send for a circuit after the triples are made.
 fn bytes(circuit: &Circuit) -> u64 {
     let plan = Plan::with_lookups(circuit);
-    // Each direction: two opened bits of a product, then a bit of the gate; and the header of a
-    // message for each layer.
+    // In each direction: two opened bits for a product, then one bit for the gate; and a message
+    // header for each layer.
     let headers = 2 * 64 * u64::from(Stats::of_plan(&plan).and_depth);
     let mut bits = plan.and_count().saturating_mul(2 * 3).saturating_add(headers);
     for LookupCount { inputs, outputs, count } in LookupCount::of(circuit) {
@@ -120,7 +121,7 @@ fn bytes(circuit: &Circuit) -> u64 {
     (bits + inputs) / 8
 }
 
-/// Phase 2, for as many executions as were agreed on.
+/// Runs phase 2, for the agreed number of executions.
 fn prepare(
     correlations: RandomCorrelations,
     net: &mut Network,

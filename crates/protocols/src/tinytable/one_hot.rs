@@ -1,11 +1,11 @@
-//! One-hot vectors of masks: from shares of the k bits of a number r, shares of the 2^k bits [r =
-//! j].
+//! One-hot vectors of masks: computes from shares of the k bits of a number r the shares of the 2^k
+//! bits [r = j].
 //!
 //! With them every entry of a look-up's table is linear: T(c ⊕ r) = Σ_j T(c ⊕ j)·[r = j] (Damgård,
-//! Nielsen, Nielsen and Ranellucci 2017, §4, make each entry by 7 products of its own, 1 792 for
-//! the S-box of AES). A vector for k bits is the outer product of those of its parts. One row and
-//! one column of that follow from the others, since the bits of a vector add up to 1, which leaves
-//! 2^k − k − 1 products in all, in ⌈log2 k⌉ rounds.
+//! Nielsen, Nielsen and Ranellucci 2017, §4, make each entry by 7 separate products, 1 792 for the
+//! S-box of AES). A vector for k bits is the outer product of those of its parts. One of its rows
+//! and one of its columns follow from the others, because the bits of a vector sum to 1. That
+//! leaves 2^k − k − 1 products in all, in ⌈log2 k⌉ rounds.
 //!
 //! Departure: `tinytable`: look-ups | 7 products per entry | one-hot vectors of the masks, by 2^k −
 //! k − 1 products, then linear | the same authenticated values
@@ -18,9 +18,9 @@ use super::{
     products::Products,
 };
 
-/// Makes the one-hot vectors of many numbers of as many bits. `bits` are the shares of their bits,
-/// all first bits first; `triples` gives that many triples. Returns, by j, whether each number is
-/// j.
+/// Computes the one-hot vectors of many numbers with the same number of bits. `bits` are the shares
+/// of their bits, all first bits first; `triples` returns the requested number of triples. Returns,
+/// by j, whether each number is j.
 pub(crate) fn one_hot(
     channels: &mut [Channel],
     bits: Vec<AuthShares>,
@@ -43,7 +43,7 @@ pub(crate) fn one_hot(
                 None => next.push(low),
             }
         }
-        // An odd one out is the highest part, and stays it.
+        // An unpaired vector is the highest part, and remains so.
         let merged = merge(channels, pairs, side, triples)?;
         next.splice(0..0, merged);
         vectors = next;
@@ -51,7 +51,7 @@ pub(crate) fn one_hot(
     Ok(vectors.pop().unwrap_or_default())
 }
 
-/// The outer products of pairs of vectors, all in one round.
+/// Computes the outer products of pairs of vectors, all in one round.
 ///
 /// Paper: DNNR17, §4 | tables of look-ups
 fn merge(
@@ -79,8 +79,8 @@ fn merge(
             products.slice(taken - n..taken)
         };
         let mut out: Vec<AuthShares> = Vec::with_capacity(low.len() * high.len());
-        // The row of high = 0 is what the others leave of `low`; in each row, low = 0 is what is
-        // left of `high`.
+        // The row of high = 0 is `low` minus the other rows; in each row, the element low = 0 is
+        // the bit of `high` minus the other elements.
         out.extend(low.iter().cloned());
         for b in &high[1..] {
             let mut first = b.clone();

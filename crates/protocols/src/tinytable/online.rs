@@ -1,5 +1,5 @@
-//! Phase 3 (Fig. 5): the masked inputs, one message each way for every layer, the check of all that
-//! was opened, and only then the masks of the outputs.
+//! Phase 3 (Fig. 5): the masked inputs, one message each way for every layer, the check of
+//! everything opened, and only then the masks of the outputs.
 //!
 //! Timing: shares, MACs, keys in tables, multiples of Δ | **indices** are masked values and opened
 //! entries, which both parties know; so in `entries` and `sums`
@@ -94,9 +94,9 @@ fn evaluate<T: Tag>(
     Ok(outputs.collect())
 }
 
-/// This party's inputs' bits: one wire's of all executions, then the next wire's.
+/// Returns the bits of this party's inputs: one wire's in all executions, then the next wire's.
 fn side_by_side(inputs: &InputBits, executions: usize) -> Zeroizing<BitVec> {
-    // At once as long as it becomes: what growth leaves would not be wiped.
+    // The full capacity is reserved at once, because growing would leave unwiped copies.
     let all = inputs.iter().flatten().map(|bits| bits.len()).sum();
     let mut joined = Zeroizing::new(BitVec::with_capacity(all));
     for bits in inputs.iter().flatten() {
@@ -108,8 +108,8 @@ fn side_by_side(inputs: &InputBits, executions: usize) -> Zeroizing<BitVec> {
     joined
 }
 
-/// The protocol, on rows of bits of all executions: from this party's inputs to the outputs that
-/// this party learns.
+/// Runs the protocol on rows of bits of all executions, from this party's inputs to the outputs
+/// that this party learns.
 fn run<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
@@ -136,13 +136,13 @@ struct Run<'a, T: Tag> {
     ready: &'a ScrambledCircuit<T>,
     /// The masked values of all wires, which are public.
     values: Slices,
-    /// All that is said, from which the check's challenge is drawn.
+    /// Everything sent, from which the check's challenge is drawn.
     transcript: Transcript,
     opened: OpenedEntries,
 }
 
 impl<T: Tag> Run<'_, T> {
-    /// Sends this party's message, receives the peer's of the same kind, and has both in the
+    /// Sends this party's message, receives the peer's of the same kind, and absorbs both into the
     /// transcript.
     fn exchange(
         &mut self,
@@ -212,7 +212,7 @@ impl<T: Tag> Run<'_, T> {
         self.take_entries(channel, layer, own_shares, their_shares)
     }
 
-    /// This party's shares of the entries (c, d) of a layer's AND gates.
+    /// Returns this party's shares of the entries (c, d) of a layer's AND gates.
     ///
     /// Paper: DNNR17, Fig. 5, 4
     fn table_bits(&self, layer: Layer<'_>, c: &BitVec, d: &BitVec) -> BitVec {
@@ -222,7 +222,7 @@ impl<T: Tag> Run<'_, T> {
         let mut bits = BitVec::zeros(n * executions);
         let indices = bits.words_mut().iter_mut().zip(c.words().iter().zip(d.words()));
         if shared {
-            // Whole words of executions, for all of which a bit stands.
+            // Each bit applies to whole words of executions.
             for (k, (bits, (c, d))) in indices.enumerate() {
                 let place = first + k / (executions / 64);
                 let all = |rows: &Rows<T>| mask64(rows.bits.get(place));
@@ -240,7 +240,7 @@ impl<T: Tag> Run<'_, T> {
         bits
     }
 
-    /// Appends this party's shares of the entries that the look-ups of a layer read to the message.
+    /// Appends to the message this party's shares of the entries that the look-ups of a layer read.
     ///
     /// Paper: DNNR17, Fig. 5, 4
     fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) {
@@ -272,7 +272,7 @@ impl<T: Tag> Run<'_, T> {
         }
     }
 
-    /// The values of the look-ups' outputs, from both shares.
+    /// Computes the values of the look-ups' outputs from both shares.
     fn take_entries(
         &mut self,
         channel: &Channel,
@@ -289,7 +289,7 @@ impl<T: Tag> Run<'_, T> {
             let width = width(table);
             let values = &both[start..start + width * executions];
             start += width * executions;
-            // What is beyond the entry's bits is zero in this party's share.
+            // The unused bits of an entry are zero in this party's share.
             let spare = (8 * width) as u32 - table.outputs();
             let filled = |bytes: &[u8]| bytes[width - 1].leading_zeros() < spare;
             if spare > 0 && values.chunks(width).any(filled) {
@@ -307,7 +307,8 @@ impl<T: Tag> Run<'_, T> {
     }
 }
 
-/// Rows of `stock` bits as rows of `executions`: the same, or each bit for all executions.
+/// Expands rows of `stock` bits to rows of `executions` bits: unchanged, or each bit for all
+/// executions.
 fn spread(rows: &BitVec, stock: usize, executions: usize) -> BitVec {
     if stock == executions {
         return rows.clone();
@@ -321,7 +322,7 @@ fn spread(rows: &BitVec, stock: usize, executions: usize) -> BitVec {
     all
 }
 
-/// Opens the masks of the outputs, each to those who learn it, after the check.
+/// Opens the masks of the outputs after the check, each to those that learn it.
 ///
 /// Paper: DNNR17, Fig. 5, 6–7 | outputs
 fn outputs<T: Tag>(
@@ -364,7 +365,7 @@ mod tests {
     use super::*;
     use crate::reference::{self, GateShares};
 
-    /// Layers have no copies, so that no run of the protocol makes one.
+    /// Layers contain no copies, so no run of the protocol makes one.
     #[test]
     fn values_are_copied_in_order() {
         let mut values = Slices::zeros(6, 3);
@@ -374,8 +375,8 @@ mod tests {
         assert_eq!(rows, [1, 2, 3, 2, 3, 0]);
     }
 
-    /// Both parties' shares of every gate in every execution, random; and the parties' sides of a
-    /// run on them.
+    /// Deals random shares of every gate in every execution, and the parties' sides of a run on
+    /// them.
     fn deal(
         program: &Arc<Program>,
         lanes: usize,
@@ -406,7 +407,7 @@ mod tests {
         })
     }
 
-    /// The same layers in plain lines, execution by execution.
+    /// Evaluates the same layers in straightforward form, execution by execution.
     fn plain(program: &Program, values: &mut [bool], shares: impl Fn(usize) -> [GateShares; 2]) {
         for layer in program.layered.layers() {
             for &linear in layer.linear {

@@ -1,4 +1,4 @@
-//! What a party holds when its tables are made.
+//! What a party holds once its tables are made.
 
 use std::sync::Arc;
 
@@ -21,54 +21,54 @@ use crate::{
 /// One party's side of a scrambled circuit, for a number of executions.
 pub(crate) struct ScrambledCircuit<T: Tag> {
     pub me: PartyId,
-    /// How many executions there are.
+    /// The number of executions.
     pub executions: usize,
     pub delta: Delta,
     pub program: Arc<Program>,
     /// The circuit's digest.
     pub digest: [u8; 32],
-    /// The masks of this party's input wires: those of one wire in all executions, then the next
-    /// wire's.
+    /// The masks of this party's input wires: those of one wire in all executions, then those of
+    /// the next.
     pub own_masks: BitVec,
     pub gates: Gates<T>,
     pub tables: Tables<T>,
     /// Shares of the masks of the output wires, in the same order.
     pub outputs: Rows<T>,
-    /// Whether all executions use the material of one: for measurements alone.
+    /// Whether all executions use the material of one; only for measurements.
     pub shared: bool,
 }
 
 impl<T: Tag> ScrambledCircuit<T> {
-    /// The tables of a look-up.
+    /// Returns the tables of a look-up.
     pub fn records(&self, lookup: usize) -> Records<'_, T> {
         let table = self.program.table(lookup);
         let step = if self.shared { 0 } else { table.entries().len() };
         self.tables.records(table, self.program.place(lookup, 0, self.stock()), step)
     }
 
-    /// Of how many executions there is material.
+    /// Returns the number of executions for which there is material.
     pub fn stock(&self) -> usize {
         if self.shared { 1 } else { self.executions }
     }
 }
 
-/// Shares with MACs cut to tags, with room for a fixed number.
+/// Shares with truncated MACs, with room for a fixed number of shares.
 pub(crate) struct Rows<T: Tag> {
-    /// This party's bits of those that are there.
+    /// This party's bits of the shares so far.
     pub bits: BitVec,
     /// The MACs on them.
     pub macs: HugeBuf<T>,
-    /// The keys for the peer's.
+    /// The keys for the peer's bits.
     pub keys: HugeBuf<T>,
 }
 
 impl<T: Tag> Rows<T> {
-    /// None yet, with room for this many.
+    /// Returns an empty list with room for this many shares.
     pub fn with_room(n: usize) -> Self {
         Rows { bits: BitVec::with_capacity(n), macs: HugeBuf::zeroed(n), keys: HugeBuf::zeroed(n) }
     }
 
-    /// Appends shares between two parties, for which there is room.
+    /// Appends shares between two parties, for which there must be room.
     pub fn extend(&mut self, shares: &AuthShares) {
         let range = self.bits.len()..self.bits.len() + shares.len();
         self.bits.extend_from(&shares.bits);
@@ -90,7 +90,7 @@ impl<T: Tag> Rows<T> {
     }
 }
 
-/// The AND gates by position ([`Program`]): three shares of which every entry of the table is a
+/// The AND gates by position ([`Program`]): three shares, of which every entry of the table is a
 /// sum.
 ///
 /// t_cd = (r_u ⊕ c)(r_v ⊕ d) ⊕ r_o = (r_u·r_v ⊕ r_o) ⊕ c·r_v ⊕ d·r_u ⊕ c·d, in this order.
@@ -139,7 +139,7 @@ pub(super) fn load<T: Tag>(
     }))
 }
 
-/// How many elements are made room for at first; later on never more than twice what was there.
+/// How many elements are made room for at first; later at most twice the number read so far.
 const PIECE: usize = 1 << 20;
 
 fn slab<E: Pod>(from: &mut Reader<'_>, n: usize) -> Result<HugeBuf<E>> {

@@ -9,7 +9,7 @@ use symbolon_transport::{Channel, Result};
 use super::flat::{self, Side};
 use crate::gates::masked_gates::BEAVER;
 
-/// Products whose openings are on their way.
+/// Products whose openings are in transit.
 pub(crate) struct Products {
     triples: Triples,
     awaited: AwaitedOpening,

@@ -1,4 +1,5 @@
-//! A circuit as the protocol runs it: layers, and where the gates of all executions stand.
+//! A circuit in the form in which the protocol runs it: layers, and the positions of the gates of
+//! all executions.
 
 use symbolon_circuit::{Circuit, Input, Layered, PartyId, Table};
 use symbolon_transport::{Error, Result};
@@ -10,26 +11,26 @@ use super::{
 
 /// A circuit in layers, with what follows from it alone.
 ///
-/// With `n` executions, the AND gate of number `g` stands for execution `l` at *position* g·n + l;
-/// a look-up's tables are in the same order, their entries side by side.
+/// With `n` executions, AND gate number `g` of execution `l` has *position* g·n + l. A look-up's
+/// tables are in the same order, with the entries of a table adjacent.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub layered: Layered,
-    /// By input wire: its owner.
+    /// The owner of each input wire.
     pub owners: Vec<PartyId>,
-    /// By look-up: where its table is in one execution.
+    /// The place of each look-up's table in one execution.
     places: Vec<Place>,
-    /// By look-up: the number of its table.
+    /// The number of each look-up's table.
     tables: Vec<usize>,
-    /// How many entries, and bytes of their shares, all tables have together, in one execution.
+    /// The number of entries, and of bytes of their shares, in all tables of one execution.
     pub end: Place,
 }
 
 impl Program {
-    /// The program of a circuit.
+    /// Creates the program of a circuit.
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit is too large for layers.
+    /// `InvalidInput` if the circuit is too large for layers.
     pub fn new(circuit: &Circuit) -> Result<Program> {
         let layered =
             Layered::new(circuit).map_err(|error| Error::invalid_input(error.to_string()))?;
@@ -48,22 +49,22 @@ impl Program {
         Ok(Program { layered, owners, places, tables, end })
     }
 
-    /// How many AND gates there are.
+    /// Returns the number of AND gates.
     pub fn ands(&self) -> usize {
         self.layered.counts().and as usize
     }
 
-    /// How many look-ups there are.
+    /// Returns the number of look-ups.
     pub fn lookups(&self) -> usize {
         self.tables.len()
     }
 
-    /// The table of a look-up.
+    /// Returns the table of a look-up.
     pub fn table(&self, lookup: usize) -> &Table {
         &self.layered.tables()[self.tables[lookup]]
     }
 
-    /// Where the table of a look-up stands, of execution `execution` out of `executions`.
+    /// Returns the place of a look-up's table for execution `execution` out of `executions`.
     pub fn place(&self, lookup: usize, execution: usize, executions: usize) -> Place {
         let (Place { entry, byte }, table) = (self.places[lookup], self.table(lookup));
         let entries = table.entries().len();
@@ -73,18 +74,18 @@ impl Program {
         }
     }
 
-    /// How many pairs of a mask and a triple one execution uses up.
+    /// Returns the number of pairs of a mask and a triple that one execution consumes.
     pub fn units(&self) -> u64 {
         let lookups = (0..self.lookups()).map(|lookup| units_of(self.table(lookup)) as u64);
         self.layered.counts().and + lookups.sum::<u64>()
     }
 
-    /// How many input bits a party has.
+    /// Returns the number of input bits of a party.
     pub fn input_bits(&self, party: PartyId) -> usize {
         self.owners.iter().filter(|owner| **owner == party).count()
     }
 
-    /// Makes sure that there are two parties, and that every table's entries fit the MACs.
+    /// Checks that there are two parties, and that every table's entries fit the MACs.
     pub fn check(&self, mac: MacLength) -> Result<()> {
         if let Some(party) = self.owners.iter().find(|owner| owner.number() > 1) {
             return Err(Error::invalid_input(format!("an input belongs to party {party} of two")));
@@ -99,8 +100,9 @@ impl Program {
     }
 }
 
-/// How many pairs of a mask and a triple one look-up uses up in one execution: a triple for each of
-/// the 2^k − k − 1 products of at least two of its input masks, and a mask for each output.
+/// Returns the number of pairs of a mask and a triple that one look-up consumes in one execution: a
+/// triple for each of the 2^k − k − 1 products of at least two of its input masks, and a mask for
+/// each output.
 pub(crate) fn units_of(table: &Table) -> usize {
     let inputs = table.inputs() as usize;
     ((1 << inputs) - inputs - 1).max(table.outputs() as usize)

@@ -1,8 +1,8 @@
 //! Phase 2: the masks of all wires, the products of the AND gates' input masks, and the tables of
 //! the look-ups (Fig. 8), for all executions side by side.
 //!
-//! AND gates are worked off in chunks whose openings run ahead of what is done with them; look-ups
-//! of one table are collected, and worked off a thousand at a time.
+//! AND gates are processed in chunks whose openings run ahead of the rest of the work. Look-ups of
+//! one table are collected, and processed a thousand at a time.
 //!
 //! Timing: one-hot vectors, masks | tables are public; so in `one_hot`, `products` and `flat`
 
@@ -32,13 +32,13 @@ use crate::{
     },
 };
 
-/// AND gates, of all executions, of a chunk.
+/// The number of AND gates in a chunk, over all executions.
 const CHUNK: usize = 8192;
 
 /// How many chunks the openings run ahead.
 const LOOKAHEAD: usize = 6;
 
-/// Look-ups, of all executions, that are worked off together.
+/// The number of look-ups that are processed together, over all executions.
 const LOOKUPS: usize = 1024;
 
 /// Binds correlations to a circuit, for this many executions.
@@ -87,7 +87,7 @@ pub(super) fn prepare<T: Tag>(
     }))
 }
 
-/// The masks of the input wires, in the slots of these.
+/// Puts the masks of the input wires in their slots.
 ///
 /// Paper: DNNR17, Fig. 8, 1–2 | triples, masks
 fn input_masks(
@@ -123,7 +123,7 @@ struct Walk<'a, T: Tag> {
     /// AND gates whose openings are not sent yet.
     ands: Chunk,
     pending: VecDeque<Opened>,
-    /// By table: look-ups that are not worked off yet.
+    /// By table: look-ups that are not processed yet.
     lookups: Vec<Vec<Lookup>>,
     gates: Gates<T>,
     tables: Tables<T>,
@@ -137,7 +137,7 @@ struct Chunk {
     triples: Triples,
 }
 
-/// A chunk whose products are on their way.
+/// A chunk whose products are in transit.
 struct Opened {
     alpha: AuthShares,
     beta: AuthShares,
@@ -145,10 +145,10 @@ struct Opened {
     products: Products,
 }
 
-/// One look-up gate of all executions.
+/// One look-up gate in all executions.
 struct Lookup {
     number: usize,
-    /// By input, and by output: the masks.
+    /// The masks, by input and by output.
     inputs: Vec<AuthShares>,
     outputs: Vec<AuthShares>,
     triples: Triples,
@@ -210,8 +210,8 @@ impl<T: Tag> Walk<'_, T> {
         Ok(())
     }
 
-    /// Sends the openings of the AND gates that are there, and finishes those that are far enough
-    /// ahead.
+    /// Sends the openings of the collected AND gates, and finishes earlier chunks beyond the
+    /// look-ahead.
     fn open(&mut self) -> Result<()> {
         let Chunk { alpha, beta, out, triples } = std::mem::replace(&mut self.ands, Chunk::new());
         let products = Products::open(self.channels, &alpha, &beta, triples)?;
@@ -219,7 +219,7 @@ impl<T: Tag> Walk<'_, T> {
         if self.pending.len() > LOOKAHEAD { self.receive() } else { Ok(()) }
     }
 
-    /// Finishes the chunk that was opened first: r_u·r_v ⊕ r_o.
+    /// Finishes the chunk that was opened first: computes r_u·r_v ⊕ r_o.
     fn receive(&mut self) -> Result<()> {
         let Some(Opened { alpha, beta, out, products }) = self.pending.pop_front() else {
             return Ok(());
@@ -230,7 +230,7 @@ impl<T: Tag> Walk<'_, T> {
         Ok(())
     }
 
-    /// Makes the tables of the look-ups of a table that are there.
+    /// Makes the tables of the collected look-ups of a table.
     fn work_off(&mut self, table: usize) -> Result<()> {
         // Openings arrive in the order in which they were sent.
         while !self.pending.is_empty() {
@@ -261,7 +261,7 @@ impl<T: Tag> Walk<'_, T> {
         Ok(())
     }
 
-    /// Finishes all that is left; returns what it made, and the masks of the output wires.
+    /// Finishes the rest; returns everything it made, and the masks of the output wires.
     ///
     /// Paper: DNNR17, Fig. 8, 3, AND
     fn finish(mut self) -> Result<(Gates<T>, Tables<T>, Rows<T>)> {
@@ -313,7 +313,7 @@ impl<'a> Supply<'a> {
         Supply { lookups: lookups.iter(), current: None }
     }
 
-    /// The next `n` triples, of which there must be as many.
+    /// Returns the next `n` triples, which must exist.
     fn take(&mut self, n: usize) -> Triples {
         let mut out = no_triples(n);
         while out.len() < n {

@@ -6,38 +6,38 @@ use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{bytes_of_rows, mask64, rows_of_bytes};
 use zeroize::Zeroize;
 
-/// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the
-/// least significant bit first. Unused bits of a row's last word are zero.
+/// A matrix of bits: one row per wire, with one bit per execution, packed in words, least
+/// significant bit first. Unused bits of a row's last word are zero.
 pub(crate) struct Slices {
     executions: usize,
-    /// Words of a row.
+    /// The number of words in a row.
     words: usize,
     rows: Vec<u64>,
 }
 
 impl Slices {
-    /// Rows of zeros for this many executions.
+    /// Returns rows of zeros for this many executions.
     pub fn zeros(rows: usize, executions: usize) -> Slices {
         let words = executions.div_ceil(64);
         Slices { executions, words, rows: vec![0; rows * words] }
     }
 
-    /// How many executions there are.
+    /// Returns the number of executions.
     pub fn executions(&self) -> usize {
         self.executions
     }
 
-    /// One row.
+    /// Returns one row.
     pub fn row(&self, row: usize) -> &[u64] {
         &self.rows[row * self.words..][..self.words]
     }
 
-    /// One row, writable; the unused bits must stay zero.
+    /// Returns one row for writing; the unused bits must stay zero.
     pub fn row_mut(&mut self, row: usize) -> &mut [u64] {
         &mut self.rows[row * self.words..][..self.words]
     }
 
-    /// Makes all bits of a row equal.
+    /// Sets all bits of a row to `bit`.
     pub fn fill(&mut self, row: usize, bit: bool) {
         let (ones, mask) = (Ones(self.executions), mask64(bit));
         for (i, word) in self.row_mut(row).iter_mut().enumerate() {
@@ -91,8 +91,8 @@ impl Ones {
     }
 }
 
-/// Writes the first `n` bits of `from`, all others of which are zero, to `into` from bit `at`. The
-/// bits there must be zero.
+/// Writes the first `n` bits of `from`, whose other bits must be zero, to `into` from bit `at` on.
+/// The bits there must be zero.
 pub(crate) fn put(into: &mut [u64], at: usize, from: &[u64], n: usize) {
     let (first, shift) = (at / 64, at % 64);
     for (i, &word) in from[..n.div_ceil(64)].iter().enumerate() {
@@ -105,7 +105,7 @@ pub(crate) fn put(into: &mut [u64], at: usize, from: &[u64], n: usize) {
     }
 }
 
-/// Reads `n` bits of `from` from bit `at` to `into`, and zeros to the end of its last word.
+/// Reads `n` bits of `from` from bit `at` on into `into`, and zeros to the end of its last word.
 pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
     let (first, shift) = (at / 64, at % 64);
     for (i, word) in into[..n.div_ceil(64)].iter_mut().enumerate() {
@@ -119,16 +119,16 @@ pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
     }
 }
 
-/// For each execution, up to a multiple of 64 of them, the byte whose bits are in its column of
-/// at most eight rows, the first row's the least significant.
+/// Returns for each execution, rounded up to a multiple of 64, the byte in its column of at most
+/// eight rows; the first row gives the least significant bit.
 pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, out: &mut [u8], zeros: &'a [u64]) {
     let mut all = [zeros; 8];
     all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
     bytes_of_rows(all, out);
 }
 
-/// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next
-/// execution, as words of rows.
+/// Does the inverse: converts bits 0 to 7 of bytes, every `stride`-th of which belongs to the next
+/// execution, to words of rows.
 pub(crate) fn rows_of(bytes: &[u8], stride: usize, executions: usize, out: &mut Vec<[u64; 8]>) {
     out.resize(executions.div_ceil(64), [0; 8]);
     if stride == 1 && executions.is_multiple_of(64) {

@@ -1,4 +1,4 @@
-//! Hashes of all tags that were opened: of this party's MACs, and of what the peer's must be.
+//! Hashes of all opened tags: of this party's MACs, and of the expected MACs of the peer.
 
 use symbolon_primitives::{Block, Challenge, PolyHash, SelectedSums, UniversalMacHash};
 use zeroize::Zeroize;
@@ -7,7 +7,7 @@ use super::{
     MacLength, entries::Records, opened::OpenedEntries, prepared::ScrambledCircuit, tag::Tag,
 };
 
-/// Tags that are hashed at a time.
+/// The number of tags hashed at a time.
 const PIECE: usize = 1024;
 
 /// The hashes of some lists of tags, under the same keys.
@@ -16,14 +16,14 @@ pub(super) struct Sums<T: Tag, const LISTS: usize> {
     buffers: [Vec<T>; LISTS],
 }
 
-/// The hash for tags of one word, and the one for any.
+/// The hash for tags of one word, and the hash for any tags.
 enum Hash<const LISTS: usize> {
     Words(UniversalMacHash<LISTS>),
     Blocks(Box<[PolyHash; LISTS]>),
 }
 
 impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
-    /// Hashes of nothing yet, at a point that the challenge says.
+    /// Starts the hashes at a point that the challenge determines.
     pub fn new(challenge: Challenge) -> Self {
         let mut prg = challenge.into_prg();
         let hash = match T::LENGTH {
@@ -65,7 +65,7 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
         self.buffers.iter_mut().for_each(Vec::clear);
     }
 
-    /// The hashes.
+    /// Returns the hashes.
     ///
     /// Paper: DNNR17, Fig. 5, 5
     pub fn finish(mut self) -> [Block; LISTS] {
@@ -78,10 +78,10 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
     }
 }
 
-/// This party's MACs, and what the peer's must be.
+/// The hashes of this party's MACs, and of the expected MACs of the peer.
 impl<T: Tag> Sums<T, 2> {
-    /// Adds the tags of the entries of AND gates that were opened, by position; the peer's ⊕ delta
-    /// where its bit of `theirs` is set. They come before those of look-ups.
+    /// Adds the tags of the opened entries of AND gates, by position, with `delta` added to the
+    /// peer's tags where its bit in `theirs` is set. AND gates come before look-ups.
     ///
     /// Paper: DNNR17, Fig. 5, 5 | MACs of all opened bits
     pub fn gates(
@@ -116,8 +116,8 @@ impl<T: Tag> Sums<T, 2> {
         }
     }
 
-    /// Adds the tags of the entries of look-ups that were opened, the peer's ⊕ the product of Δ
-    /// with its entry.
+    /// Adds the tags of the opened entries of look-ups, with the product of Δ and the peer's entry
+    /// added to the peer's tag.
     ///
     /// Paper: DNNR17, Fig. 5, 5
     pub fn entries(&mut self, ready: &ScrambledCircuit<T>, opened: &OpenedEntries, delta: T) {
@@ -138,7 +138,8 @@ impl<T: Tag> Sums<T, 2> {
         }
     }
 
-    /// Adds the tags of the entries with these indices, the peer's ⊕ `times` the entry it sent.
+    /// Adds the tags of the entries with these indices, with `times` of the entry that the peer
+    /// sent added to the peer's tag.
     fn records(
         &mut self,
         mut indices: &[u8],
@@ -172,7 +173,7 @@ impl<T: Tag> Sums<T, 2> {
     }
 }
 
-/// The tags of gates whose material all executions share.
+/// Adds the tags of gates whose material all executions share.
 fn each_for_all(hash: &mut UniversalMacHash<2>, tags: SelectedSums<'_>, executions: usize) {
     let words = executions / 64;
     for gate in 0..tags.rows[0][0].len() {
@@ -187,12 +188,12 @@ fn each_for_all(hash: &mut UniversalMacHash<2>, tags: SelectedSums<'_>, executio
     }
 }
 
-/// The products of Δ with all bytes, at each place of a byte in an entry. They are found by public
-/// bytes.
+/// The products of Δ with all bytes, at each position of a byte in an entry. Public bytes index
+/// them.
 struct Multiples<T: Tag>(Vec<[T; 256]>);
 
 impl<T: Tag> Multiples<T> {
-    /// For entries of this many bytes.
+    /// Computes the products for entries of this many bytes.
     fn of(delta: T, width: usize) -> Self {
         let mut power = delta;
         let tables = (0..width).map(|_| {
@@ -211,7 +212,7 @@ impl<T: Tag> Multiples<T> {
         Multiples(tables.collect())
     }
 
-    /// Those of an entry's only byte, where it has one.
+    /// Returns the products for an entry's only byte, if it has only one.
     fn single(&self) -> Option<&[T; 256]> {
         match &self.0[..] {
             [table] => Some(table),

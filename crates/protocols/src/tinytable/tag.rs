@@ -1,4 +1,4 @@
-//! MACs, keys and Δ cut to the length that is asked for, as elements of a field of that many bits.
+//! MACs, keys and Δ, truncated to the requested length, as elements of a field of that many bits.
 
 use std::fmt;
 use std::ops::{BitXor, BitXorAssign};
@@ -11,16 +11,16 @@ use zeroize::Zeroize;
 
 use crate::Rho;
 
-/// How many bits the MACs on the bits of tables have: a wrong bit is accepted with probability
-/// 2^-k, and the small terms that `check` adds to it. What is [long enough](MacLength::suffices)
-/// depends on ρ, so there is no default.
+/// The number of bits in the MACs on the bits of tables: a wrong bit is accepted with probability
+/// 2^-k plus the small terms given in `check`. Which length [suffices](MacLength::suffices) depends
+/// on ρ, so there is no default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MacLength {
-    /// 32 bits: too short for every ρ, for comparisons with published figures only.
+    /// 32 bits: too short for every ρ, only for comparisons with published figures.
     Bits32,
-    /// 64 bits: long enough for ρ = 40.
+    /// 64 bits: sufficient for ρ = 40.
     Bits64,
-    /// 128 bits: long enough for every ρ.
+    /// 128 bits: sufficient for every ρ.
     Bits128,
 }
 
@@ -28,7 +28,7 @@ impl MacLength {
     /// Every length, the shortest first.
     pub const ALL: [MacLength; 3] = [MacLength::Bits32, MacLength::Bits64, MacLength::Bits128];
 
-    /// The number of bits.
+    /// Returns the number of bits.
     pub const fn bits(self) -> u32 {
         match self {
             MacLength::Bits32 => 32,
@@ -37,13 +37,13 @@ impl MacLength {
         }
     }
 
-    /// Whether a wrong bit is accepted with probability at most 2^-ρ. That takes more than ρ bits:
-    /// with k = ρ the further terms of the bound would exceed it (see `check`).
+    /// Returns whether a wrong bit is accepted with probability at most 2^-ρ. That takes more than
+    /// ρ bits: with k = ρ the further terms of the bound would exceed it (see `check`).
     pub const fn suffices(self, rho: Rho) -> bool {
         self.bits() > rho.bits()
     }
 
-    /// The shortest length that [suffices](MacLength::suffices).
+    /// Returns the shortest length that [suffices](MacLength::suffices).
     pub fn for_rho(rho: Rho) -> MacLength {
         let enough = MacLength::ALL.into_iter().find(|mac| mac.suffices(rho));
         enough.unwrap_or(MacLength::Bits128)
@@ -59,10 +59,10 @@ impl fmt::Display for MacLength {
 impl FromStr for MacLength {
     type Err = Error;
 
-    /// The length with this number of bits.
+    /// Returns the length with this number of bits.
     ///
     /// # Errors
-    /// `InvalidInput`, which lists the lengths there are.
+    /// `InvalidInput` with a list of the lengths.
     fn from_str(text: &str) -> Result<Self, Error> {
         let found = MacLength::ALL.into_iter().find(|mac| mac.to_string() == text);
         found.ok_or_else(|| {
@@ -71,50 +71,50 @@ impl FromStr for MacLength {
     }
 }
 
-/// A cut MAC: an element of GF(2^k), bit i the coefficient of X^i.
+/// A truncated MAC: an element of GF(2^k), in which bit i is the coefficient of X^i.
 ///
-/// The bits that are kept are a block's highest, so that the one bit of Δ that is fixed, the
-/// lowest, is not among them unless all are kept.
+/// The kept bits are the highest of a block, so the only fixed bit of Δ, the lowest, is not among
+/// them unless all are kept.
 pub(crate) trait Tag:
     Pod + Default + PartialEq + BitXor<Output = Self> + BitXorAssign + Zeroize + Send + Sync
 {
     /// The length.
     const LENGTH: MacLength;
 
-    /// Bytes of a tag.
+    /// The size of a tag in bytes.
     const BYTES: usize = Self::LENGTH.bits() as usize / 8;
 
-    /// The highest bits of a block.
+    /// Returns the highest bits of a block.
     fn cut(block: Block) -> Self;
 
-    /// The tag as a block whose other bits are zero.
+    /// Returns the tag as a block whose other bits are zero.
     fn widen(self) -> Block;
 
-    /// The product with X.
+    /// Returns the product with X.
     fn times_x(self) -> Self;
 
-    /// This, or zero.
+    /// Returns this, or zero.
     fn select(self, bit: bool) -> Self;
 
-    /// Tags as words, where they are.
+    /// Returns the tags as words, if they have 64 bits.
     fn as_words(_: &[Self]) -> Option<&[u64]> {
         None
     }
 
-    /// Into how many tags an unreduced product is written.
+    /// The number of tags that hold an unreduced product.
     const PARTS: usize = 1;
 
-    /// The products of tags with a factor, in [`PARTS`](Tag::PARTS) parts: one part of all, then
-    /// the next of all.
+    /// Computes the products of tags with a factor, in [`PARTS`](Tag::PARTS) parts: the first part
+    /// of all, then the next part of all.
     fn products(tags: &[Self], factor: u64, out: &mut [Self]) {
         tags.iter().zip(out).for_each(|(tag, out)| *out = tag.times(factor));
     }
 
-    /// The first of this many sums of products, each from its parts.
+    /// Reduces this many sums of products, given in parts, to the first part.
     fn reduce(_: &mut [Self]) {}
 
-    /// The product with Σ bit_i(factor)·X^i. The factor is public: an entry of a table, or a
-    /// number.
+    /// Returns the product with Σ bit_i(factor)·X^i. The factor is public: an entry of a table, or
+    /// a number.
     ///
     /// Timing: tags | **branches** on a table entry or a constant, which are public
     fn times(self, factor: u64) -> Self {
@@ -129,7 +129,7 @@ pub(crate) trait Tag:
     }
 }
 
-/// Implements [`Tag`] for an unsigned integer; `$low` is what X^k is reduced to.
+/// Implements [`Tag`] for an unsigned integer; `$low` is X^k after reduction.
 macro_rules! tag {
     ($int:ty, $length:expr, $low:expr $(, $own:item)*) => {
         impl Tag for $int {
@@ -176,7 +176,7 @@ tag!(
     fn reduce(sums: &mut [u64]) {
         let (low, high) = sums.split_at_mut(sums.len() / 2);
         for (low, high) in low.iter_mut().zip(high) {
-            // Twice: the first time pushes up to four bits over the edge.
+            // This reduces twice: the first step overflows by up to four bits.
             let over = *high ^ *high >> 60 ^ *high >> 61 ^ *high >> 63;
             *low ^= over ^ over << 1 ^ over << 3 ^ over << 4;
         }
@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// X^(2^i) by squaring, with a product that is written down independently of `times`.
+    /// Computes X^(2^i) by squaring, with a multiplication that is independent of `times`.
     fn x_to_2_to(i: u32, bits: u32, low: u128) -> u128 {
         let mut power = 2;
         for _ in 0..i {
@@ -206,7 +206,8 @@ mod tests {
         power
     }
 
-    /// X^(2^k) = X and X^(2^(k/2)) − X prime to the modulus (Rabin, for k a power of two).
+    /// Checks that X^(2^k) = X and that X^(2^(k/2)) − X is coprime to the modulus (Rabin, for k a
+    /// power of two).
     #[test]
     fn the_moduli_are_irreducible() {
         for (bits, low) in [(32, 0x8d), (64, 0x1b), (128, 0x87)] {
@@ -216,13 +217,13 @@ mod tests {
         }
     }
 
-    /// The degree of gcd(a, X^bits + low).
+    /// Returns the degree of gcd(a, X^bits + low).
     fn gcd_degree(a: u128, bits: u32, low: u128) -> u32 {
         let degree = |p: u128| 127 - p.leading_zeros();
-        // The first remainder by hand: the modulus of 128 bits does not fit.
+        // The first remainder is computed separately, because the modulus of 128 bits does not fit.
         let (mut rest, mut shifted) = (low, a);
         assert_ne!(a, 0);
-        // X^bits mod a: multiply a up to degree `bits`, dropping that term.
+        // X^bits mod a: multiply a up to degree `bits`, and drop that term.
         let mut power = 1u128;
         for _ in 0..bits {
             power = if degree(power) + 1 == degree(a) { power << 1 ^ a } else { power << 1 };
@@ -277,7 +278,8 @@ mod tests {
         assert!("40".parse::<MacLength>().is_err());
     }
 
-    /// One bit more than ρ at least: 2^-64 and the further terms of the bound exceed 2^-64.
+    /// This takes at least one bit more than ρ: 2^-64 plus the further terms of the bound exceeds
+    /// 2^-64.
     #[test]
     fn the_shortest_macs_that_suffice_follow_rho() {
         use MacLength::{Bits32, Bits64, Bits128};

@@ -33,7 +33,7 @@ use crate::{
     phases,
 };
 
-/// Phase 2: the garbled gates, received.
+/// Runs phase 2: receives the garbled gates.
 pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
@@ -51,7 +51,7 @@ pub(super) fn prepare(
     }))
 }
 
-/// All phases at once.
+/// Runs all phases at once.
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
@@ -92,20 +92,21 @@ pub(super) fn stream(
     Ok(verified.release(circuit, &wires))
 }
 
-/// The garbled rows of a chunk, with the evaluator's shares already in them; while it is made, of
-/// its first gates.
+/// The garbled rows of a chunk, which already include the evaluator's shares. During construction
+/// it contains only the first gates.
 #[derive(Default)]
 struct Table {
-    /// Row i of gate g at 4g + i: what the label's hash is to be XORed with.
+    /// Row i of gate g at 4g + i: the block to be XORed with the label's hash.
     labels: Vec<Block>,
-    /// The same for the cut MAC of r; 16 spare bytes at the end.
+    /// The bytes to be XORed for the truncated MAC of r, in the same order; 16 spare bytes at the
+    /// end.
     macs: Vec<u8>,
     /// Bit i of entry g: the evaluator's bit s of row i.
     bits: Vec<u8>,
 }
 
 impl GarbledTable for Table {
-    /// Bytes of a MAC.
+    /// The size of a MAC in bytes.
     type Shape = usize;
 
     const MESSAGE: Message = messages::GARBLED_TABLE;
@@ -155,13 +156,13 @@ impl GarbledTable for Table {
 }
 
 impl Table {
-    /// This party's MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's
-    /// part is added and it is hashed, is the label itself, and r times the cut Δ_B.
+    /// Starts each row with this party's MAC M\[s\] and key K\[r\]. Once the garbler's part and the
+    /// hash are added, what remains is the label itself, and r times the truncated Δ_B.
     ///
     /// Paper: WRK17, Fig. 2, 4(c) | the evaluator's rows
     fn begin_with<M: TruncatedMac>(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
-            // No closure here: it would be a call for every gate.
+            // A closure here would not be inlined, and called for every gate.
             let [row0, alpha, beta] =
                 [gates.lambda_ab_c.pair(g), gates.lambda_a.pair(g), gates.lambda_b.pair(g)];
             self.labels.extend(four_row::rows(row0.mac.0, alpha.mac.0, beta.mac.0));
@@ -172,14 +173,14 @@ impl Table {
                 key.put_at(&mut self.macs, ROWS * g + row, mac_bytes);
             }
             let bits = four_row::rows(row0.bit, alpha.bit, beta.bit);
-            // The constant 1 in row 3 is the evaluator's.
+            // The evaluator absorbs the constant 1 in row 3.
             let bits = (0..).zip(bits).fold(1 << 3, |all, (row, bit)| all ^ u8::from(bit) << row);
             self.bits.push(bits);
         }
     }
 }
 
-/// What garbled rows are opened with.
+/// The keys with which garbled rows are opened.
 struct Keys {
     /// The session in which the circuit was garbled, which keys the rows' hashes.
     session: [u8; 32],
@@ -208,8 +209,8 @@ struct GarbledCircuit {
 }
 
 impl Prepared for GarbledCircuit {
-    /// Steps 5 to 8: one message to the garbler, one from it; one more to it if it learns any
-    /// output.
+    /// Runs steps 5 to 8: one message to the garbler, one from it, and another one to it if it
+    /// learns any output.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -299,7 +300,7 @@ struct InputLabels {
 }
 
 impl InputLabels {
-    /// How many bytes they are, with this many bits of masked inputs.
+    /// Returns their size in bytes, with this many bits of masked inputs.
     fn bytes(circuit: &Circuit, masked: usize) -> usize {
         BitVec::byte_len(masked) + 16 * circuit.main().inputs as usize
     }
@@ -322,7 +323,7 @@ impl InputLabels {
     }
 }
 
-/// The garbler's one online message, when all tables are here.
+/// Receives the garbler's only online message, after all tables.
 ///
 /// Paper: WRK17, Fig. 2, 5–6 | inputs, at the evaluator
 fn receive_garbler_message(
@@ -345,18 +346,18 @@ struct EvalPass<'p> {
     evaluation: Evaluation,
 }
 
-/// The wires under evaluation, and what their gates are opened with.
+/// The wires under evaluation, and the state for opening their gates.
 pub(crate) struct Evaluation {
     wires: Wires,
     hash: RowHash,
     first_tweak: u64,
     mac_bytes: usize,
-    /// Δ_B, cut as the MACs are.
+    /// Δ_B, truncated like the MACs.
     delta: Delta,
-    /// Not zero once any MAC was neither of the two that it may be.
+    /// Nonzero once any MAC was neither of its two valid values.
     wrong: u128,
-    /// Of a run of gates: what the opened rows are hashed by, then the hashes for labels; and those
-    /// for MACs.
+    /// For a run of gates: the hash inputs of the opened rows, then the hashes for labels; and the
+    /// hashes for MACs.
     inputs: [Block; RUN],
     macs: [Block; RUN],
 }
@@ -373,11 +374,11 @@ impl Drop for Evaluation {
 #[derive(Clone, Copy, Default)]
 struct Wire {
     label: Block,
-    /// Λ, the masked value: what the evaluator may know.
+    /// Λ, the masked value, which the evaluator may know.
     masked: bool,
 }
 
-/// The wires that are alive. NOT flips Λ and keeps the label; the label of a constant is 0.
+/// The live wires. NOT flips Λ and keeps the label; the label of a constant is 0.
 struct Wires(Vec<Wire>);
 
 impl WireStore for Wires {
@@ -402,7 +403,7 @@ impl WireStore for Wires {
 }
 
 impl<'p> EvalPass<'p> {
-    /// Starts from the `own` masked inputs and `theirs`.
+    /// Starts from the masked inputs: this party's `own`, and `theirs`.
     fn new(circuit: &'p Compiled, keys: &Keys, own: &BitVec, theirs: InputLabels) -> Self {
         let (circuit, plan) = circuit.planned();
         let masked = io_wires::interleave(circuit, &[&theirs.masked, own]);
@@ -414,8 +415,7 @@ impl<'p> EvalPass<'p> {
         EvalPass { cursor: plan.cursor(), evaluation: Evaluation::new(slots, keys) }
     }
 
-    /// Evaluates the gates of the next table. Wrong MACs are remembered for
-    /// [`check`](EvalPass::check).
+    /// Evaluates the gates of the next table. Records wrong MACs for [`check`](EvalPass::check).
     fn chunk(&mut self, table: &Table) {
         let mut done = 0;
         while done < table.bits.len() {
@@ -426,7 +426,7 @@ impl<'p> EvalPass<'p> {
         }
     }
 
-    /// Whether the MAC of every row that was opened until now was right.
+    /// Checks that the MAC of every row opened so far was right.
     ///
     /// Check: `wrk` | `garbled table MAC`: every opened row | wrong rows and labels | 2^-ρ
     fn check(&self, channel: &Channel) -> Result<()> {
@@ -436,8 +436,8 @@ impl<'p> EvalPass<'p> {
         Ok(())
     }
 
-    /// Does the free gates after the last AND gate. The masked outputs exist only if every MAC was
-    /// right.
+    /// Computes the free gates after the last AND gate. Returns the masked outputs only if every
+    /// MAC was right.
     fn finish(self, plan: &Plan, channel: &Channel) -> Result<MaskedOutputs> {
         self.check(channel)?;
         let EvalPass { cursor, mut evaluation } = self;
@@ -475,7 +475,8 @@ impl Evaluation {
         }
     }
 
-    /// Evaluates at most `RUN` gates, from gate `g` of the table on; the first has number `first`.
+    /// Evaluates at most `RUN` gates, from gate `g` of the table on; the first gate has number
+    /// `first`.
     ///
     /// Paper: WRK17, Fig. 2, 7(b) | AND gates
     fn open_rows<M: TruncatedMac>(
@@ -496,7 +497,7 @@ impl Evaluation {
         for (k, ((and, hash), mac)) in ands.iter().zip(inputs).zip(macs).enumerate() {
             let gate = g + k;
             let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
-            // Λ is public to the evaluator, and says nothing to it.
+            // Λ is public to the evaluator, and reveals nothing to it.
             let row = 2 * usize::from(a) + usize::from(b);
             let sent = M::take(&table.macs, ROWS * gate + row, self.mac_bytes);
             let mac = (M::of(*mac, self.mac_bytes) ^ sent).widened();
@@ -510,7 +511,7 @@ impl Evaluation {
     }
 }
 
-/// Masked outputs and their labels, of a table whose every opened row had a right MAC.
+/// Masked outputs and their labels, from a table whose opened rows all had a right MAC.
 struct MaskedOutputs {
     masked: Vec<bool>,
     labels: Zeroizing<Vec<Block>>,
@@ -545,7 +546,8 @@ impl MaskedOutputs {
         channel.flush()
     }
 
-    /// This party's outputs, once the garbler's shares of their masks have passed their check.
+    /// Returns this party's outputs, once the garbler's shares of their masks have passed their
+    /// check.
     ///
     /// Paper: WRK17, Fig. 2, 8 | outputs
     fn unmask(
@@ -564,7 +566,8 @@ impl MaskedOutputs {
 
 #[cfg(feature = "measure")]
 impl Evaluation {
-    /// Evaluates all AND gates of a plan again and again, on what is made up, with MACs of 40 bits.
+    /// Returns a closure that evaluates all AND gates of a plan on pseudorandom data, with MACs of
+    /// 40 bits.
     pub(crate) fn kernel<'a>(plan: &'a Plan) -> impl FnMut() + use<'a> {
         let gates = plan.and_count() as usize;
         let mut blocks = Blocks::new();

@@ -30,7 +30,7 @@ use crate::{
     phases,
 };
 
-/// Phase 2: the garbled gates, sent to the evaluator.
+/// Runs phase 2: sends the garbled gates to the evaluator.
 pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
@@ -52,7 +52,7 @@ pub(super) fn prepare(
     }))
 }
 
-/// All phases at once.
+/// Runs all phases at once.
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
@@ -89,7 +89,7 @@ pub(super) fn stream(
     outputs(channel, circuit, &output_masks, &output_labels, *delta)
 }
 
-/// Step 5: the evaluator's masked inputs, put together with the `own`.
+/// Step 5: receives the evaluator's masked inputs, and combines them with the `own` ones.
 ///
 /// Paper: WRK17, Fig. 2, 5–6 | inputs, at the garbler
 fn receive_masked_inputs(channel: &mut Channel, circuit: &Circuit, own: &BitVec) -> Result<BitVec> {
@@ -98,7 +98,7 @@ fn receive_masked_inputs(channel: &mut Channel, circuit: &Circuit, own: &BitVec)
     Ok(io_wires::interleave(circuit, &[own, &theirs]))
 }
 
-/// The garbler's own outputs, from the masks and labels of all.
+/// Returns the garbler's own outputs, from the masks and labels of all outputs.
 fn outputs(
     channel: &mut Channel,
     circuit: &Circuit,
@@ -123,7 +123,7 @@ pub(crate) struct GarblePass<'p> {
 }
 
 impl<'p> GarblePass<'p> {
-    /// Chooses the input labels.
+    /// Starts with fresh input labels.
     fn new(plan: &'p Plan, secrets: &PartySecrets, net: &Network) -> Self {
         GarblePass {
             cursor: plan.cursor(),
@@ -141,21 +141,20 @@ impl<'p> GarblePass<'p> {
     fn chunk(&mut self, channel: &mut Channel, gates: &MaskedGates) -> Result<()> {
         let mut done = 0;
         while done < gates.len() {
-            // The pass over the masks went over the same plan and ended its chunk between two
-            // batches.
+            // The pass over the masks uses the same plan and ends its chunk between two batches.
             done += self.batch(gates, done);
             self.rows.send(channel, done == gates.len())?;
         }
         Ok(())
     }
 
-    /// The labels of the outputs, after the last chunk.
+    /// Returns the labels of the outputs, after the last chunk.
     fn finish(mut self, plan: &Plan) -> Vec<Block> {
         self.labels.outputs(plan, self.cursor)
     }
 
-    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it
-    /// took.
+    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns the number of
+    /// gates.
     fn batch(&mut self, gates: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         self.labels.free_gates(batch.base, batch.linear);
@@ -175,8 +174,8 @@ struct GarblerSecrets {
 }
 
 impl Prepared for GarblerSecrets {
-    /// Steps 5, 6 and 8: one message to the evaluator, after its masked inputs are here; one back
-    /// if the garbler learns any output.
+    /// Runs steps 5, 6 and 8: one message to the evaluator, after its masked inputs have arrived,
+    /// and one back if the garbler learns any output.
     ///
     /// Paper: WRK17, Fig. 2, 5–6
     fn evaluate(
@@ -236,7 +235,8 @@ impl Drop for GarblerSecrets {
 
 #[cfg(feature = "measure")]
 impl<'p> GarblePass<'p> {
-    /// Garbles all gates of a plan again and again, on what is made up, with MACs of 40 bits.
+    /// Returns a closure that garbles all gates of a plan on pseudorandom data, with MACs of 40
+    /// bits.
     pub(crate) fn kernel(plan: &'p Plan) -> impl FnMut() + use<'p> {
         let gates = plan.and_count() as usize;
         let mut blocks = Blocks::new();

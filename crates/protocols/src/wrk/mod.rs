@@ -1,16 +1,17 @@
 //! `wrk`: authenticated garbling for two parties (Wang, Ranellucci, Katz, CCS 2017), in two forms.
 //!
 //! This module is the **four-row** form: one message each way once the inputs are known. The
-//! **half-gates** form (Yang, Wang, Zhang 2020, §2.5 with n = 2) has less than half of its bytes a
-//! gate, 2κ + 1 bits instead of 3κ + 4ρ, and a check after evaluation that takes a round trip more;
-//! it is [`crate::ywz`] with the positions of `wrk`. All that follows is about the four rows.
+//! **half-gates** form (Yang, Wang, Zhang 2020, §2.5 with n = 2) sends less than half as many bytes
+//! per gate, 2κ + 1 bits instead of 3κ + 4ρ, but its check after evaluation takes one more round
+//! trip; it is [`crate::ywz`] with the positions of `wrk`. The rest of this text is about the four
+//! rows.
 //!
 //! Party 0 is the garbler (the paper's P_A), party 1 the evaluator (P_B). Every wire w has a random
 //! mask λ_w = r_w ⊕ s_w that nobody knows, shared and authenticated: the garbler holds r_w with a
 //! MAC under the evaluator's Δ_B, the evaluator holds s_w with a MAC under the garbler's Δ_A. The
-//! evaluator sees masked values Λ_w = z_w ⊕ λ_w only. Because a key K\[s\] and a MAC M\[s\] differ
-//! by s·Δ_A, and Δ_A is also the garbler's free-XOR offset, shares of a masked output bit are
-//! shares of its label: the parties garble together, and neither knows what a row says.
+//! evaluator sees only masked values Λ_w = z_w ⊕ λ_w. A key K\[s\] and a MAC M\[s\] differ by
+//! s·Δ_A, and Δ_A is also the garbler's free-XOR offset, so shares of a masked output bit are
+//! shares of its label: the parties garble together, and neither knows the content of a row.
 //!
 //! # Figure 2, step by step
 //! | step | where |
@@ -22,16 +23,16 @@
 //! | 5–8 inputs, evaluation, outputs | `garbler`, `evaluator` |
 //!
 //! # Corrections to the printed figure
-//! * Step 4(b), row 2 uses β: r_γ,2 = r_σ ⊕ r_γ ⊕ r_β; row 3 uses both, and the 1 of row 3 is the
-//!   evaluator's, so that K\[s_γ,3\] also ⊕ Δ_A.
+//! * Step 4(b), row 2 uses β: r_γ,2 = r_σ ⊕ r_γ ⊕ r_β. Row 3 uses both, and the evaluator absorbs
+//!   the 1 of row 3, so that K\[s_γ,3\] also ⊕ Δ_A.
 //! * Steps 5 and 6 have x and y, and I_1 and I_2, the wrong way round.
 //!
-//! # Section 6's savings, and what was changed
-//! * MACs in the table are cut to ρ bits, the clear bit r is left out (the MAC tells it), and the
-//!   label in row 0 is zero because L_γ,0 is chosen so: 3κ + 4ρ bits a gate. Cutting a MAC to ρ
-//!   bits does not weaken it below 2^-ρ although a cheater may guess bits of Δ_B during OT
-//!   extension: c guessed bits cost it 2^-c, and the remaining ρ − c must still be guessed. The
-//!   fixed bit lsb(Δ) is not among the ρ bits.
+//! # Section 6's savings, and changes
+//! * MACs in the table are truncated to ρ bits, the clear bit r is omitted (the MAC reveals it),
+//!   and the label in row 0 is zero because L_γ,0 is chosen accordingly: 3κ + 4ρ bits per gate.
+//!   Truncating a MAC to ρ bits does not weaken it below 2^-ρ, although a cheater may guess bits of
+//!   Δ_B during OT extension: c guessed bits cost it 2^-c, and the remaining ρ − c must still be
+//!   guessed. The fixed bit lsb(Δ) is not among the ρ bits.
 //! * Rows are hashed as H(2·L_α ⊕ 4·L_β) with doubling in GF(2^128) and AES re-keyed per gate,
 //!   label and MAC under different keys. A key serves the four rows of one gate.
 //! * AND gates of a batch are independent ([`symbolon_circuit::Plan`]), and garbled together.
@@ -49,8 +50,8 @@
 //!
 //! # Free gates
 //! XOR: labels and masks are XORed. NOT: the garbler sets L_γ,0 = L_α,0 ⊕ Δ_A, the evaluator flips
-//! Λ and keeps the label; the mask stays. Constant v: mask 0, L_γ,0 = v·Δ_A, Λ = v and the label is
-//! 0.
+//! Λ and keeps the label; the mask stays. Constant v: the mask is 0, L_γ,0 = v·Δ_A, Λ = v and the
+//! label is 0.
 
 pub mod checks;
 mod evaluator;
@@ -82,7 +83,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     pools: "wrk",
     batches: None,
     bytes: Some(|circuit, parties, form| match form {
-        // Three rows of a label and a row of a MAC each; two opened bits each way.
+        // Three rows with a label and a MAC each, and one row with a MAC; two opened bits each way.
         GateForm::FourRow => {
             let bits = circuit.plan().and_count().saturating_mul(3 * 128 + 4 * 40 + 4);
             (bits / 8).saturating_add(ywz::label_bytes(circuit, parties))

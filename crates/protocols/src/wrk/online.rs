@@ -11,8 +11,8 @@ use crate::{
     io_wires::{self, Opening, OutputDecoder, OutputWires, Verified},
 };
 
-/// The garbler's side of its own outputs (YWZ20 step 11): the labels prove the masked bits, the
-/// MACs the evaluator's shares of the masks.
+/// Receives and checks the garbler's own outputs (YWZ20 step 11): the labels prove the masked bits,
+/// and the MACs prove the evaluator's shares of the masks.
 ///
 /// Check: `wrk`: garbler's outputs | `returned output label and MAC` | a lie about an output |
 /// 2^-127

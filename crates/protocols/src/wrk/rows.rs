@@ -1,7 +1,7 @@
-//! How the garbler makes the rows of gates that are independent of each other: step 4d.
+//! The garbler's computation of the rows of independent gates: step 4d.
 //!
-//! A message of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero), then 4n
-//! MACs of ρ bits (rows 0 to 3 of each gate): 3κ + 4ρ bits a gate.
+//! A message of n gates first contains 3n labels (rows 1, 2, 3 of each gate; row 0's is zero), then
+//! 4n MACs of ρ bits (rows 0 to 3 of each gate): 3κ + 4ρ bits per gate.
 
 use std::ops::Range;
 
@@ -18,25 +18,25 @@ use crate::{
     gates::{garbled_table::MESSAGE, masked_gates::MaskedGates},
 };
 
-/// The length of a MAC in a garbled row, in bytes.
+/// Returns the length of a MAC in a garbled row, in bytes.
 pub(super) fn mac_bytes(rho: Rho) -> usize {
     rho.bits() as usize / 8
 }
 
-/// The hashes of rows, which start from the session id.
+/// Returns the hashes of rows, whose starts depend on the session id.
 pub(super) fn row_hash(session: &[u8; 32]) -> RowHash {
     let hash = |which| TweakedHash::new(derive_block("symbolon wrk garbling 1", session, which));
     RowHash { labels: hash(0), macs: hash(1) }
 }
 
-/// Garbles, and collects what is to be sent.
+/// Garbles, and collects the data to be sent.
 pub(super) struct Rows {
     pub delta: Delta,
     hash: RowHash,
     mac_bytes: usize,
     /// Rows 1 to 3 of each gate that is not sent yet.
     labels: Vec<Block>,
-    /// The truncated MACs of all their rows.
+    /// The truncated MACs of all rows of these gates.
     macs: Vec<u8>,
     kernel: Box<FourRows>,
 }
@@ -53,7 +53,7 @@ impl Rows {
         }
     }
 
-    /// Sends all that fills messages, and at the `end` of a chunk the rest.
+    /// Sends all full messages, and at the `end` of a chunk the rest.
     ///
     /// Paper: WRK17, Fig. 2, 4(d)
     pub fn send(&mut self, channel: &mut Channel, end: bool) -> Result<()> {
@@ -72,7 +72,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Forgets what is not sent.
+    /// Drops what is not sent.
     #[cfg(feature = "measure")]
     pub fn clear(&mut self) {
         self.labels.clear();
@@ -80,7 +80,7 @@ impl Rows {
     }
 
     /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first
-    /// has number `first`.
+    /// gate has number `first`.
     ///
     /// Paper: WRK17, Fig. 2, 4(d) | the garbled table
     pub fn garble(
@@ -124,7 +124,7 @@ fn put_macs<M: TruncatedMac>(
 ) {
     let start = list.len();
     let end = start + ROWS * range.len() * mac_bytes;
-    // The last is written with zeros after it.
+    // The last MAC is written with zeros after it.
     list.resize(end + M::BYTES, 0);
     let out = &mut list[start..];
     let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];

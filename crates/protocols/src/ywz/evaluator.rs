@@ -30,7 +30,7 @@ use crate::{
     io_wires, phases,
 };
 
-/// Phase 2: the garbled gates, received.
+/// Runs phase 2: receives the garbled gates.
 pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
@@ -55,7 +55,7 @@ fn fresh_chi() -> Result<Block> {
     Ok(Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block())
 }
 
-/// All phases at once.
+/// Runs all phases at once.
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
@@ -75,7 +75,7 @@ pub(super) fn stream(
         let mut segment = streaming.next_segment(net)?;
         let mut zs = Vec::new();
         while let Some(gates) = segment.next(net)? {
-            // A fresh χ for every chunk, which nobody else sees before all of its tables are here.
+            // Every chunk has a fresh χ, which nobody else sees before all of its tables are here.
             let mut values = Values::new(fresh_chi()?, garblers.len());
             reader.receive(&mut table, net.peers(), &gates)?;
             segment.recycle(gates);
@@ -93,25 +93,25 @@ pub(super) fn stream(
     online::open_outputs(net.peers(), circuit, &masks, &outputs, *delta)
 }
 
-/// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is
-/// made, of its first gates.
+/// A chunk of garbled gates from all garblers, with the evaluator's own part of them. During
+/// construction it contains only the first gates.
 #[derive(Default)]
 struct Table {
-    /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with this party's
-    /// shares' MACs.
+    /// For each gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the MACs
+    /// of this party's shares.
     half_gates: Vec<[Block; 3]>,
-    /// Rows of garbler i for the other garbler in place j, 4 per gate: `sealed[i·others + j]`.
+    /// Rows of garbler i for the other garbler with index j, 4 per gate: `sealed[i·others + j]`.
     sealed: Vec<Vec<Block>>,
-    /// b_γ.
+    /// The bits b_γ.
     pointers: BitVec,
-    /// Per gate this party's shares of λ_α, λ_β, λ_αβ ⊕ λ_γ.
+    /// For each gate, this party's shares of λ_α, λ_β, λ_αβ ⊕ λ_γ.
     own: Vec<[bool; 3]>,
-    /// The sums of the keys for them.
+    /// The sums of the keys for these shares.
     keys: Vec<[Block; 3]>,
 }
 
 impl GarbledTable for Table {
-    /// How many garblers there are.
+    /// The number of garblers.
     type Shape = usize;
 
     const MESSAGE: Message = messages::GARBLED_GATES;
@@ -172,7 +172,8 @@ impl GarbledTable for Table {
     }
 }
 
-/// Blocks of a message of this many gates: two half-gates, and four rows for each other garbler.
+/// Returns the number of blocks in a message of this many gates: two half-gates, and four rows for
+/// each other garbler.
 fn blocks_of(gates: usize, garblers: usize) -> usize {
     gates * (2 + 4 * (garblers - 1))
 }
@@ -191,7 +192,7 @@ struct GarbledCircuit {
     /// The session in which the circuit was garbled, which keys the labels' hashes.
     session: [u8; 32],
     delta: Delta,
-    /// χ of step 11, told to nobody before it.
+    /// χ of step 11, which nobody is told before.
     chi: Block,
     first_tweak: u64,
     own_masks: BitVec,
@@ -200,7 +201,7 @@ struct GarbledCircuit {
 }
 
 impl Prepared for GarbledCircuit {
-    /// Steps 9 to 13.
+    /// Runs steps 9 to 13.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -304,7 +305,7 @@ struct EvalPass<'p> {
     evaluation: Evaluation,
 }
 
-/// The wires under evaluation, and what their gates are hashed with.
+/// The wires under evaluation, and the state for hashing their gates.
 pub(crate) struct Evaluation {
     wires: Wires,
     hashes: Vec<LabelHash>,
@@ -325,12 +326,12 @@ impl Drop for Evaluation {
     }
 }
 
-/// The masked values and the labels of the wires that are alive. NOT flips Λ and keeps the labels;
-/// those of a constant are 0.
+/// The masked values and the labels of the live wires. NOT flips Λ and keeps the labels; those of a
+/// constant are 0.
 struct Wires {
     garblers: usize,
     masked: Vec<bool>,
-    /// The label of garbler i on slot s at `s·garblers + i`.
+    /// The label of garbler i on slot s, at `s·garblers + i`.
     labels: Vec<Block>,
 }
 
@@ -368,31 +369,31 @@ impl Drop for Wires {
     }
 }
 
-/// The slots of α, β and γ of a batch's gates.
+/// Returns the slots of α, β and γ of a batch's gates.
 fn slots_of(batch: &Batch<'_>) -> Vec<[usize; 3]> {
     let slots = |and: &And| [and.a, and.b, and.out].map(|slot| batch.base + slot as usize);
     batch.ands.iter().map(slots).collect()
 }
 
-/// What evaluation leaves of the AND gates that are checked together.
+/// The results of evaluating AND gates that are checked together.
 struct Values {
     chi: Block,
     /// Λ of their outputs, in order.
     bits: BitVec,
-    /// For each garbler the digest of its labels on them.
+    /// For each garbler, the digest of its labels on these outputs.
     digests: Vec<BlockHasher>,
     /// z_1.
     z: PolyHash,
 }
 
 impl Values {
-    /// Of no gate yet, to be checked at χ.
+    /// Starts without gates, to be checked at χ.
     fn new(chi: Block, garblers: usize) -> Self {
         let digests = (0..garblers).map(|_| BlockHasher::new("symbolon ywz labels 1")).collect();
         Values { chi, bits: BitVec::zeros(0), digests, z: PolyHash::new(chi) }
     }
 
-    /// Step 11: proves the masked values to the garblers, and tells them χ; returns z_1.
+    /// Step 11: proves the masked values to the garblers, and sends them χ; returns z_1.
     fn tell(self, channels: &mut [Channel]) -> Result<Block> {
         let bits = self.bits.to_bytes();
         for (channel, digest) in channels.iter_mut().zip(self.digests) {
@@ -404,9 +405,9 @@ impl Values {
     }
 }
 
-/// Step 12: has the garblers prove their gates. These are z_1 of each run of gates that they were
-/// told the masked values of; z of each run has to be zero by itself, whatever that of another one
-/// is.
+/// Step 12: lets the garblers prove their gates. `zs` contains z_1 of each run of gates whose
+/// masked values they were sent. z of each run must be zero on its own, independently of the
+/// others.
 ///
 /// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication, at the evaluator
 ///
@@ -423,7 +424,7 @@ fn authenticate(channels: &mut [Channel], zs: &mut [Block]) -> Result<()> {
 }
 
 impl<'p> EvalPass<'p> {
-    /// For the gates that this session garbled, numbered from `first_tweak`.
+    /// Starts the pass over the gates that this session garbled, numbered from `first_tweak`.
     fn new(plan: &'p Plan, session: &[u8; 32], first_tweak: u64, garblers: &[PartyId]) -> Self {
         let n = garblers.len();
         let wires = Wires {
@@ -445,7 +446,7 @@ impl<'p> EvalPass<'p> {
         }
     }
 
-    /// Does the free gates after the last AND gate; returns Λ of the outputs.
+    /// Computes the free gates after the last AND gate; returns Λ of the outputs.
     fn finish(self, plan: &Plan) -> Vec<bool> {
         let EvalPass { cursor, mut evaluation } = self;
         evaluation.wires.finish(cursor);
@@ -468,7 +469,7 @@ impl Evaluation {
         }
     }
 
-    /// Step 9b, receiving.
+    /// Step 9b: receives the labels.
     ///
     /// Paper: YWZ20, Fig. 7, 9 | masked inputs, labels
     fn receive_labels(
@@ -491,8 +492,8 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Evaluates a batch of the plan, from gate `done` of the table on; returns how many gates it
-    /// had.
+    /// Evaluates a batch of the plan, from gate `done` of the table on; returns the number of
+    /// gates.
     fn batch(
         &mut self,
         batch: &Batch<'_>,
@@ -526,7 +527,7 @@ impl Evaluation {
     }
 
     /// Evaluates gates that are independent of each other, from gate `done` of the table on; the
-    /// first has number `first`.
+    /// first gate has number `first`.
     fn gates(&mut self, table: &Table, done: usize, ands: &[[usize; 3]], first: u64) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
             let from = RUN * run;
@@ -544,8 +545,8 @@ impl Evaluation {
         }
     }
 
-    /// The gates of a run from one garbler, without the rows that there are among several; see
-    /// [`Evaluation::gate`].
+    /// Evaluates the gates of a run from a single garbler, without the rows that several garblers
+    /// need; see [`Evaluation::gate`].
     fn alone(&mut self, table: &Table, g: usize, ands: &[[usize; 3]]) {
         let halves = self.halves[0].as_chunks().0;
         let gates = table.half_gates[g..][..ands.len()].iter();
@@ -585,13 +586,13 @@ impl Evaluation {
         }
     }
 
-    /// Step 10c for gate `g` of the table, number `k` of its run: every garbler's label.
+    /// Step 10c for gate `g` of the table, number `k` of its run: computes every garbler's label.
     ///
     /// Paper: YWZ20, Fig. 7, 10 | evaluation
     fn gate(&mut self, table: &Table, g: usize, k: usize, [a, b, out]: [usize; 3]) {
         let n = self.wires.garblers;
         let (u, v) = (self.wires.masked[a], self.wires.masked[b]);
-        // Λ is public to the evaluator, and says nothing to it.
+        // Λ is public to the evaluator, and reveals nothing to it.
         let row = 2 * usize::from(u) + usize::from(v);
         for i in 0..n {
             let [g0, g1, own] = table.half_gates[g * n + i];
@@ -612,7 +613,8 @@ impl Evaluation {
 
 #[cfg(feature = "measure")]
 impl Evaluation {
-    /// Evaluates all AND gates of a plan again and again, from one garbler, on what is made up.
+    /// Returns a closure that evaluates all AND gates of a plan from one garbler, on pseudorandom
+    /// data.
     pub(crate) fn kernel<'a>(plan: &'a Plan) -> impl FnMut() + use<'a> {
         let gates = plan.and_count() as usize;
         let mut blocks = Blocks::new();

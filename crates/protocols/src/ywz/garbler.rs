@@ -33,7 +33,7 @@ use crate::{
     phases::{self, small},
 };
 
-/// Phase 2: the garbled gates, sent to the evaluator.
+/// Runs phase 2: sends the garbled gates to the evaluator.
 pub(super) fn prepare(
     mut secrets: PartySecrets,
     mut masks: Box<dyn MaskedGateStream + '_>,
@@ -60,7 +60,7 @@ pub(super) fn prepare(
     }))
 }
 
-/// All phases at once.
+/// Runs all phases at once.
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
@@ -105,7 +105,7 @@ pub(crate) struct GarblePass<'p> {
     labels: ZeroLabels,
     first_tweak: u64,
     half: HalfGates,
-    /// Buffers that are kept from batch to batch.
+    /// Buffers that are reused from batch to batch.
     inputs: Vec<Block>,
     rows: Vec<Block>,
     /// A chunk's rows for the other garblers.
@@ -113,7 +113,7 @@ pub(crate) struct GarblePass<'p> {
 }
 
 impl<'p> GarblePass<'p> {
-    /// Chooses the input labels.
+    /// Starts with fresh input labels.
     fn new(plan: &'p Plan, secrets: &PartySecrets, net: &Network) -> Self {
         let evaluator = secrets.position.evaluator_index().expect("a garbler is not the evaluator");
         let garblers = online::garblers(net.parties(), secrets.position.evaluator);
@@ -136,8 +136,7 @@ impl<'p> GarblePass<'p> {
         self.sealed.iter_mut().for_each(Vec::clear);
         let (mut done, mut sent) = (0, 0);
         while done < chunk.len() {
-            // The pass over the masks went over the same plan and ended its chunk between two
-            // batches.
+            // The pass over the masks uses the same plan and ends its chunk between two batches.
             done += self.batch(chunk, done);
             while done - sent >= if done == chunk.len() { 1 } else { MESSAGE } {
                 let gates = sent..done.min(sent + MESSAGE);
@@ -162,8 +161,8 @@ impl<'p> GarblePass<'p> {
         channel.flush()
     }
 
-    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it
-    /// took.
+    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns the number of
+    /// gates.
     fn batch(&mut self, chunk: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         self.labels.free_gates(batch.base, batch.linear);
@@ -185,15 +184,15 @@ impl<'p> GarblePass<'p> {
         gates.len()
     }
 
-    /// The rows that hold the MACs of this party's shares under the Δ of another garbler; the first
-    /// of these gates has number `first`.
+    /// Computes the rows that contain the MACs of this party's shares under the Δ of another
+    /// garbler; the first of these gates has number `first`.
     ///
     /// Paper: YWZ20, Fig. 6, 8 | rows with MACs for the other garblers
     fn seal(&mut self, chunk: &MaskedGates, gates: Range<usize>, first: u64, other: usize) {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);
         self.half.hash.rows(other, first, 4, &mut self.rows);
-        // Peers are the evaluator and the other garblers, these in the same order.
+        // Peers are the evaluator and the other garblers, the latter in the same order.
         let peer = other + usize::from(other >= self.half.evaluator);
         for (g, rows) in gates.zip(self.rows.chunks_exact(4)) {
             let mac = |shares: &WireShares| shares.auth(g)[peer][0];
@@ -218,7 +217,7 @@ impl Drop for GarblePass<'_> {
 
 /// A garbler after phase 2.
 struct GarblerSecrets {
-    /// The evaluator's place among the peers.
+    /// The evaluator's index among the peers.
     evaluator: usize,
     delta: Delta,
     own_masks: BitVec,
@@ -230,7 +229,7 @@ struct GarblerSecrets {
 /// What a garbler keeps of AND gates for the online phase.
 #[derive(Default)]
 struct Gates {
-    /// L_γ,0.
+    /// The labels L_γ,0.
     labels: Vec<Block>,
     macs: ProofMacs,
 }
@@ -245,7 +244,7 @@ impl ProofMacs {
         ProofMacs([(); 3].map(|()| Vec::with_capacity(gates)))
     }
 
-    /// Appends those of a chunk, towards the peer with this index.
+    /// Appends the MACs of a chunk towards the peer with this index.
     fn push(&mut self, gates: &MaskedGates, peer: usize) {
         let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];
         for (macs, rows) in self.0.iter_mut().zip(rows) {
@@ -267,7 +266,7 @@ impl Drop for Gates {
 }
 
 impl Prepared for GarblerSecrets {
-    /// Steps 9 to 13.
+    /// Runs steps 9 to 13.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -343,7 +342,8 @@ impl Drop for GarblerSecrets {
 
 #[cfg(feature = "measure")]
 impl<'p> GarblePass<'p> {
-    /// Garbles all gates of a plan again and again, between two parties, on what is made up.
+    /// Returns a closure that garbles all gates of a plan between two parties, on pseudorandom
+    /// data.
     pub(crate) fn kernel(plan: &'p Plan) -> impl FnMut() + use<'p> {
         let gates = plan.and_count() as usize;
         let mut blocks = Blocks::new();

@@ -1,5 +1,5 @@
-//! How a garbler makes half-gates: step 8 for gates that are independent of each other, without
-//! what other garblers need.
+//! The garbler's computation of half-gates: step 8 for independent gates, without the part for
+//! other garblers.
 
 use symbolon_circuit::And;
 use symbolon_garbling::half_gates::{self, Gates, RUN};
@@ -9,27 +9,26 @@ use zeroize::Zeroize;
 use super::hash::LabelHash;
 use crate::gates::masked_gates::MaskedGates;
 
-/// Garbles, and collects what is to be sent and what is to be kept.
+/// Garbles, and collects the data to be sent and to be kept.
 pub(super) struct HalfGates {
     /// The evaluator's index among the peers.
     pub evaluator: usize,
-    /// Whether this party's labels carry the masked values (the paper's P_2): the first garbler's
-    /// do.
+    /// Whether this party's labels carry the masked values (the paper's P_2), as the first
+    /// garbler's do.
     is_pointer: bool,
     pub delta: Delta,
     pub hash: LabelHash,
-    /// L_γ,0 of every gate of the whole circuit, or of a chunk: proves or disproves the evaluator's
-    /// Λ_γ.
+    /// L_γ,0 of every gate of the whole circuit, or of a chunk, for checking the evaluator's Λ_γ.
     pub outputs: Vec<Block>,
-    /// Of a chunk, for the evaluator: two half-gates for each gate.
+    /// Two half-gates for each gate of a chunk, for the evaluator.
     pub message: Vec<Block>,
-    /// Of a chunk: bits b; none unless this party's labels carry the masked values.
+    /// The bits b of a chunk; empty unless this party's labels carry the masked values.
     pub pointers: BitVec,
     kernel: Box<half_gates::HalfGates>,
 }
 
 impl HalfGates {
-    /// Nothing garbled yet.
+    /// Starts with nothing garbled.
     pub fn new(evaluator: usize, is_pointer: bool, delta: Delta, hash: LabelHash) -> HalfGates {
         HalfGates {
             evaluator,
@@ -50,7 +49,7 @@ impl HalfGates {
     }
 
     /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first
-    /// has number `first`.
+    /// gate has number `first`.
     pub fn garble(
         &mut self,
         slots: &mut [Block],

@@ -2,9 +2,9 @@
 //! corrupt.
 //!
 //! One party is the evaluator (the paper's P_1; party 0), all others are garblers (P_2 … P_n).
-//! Every wire has a mask that nobody knows, shared among all and authenticated towards all. Each
-//! garbler has its own labels, with its Δ_i as free-XOR offset; the shares of a masked bit's
-//! authentication add up to the right label for each of them, so that all garble together.
+//! Every wire has a mask that nobody knows, shared among all parties and authenticated towards all.
+//! Each garbler has its own labels, with its Δ_i as free-XOR offset. The shares of a masked bit's
+//! authentication sum to the right label for each garbler, so all garble together.
 //!
 //! # Figures 6 and 7, step by step
 //! | step | where |
@@ -19,18 +19,19 @@
 //! Step 8: the first ciphertext is H(L_α,0) ⊕ H(L_α,**1**) ⊕ …, as in half-gates.
 //!
 //! # Choices
-//! * With two parties there are no garblers' MACs to encrypt: what is left are half-gates, 2κ + 1
-//!   bits a gate. With party 1 as the evaluator this is the half-gates form of [`crate::wrk`].
-//! * A gate's two half-gate hashes have tweaks of their own, 2γ and 2γ + 1; rows for other garblers
-//!   are hashed as 2·L_α ⊕ 4·L_β, under keys of their own for each pair of garblers.
+//! * With two parties there are no garblers' MACs to encrypt, which leaves half-gates, 2κ + 1 bits
+//!   per gate. With party 1 as the evaluator this is the half-gates form of [`crate::wrk`].
+//! * A gate's two half-gate hashes have separate tweaks, 2γ and 2γ + 1. Rows for other garblers are
+//!   hashed as 2·L_α ⊕ 4·L_β, under separate keys for each pair of garblers.
 //! * Step 9: masked inputs are broadcast, so they are echoed before any label is sent (with two
 //!   parties there is nobody to echo to).
-//! * Step 11: the garbled labels prove the evaluator's masked values to each garbler by one digest.
-//! * Step 12: χ is drawn by the evaluator, who is the one that checks; the tables it checks were
-//!   fixed in the phase before.
+//! * Step 11: one digest of the garbled labels proves the evaluator's masked values to each
+//!   garbler.
+//! * Step 12: the evaluator, which performs the check, draws χ; the tables it checks were fixed in
+//!   the phase before.
 //! * Step 13: garblers open the masks of others' outputs after step 11's check, which proves to
-//!   each of them that the masked values are right; the evaluator after step 12's, which proves it
-//!   to the evaluator.
+//!   each of them that the masked values are right. The evaluator opens them after step 12's check,
+//!   which proves the same to the evaluator.
 
 pub mod checks;
 mod evaluator;
@@ -80,8 +81,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     load: |net, _, circuit, from| load(net, EVALUATOR, circuit, from),
 };
 
-/// What party `me` does where `evaluator` evaluates, which is fixed by the protocol that this is
-/// used for.
+/// Returns the role of party `me` if `evaluator` evaluates; the protocol that uses this module
+/// determines the evaluator.
 pub(crate) fn role(me: PartyId, evaluator: PartyId) -> GarblingRole {
     if me == evaluator {
         GarblingRole { prepare: evaluator::prepare, stream: evaluator::stream }
@@ -104,7 +105,8 @@ pub(crate) fn load(
     }
 }
 
-/// Bytes that a number of parties send for a circuit after the triples are made, at ρ = 40.
+/// Returns the bytes that a number of parties send for a circuit after the triples are made, at ρ =
+/// 40.
 pub(crate) fn bytes(circuit: &Compiled, parties: u16) -> u64 {
     let others = u64::from(parties) - 1;
     // A garbler's table, with other garblers' MACs; two opened bits on every link; the evaluator's
@@ -115,7 +117,7 @@ pub(crate) fn bytes(circuit: &Compiled, parties: u16) -> u64 {
     (gates.saturating_mul(bits) / 8).saturating_add(label_bytes(circuit, parties))
 }
 
-/// The garblers' labels of all inputs.
+/// Returns the size of the garblers' labels of all inputs.
 pub(crate) fn label_bytes(circuit: &Compiled, parties: u16) -> u64 {
     let inputs: u64 = circuit.circuit().inputs().iter().map(|input| input.ty.width()).sum();
     16 * inputs * (u64::from(parties) - 1)

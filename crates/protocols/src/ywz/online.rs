@@ -13,7 +13,7 @@ use crate::{
     messages::MASKED_INPUTS,
 };
 
-/// All garblers' party numbers, ascending.
+/// Returns all garblers' party numbers, in ascending order.
 pub(super) fn garblers(parties: u16, evaluator: PartyId) -> Vec<PartyId> {
     PartyId::all(parties).filter(|&party| party != evaluator).collect()
 }
@@ -43,8 +43,8 @@ pub(super) fn broadcast_inputs(
     Ok(io_wires::interleave(circuit, &masked.iter().collect::<Vec<_>>()))
 }
 
-/// Step 13: opens the masks of the others' outputs, and gets this party's outputs, from the masked
-/// values of all.
+/// Step 13: opens the masks of the others' outputs, and returns this party's outputs, from the
+/// masked values of all outputs.
 pub(super) fn open_outputs(
     channels: &mut [Channel],
     circuit: &Circuit,
@@ -68,7 +68,7 @@ pub(super) fn open_outputs(
     Ok(decoder.finish().release(circuit, &wires))
 }
 
-/// A failed check of the evaluator's on all garblers together.
+/// Returns the error of the evaluator's failed check on all garblers together.
 pub(super) fn unauthentic(channels: &[Channel]) -> Error {
     Error::misbehaved(Culprit::among(channels), checks::AUTHENTICATION)
 }

@@ -1,6 +1,6 @@
-//! How a garbler proves its half-gates to the evaluator, once that has proven its masked values:
-//! steps 11 and 12, of a whole circuit at once, or of one chunk after the other
-//! ([`crate::gates::streaming`] argues why).
+//! A garbler's proof of its half-gates to the evaluator, after the evaluator has proven its masked
+//! values: steps 11 and 12, for a whole circuit at once, or chunk by chunk
+//! ([`crate::gates::streaming`] explains why this is sound).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -21,8 +21,8 @@ use crate::{
     io_wires,
 };
 
-/// The evaluator's masked values, with the digest by which it proves them to be those that this
-/// party's labels stand for, and χ.
+/// The evaluator's masked values, with χ and the digest that proves that they match this party's
+/// labels.
 struct MaskedValues {
     bits: BitVec,
     digest: [u8; 32],
@@ -30,7 +30,7 @@ struct MaskedValues {
 }
 
 impl MaskedValues {
-    /// Step 11, of `n` gates.
+    /// Step 11 for `n` gates: receives the masked values.
     ///
     /// Paper: YWZ20, Fig. 7, 11; §2.6 | masked values, proven by their labels
     fn receive(channel: &mut Channel, n: usize) -> Result<MaskedValues> {
@@ -42,7 +42,7 @@ impl MaskedValues {
         Ok(MaskedValues { bits, digest: *digest, chi })
     }
 
-    /// What the digest has to be.
+    /// Returns the expected digest.
     ///
     /// Paper: YWZ20, Fig. 7, 11; §2.6
     fn expected(&self, labels: &[Block], delta: Block) -> [u8; 32] {
@@ -58,7 +58,7 @@ impl MaskedValues {
     }
 }
 
-/// The pass over masked values, and what their proof and that of the gates need to know.
+/// The pass over masked values, and the state for their proof and that of the gates.
 pub(super) struct Proof<'a> {
     cursor: Cursor<'a>,
     slots: MaskedBits,
@@ -67,10 +67,10 @@ pub(super) struct Proof<'a> {
     delta: Delta,
 }
 
-/// Gates that are proven at a time.
+/// The number of gates proven at a time.
 const SUMMED: usize = 1024;
 
-/// This many gates or more are proven on two threads, if there are as many lanes.
+/// From this many gates on, two threads prove them, if there are as many lanes.
 pub(super) const TWO_THREADS: usize = 8192;
 
 impl<'a> Proof<'a> {
@@ -83,11 +83,11 @@ impl<'a> Proof<'a> {
         Proof { cursor: plan.cursor(), slots, evaluator, delta: delta.clone() }
     }
 
-    /// Receives and checks the evaluator's masked values of the next gates, whose labels and rows
-    /// of MACs these are; returns the z that proves them to it (step 12a, c), which it is sent only
-    /// if its own proof is right.
+    /// Receives and checks the evaluator's masked values of the next gates, given their labels and
+    /// rows of MACs. Returns the z that proves the gates to the evaluator (step 12a, c), which must
+    /// be sent only if the evaluator's own proof is right.
     ///
-    /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
+    /// A wrong label may be a lie of the evaluator, or a consequence of another garbler's rows.
     ///
     /// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication, at a garbler
     ///
@@ -117,15 +117,15 @@ impl<'a> Proof<'a> {
         Ok(z)
     }
 
-    /// Step 12c: sends the evaluator what [`prove`](Proof::prove) returned, of one run of gates
+    /// Step 12c: sends the evaluator the results of [`prove`](Proof::prove), for one run of gates
     /// after the other.
     pub fn send(&self, channels: &mut [Channel], zs: &[Block]) -> Result<()> {
         channels[self.evaluator].send(messages::AUTHENTICATION, Block::as_bytes(zs))?;
         channels[self.evaluator].flush()
     }
 
-    /// z of the next `n` gates, of which these are the rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ,
-    /// piece by piece.
+    /// Returns z of the next `n` gates, given their rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ, piece
+    /// by piece.
     ///
     /// Paper: YWZ20, Fig. 7, 12; §2.6
     fn sum<'m>(
@@ -153,7 +153,7 @@ impl<'a> Proof<'a> {
         hash.finish()
     }
 
-    /// The masked values of the left and the right inputs of the next `n` gates.
+    /// Returns the masked values of the left and the right inputs of the next `n` gates.
     fn inputs(&mut self, values: &MaskedValues, n: usize) -> [BitVec; 2] {
         let [mut left, mut right] = [(); 2].map(|()| BitVec::with_capacity(n));
         while left.len() < n {
@@ -174,14 +174,14 @@ impl<'a> Proof<'a> {
         [left, right]
     }
 
-    /// The masked values of the outputs, once those of every gate are here.
+    /// Returns the masked values of the outputs, once those of every gate are known.
     pub fn finish(mut self, plan: &Plan) -> Vec<bool> {
         self.slots.finish(self.cursor);
         plan.output_slots().iter().map(|&slot| self.slots.0[slot as usize]).collect()
     }
 }
 
-/// The masked values of the wires that are alive.
+/// The masked values of the live wires.
 struct MaskedBits(Vec<bool>);
 
 impl WireStore for MaskedBits {
@@ -205,7 +205,7 @@ impl WireStore for MaskedBits {
 /// The proof of a circuit's gates, segment by segment.
 pub(super) struct StreamedProof<'a> {
     proof: Proof<'a>,
-    /// Lists whose memory is kept for the next chunks.
+    /// Lists whose memory is reused for later chunks.
     spare: Vec<Zeroizing<Vec<Block>>>,
 }
 
@@ -214,12 +214,12 @@ impl<'a> StreamedProof<'a> {
         StreamedProof { proof, spare: Vec::new() }
     }
 
-    /// The proof of the next segment.
+    /// Starts the proof of the next segment.
     pub fn segment(&mut self) -> SegmentProof<'_, 'a> {
         SegmentProof { streamed: self, awaited: VecDeque::new(), proven: 0, zs: Vec::new() }
     }
 
-    /// The masked values of the outputs, after the last segment.
+    /// Returns the masked values of the outputs, after the last segment.
     pub fn finish(self, plan: &Plan) -> Vec<bool> {
         self.proof.finish(plan)
     }
@@ -227,41 +227,41 @@ impl<'a> StreamedProof<'a> {
 
 /// The proof of a segment's gates, chunk by chunk while later chunks are garbled.
 ///
-/// The evaluator tells a chunk's masked values when it has evaluated it, and its openings run
-/// [`LOOKAHEAD`] chunks ahead of that: chunk c's values come between its openings for chunk c +
-/// `LOOKAHEAD` and the next ones, in one stream. So they are taken then, neither sooner, which
-/// would wait for more than garbling needs, nor later.
+/// The evaluator sends a chunk's masked values once it has evaluated the chunk, and its openings
+/// run [`LOOKAHEAD`] chunks ahead of that: chunk c's values come between its openings for chunk c +
+/// `LOOKAHEAD` and the next ones, in one stream. So they are received exactly then: earlier would
+/// wait for more than garbling needs, and later would break the order.
 pub(super) struct SegmentProof<'s, 'a> {
     streamed: &'s mut StreamedProof<'a>,
     /// L_γ,0 of the gates of each chunk that is garbled and not proven.
     awaited: VecDeque<Zeroizing<Vec<Block>>>,
-    /// How many gates are proven, and z of each of their chunks.
+    /// The number of gates proven, and z of each of their chunks.
     proven: usize,
     zs: Vec<Block>,
 }
 
 impl SegmentProof<'_, '_> {
-    /// An empty list for the labels L_γ,0 of the next chunk, with room for this many.
+    /// Returns an empty list for the labels L_γ,0 of the next chunk, with room for this many.
     pub fn room(&mut self, gates: usize) -> Vec<Block> {
         let mut list = self.streamed.spare.pop().unwrap_or_default();
         make_room(&mut *list, gates);
         std::mem::take(&mut *list)
     }
 
-    /// The gates with these labels are garbled and sent.
+    /// Records that the gates with these labels are garbled and sent.
     pub fn await_values(&mut self, labels: Vec<Block>) {
         self.awaited.push_back(Zeroizing::new(labels));
     }
 
-    /// Proves the chunk whose masked values come before the openings of the next chunk, if there is
+    /// Proves the chunk whose masked values precede the openings of the next chunk, if there is
     /// one.
     pub fn keep_up(&mut self, channels: &mut [Channel], segment: &Segment<'_, '_>) -> Result<()> {
         if self.awaited.len() > LOOKAHEAD { self.prove_next(channels, segment) } else { Ok(()) }
     }
 
-    /// Proves what is left of the segment, and sends the evaluator z of all its chunks: not before
-    /// all its masked values are proven to be right, and each by itself, since of a sum a wrong
-    /// part could be made up for by a later one.
+    /// Proves the rest of the segment, and sends the evaluator z of all its chunks. It sends them
+    /// only after all masked values are proven right, and each separately, because in a sum a later
+    /// part could compensate for a wrong one.
     pub fn finish(mut self, channels: &mut [Channel], segment: Segment<'_, '_>) -> Result<()> {
         while !self.awaited.is_empty() {
             self.prove_next(channels, &segment)?;

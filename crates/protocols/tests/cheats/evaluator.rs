@@ -1,4 +1,4 @@
-//! The cheating evaluator: its masked inputs, and what it returns.
+//! The cheating evaluator: its masked inputs, and the outputs it returns.
 
 use symbolon_circuit::Receivers;
 use symbolon_protocols::OutputBits;
@@ -8,11 +8,12 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 use super::tools::*;
 use crate::common::{self, Setting};
 
-/// Bytes of the garbler's output bits.
+/// The size of the garbler's output bits in bytes.
 const BITS: usize = WIDTH / 8;
 
-/// Step 6, an input bit flipped, and evaluated as flipped: this is the choice of another input,
-/// which nobody can forbid. Both get the function's value on that input, and nobody is accused.
+/// Step 6, an input bit is flipped, and evaluated as flipped: this is the choice of a different
+/// input, which cannot be prevented. Both parties get the function's value on that input, and
+/// nobody is accused.
 /// Cheat: E | step 6 | another input, meant | none: it is another input | never
 #[test]
 fn another_input_is_just_another_input() {
@@ -33,9 +34,9 @@ fn another_input_is_just_another_input() {
     }
 }
 
-/// Step 6, a masked input flipped in the message alone: the evaluator gets a label that does not
-/// fit the value it evaluates, and ruins its own evaluation. The garbler gets no output, and not a
-/// wrong one.
+/// Step 6, a masked input is flipped only in the message: the evaluator gets a label that does not
+/// match the value it evaluates, and ruins its own evaluation. The garbler gets no output rather
+/// than a wrong one.
 /// Cheat: E | step 6 | a masked input flipped in the message alone | E ruins its own evaluation |
 /// always
 #[test]
@@ -87,7 +88,8 @@ fn made_up_returned_outputs() {
     assert_caught(&cheat(1, message(RETURNED, 0, |p| p.fill(0))), 1, RETURNED_CHECK);
 }
 
-/// The proof withheld, a short message, a long one. The framing, always; so for the masked inputs.
+/// The proof is missing, or the message is short or long. The framing always catches it; likewise
+/// for the masked inputs.
 /// Cheat: E | steps 6, 8 | the proof withheld, short, long | `message framing` | always
 #[test]
 fn short_and_long() {
@@ -98,8 +100,8 @@ fn short_and_long() {
     }
 }
 
-/// Nothing returned at all: the garbler, who accuses nobody of a lost connection, has no output;
-/// the evaluator has its own.
+/// Nothing is returned: the garbler has no output, and accuses nobody of a lost connection; the
+/// evaluator has its own output.
 /// Cheat: E | step 8 | nothing returned | G has no output | always
 #[test]
 fn outputs_withheld() {
@@ -109,7 +111,7 @@ fn outputs_withheld() {
     assert_eq!(evaluator.outputs.unwrap(), right(1));
 }
 
-/// Bits after the last one of any packed message: a message has one form only.
+/// Bits after the last one of any packed message: a message has only one form.
 /// Cheat: E | steps 6, 8 | bits after the last | `padding of packed bits` | always
 #[test]
 fn garbage_behind_packed_bits() {
@@ -123,8 +125,8 @@ fn garbage_behind_packed_bits() {
     }
 }
 
-/// A circuit of which only the evaluator learns the output: nothing is returned, and the garbler
-/// ends well, without output.
+/// Only the evaluator learns the output of this circuit: nothing is returned, and the garbler ends
+/// successfully without output.
 /// Cheat: E | step 8 | outputs that G may not learn | none is sent | always
 #[test]
 fn nothing_is_returned_that_nobody_may_learn() {

@@ -1,4 +1,4 @@
-//! The cheating garbler: its table, its labels, and what it opens.
+//! The cheating garbler: its table, its labels, and its openings.
 
 use symbolon_circuit::{Circuit, Receivers, Step};
 use symbolon_transport::adversary::CheckName;
@@ -6,9 +6,9 @@ use symbolon_transport::adversary::CheckName;
 use super::tools::*;
 use crate::common::{self, Setting};
 
-/// Step 4d, the same rows' labels of all gates: the wrong labels hash to wrong MACs in the next
-/// layer. Caught unless no gate of the first layer opens a changed row: 2^-24 for two rows of four,
-/// 4^-24 for three.
+/// Step 4d, the labels in the same rows of all gates: the wrong labels hash to wrong MACs in the
+/// next layer. Caught unless no gate of the first layer opens a changed row: 2^-24 for two rows of
+/// four, 4^-24 for three.
 /// Cheat: G | step 4d | one label flipped in the same rows of all gates | `garbled table MAC` | 1 −
 /// 2^-24 for two rows
 #[test]
@@ -27,9 +27,9 @@ fn flipped_labels_in_every_gate() {
     }
 }
 
-/// Step 4d, the MACs of all four rows of one gate, one bit each: every bit of the first gate's, the
-/// first and the last one of a later gate's and the last one's. Caught when that gate is evaluated,
-/// always.
+/// Step 4d, one bit in the MACs of all four rows of one gate: every bit of the first gate's, and
+/// the first and the last bit of a later gate's and of the last gate's. Always caught, when that
+/// gate is evaluated.
 /// Cheat: G | step 4d | MACs of all four rows of one gate | `garbled table MAC` | always
 #[test]
 fn flipped_mac() {
@@ -48,7 +48,7 @@ fn flipped_mac() {
     }
 }
 
-/// Step 4d: a table of garbage, of zeros, and the right one with its gates moved by one. Always
+/// Step 4d: a table of garbage, of zeros, and the right one with its gates shifted by one. Always
 /// caught (2^-40 for each gate).
 /// Cheat: G | step 4d | garbage, zeros, gates moved by one | `garbled table MAC` | always
 #[test]
@@ -66,8 +66,8 @@ fn garbage_table() {
     }
 }
 
-/// The circuit with other steps in place of its first gate. One more step's result, wire `EXTRA`,
-/// comes after all others.
+/// Returns the circuit with other steps in place of its first gate. If there is one more step, its
+/// result, wire `EXTRA`, comes after all others.
 fn another_circuit(first: &[Step]) -> Circuit {
     let right = circuit();
     let mut steps = right.main().steps.clone();
@@ -82,8 +82,8 @@ const EXTRA: u32 = 5 * WIDTH as u32;
 const B: u32 = WIDTH as u32;
 const T: u32 = 2 * WIDTH as u32;
 
-/// Step 4d, garbled for another circuit: the first gate reads ¬b. Masks are the same, so that the
-/// openings pass; but the evaluator's label hashes to no valid MAC. Always caught.
+/// Step 4d, garbled for another circuit: the first gate reads ¬b. The masks are the same, so the
+/// openings pass, but the evaluator's label hashes to no valid MAC. Always caught.
 /// Cheat: G | step 4d | garbled for a circuit with a NOT more | `garbled table MAC` | always
 #[test]
 fn garbled_for_a_circuit_with_a_not_more() {
@@ -93,7 +93,7 @@ fn garbled_for_a_circuit_with_a_not_more() {
 }
 
 /// Steps 4a and 4d, garbled for another circuit: the first gate reads another wire, with another
-/// mask. The shares that are opened for it do not belong together: the MACs of d and e, always.
+/// mask. The opened shares do not belong together. The MACs of d and e always catch it.
 /// Cheat: G | steps 4a, 4d | garbled for a circuit with other wires | `Beaver MAC` | always
 #[test]
 fn garbled_for_a_circuit_with_other_wires() {
@@ -110,8 +110,8 @@ fn assert_garbled_for(other: &Circuit, check: impl CheckName) {
 }
 
 /// Step 4d, wrong labels of output wires, which no gate reads. The evaluator's outputs do not
-/// depend on them: it ends with the right ones. Only the garbler's own outputs are proved by them,
-/// and it hurts itself.
+/// depend on them, so it ends with the right ones. They prove only the garbler's own outputs, so
+/// the garbler harms itself.
 /// Cheat: G | step 4d | wrong labels of output wires | none: harmless to E | never
 #[test]
 fn wrong_output_labels_are_harmless() {
@@ -123,7 +123,7 @@ fn wrong_output_labels_are_harmless() {
     );
     let [garbler, evaluator] = ended;
     assert_eq!(evaluator.outputs.unwrap(), right(1));
-    // Row 0, whose label is not sent, may be the one of every last gate: 4^-24.
+    // Row 0, whose label is not sent, may be the opened one of every last gate: 4^-24.
     common::assert_caught(&garbler, 1, RETURNED_CHECK);
 }
 
@@ -143,7 +143,7 @@ fn wrong_input_label() {
     }
 }
 
-/// Step 5: two wires' labels changed for each other. Always caught.
+/// Step 5: the labels of two wires are swapped. Always caught.
 /// Cheat: G | step 5 | two input labels exchanged | `garbled table MAC` | always
 #[test]
 fn swapped_input_labels() {
@@ -151,7 +151,7 @@ fn swapped_input_labels() {
     assert_caught(&ended, 0, TABLE_CHECK);
 }
 
-/// Step 5: another masked value Λ than the label stands for. Another row is opened with a label
+/// Step 5: a masked value Λ that does not match the label, so another row is opened with a label
 /// that does not fit it. Always caught.
 /// Cheat: G | step 5 | a masked input that does not fit its label | `garbled table MAC` | always
 #[test]
@@ -192,8 +192,8 @@ fn output_share_with_a_made_up_digest() {
     }
 }
 
-/// Step 8: the digest of the MACs withheld, a short message, a long one. The framing, always; so
-/// for the table.
+/// Step 8: the digest of the MACs is missing, or the message is short or long. The framing always
+/// catches it; likewise for the table.
 /// Cheat: G | steps 4d, 5, 8 | the MAC withheld, short, long | `message framing` | always
 #[test]
 fn short_and_long() {
@@ -204,7 +204,7 @@ fn short_and_long() {
     }
 }
 
-/// Bits after the last one of masked inputs or shares: a message has one form only.
+/// Bits after the last one of masked inputs or shares: a message has only one form.
 /// Cheat: G | steps 5, 8 | bits after the last | `padding of packed bits` | always
 #[test]
 fn garbage_behind_packed_bits() {

@@ -1,13 +1,13 @@
 //! Step 4a of Fig. 2: the opened bits d and e of Beaver's trick, and the opened bits of bucketing.
-//! Both are checked before anything that depends on them is let out: by a digest of all MACs in the
-//! same message, or by a sum of them in one of its own.
+//! Both are checked before anything that depends on them is released: by a digest of all MACs in
+//! the same message, or by a sum of them in a separate message.
 
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::tools::*;
 
-/// The message with the bits, the one with the proof at its end and how many bytes that has, and
-/// the check.
+/// The message with the bits, the message with the proof at its end and the proof's size in bytes,
+/// and the check.
 const OPENINGS: [(&str, (&str, usize), &str); 2] = [
     ("Beaver: d, e", ("Beaver: d, e", 32), "Beaver MAC"),
     ("bucketing: d", ("bucketing: MACs", 16), "bucketing MAC"),
@@ -52,7 +52,7 @@ fn made_up_proof() {
     }
 }
 
-/// The MACs' proof left out, a short message, a long one. The framing, always.
+/// The proof is missing, or the message is short or long. The framing always catches it.
 /// Cheat: `wrk` | Beaver, Fig. 16 | short and long; MACs' proof left out | `message framing` |
 /// always
 #[test]

@@ -1,7 +1,7 @@
-//! Selective failure: a garbler that spoils some rows only, and watches whether the evaluator ends.
+//! Selective failure: a garbler corrupts only some rows, and observes whether the evaluator aborts.
 //!
 //! Which row is opened depends on masked values, which are uniform whatever the inputs are. So
-//! whether the evaluator ends says nothing about its input.
+//! whether the evaluator aborts reveals nothing about its input.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,8 @@ use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 use super::tools::*;
 use crate::common::{self, Ended, Setting};
 
-/// Input wires that the first gate of the table reads: (of the garbler, of the evaluator).
+/// Returns the input wires that the first gate of the table reads: (of the garbler, of the
+/// evaluator).
 fn first_gate() -> (usize, usize) {
     let circuit = circuit();
     let plan = Plan::new(&circuit);
@@ -24,8 +25,8 @@ fn first_gate() -> (usize, usize) {
     (a, b - WIDTH)
 }
 
-/// A run in which the garbler changes its table; and which row of the first gate was opened, if it
-/// came that far.
+/// Runs with a garbler that changes its table; also returns which row of the first gate was opened,
+/// if the run got that far.
 fn spoil(
     evaluators: &[bool],
     mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
@@ -55,7 +56,7 @@ fn spoil(
     (ended, 2 * bit(&masked[0], a) + bit(&masked[1], b))
 }
 
-/// Caught if the row was opened; otherwise both outputs are right.
+/// Asserts that it was caught if the row was opened, and that both outputs are right otherwise.
 #[track_caller]
 fn assert_caught_if(opened: bool, ended: &[Ended; 2]) {
     if opened {
@@ -67,7 +68,7 @@ fn assert_caught_if(opened: bool, ended: &[Ended; 2]) {
     }
 }
 
-/// Step 4d, one bit of the label in one row of one gate: caught in the next layer exactly when that
+/// Step 4d, one bit of the label in one row of one gate: caught in the next layer exactly if that
 /// row is opened, one time in four.
 /// Cheat: G | step 4d | one row's label | `garbled table MAC` | 1/4, if that row is opened
 #[test]
@@ -75,7 +76,7 @@ fn one_flipped_label() {
     flipped_label(64).assert_predicted(0.25, "caught");
 }
 
-/// Step 4d, one bit of the MAC in one row of one gate: caught exactly when that row is opened, one
+/// Step 4d, one bit of the MAC in one row of one gate: caught exactly if that row is opened, one
 /// time in four.
 /// Cheat: G | step 4d | one row's MAC | `garbled table MAC` | 1/4, if that row is opened
 #[test]
@@ -83,7 +84,7 @@ fn one_flipped_mac() {
     flipped_mac(64).assert_predicted(0.25, "caught");
 }
 
-/// The same, so often that half of the rate would be seen, and less than twice.
+/// As above, often enough to detect half or twice the rate.
 /// Cheat: G | step 4d | one row's label or MAC, many times | `garbled table MAC` | 1/4
 #[test]
 #[ignore = "half a minute"]
@@ -117,8 +118,9 @@ fn flipped_mac(runs: usize) -> Rate {
     (0..runs).map(run).collect()
 }
 
-/// The two rows of the first gate with Λ_b = 1 spoiled, against an evaluator whose input bits are
-/// all 0 and one whose bits are all 1: caught exactly when such a row is opened, and equally often.
+/// The two rows of the first gate with Λ_b = 1 are corrupted, against an evaluator whose input bits
+/// are all 0 and one whose bits are all 1: caught exactly if such a row is opened, and equally
+/// often.
 /// Cheat: G | step 4d | two rows, for either input of E | `garbled table MAC` | 1/2 for either
 /// input
 #[test]
@@ -144,7 +146,7 @@ fn ending_does_not_depend_on_the_input() {
         });
         let rate: Rate = runs.collect();
         rate.assert_predicted(0.5, &format!("caught, input bits {bit}"));
-        // Did ending depend on the input, it would be never and always.
+        // If aborting depended on the input, the rates would be never and always.
         rate.assert_tells(0.5, 0.1);
         rate.assert_tells(0.5, 0.9);
         rate

@@ -1,5 +1,5 @@
-//! Step 1 of Fig. 2: the set-up and the correlated OTs under everything, bent in a whole run. The
-//! checks themselves are tried one by one where they live.
+//! Step 1 of Fig. 2: cheats in the set-up and the correlated OTs below everything, in a complete
+//! run. The crates that contain the checks test each of them separately.
 
 use symbolon_protocols::{Compiled, Demand, Network, Protocol};
 use symbolon_transport::Error;
@@ -8,7 +8,7 @@ use symbolon_transport::adversary::{FnAdversary, assert_noticed};
 use super::tools::*;
 use crate::common::{self, Setting};
 
-/// Base OT, either message: no group element. Refused by its decoding, always.
+/// Base OT, either message: not a group element. The decoding always rejects it.
 /// Cheat: `wrk` | either message | no group element, in a whole run | `base OT point decoding` |
 /// always
 #[test]
@@ -19,14 +19,14 @@ fn malformed_base_ot_point() {
     }
 }
 
-/// OT extension: other choice bits in every column, in the set-up's own draw, in input masks, in
-/// leaky triples and in gate masks. Caught by the column hashes, always.
+/// OT extension: different choice bits in every column, in the set-up's own draw, in input masks,
+/// in leaky triples and in gate masks. The column hashes always catch it.
 /// Cheat: `wrk` | any draw | other choice bits in every column, in a whole run | `OT extension
 /// consistency` | always
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
-    // Party 0 makes one draw more: the one from which the other direction starts. The check of
-    // leaky triples has one of its own.
+    // Party 0 makes one more draw, from which the other direction starts. The check of leaky
+    // triples has its own draw.
     for (cheater, draws) in [(0, 5), (1, 4)] {
         for index in 0..draws {
             let ended = cheat(cheater, flipped_choices(index));
@@ -52,7 +52,7 @@ fn flipped_choices(index: usize) -> FnAdversary {
     })
 }
 
-/// What came of an engine and of material that it made earlier, after one run through all phases.
+/// The state of an engine, and of material that it made earlier, after one run through all phases.
 struct Afterwards {
     run: Result<(), Error>,
     again: Result<(), Error>,
@@ -83,7 +83,7 @@ fn run_twice(mut net: Network) -> Afterwards {
 #[test]
 fn after_a_failed_check_everything_is_refused() {
     for (kind, index, check) in [
-        // The earlier material took the first opening.
+        // The earlier material used the first opening.
         ("bucketing: d", 1, "bucketing MAC"),
         ("Beaver: d, e", 0, "Beaver MAC"),
         (LABELS, 0, TABLE_CHECK),

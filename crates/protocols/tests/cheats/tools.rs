@@ -1,4 +1,4 @@
-//! What the rows are made of.
+//! Common parts of the tests of cheats.
 
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{Network, OutputBits};
@@ -7,16 +7,16 @@ use symbolon_transport::adversary::{CheckName, FnAdversary};
 pub use crate::common::message;
 use crate::common::{self, Ended, Setting};
 
-/// Width of each input, and gates of each of the two layers.
+/// The width of each input, and the number of gates in each of the two layers.
 pub const WIDTH: usize = 24;
 
-/// AND gates.
+/// The number of AND gates.
 pub const GATES: usize = 2 * WIDTH;
 
 /// Bytes of a MAC in a row at ρ = 40.
 pub const MAC: usize = 5;
 
-/// Where the MACs begin in a garbled table.
+/// The offset of the MACs in a garbled table.
 pub const MACS: usize = 48 * GATES;
 
 pub const TABLE: &str = "garbled table";
@@ -30,17 +30,17 @@ pub const RETURNED_CHECK: &str = "returned output label and MAC";
 pub const FRAMING: &str = "message framing";
 pub const PADDING: &str = "padding of packed bits";
 
-/// The circuit of most rows: both parties learn the output.
+/// Returns the circuit of most tests: both parties learn the output.
 pub fn circuit() -> Circuit {
     common::two_layers(WIDTH as u32, Receivers::All)
 }
 
-/// Both parties' inputs.
+/// Returns both parties' inputs.
 pub fn inputs() -> [Vec<bool>; 2] {
     [(0..WIDTH).map(|i| i % 3 != 0).collect(), (0..WIDTH).map(|i| i % 5 != 1).collect()]
 }
 
-/// A run in which one party cheats on its first lane.
+/// Runs with one party cheating on its first lane.
 pub fn cheat(cheater: u16, adversary: FnAdversary) -> [Ended; 2] {
     cheat_in(&circuit(), cheater, adversary)
 }
@@ -54,7 +54,8 @@ pub fn by(cheater: u16, adversary: FnAdversary) -> impl FnOnce(&mut [Network; 2]
     move |nets| nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary))
 }
 
-/// The honest party caught the cheater at this check; the cheater has no wrong output either.
+/// Asserts that the honest party caught the cheater at this check, and that the cheater has no
+/// wrong output either.
 #[track_caller]
 pub fn assert_caught(ended: &[Ended; 2], cheater: u16, check: impl CheckName) {
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
@@ -63,11 +64,11 @@ pub fn assert_caught(ended: &[Ended; 2], cheater: u16, check: impl CheckName) {
     }
 }
 
-/// The right outputs of a party in [`circuit`] on [`inputs`].
+/// Returns the right outputs of a party in [`circuit`] on [`inputs`].
 pub fn right(party: u16) -> OutputBits {
     common::expected(&circuit(), party, &inputs())
 }
 
-/// The same message with a byte missing, cut to a few bytes, empty, and with a byte too many.
+/// Changes a message: without its last byte, cut to two bytes, empty, and with an additional byte.
 pub const LENGTHS: [fn(&mut Vec<u8>); 4] =
     [|p| p.truncate(p.len() - 1), |p| p.truncate(2), |p| p.clear(), |p| p.push(0)];

@@ -1,4 +1,4 @@
-//! Phases of a run in sessions of their own, on pools in memory.
+//! Phases of a run in separate sessions, on pools in memory.
 
 use std::io::{Cursor, Read};
 use std::ops::Range;
@@ -30,7 +30,7 @@ impl PoolSource for Pool {
     }
 }
 
-/// For many runs on parts of the same pool.
+/// Serves many runs on parts of the same pool.
 impl PoolSource for &Pool {
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
         let all = self.sections.get(section).map_or(&[][..], |bytes| bytes);
@@ -39,7 +39,7 @@ impl PoolSource for &Pool {
     }
 }
 
-/// Runs `part` for all parties in a session of its own, with `state` of each.
+/// Runs `part` for all parties in a separate session, with the `state` of each.
 pub fn session<S: Send, T: Send>(
     setting: Setting,
     number: u8,
@@ -49,7 +49,7 @@ pub fn session<S: Send, T: Send>(
     session_bent(setting, number, states, |_| (), part)
 }
 
-/// The same after `adversary` has tampered with the networks.
+/// Like [`session`], but runs `part` after `adversary` has changed the networks.
 pub fn session_bent<S: Send, T: Send>(
     setting: Setting,
     number: u8,
@@ -77,7 +77,7 @@ pub fn session_bent<S: Send, T: Send>(
     })
 }
 
-/// The `nth` range of a pool that one circuit after the other takes.
+/// Returns the `nth` range of a pool from which one circuit after another is prepared.
 pub fn range(need: &Demand, nth: u64) -> PoolRange {
     let range = |n: u64| nth * n..(nth + 1) * n;
     PoolRange {

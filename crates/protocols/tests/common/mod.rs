@@ -18,13 +18,13 @@ use symbolon_transport::adversary::{
 };
 use symbolon_transport::{Channel, Meter, PhaseReport, Result, memory_lanes};
 
-/// What one party of a run ended with.
+/// How one party of a run ended.
 pub struct Ended {
     pub outputs: Result<OutputBits>,
     pub phases: Vec<PhaseReport>,
 }
 
-/// How a run is to be made.
+/// The settings of a run.
 #[derive(Clone, Copy)]
 pub struct Setting {
     pub protocol: Protocol,
@@ -34,10 +34,10 @@ pub struct Setting {
     pub ot: OtExtension,
     /// Whether the material is made for the circuit.
     pub known: bool,
-    /// Of a protocol that has a choice; others are run in the one that they have.
+    /// The form of garbling; protocols without a choice use their only form.
     pub form: GateForm,
     pub batch: Batch,
-    /// With a number, all phases are done at once, in segments of about this many gates.
+    /// If set, all phases run at once, in segments of about this many gates.
     pub segment_gates: Option<u64>,
     pub components: &'static [&'static str],
 }
@@ -59,7 +59,7 @@ impl Default for Setting {
     }
 }
 
-/// Every party's network; the session id is as fresh as a test needs it.
+/// Returns every party's network. The session id is as fresh as a test needs.
 pub fn mesh(setting: Setting) -> Vec<Network> {
     let n = setting.parties;
     let meters: Vec<Arc<Meter>> = (0..n).map(|_| Meter::new()).collect();
@@ -99,14 +99,14 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }
 
-/// The same between two parties.
+/// Returns the connected networks of two parties.
 pub fn networks(setting: Setting) -> [Network; 2] {
     let nets = mesh(Setting { parties: 2, ..setting });
     nets.try_into().unwrap_or_else(|_| unreachable!("two parties were asked for"))
 }
 
-/// The circuit as protocols take it; for runs in segments, with batches so small that a few gates
-/// make several.
+/// Returns the circuit in the form that protocols take; for runs in segments, with batches so small
+/// that a few gates fill several.
 pub fn compiled(setting: Setting, circuit: &Circuit) -> Compiled {
     match setting.segment_gates {
         None => Compiled::new(circuit),
@@ -114,8 +114,8 @@ pub fn compiled(setting: Setting, circuit: &Circuit) -> Compiled {
     }
 }
 
-/// Runs all phases of one party. It prepares for the first circuit and evaluates the second: the
-/// same one, if it is honest.
+/// Runs all phases of one party. It prepares the first circuit and evaluates the second, which are
+/// the same for an honest party.
 pub fn party(
     setting: Setting,
     net: Network,
@@ -125,8 +125,8 @@ pub fn party(
     party_on((setting, &Stage::new(0)), net, circuits, inputs)
 }
 
-/// The same where a cheater tells nobody that its own checks fail, and leaves when an honest party
-/// has.
+/// Like [`party`], but a cheater does not report its own failed checks, and leaves only after an
+/// honest party has.
 fn party_on(
     (setting, stage): (Setting, &Stage),
     net: Network,
@@ -147,12 +147,12 @@ fn cheats(net: &Network) -> bool {
     net.lanes.iter().flatten().any(Channel::cheats)
 }
 
-/// A stage for these parties.
+/// Returns a stage for these parties.
 fn stage(nets: &[Network]) -> Stage {
     Stage::new(nets.iter().filter(|net| !cheats(net)).count())
 }
 
-/// The same, without a word to the others when it fails.
+/// Runs all phases without telling the others about a failure.
 pub fn phases(
     setting: Setting,
     net: &mut Network,
@@ -177,7 +177,7 @@ pub fn phases(
     prepared.evaluate(net, circuit, inputs)
 }
 
-/// The inputs that `party` owns, out of all inputs.
+/// Returns the inputs that `party` owns, out of all inputs.
 pub fn inputs_of(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> InputBits {
     let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
         (input.owner == party).then(|| bits.clone())
@@ -185,8 +185,7 @@ pub fn inputs_of(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> InputBits 
     circuit.inputs().iter().zip(all).map(own).collect()
 }
 
-/// Runs both parties, each on a thread of its own, after `adversary` has tampered with the
-/// networks.
+/// Runs both parties, each in its own thread, after `adversary` has changed the networks.
 pub fn run_bent(
     setting: Setting,
     circuit: &Circuit,
@@ -196,7 +195,7 @@ pub fn run_bent(
     run_apart(setting, [circuit; 2], [all; 2], adversary)
 }
 
-/// The same with parties that may think of different circuits and inputs.
+/// Like [`run_bent`], with parties that may have different circuits and inputs.
 pub fn run_apart(
     setting: Setting,
     circuits: [&Circuit; 2],
@@ -227,8 +226,7 @@ pub fn run(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> [Ended; 2]
     run_bent(setting, circuit, all, |_| ())
 }
 
-/// Runs any number of parties, each on a thread of its own, after `adversary` has tampered with the
-/// networks.
+/// Runs any number of parties, each in its own thread, after `adversary` has changed the networks.
 pub fn run_all(
     setting: Setting,
     circuit: &Circuit,
@@ -238,7 +236,7 @@ pub fn run_all(
     run_preparing(setting, circuit, &|_| circuit, all, adversary)
 }
 
-/// The same with parties that may prepare for another circuit than they evaluate.
+/// Like [`run_all`], with parties that may prepare a circuit other than the one they evaluate.
 pub fn run_preparing<'a>(
     setting: Setting,
     circuit: &'a Circuit,
@@ -264,7 +262,7 @@ pub fn run_preparing<'a>(
     })
 }
 
-/// What `party` should learn, from the reference evaluation.
+/// Returns what `party` should learn, according to the reference evaluation.
 pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> OutputBits {
     let mut bits = symbolon_circuit::reference::eval(circuit, &all.concat()).into_iter();
     let of = |output: &symbolon_circuit::Output| {
@@ -274,7 +272,7 @@ pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> OutputBits 
     circuit.outputs().iter().map(of).collect()
 }
 
-/// Asserts that an honest run gives all parties what the reference evaluation says.
+/// Asserts that an honest run gives all parties the outputs of the reference evaluation.
 pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Vec<Ended> {
     let ended = run_all(setting, circuit, all, |_| ());
     let errors: Vec<_> = ended.iter().filter_map(|ended| ended.outputs.as_ref().err()).collect();
@@ -288,20 +286,20 @@ pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Ve
     ended
 }
 
-/// This honest party noticed that `cheater` cheated, and names it: it ended at this check, and so
-/// without output.
+/// Asserts that this honest party noticed the cheat and names `cheater`: it ended at this check,
+/// and so without output.
 #[track_caller]
 pub fn assert_caught(honest: &Ended, cheater: u16, at: impl CheckName) {
     assert_noticed(&honest.outputs, cheater, at);
 }
 
-/// What all parties of a run ended with, in which these cheat.
+/// Returns how all parties ended in a run in which `cheaters` cheat.
 pub fn endings<'a>(ended: &'a [Ended], cheaters: &'a [u16]) -> Endings<'a> {
     Endings::new(ended.iter().map(|ended| &ended.outputs), cheaters)
 }
 
-/// Two layers of `width` AND gates each: t_i = a_i ∧ b_i, u_i = t_i ∧ t_{i+1}, o_i = u_i ⊕ a_i.
-/// Party 0 owns a, party 1 owns b. The plan keeps the gates in this order.
+/// Returns two layers of `width` AND gates each: t_i = a_i ∧ b_i, u_i = t_i ∧ t_{i+1}, o_i = u_i ⊕
+/// a_i. Party 0 owns a, party 1 owns b. The plan keeps the gates in this order.
 pub fn two_layers(width: u32, to: Receivers) -> Circuit {
     let (a, b, t, u, o) = (0, width, 2 * width, 3 * width, 4 * width);
     let first = |i| Step::And { a: a + i, b: b + i, out: t + i };
@@ -311,8 +309,8 @@ pub fn two_layers(width: u32, to: Receivers) -> Circuit {
     of_steps(width, steps.collect(), (o..o + width).collect(), to)
 }
 
-/// t_i = a_i ∧ b_i with the inputs of parties 0 and 1, s_i = t_i ⊕ the inputs of all others, u_i =
-/// s_i ∧ s_{i+1}, o_i = u_i ⊕ a_i. All learn the output.
+/// Returns t_i = a_i ∧ b_i with the inputs of parties 0 and 1, s_i = t_i ⊕ the inputs of all
+/// others, u_i = s_i ∧ s_{i+1}, o_i = u_i ⊕ a_i. All learn the output.
 pub fn circuit_of(width: u32, parties: u16) -> Circuit {
     let (and, xor) = (0, 3);
     let input = |party: u16, i: u32| u32::from(party) * width + i;
@@ -333,7 +331,7 @@ pub fn circuit_of(width: u32, parties: u16) -> Circuit {
     circuit(&widths, &steps, vec![((out..out + width).collect(), Receivers::All)])
 }
 
-/// A circuit with one input of `width` bits of each party and one output.
+/// Returns a circuit with one input of `width` bits for each party and one output.
 pub fn of_steps(width: u32, steps: Vec<Step>, outputs: Vec<u32>, to: Receivers) -> Circuit {
     let input = |(owner, name): (u16, &str)| Input {
         name: name.into(),
@@ -353,7 +351,7 @@ pub fn of_steps(width: u32, steps: Vec<Step>, outputs: Vec<u32>, to: Receivers) 
     Circuit::new("two layers", inputs, vec![output], vec![component]).unwrap()
 }
 
-/// A circuit whose calls pass 32 wires and more at once, and inputs for it.
+/// Returns a circuit whose calls pass 32 wires and more at once, and inputs for it.
 pub fn long_runs(setting: Setting) -> (Circuit, Vec<Vec<bool>>) {
     let circuit = builtin::by_name("sort:8x32").expect("it is built in");
     let compiled = compiled(setting, &circuit);
@@ -371,7 +369,7 @@ pub fn long_runs(setting: Setting) -> (Circuit, Vec<Vec<bool>>) {
     (circuit, all)
 }
 
-/// A circuit of one component from a list of steps: (kind, left operand, right operand).
+/// Returns a circuit of one component from a list of steps: (kind, left operand, right operand).
 pub fn circuit(
     inputs: &[u32],
     steps: &[(u8, u32, u32)],
@@ -414,7 +412,7 @@ pub fn circuit(
     Circuit::new("test", ports_in, ports, vec![component]).unwrap()
 }
 
-/// Any receivers among `parties` parties.
+/// Returns any receivers among `parties` parties.
 pub fn receivers(parties: u16) -> impl Strategy<Value = Receivers> {
     prop_oneof![
         Just(Receivers::All),
@@ -434,8 +432,8 @@ pub fn message(
     })
 }
 
-/// A garbler that does not care whether its labels fit the masked values: an honest one would end
-/// there, and its own cheat would never come to light. For its channel to the evaluator.
+/// Makes a garbler ignore whether its labels match the masked values: an honest one would abort
+/// there, and its own cheat would never be tested. For its channel to the evaluator.
 pub fn careless(adversary: FnAdversary) -> FnAdversary {
     let digest = Arc::new(Mutex::new([0; 32]));
     let received = digest.clone();

@@ -1,10 +1,10 @@
-//! Comparing what an honest party sends for one input and for another.
+//! Compares what an honest party sends for one input and for another.
 
 use std::collections::HashMap;
 
 use symbolon_transport::adversary::Rate;
 
-/// A message that was sent: to whom, of which kind, and the payload.
+/// A message that was sent: the receiver, the kind, and the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
     pub to: u16,
@@ -12,16 +12,16 @@ pub struct Sent {
     pub payload: Vec<u8>,
 }
 
-/// What one run showed of the honest party.
+/// What one run revealed of the honest party.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// In order, for each receiver.
+    /// The messages, in order for each receiver.
     pub sent: Vec<Sent>,
-    /// It ended in an error.
+    /// Whether it ended in an error.
     pub failed: bool,
 }
 
-/// Says what is different between the runs for the one input and those for the other.
+/// Returns what differs between the runs for the one input and those for the other.
 pub fn compare(runs: &[Vec<Seen>; 2], noticed: f64) -> Result<(), String> {
     let shape = longest(runs)?;
     let bits = places(&shape, 8 * MOST_BYTES, |bit, _| bit);
@@ -51,7 +51,7 @@ pub fn compare(runs: &[Vec<Seen>; 2], noticed: f64) -> Result<(), String> {
             return Err(format!("ended in an error in {failed:?}, not {noticed}"));
         }
     }
-    // The runs can tell the prediction from others.
+    // There are enough runs to distinguish the prediction from other rates.
     let more = if noticed > 0.5 { 1.0 } else { (2.0 * noticed).min(0.75) };
     for other in [noticed / 2.0, more].into_iter().filter(|other| *other != noticed) {
         both.assert_tells(noticed, other);
@@ -59,26 +59,26 @@ pub fn compare(runs: &[Vec<Seen>; 2], noticed: f64) -> Result<(), String> {
     Ok(())
 }
 
-/// Bytes of a message of which every bit is compared.
+/// The number of bytes of a message whose bits are all compared.
 const MOST_BYTES: usize = 256;
 
-/// Bits at the beginning of a message, and before the digest at its end, of which all sums are
-/// compared.
+/// The number of bits at the beginning of a message, and before the digest at its end, whose
+/// pairwise sums are all compared.
 const EDGE: usize = 40;
 
-/// Bits of a digest.
+/// The number of bits in a digest.
 const DIGEST: usize = 256;
 
-/// The message's place among all of a run, and the bit's in it.
+/// The index of the message among all of a run, and of the bit in it.
 type Place = (usize, usize);
 
-/// The `n`-th of the bits before a digest.
+/// Returns the `n`-th of the bits before a digest.
 fn last(n: usize, bits: usize) -> usize {
     (bits + n).saturating_sub(DIGEST + EDGE)
 }
 
-/// This many bits of each message, as `place` says for its number and the bits that there are, each
-/// once.
+/// Returns this many bits of each message, each once. `place` maps a number and the message's
+/// length in bits to the index of a bit.
 fn places(shape: &[Sent], most: usize, place: fn(usize, usize) -> usize) -> Vec<Place> {
     let of = |(message, sent): (usize, &Sent)| {
         let bits = 8 * sent.payload.len();
@@ -95,12 +95,12 @@ fn bit(seen: &Seen, (message, bit): Place) -> Option<bool> {
     Some(seen.sent.get(message)?.payload[bit / 8] >> (bit % 8) & 1 == 1)
 }
 
-/// How often a bit is set, among the runs that came that far.
+/// Counts how often a bit is set, among the runs that got that far.
 fn counts(runs: &[Vec<Seen>; 2], bit: impl Fn(&Seen) -> Option<bool>) -> [Rate; 2] {
     [0, 1].map(|input| runs[input].iter().filter_map(&bit).collect())
 }
 
-/// The longest run, of which all others are beginnings: in receivers, kinds and lengths.
+/// Returns the longest run; all others must be prefixes of it, in receivers, kinds and lengths.
 fn longest(runs: &[Vec<Seen>; 2]) -> Result<Vec<Sent>, String> {
     let all = || runs.iter().flatten();
     let longest = all().max_by_key(|seen| seen.sent.len()).ok_or("no runs")?;
@@ -119,7 +119,7 @@ fn longest(runs: &[Vec<Seen>; 2]) -> Result<Vec<Sent>, String> {
 
 struct Test {
     least: f64,
-    /// There are few different counts.
+    /// Cached results, because there are few different counts.
     known: HashMap<[Rate; 2], bool>,
 }
 

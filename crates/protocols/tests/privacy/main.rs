@@ -1,18 +1,17 @@
 //! What a cheater sees of an honest party does not depend on that party's input, whether or not the
-//! cheat is noticed, and whether it is noticed does not depend on it either.
+//! cheat is noticed; nor does it depend on the input whether the cheat is noticed.
 //!
-//! No input is there before the online phase: a type that does not have it cannot send it. So each
-//! row prepares a circuit, with a cheat or without, and evaluates it, with a cheat or without, many
-//! times on fresh masks: half of the times the honest party's input bits are all 0, half of the
-//! times they are all 1. Everything that it sends online is written down, and compared:
+//! There is no input before the online phase: a type that does not contain it cannot send it. So
+//! each row prepares a circuit, with or without a cheat, and evaluates it, with or without a cheat,
+//! many times on fresh masks: in half of the runs the honest party's input bits are all 0, in the
+//! other half they are all 1. Everything that it sends online is recorded, and compared:
 //!
-//! - kinds and lengths of its messages, and their order: the same, exactly, as far as a run comes;
+//! - kinds and lengths of its messages, and their order: exactly the same, as far as a run gets;
 //! - every bit of every message, and every sum of two of the bits that are masked: Fisher's exact
 //!   test, at 10^-6 for all of a row's bits together;
 //! - how often it ends in an error: as often as predicted for either input, and equally often.
 //!
-//! The last tests of this file are honest parties that are not careful: the comparison finds them
-//! out.
+//! The last tests of this file have careless honest parties, which the comparison must expose.
 #![allow(missing_docs)]
 
 #[path = "../common/mod.rs"]
@@ -31,7 +30,7 @@ use common::Setting;
 
 const MASKED: &str = "masked inputs";
 
-/// An honest party whose first masked input is no masked one, in three of four messages.
+/// An honest party that sends its first input bit unmasked, in three of four messages.
 #[test]
 fn an_input_in_a_message_is_found() {
     let adversary = |input: bool| {
@@ -74,7 +73,7 @@ fn a_length_that_depends_on_the_input_is_found() {
     assert!(careless(adversary).contains("length"));
 }
 
-/// An honest party that gives up for one input only.
+/// An honest party that gives up only for one input.
 #[test]
 fn an_error_that_depends_on_the_input_is_found() {
     let adversary = |input: bool| {
@@ -84,7 +83,7 @@ fn an_error_that_depends_on_the_input_is_found() {
     assert!(careless(adversary).contains("error"));
 }
 
-/// What is found out about an evaluator of `wrk` that sends what it should not.
+/// Returns what the comparison finds about an evaluator of `wrk` that sends what it should not.
 fn careless(adversary: fn(bool) -> FnAdversary) -> String {
     let setting =
         Setting { protocol: Protocol::Wrk, form: GateForm::FourRow, ..Setting::default() };

@@ -1,4 +1,4 @@
-//! Runs on prepared material, with everything that the honest party sends written down.
+//! Runs on prepared material, with a record of everything that the honest party sends.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,28 +13,28 @@ use crate::compare::{Seen, Sent, compare};
 /// Input bits of each party, and gates of each of the two layers.
 pub const WIDTH: usize = 16;
 
-/// AND gates.
+/// The number of AND gates.
 pub const GATES: usize = 2 * WIDTH;
 
-/// The most runs for each of the two inputs.
+/// The maximum number of runs for each of the two inputs.
 const MOST_RUNS: u64 = 450;
 
 /// One party's adversary on its channel to one peer.
 pub type Cheat = (u16, u16, FnAdversary);
 
-/// A cheat: in what is prepared, in the evaluation, or both.
+/// A cheat: in the preparation, in the evaluation, or both.
 pub struct Row<'a> {
-    /// The party whose input is varied; all others may be in league.
+    /// The party whose input is varied; all others may collude.
     pub honest: u16,
-    /// With which probability it ends in an error.
+    /// The probability with which it ends in an error.
     pub noticed: f64,
     pub prepare: &'a dyn Fn() -> Vec<Cheat>,
     pub evaluate: &'a dyn Fn() -> Vec<Cheat>,
 }
 
 impl Row<'_> {
-    /// Runs for each of the two inputs: so many that a rate of half or twice the predicted one
-    /// would be refused.
+    /// Returns the number of runs for each of the two inputs: enough that a rate of half or twice
+    /// the predicted one would be rejected.
     fn runs(&self) -> u64 {
         match self.noticed {
             0.0 | 1.0 => 80,
@@ -58,7 +58,7 @@ impl Stage {
         Stage::of(setting, common::circuit_of(WIDTH as u32, setting.parties))
     }
 
-    /// The same for another circuit, in which each party has one input of [`WIDTH`] bits.
+    /// Creates a stage for another circuit, in which each party has one input of [`WIDTH`] bits.
     pub fn of(setting: Setting, circuit: Circuit) -> Stage {
         let compiled = Compiled::new(&circuit);
         let Setting { protocol, parties, batch, .. } = setting;
@@ -79,7 +79,7 @@ impl Stage {
         Stage { setting, circuit, compiled, need, pools }
     }
 
-    /// Asserts that a row shows nothing of the honest party's input.
+    /// Asserts that a row reveals nothing about the honest party's input.
     #[track_caller]
     pub fn assert_private(&self, row: Row<'_>) {
         if let Err(found) = self.compare_spoiled(&row, &|_| Vec::new()) {
@@ -87,14 +87,14 @@ impl Stage {
         }
     }
 
-    /// Compares all runs of a row, in which the honest party does to its messages what `spoil`
-    /// says, by its input.
+    /// Compares all runs of a row in which `spoil` changes the honest party's messages, depending
+    /// on its input.
     pub fn compare_spoiled(
         &self,
         row: &Row<'_>,
         spoil: &dyn Fn(bool) -> Vec<Cheat>,
     ) -> Result<(), String> {
-        // Each run has masks of its own, so that all runs are independent.
+        // Each run has its own masks, so all runs are independent.
         let runs = [false, true].map(|input| {
             let numbers = (0..row.runs()).map(|run| 2 * run + u64::from(input));
             numbers.map(|number| self.run(row, number, (input, spoil(input)))).collect()
@@ -156,7 +156,7 @@ fn set(nets: &mut [Network], cheats: Vec<Cheat>) {
 struct Log(Arc<Mutex<Vec<Sent>>>);
 
 impl Log {
-    /// Writes down what a party sends, after what `spoil` does to it.
+    /// Records what a party sends, after `spoil` has changed it.
     fn listen(&self, net: &mut Network, spoil: Vec<Cheat>) {
         let mut spoil = spoil;
         for channel in net.peers() {

@@ -1,5 +1,4 @@
-//! `tinytable`: both parties do the same, so each row is tried with either of them as the honest
-//! one.
+//! `tinytable`: both parties act alike, so each row is tried with either of them as the honest one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,12 +15,12 @@ const INPUTS: &str = "tinytable: masked inputs";
 const MAC: &str = "tinytable: MAC";
 const MASKS: &str = "tinytable: output masks";
 
-/// Points at which a cheater's own state is bent: it goes on with what it bent.
+/// Points at which a cheater's own state is changed; it continues with the changed state.
 const BITS: &str = "tinytable: own table bits";
 const OWN_MAC: &str = "tinytable: own MAC";
 const OWN_MASKS: &str = "tinytable: own output masks";
 
-/// Bytes of a layer of AND gates; what follows in the second layer is the look-up's entry.
+/// The size of a layer of AND gates in bytes; in the second layer the look-up's entry follows.
 const LAYER: usize = WIDTH / 8;
 
 /// Two layers of AND gates, and with the second a look-up of four bits in six.
@@ -41,7 +40,7 @@ fn circuit() -> Circuit {
     b.finish().unwrap()
 }
 
-/// A row for each party as the honest one, against these adversaries of the other.
+/// Runs a row with each party as the honest one, against these adversaries of the other.
 fn rows(stage: &Stage, noticed: f64, adversary: &dyn Fn() -> FnAdversary) {
     for honest in [0, 1] {
         let evaluate = || -> Vec<Cheat> { vec![(1 - honest, honest, adversary())] };
@@ -53,7 +52,7 @@ fn stage() -> Stage {
     Stage::of(Setting { protocol: Protocol::TinyTable, ..Setting::default() }, circuit())
 }
 
-/// Tampers with the cheater's state, the `index`-th time that it comes to a point.
+/// Changes the cheater's state, the `index`-th time that it gets to a point.
 fn state(point: &'static str, index: usize, change: fn(&mut [u8])) -> FnAdversary {
     let mut times = 0;
     FnAdversary::new().on_state(move |at, data| {
@@ -73,7 +72,7 @@ fn message(kind: &'static str, change: fn(&mut [u8])) -> FnAdversary {
     })
 }
 
-/// What happens if a party's first masked input is 1.
+/// Changes the state at a point only if the peer's first masked input is 1.
 fn if_a_one(point: &'static str, change: fn(&mut [u8])) -> FnAdversary {
     let one = Arc::new(AtomicBool::new(false));
     let seen = one.clone();
@@ -104,9 +103,9 @@ fn honest_runs() {
     rows(&stage(), 0.0, &FnAdversary::new);
 }
 
-/// Fig. 5, steps 2 and 4: a masked input that it did not mean, wrong table bits in either layer, a
-/// wrong entry of the look-up. All table bits are sent before the check, so that the honest party's
-/// go through the wrong layer's successors.
+/// Fig. 5, steps 2 and 4: a masked input other than the one meant, wrong table bits in either
+/// layer, a wrong entry of the look-up. All table bits are sent before the check, so the honest
+/// party's bits depend on the successors of the wrong layer.
 /// Cheat: `tinytable`, one | Fig. 5, steps 2, 4 | masked inputs, table bits, entries | no
 /// difference | 1
 #[test]
@@ -119,7 +118,7 @@ fn wrong_bits() {
     rows(&stage, 1.0, &|| state(BITS, 1, |bits| bits[LAYER] ^= 0b10_0001));
 }
 
-/// Fig. 5, steps 5 and 6: a wrong MAC, a wrong output mask, and a wrong MAC of those.
+/// Fig. 5, steps 5 and 6: a wrong MAC, a wrong output mask, and a wrong MAC on output masks.
 /// Cheat: `tinytable`, one | Fig. 5, steps 5, 6 | MACs and output masks | no difference | 1
 #[test]
 fn wrong_macs_and_masks() {
@@ -130,7 +129,7 @@ fn wrong_macs_and_masks() {
 }
 
 /// Selective failure: a wrong bit, or a wrong MAC, only if a masked input of the honest party is 1.
-/// Noticed exactly then, which is as often as it is 0, whatever the input is.
+/// It is noticed exactly then, which is as often as the masked input is 0, whatever the input is.
 /// Cheat: `tinytable`, one | Fig. 5, steps 4, 5 | a lie only if a masked input is 1 | no difference
 /// | 1/2
 #[test]

@@ -14,11 +14,11 @@ const TABLE: &str = "garbled table";
 const LABELS: &str = "masked inputs, labels, output masks";
 const RETURNED: &str = "outputs for the garbler";
 
-/// Bytes of a MAC in a row at ρ = 40, and where the MACs begin in a garbled table.
+/// The size of a MAC in a row at ρ = 40 in bytes, and the offset of the MACs in a garbled table.
 const MAC: usize = 5;
 const MACS: usize = 48 * GATES;
 
-/// Bytes of one party's masked inputs, and of shares of its outputs.
+/// The size of one party's masked inputs, and of shares of its outputs, in bytes.
 const BITS: usize = WIDTH / 8;
 
 fn stage() -> Stage {
@@ -37,7 +37,7 @@ fn none() -> Vec<Cheat> {
     Vec::new()
 }
 
-/// A garbler that cheats, in what it prepares and in the evaluation.
+/// Runs a garbler that cheats in what it prepares and in the evaluation.
 #[track_caller]
 fn garbler(stage: &Stage, noticed: f64, prepare: fn() -> Vec<Cheat>, evaluate: fn() -> Vec<Cheat>) {
     stage.assert_private(Row { honest: 1, noticed, prepare: &prepare, evaluate: &evaluate });
@@ -56,8 +56,8 @@ fn honest_runs() {
     evaluator(&stage, 0.0, none);
 }
 
-/// Step 4d: rows that are spoiled in a gate that reads an input of the evaluator, which notices if
-/// it opens one of them: by its masked input, which is as often 0 as 1.
+/// Step 4d: rows are corrupted in a gate that reads an input of the evaluator. The evaluator
+/// notices if it opens one of them, depending on its masked input, which is 0 as often as 1.
 /// Cheat: `wrk`, G | step 4d | rows spoiled for one masked input | no difference | 1/4, 1/2, 1
 #[test]
 fn spoiled_rows() {
@@ -71,7 +71,7 @@ fn spoiled_rows() {
     garbler(&stage, 1.0, || by(0, TABLE, |table| table.fill(0x33)), none);
 }
 
-/// The MACs of these rows of the first gate.
+/// Flips the MACs of these rows of the first gate.
 fn spoil_macs(table: &mut [u8], rows: &[usize]) {
     rows.iter().for_each(|row| table[MACS + MAC * row] ^= 1);
 }
@@ -103,8 +103,8 @@ fn lies_of_the_garbler() {
     let stage = stage();
     garbler(&stage, 0.5, none, wrong_label_for_a_one);
     for lie in [
-        // A masked input, a label, a share of an output mask, their digest; two labels exchanged,
-        // and all that is opened made up.
+        // A masked input, a label, a share of an output mask, their digest; two swapped labels, and
+        // openings that are all made up.
         (|| by(0, LABELS, |p| p[0] ^= 1)) as fn() -> Vec<Cheat>,
         || by(0, LABELS, |p| p[BITS + 16 * WIDTH] ^= 1),
         || by(0, LABELS, |p| p[BITS + 32 * WIDTH] ^= 1),
@@ -116,8 +116,8 @@ fn lies_of_the_garbler() {
     }
 }
 
-/// Steps 6 and 8: the evaluator's messages. After a masked input that it did not mean it is caught
-/// in its own lie, and the garbler hears of that.
+/// Steps 6 and 8: the evaluator's messages. After a masked input other than the one meant, the
+/// evaluator is caught in its own lie, and the garbler learns of that.
 /// Cheat: `wrk`, E | steps 6, 8 | masked inputs, returned outputs, digests | no difference | 1
 #[test]
 fn lies_of_the_evaluator() {

@@ -1,5 +1,5 @@
-//! `ywz` among two and three parties, where party 0 evaluates, and the half-gates form of `wrk`,
-//! where party 1 does.
+//! `ywz` among two and three parties, in which party 0 evaluates, and the half-gates form of `wrk`,
+//! in which party 1 does.
 
 #![expect(clippy::ptr_arg, reason = "an adversary may also change the length")]
 
@@ -19,7 +19,7 @@ const VALUES: &str = "masked values, label digest, chi";
 const AUTHENTICATION: &str = "circuit authentication";
 const OUTPUTS: &str = "output masks";
 
-/// Bytes of the masked values of all AND outputs.
+/// The size of the masked values of all AND outputs in bytes.
 const BITS: usize = GATES / 8;
 
 fn stage(parties: u16) -> Stage {
@@ -46,37 +46,38 @@ fn none() -> Vec<Cheat> {
     Vec::new()
 }
 
-/// A garbler that does not care whether its labels fit what the evaluator says.
+/// Returns a garbler that ignores whether its labels match the evaluator's values.
 fn garbler(kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
     vec![(1, 0, careless(message(kind, change)))]
 }
 
-/// Garblers in league; the first one with a cheat.
+/// Returns colluding garblers, the first one with a cheat.
 fn league(kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
     vec![(1, 0, careless(message(kind, change))), (2, 0, careless(FnAdversary::new()))]
 }
 
-/// The last bit of 𝒢_0 of the first gate: used exactly when its left input is masked as 1.
+/// Flips the last bit of 𝒢_0 of the first gate, which is used exactly if its left input is masked
+/// as 1.
 fn half_gate(p: &mut Vec<u8>) {
     p[0] ^= 1;
 }
 
-/// The bit b of the last gate.
+/// Flips the bit b of the last gate.
 fn pointer(p: &mut Vec<u8>) {
     *p.last_mut().unwrap() ^= 0x80;
 }
 
-/// The label of the first wire, which is the evaluator's.
+/// Changes the label of the first wire, which is the evaluator's.
 fn label(p: &mut Vec<u8>) {
     p[0] ^= 0x80;
 }
 
-/// The first bit.
+/// Flips the first bit.
 fn first(p: &mut Vec<u8>) {
     p[0] ^= 1;
 }
 
-/// The last bit: of a digest, where there is one.
+/// Flips the last bit, which belongs to a digest if there is one.
 fn last(p: &mut Vec<u8>) {
     *p.last_mut().unwrap() ^= 1;
 }
@@ -110,7 +111,7 @@ fn wrong_label_for_a_one() -> Vec<Cheat> {
     vec![(1, 0, adversary)]
 }
 
-/// Steps 8, 9, 12 and 13, of the only garbler against the evaluator.
+/// Steps 8, 9, 12 and 13, by the only garbler against the evaluator.
 /// Cheat: `ywz` 2, G | steps 8 to 13 | half-gates, b, labels, z, output masks | no difference |
 /// 1/2, 7/8, 1
 #[test]
@@ -124,14 +125,14 @@ fn lies_of_the_garbler() {
     row(0.5, || garbler(GARBLED, half_gate), just_careless);
     row(1.0, || garbler(GARBLED, pointer), just_careless);
     row(0.5, none, wrong_label_for_a_one);
-    // From a wrong label follow three wrong ones, each of which may have the right last bit.
+    // A wrong label leads to three wrong ones, each of which may have the right last bit.
     row(0.875, none, || garbler(LABELS, label));
     row(1.0, none, || garbler(AUTHENTICATION, last));
     row(1.0, none, || garbler(OUTPUTS, first));
     row(1.0, none, || garbler(OUTPUTS, last));
 }
 
-/// The same of two garblers in league.
+/// As above, by two colluding garblers.
 /// Cheat: `ywz` 3, n − 1 G | steps 8, 12 | half-gates, b and z of two garblers in league | no
 /// difference | 1/2, 1
 #[test]
@@ -147,12 +148,11 @@ fn lies_of_garblers_in_league() {
     row(1.0, none, || league(AUTHENTICATION, last));
 }
 
-/// Where the rows for the other garbler begin, in the table of one of two.
+/// The offset of the rows for the other garbler, in the table of one of two.
 const ROWS: usize = 16 * 2 * GATES;
 
 /// Step 8: two of the four rows for the other garbler, in the first gate, which reads an input of
-/// it: noticed exactly when one of them is opened, by the other garbler. The evaluator is in
-/// league.
+/// that garbler. It notices exactly if one of them is opened. The evaluator colludes.
 /// Cheat: `ywz` 3, n − 1 with E | step 8 | rows for another garbler | no difference | 1/2
 #[test]
 fn spoiled_rows_for_another_garbler() {
@@ -166,7 +166,7 @@ fn spoiled_rows_for_another_garbler() {
     stage.assert_private(Row { honest: 1, noticed: 0.5, prepare: &spoiled, evaluate: &evaluate });
 }
 
-/// Steps 9, 11 and 13, of the evaluator against the only garbler, in either role.
+/// Steps 9, 11 and 13, by the evaluator against the only garbler, in either role.
 /// Cheat: `ywz` 2, E; `wrk` half-gates | steps 9, 11, 13 | masked values and inputs, h_i, χ, output
 /// masks | no difference | 1
 #[test]
@@ -190,8 +190,8 @@ fn lies_of_the_evaluator() {
     }
 }
 
-/// The same of the evaluator and a garbler in league, against the other one: a masked value, a
-/// broadcast that is none, an output mask.
+/// As above, by the evaluator and a colluding garbler, against the other one: a masked value, a
+/// false broadcast, an output mask.
 /// Cheat: `ywz` 3, n − 1 with E | steps 9, 11, 13 | masked values and inputs, h_i, χ, output masks,
 /// with a garbler in league | no difference | 1
 #[test]
@@ -203,8 +203,8 @@ fn lies_of_the_evaluator_in_league() {
     }
 }
 
-/// Step 9: a masked input of a garbler told differently to one of two honest parties; to either of
-/// them.
+/// Step 9: one of two honest parties receives a different masked input of a garbler; either of them
+/// is tried.
 /// Cheat: `ywz` 3, G | step 9 | an equivocated masked input | no difference | 1
 #[test]
 fn equivocated_masked_input() {
@@ -218,7 +218,7 @@ fn equivocated_masked_input() {
     }
 }
 
-/// Four of five in league, against the evaluator and against a garbler.
+/// Four of five parties collude, against the evaluator and against a garbler.
 /// Cheat: `ywz` 5, n − 1 | steps 8, 11 | a half-gate of garblers in league; a masked value of E in
 /// league | no difference | 1/2, 1
 #[test]

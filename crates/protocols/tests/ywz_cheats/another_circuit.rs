@@ -1,5 +1,5 @@
-//! Garbled for another circuit: one garbler, or all of them, prepare for another function of the
-//! same size and then evaluate the right one.
+//! Garbled for another circuit: one garbler, or all of them, prepare another function of the same
+//! size and then evaluate the right one.
 
 use symbolon_circuit::{Circuit, Component, Plan, Step};
 use symbolon_transport::adversary::FnAdversary;
@@ -8,7 +8,7 @@ use super::tools::*;
 
 const CHECKS: [&str; 2] = [LABEL_CHECK, AUTHENTICATION_CHECK];
 
-/// The right circuit with another main component.
+/// Returns the right circuit with another main component.
 fn changed(parties: u16, change: impl FnOnce(&mut Component)) -> Circuit {
     let circuit = circuit(parties);
     let mut main = circuit.main().clone();
@@ -19,7 +19,7 @@ fn changed(parties: u16, change: impl FnOnce(&mut Component)) -> Circuit {
     other
 }
 
-/// Gate number `gate` of the first layer is a NAND.
+/// Returns the circuit in which gate number `gate` of the first layer is a NAND.
 fn negated(parties: u16, gate: usize) -> Circuit {
     changed(parties, |main| {
         let Step::And { out: and, .. } = main.steps[gate] else {
@@ -38,7 +38,7 @@ fn negated(parties: u16, gate: usize) -> Circuit {
     })
 }
 
-/// Gate number `gate` of the second layer reads another wire than it should.
+/// Returns the circuit in which gate number `gate` of the second layer reads another wire.
 fn rewired(parties: u16, gate: usize) -> Circuit {
     changed(parties, |main| {
         let ands = main.steps.iter_mut().filter(|step| matches!(step, Step::And { .. }));
@@ -46,13 +46,13 @@ fn rewired(parties: u16, gate: usize) -> Circuit {
         let Some(Step::And { b, .. }) = second.nth(gate) else {
             panic!("the second layer is ANDs")
         };
-        // The sums lie side by side; without the last gate nobody reads beyond them.
+        // The sums are adjacent; without the last gate, nothing reads beyond them.
         *b += if gate + 2 < WIDTH { 1 } else { 2 };
     })
 }
 
-/// A cheater's channel to the evaluator, with this gate's bit b turned round if it is the first
-/// garbler: together with [`negated`] all labels fit a circuit in which the gate is a NAND.
+/// Returns a cheater's channel to the evaluator, which inverts this gate's bit b if it is the first
+/// garbler: together with [`negated`], all labels match a circuit in which the gate is a NAND.
 fn turned(parties: u16, garbler: u16, gate: usize) -> Cheat {
     let turn = message(GARBLED, move |p| {
         let pointers = 16 * GATES * (2 + 4 * (usize::from(parties) - 2));
@@ -61,9 +61,8 @@ fn turned(parties: u16, garbler: u16, gate: usize) -> Cheat {
     (garbler, 0, careless(if garbler == POINTER { turn } else { FnAdversary::new() }))
 }
 
-/// Step 8, by all garblers alike: a NAND in an AND's place, labels and bits b as it should be for
-/// that circuit. The evaluation runs through it without a wrong label; its authentication does not.
-/// Always caught.
+/// Step 8, by all garblers together: a NAND in place of an AND, with labels and bits b that match
+/// that circuit. The evaluation finds no wrong label, but the authentication fails. Always caught.
 /// Cheat: 2, 3, 5; all G | step 8 | a NAND for an AND, by all garblers alike | `circuit
 /// authentication` | always
 #[test]
@@ -77,8 +76,8 @@ fn garbled_for_another_function_by_all_garblers() {
     }
 }
 
-/// The same by one garbler among honest ones: the first one, whose bit b is turned; another one,
-/// whose labels open nothing any more, which the first one notices. Always caught.
+/// As above, by one garbler among honest ones: the first one, whose bit b is inverted; or another
+/// one, whose labels then open nothing, which the first one notices. Always caught.
 /// Cheat: 3, 5; G | step 8 | a NAND for an AND, by one garbler | `masked value label`, `circuit
 /// authentication` | always
 #[test]
@@ -90,8 +89,8 @@ fn garbled_for_another_function_by_one_garbler() {
     }
 }
 
-/// Steps 7 and 8: one gate reads another wire, so that its masks are other ones. Caught when its
-/// product is opened, always.
+/// Steps 7 and 8: one gate reads another wire, so its masks differ. Always caught when its product
+/// is opened.
 /// Cheat: 2, 3, 5; G | steps 7, 8 | garbled with another wire | `Beaver MAC` | always
 #[test]
 fn garbled_with_another_wire() {

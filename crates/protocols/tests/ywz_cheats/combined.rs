@@ -1,4 +1,5 @@
-//! Cheats of two parties in league, in different steps of a whole run or covering each other.
+//! Cheats of two colluding parties, in different steps of a complete run or covering for each
+//! other.
 
 use symbolon_transport::Error;
 use symbolon_transport::adversary::{FnAdversary, Rate};
@@ -7,8 +8,8 @@ use super::tools::*;
 
 const LEAKY_CHECK: &str = "leaky AND";
 
-/// Fig. 14 and step 13: one garbler guesses an x of the evaluator's in a leaky AND, the other one
-/// lies about an output mask at the end. Always caught: in the preparation when x is 1, half of the
+/// Fig. 14 and step 13: one garbler guesses an x of the evaluator in a leaky AND, the other one
+/// lies about an output mask at the end. Always caught: in the preparation if x is 1, half of the
 /// time, and otherwise at the end.
 /// Cheat: 3; two G | Fig. 14, then step 13 | a guess of an x by one, a lie about an output mask by
 /// the other | `leaky AND` if x = 1, else `output mask MAC` | always; 1/2 early
@@ -32,8 +33,8 @@ fn a_guess_of_one_and_a_late_lie_of_the_other() {
     early.assert_tells(0.5, 0.95);
 }
 
-/// Step 12: errors in the z of two garblers that cancel. The evaluator checks their sum, and
-/// nothing else of theirs is wrong: nobody notices, and the outputs are right.
+/// Step 12: errors in the z of two garblers that cancel. The evaluator checks only their sum, and
+/// everything else is right: nobody notices, and the outputs are right.
 /// Cheat: 3; two G | step 12 | errors in the z of two garblers that cancel; that do not | nobody,
 /// and outputs are right; `circuit authentication` | never; always
 #[test]
@@ -46,8 +47,8 @@ fn errors_in_z_of_two_garblers_that_cancel() {
     }
 }
 
-/// Fig. 5: another Δ towards an accomplice alone, who says nothing of it. The honest party, to whom
-/// both use the right ones, always catches it in the set-up.
+/// Fig. 5: a different Δ only towards an accomplice, which does not report it. The honest party,
+/// towards which both use the right Δ, always catches it in the set-up.
 /// Cheat: 3; two | Fig. 5 | another Δ towards an accomplice alone | `global key consistency` |
 /// always
 #[test]

@@ -4,10 +4,10 @@ use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
-/// Bytes of the masked values of all AND outputs.
+/// The size of the masked values of all AND outputs in bytes.
 const BITS: usize = GATES / 8;
 
-/// The only garbler; the first one of two, the second, both; the last one of four.
+/// Returns sets of victims: the only garbler; the first of two, the second, both; the last of four.
 fn victims(parties: u16) -> Vec<Vec<u16>> {
     match parties {
         2 => vec![vec![1]],
@@ -20,7 +20,7 @@ fn cheat(parties: u16, victims: &[u16], adversary: impl Fn() -> FnAdversary) -> 
     run(parties, victims.iter().map(|&garbler| (0, garbler, adversary())).collect())
 }
 
-/// Step 11: one masked value flipped, towards one garbler or all. Caught by its label, always.
+/// Step 11: one masked value is flipped, towards one garbler or all. Its label always catches it.
 /// Cheat: 2, 3, 5; E | step 11 | a flipped masked value, towards one or all | `masked value label`
 /// | always
 #[test]
@@ -35,8 +35,7 @@ fn flipped_masked_value() {
     }
 }
 
-/// Step 11: the digest h_i changed, made up, and the digest meant for another garbler. Always
-/// caught.
+/// Step 11: the digest h_i is changed, made up, or that of another garbler. Always caught.
 /// Cheat: 2, 3, 5; E | step 11 | a wrong h_i | `masked value label` | always
 #[test]
 fn wrong_label_digest() {
@@ -57,7 +56,7 @@ fn wrong_label_digest() {
     }
 }
 
-/// Step 11, all but one garbler in league with the evaluator: they shrug, and the honest one
+/// Step 11, all but one garbler collude with the evaluator and ignore the error; the honest one
 /// catches it.
 /// Cheat: 3, 5; n − 1 with E | step 11 | a flipped masked value with accomplices | `masked value
 /// label` | always
@@ -71,9 +70,8 @@ fn flipped_masked_value_with_accomplices() {
     }
 }
 
-/// Step 12: a χ told to one garbler that is not the one of the others. The evaluator spoils its own
-/// check and gets no output; the garblers, who accuse nobody of a lost connection, have none
-/// either.
+/// Step 12: one garbler receives a different χ. The evaluator spoils its own check and gets no
+/// output; the garblers have none either, and accuse nobody of a lost connection.
 /// Cheat: 2, 3, 5; E | step 12 | another χ towards one garbler | E ruins its own check | always
 #[test]
 fn another_chi() {
@@ -83,10 +81,10 @@ fn another_chi() {
     }
 }
 
-/// Step 9, a masked input flipped in the message alone. With more than two parties it is no
-/// broadcast, and the cheater's own echo does not have it either: caught by the echo, always. With
-/// two the evaluator gets labels that do not fit what it evaluates, and no label digest comes out
-/// right.
+/// Step 9, a masked input is flipped only in the message. With more than two parties it is not a
+/// consistent broadcast, and the cheater's own echo does not contain it either: the echo always
+/// catches it. With two parties the evaluator gets labels that do not match what it evaluates, and
+/// no label digest is right.
 /// Cheat: 2, 3, 5; E | step 9 | a masked input flipped in the message | `broadcast echo`; n = 2:
 /// `masked value label` | always
 #[test]
@@ -99,7 +97,7 @@ fn flipped_masked_input() {
     }
 }
 
-/// Short, long and empty messages, and the proof withheld. The framing, always.
+/// Short, long and empty messages, and a missing proof. The framing always catches them.
 /// Cheat: 2, 3; E | step 11 | short, long, empty; the proof withheld | `message framing` | always
 #[test]
 fn short_and_long() {

@@ -1,5 +1,5 @@
-//! The half-gates form of `wrk`: the same cheats with the roles exchanged, party 0 the only garbler
-//! and party 1 the evaluator.
+//! The half-gates form of `wrk`: the same cheats with the roles exchanged. Party 0 is the only
+//! garbler and party 1 the evaluator.
 
 use symbolon_transport::adversary::FnAdversary;
 
@@ -8,27 +8,27 @@ use super::tools::*;
 const GARBLER: u16 = 0;
 const EVALUATOR: u16 = 1;
 
-/// Bytes of the masked values of all AND outputs.
+/// The size of the masked values of all AND outputs in bytes.
 const BITS: usize = GATES / 8;
 
 fn evaluator_cheats(adversary: FnAdversary) -> Run {
     run_wrk(vec![(EVALUATOR, GARBLER, adversary)])
 }
 
-/// A garbler that does not care about its own labels.
+/// Runs a cheating garbler that ignores its own labels.
 fn garbler_cheats(kind: &'static str, change: impl FnMut(&mut Vec<u8>) + Send + 'static) -> Run {
     run_wrk(vec![(GARBLER, EVALUATOR, careless(message(kind, change)))])
 }
 
-/// Nobody cheats, and carelessness alone changes nothing.
+/// Nobody cheats, and ignoring labels alone changes nothing.
 #[test]
 fn nobody_cheats() {
     run_wrk(Vec::new()).assert_harmless();
     run_wrk(vec![(GARBLER, EVALUATOR, careless(FnAdversary::new()))]).assert_harmless();
 }
 
-/// Step 11: a masked value flipped, the digest changed, a masked input flipped in the message. The
-/// labels catch it, always.
+/// Step 11: a masked value is flipped, the digest is changed, or a masked input is flipped in the
+/// message. The labels always catch it.
 /// Cheat: E | steps 9, 11 | a flipped masked value or input, a wrong digest | `masked value label`
 /// | always
 #[test]
@@ -41,7 +41,8 @@ fn lies_of_the_evaluator() {
     evaluator_cheats(message(MASKED, |p| p[0] ^= 1)).assert_caught(LABEL_CHECK);
 }
 
-/// Step 12: another χ. The evaluator spoils its own check; nobody has an output, nobody is accused.
+/// Step 12: a different χ. The evaluator spoils its own check; nobody has an output, and nobody is
+/// accused.
 /// Cheat: E | step 12 | another χ | E ruins its own check | always
 #[test]
 fn another_chi() {
@@ -61,8 +62,8 @@ fn wrong_z_and_wrong_pointer_bit() {
     }
 }
 
-/// Step 8: the last bit of one half-gate. Caught exactly when it is used: 𝒢_0 when Λ_α = 1, 𝒢_1
-/// when Λ_β = 1.
+/// Step 8: the last bit of one half-gate. Caught exactly if it is used: 𝒢_0 if Λ_α = 1, 𝒢_1 if
+/// Λ_β = 1.
 /// Cheat: G | step 8 | one half-gate | `circuit authentication`, `masked value label` | 1/2, if it
 /// is used
 #[test]
@@ -82,8 +83,8 @@ fn flipped_half_gate() {
     assert!(caught.iter().all(|&count| count > 0), "{caught:?}");
 }
 
-/// Steps 8 and 9: garbage for a table, labels of other values, masked inputs that do not fit the
-/// labels. Caught, but for a chance of 2^-16 that every masked value comes out right.
+/// Steps 8 and 9: a garbage table, labels of other values, masked inputs that do not match the
+/// labels. Caught, except with probability 2^-16 that every masked value is right by chance.
 /// Cheat: G | steps 8, 9 | a garbage table, labels of other values | `circuit authentication`,
 /// `masked value label` | 1 − 2^-16
 #[test]
@@ -95,8 +96,8 @@ fn garbage_of_the_garbler() {
         .assert_caught(AUTHENTICATION_CHECK);
 }
 
-/// Step 13: a lie about an output mask, its digest, both; short and long. Caught by the one who
-/// learns it.
+/// Step 13: a lie about an output mask, its digest, or both; short and long messages. The party
+/// that learns the output catches it.
 /// Cheat: one | step 13 | a wrong output mask or digest; short, long | `output mask MAC`, `message
 /// framing` | always
 #[test]

@@ -1,4 +1,4 @@
-//! Cheating garblers: tables, labels, and the proof that all is right.
+//! Cheating garblers: tables, labels, and the proof that they are right.
 
 use symbolon_transport::adversary::FnAdversary;
 
@@ -6,7 +6,7 @@ use super::tools::*;
 
 const CHECKS: [&str; 2] = [LABEL_CHECK, AUTHENTICATION_CHECK];
 
-/// A garbler that changes its message to the evaluator, and does not care about its own labels.
+/// Runs a garbler that changes its message to the evaluator, and ignores its own labels.
 fn cheat(
     parties: u16,
     garbler: u16,
@@ -16,7 +16,7 @@ fn cheat(
     run(parties, vec![(garbler, 0, careless(message(kind, change)))])
 }
 
-/// The same with all other garblers in league: the evaluator is alone.
+/// Like [`cheat`], with all other garblers colluding: only the evaluator is honest.
 fn in_league(
     parties: u16,
     garbler: u16,
@@ -29,12 +29,12 @@ fn in_league(
     run(parties, cheats)
 }
 
-/// Where the rows for the other garbler in place `other` begin.
+/// Returns the offset of the rows for the other garbler with index `other`.
 fn rows(other: usize) -> usize {
     16 * GATES * (2 + 4 * other)
 }
 
-/// Where the bits b begin.
+/// Returns the offset of the bits b.
 fn pointers(parties: u16) -> usize {
     rows(usize::from(parties) - 2)
 }
@@ -53,7 +53,7 @@ fn wrong_z() {
 }
 
 /// Step 8: a wrong b, in the first and in the last layer. The masked value of that gate is wrong:
-/// no label of an honest garbler fits it, nor does the evaluator's check. Always caught.
+/// no label of an honest garbler matches it, and the evaluator's check fails. Always caught.
 /// Cheat: 2, 3, 5; G | step 8 | a wrong b | `masked value label`, `circuit authentication` | always
 #[test]
 fn wrong_pointer_bit() {
@@ -67,7 +67,7 @@ fn wrong_pointer_bit() {
 }
 
 /// Step 8, the first garbler: the last bit of one half-gate of one gate, which would flip the
-/// masked value. Caught exactly when the half-gate is used: 𝒢_0 when Λ_α = 1, 𝒢_1 when Λ_β = 1.
+/// masked value. Caught exactly if the half-gate is used: 𝒢_0 if Λ_α = 1, 𝒢_1 if Λ_β = 1.
 /// Cheat: 2, 3, 5; G | step 8 | one half-gate of the first garbler | `masked value label`, `circuit
 /// authentication` | 1/2, if it is used
 #[test]
@@ -89,9 +89,9 @@ fn flipped_half_gate_of_the_pointer() {
     assert!(caught.iter().all(|&count| count > 0), "{caught:?}");
 }
 
-/// Step 8, any other garbler: its half-gates make its own labels only, and no honest party relies
-/// on these, besides where they open its rows for others. In the last layer they open nothing:
-/// harmless.
+/// Step 8, any other garbler: its half-gates affect only its own labels, on which no honest party
+/// relies except where they open its rows for others. In the last layer they open nothing, so this
+/// is harmless.
 /// Cheat: 3, 5; G | step 8 | half-gates of another garbler, last layer | none: harmless | never
 #[test]
 fn wrong_half_gates_of_another_garbler_in_the_last_layer() {
@@ -104,14 +104,14 @@ fn wrong_half_gates_of_another_garbler_in_the_last_layer() {
 }
 
 /// Step 8: two of the four rows for another garbler, of one gate. The victim's label is wrong
-/// exactly when one of them is opened, and it catches that always.
+/// exactly if one of them is opened, and the victim always catches that.
 /// Cheat: 3, 5; G | step 8 | two rows for another garbler | `masked value label` | 1/2, if one is
 /// opened
 #[test]
 fn flipped_rows_for_another_garbler() {
     let mut caught = [0; 2];
     for k in 0..24usize {
-        // The victim is the first one of the other garblers.
+        // The victim is the first of the other garblers.
         let (parties, garbler) = [(3, 1), (3, 2), (5, 4)][k % 3];
         let (gate, row) = (k % WIDTH, k / 2 % 4);
         let other = row ^ [1, 2, 3][k % 3];
@@ -133,8 +133,8 @@ fn flipped_rows_for_another_garbler() {
     assert!(caught.iter().all(|&count| count > 0), "{caught:?}");
 }
 
-/// Step 8: all rows for another garbler, of one gate, in either layer. Always caught; so by the
-/// victim alone, when all others are in league.
+/// Step 8: all rows for another garbler, of one gate, in either layer. Always caught, by the victim
+/// alone if all others collude.
 /// Cheat: 3, 5; G, n − 1 with E | step 8 | all rows for another garbler | `masked value label` |
 /// always
 #[test]
@@ -154,8 +154,8 @@ fn wrong_rows_for_another_garbler() {
     }
 }
 
-/// Step 8: garbage, zeros, and the right half-gates moved by one gate. Caught unless every masked
-/// value came out right by chance (2^-32).
+/// Step 8: garbage, zeros, and the right half-gates shifted by one gate. Caught unless every masked
+/// value is right by chance (2^-32).
 /// Cheat: 2, 3, 5; G | step 8 | garbage, zeros, gates moved by one | `masked value label`, `circuit
 /// authentication` | 1 − 2^-32
 #[test]
@@ -176,9 +176,9 @@ fn garbage_table() {
     }
 }
 
-/// Step 9: other labels than the masked inputs', of all wires; by the first garbler, and by another
-/// one, whose labels open its rows for the first. Caught unless every masked value came out right
-/// by chance (2^-32).
+/// Step 9: labels other than the masked inputs', of all wires; by the first garbler, and by another
+/// one, whose labels open its rows for the first. Caught unless every masked value is right by
+/// chance (2^-32).
 /// Cheat: 2, 3, 5; G | step 9 | other labels than the masked inputs' | `masked value label`,
 /// `circuit authentication` | 1 − 2^-32
 #[test]
@@ -192,9 +192,9 @@ fn wrong_input_labels() {
     }
 }
 
-/// Step 9: a masked input flipped in the message to the evaluator alone, and the labels of the
-/// other one sent. With two parties these do not fit what the garbler proves; with more it is no
-/// broadcast.
+/// Step 9: a masked input is flipped only in the message to the evaluator, and the labels of the
+/// other value are sent. With two parties these do not match what the garbler proves; with more,
+/// this is not a consistent broadcast.
 /// Cheat: 2, 3, 5; G | step 9 | equivocated masked input | `broadcast echo`; n = 2: `masked value
 /// label` | always
 #[test]
@@ -213,7 +213,7 @@ fn equivocated_masked_input() {
     }
 }
 
-/// Short, long and empty messages. The framing, always.
+/// Short, long and empty messages. The framing always catches them.
 /// Cheat: 2, 3; G | steps 8, 9, 12 | short, long, empty | `message framing` | always
 #[test]
 fn short_and_long() {

@@ -1,5 +1,5 @@
-//! All parties but one in league, against the one that is honest: what the other files play with
-//! one cheater only.
+//! All parties but one collude against the honest one; the other files try the same cheats with one
+//! cheater only.
 
 use symbolon_transport::adversary::FnAdversary;
 
@@ -8,14 +8,14 @@ use super::tools::*;
 /// Numbers of parties, and the honest one among them: the evaluator, and garblers.
 const LEAGUES: [(u16, u16); 5] = [(3, 0), (3, 1), (3, 2), (5, 0), (5, 3)];
 
-/// All parties but one, each with such an adversary towards the honest one.
+/// Runs all parties but one as cheaters, each with such an adversary towards the honest one.
 fn all_but_one(parties: u16, honest: u16, adversary: impl Fn(u16) -> FnAdversary) -> Run {
     let cheats =
         peers(parties, honest).into_iter().map(|cheater| (cheater, honest, adversary(cheater)));
     run(parties, cheats.collect())
 }
 
-/// Steps 1 and 4: other choice bits in every column of one draw, of all towards the honest one.
+/// Steps 1 and 4: different choice bits in every column of one draw, by all towards the honest one.
 /// Always caught.
 /// Cheat: 3, 5; n − 1 | any draw | other choice bits in every column, towards the honest party |
 /// `OT extension consistency` | always
@@ -40,8 +40,8 @@ fn inconsistent_choice_bits_of_all_but_one() {
     }
 }
 
-/// The same wrong echo of all others' broadcasts. Always caught: nothing that others say of a
-/// broadcast makes up for what the honest party saw.
+/// The same wrong echo by all others. Always caught: no echo of others can replace what the honest
+/// party received.
 /// Cheat: 3, 5; n − 1 | every echo | wrong echoes towards the honest party | `broadcast echo` |
 /// always
 #[test]
@@ -52,8 +52,8 @@ fn wrong_echoes_of_all_but_one() {
     }
 }
 
-/// Step 8, the bits b that only the first garbler sends, turned where all garblers are in league,
-/// in all gates. Always caught by the evaluator alone.
+/// Step 8, the bits b that only the first garbler sends are inverted in all gates, and all garblers
+/// collude. The evaluator alone always catches it.
 /// Cheat: 3, 5; n − 1 G | step 8 | all b, by garblers in league | `circuit authentication` | always
 #[test]
 fn wrong_pointer_bits_of_all_garblers() {
@@ -72,8 +72,7 @@ fn wrong_pointer_bits_of_all_garblers() {
     }
 }
 
-/// Step 11: a wrong h_i for the honest garbler, with all others careless about theirs. Always
-/// caught.
+/// Step 11: a wrong h_i for the honest garbler; all other garblers ignore errors. Always caught.
 /// Cheat: 3, 5; n − 1 with E | step 11 | a wrong h_i with accomplices | `masked value label` |
 /// always
 #[test]

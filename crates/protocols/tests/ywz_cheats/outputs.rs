@@ -6,10 +6,11 @@ use symbolon_transport::{Culprit, Error};
 
 use super::tools::*;
 
-/// Bytes of a party's shares of the masks.
+/// The size of a party's shares of the masks in bytes.
 const BITS: usize = WIDTH / 8;
 
-/// Who cheats whom: evaluator and garbler, garbler and evaluator, garbler and garbler.
+/// Returns pairs of cheater and victim: evaluator and garbler, garbler and evaluator, garbler and
+/// garbler.
 fn pairs(parties: u16) -> Vec<(u16, u16)> {
     match parties {
         2 => vec![(0, 1), (1, 0)],
@@ -18,8 +19,8 @@ fn pairs(parties: u16) -> Vec<(u16, u16)> {
     }
 }
 
-/// A flipped share with the honest digest, an honest share with another digest, both made up.
-/// Always caught by the one who learns the output.
+/// A flipped share with the honest digest, an honest share with a wrong digest, and both made up.
+/// The party that learns the output always catches it.
 /// Cheat: 2, 3, 5; one | step 13 | a flipped output share with and without its MAC | `output mask
 /// MAC` | always
 #[test]
@@ -43,7 +44,7 @@ fn wrong_output_mask() {
     }
 }
 
-/// All but one in league, with the same flip: an even number cancels, but each is a lie. Always
+/// All but one collude, with the same flip: an even number cancels, but each is a lie. Always
 /// caught.
 /// Cheat: 3, 5; n − 1 | step 13 | a flipped output share of all but one | `output mask MAC` |
 /// always
@@ -56,7 +57,7 @@ fn wrong_output_masks_of_all_but_one() {
     }
 }
 
-/// The digest left out, a short message, a long one. The framing, always.
+/// The digest is missing, or the message is short or long. The framing always catches it.
 /// Cheat: 3; one | step 13 | the MAC withheld, short, long | `message framing` | always
 #[test]
 fn short_and_long() {
@@ -70,7 +71,7 @@ fn short_and_long() {
     }
 }
 
-/// Nothing opened at all: the victim has no output and accuses nobody.
+/// Nothing is opened: the victim has no output and accuses nobody.
 /// Cheat: 3; one | step 13 | nothing opened | no output, nobody accused | always
 #[test]
 fn output_mask_withheld() {
@@ -82,7 +83,7 @@ fn output_mask_withheld() {
     }
 }
 
-/// Bits after the last one of any packed message: a message has one form only.
+/// Bits after the last one of any packed message: a message has only one form.
 /// Cheat: 3; one | steps 8 to 13 | bits after the last | `padding of packed bits` | always
 #[test]
 fn garbage_behind_packed_bits() {

@@ -1,10 +1,10 @@
-//! Steps 1 to 7: the set-up, authenticated bits, and openings, bent in a whole run.
+//! Steps 1 to 7: cheats in the set-up, in authenticated bits, and in openings, in a complete run.
 
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::tools::*;
 
-/// Another Δ towards one peer than towards the others. Always caught, in the set-up.
+/// A different Δ towards one peer than towards the others. Always caught, in the set-up.
 /// Cheat: 3; one | set-up | another Δ towards one party, in a whole run; n = 5 too | `global key
 /// consistency` | always
 #[test]
@@ -19,13 +19,13 @@ fn another_delta_towards_one_peer() {
     }
 }
 
-/// Other choice bits in every column of any draw towards one peer. Always caught.
+/// Different choice bits in every column of any draw towards one peer. Always caught.
 /// Cheat: 3, 5; one | any draw | other choice bits in every column, in a whole run | `OT extension
 /// consistency` | always
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
-    // Global-key check, input masks, the check of leaky triples, these, gate masks; towards a
-    // larger number also the draw from which the other direction starts.
+    // The global-key check, input masks, the check of leaky triples, the leaky triples, gate masks;
+    // towards a larger party number also the draw from which the other direction starts.
     for (parties, cheater, victim, draws) in [(3, 0, 2, 6), (3, 1, 0, 5), (5, 3, 4, 6)] {
         for index in 0..=draws {
             let mut draw = 0;
@@ -49,14 +49,14 @@ fn inconsistent_choice_bits_in_any_draw() {
     }
 }
 
-/// The message with the bits, the one with the proof of their MACs at its end and how many bytes
-/// that has, and the check.
+/// The message with the bits, the message with the proof of their MACs at its end and the proof's
+/// size in bytes, and the check.
 const OPENINGS: [(&str, (&str, usize), &str); 2] = [
     ("Beaver: d, e", ("Beaver: d, e", 32), "Beaver MAC"),
     ("bucketing: d", ("bucketing: MACs", 16), "bucketing MAC"),
 ];
 
-/// A lie in one opened bit, towards one peer, towards all, and of all but one towards that one.
+/// A lie in one opened bit, towards one peer, towards all, and by all but one towards that one.
 /// Always caught.
 /// Cheat: `ywz` 2, 3, 5; one and n − 1 | Beaver, Fig. 16 | a lie in one opened bit, in a whole run
 /// | `Beaver MAC`, `bucketing MAC` | always
@@ -102,8 +102,8 @@ fn made_up_proof() {
     }
 }
 
-/// The echo of broadcasts told wrongly to one peer, at every place where there is one. Always
-/// caught.
+/// The echo of broadcasts is wrong towards one peer, at every point at which there is an echo.
+/// Always caught.
 /// Cheat: 3; one | every echo | a wrong echo towards one party | `broadcast echo` | always
 #[test]
 fn wrong_echo() {

@@ -1,4 +1,4 @@
-//! What the rows are made of.
+//! Common parts of the tests of cheats.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,10 +13,10 @@ pub use crate::common::{careless, circuit_of};
 /// Input bits of each party, and gates of each of the two layers.
 pub const WIDTH: usize = 16;
 
-/// AND gates.
+/// The number of AND gates.
 pub const GATES: usize = 2 * WIDTH;
 
-/// Numbers of parties that rows are tried with.
+/// The numbers of parties with which the cheats are tried.
 pub const PARTIES: [u16; 3] = [2, 3, 5];
 
 /// The garbler whose labels carry the masked values.
@@ -36,23 +36,23 @@ pub const ECHO_CHECK: &str = "broadcast echo";
 pub const FRAMING: &str = "message framing";
 pub const PADDING: &str = "padding of packed bits";
 
-/// The circuit of most rows.
+/// Returns the circuit of most tests.
 pub fn circuit(parties: u16) -> Circuit {
     circuit_of(WIDTH as u32, parties)
 }
 
-/// Everybody's inputs.
+/// Returns everybody's inputs.
 pub fn inputs(parties: u16) -> Vec<Vec<bool>> {
     let bits = |party: usize| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     (0..usize::from(parties)).map(bits).collect()
 }
 
-/// The right outputs of a party.
+/// Returns the right outputs of a party.
 pub fn right(parties: u16, party: u16) -> OutputBits {
     common::expected(&circuit(parties), party, &inputs(parties))
 }
 
-/// The peers of a party.
+/// Returns the peers of a party.
 pub fn peers(parties: u16, party: u16) -> Vec<u16> {
     (0..parties).filter(|&peer| peer != party).collect()
 }
@@ -68,19 +68,19 @@ pub struct Run {
     masked: Vec<Vec<u8>>,
 }
 
-/// A run among `parties` parties with these cheats.
+/// Runs `parties` parties with these cheats.
 pub fn run(parties: u16, cheats: Vec<Cheat>) -> Run {
     run_circuit(&circuit(parties), &inputs(parties), cheats)
 }
 
-/// A run of the half-gates form of `wrk`, where party 1 is the evaluator.
+/// Runs the half-gates form of `wrk`, in which party 1 is the evaluator.
 pub fn run_wrk(cheats: Vec<Cheat>) -> Run {
     let setting = Setting { form: GateForm::HalfGates, ..Setting::default() };
     let circuit = circuit(2);
     run_setting(setting, &circuit, &|_| &circuit, &inputs(2), cheats)
 }
 
-/// A run with cheaters that prepare for another circuit, and then go on with the right one.
+/// Runs with cheaters that prepare another circuit, and then continue with the right one.
 pub fn run_preparing(parties: u16, other: &Circuit, cheats: Vec<Cheat>) -> Run {
     let cheaters: Vec<u16> = cheats.iter().map(|(cheater, ..)| *cheater).collect();
     let circuit = circuit(parties);
@@ -88,7 +88,7 @@ pub fn run_preparing(parties: u16, other: &Circuit, cheats: Vec<Cheat>) -> Run {
     run_setting(ywz(parties), &circuit, &prepared, &inputs(parties), cheats)
 }
 
-/// A run with another circuit, among as many parties as have inputs.
+/// Runs another circuit, among as many parties as have inputs.
 pub fn run_circuit(circuit: &Circuit, inputs: &[Vec<bool>], cheats: Vec<Cheat>) -> Run {
     run_setting(ywz(inputs.len() as u16), circuit, &|_| circuit, inputs, cheats)
 }
@@ -126,7 +126,7 @@ fn run_setting<'a>(
     Run { ended, cheaters, masked }
 }
 
-/// Listens to the masked inputs.
+/// Records the masked inputs.
 struct Tap {
     adversary: FnAdversary,
     me: usize,
@@ -156,31 +156,31 @@ impl Adversary for Tap {
 }
 
 impl Run {
-    /// Λ_α and Λ_β of gate number `gate` of the first layer.
+    /// Returns Λ_α and Λ_β of gate number `gate` of the first layer.
     pub fn masked_inputs(&self, gate: usize) -> [bool; 2] {
         [0, 1].map(|party| self.masked[party][gate / 8] >> (gate % 8) & 1 == 1)
     }
 
-    /// What the honest parties ended with.
+    /// Returns how the honest parties ended.
     pub fn honest(&self) -> impl Iterator<Item = (u16, &Result<OutputBits, Error>)> {
         let all = (0..).zip(self.ended.iter().map(|ended| &ended.outputs));
         all.filter(|(party, _)| !self.cheaters.contains(party))
     }
 
-    /// Every honest party ended in an error, one of them at least at this check.
+    /// Asserts that every honest party ended in an error, at least one of them at this check.
     #[track_caller]
     pub fn assert_caught(&self, at: impl CheckName) {
         self.assert_caught_by_one_of(&[at]);
     }
 
-    /// The same where honest parties may end at different checks.
+    /// Asserts the same if honest parties may end at different checks.
     #[track_caller]
     pub fn assert_caught_by_one_of(&self, checks: &[impl CheckName]) {
         self.endings().assert_caught(checks);
     }
 
-    /// A cheat in the last messages: the victim sees the check fail; the others may have had all
-    /// that they needed, and nobody has anything wrong.
+    /// Asserts that the victim saw the check fail. For a cheat in the last messages: the others may
+    /// have received everything they needed, and nobody has anything wrong.
     #[track_caller]
     pub fn assert_caught_at_the_end(&self, victim: u16, at: impl CheckName) {
         self.endings().assert_caught_by([victim], &[at]);
@@ -195,7 +195,7 @@ impl Run {
         Endings::new(self.ended.iter().map(|ended| &ended.outputs), &self.cheaters)
     }
 
-    /// Every honest party has the right outputs.
+    /// Asserts that every honest party has the right outputs.
     #[track_caller]
     pub fn assert_harmless(&self) {
         for (party, ended) in self.honest() {
@@ -204,7 +204,7 @@ impl Run {
         }
     }
 
-    /// No honest party has outputs, and none accuses anybody.
+    /// Asserts that no honest party has outputs, and none accuses anybody.
     #[track_caller]
     pub fn assert_broken_off(&self) {
         for (party, ended) in self.honest() {
@@ -241,7 +241,7 @@ fn the_first_layer_comes_first() {
     }
 }
 
-/// Runs in which nobody cheats are right, and carelessness alone changes nothing.
+/// Runs in which nobody cheats are right, and ignoring labels alone changes nothing.
 #[test]
 fn nobody_cheats() {
     for parties in PARTIES {

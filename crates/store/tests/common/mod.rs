@@ -32,7 +32,7 @@ pub fn meta(kind: ItemKind, group: u8, sequence: u64) -> ItemMeta {
     }
 }
 
-/// What record `index` of a pool with this sequence number holds.
+/// Returns the content of record `index` of a pool with this sequence number.
 pub fn record(sequence: u64, index: u64) -> [u8; RECORD] {
     let mut out = [0; RECORD];
     out[..8].copy_from_slice(&(sequence + 1).to_le_bytes());
@@ -40,7 +40,7 @@ pub fn record(sequence: u64, index: u64) -> [u8; RECORD] {
     out
 }
 
-/// A pool of `count` records, whose content says which they are; and a section that all takers
+/// Creates a pool of `count` records whose content identifies them, and a section that all takers
 /// read.
 pub fn pool(store: &Store, group: u8, sequence: u64, count: u64) -> ItemId {
     try_pool(store, group, sequence, count).unwrap()
@@ -56,7 +56,7 @@ pub fn try_pool(store: &Store, group: u8, sequence: u64, count: u64) -> Result<I
     item_writer.finish(vec![count])
 }
 
-/// A prepared item with these bytes.
+/// Creates a prepared item with these bytes.
 pub fn prepared(store: &Store, group: u8, sequence: u64, bytes: &[u8]) -> ItemId {
     let meta = meta(ItemKind::Prepared, group, sequence);
     let mut item_writer = store.begin(meta, &[Section::Whole], FRAME).unwrap();
@@ -71,7 +71,7 @@ pub fn read(taken: &ConsumedItem, section: usize) -> Vec<u8> {
     out
 }
 
-/// Checks that what was taken of a pool made by [`pool`] is exactly its records.
+/// Checks that the part taken of a pool made by [`pool`] contains exactly its records.
 pub fn check_records(taken: &ConsumedItem) {
     let sequence = taken.meta().sequence;
     let expected: Vec<u8> =
@@ -84,7 +84,7 @@ pub fn available_items(store: &Store) -> Vec<AvailableItem> {
     store.available_items(&Filter::default()).unwrap()
 }
 
-/// A folder in memory where there is one: it is processes that die in these tests, not disks.
+/// Returns a directory in memory if possible: in these tests processes die, not disks.
 pub fn scratch() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -99,7 +99,8 @@ pub fn open(path: &Path) -> Store {
     Store::open(path, &Protection::None).unwrap()
 }
 
-/// The test `child` of this test program as a process of its own, with these variables.
+/// Returns a command that runs the test `child` of this test program as a separate process, with
+/// these variables.
 pub fn command(variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--nocapture", "--quiet", "--test-threads=1"]);
@@ -118,25 +119,25 @@ pub fn run_child(variables: &[(&str, &str)]) -> Output {
     start(variables).wait_with_output().unwrap()
 }
 
-/// What this process is to do, if it is a child.
+/// Returns this process's task, if it is a child.
 pub fn task() -> Option<(String, PathBuf)> {
     let task = std::env::var("SYMBOLON_TEST_TASK").ok()?;
     Some((task, PathBuf::from(std::env::var_os("SYMBOLON_TEST_STORE")?)))
 }
 
-/// Without protection, and with a key file in this folder.
+/// Returns no protection, and protection with a key file in this directory.
 pub fn protections(folder: &tempfile::TempDir) -> [(&'static str, Protection); 2] {
     let key = folder.path().join("key");
     create_key_file(&key).unwrap();
     [("plain", Protection::None), ("encrypted", Protection::KeyFile(key))]
 }
 
-/// The file of a section.
+/// Returns the file of a section.
 pub fn file(store: &Path, id: ItemId, section: usize) -> PathBuf {
     store.join("items").join(id.to_string()).join(format!("{section}.bin"))
 }
 
-/// Copies a directory, as `cp -a` to a place where nothing is.
+/// Copies a directory like `cp -a` to a path where nothing is.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

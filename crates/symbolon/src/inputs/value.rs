@@ -1,4 +1,4 @@
-//! Inputs from values of Rust types.
+//! Inputs from Rust values.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use super::InputsBuilder;
 use crate::Port;
 
 impl InputsBuilder<'_> {
-    /// Sets an input from any value that serde can write: integers, `bool`, floating-point
+    /// Sets an input from any value that serde can serialize: integers, `bool`, floating-point
     /// numbers, lists, tuples, structures, options and enumerations, for inputs of the matching
     /// types. Fixed-point inputs take floating-point numbers. Needs the feature `serde`.
     ///
@@ -31,14 +31,15 @@ impl InputsBuilder<'_> {
     ) -> Result<Self> {
         let place = self.place(port.into())?;
         let input = &self.circuit.inputs()[place];
-        // The reason may hold the value.
+        // The reason may contain the value, so it is dropped.
         let unfit = |_| {
             Error::invalid_input(format!(
                 "input `{}` ({}): the value has no form that an input can take",
                 input.name, input.ty
             ))
         };
-        // Measured first, so that the text never moves and leaves no copy behind.
+        // The length is measured first, so that the text is never reallocated, which would leave
+        // copies.
         let mut length = Length(0);
         serde_json::to_writer(&mut length, value).map_err(unfit)?;
         let mut text = Zeroizing::new(Vec::with_capacity(length.0));
@@ -48,7 +49,7 @@ impl InputsBuilder<'_> {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Length(usize);
 
 impl Write for Length {

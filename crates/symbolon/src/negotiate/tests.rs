@@ -1,4 +1,4 @@
-//! Preferences that go together or not, links that are reported alike or not.
+//! Matching and different preferences, consistent and inconsistent reports about links.
 
 use std::thread;
 
@@ -45,7 +45,7 @@ fn all(wishes: &[Preferences]) -> Vec<Settled> {
     })
 }
 
-/// All honest parties but the last, which `cheat` plays.
+/// Runs all honest parties, and plays the last party with `cheat`.
 fn against<T>(parties: u16, cheat: impl FnOnce(&mut [Channel]) -> T) -> (Vec<Settled>, T) {
     let mut ends = mesh(parties);
     let mut cheater = ends.pop().unwrap();
@@ -132,7 +132,7 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
         ot(&agreed([None, None, Some("silent")])),
         Err(Error::incompatible(OT, "auto", "silent (party 2)"))
     );
-    // Between two, from the peer itself.
+    // With two parties, the second value comes from the peer itself.
     let (ends, _) = against(2, |peers| {
         let hello = Hello::new([0, 1]).negotiable(FORM, Some("rings")).negotiable(OT, None::<&str>);
         handshake_open(&mut peers[0], &hello).unwrap();
@@ -140,8 +140,9 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
     assert_eq!(ends[0], Err(Error::incompatible(FORM, "auto", "rings")));
 }
 
-/// Party 2 of three has a wish towards one and none towards the other: they would measure with each
-/// other or not. Caught by the echo of the session's id, before anything depends on it.
+/// Party 2 of three sends a wish to one party and none to the other, so one of them would measure
+/// links and the other would not. The echo of the session's id catches this before anything depends
+/// on it.
 /// Cheat: 3; one | choice by link | a wish told to one alone | `broadcast echo` | always
 #[test]
 fn a_wish_told_to_one_alone_is_noticed() {
@@ -160,7 +161,7 @@ fn a_wish_told_to_one_alone_is_noticed() {
             for peer in peers.iter_mut() {
                 peer.recv(GROUP_NONCE, 32).unwrap();
             }
-            // Nobody needs the cheater's echo before having compared the others'.
+            // Nobody needs the cheater's echo before it has compared the others'.
             for peer in peers.iter_mut() {
                 peer.recv(GROUP_ECHO, 34).unwrap();
             }
@@ -168,12 +169,12 @@ fn a_wish_told_to_one_alone_is_noticed() {
         });
         let noticed =
             |end: &Settled| *end == Err(Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK));
-        // Party 0 hears the cheater's end only after party 1's echo.
+        // Party 0 sees the cheater's end only after party 1's echo.
         assert_eq!(noticed(&ends[0]), caught, "{ends:?}");
     }
 }
 
-/// What a party at the end of a mesh does up to its report, and what the others reported to it.
+/// Runs a party at the end of a mesh up to its report; also returns the others' reports.
 fn measured(peers: &mut [Channel]) -> (Agreed, Vec<[u8; 16]>) {
     let agreed = agree(peers, &hello(peers.len() + 1, NOTHING)).unwrap();
     measure_all(peers).unwrap();
@@ -200,8 +201,8 @@ fn digest(session: &[u8; 32], reports: &[[u8; 16]]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Party 2 of three reports another link to each of the others, and tells each what it would like
-/// to hear. Both notice; nobody goes on.
+/// Party 2 of three reports a different link to each of the others, and sends each the comparison
+/// that it expects. Both notice, and neither continues.
 /// Cheat: 3; one | choice by link | two reports | `broadcast echo` | always
 #[test]
 fn two_reports_of_one_party_are_noticed_by_both_others() {
@@ -225,7 +226,7 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
             });
             send_all(peers, LINK_CHOICE, &choices);
             for peer in peers.iter_mut() {
-                // Until the others have ended, well or not.
+                // Waits until the others have ended, successfully or not.
                 let _ = peer.recv_array::<34>(LINK_CHOICE);
                 let _ = peer.recv_array::<1>("the end");
             }
@@ -245,7 +246,7 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
     }
 }
 
-/// A peer with other rules, or none: the difference is named, and nothing is computed.
+/// A peer that follows other rules, or none: the difference is named, and nothing is computed.
 /// Cheat: 2 | choice by link | another conclusion | the difference is named | always
 #[test]
 fn another_conclusion_from_the_same_link_is_a_difference() {
@@ -257,7 +258,7 @@ fn another_conclusion_from_the_same_link_is_a_difference() {
     ] {
         let (ends, ()) = against(2, |peers| {
             let (agreed, heard) = measured(peers);
-            // As slow as this makes the choice half-gates and softspoken8.
+            // This link is so slow that it leads to half-gates and softspoken8.
             let own = LinkSpeed { round_trip: Duration::ZERO, bytes_per_second: 1 };
             send_all(peers, LINK_REPORT, &[encode(own)]);
             let mut message = [0; 34];
@@ -274,7 +275,7 @@ fn another_conclusion_from_the_same_link_is_a_difference() {
     }
 }
 
-/// The digest of other reports than were sent: between two, the peer's fault.
+/// A digest of other reports than were sent: with two parties, this is the peer's fault.
 /// Cheat: 2 | choice by link | the digest of other reports | `broadcast echo` | always
 #[test]
 fn a_digest_of_other_reports_is_the_peers_fault() {

@@ -1,5 +1,4 @@
-//! Every parameter and every kind of session: what two parties name differently is named on both
-//! sides.
+//! Every parameter and every kind of session: if two parties differ in it, both sides name it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use super::*;
 use crate::connect::TransportKind;
 use crate::{Config, Dealer, Exchange, Inputs, Session, Transport, stored, triples};
 
-/// What a party does in a session of one kind, with the folder of its store.
+/// What a party does in a session of one kind, with the directory of its store.
 type Part = fn(Config, u16, &Path) -> Result<()>;
 
 fn circuit() -> Circuit {
@@ -29,7 +28,7 @@ fn inputs(circuit: &Circuit, party: u16) -> Result<Inputs> {
     Inputs::builder(circuit, party).uint(usize::from(party), 1)?.finish()
 }
 
-/// Every kind of session, by the name that the handshake has for it.
+/// Returns the code for a kind of session, by its name in the handshake.
 fn part(kind: &str) -> Part {
     match kind {
         "run" => |config, _, _| Session::connect(config, &circuit()).map(drop),
@@ -56,10 +55,10 @@ fn part(kind: &str) -> Part {
     }
 }
 
-/// The kinds of sessions there are.
+/// Lists all kinds of sessions.
 fn kinds() -> Vec<&'static str> {
     let circuit = Compiled::new(&circuit());
-    // Without a wildcard, so that a new kind comes here.
+    // The match has no wildcard, so a new kind does not compile until it is added.
     let next = |job: &Job<'_>| match job {
         Job::Run(_) => Some(Job::Parts(&circuit, &[])),
         Job::Parts(..) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
@@ -73,11 +72,11 @@ fn kinds() -> Vec<&'static str> {
     std::iter::successors(Some(Job::Run(&circuit)), next).map(|job| job.values().0).collect()
 }
 
-/// The kind of session that fills pools of components: for the one protocol that has them, which
+/// The kind of session that fills pools of components. Only one protocol has components, and it
 /// takes no dealer.
 const OF_COMPONENTS: &str = "preprocess for";
 
-/// [`unlike`] for that kind; none where it has no choice.
+/// Returns the same as [`unlike`] for that kind; `None` if it has no choice.
 fn unlike_of_components(key: &str) -> Option<[SessionParams; 2]> {
     let usual = SessionParams::new(Protocol::Duplo);
     let mut other = usual.clone();
@@ -93,13 +92,13 @@ fn unlike_of_components(key: &str) -> Option<[SessionParams; 2]> {
     Some([usual, other])
 }
 
-/// Two sets of parameters that differ in `key` alone, for sessions of this kind; none where the
-/// kind fixes it.
+/// Returns two sets of parameters that differ only in `key`, for sessions of this kind; `None` if
+/// the kind fixes it.
 fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
     if kind == OF_COMPONENTS {
         return unlike_of_components(key);
     }
-    // The one protocol that has every parameter but a choice of forms.
+    // Only this protocol has every parameter except a choice of forms.
     let usual = SessionParams::new(Protocol::TinyTable);
     let mut other = usual.clone();
     match key {
@@ -150,7 +149,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         "dealer" => other.dealer = Some("a friend".to_string()),
         new => panic!("no test changes the parameter `{new}`"),
     }
-    // `ywz` has no MACs to choose: it differs in two parameters, and the protocol comes first.
+    // `ywz` has no choice of MACs, so this differs in two parameters, and the protocol comes first.
     Some([usual, other])
 }
 
@@ -159,7 +158,7 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
     let threads = params.iter().map(|params| params.threads).max().unwrap();
     let (zero, one) = Transport::memory(threads, None).unwrap();
     let transports = [zero, one].into_iter().zip(params).map(|(transport, params)| {
-        // Over sockets it is the connections that do not fit; in memory somebody has fewer.
+        // Over sockets the connections do not match; in memory one party has fewer lanes.
         let TransportKind::Channels { mut lanes, meter } = transport.0 else {
             panic!("memory is channels")
         };
@@ -169,7 +168,7 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
     thread::scope(|scope| {
         let start = |((me, transport), params): ((u16, _), &SessionParams)| {
             let config = Config::new(me, transport).params(params.clone());
-            // Nobody comes as far as to ask it for anything.
+            // Nobody gets as far as asking the dealer for anything.
             let nobody = |_: PartyId, _: &Arc<Meter>| Err(Error::internal("it was asked to deal"));
             let dealer = params.dealer.clone().map(|name| Dealer::channels(name, nobody));
             let config = config.dealer(dealer).timeout(Duration::from_secs(20));
@@ -180,7 +179,7 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
     })
 }
 
-/// Runs a session of this kind with parameters that differ in `key` alone, from either side.
+/// Runs a session of this kind with parameters that differ only in `key`, from either side.
 fn assert_named(key: &str, kind: &str, params: [SessionParams; 2], folder: &Path) {
     let [one, other] = params.clone();
     for params in [params, [other, one]] {
@@ -207,8 +206,8 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
     for key in keys.collect::<Vec<_>>() {
         for kind in kinds() {
             let Some(params) = unlike(key, kind) else { continue };
-            // A dealer deals no triples alone, and makes no OT: that is refused before anybody is
-            // met.
+            // A dealer neither deals triples alone nor makes OTs: this is rejected before anybody
+            // connects.
             let dealt = params.clone().map(|params| {
                 let dealer = Some("a friend".to_string());
                 SessionParams { dealer: params.dealer.or(dealer), ..params }
@@ -254,7 +253,7 @@ fn another_kind_of_session_is_named_on_both_sides() {
     }
 }
 
-/// A plan of a few parts is compared term by term, a long one by its digest.
+/// A plan with few parts is compared term by term, a long one by its digest.
 /// Cheat: 2 | handshake | nobody cheats: plans of later parts differ | named by both | always
 #[test]
 fn a_plan_that_differs_is_named_on_both_sides() {
@@ -389,7 +388,7 @@ fn macs_follow_rho_unless_they_are_asked_for_as_a_comparison() {
     assert!(garbled.check().is_err(), "there is nothing to choose");
 }
 
-/// κ_b is ρ unless it is said, so that naming ρ makes no difference; it is `dualex`'s alone.
+/// κ_b defaults to ρ, so naming ρ makes no difference. Only `dualex` has it.
 #[test]
 fn kappa_b_is_rho_unless_another_one_is_chosen() {
     for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
@@ -414,7 +413,7 @@ fn kappa_b_is_rho_unless_another_one_is_chosen() {
     }
 }
 
-/// The order in which a party names components, and how often, makes no difference.
+/// The order and repetition of component names make no difference.
 #[test]
 fn components_are_compared_as_a_set() {
     let with = |names: &[&str]| SessionParams {

@@ -1,4 +1,4 @@
-//! Many evaluations of one circuit, in windows that run side by side where the protocol can.
+//! Many evaluations of one circuit, in windows that run side by side if the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_protocols::{Batch, Compiled, InFlight, InputBits, OutputBits, Protocol};
@@ -8,26 +8,27 @@ use zeroize::Zeroize;
 use super::{Kind, PreparedCircuit, Session};
 use crate::{Inputs, Outputs, report::ONLINE};
 
-/// About how many triples a window may take: what material is made for at a time, and is held in
+/// The approximate number of triples in a window, whose material is made together and held in
 /// memory.
 const TRIPLES: u64 = 1 << 20;
 
 impl Session {
-    /// Everything at once, for as many evaluations of the circuit as
-    /// [`Config::executions`](crate::Config::executions) says: `inputs` gives this party's inputs
-    /// of one after the other, `each` takes what it learns of one after the other.
+    /// Runs all phases for as many evaluations of the circuit as
+    /// [`Config::executions`](crate::Config::executions) says. `inputs` yields this party's inputs
+    /// for each evaluation in turn, and `each` receives its outputs in turn.
     ///
-    /// The work is done in windows, so that memory does not follow the number of evaluations.
-    /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced,
-    /// [`Duplo`](crate::Protocol::Duplo) and [`DualEx`](crate::Protocol::DualEx) prepare and run
-    /// them together; other protocols run one at a time. Outputs of a window are released when all
-    /// its checks have passed, or those of each evaluation after its own with
-    /// [`Config::in_flight`](crate::Config::in_flight).
+    /// The work is done in windows, so that memory does not grow with the number of evaluations.
+    /// [`TinyTable`](crate::Protocol::TinyTable) runs the evaluations of a window side by side,
+    /// bit-sliced. [`Duplo`](crate::Protocol::Duplo) and [`DualEx`](crate::Protocol::DualEx)
+    /// prepare and run them together. Other protocols run one at a time. The outputs of a window
+    /// are released once all its checks have passed; with
+    /// [`Config::in_flight`](crate::Config::in_flight), those of each evaluation once its own
+    /// checks have passed.
     ///
     /// # Errors
-    /// As [`evaluate`](Session::evaluate); `InvalidInput` when there are fewer inputs than
-    /// evaluations; what `each` fails with. All of them end the session, but for a call in a
-    /// session in parts, which is refused without harm.
+    /// As [`evaluate`](Session::evaluate); `InvalidInput` if there are fewer inputs than
+    /// evaluations; any error of `each`. All of them end the session, except for a call in a
+    /// session in parts, which is rejected without harm.
     pub fn evaluate_batch(
         &mut self,
         inputs: impl IntoIterator<Item = Result<Inputs>>,
@@ -35,7 +36,7 @@ impl Session {
     ) -> Result<()> {
         self.only(Kind::Run)?;
         let done = self.evaluate_windows(inputs, each);
-        // Whatever comes next is one evaluation again.
+        // Later calls run one evaluation again.
         self.network.batch.executions = 1;
         done
     }
@@ -72,14 +73,14 @@ impl Session {
         Ok(())
     }
 
-    /// Phase 3 of several prepared circuits, of which as many are online at a time as
-    /// [`Config::in_flight`](crate::Config::in_flight) says, or one: `inputs` gives this party's
-    /// inputs of one after the other, `each` takes what it learns of one after the other, when the
-    /// checks of that one have passed.
+    /// Runs phase 3 of several prepared circuits, with as many online at a time as
+    /// [`Config::in_flight`](crate::Config::in_flight) says, or one. `inputs` yields this party's
+    /// inputs for each circuit in turn, and `each` receives its outputs in turn, once the checks of
+    /// that evaluation have passed.
     ///
     /// # Errors
-    /// As [`run`](Session::run); `InvalidInput` when there are fewer inputs than prepared circuits;
-    /// what `each` fails with.
+    /// As [`run`](Session::run); `InvalidInput` if there are fewer inputs than prepared circuits;
+    /// any error of `each`.
     pub fn run_in_flight(
         &mut self,
         prepared: Vec<PreparedCircuit>,
@@ -108,7 +109,7 @@ impl Session {
         })
     }
 
-    /// One phase after the other, on the joined inputs of a window.
+    /// Runs one phase after the other on the joined inputs of a window.
     fn phases_on(&mut self, inputs: &InputBits) -> Result<OutputBits> {
         let material = self.preprocess_circuit()?;
         let ready = self.prepare(material)?;
@@ -118,27 +119,28 @@ impl Session {
         })
     }
 
-    /// How many evaluations are run side by side.
+    /// Returns how many evaluations run side by side.
     fn window(&self) -> Result<u64> {
         let one = Batch { executions: 1, ..self.network.batch };
         window((self.protocol, one), &self.circuit, self.parties())
     }
 
-    /// Ends the session when something outside of a phase failed: the peer is waiting.
+    /// Ends the session if something outside of a phase failed, because the peer is waiting.
     fn kept<T>(&mut self, done: Result<T>) -> Result<T> {
         done.or_else(|error| self.phase(ONLINE, |_| Err(error)))
     }
 }
 
-/// How many evaluations of a large batch [`Session::evaluate_batch`] prepares and runs together.
+/// Returns how many evaluations of a large batch [`Session::evaluate_batch`] prepares and runs
+/// together.
 ///
 /// # Errors
-/// `InvalidInput` when the protocol cannot run this circuit.
+/// `InvalidInput` if the protocol cannot run this circuit.
 pub fn executions_together(protocol: Protocol, circuit: &Circuit, parties: u16) -> Result<u64> {
     window((protocol, Batch::default()), &Compiled::new(circuit), parties)
 }
 
-/// The same, of which one takes `one`.
+/// As [`executions_together`], given the batch `one` of a single evaluation.
 fn window((protocol, one): (Protocol, Batch), circuit: &Compiled, parties: u16) -> Result<u64> {
     if !protocol.runs_batches() {
         return Ok(1);
@@ -154,7 +156,7 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
-    /// Takes the inputs of the next `n` evaluations.
+    /// Joins the inputs of the next `n` evaluations.
     pub fn next(
         circuit: &Circuit,
         party: PartyId,
@@ -193,7 +195,7 @@ impl Drop for Joined {
     }
 }
 
-/// The outputs of several evaluations, one by one.
+/// Splits joined outputs into those of each evaluation.
 pub(crate) fn split(
     circuit: &Circuit,
     party: PartyId,

@@ -1,15 +1,15 @@
 //! Any number of circuits in one session, after one set-up.
 //!
-//! The handshake compares the first circuit. Before each further one the parties compare a message
-//! of their own, pairwise:
+//! The handshake compares the first circuit. Before each further one the parties compare an
+//! announcement pairwise:
 //!
 //! ```text
 //! i → j   number, digest of the circuit        job = H(session, number, digest)
 //! ```
 //!
-//! Every honest party has compared it with every other honest one, so all work on the same circuit,
-//! and the job's id takes the place of the session's in whatever the phases hash. Tweaks, and all
-//! else that must not repeat under a Δ, are counted by the engine across jobs.
+//! Every honest party has compared it with every other honest party, so all work on the same
+//! circuit, and the job's id replaces the session's id in everything that the phases hash. The
+//! engine counts tweaks, and everything else that must not repeat under a Δ, across jobs.
 
 use symbolon_circuit::Circuit;
 use symbolon_protocols::Compiled;
@@ -23,7 +23,7 @@ use crate::{Inputs, Outputs, config::check_parties, messages::NEXT_CIRCUIT};
 
 const DOMAIN: &str = "symbolon 2026 job id v1";
 
-/// Which circuit of a session, and which one that is.
+/// Announces the number and the digest of a session's next circuit.
 struct Announcement {
     number: u64,
     digest: [u8; 32],
@@ -39,13 +39,13 @@ impl Announcement {
         bytes
     }
 
-    /// The id that everything about this circuit is bound to.
+    /// Returns the id to which everything about this circuit is bound.
     fn job(&self, session: &[u8; 32]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
         *hasher.update(session).update(&self.encode()).finalize().as_bytes()
     }
 
-    /// Tells all peers, and makes sure that they announce the same.
+    /// Sends the announcement to all peers, and checks that they announce the same.
     fn compare(&self, peers: &mut [Channel]) -> Result<()> {
         let own = self.encode();
         for peer in peers.iter_mut() {
@@ -74,12 +74,12 @@ impl Announcement {
 }
 
 impl Session {
-    /// Goes on to another circuit, without a new set-up: from now on every phase is about
-    /// `circuit`. All parties must call this with the same one, which is compared; it takes one
-    /// message of 48 bytes to each peer.
+    /// Moves on to another circuit without a new set-up: from now on every phase is about
+    /// `circuit`. All parties must call this with the same circuit, which is compared; this takes
+    /// one message of 48 bytes to each peer.
     ///
-    /// Material and prepared circuits that were made before are for the circuit before, and are
-    /// refused from now on. What was left to the link's choice stays as it was chosen.
+    /// Earlier material and prepared circuits belong to the previous circuit and are rejected from
+    /// now on. What the link decided stays as it is.
     ///
     /// ```
     /// use symbolon::{Config, Inputs, Result, Session, Transport, circuit::builtin};
@@ -109,15 +109,15 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput` before anything is sent, and without harm, when an owner or a receiver is
-    /// none of the parties, or the protocol cannot run this circuit. `PeerIncompatible` when a peer
-    /// goes on to another circuit; `Transport` when one is gone.
+    /// `InvalidInput` before anything is sent, and without harm, if an owner or a receiver is not
+    /// one of the parties, or the protocol cannot run this circuit. `PeerIncompatible` if a peer
+    /// moves on to another circuit; `Transport` if a connection is lost.
     pub fn next_circuit(&mut self, circuit: &Circuit) -> Result<()> {
         self.only(Kind::Run)?;
         self.announce(circuit, circuit.digest())
     }
 
-    /// Goes on to `circuit`, of which the parties compare this digest.
+    /// Moves on to `circuit`, whose digest the parties compare.
     fn announce(&mut self, circuit: &Circuit, digest: [u8; 32]) -> Result<()> {
         if let Some(error) = &self.dead {
             return Err(error.clone());
@@ -138,9 +138,9 @@ impl Session {
         Ok(())
     }
 
-    /// All phases of the session's circuit as the first part of a reactive computation: later parts
-    /// can go on with its outputs, also with those that nobody learns. Counted as
-    /// function-dependent. Only [`Duplo`](crate::Protocol::Duplo) can, and only after
+    /// Runs all phases of the session's circuit as the first part of a reactive computation: later
+    /// parts can take its outputs as inputs, including those that nobody learns. It counts as
+    /// function-dependent. This requires [`Duplo`](crate::Protocol::Duplo) and
     /// [`connect_in_parts`](Session::connect_in_parts).
     ///
     /// ```
@@ -175,8 +175,8 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// As [`Session::evaluate`], and `InvalidInput` when the protocol keeps no outputs or the
-    /// session is of the other kind.
+    /// As [`Session::evaluate`], and `InvalidInput` if the protocol keeps no outputs or the session
+    /// is of the other kind.
     pub fn evaluate_part(&mut self, inputs: &Inputs) -> Result<Outputs> {
         self.only(Kind::Parts)?;
         let checked = inputs.check(self.circuit.circuit(), self.network.me);
@@ -184,15 +184,16 @@ impl Session {
         self.part(&[], inputs)
     }
 
-    /// Goes on to another circuit, as [`next_circuit`](Session::next_circuit) does, and evaluates
+    /// Moves on to another circuit, as [`next_circuit`](Session::next_circuit) does, and evaluates
     /// it as the next part: its inputs in `links` are outputs of earlier parts, which stay as
-    /// hidden as they are. Which circuit and which links may depend on what the parties have
-    /// learnt; all parties must name the same, which is compared. `inputs` are those that are not
-    /// linked, from [`finish_linked`](crate::InputsBuilder::finish_linked).
+    /// hidden as they are. The circuit and the links may depend on what the parties have learnt;
+    /// all parties must name the same, and this is compared. `inputs` are the inputs without a
+    /// link, from [`finish_linked`](crate::InputsBuilder::finish_linked).
     ///
     /// # Errors
     /// As [`next_circuit`](Session::next_circuit) and [`evaluate_part`](Session::evaluate_part);
-    /// `InvalidInput` when a link does not fit, which ends the session: the peer may be waiting.
+    /// `InvalidInput` if a link does not fit, which ends the session because the peer may be
+    /// waiting.
     pub fn continue_with(
         &mut self,
         circuit: &Circuit,
@@ -213,7 +214,7 @@ impl Session {
     }
 }
 
-/// What parties compare of a circuit with linked inputs.
+/// Returns the digest that parties compare for a circuit with linked inputs.
 fn linked_digest(circuit: &Circuit, links: &[Link]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 linked circuit v1");
     hasher.update(&circuit.digest());

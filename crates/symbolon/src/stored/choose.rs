@@ -1,4 +1,4 @@
-//! Finding a prepared circuit that all parties hold, and taking it.
+//! Chooses a prepared circuit that all parties hold, and takes it.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub(super) struct Chosen {
     _lock: GroupLock,
 }
 
-/// Finds a prepared circuit, waiting no longer than `timeout` for groups that others use.
+/// Chooses a prepared circuit. Waits at most `timeout` for groups that others use.
 pub(super) fn choose_prepared(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -56,7 +56,7 @@ pub(super) fn choose_prepared(
             }
             return Err(Error::store(nothing(&available_items, &dealers, &all, me)));
         }
-        // Somebody's time is up: all say so, so that all end.
+        // If any party's time is up, all parties learn it here and end.
         if !all_say(network, rounds, Question::GoOn, begun.elapsed() < timeout)? {
             return Err(Error::store(
                 "all that is prepared is in use by other runs, or still being prepared: try again \
@@ -68,15 +68,15 @@ pub(super) fn choose_prepared(
     }
 }
 
-/// A prepared circuit that all parties hold, of a group that they have locked.
+/// A prepared circuit that all parties hold, in a group that they have locked.
 pub(super) struct ChosenOfMany {
     pub id: ItemId,
     pub origin: Origin,
     _lock: Rc<GroupLock>,
 }
 
-/// Finds `count` prepared circuits, of one group after the other. Groups that others use are left
-/// out: nobody waits for them.
+/// Chooses `count` prepared circuits, going through the groups one by one. Skips groups that others
+/// use instead of waiting for them.
 pub(super) fn choose_many(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -94,7 +94,7 @@ pub(super) fn choose_many(
         tried.push(item.group);
         let Some(lock) = lock(network, rounds, store, filter, item)? else { continue };
         let lock = Rc::new(lock);
-        // What is left now stays as it is.
+        // The lock keeps the rest of the group as it is now.
         let of_group = Filter { group: Some(item.group), ..filter.clone() };
         let (offered, both, _) = self::offered(network, rounds, store, &of_group)?;
         for place in both.into_iter().take(count - chosen.len()) {
@@ -118,7 +118,8 @@ pub(super) fn choose_many(
     Ok((chosen, agreement))
 }
 
-/// What this party offers, and the places of what all parties do, in the same order at all.
+/// Returns this party's offers, and the places among them of the items that all parties offer, in
+/// the same order at all parties.
 fn offered(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -133,7 +134,7 @@ fn offered(
     Ok((offered, both.into_iter().map(|(place, _)| place).collect(), agreement))
 }
 
-/// Who dealt what would do if they were trusted.
+/// Returns the dealers of items that would be usable if this session named them.
 fn other_dealers(store: &Store, filter: &Filter) -> Result<Vec<String>> {
     let anyones = Filter { dealers: None, ..filter.clone() };
     let mut dealers: Vec<String> =
@@ -143,11 +144,11 @@ fn other_dealers(store: &Store, filter: &Filter) -> Result<Vec<String>> {
     Ok(dealers)
 }
 
-/// The most ways that a message lists.
+/// The maximum number of ways that a message lists.
 const MOST_WAYS: usize = 4;
 
-/// What the store has for the circuit that was prepared in other ways, or with others, as a
-/// sentence; none if there is nothing.
+/// Returns a sentence about the items in the store for this circuit that were prepared in other
+/// ways or with other parties; `None` if there are none.
 fn prepared_otherwise(store: &Store, filter: &Filter) -> Result<Option<String>> {
     let way = |protocol: &str, rho| format!("{protocol}, ρ = {rho}");
     let ways = |filter: &Filter| {
@@ -217,16 +218,16 @@ fn nothing(
     }
 }
 
-/// A prepared circuit that is used up now, and read.
+/// A prepared circuit that is used up now, and loaded.
 pub(super) struct Opened {
     pub prepared: Box<dyn Prepared>,
-    /// Its files, which are removed in the end: that takes longer than the run.
+    /// Its files, which are removed at the end because that takes longer than the run.
     pub taken: ConsumedItem,
     pub chosen: Chosen,
 }
 
 impl Chosen {
-    /// Takes the item, on disk, and reads it.
+    /// Marks the item as used on disk, and loads it.
     pub(super) fn take(
         self,
         store: &Store,
@@ -235,7 +236,8 @@ impl Chosen {
         protocol: Protocol,
     ) -> Result<Opened> {
         let taken = store.take_prepared(self.id).map_err(failed)?;
-        // It holds a frame at a time, and wipes it: another buffer would keep what it held.
+        // The section reader holds one frame at a time and wipes it; another buffer would keep the
+        // content.
         let mut section = taken.read(0, taken.bytes(0)).map_err(failed)?;
         let prepared = protocol.load_prepared(network, circuit, &mut section)?;
         Ok(Opened { prepared, taken, chosen: self })

@@ -1,9 +1,9 @@
-//! Pools of components: filled for runs of a circuit, they serve any circuit that is made of the
+//! Pools of components. They are filled for runs of one circuit, but serve any circuit made of the
 //! same components.
 //!
-//! A pool says which kinds of components it has, and from that each party finds for itself how a
-//! circuit is made of them. So parties first tell each other which pools they hold, and then, of
-//! one pool after the other that serves the circuit, how much they have used.
+//! A pool lists its kinds of components, and from that each party computes how a circuit is made of
+//! them. So the parties first tell each other which pools they hold. Then, for each pool that
+//! serves the circuit, they tell how much they have used.
 
 use std::rc::Rc;
 
@@ -25,28 +25,28 @@ use crate::params::Job;
 use crate::report::Report;
 use crate::session::{Begun, begin};
 
-/// A pool of components that [`fill_components`] closed: it is on disk, and stays whatever becomes
-/// of those after it.
+/// A pool of components that [`fill_components`] closed. It is on disk, and stays even if later
+/// pools fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewComponents {
     /// Its name, the same in every party's store.
     pub item: ItemId,
-    /// For how many runs of the circuit it is enough.
+    /// The number of runs of the circuit for which it suffices.
     pub runs: u64,
-    /// Which of the new pools it is, from 1.
+    /// Its number among the new pools, from 1.
     pub number: u64,
-    /// How many new pools there will be.
+    /// The number of new pools planned.
     pub of: u64,
 }
 
-/// What [`fill_components`] made.
+/// The result of [`fill_components`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilledComponents {
-    /// The new pools' names, the same in every party's store; none if there was enough already.
+    /// The new pools' names, the same in every party's store; empty if the old pools sufficed.
     pub items: Vec<ItemId>,
-    /// For how many runs of the circuit they are enough.
+    /// The number of runs of the circuit for which they suffice.
     pub made: u64,
-    /// For how many runs there was enough before, in the pools that all parties hold.
+    /// The number of runs for which the common pools sufficed before.
     pub had: u64,
     /// How far the stores agreed on their pools.
     pub agreement: Agreement,
@@ -54,20 +54,20 @@ pub struct FilledComponents {
     pub report: Report,
 }
 
-/// Fills up the pools of components that all parties hold, in this party's `store` and theirs,
-/// until they are enough for `runs` runs of `circuit`: makes new pools of what is missing, of at
-/// most [`Config::pool_gates`] AND gates each, but for one run at least. Tells of every pool when
-/// it is closed.
+/// Fills the pools of components that all parties hold, in this party's `store` and theirs, until
+/// they suffice for `runs` runs of `circuit`. Makes new pools with at most [`Config::pool_gates`]
+/// AND gates each, but each for at least one run. Reports every pool when it is closed.
 ///
-/// The larger a pool is, the fewer copies of each component it takes. Any circuit can be
-/// [prepared](super::prepare) from it that is made of the same components.
+/// The larger a pool is, the fewer copies of each component it needs. Any circuit made of the same
+/// components can be [prepared](super::prepare) from it.
 ///
-/// Pools that were closed before an error stay, so the same call goes on where this one ended.
+/// Pools that were closed before an error stay, so repeating the call continues where this one
+/// ended.
 ///
 /// # Errors
-/// `InvalidInput` when the protocol has no components, `config` and `circuit` do not go together,
-/// nothing is asked for, or it would be more than 512 pools; `Store` when the store cannot be
-/// written; otherwise as [`Session::connect`](crate::Session::connect).
+/// `InvalidInput` if the protocol has no components, `config` and `circuit` do not fit together,
+/// `runs` is zero, or more than 512 pools would be needed; `Store` if the store cannot be written;
+/// otherwise as [`Session::connect`](crate::Session::connect).
 pub fn fill_components(
     config: Config,
     store: &Store,
@@ -121,8 +121,8 @@ pub fn fill_components(
     Ok(FilledComponents { items, made, had, agreement, report: Report::of(&network.meter) })
 }
 
-/// For how many runs each new pool is to be: as equal as can be, since a small one takes more
-/// copies.
+/// Returns the number of runs for each new pool. They are as equal as possible, because small pools
+/// need more copies.
 fn parts(missing: u64, most: u64) -> Vec<u64> {
     let pools = missing.div_ceil(most);
     (0..pools).map(|pool| missing / pools + u64::from(pool < missing % pools)).collect()
@@ -152,22 +152,22 @@ fn make_pool(
     item_writer.finish(components.counts()).map_err(failed)
 }
 
-/// A pool that all parties hold and a circuit can be prepared from.
+/// A pool that all parties hold and from which a circuit can be prepared.
 struct Candidate {
     item: AvailableItem,
     plan: Rc<ComponentPlan>,
-    /// What nobody has used of each count, and the number of the next circuit.
+    /// The first record of each count that nobody has used, and the number of the next circuit.
     next: Vec<u64>,
 }
 
-/// How a circuit is made of a pool of these kinds, if it can be.
+/// How a circuit is made from a pool of these kinds, if it can be.
 type PlanOfKinds = (Vec<[u8; 32]>, Option<Rc<ComponentPlan>>);
 
-/// All such pools.
+/// All candidates.
 struct Candidates {
     all: Vec<Candidate>,
     agreement: Agreement,
-    /// Why another pool that all parties hold is none.
+    /// Why another common pool is not a candidate.
     useless: Option<Error>,
 }
 
@@ -209,14 +209,14 @@ impl Candidates {
             let told = tell(network, rounds, &vec![(item.id, used)], item.next.len() + 1)?;
             let (next, of_item) = common(std::slice::from_ref(item), &told, me);
             agreement.uneven += of_item.uneven;
-            // All said before that they hold it.
+            // All parties have said that they hold it.
             let next = next.into_iter().next().map(|(_, next)| next);
             all.extend(next.map(|next| Candidate { item: item.clone(), plan, next }));
         }
         Ok(Candidates { all, agreement, useless })
     }
 
-    /// For how many runs of the circuit they are enough.
+    /// Returns the number of runs of the circuit for which they suffice.
     fn runs(&self) -> u64 {
         let of = |candidate: &Candidate| {
             let Candidate { item, plan, next } = candidate;
@@ -229,7 +229,7 @@ impl Candidates {
     }
 }
 
-/// Finds parts of pools for as many of `count` circuits as there is enough for.
+/// Finds parts of pools for up to `count` circuits.
 pub(super) fn agree_on_pools(
     network: &mut Network,
     work: &Preparing<'_>,
@@ -239,7 +239,7 @@ pub(super) fn agree_on_pools(
     let (store, what) = (work.store, (work.maker, work.circuit));
     let Candidates { all, agreement, useless } =
         Candidates::find(network, &mut rounds, store, what)?;
-    // A pool that serves but has too little left says more than one that does not serve.
+    // A suitable pool with too little left explains more than an unsuitable one.
     let useless = useless.filter(|_| all.is_empty());
     let mut note = pools_of_other_rhos(store, &filter(work.maker))?;
     if work.need.and_gates == 0 && all.is_empty() {

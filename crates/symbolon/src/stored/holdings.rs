@@ -1,4 +1,4 @@
-//! What the parties' stores hold in common, and locks on it that all have or none.
+//! What the parties' stores hold in common, and locks that all parties take or none.
 
 use symbolon_interaction::confirm_broadcasts;
 use symbolon_protocols::Network;
@@ -9,29 +9,29 @@ use super::{Agreement, failed};
 use crate::checks;
 use crate::messages::{ANSWER, HOLDINGS};
 
-/// No party tells of more items; others wait for another time.
+/// The maximum number of items that a party lists. Further items wait for another time.
 const MOST: usize = 1024;
 
 const ROUND_DOMAIN: &str = "symbolon 2026 stored items v2";
 const SESSION_DOMAIN: &str = "symbolon 2026 session id after stored items v1";
 
-/// What a party holds, as it tells the others: names, and of pools what is left.
+/// The holdings that a party announces: names of items, and for pools what is left.
 pub(super) type Holdings = Vec<(ItemId, Vec<u64>)>;
 
-/// The rounds in which parties tell each other what they hold and answer with yes or no.
+/// The rounds in which the parties announce their holdings and answer yes or no.
 ///
-/// What is told steers the session: which item is used, and whether it goes on. So it is broadcast,
-/// and everything told in a round enters the session's id. A party that tells two parties different
-/// things is noticed by both before either acts on it; otherwise each would use another item, and
-/// they would accuse each other.
+/// These messages steer the session: which item is used, and whether the session continues. So they
+/// are broadcast, and all messages of a round enter the session's id. If a party tells two parties
+/// different things, both notice before either acts on it; otherwise each would use another item,
+/// and they would accuse each other.
 #[derive(Default)]
 pub(super) struct Rounds {
     done: u64,
 }
 
 impl Rounds {
-    /// Ends a round in which all parties told what `told` has, by party number: compares it
-    /// pairwise, and binds it into the session's id.
+    /// Ends a round in which the parties sent `told`, by party number: compares it pairwise, and
+    /// binds it into the session's id.
     fn confirm(&mut self, network: &mut Network, told: &[Vec<u8>]) -> Result<()> {
         let mut hasher = blake3::Hasher::new_derive_key(ROUND_DOMAIN);
         hasher.update(&network.session).update(&self.done.to_le_bytes());
@@ -48,21 +48,21 @@ impl Rounds {
     }
 }
 
-/// What is answered with yes or no.
+/// A yes-or-no question.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Question {
     /// Is this item unused here, and its group locked?
     Locked(ItemId),
-    /// Is it marked as used here, and read?
+    /// Is it marked as used here, and loaded?
     ConsumedItem(ItemId),
-    /// Is there time for another try?
+    /// Is there time for another attempt?
     GoOn,
     /// Is this new pool closed here?
     Closed(ItemId),
 }
 
 impl Question {
-    /// The question in a round as every answer names it.
+    /// Encodes the question of a round as every answer contains it.
     fn encode(self, round: u64) -> Vec<u8> {
         let (kind, item) = match self {
             Question::Locked(item) => (0, item),
@@ -74,7 +74,7 @@ impl Question {
     }
 }
 
-/// Tells all peers what this party holds and hears what they hold, all the same from each.
+/// Sends this party's holdings to all peers and returns everybody's, the same at each party.
 ///
 /// Check: what the stores hold | each list (`stored items`) names its round and is broadcast
 /// (`broadcast echo`) | a party that sends others to different items | 2^-128
@@ -121,11 +121,11 @@ pub(super) fn tell(
     Ok(all.into_iter().map(decode).collect())
 }
 
-/// What all hold, in the order of this party's items: their place there, and the furthest that
-/// anybody has used of each count.
+/// The common items, in the order of this party's items: the index of each, and the furthest use of
+/// each count by any party.
 pub(super) type Common = Vec<(usize, Vec<u64>)>;
 
-/// Finds what all hold.
+/// Finds the items that all parties hold.
 pub(super) fn common(
     available_items: &[AvailableItem],
     all: &[Holdings],
@@ -159,7 +159,7 @@ pub(super) fn common(
     (both, agreement)
 }
 
-/// Whether every party says yes to the same question; all learn the same.
+/// Returns whether every party answers yes to the same question; all parties learn the same.
 ///
 /// Check: what the stores hold | each answer (`stored items: yes or no`) names its item and round
 /// and is broadcast (`broadcast echo`) | a party that answers others differently | 2^-128
@@ -182,8 +182,8 @@ pub(super) fn all_say(
         all.push(peer.recv(ANSWER, own.len())?);
     }
     all.insert(usize::from(me), own);
-    // Before an answer is looked at: a party that says something else to another party is caught by
-    // both.
+    // The answers are confirmed before any is evaluated, so both parties notice if a third one
+    // answers them differently.
     rounds.confirm(network, &all)?;
     let known = [answer(false), answer(true)];
     match all.iter().position(|answer| !known.contains(answer)) {
@@ -192,8 +192,8 @@ pub(super) fn all_say(
     }
 }
 
-/// Locks the group of what is offered on all sides, or on none: where somebody else has it, or has
-/// used of the offer before the lock was free.
+/// Locks the group of an offer at all parties or at none. Returns `None` if somebody else holds the
+/// lock, or used the offer before the lock was free.
 pub(super) fn lock(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -201,7 +201,7 @@ pub(super) fn lock(
     filter: &Filter,
     item: &AvailableItem,
 ) -> Result<Option<GroupLock>> {
-    // A group that was revoked meanwhile is as good as one that is in use.
+    // A group that was revoked meanwhile is treated like one in use.
     let own = store.lock_group(&item.group).or_else(|error| match error {
         StoreError::RevokedGroup { .. } => Ok(None),
         error => Err(failed(error)),
@@ -218,7 +218,7 @@ pub(super) fn lock(
     Ok(if all { own } else { None })
 }
 
-/// Offers in an order that all parties have, too: by name.
+/// Lists the available items by name, an order that all parties share.
 pub(super) fn available_items(store: &Store, filter: &Filter) -> Result<Vec<AvailableItem>> {
     let mut available_items = store.available_items(filter).map_err(failed)?;
     available_items.sort_by_key(|item| item.id);

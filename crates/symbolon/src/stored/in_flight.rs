@@ -30,18 +30,18 @@ pub struct RanInFlight {
     pub report: Report,
 }
 
-/// Runs as many prepared circuits as [`Config::executions`] says, each prepared by itself, of which
-/// [`Config::in_flight`] are online at a time. `inputs` gives this party's inputs of one after the
-/// other, `each` takes what it learns of one after the other, when the checks of that one have
-/// passed.
+/// Runs as many prepared circuits as [`Config::executions`] says, each prepared separately, with
+/// [`Config::in_flight`] of them online at a time. `inputs` yields this party's inputs for each
+/// circuit in turn, and `each` receives its outputs in turn, once the checks of that evaluation
+/// have passed.
 ///
 /// All items are marked as used before the first message that depends on one of them, and all are
-/// used up, whatever comes of the run. An item is read when its evaluation starts, so memory
-/// follows what is in flight.
+/// used up even if the run fails. An item is loaded when its evaluation starts, so memory grows
+/// only with the number of evaluations in flight.
 ///
 /// # Errors
-/// As [`run_batch`](super::run_batch); `Store` when all parties together hold fewer items, in which
-/// case none is used; what `each` fails with.
+/// As [`run_batch`](super::run_batch); `Store` if the parties have fewer items in common, in which
+/// case none is used; any error of `each`.
 pub fn run_in_flight(
     config: Config,
     store: &Store,
@@ -69,7 +69,7 @@ fn run_many(
     let batch = terms.whole_batch()?;
     let compiled = &Compiled::new(circuit);
     let maker = Maker::of(&config);
-    // All is settled already: what was prepared says how.
+    // Nothing is left to negotiate: the prepared circuits fix the choices.
     let settled = Preferences { ot: Some(OtExtension::default()), ..lowest_latency(protocol) };
     let begun = begin(config, Job::RunPrepared(compiled), (0, settled), |network, _| {
         network.batch = batch;
@@ -78,7 +78,7 @@ fn run_many(
         let (chosen, agreement) = choose_many(network, &mut rounds, (store, &filter), count)?;
         let taken = chosen.iter().map(|item| store.take_prepared(item.id).map_err(failed));
         let taken: VecDeque<ConsumedItem> = taken.collect::<Result<_>>()?;
-        // Every party names the same first item, and has agreed on the ones after it.
+        // All parties name the same first item, and have agreed on the items after it.
         let first = chosen.first().ok_or_else(|| Error::internal("nothing was chosen"))?;
         if !all_say(network, &mut rounds, Question::ConsumedItem(first.id), true)? {
             return Err(Error::store("another party cannot use what was prepared"));
@@ -96,7 +96,7 @@ fn run_many(
                 let joined = Joined::next(circuit, me, &mut inputs, 1)?;
                 let item = waiting.pop_front();
                 let item = item.ok_or_else(|| Error::internal("too few items were taken"))?;
-                // It holds a frame at a time, and wipes it.
+                // The section reader holds one frame at a time, and wipes it.
                 let mut section = item.read(0, item.bytes(0)).map_err(failed)?;
                 let prepared = protocol.load_prepared(network, compiled, &mut section)?;
                 drop(section);
@@ -129,8 +129,8 @@ mod tests {
 
     use super::*;
 
-    /// What both parties learn of additions of 7 to 0, 1, …; how many outputs came, and how it
-    /// ended.
+    /// Runs additions of 7 to 0, 1, …; returns what both parties learn, the number of outputs, and
+    /// how the run ended.
     fn additions(
         folder: &Path,
         (count, limit): (u64, [Option<usize>; 2]),
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// From two preparations; when there are too few items, none is used.
+    /// The items come from two preparations. If there are too few items, none is used.
     #[test]
     fn stored_evaluations_are_online_at_a_time_and_used_once() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The metadata of items, and which of them are looked for.
+//! The metadata of new items, and the filters that find them.
 
 use symbolon_protocols::{Compiled, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
@@ -8,23 +8,24 @@ use crate::config::Config;
 use crate::params::SessionParams;
 use crate::terms::Terms;
 
-/// What makes items and looks for them: everything that every item of a session has in common.
+/// The common properties of all items of a session, for making and finding them.
 pub(super) struct Maker {
     pub protocol: Protocol,
-    /// What the metadata of prepared circuits say: all that tells them from others of the protocol.
+    /// The protocol label in the metadata of prepared circuits: it tells them from others of the
+    /// protocol.
     label: String,
     party: PartyId,
     peers: Vec<ItemPeer>,
     rho: u32,
-    /// Who deals what is made afresh, if not the parties make it.
+    /// The dealer of fresh material; `None` if the parties make it.
     pub dealer: Option<String>,
 }
 
-/// What items that were made of the same material have in common.
+/// The common properties of items made from the same material.
 #[derive(Clone)]
 pub(super) struct Origin {
     pub group: GroupId,
-    /// Who dealt it, if the parties did not make it.
+    /// The dealer of the material; `None` if the parties made it.
     pub dealer: Option<String>,
 }
 
@@ -38,7 +39,7 @@ impl Maker {
     pub(super) fn of(config: &Config) -> Maker {
         let Terms { party, params, .. } = config.terms();
         let SessionParams { protocol, rho, executions, in_flight, .. } = *params;
-        // What is online by itself is prepared as one.
+        // Evaluations that are online separately are prepared separately.
         let executions = if in_flight.is_some() { 1 } else { executions };
         let (party, dealer) = (*party, params.dealer.clone());
         let mut label = protocol.name().to_string();
@@ -50,7 +51,7 @@ impl Maker {
         if protocol.has_psi_form() {
             label = format!("{label}, {} intersection", params.psi.name());
         }
-        // Items are told apart by ρ in any case.
+        // Items of different ρ are told apart in any case.
         if let Some(bound) = params.leak_bound().filter(|bound| *bound != rho) {
             label = format!("{label}, kappa_b {}", bound.bits());
         }
@@ -96,7 +97,8 @@ impl Maker {
         }
     }
 
-    /// What the parties made among themselves and, when they trust a dealer, what that one dealt.
+    /// Returns a filter for what the parties made themselves and, if they trust a dealer, for what
+    /// it dealt.
     pub(super) fn filter(&self, kind: ItemKind, circuit: Option<&Compiled>) -> Filter {
         let mut dealers = vec![None];
         dealers.extend(self.dealer.clone().map(Some));

@@ -1,12 +1,12 @@
-//! Filling pools: one after the other, each closed on disk before the next is begun.
+//! Fills pools one after the other. Each is closed on disk before the next is begun.
 //!
-//! # Why a pool that was closed stays usable whatever happens later
-//! Every pool has a set-up of its own: fresh global keys, base OTs and a session id that hashes the
-//! one before. So each pool is a group of its own, its gates are numbered from 0 without a tweak
-//! being used twice under one Δ, and what a failed check in a later pool may give away is about
-//! that later pool's Δ, of which nothing was kept. It is as if every pool came from a session of
-//! its own, as it does when this is called again. The set-up takes milliseconds where a pool of
-//! the usual size takes seconds.
+//! # Why a closed pool stays usable whatever happens later
+//! Every pool has its own set-up: fresh global keys, base OTs, and a session id that hashes the
+//! previous one. So each pool is its own group, its gates are numbered from 0 without using a tweak
+//! twice under one Δ, and whatever a failed check in a later pool reveals concerns the Δ of that
+//! later pool, of which nothing was kept. It is as if every pool came from its own session, as it
+//! does when this is called again. The set-up takes milliseconds, while a pool of the usual size
+//! takes seconds.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,30 +23,31 @@ use crate::params::{Amount, Job};
 use crate::report::{INDEPENDENT, Report, SETUP};
 use crate::session::{Begun, begin, counted, engine};
 
-/// [`fill`] makes no more pools than this at a time: parties tell each other of all they hold.
+/// The maximum number of pools that [`fill`] makes at a time, because parties tell each other all
+/// pools that they hold.
 pub(super) const MOST_POOLS: u64 = 512;
 
-/// A pool that [`fill_each`] closed: it is on disk, and stays whatever becomes of those after it.
+/// A pool that [`fill_each`] closed. It is on disk, and stays even if later pools fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewPool {
     /// Its name, the same in every party's store.
     pub item: ItemId,
-    /// What is in it.
+    /// Its content.
     pub holds: Amount,
-    /// Which of the new pools it is, from 1.
+    /// Its number among the new pools, from 1.
     pub number: u64,
-    /// How many new pools there will be.
+    /// The number of new pools planned.
     pub of: u64,
 }
 
-/// What [`fill`] made.
+/// The result of [`fill`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filled {
-    /// The new pools' names, the same in every party's store; none if there was enough already.
+    /// The new pools' names, the same in every party's store; empty if the old pools sufficed.
     pub items: Vec<ItemId>,
-    /// What is in all of them.
+    /// The total content of the new pools.
     pub made: Amount,
-    /// What was left before, in the pools that all parties hold.
+    /// What was left before in the pools that all parties hold.
     pub had: Amount,
     /// How far the stores agreed on their pools.
     pub agreement: Agreement,
@@ -54,21 +55,21 @@ pub struct Filled {
     pub report: Report,
 }
 
-/// Fills up the pools of function-independent material that all parties hold, in this party's
-/// `store` and theirs, until `target` is there: makes new pools of what is missing, of at most
-/// [`Config::pool_gates`] AND gates each.
+/// Fills the pools of function-independent material that all parties hold, in this party's `store`
+/// and theirs, up to `target`. Makes new pools with at most [`Config::pool_gates`] AND gates each.
 ///
-/// Pools that were closed before an error stay, so the same call goes on where this one ended.
+/// Pools that were closed before an error stay, so repeating the call continues where this one
+/// ended.
 ///
 /// # Errors
-/// `InvalidInput` when `config` cannot work, nothing is asked for, or it would be more than 512
-/// pools; `Store` when the store cannot be written; otherwise as
+/// `InvalidInput` if `config` cannot work, `target` is zero, or more than 512 pools would be
+/// needed; `Store` if the store cannot be written; otherwise as
 /// [`Session::connect`](crate::Session::connect).
 pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
     fill_each(config, store, target, |_| ())
 }
 
-/// As [`fill`], and tells of every pool when it is closed.
+/// As [`fill`], and reports every pool when it is closed.
 ///
 /// # Errors
 /// As [`fill`].
@@ -83,7 +84,7 @@ pub fn fill_each(
     let (protocol, pool_gates) = (params.protocol, params.pool_gates);
     check_target(protocol, target, pool_gates)?;
     let maker = Maker::of(&config);
-    // A pool serves every form.
+    // A pool serves every form of garbling.
     let work = (target.and_gates, lowest_latency(protocol));
     let mut rounds = Rounds::default();
     let begun = begin(config, Job::Preprocess(target), work, |network, dealer| {
@@ -129,19 +130,20 @@ fn whole_chunks(gates: u64) -> u64 {
     gates.max(1).div_ceil(chunk).saturating_mul(chunk)
 }
 
-/// What each new pool is to hold. All parties compute the same.
+/// Returns the planned content of each new pool. All parties compute the same.
 fn parts(target: Amount, had: Amount, pool_gates: u64) -> Vec<Amount> {
     if had.and_gates >= target.and_gates && had.input_bits >= target.input_bits {
         return Vec::new();
     }
     let most = whole_chunks(pool_gates);
-    // A pool of input bits alone would be no use.
+    // A pool with only input bits would be useless.
     let mut gates = whole_chunks(target.and_gates.saturating_sub(had.and_gates));
     let mut bits = target.input_bits.saturating_sub(had.input_bits);
     let mut parts = Vec::new();
     while gates > 0 {
         let now = gates.min(most);
-        // The same part of both, so that every pool serves as many circuits as its gates do.
+        // Gates and bits are split in the same ratio, so that every pool serves as many circuits as
+        // its gates do.
         let share = u128::from(bits) * u128::from(now);
         let input_bits = share.div_ceil(u128::from(gates)) as u64;
         parts.push(Amount { and_gates: now, input_bits });
@@ -155,12 +157,12 @@ fn parts(target: Amount, had: Amount, pool_gates: u64) -> Vec<Amount> {
 pub(super) struct Engines {
     protocol: Protocol,
     dealer: Option<Shared>,
-    /// The first pool's, which the session began with.
+    /// The engine of the first pool, with which the session began.
     first: Option<Box<dyn Engine>>,
 }
 
 impl Engines {
-    /// Does the set-up for the first of so many pools, if there are any.
+    /// Runs the set-up for the first pool, if there are any.
     pub(super) fn begin(
         network: &mut Network,
         (protocol, dealer): (Protocol, Option<Dealer>),
@@ -177,7 +179,7 @@ impl Engines {
         engine(self.protocol, network, self.dealer.as_ref().map(Shared::once))
     }
 
-    /// Makes a pool of each part, one after the other, and tells of each when it is closed; returns
+    /// Makes a pool for each part, one after the other, and reports each when it is closed; returns
     /// their names.
     pub(super) fn make_each<P: Copy>(
         mut self,
@@ -197,8 +199,8 @@ impl Engines {
                     or_give_up(set_up, network)?
                 }
             };
-            // The end of a phase flushes, which fails after a signal; a pool that is in the store
-            // is told of nevertheless.
+            // The flush at the end of a phase fails after a signal. A pool that is already in the
+            // store is reported nevertheless.
             let made = counted(network, INDEPENDENT, |network| {
                 let item = make(network, engine.as_mut(), part)?;
                 closed(item, part, number);
@@ -209,8 +211,8 @@ impl Engines {
         Ok(items)
     }
 
-    /// All say that they closed the pool before, which gives the session another id; then the
-    /// set-up for the next one.
+    /// All parties confirm that they closed the previous pool, which changes the session's id; then
+    /// the set-up for the next pool runs.
     fn after(
         &mut self,
         network: &mut Network,
@@ -225,7 +227,7 @@ impl Engines {
     }
 }
 
-/// A dealer that one engine after the other asks.
+/// A dealer that the engines use one after the other.
 struct Shared(Arc<Mutex<Dealer>>);
 
 impl Shared {
@@ -263,7 +265,7 @@ fn make_pool(
     item_writer.finish(counts).map_err(failed)
 }
 
-/// What is left in the pools that all parties hold, of what nobody has used.
+/// Returns what nobody has used yet in the pools that all parties hold.
 fn left_in_pools(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -283,8 +285,8 @@ fn left_in_pools(
     Ok((left, agreement))
 }
 
-/// Which bytes of a pool go with which of its counts: chunks of gates, then each party's input
-/// bits.
+/// Returns the sections of a pool, which say which bytes belong to which of its counts: chunks of
+/// gates, then each party's input bits.
 fn sections(layout: PoolLayout) -> Vec<Section> {
     let mut sections = vec![Section::Whole; layout.sections()];
     sections[HEAD] = Section::Whole;
@@ -317,7 +319,7 @@ mod tests {
         let target = amount(1000, 100);
         assert_eq!(parts(target, amount(1000, 100), 128), []);
         assert_eq!(parts(target, Amount::NOTHING, 1 << 24), [amount(1024, 100)]);
-        // A size that is no multiple of a chunk is rounded up.
+        // A size that is not a multiple of a chunk is rounded up.
         assert_eq!(parts(target, amount(512, 36), 200), [amount(256, 32), amount(256, 32)]);
         // Input bits alone come with a chunk of gates.
         assert_eq!(parts(target, amount(2000, 36), 128), [amount(128, 64)]);
@@ -329,7 +331,7 @@ mod tests {
         assert_eq!(parts(largest, Amount::NOTHING, u64::MAX), [largest]);
     }
 
-    /// The protocols allow 256 parties; a pool has two sections and one for each of them.
+    /// The protocols allow 256 parties; a pool has two sections plus one for each party.
     #[test]
     fn a_store_keeps_a_pool_for_256_parties() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! What can become of a message on its way, headers included: from a broken network or from a
-//! hostile one.
+//! Faults of a message in transit, including its header, from a broken or hostile network.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,49 +8,49 @@ use symbolon_transport::adversary::Verdict::{self, Cut, GoOn};
 use symbolon_transport::adversary::{Tamper, tampers};
 use symbolon_transport::tag;
 
-/// Bytes of a header: the payload's length, then the kind's tag, both little-endian.
+/// The size of a header in bytes: the payload's length, then the kind's tag, both little-endian.
 pub const HEADER: usize = 8;
 
 /// How long [`Fault::Delayed`] holds a message back: far below any time-out.
 const DELAY: Duration = Duration::from_millis(30);
 
-/// What happens at one message.
+/// What happens to one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is left out.
+    /// It is dropped.
     Dropped,
-    /// Its second half is missing; what comes next takes its place.
+    /// Its second half is missing; the next message takes its place.
     Truncated,
-    /// Bytes that no header announces follow it.
+    /// Bytes without a header follow it.
     Extended,
-    /// Its last byte is missing, and its header says so.
+    /// Its last byte is missing, and its header is consistent.
     Short,
-    /// Nothing but a header, which says so, is left of it.
+    /// Only a consistent header is left of it.
     Empty,
-    /// It has a byte more, and its header says so.
+    /// It has one more byte, and its header is consistent.
     Long,
-    /// It comes twice.
+    /// It arrives twice.
     Doubled,
-    /// It and the next one change places.
+    /// It and the next one are swapped.
     Swapped,
-    /// It comes late, but in time.
+    /// It arrives late, but in time.
     Delayed,
-    /// Other bytes of the same length after the same header.
+    /// Other bytes of the same length follow the same header.
     Garbage,
-    /// One bit of it, by this number modulo its bits; the header's come first.
+    /// One bit is flipped, by this number modulo the number of bits; the header's come first.
     Flipped(usize),
-    /// The connection ends in its stead.
+    /// The connection ends in place of it.
     Cut,
-    /// The connection ends in its middle.
+    /// The connection ends in the middle of it.
     CutInside,
-    /// All of the sender's connections end before their next message, this one first.
+    /// All of the sender's connections end before their next message, starting with this one.
     Death,
-    /// Neither it nor anything later comes; the connection stays open.
+    /// Neither it nor anything later arrives, but the connection stays open.
     Silence,
 }
 
 impl Fault {
-    /// Every kind of fault; of bits, two in the header and some after it.
+    /// Every kind of fault; of flipped bits, two in the header and some after it.
     pub const ALL: [Fault; 20] = [
         Fault::Dropped,
         Fault::Truncated,
@@ -75,7 +74,7 @@ impl Fault {
         Fault::Silence,
     ];
 
-    /// Whether it ends nothing but connections, so that nobody may be accused of anything.
+    /// Returns whether it only ends connections, so nobody may be accused of anything.
     pub fn is_innocent(self) -> bool {
         matches!(
             self,
@@ -83,8 +82,8 @@ impl Fault {
         )
     }
 
-    /// Whether waiting may be all that a party can do about it. Nobody needs to wait for the end of
-    /// others.
+    /// Returns whether waiting may be all that a party can do about it. Nobody needs to wait for
+    /// others to end.
     pub fn needs_time_out(self) -> bool {
         matches!(
             self,
@@ -92,14 +91,14 @@ impl Fault {
                 | Fault::Truncated
                 | Fault::Swapped
                 | Fault::Silence
-                // A longer hello may be announced than comes.
+                // The header may announce a longer hello than arrives.
                 | Fault::Flipped(_)
         )
     }
 
-    /// Whether the receiver of such a message cannot end well. A message that
-    /// came twice came; and there are bits that change nothing, as a guess that was right.
-    /// And nobody looks at what the messages hold that only take time.
+    /// Returns whether the receiver of such a message cannot end successfully. A doubled message
+    /// did arrive. There are bits whose change has no effect, such as a right guess. And nobody
+    /// reads the payload of messages that only take time.
     pub fn must_be_noticed(self, message: Message) -> bool {
         match self {
             Fault::Extended | Fault::Doubled | Fault::Delayed | Fault::Flipped(_) => false,
@@ -110,12 +109,12 @@ impl Fault {
         }
     }
 
-    /// Whether messages of the right length come in the right order, with other bytes.
+    /// Returns whether messages of the right length arrive in the right order, with other bytes.
     pub fn keeps_framing(self) -> bool {
         matches!(self, Fault::Garbage | Fault::Swapped)
     }
 
-    /// Whether the receiver sees by the header alone that this is not its message.
+    /// Returns whether the receiver sees from the header alone that this is not its message.
     pub fn breaks_framing(self, Message { payload, .. }: Message) -> bool {
         match self {
             Fault::Long => true,
@@ -126,12 +125,12 @@ impl Fault {
     }
 }
 
-/// A message, by what its header says.
+/// A message, according to its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The tag of its kind.
     pub tag: u32,
-    /// Payload bytes.
+    /// The payload's size in bytes.
     pub payload: usize,
 }
 
@@ -141,19 +140,19 @@ impl Message {
         Message { tag, payload: bytes.len() - HEADER }
     }
 
-    /// The only message of which the length is not known beforehand, and which parties compare as a
-    /// text.
+    /// Returns whether this is the hello: the only message whose length is not known beforehand,
+    /// and which parties compare as text.
     pub fn is_hello(self) -> bool {
         self.tag == tag("handshake hello")
     }
 
-    /// What a link is measured with.
+    /// Returns whether this is a message that measures a link.
     fn is_filler(self) -> bool {
         ["link ping", "link pong", "link burst"].iter().any(|kind| self.tag == tag(kind))
     }
 }
 
-/// What a sender's fault came to, on all of its connections.
+/// The state of a sender's fault, shared by all of its connections.
 #[derive(Clone, Default)]
 pub struct Struck {
     dead: Arc<AtomicBool>,
@@ -161,13 +160,13 @@ pub struct Struck {
 }
 
 impl Struck {
-    /// The message that was struck, if it came to that.
+    /// Returns the faulty message, if there was one.
     pub fn message(&self) -> Option<Message> {
         *self.message.lock().unwrap()
     }
 }
 
-/// Strikes at message number `at` of one direction, never for `None`.
+/// Applies `fault` to message number `at` of one direction; never for `None`.
 pub fn tamper(fault: Fault, at: Option<usize>, struck: Struck) -> Box<dyn Tamper> {
     let mut reorder = at.map(tampers::reorder_at);
     Box::new(move |index, bytes: Vec<u8>| {
@@ -223,13 +222,13 @@ fn strike(fault: Fault, mut bytes: Vec<u8>, dead: &AtomicBool) -> Verdict {
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
         Fault::Delayed => std::thread::sleep(DELAY),
-        // Nothing to shorten; and a swap takes two messages.
+        // There is nothing to shorten; and a swap needs two messages.
         Fault::Short | Fault::Swapped => {}
     }
     GoOn(vec![bytes])
 }
 
-/// Makes the header's length that of the payload.
+/// Sets the header's length to that of the payload.
 fn reframe(bytes: &mut [u8]) {
     let length = (bytes.len() - HEADER) as u32;
     bytes[..4].copy_from_slice(&length.to_le_bytes());

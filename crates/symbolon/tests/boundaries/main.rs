@@ -1,13 +1,13 @@
-//! Every fault at every message: whatever becomes of one message between two parties, from the
+//! Every fault at every message: whatever happens to one message between two parties, from the
 //! first one of the handshake to the last one of the outputs, all parties end, none of them panics
-//! or hangs, nobody has a wrong output, the party that needed the message has none, and nobody is
-//! accused who was not concerned.
+//! or hangs, nobody has a wrong output, the party that needed the message has none, and no
+//! uninvolved party is accused.
 //!
-//! The faults are those of the bytes on their way; [`faults`] lists them. What a party can do wrong
-//! in what it sends is in the tests of cheats, and in bits that are flipped here.
+//! The faults concern bytes in transit; [`faults`] lists them. The tests of cheats, and the flipped
+//! bits here, cover wrong content from a party.
 //!
-//! By default each message meets some of the faults, so that each fault meets many messages; in the
-//! tests that are ignored by default every message meets every fault.
+//! By default each message meets some of the faults, so that each fault meets many messages. In the
+//! ignored tests every message meets every fault.
 
 mod faults;
 mod scene;
@@ -22,8 +22,8 @@ use symbolon_transport::Culprit;
 use symbolon_transport::adversary::tampers;
 use symbolon_transport::checks::FRAMING;
 
-/// How long a party waits for the others where waiting is all that it can do: longer if on a loaded
-/// machine the fault did not come before that.
+/// How long a party waits for the others if waiting is all that it can do. The longer ones are for
+/// loaded machines, on which the fault may come later than the shorter ones.
 const TIMEOUTS: [Duration; 3] =
     [Duration::from_millis(400), Duration::from_secs(3), Duration::from_secs(15)];
 
@@ -39,7 +39,7 @@ struct Case {
 type Ended = Vec<Result<Outputs>>;
 
 impl Case {
-    /// Runs it. How it ended, and what was struck.
+    /// Runs the case; returns how it ended, and the faulty message.
     fn run(self, timeout: Duration) -> (Ended, Option<Message>) {
         let struck = Struck::default();
         let ended = self.scene.run(timeout, |way| {
@@ -53,7 +53,7 @@ impl Case {
         (ended, struck.message())
     }
 
-    /// What is wrong with how a party ended, if anything is.
+    /// Returns what is wrong with how a party ended, if anything.
     fn verdict(
         self,
         message: Message,
@@ -95,7 +95,7 @@ impl Case {
         }
     }
 
-    /// What is wrong with how all ended, if anything is.
+    /// Returns what is wrong with how all parties ended, if anything.
     fn judge(self, message: Message, ended: &Ended) -> std::result::Result<(), String> {
         for (party, one) in (0..).zip(ended) {
             self.verdict(message, party, one)
@@ -108,7 +108,7 @@ impl Case {
         Ok(())
     }
 
-    /// Whether an error says with whom the connection was lost: one of the two between whom it was.
+    /// Returns whether an error names the lost connection: one of the two parties at its ends.
     fn is_named(self, ended: &Ended) -> bool {
         let concerned = [self.way.from, self.way.to].map(|party| Some(party.into()));
         ended.iter().any(|ended| {
@@ -117,7 +117,7 @@ impl Case {
     }
 }
 
-/// Runs one case; says what is wrong with how it ended.
+/// Runs one case; returns what is wrong with how it ended.
 fn attempt(case: Case) -> std::result::Result<(), String> {
     let timeouts = if case.fault.needs_time_out() { &TIMEOUTS[..] } else { &[sweep::HANGING] };
     for timeout in timeouts {
@@ -125,7 +125,7 @@ fn attempt(case: Case) -> std::result::Result<(), String> {
         if let Some(message) = struck {
             return case.judge(message, &ended);
         }
-        // A link is measured with more messages when it is slower.
+        // Measuring a slower link takes more messages.
         let right = |ended: &Result<Outputs>| {
             ended.as_ref().is_ok_and(|outputs| is_right(case.scene, outputs))
         };
@@ -136,15 +136,15 @@ fn attempt(case: Case) -> std::result::Result<(), String> {
     Err("no such message".into())
 }
 
-/// Every message of a scene with every `stride`-th fault: each message with other ones than that
-/// before it.
+/// Returns every message of a scene with every `stride`-th fault: each message with faults other
+/// than those of the message before it.
 fn cases(scene: Scene, stride: usize) -> Vec<Case> {
     let messages = scene.messages();
-    // Two of the handshake and, on the first lane of those that make triples, a base OT, two for
-    // each of three draws, U, four commitments and openings, two openings with MACs; one online.
-    // With fewer too little would be tried.
+    // Two of the handshake and, on the first lane that makes triples, a base OT, two for each of
+    // three draws, U, four commitments and openings, two openings with MACs; one online. With
+    // fewer, too little would be tested.
     let least = |way: Way| match (way.lane, scene.lanes()) {
-        // Its evaluator mostly listens.
+        // Its evaluator mostly receives.
         (0, 1) if scene == Scene::Duplo && way.from == 1 => 15,
         (0, 1) => 20,
         (0, _) => 5,
@@ -162,8 +162,8 @@ fn try_scene(scene: Scene, stride: usize) {
     sweep::try_all(cases(scene, stride), attempt);
 }
 
-/// Faults tried at each message are this many apart; no divisor of their number, so that they take
-/// turns.
+/// The distance between the faults tried at each message; it does not divide their number, so all
+/// faults get their turn.
 const STRIDE: usize = 13;
 
 /// Cheat: `wrk` | every message | 20 faults in turn | the framing; or an error, or the right output

@@ -1,4 +1,4 @@
-//! A whole session of all parties, with somebody in the middle of every connection.
+//! A complete session of all parties, with an interposer on every connection.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use symbolon_transport::{Channel, Meter};
 
 use super::sweep::HANGING;
 
-/// What is run.
+/// The kinds of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scene {
     /// `wrk`, four rows, two parties.
@@ -59,19 +59,19 @@ impl Scene {
 
     pub fn lanes(self) -> usize {
         match self {
-            // Two for what is made, one for the walks.
+            // Two for the material, one for the passes over the circuit.
             Scene::TwoThreads | Scene::StreamedMeanwhile => 3,
             _ => 1,
         }
     }
 
-    /// Whether a party can compute the right output in spite of what a peer sent: with garbled
-    /// circuits to spare, and with an input that recovers what a bad one hides.
+    /// Returns whether a party can compute the right output despite what a peer sent: with spare
+    /// garbled circuits, and with an input that recovers what a bad one hides.
     pub fn has_spares(self) -> bool {
         matches!(self, Scene::Duplo | Scene::DualEx)
     }
 
-    /// All directions of all connections.
+    /// Returns all directions of all connections.
     pub fn ways(self) -> Vec<Way> {
         let all = || 0..self.parties();
         let pairs = all().flat_map(|from| all().map(move |to| (from, to)));
@@ -81,10 +81,10 @@ impl Scene {
             .collect()
     }
 
-    /// Two layers of AND gates on everybody's inputs. All learn the outputs, so that every message
-    /// is needed by its receiver.
+    /// Returns two layers of AND gates on everybody's inputs. All learn the outputs, so every
+    /// message is needed by its receiver.
     fn circuit(self) -> Circuit {
-        // Enough gates that the leaky triples are more than a chunk, and both threads have work.
+        // Enough gates that the leaky triples fill more than a chunk, and both threads have work.
         let width = match self {
             Scene::TwoThreads => 1_400,
             Scene::StreamedMeanwhile => 1_000,
@@ -135,14 +135,14 @@ impl Scene {
         (0..width).map(|i| (i + usize::from(party)) % 3 != 1).collect()
     }
 
-    /// The output, which is everybody's.
+    /// Returns the output, which is the same for everybody.
     pub fn right(self) -> Vec<bool> {
         let circuit = self.circuit();
         let all = (0..self.parties()).flat_map(|party| Scene::bits(&circuit, party));
         reference::eval(&circuit, &all.collect::<Vec<_>>())
     }
 
-    /// A session in which each direction is in the hands of what `tamper` makes for it.
+    /// Runs a session in which `tamper` makes an interposer for each direction.
     pub fn run(
         self,
         timeout: Duration,
@@ -175,7 +175,7 @@ impl Scene {
                     let mut way = |from, to| tamper(Way { from, to, lane });
                     let (there, back) = (way(a, b), way(b, a));
                     let (low, high) = interposed_pair(end(a), end(b), there, back);
-                    // In this order everybody's peers ascend.
+                    // In this order everybody's peers are ascending.
                     lanes[usize::from(a)][lane].push(low);
                     lanes[usize::from(b)][lane].push(high);
                 }
@@ -185,7 +185,7 @@ impl Scene {
         ends.map(|(lanes, meter)| Transport::mesh_channels(lanes, meter)).collect()
     }
 
-    /// How many messages go over each way in a clean session.
+    /// Returns how many messages each direction carries in a clean session.
     pub fn messages(self) -> Vec<(Way, usize)> {
         let seen: Vec<(Way, Arc<AtomicUsize>)> =
             self.ways().into_iter().map(|way| (way, Arc::default())).collect();
@@ -205,7 +205,7 @@ impl Scene {
     }
 }
 
-/// Whether a party's outputs are the right ones.
+/// Returns whether a party's outputs are right.
 pub fn is_right(scene: Scene, outputs: &Outputs) -> bool {
     static RIGHT: Mutex<Vec<(Scene, Vec<bool>)>> = Mutex::new(Vec::new());
     let mut known = RIGHT.lock().unwrap();

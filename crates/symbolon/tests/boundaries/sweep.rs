@@ -1,14 +1,14 @@
-//! Many runs with a fault each, several side by side, of which none may hang or panic.
+//! Many runs with one fault each, several side by side. None may hang or panic.
 
 use std::fmt::Debug;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-/// When a run counts as hanging. Far above everything that a loaded machine needs.
+/// When a run counts as hanging. This is far above everything that a loaded machine needs.
 pub const HANGING: Duration = Duration::from_secs(60);
 
-/// Tries the cases, several side by side, as most of them only wait; `attempt` says what is wrong
-/// with how one ended.
+/// Tries the cases, several side by side, because most of them only wait. `attempt` returns what is
+/// wrong with how one ended.
 #[track_caller]
 pub fn try_all<C: Copy + Debug + Send + 'static>(
     cases: Vec<C>,
@@ -32,14 +32,14 @@ pub fn try_all<C: Copy + Debug + Send + 'static>(
     assert!(failed.is_empty(), "{} cases failed:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// One case on a thread of its own, so that neither a panic nor a hang goes unnoticed.
+/// Runs one case in its own thread, so that neither a panic nor a hang goes unnoticed.
 fn try_one<C: Copy + Send + 'static>(
     case: C,
     attempt: fn(C) -> Result<(), String>,
 ) -> Result<(), String> {
     let (done, wait) = mpsc::channel();
     let thread = std::thread::spawn(move || {
-        // Nobody listens any more if this took too long.
+        // Nobody receives any more if this took too long.
         let _ = done.send(attempt(case));
     });
     match wait.recv_timeout(HANGING) {

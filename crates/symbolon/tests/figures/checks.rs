@@ -7,7 +7,7 @@ use symbolon::registry::sections;
 
 use crate::rows::{Row, in_order, rows, rows_in, settle};
 
-/// The steps in which something is checked, in the order of the table.
+/// The steps that contain checks, in the order of the table.
 const STEPS: [&str; 36] = [
     "connection",
     "every message",
@@ -47,7 +47,7 @@ const STEPS: [&str; 36] = [
     "dealer",
 ];
 
-/// What departs from a paper, in the order of the table.
+/// The departures from papers, in the order of the table.
 const DEPARTURES: [&str; 26] = [
     "base OT",
     "OT extension check",
@@ -104,13 +104,13 @@ fn every_check_has_a_row() {
     assert_eq!(without_a_row(&["known", "unknown"], &row), BTreeSet::from(["unknown"]));
 }
 
-/// The names that stand in no row's second cell.
+/// Returns the names that are in no row's second cell.
 fn without_a_row<'n>(names: &[&'n str], rows: &[Row]) -> BTreeSet<&'n str> {
     let named = |name: &&&str| rows.iter().any(|row| row.cells[1].contains(&format!("`{name}`")));
     names.iter().filter(|name| !named(name)).copied().collect()
 }
 
-/// A table of rows with four cells, and where they are from.
+/// Returns a table of rows with four cells, and the places of their comments.
 fn table(head: &str, rows: &[Row]) -> String {
     let mut table = format!("| {head} | where |\n| --- | --- | --- | --- | --- |\n");
     for row in rows {
@@ -120,7 +120,7 @@ fn table(head: &str, rows: &[Row]) -> String {
     table
 }
 
-/// The text with links for names of pages: `docs/proofs/…` becomes a link to that proof.
+/// Returns the text with links for names of pages: `docs/proofs/…` becomes a link to that proof.
 fn linked(text: &str) -> String {
     let mut parts = text.split("`docs/");
     let mut linked = parts.next().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! Tables of the pages that are made of comments beside the code:
+//! Tables of the pages that are generated from comments next to the code:
 //!
 //! | comment | page |
 //! | --- | --- |
@@ -21,8 +21,8 @@ use std::fmt::Write;
 
 use rows::{Row, in_order, rows, rows_in, settle, with_tables};
 
-/// The sections of the page: the title, where the code is (anywhere if empty), and the figures and
-/// steps that a reader looks for, in the papers' order.
+/// The sections of the page: the title, the location of the code (anywhere if empty), and the
+/// figures and steps that a reader looks for, in the papers' order.
 const FIGURES: [(&str, &str, &[&str]); 9] = [
     (
         "Oblivious transfer",
@@ -194,8 +194,8 @@ fn is_in(row: &Row, (_, folder, keys): &(&str, &str, &[&str])) -> bool {
     row.file.starts_with(folder) && keys.iter().any(|key| row.has_key(key))
 }
 
-/// The table of a section. Items of one file that have the same figure share a line; one of them
-/// says what it is.
+/// Returns the table of a section. Items of one file with the same figure share a line; one of them
+/// describes it.
 fn figures(rows: &[Row]) -> String {
     let mut table = "| figure, step | what | where |\n| --- | --- | --- |\n".to_string();
     for (i, first) in rows.iter().enumerate() {
@@ -218,7 +218,7 @@ fn figures(rows: &[Row]) -> String {
     table
 }
 
-/// Comments that are wrapped, that follow each other, and that are about a file or an item.
+/// Comments that are wrapped, that follow each other, and that describe a file or an item.
 #[test]
 fn comments_are_read() {
     let text = "//! A file.\n//!\n//! Paper: A, 1 | the\n//! whole file\n//!\n//! More.\n\n\
@@ -236,7 +236,7 @@ fn comments_are_read() {
     assert_eq!(read, expected);
 }
 
-/// What is gone, new or doubly described is noticed, and a changed comment changes the table.
+/// Missing, new and doubly described items are noticed, and a changed comment changes the table.
 #[test]
 fn a_page_that_is_not_current_is_noticed() {
     let text = "/// Paper: A, 10 | ten\nfn ten() {}\n/// Paper: A, 9 | nine\nfn nine() {}\n";

@@ -1,4 +1,4 @@
-//! Rows of tables, from comments beside the code.
+//! Rows of tables, from comments next to the code.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 /// All kinds of rows.
 const KINDS: [&str; 5] = ["Paper", "Check", "Departure", "Timing", "Unsafe"];
 
-/// What comes before the name of an item.
+/// The keywords before the name of an item.
 const ITEMS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "type", "mod"];
 
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What the comment says.
+    /// The content of the comment.
     pub cells: Vec<String>,
-    /// The file in which it says so.
+    /// The file that contains the comment.
     pub file: String,
     /// The item that the comment is about; `None` for the whole file.
     pub item: Option<String>,
 }
 
 impl Row {
-    /// Where the comment is, for the last column of a table.
+    /// Returns where the comment is, for the last column of a table.
     pub fn place(&self) -> String {
         match &self.item {
             Some(item) => format!("`{}` `{item}`", self.file),
@@ -30,19 +30,19 @@ impl Row {
         }
     }
 
-    /// Whether the first cell is this key, or goes on after it with `,`, `;` or `:`.
+    /// Returns whether the first cell is this key, or continues after it with `,`, `;` or `:`.
     pub fn has_key(&self, key: &str) -> bool {
         let rest = self.cells[0].strip_prefix(key);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ';', ':']))
     }
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// All rows of a kind in the crates' sources, in the order of files and lines.
+/// Returns all rows of a kind in the crates' sources, in the order of files and lines.
 pub fn rows(kind: &str) -> Vec<Row> {
     let mut found = Vec::new();
     for (file, text) in sources() {
@@ -51,7 +51,7 @@ pub fn rows(kind: &str) -> Vec<Row> {
     found
 }
 
-/// The names and texts of all Rust files in the crates' `src` folders, sorted by name.
+/// Returns the names and texts of all Rust files in the crates' `src` directories, sorted by name.
 pub fn sources() -> Vec<(String, String)> {
     let root = root();
     let mut files = Vec::new();
@@ -74,7 +74,7 @@ fn look(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The rows of a kind in a file.
+/// Returns the rows of a kind in a file.
 ///
 /// # Panics
 /// If no item follows a `///` comment.
@@ -84,7 +84,7 @@ pub fn rows_in(file: &str, text: &str, kind: &str) -> Vec<Row> {
         file: file.to_string(),
         item: item.map(str::to_string),
     };
-    // The paragraph that is being read, and those whose item has not come yet.
+    // The current paragraph, and those whose item has not been reached yet.
     let (mut paragraph, mut in_header) = (None::<String>, false);
     let (mut found, mut waiting) = (Vec::new(), Vec::<String>::new());
     for line in text.lines().map(str::trim).chain([""]) {
@@ -110,12 +110,12 @@ pub fn rows_in(file: &str, text: &str, kind: &str) -> Vec<Row> {
     found
 }
 
-/// The kind of row that begins with this line of a comment, and what follows.
+/// Returns the kind of row that begins with this line of a comment, and the text after it.
 fn kind_of(comment: &str) -> Option<(&str, &str)> {
     comment.split_once(": ").filter(|(kind, _)| KINDS.contains(kind))
 }
 
-/// The name of the item that is defined in this line.
+/// Returns the name of the item that is defined in this line.
 fn item_of(line: &str) -> Option<&str> {
     if line.starts_with('#') || line.starts_with("//") {
         return None;
@@ -125,8 +125,8 @@ fn item_of(line: &str) -> Option<&str> {
     words.windows(2).find(named).map(|pair| pair[1])
 }
 
-/// Puts rows in the order of the longest keys that their first cells begin with, and those with the
-/// same key in the order of their first cells.
+/// Sorts rows by the longest keys with which their first cells begin, and rows with the same key by
+/// their first cells.
 ///
 /// # Panics
 /// If a row has none of the keys, or no row has a key.
@@ -147,7 +147,7 @@ pub fn in_order(mut rows: Vec<Row>, keys: &[&str]) -> Vec<Row> {
     rows
 }
 
-/// Compares texts with their numbers as numbers: step 9 is before step 10.
+/// Compares texts with their numbers as numbers: step 9 precedes step 10.
 fn compare(a: &str, b: &str) -> Ordering {
     parts(a).cmp(&parts(b))
 }
@@ -166,7 +166,7 @@ fn parts(text: &str) -> Vec<(u64, char)> {
     parts
 }
 
-/// The page with the table that `table` makes for each name behind `<!-- generated: `.
+/// Returns the page with the table that `table` makes for each name after `<!-- generated: `.
 pub fn with_tables(page: &str, mut table: impl FnMut(&str) -> String) -> String {
     let (mut made, mut lines) = (String::new(), page.lines().peekable());
     while let Some(line) = lines.next() {
@@ -179,7 +179,7 @@ pub fn with_tables(page: &str, mut table: impl FnMut(&str) -> String) -> String 
     made
 }
 
-/// Compares a page with what it should be, or writes it.
+/// Compares a page with its expected text, or writes it.
 ///
 /// # Panics
 /// If the page is not current.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::rows::{Row, rows, settle, sources};
 
-/// A crate whose unsafe code one row describes: calls of C.
+/// A crate whose unsafe code is described by one row: calls of C.
 const BORDER: &str = "crates/capi/";
 
 #[test]
@@ -16,7 +16,7 @@ fn the_page_of_timing_is_what_the_comments_say() {
     });
 }
 
-/// The files with unsafe code are those whose introductions say what makes it sound.
+/// The files with unsafe code are those whose introductions explain why it is sound.
 #[test]
 fn every_file_with_unsafe_code_says_what_makes_it_sound() {
     let described: Vec<String> = rows("Unsafe").into_iter().map(|row| row.file).collect();

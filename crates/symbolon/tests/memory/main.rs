@@ -1,12 +1,11 @@
-//! What a process has in its memory when its sessions have ended: no Δ, no seed, no key.
+//! What a process has in its memory after its sessions have ended: no Δ, no seed, no key.
 //!
 //! For each scene this program starts itself again as a child, which runs all parties of a session
-//! and then waits. While it waits, the parent reads its writable memory from `/proc` and looks for
-//! every secret that the child told it, at every byte. The child tells secrets when they are made
-//! (`symbolon_primitives::watch`), masked and to a file, so that telling leaves no copy.
+//! and then waits. While it waits, the parent reads its writable memory from `/proc` and searches
+//! for every secret that the child reported, at every byte. The child reports secrets when they are
+//! made (`symbolon_primitives::watch`), masked and to a file, so that reporting leaves no copy.
 //!
-//! Linux only. Where the system forbids reading a child's memory, the tests say so and check
-//! nothing.
+//! Linux only. If the system forbids reading a child's memory, the tests say so and check nothing.
 #![allow(missing_docs, clippy::print_stdout)]
 #![cfg(target_os = "linux")]
 
@@ -20,16 +19,16 @@ use std::process::{Command, Stdio};
 use scenes::Scene;
 use search::{Found, Secrets};
 
-/// Says to a child which scene to run.
+/// The variable that tells a child which scene to run.
 const SCENE: &str = "SYMBOLON_MEMORY_SCENE";
 
-/// Where the child tells its secrets.
+/// The variable with the file to which the child reports its secrets.
 const TOLD: &str = "SYMBOLON_MEMORY_TOLD";
 
-/// What a child prints when its memory is to be searched.
+/// What a child prints when its memory can be searched.
 const READY: &str = "search my memory";
 
-/// The child: not a test by itself.
+/// The child; not a test of its own.
 #[test]
 fn child() {
     let Some(scene) = std::env::var_os(SCENE) else { return };
@@ -79,7 +78,7 @@ fn assert_nothing_is_left(scene: Scene) {
     }
 }
 
-/// The search itself: a child that leaves secrets on purpose.
+/// Tests the search itself, with a child that leaves secrets on purpose.
 #[test]
 fn what_is_left_on_purpose_is_found() {
     let Some(found) = left_by(Scene::Left) else { return };

@@ -1,4 +1,4 @@
-//! What is run in a child.
+//! The sessions that a child runs.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -23,7 +23,7 @@ use symbolon_transport::{Meter, memory_lanes};
 
 use super::search::Secrets;
 
-/// Only bounds a child that hangs.
+/// Only bounds the duration of a child that hangs.
 const WAIT: Duration = Duration::from_secs(60);
 
 /// What a child does.
@@ -80,17 +80,17 @@ impl Scene {
         format!("{self:?}")
     }
 
-    /// The parent must have been told at least this many.
+    /// Returns the minimum number of secrets that the child must report.
     pub fn least_secrets(self) -> usize {
         match self {
             Left => 3,
-            // Δ of each party and of the dealer's copies, seeds of their streams.
+            // Δ of each party and of the dealer's copies, and the seeds of their streams.
             Dealt => 8,
             _ => 500,
         }
     }
 
-    /// Secrets that the parent knows by itself.
+    /// Adds secrets that the parent knows itself.
     pub fn more_secrets(self, folder: &Path, secrets: &mut Secrets) {
         if self == Stored {
             let key = std::fs::read(folder.join("key")).expect("the store's key");
@@ -118,7 +118,7 @@ impl Scene {
             StoredComponents => store(folder, Protocol::Duplo),
             StoredCircuits => store(folder, Protocol::DualEx),
             Dealt => deal(),
-            // Every row: the evaluator opens one of each gate's.
+            // Every row, because the evaluator opens one of each gate's.
             Cheated => end_early("garbled table", |payload| {
                 payload.iter_mut().for_each(|byte| *byte ^= 1);
                 Action::Send
@@ -129,7 +129,8 @@ impl Scene {
     }
 }
 
-/// A Δ that is never dropped, a seed in memory that was freed, and one in a frame that returned.
+/// Leaves a Δ that is never dropped, a seed in freed memory, and one in the frame of a function
+/// that has returned.
 fn leave() {
     let mut prg = Prg::from_os().expect("randomness");
     std::mem::forget(Delta::new(prg.block()));
@@ -169,7 +170,7 @@ fn soft_spoken(config: Config) -> Config {
     config.timeout(WAIT).ot(OtExtension::SoftSpoken { k: TreeDepth::Four })
 }
 
-/// Runs `part` for each party on a thread of its own.
+/// Runs `part` for each party in its own thread.
 fn each<P: Send>(parties: Vec<P>, part: impl Fn(u16, P) + Sync) {
     let part = &part;
     thread::scope(|scope| {
@@ -198,8 +199,8 @@ fn evaluate(
     });
 }
 
-/// Fills a pool where the protocol has one, prepares a circuit from it and one without it, runs
-/// both; one store is opened by a key file, the other by a passphrase.
+/// Fills a pool if the protocol has one, prepares a circuit from it and one without it, and runs
+/// both. A key file opens one store, a passphrase the other.
 fn store(folder: &Path, protocol: Protocol) {
     let key = folder.join("key");
     create_key_file(&key).expect("a key");
@@ -251,7 +252,7 @@ fn deal() {
     Arc::into_inner(server).expect("all parties have gone").finish();
 }
 
-/// Two parties of `wrk`, of which party 0 changes its first message of a kind.
+/// Runs two parties of `wrk`; party 0 changes its first message of a kind.
 fn end_early(kind: &'static str, change: fn(&mut Vec<u8>) -> Action) {
     let meters = [Meter::new(), Meter::new()];
     let ends = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None);
@@ -273,7 +274,7 @@ fn end_early(kind: &'static str, change: fn(&mut Vec<u8>) -> Action) {
     });
 }
 
-/// Both parties give up a session with material, and with a prepared circuit.
+/// Lets both parties give up a session with material, and with a prepared circuit.
 fn give_up() {
     each(mesh(2, 1), |party, transport| {
         let circuit = circuit(Protocol::Wrk);

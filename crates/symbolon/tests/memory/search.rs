@@ -1,4 +1,4 @@
-//! Looking for secrets in another process's memory.
+//! Searches another process's memory for secrets.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,13 +8,13 @@ use std::os::unix::fs::FileExt;
 
 use symbolon_primitives::watch::{MASK, OPENED, RECORD};
 
-/// What is looked for at a time.
+/// The size of a pattern in bytes.
 const PATTERN: usize = 16;
 
-/// Bits of a pattern that decide whether it is looked up at all.
+/// The number of bits of a pattern that decide whether it is looked up at all.
 const FILTER: u32 = 20;
 
-/// Patterns to look for, by their bytes.
+/// Patterns to search for, by their bytes.
 #[derive(Default)]
 pub struct Secrets {
     names: HashMap<u128, String>,
@@ -23,7 +23,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// What a child told, without what it has opened.
+    /// Collects what a child reported, without what it has opened.
     pub fn told(records: &[u8]) -> Secrets {
         let mut secrets = Secrets { filter: vec![0; 1 << (FILTER - 6)], ..Secrets::default() };
         let mut opened = Vec::new();
@@ -42,7 +42,7 @@ impl Secrets {
         secrets
     }
 
-    /// Every 16 bytes of a secret.
+    /// Adds every 16 bytes of a secret.
     pub fn add(&mut self, name: &str, secret: &[u8]) {
         for bytes in secret.as_chunks::<PATTERN>().0 {
             let pattern = u128::from_le_bytes(*bytes);
@@ -72,7 +72,7 @@ pub struct Found {
     address: u64,
     /// The line of `/proc/PID/maps`.
     mapping: String,
-    /// What is around it: the secret, and at most 32 bytes on each side.
+    /// The bytes around it: the secret, and at most 32 bytes on each side.
     around: Vec<u8>,
 }
 
@@ -84,7 +84,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// Looks for secrets in all memory that a process can write to.
+/// Searches all memory that a process can write to for secrets.
 pub fn search(process: u32, secrets: &Secrets) -> io::Result<Vec<Found>> {
     let maps = fs::read_to_string(format!("/proc/{process}/maps"))?;
     let memory = File::open(format!("/proc/{process}/mem"))?;

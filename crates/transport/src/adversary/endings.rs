@@ -1,35 +1,35 @@
-//! Who noticed a cheat: decided here, for all tests of cheats alike.
+//! Decides who noticed a cheat, for all tests of cheats alike.
 //!
-//! Only what an honest party notices counts. A cheater mostly runs honest code around its cheat, so
-//! its own checks fail as well; a real one would look away. And an honest party that merely loses a
-//! connection has noticed nothing.
+//! Only what an honest party notices counts. A cheater usually runs honest code around its cheat,
+//! so its own checks fail too, but a real cheater would ignore them. An honest party that merely
+//! loses a connection has noticed nothing.
 
 use symbolon_errors::PartyId;
 
 use super::note_caught;
 use crate::{Check, Culprit, Error, Result};
 
-/// What an honest party ended with.
+/// How an honest party ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It saw a check fail, the awaited one, and accuses a cheater, or nobody by name where it
-    /// cannot know.
+    /// It saw an expected check fail, and accuses a cheater, or nobody by name if it cannot know
+    /// the culprit.
     Noticed,
-    /// It lost a connection, as when another honest party noticed first and ended.
+    /// It lost a connection, for example because another honest party noticed first and ended.
     LostConnection,
     /// It has its result.
     Finished,
 }
 
-/// What all parties of a run with cheats ended with.
+/// How all parties of a run with cheaters ended.
 pub struct Endings<'a> {
-    /// By party: `None` for one that has its result.
+    /// By party: `None` if the party has its result.
     ended: Vec<Option<&'a Error>>,
     cheaters: Vec<PartyId>,
 }
 
 impl<'a> Endings<'a> {
-    /// Of all parties' results, in order, in a run in which these cheat.
+    /// Collects the results of all parties, in order, in a run in which `cheaters` cheat.
     pub fn new<T: 'a, P: Copy + Into<PartyId>>(
         ended: impl IntoIterator<Item = &'a Result<T>>,
         cheaters: &[P],
@@ -39,16 +39,16 @@ impl<'a> Endings<'a> {
         Endings { ended, cheaters }
     }
 
-    /// The honest parties.
+    /// Returns the honest parties.
     pub fn honest(&self) -> impl Iterator<Item = PartyId> {
         PartyId::all(self.ended.len()).filter(|party| !self.cheaters.contains(party))
     }
 
-    /// What an honest party ended with.
+    /// Returns how an honest party ended.
     ///
     /// # Panics
-    /// When it accuses another honest party, at whatever check, or nobody by name though it has one
-    /// peer only; when it names a check that is none of these; and when it ended in any other
+    /// If it accuses another honest party, at any check; if it accuses nobody by name although it
+    /// has only one peer; if it names a check that is not in `checks`; or if it ended in any other
     /// error.
     #[track_caller]
     pub fn of(&self, me: impl Into<PartyId>, checks: &[impl CheckName]) -> Outcome {
@@ -68,10 +68,10 @@ impl<'a> Endings<'a> {
         }
     }
 
-    /// No honest party has a result, and one of them at least noticed.
+    /// Asserts that no honest party has a result, and that at least one of them noticed.
     ///
     /// # Panics
-    /// When that is not so.
+    /// If that is not so.
     #[track_caller]
     pub fn assert_caught(&self, checks: &[impl CheckName]) {
         let mut noticed = 0;
@@ -84,10 +84,10 @@ impl<'a> Endings<'a> {
         note_caught();
     }
 
-    /// Every one of these honest parties noticed by itself.
+    /// Asserts that each of these honest parties noticed by itself.
     ///
     /// # Panics
-    /// When one did not.
+    /// If one did not.
     #[track_caller]
     pub fn assert_caught_by<P: Into<PartyId>>(
         &self,
@@ -101,20 +101,20 @@ impl<'a> Endings<'a> {
         note_caught();
     }
 
-    /// Every honest party noticed by itself.
+    /// Asserts that every honest party noticed by itself.
     ///
     /// # Panics
-    /// When one did not.
+    /// If one did not.
     #[track_caller]
     pub fn assert_caught_by_all(&self, checks: &[impl CheckName]) {
         self.assert_caught_by(self.honest(), checks);
     }
 }
 
-/// This honest party noticed at this check, and names the cheater.
+/// Asserts that this honest party noticed at this check, and names the cheater.
 ///
 /// # Panics
-/// When it did not.
+/// If it did not.
 #[track_caller]
 pub fn assert_noticed<T>(honest: &Result<T>, cheater: impl Into<PartyId>, at: impl CheckName) {
     match honest {
@@ -129,7 +129,7 @@ pub fn assert_noticed<T>(honest: &Result<T>, cheater: impl Into<PartyId>, at: im
 
 /// A check, or its name.
 pub trait CheckName: Copy {
-    /// The name.
+    /// Returns the name.
     fn check_name(&self) -> &'static str;
 }
 
@@ -195,7 +195,7 @@ mod tests {
         assert!(refused(&[noticed(1), noticed(CHEATER), Ok(())], &[CHEATER], false));
         assert!(refused(&[another, noticed(CHEATER), Ok(())], &[CHEATER], false));
         assert!(refused(&[Err(Error::internal("a defect")), lost(), Ok(())], &[CHEATER], false));
-        // One peer is no doubt about whom.
+        // With only one peer there is no doubt about the culprit.
         assert!(refused(&[noticed(Culprit::Unknown), Ok(())], &[1], false));
     }
 }

@@ -1,7 +1,7 @@
-//! A man in the middle of two memory channels, who works on raw messages.
+//! A man in the middle of two memory channels that works on raw messages.
 //!
-//! [`super::Adversary`] is a party that cheats but frames its messages well; an interposer tampers
-//! with the bytes themselves, headers included, as a broken network or a hostile peer would.
+//! [`super::Adversary`] is a cheating party whose messages are well framed. An interposer tampers
+//! with the bytes themselves, including headers, as a broken network or a hostile peer would.
 
 use std::sync::Arc;
 use std::thread;
@@ -15,17 +15,17 @@ use crate::raw::Source;
 use crate::wire::{HEADER, Header};
 use crate::{Channel, Meter};
 
-/// What becomes of a message: the pieces to send on, in order.
+/// What to do with a message: the pieces to send on, in order.
 pub enum Verdict {
-    /// Send these on, and wait for the next message.
+    /// Sends these on, and waits for the next message.
     GoOn(Vec<Vec<u8>>),
-    /// Send these on, and cut the connection.
+    /// Sends these on, and cuts the connection.
     Cut(Vec<Vec<u8>>),
 }
 
 /// What an interposer does to one direction.
 pub trait Tamper: Send {
-    /// Gets the `index`-th message (header and payload) of this direction.
+    /// Receives the `index`-th message (header and payload) of this direction.
     fn message(&mut self, index: usize, bytes: Vec<u8>) -> Verdict;
 }
 
@@ -35,7 +35,7 @@ impl<F: FnMut(usize, Vec<u8>) -> Verdict + Send> Tamper for F {
     }
 }
 
-/// Tampers that come up often.
+/// Common tampers.
 pub mod tampers {
     use super::Tamper;
     use super::Verdict::{Cut, GoOn};
@@ -97,7 +97,8 @@ pub mod tampers {
     }
 }
 
-/// Two connected channels in memory, of parties `a` and `b`, with somebody in between.
+/// Returns two connected channels in memory, of parties `a` and `b`, with an interposer between
+/// them.
 pub fn interposed_pair(
     (a, meter_a): (impl Into<PartyId>, Arc<Meter>),
     (b, meter_b): (impl Into<PartyId>, Arc<Meter>),
@@ -160,7 +161,8 @@ mod tests {
     use super::*;
     use crate::{Culprit, Error, Hello, Result, SessionId, TransportReason, handshake};
 
-    /// A small protocol with an honest party 0: handshake, then three fixed messages from party 1.
+    /// Runs a small protocol with an honest party 0: handshake, then three fixed messages from
+    /// party 1.
     fn run(from_1: Box<dyn Tamper>) -> Result<Vec<u8>> {
         let (mut a, mut b) =
             interposed_pair((0, Meter::new()), (1, Meter::new()), tampers::honest(), from_1);
@@ -224,7 +226,7 @@ mod tests {
         fn flipped_headers_are_noticed(n in 0_usize..5, bit in 0_usize..64) {
             let error = run(tampers::flip_at(n, bit)).unwrap_err();
             let accused = matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(party), .. } if party == 1);
-            // Only the hello's length is not known beforehand: if it grows, its end never comes.
+            // Only the hello's length is not known beforehand: if it grows, the rest never comes.
             let hello_length = n == 1 && bit < 32;
             prop_assert!(accused || hello_length, "{}", error);
         }

@@ -1,4 +1,4 @@
-//! The cheating peer: lets a test change what a party sends, and its state at named points.
+//! The cheating peer: lets a test change the messages of a party, and its state at named points.
 //!
 //! Exists only under the feature `adversary` (and in this crate's own tests); a normal build has
 //! neither the code nor the hooks.
@@ -21,24 +21,24 @@ pub use seed::fresh;
 pub use stage::Stage;
 pub use table::note_caught;
 
-/// What to do with a message after [`Adversary::outgoing`] changed the payload.
+/// What to do with a message after [`Adversary::outgoing`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Send it.
+    /// Sends it.
     Send,
-    /// Do not send it.
+    /// Does not send it.
     Drop,
-    /// Send it twice.
+    /// Sends it twice.
     Twice,
-    /// Close the connection instead of sending it. Further calls on the channel fail.
+    /// Closes the connection instead of sending it. Further calls on the channel fail.
     Close,
-    /// Send neither it nor anything later on this lane, but keep the connection open.
+    /// Sends neither it nor anything later on this lane, but keeps the connection open.
     Stall,
 }
 
-/// A modified party. All methods see one lane's messages in order.
+/// A modified party. All methods see the messages of one lane in order.
 pub trait Adversary: Send {
-    /// Called for every message to be sent; may change the payload, also its length.
+    /// Called for every message to be sent. May change the payload, including its length.
     ///
     /// `index` counts the messages of this kind sent on this lane, from 0.
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action;
@@ -49,7 +49,7 @@ pub trait Adversary: Send {
     /// Called by a protocol at a named point, with state that a cheat may change.
     fn state(&mut self, _point: &'static str, _data: &mut [u8]) {}
 
-    /// Whether this makes its party a cheater, or only listens to an honest one.
+    /// Returns whether this makes its party a cheater; otherwise it only observes an honest party.
     fn cheats(&self) -> bool {
         true
     }
@@ -59,7 +59,7 @@ type Outgoing = Box<dyn FnMut(&'static str, usize, &mut Vec<u8>) -> Action + Sen
 type Incoming = Box<dyn FnMut(&'static str, usize, &[u8]) + Send>;
 type State = Box<dyn FnMut(&'static str, &mut [u8]) + Send>;
 
-/// An [`Adversary`] made of closures; what is not set does nothing.
+/// An [`Adversary`] made of closures. Methods without a closure do nothing.
 #[derive(Default)]
 pub struct FnAdversary {
     outgoing: Option<Outgoing>,
@@ -69,12 +69,12 @@ pub struct FnAdversary {
 }
 
 impl FnAdversary {
-    /// Changes nothing.
+    /// Returns an adversary that changes nothing.
     pub fn new() -> Self {
         FnAdversary::default()
     }
 
-    /// For an honest party, to which it only listens.
+    /// Marks the adversary as an observer of an honest party.
     pub fn listening(mut self) -> Self {
         self.listens = true;
         self
@@ -89,8 +89,8 @@ impl FnAdversary {
         self
     }
 
-    /// Sets [`Adversary::outgoing`] for the `index`-th message of one kind; all others are sent as
-    /// they are.
+    /// Sets [`Adversary::outgoing`] for the `index`-th message of one kind. All others are sent
+    /// unchanged.
     pub fn on_message(
         self,
         kind: impl Into<Kind>,
@@ -143,7 +143,7 @@ impl Adversary for FnAdversary {
     }
 }
 
-/// An adversary with the counters that give it its indices.
+/// An adversary with the counters for its indices.
 pub(crate) struct HookedAdversary {
     adversary: Box<dyn Adversary>,
     sent: HashMap<&'static str, usize>,

@@ -1,11 +1,11 @@
-//! Whether something came as often as predicted: exact binomial tests.
+//! Exact binomial tests of whether something happened as often as predicted.
 
 use super::table;
 
-/// How often something came, in runs that do not depend on each other.
+/// How often something happened in independent runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rate {
-    /// The runs in which it came.
+    /// The runs in which it happened.
     pub hits: u64,
     /// All runs.
     pub runs: u64,
@@ -20,7 +20,7 @@ impl FromIterator<bool> for Rate {
 }
 
 impl Rate {
-    /// A test refuses what is true with at most this probability.
+    /// A test rejects a true hypothesis with at most this probability.
     pub const SIGNIFICANCE: f64 = 1e-6;
 
     /// Counts a run.
@@ -29,12 +29,12 @@ impl Rate {
         self.runs += 1;
     }
 
-    /// The measured rate.
+    /// Returns the measured rate.
     pub fn measured(self) -> f64 {
         self.hits as f64 / self.runs.max(1) as f64
     }
 
-    /// The probabilities of at most and of at least this many hits, if each run hits with
+    /// Returns the probabilities of at most and of at least this many hits, if each run hits with
     /// probability `p`.
     pub fn tails(self, p: f64) -> (f64, f64) {
         let Rate { hits, runs } = self;
@@ -45,7 +45,7 @@ impl Rate {
         let (k, n) = (hits as f64, runs as f64);
         let point = (ln_choose(hits, runs) + k * p.ln() + (n - k) * (-p).ln_1p()).exp();
         let odds = p / (1.0 - p);
-        // Away from the most probable number, where the terms fall.
+        // The sum runs away from the most probable number, where the terms decrease.
         if k <= n * p {
             let lower = sum(point, (0..hits).rev().map(|j| (j + 1) as f64 / (n - j as f64) / odds));
             (lower, 1.0 - lower + point)
@@ -55,8 +55,8 @@ impl Rate {
         }
     }
 
-    /// The probability of a number as unlikely as this one or more so, on either side, if each run
-    /// hits with probability `p`.
+    /// Returns the probability of a number at least as unlikely as this one, on either side, if
+    /// each run hits with probability `p`.
     pub fn two_sided(self, p: f64) -> f64 {
         let (lower, upper) = self.tails(p);
         (2.0 * lower.min(upper)).min(1.0)
@@ -69,12 +69,12 @@ impl Rate {
         assert!(chance >= Self::SIGNIFICANCE, "{self:?} is not {p}: a chance of {chance:e}");
     }
 
-    /// Asserts that the rate may be `p`, and writes a row about it where somebody asked for that
-    /// (see [`note_caught`](super::note_caught)): the test and `what`, in a few words; what is
-    /// predicted, runs, hits, what was measured, and the two-sided probability of that.
+    /// Asserts that the rate may be `p`, and writes a table row if one was requested (see
+    /// [`note_caught`](super::note_caught)): the test and `what`, in a few words; the predicted
+    /// rate, runs, hits, the measured rate, and its two-sided probability.
     ///
     /// # Panics
-    /// Also when the row cannot be written.
+    /// Also if the row cannot be written.
     #[track_caller]
     pub fn assert_predicted(self, p: f64, what: &str) {
         let test = table::test();
@@ -88,23 +88,23 @@ impl Rate {
         format!("| {name} | {p:.6} | {runs} | {hits} | {measured:.6} | {chance:.3} |\n")
     }
 
-    /// Asserts that this many runs tell a rate `q` from the rate `p`: did each run hit with
-    /// probability `q`, then [`assert_is`](Self::assert_is) would refuse `p`, but for one time in a
-    /// hundred. That depends on the number of runs alone, so that it holds always or never.
+    /// Asserts that this many runs distinguish a rate `q` from the rate `p`: if each run hit with
+    /// probability `q`, [`assert_is`](Self::assert_is) would reject `p` in 99 of 100 cases. This
+    /// depends only on the number of runs, so it holds always or never.
     #[track_caller]
     pub fn assert_tells(self, p: f64, q: f64) {
         let (runs, chance) = (self.runs, self.mistaken(p, q));
         assert!(chance <= 0.01, "{runs} runs at {q} may pass for {p}: a chance of {chance:e}");
     }
 
-    /// The probability that [`assert_is`](Self::assert_is) accepts `p` of this many runs, if each
-    /// hits with probability `q`.
+    /// Returns the probability that [`assert_is`](Self::assert_is) accepts `p` for this many runs,
+    /// if each hits with probability `q`.
     fn mistaken(self, p: f64, q: f64) -> f64 {
         if q < p {
             return self.mistaken(1.0 - p, 1.0 - q);
         }
         let of = |hits| Rate { hits, ..self };
-        // Between the most probable number and all: the largest that is accepted.
+        // Searches the largest accepted number, between the most probable one and all runs.
         let (mut most, mut refused) = ((p * self.runs as f64) as u64, self.runs + 1);
         while refused - most > 1 {
             let hits = most.midpoint(refused);
@@ -121,22 +121,23 @@ impl Rate {
         assert!(chance >= Self::SIGNIFICANCE, "{self:?} is above {p}: a chance of {chance:e}");
     }
 
-    /// The probability of a difference as large as this or larger, if both rates are the same,
-    /// whatever it is: Fisher's exact test, two-sided.
+    /// Returns the probability of a difference at least this large if both rates are the same,
+    /// whatever the rate: Fisher's exact test, two-sided.
     pub fn same(self, other: Rate) -> f64 {
         let (hits, runs) = (self.hits + other.hits, self.runs + other.runs);
-        // Of all runs with a hit, how many are ours.
+        // The probability that `k` of all runs with a hit are ours.
         let ln_point = |k: u64| {
             ln_choose(k, self.runs) + ln_choose(hits - k, other.runs) - ln_choose(hits, runs)
         };
         let possible = hits.saturating_sub(other.runs)..=hits.min(self.runs);
-        // As unlikely as what came, up to rounding.
+        // At most as likely as the observed number, up to rounding.
         let limit = ln_point(self.hits) + 1e-9;
         possible.map(ln_point).filter(|point| *point <= limit).map(f64::exp).sum::<f64>().min(1.0)
     }
 }
 
-/// The first term and those that follow from it by these ratios, until they no longer matter.
+/// Sums the first term and the terms that follow from it by these ratios, until they are
+/// negligible.
 fn sum(first: f64, ratios: impl Iterator<Item = f64>) -> f64 {
     let terms = ratios.scan(first, |term, ratio| {
         *term *= ratio;
@@ -145,7 +146,7 @@ fn sum(first: f64, ratios: impl Iterator<Item = f64>) -> f64 {
     first + terms.take_while(|term| *term > first * 1e-18).sum::<f64>()
 }
 
-/// ln C(n, k).
+/// Returns ln C(n, k).
 fn ln_choose(k: u64, n: u64) -> f64 {
     let k = k.min(n - k);
     (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).ln()).sum()
@@ -171,7 +172,7 @@ mod tests {
         assert_near(Rate { hits: 2, runs: 10 }.two_sided(0.5), 112.0 / 1024.0);
     }
 
-    /// Sums of exact fractions, by a program of another language.
+    /// The expected values are sums of exact fractions, computed by a program in another language.
     #[test]
     fn tails_of_many_runs() {
         let rate = |hits, runs| Rate { hits, runs };
@@ -203,7 +204,8 @@ mod tests {
         }
     }
 
-    /// By a program of another language that adds up all that is accepted.
+    /// The expected values are sums over all accepted numbers, computed by a program in another
+    /// language.
     #[test]
     fn runs_that_pass_for_another_rate() {
         let mistaken = |runs, p, q| Rate { hits: 0, runs }.mistaken(p, q);

@@ -1,4 +1,4 @@
-//! Fresh seeds for tests, and one variable that repeats them.
+//! Fresh seeds for tests, and an environment variable that repeats them.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -6,16 +6,15 @@ use std::sync::OnceLock;
 /// The environment variable that fixes the seed: 32 hexadecimal digits.
 const VARIABLE: &str = "SYMBOLON_SEED";
 
-/// The seed of this process, from the operating system unless `SYMBOLON_SEED` gives it, with
-/// `number` added to tell apart the uses of a test.
+/// Returns the seed of this process plus `number`, which separates the uses within a test. The seed
+/// comes from the operating system unless `SYMBOLON_SEED` gives it.
 ///
-/// Each test that asks prints it, so that a failed one shows how to repeat it. What a test takes
-/// from the operating system by other ways is not repeated.
+/// Each test that calls this prints the seed, so that a failed one shows how to repeat it. Other
+/// randomness that a test takes from the operating system is not repeated.
 ///
 /// # Panics
-/// When the variable is no number of 128 bits in hexadecimal, or the operating system has no
-/// randomness.
-// The test harness captures it and shows it when a test fails.
+/// If the variable is not a 128-bit hexadecimal number, or the operating system has no randomness.
+// The test harness captures the output and shows it if a test fails.
 #[allow(clippy::print_stdout)]
 pub fn fresh(number: u128) -> u128 {
     thread_local! {

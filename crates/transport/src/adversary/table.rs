@@ -1,7 +1,7 @@
-//! What tests of cheats saw, written down where somebody asks for it.
+//! Records what tests of cheats observed, on request.
 //!
-//! Where the environment variable `SYMBOLON_CHEATS` names a file, each line of it is either a row
-//! of a table in Markdown, of a rate, or the word `caught` and the test in which a cheat was.
+//! If the environment variable `SYMBOLON_CHEATS` names a file, each of its lines is either a row of
+//! a Markdown table about a rate, or the word `caught` and the test in which a cheat was caught.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,17 +10,18 @@ use std::panic::Location;
 /// The environment variable that names the file.
 const FILE: &str = "SYMBOLON_CHEATS";
 
-/// Notes that a cheat was caught in the test that calls this, if anybody asked for it.
+/// Records that a cheat was caught in the calling test, if requested.
 ///
 /// # Panics
-/// When that cannot be written down.
+/// If the record cannot be written.
 #[track_caller]
 pub fn note_caught() {
     let test = test();
     line(|| format!("caught {test}\n"));
 }
 
-/// The file and the name of the running test: the caller's, as far as functions track theirs.
+/// Returns the file and the name of the running test. The file is that of the caller, if functions
+/// track theirs.
 #[track_caller]
 pub(super) fn test() -> String {
     let file = Location::caller().file();
@@ -29,7 +30,7 @@ pub(super) fn test() -> String {
     format!("{file}::{}", name.rsplit("::").next().unwrap_or(name))
 }
 
-/// Adds a line, in one write, so that tests at the same time do not mix theirs.
+/// Appends a line in a single write, so that concurrent tests do not mix their lines.
 pub(super) fn line(text: impl FnOnce() -> String) {
     if let Some(path) = std::env::var_os(FILE) {
         let file = File::options().append(true).create(true).open(path);

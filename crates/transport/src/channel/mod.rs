@@ -23,40 +23,41 @@ use crate::{Culprit, Error, Kind, Meter, Result, TransportReason};
 /// How long a peer may be silent unless [`Channel::set_timeout`] says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Longer time-outs are cut to this: a year.
+/// The maximum time-out; longer ones are cut to a year.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// How long a closing channel tries to get an abort notice out.
+/// How long a closing channel tries to send an abort notice.
 const LAST_NOTICE: Duration = Duration::from_secs(5);
 
-/// Small messages are gathered up to this many bytes before they are handed over.
+/// Small messages are buffered up to this many bytes before they are passed on.
 const GATHER: usize = 64 << 10;
 
-/// What is at least as long is sent from where it lies, if the transport can do that at once.
+/// Payloads of at least this many bytes are sent without copying, if the transport can do so at
+/// once.
 const DIRECT: usize = 16 << 10;
 
 /// One blocking, ordered, duplex lane to one peer, over any transport.
 ///
 /// Messages have a [`Kind`] (a name fixed by the protocol, declared as a
 /// [`Message`](crate::Message)) and a length that both sides know from public parameters. A message
-/// of another kind or length ends in [`Error::PeerMisbehaved`] with the check "message framing";
-/// nothing is ever allocated by a length that the peer claims.
+/// of another kind or length ends in [`Error::PeerMisbehaved`] with the check "message framing". No
+/// allocation ever depends on a length that the peer claims.
 ///
-/// Sends are gathered and handed to a writer thread, so a send never blocks on the peer, whatever
-/// the peer does; receiving first flushes what this side has pending. After any error the channel
-/// is dead: every further call but [`Channel::abort`] returns the same error.
+/// Sends are buffered and passed to a writer thread, so a send never blocks on the peer. Receiving
+/// first flushes this side's pending sends. After any error the channel is dead: every further call
+/// except [`Channel::abort`] returns the same error.
 pub struct Channel {
     me: PartyId,
     peer: PartyId,
     timeout: Duration,
     source: Box<dyn Source>,
     outlet: Outlet,
-    /// Bytes of messages not yet handed over.
+    /// Bytes of messages not yet passed on.
     pending: Vec<u8>,
-    /// From how many pending bytes on a message in the making is handed over piecemeal.
+    /// The number of pending bytes from which a message is passed on piecewise.
     chunk: usize,
     dead: Option<Error>,
-    /// An abort notice was sent; the peer is given a moment to take it.
+    /// Whether an abort notice was sent; the peer is given a moment to receive it.
     aborted: bool,
     finished: bool,
     meter: LaneMeter,
@@ -104,45 +105,46 @@ impl Channel {
         channel
     }
 
-    /// The party at the other end.
+    /// Returns the party at the other end.
     pub fn peer(&self) -> PartyId {
         self.peer
     }
 
-    /// The party at this end.
+    /// Returns the party at this end.
     pub fn me(&self) -> PartyId {
         self.me
     }
 
-    /// The meter that counts this channel's traffic.
+    /// Returns the meter that counts this channel's traffic.
     pub fn meter(&self) -> &Arc<Meter> {
         self.meter.meter()
     }
 
-    /// How long the peer may be silent.
+    /// Returns how long the peer may be silent.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
     /// Sets how long the peer may be silent, and how long the operating system may fail to take any
-    /// of our bytes because the peer does not; from 1 ms to [`LONGEST_TIMEOUT`]. The default is
-    /// [`DEFAULT_TIMEOUT`].
+    /// of our bytes because the peer does not read; from 1 ms to [`LONGEST_TIMEOUT`]. The default
+    /// is [`DEFAULT_TIMEOUT`].
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout.clamp(Duration::from_millis(1), LONGEST_TIMEOUT);
         self.outlet.set_timeout(self.timeout);
     }
 
-    /// Keying material exported from the TLS connection under this lane, the same on both sides and
-    /// known to nobody else; absent on other transports.
+    /// Returns keying material exported from the TLS connection under this lane, the same on both
+    /// sides and known to nobody else; `None` on other transports.
     pub fn binding(&self) -> Option<&[u8; 32]> {
         self.binding.as_ref()
     }
 
-    /// Sends a message. Buffered: it leaves at the next receive, at [`Channel::flush`], or when
-    /// enough has gathered. Never blocks on the peer.
+    /// Sends a message. It is buffered, and leaves at the next receive, at [`Channel::flush`], or
+    /// when enough bytes are pending. Never blocks on the peer.
     ///
     /// # Errors
-    /// An earlier error of this channel; the peer's end, or its abort notice, if that was noticed.
+    /// An earlier error of this channel; the end of the connection or the peer's abort notice, if
+    /// it was noticed.
     #[inline]
     pub fn send(&mut self, kind: impl Into<Kind>, payload: &[u8]) -> Result<()> {
         self.send_message(kind.into(), &[payload])
@@ -216,12 +218,13 @@ impl Channel {
         Ok(())
     }
 
-    /// Hands over what is pending.
+    /// Passes on what is pending.
     fn push(&mut self) -> std::result::Result<(), TransportReason> {
         if self.pending.is_empty() { Ok(()) } else { self.outlet.push(&mut self.pending) }
     }
 
-    /// A send that fails is often the echo of an abort whose notice waits to be read.
+    /// Passes on what is pending. If that fails after the peer has aborted, reports the peer's
+    /// unread notice instead.
     fn push_or_fail(&mut self) -> Result<()> {
         let pushed = self.push();
         self.or_fail(pushed)
@@ -234,7 +237,7 @@ impl Channel {
         })
     }
 
-    /// Hands everything pending to the transport. Does not wait until the peer has it.
+    /// Passes everything pending to the transport. Does not wait until the peer has it.
     ///
     /// # Errors
     /// As [`Channel::send`].
@@ -243,26 +246,26 @@ impl Channel {
         self.push_or_fail()
     }
 
-    /// Bytes handed over and not yet taken by the transport: what a slow peer or link costs in
-    /// memory.
+    /// Returns the number of bytes passed on and not yet taken by the transport: the memory that a
+    /// slow peer or link costs.
     pub fn backlog(&self) -> usize {
         self.outlet.outstanding()
     }
 
-    /// Flushes, then waits until at most `max_backlog` bytes are not yet taken by the transport.
+    /// Flushes, then waits until the transport has taken all but at most `max_backlog` bytes.
     ///
-    /// The only call besides receiving that waits for the peer: for a sender of a long stream, at a
-    /// point of the protocol where the peer is known to be reading. Two parties that throttle
-    /// against each other wait until the time-out.
+    /// This is the only call besides receiving that waits for the peer. It is meant for a sender of
+    /// a long stream, at a point of the protocol where the peer is known to be reading. Two parties
+    /// that throttle against each other wait until the time-out.
     ///
     /// # Errors
-    /// As [`Channel::send`]; a time-out when the backlog does not shrink.
+    /// As [`Channel::send`]; a time-out if the backlog does not shrink.
     pub fn throttle(&mut self, max_backlog: usize) -> Result<()> {
         self.throttle_until(max_backlog, None)
     }
 
-    /// As [`throttle`](Channel::throttle), and waits no longer than `by`, however much the peer
-    /// takes meanwhile: for a side that has others to serve.
+    /// As [`throttle`](Channel::throttle), but waits no longer than until `by`, even if the peer
+    /// keeps taking bytes: for a side that has other peers to serve.
     ///
     /// # Errors
     /// As [`throttle`](Channel::throttle).
@@ -272,28 +275,27 @@ impl Channel {
         self.or_fail(waited)
     }
 
-    /// What stops this channel's receiving from another thread.
+    /// Returns a handle that stops this channel's receiving from another thread.
     pub(crate) fn interrupt(&self) -> Interrupt {
         self.outlet.interrupt()
     }
 
-    /// A handle with which another thread can end this channel.
+    /// Returns a handle with which another thread can end this channel.
     pub fn hangup(&self) -> Hangup {
         self.outlet.hangup()
     }
 
-    /// Whether the peer has sent something that was not received yet, or has gone. Does not wait.
-    /// For a side that waits for others before it goes on with a peer that has nothing to say
-    /// meanwhile.
+    /// Returns whether the peer has sent something that was not received yet, or has disconnected.
+    /// Does not wait. For a side that waits for others while this peer has nothing to send.
     pub fn stirs(&mut self) -> bool {
         self.dead.is_some() || self.source.stirs()
     }
 
-    /// Tells the peer that this side gives up, and why; then the channel is dead.
+    /// Tells the peer that this side gives up, and why. The channel is then dead.
     ///
-    /// `reason` should be a fixed sentence that is harmless to tell; at most 200 bytes of it are
-    /// sent, escaped. Works also after an error of this channel, as far as the connection allows,
-    /// and ignores failure: there is nobody left to tell.
+    /// `reason` should be a fixed sentence that reveals nothing; at most 200 bytes of it are sent,
+    /// escaped. This also works after an error of this channel, as far as the connection allows,
+    /// and ignores failure, because there is nobody left to tell.
     pub fn abort(&mut self, reason: &str) {
         if self.aborted || self.finished {
             return;
@@ -303,7 +305,7 @@ impl Channel {
         if self.adversary.as_ref().is_some_and(|adversary| adversary.stalled) {
             return;
         }
-        // An ellipsis is three bytes beyond the limit it marks.
+        // The ellipsis may exceed the given limit by three bytes.
         let text = Printable(reason, ABORT_MAX - 3).to_string();
         let header = Header { len: text.len() as u32, tag: ABORT.kind.tag() };
         self.meter.sent(HEADER + text.len());
@@ -313,8 +315,8 @@ impl Channel {
         self.dead.get_or_insert(Error::transport(self.peer, TransportReason::ClosedHere));
     }
 
-    /// Sends what is pending, waits until the transport has taken it (at most the time-out), and
-    /// closes. Dropping a channel does the same.
+    /// Sends what is pending, waits until the transport has taken it (at most for the time-out),
+    /// and closes. Dropping a channel does the same.
     ///
     /// # Errors
     /// An earlier error of the channel, or a failure to send.
@@ -327,7 +329,7 @@ impl Channel {
         if std::mem::replace(&mut self.finished, true) {
             return;
         }
-        // A dead channel has nothing to say but its notice.
+        // A dead channel sends nothing but its notice.
         if self.dead.is_some() && !self.aborted {
             let _ = self.outlet.finish(Duration::ZERO, false);
             return;
@@ -346,18 +348,20 @@ impl Channel {
         self.dead.clone().map_or(Ok(()), Err)
     }
 
-    /// Kills the channel; the first error stays. What fails after an interrupt, fails by it.
+    /// Kills the channel; the first error stays. A failure after an interrupt counts as cancelled.
     fn fail(&mut self, error: Error) -> Error {
         let error = if self.outlet.is_interrupted() { Error::Cancelled } else { error };
         self.dead.get_or_insert(error).clone()
     }
 
-    /// A named point of a protocol at which a test may change `data`; nothing in a normal build.
+    /// Marks a named point of a protocol at which a test may change `data`; does nothing in a
+    /// normal build.
     #[cfg(not(any(test, feature = "adversary")))]
     #[inline(always)]
     pub fn tamper_state(&mut self, _point: &'static str, _data: &mut [u8]) {}
 
-    /// A named point of a protocol at which a test may change `data`; nothing in a normal build.
+    /// Marks a named point of a protocol at which a test may change `data`; does nothing in a
+    /// normal build.
     #[cfg(any(test, feature = "adversary"))]
     pub fn tamper_state(&mut self, point: &'static str, data: &mut [u8]) {
         if let Some(adversary) = &mut self.adversary {
@@ -371,7 +375,7 @@ impl Channel {
         self.adversary = Some(HookedAdversary::new(adversary));
     }
 
-    /// Whether an adversary makes this side a cheater.
+    /// Returns whether an adversary makes this side a cheater.
     #[cfg(any(test, feature = "adversary"))]
     pub fn cheats(&self) -> bool {
         self.adversary.as_ref().is_some_and(HookedAdversary::cheats)
@@ -393,7 +397,7 @@ impl Drop for Channel {
 }
 
 impl Culprit {
-    /// The only peer, if there is one alone; otherwise a check on all of them cannot tell.
+    /// Returns the peer if there is only one. A check on several peers cannot name the culprit.
     pub fn among(peers: &[Channel]) -> Self {
         if let [peer] = peers { peer.peer().into() } else { Culprit::Unknown }
     }

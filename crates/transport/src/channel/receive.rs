@@ -11,15 +11,15 @@ use crate::wire::{ABORT_MAX, HEADER, Header};
 use crate::{Error, Kind, Result, TransportReason};
 
 impl Channel {
-    /// Receives a message of exactly `buf.len()` bytes; flushes this side's pending sends first.
+    /// Receives a message of exactly `buf.len()` bytes. First flushes this side's pending sends.
     ///
-    /// The peer may be silent for the channel's time-out, and the whole message must be there
-    /// within the time-out plus its length over [`MIN_RATE`](crate::MIN_RATE), counted from this
-    /// call: a peer that drips one byte now and then gains next to nothing.
+    /// The peer may be silent for the channel's time-out. The whole message must arrive within the
+    /// time-out plus its length divided by [`MIN_RATE`](crate::MIN_RATE), counted from this call,
+    /// so a peer that sends an occasional byte gains almost nothing.
     ///
     /// # Errors
-    /// A message of another kind or length, the peer's end, a time-out, the peer's abort notice, or
-    /// an earlier error of this channel. `buf` is then in an unspecified state.
+    /// A message of another kind or length, the end of the connection, a time-out, the peer's abort
+    /// notice, or an earlier error of this channel. The content of `buf` is then unspecified.
     #[inline]
     pub fn recv_into(&mut self, kind: impl Into<Kind>, buf: &mut [u8]) -> Result<()> {
         self.recv_exactly(kind.into(), buf)
@@ -64,7 +64,7 @@ impl Channel {
         let kind = kind.into();
         let mut buf = Vec::new();
         self.receive(kind, 0, max, |len| {
-            // At most `max`, which is the caller's.
+            // `len` is at most `max`, which the caller chose.
             buf.resize(len, 0);
             Ok(&mut buf[..])
         })
@@ -81,7 +81,7 @@ impl Channel {
         place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
     ) -> Result<usize> {
         self.alive()?;
-        // A failure to send does not keep us from what the peer sent before it went.
+        // A failure to send must not hide what the peer sent before it disconnected.
         let unsent = self.push().err();
         let got = self.receive_message(kind, min, max, place);
         got.map_err(|error| {
@@ -134,7 +134,7 @@ impl Channel {
     /// Reads `buf.len()` bytes of a message of `message` bytes whose receive began with `clock`.
     fn fill(&mut self, mut buf: &mut [u8], clock: &mut Clock, message: usize) -> Result<()> {
         let failed = |reason| Error::transport(self.peer, reason);
-        // What is here already needs no clock, which costs as much as a small message.
+        // Bytes that have arrived need no clock, which costs as much as a small message.
         while !buf.is_empty() && self.source.ready() > 0 {
             let n = self.source.read(buf, self.timeout).map_err(failed)?;
             buf = &mut buf[n..];
@@ -167,7 +167,7 @@ impl Channel {
         Ok(TransportReason::Aborted(printable_bytes(text, ABORT_MAX)))
     }
 
-    /// Looks for an abort notice after what the peer sent before it went, for a bounded time.
+    /// Looks for an abort notice in what the peer sent before it disconnected, for a bounded time.
     pub(super) fn last_words(&mut self) -> Option<TransportReason> {
         const BUDGET: usize = 64 << 20;
         let limit = self.timeout.min(Duration::from_secs(1));
@@ -201,7 +201,7 @@ impl Channel {
     }
 }
 
-/// The time since it was first asked.
+/// Measures the time since its first query.
 #[derive(Default)]
 struct Clock(Option<Instant>);
 
@@ -216,8 +216,8 @@ mod tests {
     use super::*;
     use crate::tests::pair;
 
-    /// What calls itself a notice and is longer than one may be is a message like any other: not
-    /// the one expected.
+    /// A notice that is longer than the limit is treated as an ordinary message, which is not the
+    /// expected one.
     #[test]
     fn a_notice_has_a_bounded_length() {
         for (len, is_notice) in [(ABORT_MAX, true), (ABORT_MAX + 1, false), (1 << 20, false)] {

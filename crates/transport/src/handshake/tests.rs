@@ -1,4 +1,4 @@
-//! Hellos that agree and that do not.
+//! Matching and different hellos.
 
 use std::thread;
 
@@ -103,7 +103,7 @@ fn a_difference_between_circuits_is_told_by_its_item_and_with_both_names() {
     assert_eq!(texts[1], expected("y: 9 (other)", "y: 8 (one)"));
     let (a, _) = agree(pair(), &hello("x: 8\ny: 8", "one"), &hello("x: 8", "other"));
     assert!(a.unwrap_err().to_string().ends_with("1: ours y: 8 (one), theirs none (other)"));
-    // Names alone are no difference, and are cut.
+    // Different notes alone are not a difference, and long notes are truncated.
     let long = "é".repeat(MAX_NOTE);
     let (a, b) = agree(pair(), &hello("x: 8", "one"), &hello("x: 8", &long));
     assert_eq!(a.unwrap(), b.unwrap());
@@ -123,7 +123,7 @@ fn a_term_left_open_goes_with_every_value_and_is_told() {
     });
     assert_eq!(a.id, b.id);
     assert_eq!((a.open, b.open), (vec![Some("iknp".to_string()), None], vec![None, None]));
-    // Only a term that is open here can be left open there.
+    // A peer may leave open only terms that are open here.
     let strict = Hello::new([0, 1]).term("rho", 40);
     let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).term("rho", AUTO));
     assert_eq!(a, Err(Error::incompatible("rho", "40", AUTO)));
@@ -134,7 +134,7 @@ fn a_term_left_open_goes_with_every_value_and_is_told() {
 /// Cheat: 2 | handshake | our nonce echoed; another party's hello | `handshake` | always
 #[test]
 fn echoes_and_impostors_are_refused() {
-    // A peer that sends back whatever it gets.
+    // A peer that sends back whatever it receives.
     let (mut a, mut b) = pair();
     thread::scope(|scope| {
         scope.spawn(move || {
@@ -147,7 +147,7 @@ fn echoes_and_impostors_are_refused() {
         let error = handshake(&mut a, &example()).unwrap_err().to_string();
         assert!(error.contains("echoed our own nonce"), "{error}");
     });
-    // One that echoes the hello under its own nonce.
+    // A peer that echoes the hello under its own nonce.
     let (mut a, mut b) = pair();
     b.send(NONCE, &[1; 32]).unwrap();
     b.send(HELLO, &example().encode(0.into()).unwrap()).unwrap();
@@ -197,8 +197,8 @@ fn a_hello_is_of_a_bounded_length() {
     let longest = hello(room).encode(0.into()).unwrap();
     assert_eq!(longest.len(), MAX_HELLO);
     assert_eq!(decode(&longest).unwrap().hello, hello(room));
-    // A letter more, and the length in front of the text says so; after it is the count of open
-    // terms.
+    // Adds a letter and adjusts the length in front of the text. The count of open terms follows
+    // the text.
     let mut longer = longest;
     let at = longer.len() - 2 - room - 2;
     longer[at..at + 2].copy_from_slice(&(room as u16 + 1).to_le_bytes());

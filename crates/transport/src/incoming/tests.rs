@@ -7,7 +7,7 @@ use crate::{
     PartyId, Peer, TransportReason, connect_lanes,
 };
 
-/// Only bounds a test that hangs.
+/// Only bounds the duration of a test that hangs.
 const WAIT: Duration = Duration::from_secs(20);
 
 fn options(me: impl Into<PartyId>, identity: Option<&Identity>) -> Options {
@@ -23,7 +23,7 @@ fn host(pin: Option<Fingerprint>) -> Peer {
     pin.map_or(Peer::unauthenticated(DEALER), |pin| Peer::pinned(DEALER, pin))
 }
 
-/// Takes `wanted` clients while `visit` runs with the address.
+/// Accepts `wanted` clients while `visit` runs with the address.
 fn receive<T: Send>(
     (options, admit): (&Options, &AdmissionPolicy),
     wanted: usize,
@@ -81,7 +81,7 @@ fn other_keys_and_other_hosts_are_refused() {
         let wrong = host(Some(stranger.fingerprint()));
         let refused = connect_lanes(&options(0, Some(&known)), address, &wrong, 1).unwrap_err();
         assert!(refused.to_string().contains("the dealer's key has fingerprint"), "{refused}");
-        // The right key, and a wish for something else than the host's one lane.
+        // The right key, but two lanes instead of the service's one.
         let refused = connect_lanes(&options(0, Some(&known)), address, &pin, 2).unwrap_err();
         assert!(refused.to_string().contains("number of lanes"), "{refused}");
         let other = Peer::pinned(5, dealer.fingerprint());

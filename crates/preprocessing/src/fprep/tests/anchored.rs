@@ -1,4 +1,4 @@
-//! Triples on given right factors.
+//! Triples with given right factors.
 
 use symbolon_transport::adversary::{FnAdversary, Rate};
 
@@ -10,7 +10,7 @@ fn anchored(triples: usize, bucket: usize) -> Batch {
     Batch { triples, bucket, anchored: true }
 }
 
-/// Shares for all but the last `zeros` of a batch, and triples on them.
+/// Makes shares for all but the last `zeros` triples of a batch, and triples on them.
 fn made_on(
     open: &mut Preprocessor,
     lanes: &mut Lanes,
@@ -30,8 +30,8 @@ fn made_on(
 
 #[test]
 fn triples_have_the_given_factors_and_are_right() {
-    // One; a few; and so many that the given ones end within a chunk, at its end, and on another
-    // lane.
+    // One triple, a few, and so many that the given ones end within a chunk, at its end, and on
+    // another lane.
     for (n, triples, bucket, lanes, zeros) in [
         (2, 1, 41, 1, 0),
         (2, 1, 2, 3, 1),
@@ -55,7 +55,7 @@ fn triples_have_the_given_factors_and_are_right() {
     }
 }
 
-/// Anchors that are not shuffled, with right factors that nobody gave.
+/// Anchors that are not shuffled, without given right factors.
 #[test]
 fn tied_triples_on_fresh_factors_are_right() {
     for (n, triples, bucket, lanes) in
@@ -70,7 +70,7 @@ fn tied_triples_on_fresh_factors_are_right() {
             let of_parties: Vec<_> = made.iter().map(|made| &made[batch]).collect();
             assert_triples(&of_parties, &deltas(n, 2));
         }
-        // Both are random: with a chance of 2^-100 that they are the same.
+        // Both are random, so they are equal with probability 2^-100.
         let [first, second] = &made[0];
         assert!(triples < 100 || first.b.bits.to_bools() != second.b.bits.to_bools());
     }
@@ -85,7 +85,7 @@ fn products_are_added_to_given_shares() {
             let mut made = open.triples_on(lanes, batch, b, Some(onto.clone()))?;
             let AuthShares { bits, towards } = &mut made.c;
             assert!(bits.to_bools() != onto.bits.to_bools() || triples == 1);
-            // What is left without them are right products.
+            // Without them, the products that remain are right.
             bits.xor_assign(&onto.bits);
             for (sums, onto) in towards.iter_mut().zip(&onto.towards) {
                 let (macs, keys) = (sums.macs.iter_mut(), sums.keys.iter_mut());
@@ -123,8 +123,8 @@ fn shares_that_do_not_fit_are_refused() {
     }
 }
 
-/// A wrong U for an anchored triple: caught exactly when the honest party's x is 1, as for any
-/// other.
+/// A wrong U for an anchored triple: caught exactly if the honest party's x is 1, as for any other
+/// triple.
 /// Cheat: 2, known circuit | KRRW18 §5.2 | a wrong U for a triple on a given mask | `leaky AND` |
 /// 1/2, if x = 1
 #[test]
@@ -151,8 +151,8 @@ fn wrong_u_on_an_anchored_triple() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// A party that puts in other bits than it was given goes unnoticed only where x = 0, and then the
-/// product is right all the same: the guess of x again, for each triple it does so with.
+/// A party that uses bits other than the given ones goes unnoticed only where x = 0, and then the
+/// product is right nevertheless. This is again a guess of x, for each such triple.
 /// Cheat: 2, known circuit | KRRW18 §5.2 | another factor than the given one | `leaky AND` | 1/2,
 /// if x = 1
 #[test]
@@ -172,7 +172,7 @@ fn another_factor_than_the_given_one() {
         if x {
             assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, checks::LEAKY_AND)));
         } else {
-            // Its bit is opened with its MAC in bucketing, and that is not the right one.
+            // Its bit is opened with its MAC in bucketing, and that MAC is wrong.
             assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, checks::BUCKETING)));
         }
     }

@@ -1,14 +1,14 @@
-//! Whole attacks on bucketing, at a ρ so small that they succeed: as often as the formula says, and
-//! never more often than 2^-ρ.
+//! Complete attacks on bucketing, at a ρ so small that they succeed: as often as the formula
+//! predicts, and never more often than 2^-ρ.
 //!
 //! The cheater guesses that the honest party's x is 0 in some leaky triples, and sends a wrong U
 //! for each. If it is not caught it knows these shares. Then the triples are shuffled into buckets.
-//! If a bucket has guessed triples only, the cheater knows the honest party's share of that
-//! triple's a: of what is opened when the triple is used, a share of a gate's mask follows, and
+//! If a bucket contains only guessed triples, the cheater knows the honest party's share of that
+//! triple's a. From what is opened when the triple is used, it learns a share of a gate's mask, and
 //! with it a wire of the honest party.
 //!
-//! Everything is as the protocol has it: batches by the plan for that ρ, leaky triples, their
-//! check, the coin and the shuffle. The cheater finds out what it has won from its own data alone.
+//! Everything follows the protocol: batches planned for that ρ, leaky triples, their check, the
+//! coin and the shuffle. The cheater determines from its own data alone what it has won.
 
 use std::sync::{Arc, Mutex};
 
@@ -20,8 +20,7 @@ use crate::aand::shuffle::shuffled;
 use crate::bucketing;
 use mesh::message;
 
-/// Which leaky triples are guessed: the first anchors, if there are
-/// such, and of all others.
+/// The guessed leaky triples: how many anchors, if there are any, and how many of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Guess {
     anchored: usize,
@@ -33,14 +32,14 @@ impl Guess {
         self.anchored + self.free
     }
 
-    /// The guessed triples' places in the batch.
+    /// Returns the positions of the guessed triples in the batch.
     fn places(self, batch: Batch) -> Vec<usize> {
         let free = if batch.anchored { batch.triples } else { 0 };
         (0..self.anchored).chain(free..free + self.free).collect()
     }
 
-    /// The probability that some bucket has guessed triples only: of the buckets that can be won,
-    /// by inclusion and exclusion over those that are.
+    /// Returns the probability that some bucket contains only guessed triples, by inclusion and
+    /// exclusion over the buckets that are won.
     fn wins(self, batch: Batch) -> f64 {
         let (buckets, shuffled, all) = match batch.anchored {
             false => (batch.triples, batch.bucket, batch.leaky()),
@@ -49,7 +48,7 @@ impl Guess {
         let mut sum = 0.0;
         let mut term = -1.0;
         for won in 0..buckets {
-            // One bucket more: which, and that its triples are guessed ones too.
+            // Adds one bucket: its choice, and the probability that its triples are guessed, too.
             term *= -((buckets - won) as f64) / (won + 1) as f64;
             for place in won * shuffled..(won + 1) * shuffled {
                 let left = self.free.saturating_sub(place) as f64;
@@ -60,21 +59,21 @@ impl Guess {
         sum
     }
 
-    /// The probability that no guess is wrong, and a bucket is won.
+    /// Returns the probability that no guess is wrong, and a bucket is won.
     fn succeeds(self, batch: Batch) -> f64 {
         0.5f64.powi(self.count() as i32) * self.wins(batch)
     }
 
-    /// The probability to win at last, if the same is tried in every batch until it wins or is
-    /// noticed.
+    /// Returns the probability of winning eventually, if the attack is repeated in every batch
+    /// until it wins or is noticed.
     fn succeeds_in_the_end(self, batch: Batch) -> f64 {
         let (passes, wins) = (0.5f64.powi(self.count() as i32), self.wins(batch));
         passes * wins / (1.0 - passes * (1.0 - wins))
     }
 
-    /// The guess that succeeds most often.
+    /// Returns the guess that succeeds most often.
     fn best(batch: Batch) -> Guess {
-        // More guesses are wrong too often: each halves the probability.
+        // More guesses are wrong too often, because each halves the probability.
         let most = 5 * batch.bucket;
         let (anchored, free) = match batch.anchored {
             false => (0, batch.leaky()),
@@ -88,18 +87,18 @@ impl Guess {
     }
 }
 
-/// How an attack went.
+/// The outcome of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// Its victim noticed.
+    /// The victim noticed.
     Caught,
-    /// Not, but no bucket was won.
+    /// The victim did not notice, but no bucket was won.
     Missed,
     /// The cheater knows a share.
     Won,
 }
 
-/// One attack, by party 1 on party 0.
+/// Runs one attack by party 1 on party 0.
 fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     const CHEATER: usize = 1;
     let places = guess.places(batch);
@@ -139,9 +138,9 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     if known.is_empty() { Outcome::Missed } else { Outcome::Won }
 }
 
-/// The triples of which the cheater knows the victim's share, if all of its guesses were right: a
-/// share's key is the sum of its bucket's keys, so that the cheater recognises the buckets by its
-/// own.
+/// Returns the triples whose share of the victim the cheater knows, if all of its guesses were
+/// right. A share's key is the sum of its bucket's keys, so the cheater recognises the buckets by
+/// its own keys.
 fn known(
     (open, made): (&Preprocessor, &Triples),
     anchors: &[[u8; 16]],
@@ -157,8 +156,8 @@ fn known(
     (0..batch.triples).filter(won).collect()
 }
 
-/// The same attack in one batch after another under the same Δ, until it is noticed or has won: the
-/// number of the batch in which it won.
+/// Repeats the attack in one batch after another under the same Δ, until it is noticed or wins;
+/// returns the number of the batch in which it won.
 fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128) -> Option<usize> {
     const CHEATER: usize = 1;
     let places = guess.places(batch);
@@ -172,7 +171,7 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
         Action::Send
     });
     mesh::cheat(&mut parties[CHEATER].lanes, 0, adversary);
-    // Whether the victim's x were what the cheater guessed, batch by batch.
+    // Whether the victim's x matched the cheater's guesses, by batch.
     let right = Mutex::new(Vec::new());
     let ended = run(parties, |open, lanes| {
         let cheats = usize::from(lanes[0][0].me()) == CHEATER;
@@ -197,8 +196,8 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
     won
 }
 
-/// An attack that passes and misses is made again in the next batch, up to four times: it wins as
-/// often as that predicts, also where it had missed before.
+/// An unnoticed attack that misses is repeated in the next batch, up to four times. It wins as
+/// often as predicted, including after earlier misses.
 /// Cheat: 2, adapts | Fig. 16 | guesses that passed without filling a bucket, made again in the
 /// next batch, until one wins | 2^-ρ at most, over all batches | by formula
 #[test]
@@ -221,8 +220,9 @@ fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
     later.assert_tells(predicted - won_in(0), 0.0);
 }
 
-/// The game alone, with the real shuffle, over as many batches as it takes: the formula counts
-/// every further try, and the number of games tells it from the formula of a single batch.
+/// Plays the game alone, with the real shuffle, over as many batches as it takes. The formula
+/// counts every further attempt, and there are enough games to distinguish it from the formula for
+/// a single batch.
 /// Cheat: 2, adapts | Fig. 16 | guesses repeated in any number of batches, as a game with the
 /// shuffle alone | 2^-ρ at most, over all batches | by formula
 #[test]
@@ -235,7 +235,7 @@ fn games_with_any_number_of_tries_come_up_to_the_formula() {
             return false;
         }
         let order = shuffled(batch, prg.block(), 1).unwrap();
-        // The first bucket's anchor is guessed, and the first of the others.
+        // The first bucket's anchor is guessed, and so is the first of the others.
         if order[0] == 0 {
             return true;
         }
@@ -246,7 +246,7 @@ fn games_with_any_number_of_tries_come_up_to_the_formula() {
     won.assert_tells(formula, guess.succeeds(batch));
 }
 
-/// Whether `sum` is the sum of `count` of these.
+/// Returns whether `sum` is the sum of `count` of these blocks.
 fn is_sum(sum: Block, of: &[Block], count: usize) -> bool {
     match of {
         _ if count == 0 => sum == Block::ZERO,
@@ -261,8 +261,8 @@ fn attacks(parties: u16, batch: Batch, guess: Guess, runs: u64) -> Vec<Outcome> 
     (0..runs).map(|seed| attack(parties, batch, guess, 10_000 + u128::from(seed))).collect()
 }
 
-/// The only batch that is planned. Batches that may be anchored are shuffled whole where they are
-/// not to be.
+/// Returns the only planned batch. A batch that is planned as anchored is shuffled completely if
+/// `anchored` is false.
 fn planned(rho: u32, triples: usize, anchored: bool) -> Batch {
     let plan = if anchored { bucketing::plan_anchored } else { bucketing::plan };
     let [batch] = plan(triples, rho, 1)[..] else { panic!("one batch") };
@@ -273,7 +273,8 @@ fn rate(outcomes: &[Outcome], of: impl Fn(Outcome) -> bool) -> Rate {
     outcomes.iter().map(|&outcome| of(outcome)).collect()
 }
 
-/// Many optimal attacks on a planned batch: they are noticed, and succeed, as often as they should.
+/// Runs many optimal attacks on a planned batch; they are noticed, and succeed, as often as
+/// predicted.
 fn assert_succeeds_as_predicted(
     parties: u16,
     (rho, triples, anchored): (u32, usize, bool),
@@ -294,7 +295,7 @@ fn assert_succeeds_as_predicted(
     survived.assert_predicted(0.5f64.powi(guess.count() as i32), &format!("{what}: unnoticed"));
 }
 
-/// ρ = 5, a batch that is rounded up to seven triples in buckets of two.
+/// ρ = 5, and a batch that is rounded up to seven triples in buckets of two.
 /// Cheat: 2 | Fig. 16 | guesses of x that fill a bucket, ρ = 5, 7 triples | 2^-ρ at most | by
 /// formula
 #[test]
@@ -302,7 +303,7 @@ fn attacks_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(2, (5, 7, false), 3_000);
 }
 
-/// ρ = 5, a single triple in a bucket of five: all must be guessed.
+/// ρ = 5, and a single triple in a bucket of five: all must be guessed.
 /// Cheat: 2 | Fig. 16 | guesses of x that fill the bucket of a single triple | 2^-ρ at most | by
 /// formula
 #[test]
@@ -310,7 +311,7 @@ fn attacks_on_a_single_triple_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(2, (5, 1, false), 3_000);
 }
 
-/// ρ = 5, triples on given factors, of which the cheater knows the buckets.
+/// ρ = 5, and triples on given factors, whose buckets the cheater knows.
 /// Cheat: 2, known circuit | Fig. 16 | guesses of x that fill a bucket of triples on given masks |
 /// 2^-ρ at most | by formula
 #[test]
@@ -318,7 +319,7 @@ fn attacks_on_anchored_triples_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(2, (5, 7, true), 3_000);
 }
 
-/// One cheater among three, against one of the others.
+/// One cheater among three parties, against one of the others.
 /// Cheat: 3; one | Fig. 16 | guesses of x that fill a bucket, among three | 2^-ρ at most | by
 /// formula
 #[test]
@@ -339,8 +340,8 @@ fn many_attacks_succeed_as_often_as_predicted() {
     }
 }
 
-/// Buckets one smaller than they should be: the same attack succeeds more often than 2^-ρ, by far,
-/// and the test can tell.
+/// If buckets are too small by one, the same attack succeeds far more often than 2^-ρ, and the test
+/// can tell.
 /// Cheat: 2 | Fig. 16 | buckets too small on purpose: the attack is seen | above 2^-ρ | by formula
 #[test]
 fn attacks_on_small_buckets_succeed_too_often() {
@@ -354,8 +355,8 @@ fn attacks_on_small_buckets_succeed_too_often() {
     won.assert_tells(predicted, allowed);
 }
 
-/// Whatever is planned, the best guess succeeds with at most 2^-ρ: the exact probability, of which
-/// the formula in [`bucketing`] is a bound; and that is not far above.
+/// For every plan, the best guess succeeds with probability at most 2^-ρ. This exact probability is
+/// bounded by the formula in [`bucketing`], and is not far below it.
 /// Cheat: 2 | Fig. 16 | every plan for ρ = 5 to 12: the best guess | 2^-ρ at most | exact, no runs
 #[test]
 fn no_plan_is_too_small() {
@@ -378,8 +379,7 @@ fn no_plan_is_too_small() {
     assert!(loosest < 0.5, "2^{loosest} above the exact probability");
 }
 
-/// The shuffle alone, for ρ up to 12: guesses that were all right win a bucket as often as they
-/// should.
+/// The shuffle alone, for ρ up to 12: right guesses win a bucket as often as predicted.
 /// Cheat: 2 | Fig. 16 | the shuffle alone, ρ = 5 to 12 | 2^-ρ at most | by formula
 #[test]
 fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
@@ -391,7 +391,7 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
             let mut guessed = vec![false; batch.leaky()];
             guess.places(batch).into_iter().for_each(|place| guessed[place] = true);
             let predicted = guess.wins(batch);
-            // So many that three times as many wins, or a third, would be seen.
+            // There are enough runs to detect three times as many wins, or a third.
             let won: Rate = (0..(80.0 / predicted) as usize)
                 .map(|_| {
                     let mut seed = [0; 32];

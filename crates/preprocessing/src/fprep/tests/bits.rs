@@ -1,5 +1,5 @@
 //! The cheating peer in authenticated bits among n parties and in the check of global keys
-//! (Yang–Wang–Zhang 2020, Figs. 4 and 5): each test is one cheat, and the check that must catch it.
+//! (Yang–Wang–Zhang 2020, Figs. 4 and 5). Each test is one cheat, and the check that must catch it.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn assert_caught<T>(
     mesh::assert_caught(&results, cheaters, check);
 }
 
-/// Shares for which one party cheats towards one peer.
+/// Draws shares while one party cheats towards one peer, and asserts that the check catches it.
 #[track_caller]
 fn assert_cheat_caught(case: (u16, u16, u16), adversary: FnAdversary, check: impl CheckName) {
     let (n, cheater, victim) = case;
@@ -36,7 +36,7 @@ fn assert_cheat_caught(case: (u16, u16, u16), adversary: FnAdversary, check: imp
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, adversary);
     let ended = run(parties, |open, lanes| {
         open.shares(lanes, SHARES)?;
-        // A party that has seen nothing yet waits for those who have.
+        // A party that has noticed nothing yet waits for those that have.
         open.shares(lanes, 1)
     });
     assert_caught(ended, &[cheater], check);
@@ -48,8 +48,8 @@ fn flip_choice(u: &mut [u8]) {
     u.iter_mut().step_by(stride).for_each(|byte| *byte ^= 1);
 }
 
-/// Step 3: other bits towards one verifier than towards the others, and nothing adapted: the
-/// verifier's columns do not fit x̃. Caught by the column hashes, always.
+/// Step 3: different bits towards one verifier than towards the others, with nothing adapted: the
+/// verifier's columns do not match x̃. The column hashes always catch it.
 /// Cheat: 3, 5; one | Fig. 4, step 3 | other bits towards one party, nothing adapted | `OT
 /// extension consistency` | always
 #[test]
@@ -59,8 +59,8 @@ fn other_bits_towards_one_peer() {
     }
 }
 
-/// Step 6: another x̃, another t̃, or another digest towards one verifier. Caught by the column
-/// hashes, as the verifier's χ or its columns do not fit, always.
+/// Step 6: a different x̃, t̃ or digest towards one verifier. The column hashes always catch it,
+/// because the verifier's χ or its columns do not match.
 /// Cheat: 3, 5; one | Fig. 4, step 6 | another x̃, t̃ or digest towards one party | `OT extension
 /// consistency` | always
 #[test]
@@ -78,7 +78,7 @@ fn wrong_hashes_towards_one_peer() {
     }
 }
 
-/// Short, long and empty messages. The framing, always.
+/// Short, long and empty messages. The framing always catches them.
 /// Cheat: 3 | Fig. 4 | short, long and empty messages | `message framing` | always
 #[test]
 fn short_and_long_messages() {
@@ -91,20 +91,20 @@ fn short_and_long_messages() {
     }
 }
 
-/// The stream of a seed of a party's bits towards a verifier.
+/// Returns the stream of a seed of a party's bits towards a verifier.
 fn stream(party: u16, verifier: u16, seed: Block) -> Prg {
     let id = ExtensionId { sender: Some(verifier.into()), receiver: party.into(), lane: 1 };
     Prg::starting_at(seed, id.start(SESSION.as_bytes()))
 }
 
-/// A cheater who makes everything towards one verifier fit what it tells this one.
+/// A cheater that keeps everything it sends to one verifier consistent.
 struct Forger {
     cheater: u16,
-    /// Place of the victim among the cheater's peers.
+    /// The index of the victim among the cheater's peers.
     victim: usize,
-    /// The seeds that the cheater's bits towards the victim come from.
+    /// The seeds of the cheater's bits towards the victim.
     seeds: Seeds,
-    /// Digests of the corrections sent so far, by place.
+    /// The digests of the corrections sent so far, by index.
     digests: Vec<[u8; 32]>,
     /// The victim's correction.
     u: Vec<u8>,
@@ -118,7 +118,7 @@ impl Forger {
         Arc::new(Mutex::new(Forger { cheater, victim: place, seeds, digests, u }))
     }
 
-    /// The coefficients that follow from these digests.
+    /// Returns the coefficients that follow from these digests.
     fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
         let mut transcript = ExtensionId { sender: None, receiver: self.cheater.into(), lane: 1 }
             .transcript(SESSION.as_bytes());
@@ -126,7 +126,7 @@ impl Forger {
         cot::coefficients(transcript.challenge("chi"), self.u.len() / COLUMNS)
     }
 
-    /// What the column hashes of the first draw are under these coefficients: x̃ and all t̃.
+    /// Returns the column hashes of the first draw under these coefficients: x̃ and all t̃.
     fn check(&self, chi: &[Block]) -> Vec<Block> {
         let stride = self.u.len() / COLUMNS;
         let victim = self.victim as u16 + u16::from(self.victim as u16 >= self.cheater);
@@ -145,7 +145,7 @@ impl Forger {
     }
 }
 
-/// Parties of which one sends, by `adversary`, to each of its peers something of its own.
+/// Returns parties of which one sends each peer something different, as `adversary` says.
 fn forged(
     (n, cheater, victim): (u16, u16, u16),
     adversary: impl Fn(Arc<Mutex<Forger>>, bool) -> FnAdversary,
@@ -159,8 +159,8 @@ fn forged(
     parties
 }
 
-/// A cheater that tells each peer in the echo of broadcasts what that peer wants to hear: only
-/// honest parties can find out that they were told different things.
+/// A cheater that tells each peer, in the echo of broadcasts, what that peer expects. Only honest
+/// parties can find out that they received different values.
 struct Agreeing {
     adversary: FnAdversary,
     told: mpsc::Receiver<Vec<u8>>,
@@ -169,7 +169,7 @@ struct Agreeing {
 impl Adversary for Agreeing {
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
         if kind == "broadcast echo" {
-            // A peer that has failed already tells nothing.
+            // A peer that has failed already sends nothing.
             if let Ok(theirs) = self.told.recv_timeout(Duration::from_secs(20)) {
                 *payload = theirs;
             }
@@ -182,7 +182,7 @@ impl Adversary for Agreeing {
     }
 }
 
-/// Runs shares with cheaters that agree with everybody, and asserts that an honest party found out.
+/// Draws shares with cheaters that agree with everybody, and asserts that an honest party notices.
 #[track_caller]
 fn assert_found_out(parties: Vec<Party>, cheaters: &[u16]) {
     let ended = run(parties, |open, lanes| open.shares(lanes, SHARES));
@@ -194,7 +194,7 @@ pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, adversary: F
     let (tell, told) = mpsc::channel();
     let spy = FnAdversary::new().on_outgoing(move |kind, _, payload| {
         if kind == "broadcast echo" {
-            // Nobody listens any more once the cheater has ended.
+            // Nobody receives any more once the cheater has ended.
             let _ = tell.send(payload.clone());
         }
         Action::Send
@@ -204,8 +204,8 @@ pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, adversary: F
     channel.set_adversary(Box::new(Agreeing { adversary, told }));
 }
 
-/// Notes a message of the first draw. To the victim go the digests after `change`, and the hashes
-/// that fit them.
+/// Records a message of the first draw. The victim receives the digests after `change`, and the
+/// matching hashes.
 fn forge(
     forger: &Mutex<Forger>,
     to_victim: bool,
@@ -237,7 +237,7 @@ fn forge(
     }
 }
 
-/// The forger itself changes nothing: what it computes is what an honest party sends.
+/// The forger itself changes nothing: it computes what an honest party sends.
 #[test]
 fn the_forger_computes_what_is_right() {
     for case in CASES {
@@ -253,8 +253,8 @@ fn the_forger_computes_what_is_right() {
     }
 }
 
-/// A forger with other bits towards the victim: the first bit of every column is another one, and
-/// x̃ fits it. (Its t̃ are right whatever the bits.)
+/// Returns a forger with different bits towards the victim: the first bit of every column differs,
+/// and x̃ matches it. (Its t̃ are right whatever the bits.)
 fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
     forged(case, |forger, to_victim| {
         let adversary = FnAdversary::new().on_outgoing(move |kind, index, payload| {
@@ -272,8 +272,8 @@ fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
     })
 }
 
-/// Steps 3 and 6: other bits towards one verifier, with an x̃ that fits them. All column hashes
-/// fit; the two x̃ do not. Caught by the echo of broadcasts, always.
+/// Steps 3 and 6: different bits towards one verifier, with a matching x̃. All column hashes match,
+/// but the two x̃ differ. The echo of broadcasts always catches it.
 /// Cheat: 3, 5; one | Fig. 4, steps 3 and 6 | other bits towards one party, with their own x̃ and
 /// hashes | `broadcast echo` | always
 #[test]
@@ -283,8 +283,8 @@ fn other_bits_towards_one_peer_with_their_own_hash() {
     }
 }
 
-/// Step 5: other digests towards one verifier, so that it draws another χ, and hashes that fit it.
-/// Caught by the echo of broadcasts, always.
+/// Step 5: different digests towards one verifier, so that it derives a different χ, and matching
+/// hashes. The echo of broadcasts always catches it.
 /// Cheat: 3, 5; one | Fig. 4, step 5 | equivocated digests, with hashes for the χ that follows |
 /// `broadcast echo` | always
 #[test]
@@ -302,8 +302,8 @@ fn other_digests_towards_one_peer_with_their_own_hashes() {
     }
 }
 
-/// The same with bits that are all zero, padding included: x̃ is zero whatever χ is, and the
-/// digests are all that differs. Caught by the echo of broadcasts, always.
+/// As above, but with bits that are all zero, including padding: x̃ is zero whatever χ is, so only
+/// the digests differ. The echo of broadcasts always catches it.
 /// Cheat: 3, 5; one | Fig. 4, step 5 | equivocated digests of bits that are zero | `broadcast echo`
 /// | always
 #[test]
@@ -339,8 +339,8 @@ fn other_digests_for_bits_that_are_zero() {
     }
 }
 
-/// Other bits towards one of two honest parties, with accomplices who agree with everybody: the two
-/// are enough to catch it, always.
+/// Different bits towards one of two honest parties, with accomplices that agree with everybody:
+/// the two honest parties always catch it.
 /// Cheat: 5; three | Fig. 4 | equivocated digests, with accomplices who agree with everybody |
 /// `broadcast echo` | always
 #[test]
@@ -355,7 +355,7 @@ fn accomplices_agree_with_everybody() {
     assert_found_out(parties, &cheaters);
 }
 
-/// Shares as the set-up makes them, and the check of global keys.
+/// Draws shares as the set-up does, and runs the check of global keys.
 fn check(open: &mut Preprocessor, lanes: &mut Lanes) -> Result<()> {
     let shares = open.shares(lanes, ashare_check::SHARES)?;
     let (delta, session) = (open.delta.clone(), open.session);
@@ -369,7 +369,7 @@ fn the_same_delta_towards_all_passes() {
     }
 }
 
-/// Fig. 5: another Δ towards one peer, in one bit, and in all. Always caught.
+/// Fig. 5: a different Δ towards one peer, in one bit, and in all. Always caught.
 /// Cheat: 3, 5; one | Fig. 5 | another Δ towards one party | `global key consistency` | always
 #[test]
 fn another_delta_towards_one_peer() {
@@ -385,7 +385,7 @@ fn another_delta_towards_one_peer() {
     }
 }
 
-/// Fig. 5: three of five do so alike; what one party's keys lack is not made up for by another's.
+/// Fig. 5: three of five parties do the same. One party's error does not cancel another's.
 /// Cheat: 5; three | Fig. 5 | another Δ of several parties alike | `global key consistency` |
 /// always
 #[test]
@@ -397,8 +397,8 @@ fn another_delta_of_several_parties() {
     assert_caught(run(parties, check), &[0, 1, 2], checks::GLOBAL_KEY);
 }
 
-/// Fig. 5, steps 5 to 8: another zero share than was used; y told differently to one; z committed
-/// to differently, or opened otherwise than committed to. Always caught.
+/// Fig. 5, steps 5 to 8: a zero share other than the one used; a different y towards one party; a
+/// different commitment to z, or an opening that does not match it. Always caught.
 /// Cheat: 3, 5; one | Fig. 5, steps 5 to 8 | a wrong zero share, y or z; another z opened | `global
 /// key consistency`, `broadcast echo`, `aShare z commitment` | always
 #[test]
@@ -413,7 +413,7 @@ fn lies_in_the_check_of_global_keys() {
             let mut parties = parties(n, 1, 26);
             let lie = message(kind, |p| *p.last_mut().expect("not empty") ^= 1);
             mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, lie);
-            // A party that has seen nothing yet waits for those who have.
+            // A party that has noticed nothing yet waits for those that have.
             let ended = run(parties, |open, lanes| {
                 check(open, lanes)?;
                 open.shares(lanes, 1)

@@ -1,8 +1,8 @@
-//! The cheating peer in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14 and 16): each test
+//! The cheating peer in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14 and 16). Each test
 //! is one cheat, and the check that must catch it.
 //!
-//! The tests look into the honest party, so that "caught with probability 1/2" is asserted as what
-//! it means: caught exactly when the guessed bit is wrong.
+//! The tests inspect the honest party, so they assert the meaning of "caught with probability 1/2":
+//! caught exactly if the guessed bit is wrong.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ struct Ended {
 }
 
 impl Ended {
-    /// Own bits of x of the honest party.
+    /// Returns the honest party's own bit of a triple's x.
     fn x(&self, triple: usize) -> bool {
         self.open.laand.own_x(triple)
     }
@@ -38,7 +38,7 @@ impl Ended {
         mesh::assert_caught(&self.results, &[self.cheater], by);
     }
 
-    /// Nobody was accused, and the triples are right all the same.
+    /// Asserts that nobody was accused, and that the triples are right nevertheless.
     #[track_caller]
     fn assert_harmless(&self) {
         let triples: Vec<&Triples> =
@@ -47,8 +47,8 @@ impl Ended {
     }
 }
 
-/// One batch with an adversary on each side: the cheater's, and the honest party's, which must not
-/// change anything.
+/// Runs one batch with an adversary on each side: the cheater's, and the honest party's, which must
+/// not change anything.
 fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnAdversary, spy: FnAdversary) -> Ended {
     let deltas = parties.iter().map(|party| *party.open.delta).collect();
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, cheat);
@@ -63,15 +63,15 @@ fn cheat(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
     run_with(cheater, parties(2, 1, seed), cheat, FnAdversary::new())
 }
 
-/// The same at ρ = 80, where U and S have 128 bits.
+/// Like [`cheat`], but at ρ = 80, where U and S have 128 bits.
 fn cheat_at_80(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
     let mut parties = parties(2, 1, seed);
     parties.iter_mut().for_each(|party| party.open.rho = 80);
     run_with(cheater, parties, cheat, FnAdversary::new())
 }
 
-/// Fig. 14 step 3: U ⊕ R for one triple. Caught by the check of step 5 exactly when the honest
-/// party's x is 1, that is half of the time; when it is 0 nothing has happened.
+/// Fig. 14 step 3: U ⊕ R for one triple. The check of step 5 catches it exactly if the honest
+/// party's x is 1, that is, half of the time; if x is 0 it has no effect.
 /// Cheat: 2 | Fig. 14, step 3 | U ⊕ R for one triple: a guess of x | `leaky AND` | 1/2, if x = 1
 #[test]
 fn wrong_u_on_one_triple() {
@@ -95,7 +95,7 @@ fn wrong_u_on_one_triple() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// Fig. 14 step 3: U ⊕ R for k triples: goes unnoticed only if x is 0 in all of them (2^-k).
+/// Fig. 14 step 3: U ⊕ R for k triples. It goes unnoticed only if x is 0 in all of them (2^-k).
 /// Cheat: 2 | Fig. 14, step 3 | U ⊕ R for k triples | `leaky AND` | 1 − 2^-k, if an x is 1
 #[test]
 fn wrong_u_on_many_triples() {
@@ -110,7 +110,7 @@ fn many_wrong_u() {
     wrong_u_on(&[(1, 1_000), (2, 2_000), (3, 4_000), (4, 8_000), (5, 16_000)]);
 }
 
-/// How often U ⊕ R for k triples goes unnoticed, for each k in this many runs.
+/// Measures how often U ⊕ R for k triples goes unnoticed, for each k in this many runs.
 fn wrong_u_on(cases: &[(usize, u128)]) {
     for &(k, runs) in cases {
         let mut unnoticed = Rate::default();
@@ -139,8 +139,8 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
     }
 }
 
-/// Fig. 14 step 4: a wrong S before d is committed to. With another lsb, d is flipped; with any
-/// other bit, V is wrong. Caught by the check of step 5, always.
+/// Fig. 14 step 4: a wrong S before d is committed to. With a wrong lsb, d is flipped; with any
+/// other wrong bit, V is wrong. The check of step 5 always catches it.
 /// Cheat: 2 | Fig. 14, step 4 | a wrong S: a flipped d, or a wrong T | `leaky AND` | always
 #[test]
 fn wrong_s() {
@@ -153,8 +153,8 @@ fn wrong_s() {
     }
 }
 
-/// Fig. 14 steps 3 and 4 where ρ asks for all bits of U and S: a wrong one in the half that there
-/// is not at ρ = 40. In U it is caught when the honest party's x is 1, in S always.
+/// Fig. 14 steps 3 and 4 where ρ requires all bits of U and S: a wrong one in the half that is
+/// absent at ρ = 40. In U it is caught if the honest party's x is 1, in S always.
 /// Cheat: 2 | Fig. 14, steps 3 and 4 | at ρ = 80, a wrong U or S in the bits that there are not at
 /// ρ = 40 | `leaky AND` | 1/2, if x = 1; always
 #[test]
@@ -181,9 +181,9 @@ fn wrong_u_and_s_in_their_upper_half() {
     }
 }
 
-/// Fig. 14 step 4: S ⊕ Δ of the cheater: its own T stays right whichever d results, the honest
-/// party's does not. Caught by the check of step 5, always: for party 1, whose lsb(Δ) is 1, this is
-/// a flipped d with everything that it can adapt adapted.
+/// Fig. 14 step 4: S ⊕ Δ of the cheater. Its own T stays right whichever d results, but the honest
+/// party's does not. The check of step 5 always catches it. For party 1, whose lsb(Δ) is 1, this is
+/// a flipped d with everything adapted that the cheater can adapt.
 /// Cheat: 2 | Fig. 14, step 4 | a flipped d, with everything adapted | `leaky AND` | always
 #[test]
 fn flipped_d_with_everything_adapted() {
@@ -200,8 +200,8 @@ fn flipped_d_with_everything_adapted() {
     }
 }
 
-/// Fig. 14 step 4: both parties' Δ with the same lsb, so that d cannot correct z. Caught by the
-/// check of step 5 unless r = x ∧ y in all triples.
+/// Fig. 14 step 4: both parties' Δ have the same lsb, so d cannot correct z. The check of step 5
+/// catches it unless r = x ∧ y in all triples.
 /// Cheat: 2 | Fig. 14, step 4 | Δ with the wrong last bit | `leaky AND` | 1 − 2^-21
 #[test]
 fn delta_with_the_wrong_lsb() {
@@ -213,7 +213,7 @@ fn delta_with_the_wrong_lsb() {
     }
 }
 
-/// Fig. 14 step 4: d opened otherwise than committed. Caught by the commitment, always.
+/// Fig. 14 step 4: d is opened differently from the commitment, which always catches it.
 /// Cheat: 2 | Fig. 14, step 4 | another d than committed | `leaky AND d commitment` | always
 #[test]
 fn another_d_than_committed() {
@@ -225,8 +225,8 @@ fn another_d_than_committed() {
     }
 }
 
-/// Fig. 14 step 4: bits after the last d, honestly committed to and opened. Refused, always: a
-/// message has one form only.
+/// Fig. 14 step 4: bits after the last d, honestly committed to and opened. Always rejected: a
+/// message has only one form.
 /// Cheat: 2 | Fig. 14, step 4 | bits after the last d | `leaky AND d commitment` | always
 #[test]
 fn garbage_behind_the_last_d() {
@@ -256,7 +256,7 @@ fn garbage_behind_the_last_d() {
     }
 }
 
-/// Fig. 14 step 5: a wrong V before it is committed to: the two V differ. Always caught.
+/// Fig. 14 step 5: a wrong V before it is committed to, so the two V differ. Always caught.
 /// Cheat: 2 | Fig. 14, step 5 | a wrong V | `leaky AND` | always
 #[test]
 fn wrong_v() {
@@ -268,8 +268,8 @@ fn wrong_v() {
     }
 }
 
-/// The check of Fig. 14, step 5: a wrong R for one of the bits that ρ is made of. It is noticed if
-/// the honest party's bit is 1; if not, it changes nothing.
+/// The check of Fig. 14, step 5: a wrong R for one of the bits that make up ρ. It is noticed if the
+/// honest party's bit is 1; otherwise it has no effect.
 /// Cheat: 2 | Fig. 14, step 5 | a wrong R for one bit of ρ | `leaky AND`, if the bit is 1; nothing
 /// else depends on it | 1/2
 #[test]
@@ -294,7 +294,7 @@ fn a_wrong_blinding_tells_a_bit_of_rho() {
     caught.assert_tells(0.5, 1.0);
 }
 
-/// The same step: another V than the one that was added up. Always caught.
+/// The same step: a V other than the one computed. Always caught.
 /// Cheat: 2 | Fig. 14, step 5 | another masked V | `leaky AND` | always
 #[test]
 fn another_masked_v() {
@@ -308,8 +308,8 @@ fn another_masked_v() {
     }
 }
 
-/// The same step: another R for all bits, and the V that fits it: only the mask of V is another.
-/// With an R that fits some of the bits alone, it is caught.
+/// The same step: a different R for all bits, and a matching V, which changes only the mask of V.
+/// With an R that matches only some of the bits, it is caught.
 /// Cheat: 2 | Fig. 14, step 5 | another R, and the masked V that fits it | none, and the triples
 /// are right; `leaky AND` if it fits some bits only | always
 #[test]
@@ -333,9 +333,9 @@ fn another_mask_of_v() {
     }
 }
 
-/// Adversaries for a cheater that sends, in the given kinds' messages number `index`, what the
-/// honest party sends in them, having waited for it: the cheater's adversary, and the honest
-/// party's spy. With `refuse` the honest party must end after the first kind's message.
+/// Returns adversaries for a cheater that waits for the honest party's messages of the given kinds
+/// with number `index`, and sends the same content: the cheater's adversary, and the honest party's
+/// spy. With `refuse` the honest party must end after the first kind's message.
 fn echo(
     kinds: &'static [&'static str],
     index: usize,
@@ -345,7 +345,7 @@ fn echo(
     let (tell, told) = mpsc::channel();
     let cheat = FnAdversary::new().on_outgoing(move |kind, i, payload| {
         if kinds.contains(&kind) && i == index {
-            // When the honest party has caught the cheat already, it says nothing more.
+            // If the honest party has caught the cheat already, it sends nothing more.
             if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
                 replace(payload, theirs);
             }
@@ -355,7 +355,7 @@ fn echo(
     let spy = FnAdversary::new().on_outgoing(move |kind, i, payload: &mut Vec<u8>| {
         if kinds.contains(&kind) && i == index {
             assert!(!refuse || kind == kinds[0], "opened after an echo");
-            // Nobody listens any more once the cheater was caught.
+            // Nobody receives any more once the cheater was caught.
             let _ = tell.send(payload.clone());
         }
         Action::Send
@@ -363,9 +363,9 @@ fn echo(
     (cheat, spy)
 }
 
-/// Figs. 14 and 16, every commitment: a rushing peer echoes ours, and then our opening, so that
-/// "both values are equal" or "the coin is zero" would hold. Refused before anything is opened,
-/// always.
+/// Figs. 14 and 16, every commitment: a rushing peer echoes our commitment, and then our opening,
+/// so that "both values are equal" or "the coin is zero" would hold. Always rejected before
+/// anything is opened.
 /// Cheat: 2 | every commitment | our commitment and opening echoed | the step's commitment | always
 #[test]
 fn echoed_commitments() {
@@ -383,14 +383,14 @@ fn echoed_commitments() {
     }
 }
 
-/// Fig. 14 step 5: a rushing peer waits for our V and opens its own commitment to it. Caught by the
-/// commitment, always.
+/// Fig. 14 step 5: a rushing peer waits for our V and opens its own commitment to it. The
+/// commitment always catches it.
 /// Cheat: 2 | Fig. 14, step 5 | our V opened for another commitment | `leaky AND V commitment` |
 /// always
 #[test]
 fn our_v_opened_for_another_commitment() {
     for cheater in [0, 1] {
-        // The V of its own would be right: it is made wrong first.
+        // The peer's own V would be right, so it is made wrong first.
         let (cheat, spy) = echo(&["leaky AND: V"], 0, false, |payload, theirs| {
             payload[32..].copy_from_slice(&theirs[32..]);
         });
@@ -403,8 +403,8 @@ fn our_v_opened_for_another_commitment() {
     }
 }
 
-/// Both coin tosses: another seed opened than committed to, to steer χ or the buckets. Caught by
-/// the commitment, always.
+/// Both coin tosses: a seed other than the committed one is opened, to steer χ or the buckets. The
+/// commitment always catches it.
 /// Cheat: 2 | both coins | another seed than committed | `coin toss commitment` | always
 #[test]
 fn another_seed_than_committed() {
@@ -419,9 +419,8 @@ fn another_seed_than_committed() {
     }
 }
 
-/// All commitments: a commitment and its opening from before, in the same step: from the first toss
-/// in the second one, and from the first batch in the second one. Each is bound to its place.
-/// Always caught.
+/// All commitments: an earlier commitment and its opening in the same step: from the first toss in
+/// the second, and from the first batch in the second. Each is bound to its place. Always caught.
 /// Cheat: 2 | every commitment | a commitment and opening from before | the step's commitment |
 /// always
 #[test]
@@ -489,8 +488,8 @@ fn replayed_tosses() {
     }
 }
 
-/// Fig. 16: a lie in one opened d, with the honest sum of the MACs. Caught by the sum, always,
-/// before anything that depends on d is let out.
+/// Fig. 16: a lie in one opened d, with the honest sum of the MACs. The sum always catches it
+/// before anything that depends on d is released.
 /// Cheat: 2 | Fig. 16 | a lie in one opened bit, with the honest sum of MACs | `bucketing MAC` |
 /// always
 #[test]
@@ -518,8 +517,8 @@ fn lies_in_two_opened_bits() {
     }
 }
 
-/// Fig. 16: a lie with a made-up sum; honest bits with one that is off in any bit; bits after the
-/// last d. Always caught.
+/// Fig. 16: a lie with a made-up sum; honest bits with a sum that is wrong in any bit; bits after
+/// the last d. Always caught.
 /// Cheat: 2 | Fig. 16 | a made-up sum, one that is off in a bit; bits after the last | `bucketing
 /// MAC` | always
 #[test]
@@ -546,8 +545,8 @@ fn made_up_sum_and_garbage_padding() {
     }
 }
 
-/// Fig. 16: a peer that waits for our sum sends it back as its own. Always caught: each is of MACs
-/// under another Δ.
+/// Fig. 16: a peer waits for our sum and sends it back as its own. Always caught, because the two
+/// sums are of MACs under different Δ.
 /// Cheat: 2 | Fig. 16 | our sum sent back as theirs | `bucketing MAC` | always
 #[test]
 fn our_sum_as_theirs() {
@@ -557,7 +556,7 @@ fn our_sum_as_theirs() {
     }
 }
 
-/// Any message: short, empty or long. The framing, always.
+/// Any message: short, empty or long. The framing always catches it.
 /// Cheat: 2 | every message | short, empty and long; MACs' digest left out | `message framing` |
 /// always
 #[test]
@@ -586,8 +585,8 @@ fn short_and_long_messages() {
     }
 }
 
-/// Fig. 14 on a second lane, with an honest first one: other choice bits in every column, and a
-/// wrong U for every triple. The lane's failed check is what the party ends with. Always caught.
+/// Fig. 14 on a second lane, with an honest first one: different choice bits in every column, and a
+/// wrong U for every triple. The party ends with the lane's failed check. Always caught.
 /// Cheat: 2, two lanes | Fig. 14 | cheats on the second lane | `OT extension consistency`, `leaky
 /// AND` | always
 #[test]

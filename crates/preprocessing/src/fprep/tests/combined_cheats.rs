@@ -1,7 +1,7 @@
 //! Cheats that combine and adapt: two corrupt parties, one step and a later one, two lanes, and
 //! what a cheater does once it knows that a guess was right.
 //!
-//! As everywhere, a guess is asserted to be caught exactly when it is wrong.
+//! As everywhere, the tests assert that a guess is caught exactly if it is wrong.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -18,7 +18,7 @@ use mesh::{message, nth_message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
 
-/// A guess of one bit of the peer's Δ: where, and what it is.
+/// A guess of one bit of the peer's Δ: its position and its value.
 #[derive(Clone, Copy)]
 struct Guess {
     column: usize,
@@ -26,7 +26,7 @@ struct Guess {
 }
 
 impl Guess {
-    /// Of any bit but the last, which is public.
+    /// Guesses any bit but the last, which is public.
     fn any(number: u128) -> Guess {
         Guess { column: 1 + number as usize % 127, bit: number.is_multiple_of(3) }
     }
@@ -36,10 +36,11 @@ impl Guess {
     }
 }
 
-/// Guesses Δ's bits in the first draws, one in each, and in the first triples' U the x of these.
+/// Guesses one bit of Δ in each of the first draws, and then the x of the first triples through
+/// their U.
 ///
-/// The last row of a column is flipped, whose coefficient is 1, and its hash adapted if the bit is
-/// guessed to be 1.
+/// It flips the last row of a column, whose coefficient is 1, and adapts its hash if it guesses
+/// that the bit is 1.
 fn guessing(guesses: Vec<Guess>, triples: Vec<usize>) -> FnAdversary {
     let (mut draw, hashes) = (0, guesses.clone());
     let adversary = FnAdversary::new().on_state(move |at, u| {
@@ -64,7 +65,7 @@ fn guessing(guesses: Vec<Guess>, triples: Vec<usize>) -> FnAdversary {
     })
 }
 
-/// Each party's result.
+/// Returns each party's result.
 fn results<T>(ended: Vec<(Preprocessor, Result<T>)>) -> Vec<Result<T>> {
     ended.into_iter().map(|(_, result)| result).collect()
 }
@@ -75,7 +76,8 @@ fn assert_harmless(results: &[Result<Triples>], deltas: &[Block]) {
     assert_triples(&triples, deltas);
 }
 
-/// A bit of Δ guessed in OT extension, then an x in a leaky AND: each passes half of the time.
+/// A bit of Δ is guessed in OT extension, then an x in a leaky AND. Each guess passes half of the
+/// time.
 /// Cheat: 2 | Fig. 4, then Fig. 14, step 3 | a guess of a bit of Δ, then one of an x | `OT
 /// extension consistency`, `leaky AND` | 3/4, if either is wrong
 #[test]
@@ -105,8 +107,8 @@ fn a_guess_of_delta_and_then_one_of_x() {
     unnoticed.assert_tells(0.25, 0.0625);
 }
 
-/// One more bit of Δ in every draw, as long as the guesses were right: caught at the first wrong
-/// one.
+/// One more bit of Δ is guessed in every draw, as long as the guesses were right. Caught at the
+/// first wrong one.
 /// Cheat: 2, adapts | Fig. 4 | one more bit of Δ guessed in every draw, until a guess fails | `OT
 /// extension consistency` | at the first wrong guess, 1/2 each
 #[test]
@@ -149,7 +151,7 @@ fn one_more_bit_of_delta_in_every_draw() {
     caught.assert_tells(0.5, 0.25);
 }
 
-/// Two peers in league guess a bit of Δ each, in the same draw: the victim names the first whose
+/// Two colluding peers guess a bit of Δ each, in the same draw. The victim names the first whose
 /// guess is wrong.
 /// Cheat: 3; two | Fig. 4 | a bit of the victim's Δ guessed by each of two in one draw | `OT
 /// extension consistency`, naming the first | 3/4, if either is wrong
@@ -180,7 +182,7 @@ fn guesses_of_two_peers_in_league() {
     unnoticed.assert_predicted(0.25, "unnoticed");
 }
 
-/// A bit of Δ guessed on the second lane, and an x on the first.
+/// A bit of Δ is guessed on the second lane, and an x on the first.
 /// Cheat: 2, two lanes | Figs. 4 and 14 | a bit of Δ guessed on one lane, an x on the other | `OT
 /// extension consistency`, `leaky AND` | 3/4, if either is wrong
 #[test]
@@ -208,8 +210,8 @@ fn guesses_on_two_lanes() {
     }
 }
 
-/// One of two in league sends U ⊕ R, the other one adds R to its S: that undoes it where x is 1, so
-/// it is caught exactly when x is 0, whether R has the bit of d or not.
+/// One of two colluding parties sends U ⊕ R, the other adds R to its S. That cancels where x is 1,
+/// so it is caught exactly if x is 0, whether or not R has the bit of d.
 /// Cheat: 3; two | Fig. 14, steps 3 and 4 | U ⊕ R of one, S ⊕ R of the other, which cancels it
 /// where x = 1 | `leaky AND`, by all | 1/2, if x = 0
 #[test]
@@ -240,14 +242,14 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// Adversaries for two in league, each of which sends what the other one would send in the messages
-/// of these kinds with this number.
+/// Returns adversaries for two colluding parties, each of which sends what the other one would send
+/// in the messages of these kinds with this number.
 fn swapping(kinds: &'static [&'static str], number: usize) -> [FnAdversary; 2] {
     let ((tell_1, told_by_0), (tell_0, told_by_1)) = (mpsc::channel(), mpsc::channel());
     [(tell_1, told_by_1), (tell_0, told_by_0)].map(|(tell, told)| {
         FnAdversary::new().on_outgoing(move |kind, index, payload| {
             if kinds.contains(&kind) && index == number {
-                // Nobody is there any more once the victim has caught one of them.
+                // Nobody receives any more once the victim has caught one of them.
                 let _ = tell.send(payload.clone());
                 if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
                     *payload = theirs;
@@ -258,7 +260,8 @@ fn swapping(kinds: &'static [&'static str], number: usize) -> [FnAdversary; 2] {
     })
 }
 
-/// Fig. 4: two in league swap their hashes towards the victim, or their whole draws. Always caught.
+/// Fig. 4: two colluding parties swap their hashes towards the victim, or their whole draws. Always
+/// caught.
 /// Cheat: 3; two | Fig. 4 | two swap their hashes towards the victim, or all of their draws | `OT
 /// extension consistency` | always
 #[test]
@@ -277,9 +280,9 @@ fn draws_swapped_by_two_in_league() {
     }
 }
 
-/// Tampers with a cheater's channel to the victim. In the echo it tells the victim what that wants
-/// to hear; what the victim tells it there is replaced by its own, as its honest code would end
-/// where a cheater looks away.
+/// Tampers with a cheater's channel to the victim. In the echo it tells the victim what the victim
+/// expects. It replaces what the victim sends there by its own echo, because its honest code would
+/// end where a real cheater ignores the difference.
 fn agree_and_look_away(
     parties: &mut [Party],
     cheater: u16,
@@ -290,7 +293,7 @@ fn agree_and_look_away(
     let (tell_victim, told_victim) = mpsc::channel::<Vec<u8>>();
     let exchange = |tell: mpsc::Sender<Vec<u8>>, told: mpsc::Receiver<Vec<u8>>| {
         move |payload: &mut Vec<u8>| {
-            // A party that has ended says nothing any more.
+            // A party that has ended sends nothing more.
             let _ = tell.send(payload.clone());
             if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
                 *payload = theirs;
@@ -316,8 +319,9 @@ fn agree_and_look_away(
     mesh::listen(&mut parties[usize::from(victim)].lanes, cheater, spy);
 }
 
-/// Fig. 14: two in league swap what they commit to and open towards the victim, and agree with its
-/// echo: sums stay what they are. A commitment is its maker's, so always caught.
+/// Fig. 14: two colluding parties swap what they commit to and open towards the victim, and agree
+/// with its echo, so all sums stay the same. A commitment is bound to its maker, so this is always
+/// caught.
 /// Cheat: 3; two | Fig. 14 | two swap their commitments and openings towards the victim, and agree
 /// with its echo | the step's commitment | always
 #[test]
@@ -341,8 +345,8 @@ fn commitments_swapped_by_two_in_league() {
     }
 }
 
-/// Every commitment equivocated, by a cheater that agrees with everybody's echo, and with an
-/// accomplice that does so, too: two honest parties find out from each other. Always caught.
+/// Every commitment is equivocated by a cheater that agrees with everybody's echo, with an
+/// accomplice that does so, too. Two honest parties find out from each other. Always caught.
 /// Cheat: 3; one, 4; two | Fig. 14 | another commitment to one of two honest parties; each hears in
 /// the echo what it expects | `broadcast echo` | always
 #[test]
@@ -376,8 +380,8 @@ fn set_up(lanes: &mut Lanes, k: TreeDepth) -> Result<Preprocessor> {
     Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0.into(), ot_extension })
 }
 
-/// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session.
-/// Party 0 makes that draw.
+/// A bit of Δ is guessed in the set-up's own draw, and later an x in a leaky AND, over a whole
+/// session. Party 0 makes that draw.
 /// Cheat: 2 | set-up, then Fig. 14, step 3 | a guess of a bit of Δ in the set-up's own draw, then
 /// one of an x, in a whole session | `OT extension consistency`, `leaky AND` | 3/4, if either is
 /// wrong
@@ -438,7 +442,7 @@ fn a_guess_in_the_set_up_and_one_later() {
     unnoticed.assert_tells(0.25, 0.75);
 }
 
-/// Two in league send the victim each other's trees. Always caught, in the set-up.
+/// Two colluding parties send the victim each other's trees. Always caught, in the set-up.
 /// Cheat: 3; two | set-up | two swap their trees towards the victim | `punctured tree consistency`
 /// | always
 #[test]

@@ -1,7 +1,7 @@
-//! Peers in league against one party, whose Δ is under guess in all of its checks: after the first
-//! that fails nothing passes, for any peer and on any lane.
+//! Colluding peers against one party, whose Δ they guess in all of its checks: after the first
+//! failure nothing passes, for any peer and on any lane.
 //!
-//! Whole sessions, base OTs included: what is shared among all peers is shared by the set-up.
+//! The sessions are complete, including base OTs, because the set-up creates what all peers share.
 
 use symbolon_ot::TreeDepth;
 use symbolon_transport::adversary::{Action, FnAdversary};
@@ -12,7 +12,7 @@ use mesh::state;
 const OT_EXTENSIONS: [OtExtension; 2] =
     [OtExtension::Iknp, OtExtension::SoftSpoken { k: TreeDepth::Four }];
 
-/// The party against which the others are in league.
+/// The party against which the others collude.
 const VICTIM: u16 = 2;
 
 const BITS: usize = 100;
@@ -30,8 +30,8 @@ fn spoiled() -> FnAdversary {
     })
 }
 
-/// What the victim's checks came to: bits of party 0 on the first lane, then bits of party 1 on the
-/// second.
+/// Returns the results of the victim's checks: bits of party 0 on the first lane, then bits of
+/// party 1 on the second.
 fn checks(cheat: bool, ot_extension: OtExtension) -> [Result<()>; 2] {
     let ended = mesh::run(mesh::mesh(3, 2), |lanes| {
         let mut open = set_up(lanes, ot_extension).unwrap();
@@ -60,8 +60,8 @@ fn checks(cheat: bool, ot_extension: OtExtension) -> [Result<()>; 2] {
     results
 }
 
-/// Party 0's draw fails its check; party 1's, honest and on another lane, is then refused, and it
-/// is party 0 that is named. Without the first it passes.
+/// Party 0's draw fails its check. Party 1's draw, honest and on another lane, is then rejected,
+/// and the error names party 0. Without the first draw it passes.
 /// Cheat: 3; two | verdicts | an honest draw of another peer and lane after a failed check | the
 /// verdicts under one Δ | always
 #[test]
@@ -73,8 +73,8 @@ fn a_failed_check_ends_every_peer_and_lane() {
     }
 }
 
-/// In the set-up both peers fail the same check: the victim names the one that it saw first, and
-/// nobody gets a session.
+/// In the set-up both peers fail the same check. The victim names the one that it noticed first,
+/// and nobody gets a session.
 /// Cheat: 3; two | set-up | both fail the same check | the first is named | always
 #[test]
 fn the_first_culprit_of_a_set_up_is_named() {
@@ -93,8 +93,8 @@ fn the_first_culprit_of_a_set_up_is_named() {
     }
 }
 
-/// One peer fails a check in the set-up while the other one says nothing to the victim: it ends by
-/// the check, and not by the other's silence.
+/// One peer fails a check in the set-up while the other sends nothing to the victim. The victim
+/// ends with the check, and does not wait for the other peer.
 /// Cheat: 3; one | set-up | a failed check while another party is silent | the check, not the
 /// silence | always
 #[test]

@@ -1,8 +1,8 @@
 //! Cheating peers among more than two in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14
-//! and 16): one cheater, and all but one in league.
+//! and 16): one cheater, and all but one colluding.
 //!
-//! As with two parties, "caught with probability 1/2" is asserted as caught exactly when the
-//! guessed bit is wrong.
+//! As with two parties, "caught with probability 1/2" is asserted as caught exactly if the guessed
+//! bit is wrong.
 
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::Culprit;
@@ -26,7 +26,7 @@ struct Ended {
 }
 
 impl Ended {
-    /// A party's own bit of x.
+    /// Returns a party's own bit of x.
     fn x(&self, party: u16, triple: usize) -> bool {
         self.opens[usize::from(party)].laand.own_x(triple)
     }
@@ -36,7 +36,7 @@ impl Ended {
         mesh::assert_caught(&self.results, &self.cheaters, by);
     }
 
-    /// Nobody was accused, and the triples are right all the same.
+    /// Asserts that nobody was accused, and that the triples are right nevertheless.
     #[track_caller]
     fn assert_harmless(&self) {
         let triples: Vec<&Triples> =
@@ -44,8 +44,8 @@ impl Ended {
         assert_triples(&triples, &self.deltas);
     }
 
-    /// Caught by the check of leaky ANDs if `caught`, and by all honest parties; harmless
-    /// otherwise.
+    /// Asserts that the check of leaky ANDs caught it at all honest parties if `caught`, and that
+    /// it was harmless otherwise.
     #[track_caller]
     fn assert_caught_if(&self, caught: bool) {
         if !caught {
@@ -58,10 +58,11 @@ impl Ended {
     }
 }
 
-/// One batch in which these parties cheat, each towards these peers by `adversary(cheater, peer)`.
+/// Runs one batch in which these parties cheat, each towards these peers with `adversary(cheater,
+/// peer)`.
 ///
-/// Bucketing's opening is the last message of a batch: a draw after it lets those who caught
-/// nothing learn that somebody did.
+/// Bucketing's opening is the last message of a batch. A draw after it lets parties that caught
+/// nothing learn that another one did.
 fn run_with(
     mut parties: Vec<Party>,
     cheats: &[(u16, u16)],
@@ -82,7 +83,7 @@ fn run_with(
     Ended { opens, results, cheaters, deltas }
 }
 
-/// One cheater and one victim.
+/// Runs one cheater against one victim.
 fn cheat(
     (n, cheater, victim): (u16, u16, u16),
     seed: u128,
@@ -91,21 +92,21 @@ fn cheat(
     run_with(parties(n, 1, seed), &[(cheater, victim)], |_, _| adversary())
 }
 
-/// One cheater, alike towards all.
+/// Runs one cheater that cheats in the same way towards all.
 fn cheat_all((n, cheater): (u16, u16), seed: u128, adversary: impl Fn() -> FnAdversary) -> Ended {
     let cheats: Vec<_> =
         peers_of(cheater, usize::from(n)).map(|peer| (cheater, peer.number())).collect();
     run_with(parties(n, 1, seed), &cheats, |_, _| adversary())
 }
 
-/// All but one cheat towards that one, each in its own way.
+/// Runs all parties but one as cheaters towards that one, each in its own way.
 fn in_league((n, honest): (u16, u16), seed: u128, adversary: impl Fn(u16) -> FnAdversary) -> Ended {
     let cheats: Vec<_> =
         peers_of(honest, usize::from(n)).map(|peer| (peer.number(), honest)).collect();
     run_with(parties(n, 1, seed), &cheats, |cheater, _| adversary(cheater))
 }
 
-/// Fig. 14 step 3: U ⊕ R for one triple towards one peer. Caught exactly when that peer's x is 1.
+/// Fig. 14 step 3: U ⊕ R for one triple towards one peer. Caught exactly if that peer's x is 1.
 /// Cheat: 3, 5; one | Fig. 14, step 3 | U ⊕ R towards one party | `leaky AND` | 1/2, if its x = 1
 #[test]
 fn wrong_u_towards_one_peer() {
@@ -123,7 +124,7 @@ fn wrong_u_towards_one_peer() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly when the sum
+/// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly if the sum
 /// of their x is 1.
 /// Cheat: 3, 5; one | Fig. 14, step 3 | U ⊕ R towards all | `leaky AND` | 1/2, if the sum of x is 1
 #[test]
@@ -138,9 +139,8 @@ fn wrong_u_towards_all_peers() {
     }
 }
 
-/// Fig. 14 step 3: all but one party in league, with a wrong U each for one triple. Caught exactly
-/// when the honest party's x is 1; with the same R, an even number of them cancels, and nothing has
-/// happened.
+/// Fig. 14 step 3: all but one party collude, with a wrong U each for one triple. Caught exactly if
+/// the honest party's x is 1. With the same R, an even number of them cancels and has no effect.
 /// Cheat: 3, 5; n − 1 | Fig. 14, step 3 | U ⊕ R of all but one | `leaky AND` | 1/2, if x = 1
 #[test]
 fn wrong_u_of_all_but_one() {
@@ -156,7 +156,8 @@ fn wrong_u_of_all_but_one() {
     }
 }
 
-/// Fig. 14 step 4: a wrong S, so a wrong d or V; of one party, and of all but one. Always caught.
+/// Fig. 14 step 4: a wrong S, and so a wrong d or V; of one party, and of all but one. Always
+/// caught.
 /// Cheat: 3, 5; one and n − 1 | Fig. 14, step 4 | a wrong S | `leaky AND` | always
 #[test]
 fn wrong_s_and_d() {
@@ -197,8 +198,8 @@ fn wrong_v() {
     }
 }
 
-/// Fig. 14, step 5: another masked V towards one peer, and other blinding for all of its bits.
-/// Always caught: a product with one V is off by ρ or by a random factor.
+/// Fig. 14, step 5: a different masked V towards one peer, and different blinding for all of its
+/// bits. Always caught: the product with one V is off by ρ or by a random factor.
 /// Cheat: 3, 5; one | Fig. 14, step 5 | another masked V, or other blinding, towards one party |
 /// `leaky AND` | always
 #[test]
@@ -211,8 +212,8 @@ fn equivocated_blinding_of_v() {
     }
 }
 
-/// Fig. 14: a Δ whose last bit makes the sum of all 0, so that d cannot correct z. Caught unless
-/// r = x ∧ y in all triples.
+/// Fig. 14: a Δ whose last bit makes the sum of all last bits 0, so that d cannot correct z. Caught
+/// unless r = x ∧ y in all triples.
 /// Cheat: 3, 5; one | Fig. 14, step 4 | Δ with the wrong last bit | `leaky AND` | 1 − 2^-21
 #[test]
 fn delta_with_the_wrong_lsb() {
@@ -227,7 +228,7 @@ fn delta_with_the_wrong_lsb() {
     }
 }
 
-/// Every commitment: another one to one peer than to the others. The echo of the digest, always.
+/// Every commitment: one peer receives a different one. The echo of the digest always catches it.
 /// Cheat: 3, 5; one | every commitment | another one to one party | `broadcast echo` | always
 #[test]
 fn equivocated_commitments() {
@@ -244,8 +245,8 @@ fn equivocated_commitments() {
     }
 }
 
-/// Every opening of a commitment: another one to one peer than to the others. The commitment,
-/// always.
+/// Every opening of a commitment: one peer receives a different one. The commitment always catches
+/// it.
 /// Cheat: 3, 5; one | every opening | another one to one party | the step's commitment | always
 #[test]
 fn equivocated_openings() {
@@ -261,7 +262,7 @@ fn equivocated_openings() {
     }
 }
 
-/// The echo of broadcasts itself, wrong towards one peer: the cheater gains nothing by it. Always
+/// The echo of broadcasts itself is wrong towards one peer, which gains the cheater nothing. Always
 /// caught.
 /// Cheat: 3, 5; one | echoes of a batch | a wrong echo towards one party | `broadcast echo` |
 /// always
@@ -275,8 +276,8 @@ fn wrong_echo() {
     }
 }
 
-/// Fig. 16: a lie in one opened d towards one peer, towards all, and of all but one alike. Caught
-/// by the digest of MACs, always: lies that cancel are lies.
+/// Fig. 16: a lie in one opened d towards one peer, towards all, and the same lie of all but one.
+/// The digest of MACs always catches it, including lies that cancel.
 /// Cheat: 3, 5; one and n − 1 | Fig. 16 | a lie in one opened bit towards one, all, and of all but
 /// one | `bucketing MAC` | always
 #[test]
@@ -295,7 +296,8 @@ fn lies_in_bucketing() {
     }
 }
 
-/// The same on a second lane's messages, with an honest first one: a wrong U for every triple.
+/// As above, but on a second lane's messages, with an honest first lane: a wrong U for every
+/// triple.
 /// Cheat: 3; one | Fig. 14, second lane | a wrong U for every triple | `leaky AND` | always
 #[test]
 fn cheat_on_another_lane() {

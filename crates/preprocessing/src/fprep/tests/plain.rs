@@ -1,4 +1,4 @@
-//! The fused LaAND and aAND against the plain ones in [`crate::reference`], on random batches.
+//! The fused LaAND and aAND against the plain versions in [`crate::reference`], on random batches.
 
 use symbolon_primitives::{Transcript, TweakedHash, derive_block};
 
@@ -7,10 +7,10 @@ use crate::aand::combine::Combine;
 use crate::aand::shuffle;
 use crate::reference::{self, Shared};
 
-/// One party's part of a share, as [`pairs`] needs it: one entry per peer.
+/// One party's part of a share, in the form that [`pairs`] needs: one entry per peer.
 type OfParty = (bool, Vec<[Block; 2]>);
 
-/// What one party has of a batch on its way to triples.
+/// One party's intermediate values of a batch.
 struct Snapshot {
     /// x, y and r of each leaky triple.
     drawn: Vec<[OfParty; 3]>,
@@ -24,7 +24,7 @@ fn challenge() -> symbolon_primitives::Challenge {
     Transcript::new("test", SESSION.as_bytes()).challenge("buckets")
 }
 
-/// Everything that [`Preprocessor::make`] does, with buckets from a fixed challenge.
+/// Does everything that [`Preprocessor::make`] does, with buckets from a fixed challenge.
 fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snapshot> {
     let peers = lanes[0].len();
     let width = Width::for_rho(open.rho);
@@ -48,7 +48,7 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
     Ok(Snapshot { drawn, s, triples, order })
 }
 
-/// x, y and r of leaky triple `t`.
+/// Returns x, y and r of leaky triple `t`.
 fn drawn(leaky: &Sampled<'_>, (t, peers): (usize, usize)) -> [OfParty; 3] {
     let bits = leaky.own_bits(t);
     let mut auths = [const { Vec::new() }; 3];
@@ -61,7 +61,7 @@ fn drawn(leaky: &Sampled<'_>, (t, peers): (usize, usize)) -> [OfParty; 3] {
     bits.map(|bit| (bit, auths.next().expect("three")))
 }
 
-/// The parts of all parties.
+/// Combines the parts of all parties.
 fn shared<'a>(of_parties: impl Iterator<Item = &'a OfParty>) -> Shared {
     let of_parties: Vec<&OfParty> = of_parties.collect();
     let n = of_parties.len();
@@ -80,7 +80,7 @@ fn of_shares(shares: &AuthShares, k: usize) -> OfParty {
     (shares.bits.get(k), shares.towards.iter().map(auth).collect())
 }
 
-/// H(k, ij‖t).
+/// Returns H(k, ij‖t).
 fn hash(from: usize, to: usize, k: Block, t: usize) -> Block {
     let direction = (from as u64) << 16 | to as u64;
     let hash =

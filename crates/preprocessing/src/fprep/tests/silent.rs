@@ -1,6 +1,6 @@
-//! Who waits for one peer has told the others all that it owes them: a wait for each would
-//! otherwise come before the next one's, and what takes a trip over a long link with two parties
-//! would take as many as there are peers.
+//! A party that waits for one peer must already have sent the others everything that it owes them.
+//! Otherwise the waits would follow one another, and what takes one trip over a long link with two
+//! parties would take as many trips as there are peers.
 
 use std::sync::mpsc;
 use std::thread;
@@ -10,8 +10,8 @@ use symbolon_ot::cot;
 
 use super::*;
 
-/// Three parties: the last one hears all `draws` of the first one while the second one says
-/// nothing. `draws` has the bits of each.
+/// Runs three parties: the last receives all `draws` of the first while the second sends nothing.
+/// `draws` gives the number of bits of each draw.
 #[track_caller]
 fn assert_last_hears_draw<T>(
     draws: &'static [usize],

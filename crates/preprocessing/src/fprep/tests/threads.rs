@@ -1,5 +1,5 @@
-//! Batches and draws that several threads make: what is right stays right, and a lie in any
-//! thread's part is caught as it is in a single one's.
+//! Batches and draws made by several threads: correct results stay correct, and a lie in any
+//! thread's part is caught like one in a single thread's.
 
 use symbolon_transport::Culprit;
 use symbolon_transport::adversary::FnAdversary;
@@ -11,7 +11,7 @@ use mesh::{message, state};
 /// Enough leaky triples that two threads have several chunks each, the last one short.
 const BATCH: Batch = Batch { triples: 5_000, bucket: 3, anchored: false };
 
-/// Two parties on two lanes, of which the cheater has an adversary for each of its lanes.
+/// Runs two parties on two lanes; the cheater has an adversary for each of its lanes.
 fn cheat<T: Send>(
     cheater: u16,
     adversaries: [FnAdversary; 2],
@@ -25,7 +25,8 @@ fn cheat<T: Send>(
     run(parties, f).into_iter().map(|(_, result)| result).collect()
 }
 
-/// For each of two lanes a change of S of those of these triples of a batch that the lane makes.
+/// Returns for each of two lanes an adversary that changes S of those `triples` that the lane
+/// makes.
 fn wrong_s(triples: &[usize]) -> [FnAdversary; 2] {
     let chunks = BATCH.leaky().div_ceil(laand::CHUNK);
     let lane_len = chunks.div_ceil(2) * laand::CHUNK;
@@ -45,14 +46,13 @@ fn wrong_s(triples: &[usize]) -> [FnAdversary; 2] {
     })
 }
 
-/// Fig. 14 step 5: the same error in the first S of each thread's part of V. With coefficients that
-/// were the same on both threads the two would cancel each other. Caught by the check of step 5,
-/// always.
+/// Fig. 14 step 5: the same error in the first S of each thread's part of V. If both threads used
+/// the same coefficients, the two errors would cancel. The check of step 5 always catches it.
 /// Cheat: 2, two lanes | Fig. 14, step 5 | the same error in an S of each thread's part, or of
 /// one's | `leaky AND` | always
 #[test]
 fn errors_in_s_that_would_cancel_between_threads() {
-    // V's parts are cut where as many products end as are added up at a time.
+    // The parts of V are cut at multiples of the number of products that are summed at a time.
     let second = BATCH.leaky().div_ceil(2).next_multiple_of(2048);
     assert!(second < BATCH.leaky());
     for cheater in [0, 1] {
@@ -63,7 +63,7 @@ fn errors_in_s_that_would_cancel_between_threads() {
     }
 }
 
-/// Fig. 16: a lie in one opened d of each thread's part. Caught by the digest, always.
+/// Fig. 16: a lie in one opened d of each thread's part. The digest always catches it.
 /// Cheat: 2, two lanes | Fig. 16 | a lie in one opened bit of any thread's part | `bucketing MAC` |
 /// always
 #[test]
@@ -79,8 +79,8 @@ fn a_lie_in_any_threads_opened_bits() {
     }
 }
 
-/// Fig. 4: inconsistent bits in the part of a large draw that the second lane has. Caught by the
-/// column hashes, always.
+/// Fig. 4: inconsistent bits in the second lane's part of a large draw. The column hashes always
+/// catch it.
 /// Cheat: 2, two lanes | Fig. 4, step 6 | a wrong x̃ in the second lane's part of a large draw |
 /// `OT extension consistency` | always
 #[test]
@@ -94,8 +94,7 @@ fn other_bits_on_the_second_lane() {
     }
 }
 
-/// A draw that is not larger than one lane's is made on that lane alone: what the others would say
-/// is not said.
+/// A draw that fits on one lane is made on that lane alone: the other lanes send nothing.
 #[test]
 fn small_draws_stay_on_one_lane() {
     let silent = || message("aBit: check", |_| panic!("a draw on the second lane"));
@@ -108,7 +107,7 @@ fn small_draws_stay_on_one_lane() {
     }
 }
 
-/// What the parties draw and make depends on lanes only in who makes it.
+/// The number of lanes changes only which lane makes what, not the correctness of the results.
 #[test]
 fn large_draws_are_right_on_any_number_of_lanes() {
     for (n, lanes, shares) in [

@@ -1,4 +1,4 @@
-//! The blind test of the check of leaky ANDs: what is opened is ρ·Σ V_i.
+//! The blind test in the check of leaky ANDs: it opens ρ·Σ V_i.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
@@ -9,19 +9,20 @@ use super::*;
 use crate::checks::LEAKY_AND;
 use crate::laand::{TestHashes, ZeroTest};
 
-/// What a test of these V comes to.
+/// The results of a test of these V.
 struct Tested {
-    /// ρ·Σ V_i.
+    /// The opened ρ·Σ V_i.
     sum: Block,
     /// The p_i.
     shares: Vec<Block>,
     /// What party 0 sends party 1 in place of its V.
     masked: Block,
-    /// What party 1 makes of each of party 0's c: the other string of that OT, with R_0.
+    /// What party 1 can compute from each of party 0's c: the other string of that OT, masked by
+    /// R_0.
     others: Vec<Block>,
 }
 
-/// Runs the test alone; half of the V's bits are in it at ρ = 40.
+/// Runs the test alone; at ρ = 40 it covers half of V's bits.
 fn tested(v: &[Block], width: Width, seed: u128) -> Tested {
     let coin = Block(seed << 64 | 5);
     let mut parties = parties(v.len() as u16, 1, seed);
@@ -55,14 +56,14 @@ fn tested(v: &[Block], width: Width, seed: u128) -> Tested {
     Tested { sum, shares, masked: told.recv().unwrap(), others: others.swap_remove(1) }
 }
 
-/// A block that begins with these bytes.
+/// Returns a block that begins with these bytes.
 fn low_block(bytes: &[u8]) -> Block {
     let mut block = [0; 16];
     block[..bytes.len()].copy_from_slice(bytes);
     Block::from_bytes(block)
 }
 
-/// Bit by bit, modulo X^128 + X^7 + X^2 + X + 1 or X^64 + X^4 + X^3 + X + 1.
+/// Multiplies bit by bit, modulo X^128 + X^7 + X^2 + X + 1 or X^64 + X^4 + X^3 + X + 1.
 fn product(width: Width, a: Block, b: Block) -> Block {
     let (bits, rest) = match width {
         Width::Half => (64, 0b11011),
@@ -76,7 +77,8 @@ fn product(width: Width, a: Block, b: Block) -> Block {
     })
 }
 
-/// It is the product with a ρ that is new each time, so zero tells only that the sum is zero.
+/// The opened value is the product with a fresh ρ each time, so zero reveals only that the sum is
+/// zero.
 #[test]
 fn the_product_with_rho_is_opened() {
     let mut prg = Prg::from_seed(Block(fresh(70)));
@@ -89,7 +91,7 @@ fn the_product_with_rho_is_opened() {
     }
 }
 
-/// No message shows V or R: from the same V come other messages, no two of a party's c have the
+/// No message reveals V or R: the same V leads to different messages, no two c of a party have the
 /// same mask, and among three parties the shares of a zero are random.
 #[test]
 fn no_message_shows_v() {
@@ -101,7 +103,7 @@ fn no_message_shows_v() {
         assert_ne!(first.masked, second.masked);
         for tested in [&first, &second] {
             assert_ne!(tested.masked, low_block(&v[0].to_bytes()[..width.bytes()]));
-            // Were R not masked, half of them would be R.
+            // If R were not masked, half of these would be R.
             let masks: HashSet<u128> = tested.others.iter().map(|other| other.0).collect();
             assert_eq!(masks.len(), 48 * width.bytes());
         }
@@ -111,8 +113,8 @@ fn no_message_shows_v() {
     }
 }
 
-/// With another d the sum of all V is a factor that the cheater knows times Δ: what it sees of the
-/// honest party's V must not give it the sum.
+/// With a wrong d the sum of all V is a factor known to the cheater times Δ. What it sees of the
+/// honest party's V must not reveal the sum.
 /// Cheat: 2 | Fig. 14, step 5 | a flipped d, to learn Δ from the V that does not fit | `leaky AND`,
 /// and no message shows V | always
 #[test]

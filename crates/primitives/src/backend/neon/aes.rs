@@ -1,5 +1,5 @@
-//! AES by the AArch64 instructions. AESE adds the round key before it substitutes, so a round ends
-//! with AESMC, and only the last round key is added by itself.
+//! AES with the AArch64 instructions. AESE adds the round key before it substitutes, so a round
+//! ends with AESMC, and only the last round key is added separately.
 
 use std::arch::aarch64::*;
 
@@ -8,8 +8,8 @@ use crate::Block;
 use crate::backend::RCON;
 use crate::hash::Tweaks;
 
-/// The next round key of a schedule. AESE on a word that is in all four columns is SubWord:
-/// ShiftRows has nothing to do there.
+/// Returns the next round key of a schedule. On a word that is in all four columns, AESE computes
+/// SubWord, because ShiftRows has no effect there.
 #[inline]
 #[target_feature(enable = "aes,neon")]
 fn next_key(key: uint8x16_t, rcon: i32) -> uint8x16_t {
@@ -18,7 +18,7 @@ fn next_key(key: uint8x16_t, rcon: i32) -> uint8x16_t {
     let rotated = vsriq_n_u32::<8>(vshlq_n_u32::<24>(last), last);
     let word = vaeseq_u8(vreinterpretq_u8_u32(rotated), zero);
     let word = veorq_u8(word, vreinterpretq_u8_u32(vdupq_n_u32(rcon.cast_unsigned())));
-    // Each word of the new key takes in all words of the old one before it.
+    // Each word of the new key depends on all earlier words of the old one.
     let pairs = veorq_u8(key, vextq_u8::<12>(zero, key));
     let prefix = veorq_u8(pairs, vextq_u8::<8>(zero, pairs));
     veorq_u8(prefix, word)
@@ -90,7 +90,7 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     group: usize,
     xs: &mut [Block],
 ) {
-    // As many keys side by side as hide the latency of the rounds.
+    // As many keys at a time as it takes to hide the latency of the rounds.
     match group {
         1 => hash_groups::<SIGMA, 1, 8>(start, tweaks, xs),
         2 => hash_groups::<SIGMA, 2, 4>(start, tweaks, xs),
@@ -156,7 +156,7 @@ fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
     }
 }
 
-/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
+/// Returns σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
 #[inline]
 #[target_feature(enable = "neon")]
 fn sigma(x: uint8x16_t) -> uint8x16_t {

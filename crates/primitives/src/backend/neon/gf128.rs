@@ -1,4 +1,4 @@
-//! GF(2^128) and carry-less products by PMULL.
+//! GF(2^128) and carry-less products with PMULL.
 
 use std::arch::aarch64::*;
 
@@ -7,21 +7,21 @@ use crate::Block;
 use crate::backend::portable::select_tags;
 use crate::mac_hash::{Keys, SelectedSums};
 
-/// The product of the lower halves.
+/// Multiplies the lower halves.
 #[inline]
 #[target_feature(enable = "aes,neon")]
 fn low_product(a: poly64x2_t, b: poly64x2_t) -> uint8x16_t {
     vreinterpretq_u8_p128(vmull_p64(vgetq_lane_p64::<0>(a), vgetq_lane_p64::<0>(b)))
 }
 
-/// The product of the upper halves.
+/// Multiplies the upper halves.
 #[inline]
 #[target_feature(enable = "aes,neon")]
 fn high_product(a: poly64x2_t, b: poly64x2_t) -> uint8x16_t {
     vreinterpretq_u8_p128(vmull_high_p64(a, b))
 }
 
-/// A factor, and in the low half of `both` the sum of its halves.
+/// A factor; the low half of `both` holds the sum of its halves.
 #[derive(Clone, Copy)]
 struct Factor {
     halves: poly64x2_t,
@@ -37,8 +37,8 @@ impl Factor {
     }
 }
 
-/// A sum of products before reduction by Karatsuba's rule, three carry-less ones each: low +
-/// 2^64·(low + middle + high) + 2^128·high.
+/// A sum of products before reduction by Karatsuba's rule, with three carry-less products each:
+/// low + 2^64·(low + middle + high) + 2^128·high.
 #[derive(Clone, Copy)]
 struct Sum {
     low: uint8x16_t,
@@ -70,8 +70,8 @@ impl Sum {
     }
 }
 
-/// The residue of low + 2^64·middle + 2^128·high. What stands above X^128 is multiplied by
-/// X^128 = X^7 + X^2 + X + 1, its upper word first, as that spills into the lower one.
+/// Reduces low + 2^64·middle + 2^128·high. The part above X^128 is multiplied by X^128 = X^7 +
+/// X^2 + X + 1, its upper word first, because that one overflows into the lower one.
 #[inline]
 #[target_feature(enable = "aes,neon")]
 fn reduce(low: uint8x16_t, middle: uint8x16_t, high: uint8x16_t) -> Block {
@@ -157,8 +157,7 @@ pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u12
     sums
 }
 
-/// Tags that are selected at a time: whole words of bits, and what they take stays in the
-/// L1 cache.
+/// The number of tags selected at a time: whole words of bits, whose data stay in the L1 cache.
 const PIECE: usize = 512;
 
 #[target_feature(enable = "aes,neon")]

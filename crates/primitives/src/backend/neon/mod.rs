@@ -1,11 +1,11 @@
-//! Kernels for AArch64 with the AES and PMULL instructions, one block to a register.
+//! Kernels for AArch64 with the AES and PMULL instructions, one block per register.
 //!
-//! NEON itself belongs to every AArch64 processor, so the compiler vectorises the portable XORs and
-//! selections by itself, and only what it cannot find (AES, carry-less products, transposition) is
-//! written here.
+//! Every AArch64 processor has NEON, so the compiler vectorises the portable XORs and selections
+//! itself. This module contains only what it cannot find: AES, carry-less products, transposition.
 //!
-//! Every function names the instructions it needs; the compiler lets it be called safely only from
-//! one that has them, and [`Backend`](super::Backend) makes sure that the processor has them all.
+//! Every function names the instructions it needs. The compiler lets only functions with these
+//! instructions call it safely, and [`Backend`](super::Backend) ensures that the processor has them
+//! all.
 //!
 //! Unsafe: loads and stores of 16 bytes | they go through references to that many bytes, in
 //! unaligned forms
@@ -30,7 +30,7 @@ pub(super) use transpose::transpose_128;
 
 use crate::Block;
 
-/// Whether the processor has what this module needs.
+/// Returns whether the processor has what this module needs.
 pub(super) fn supported() -> bool {
     std::arch::is_aarch64_feature_detected!("aes")
         && std::arch::is_aarch64_feature_detected!("pmull")

@@ -1,4 +1,4 @@
-//! Transposition of bits: off-diagonal squares change places, from side 64 down to 1, as in the
+//! Transposition of bits: off-diagonal squares are swapped, from side 64 down to 1, as in the
 //! portable version.
 
 use std::arch::aarch64::*;
@@ -25,7 +25,7 @@ pub(in super::super) fn transpose_128(cols: &[u8], stride: usize, out: &mut [Blo
     }
 }
 
-/// Swaps squares of side `SIDE`; `mask` has the bits whose position has the bit `SIDE` clear.
+/// Swaps squares of side `SIDE`. `mask` has the bits whose position has the bit `SIDE` clear.
 #[inline]
 #[target_feature(enable = "neon")]
 fn swap_squares<const SIDE: i32>(square: &mut [Block; 128], mask: u64) {

@@ -1,8 +1,8 @@
-//! AES by AES-NI.
+//! AES with AES-NI.
 //!
-//! A key schedule step takes SubWord(RotWord(w3)) from AESENCLAST: a shuffle puts the rotated word
-//! in all four columns, where ShiftRows has nothing to do, and the "round key" is the round
-//! constant. That is much faster than AESKEYGENASSIST, and schedules of several keys overlap.
+//! A key schedule step computes SubWord(RotWord(w3)) with AESENCLAST: a shuffle puts the rotated
+//! word into all four columns, where ShiftRows has no effect, and the "round key" is the round
+//! constant. This is much faster than AESKEYGENASSIST, and schedules of several keys overlap.
 
 use std::arch::x86_64::*;
 
@@ -11,13 +11,13 @@ use crate::Block;
 use crate::backend::RCON;
 use crate::hash::Tweaks;
 
-/// The next round key of a schedule.
+/// Returns the next round key of a schedule.
 #[inline]
 #[target_feature(enable = "aes,avx2")]
 fn next_key(key: __m128i, rcon: i32) -> __m128i {
     let rotate = _mm_set1_epi32(0x0c0f_0e0d);
     let word = _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotate), _mm_set1_epi32(rcon));
-    // Each word of the new key takes in all words of the old one before it.
+    // Each word of the new key depends on all earlier words of the old one.
     let pairs = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
     let prefix = _mm_xor_si128(pairs, _mm_slli_si128::<8>(pairs));
     _mm_xor_si128(prefix, word)
@@ -97,12 +97,12 @@ pub(in super::super) fn counter(keys: &[Block; 11], first: u128, out: &mut [Bloc
     }
 }
 
-/// `N` consecutive 128-bit numbers modulo 2^128.
+/// Returns `N` consecutive 128-bit numbers modulo 2^128.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn numbers<const N: usize>(first: u128) -> [__m128i; N] {
     let mut out = [load(&Block(first)); N];
-    // There is no 128-bit addition: carry by hand, once in 2^64 numbers.
+    // There is no 128-bit addition, so the carry is handled separately, once in 2^64 numbers.
     let carries = first as u64 > u64::MAX - N as u64;
     for (out, i) in out.iter_mut().zip(0..) {
         *out = if carries {
@@ -121,7 +121,7 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     group: usize,
     xs: &mut [Block],
 ) {
-    // As many keys as fill the registers with blocks, and no more than hide the latency.
+    // As many keys as fill the registers with blocks, but no more than needed to hide the latency.
     match group {
         1 => hash_groups::<SIGMA, 1, 4>(start, tweaks, xs),
         2 => hash_groups::<SIGMA, 2, 4>(start, tweaks, xs),
@@ -179,7 +179,8 @@ fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
     }
     for &rcon in &RCON[1..] {
         for k in 0..KEYS {
-            // Begun before the round ahead of it, which hides the latency of the schedule.
+            // The next key starts before the preceding round, which hides the latency of the
+            // schedule.
             let next = next_key(round_keys[k], rcon);
             for state in &mut states[k] {
                 *state = _mm_aesenc_si128(*state, round_keys[k]);
@@ -195,7 +196,7 @@ fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
     }
 }
 
-/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
+/// Returns σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sigma(x: __m128i) -> __m128i {

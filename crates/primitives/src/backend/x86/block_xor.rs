@@ -1,4 +1,4 @@
-//! Rows of MACs and keys, two to a register.
+//! Rows of MACs and keys, two per register.
 
 use std::arch::x86_64::*;
 
@@ -24,7 +24,7 @@ fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
     xor(a, xor(b, c))
 }
 
-/// Bits of which masks are made, the lowest two first.
+/// The bits from which masks are made, the lowest two first.
 struct Masks(__m256i);
 
 impl Masks {

@@ -1,4 +1,4 @@
-//! Records of triples: each is two registers, x and z.
+//! Records of triples: each consists of two registers, x and z.
 
 use std::arch::x86_64::*;
 
@@ -19,7 +19,7 @@ pub(in super::super) fn scatter_triples(
     let (phi_pairs, phi_rest) = phi.as_chunks_mut::<2>();
     let (s_pairs, s_rest) = s.as_chunks_mut::<2>();
     let pairs = phi_pairs.len();
-    // No closures over rows here: they would be calls.
+    // Closures over rows here would not be inlined.
     let mut twos = [&[][..]; 6];
     for (twos, row) in twos.iter_mut().zip(rows.all()) {
         *twos = &row.as_chunks::<2>().0[..pairs];
@@ -80,14 +80,14 @@ pub(in super::super) fn sum_buckets(
     }
 }
 
-/// All ones if `bit`, else zero.
+/// Returns all ones if `bit`, else zero.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn mask(bit: bool) -> __m256i {
     _mm256_set1_epi64x(mask64(bit).cast_signed())
 }
 
-/// Adds a lane to each.
+/// Adds one lane to each block.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_lanes([first, second]: [&mut Block; 2], lanes: __m256i) {

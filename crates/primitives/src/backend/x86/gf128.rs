@@ -1,11 +1,11 @@
-//! GF(2^128) by PCLMULQDQ.
+//! GF(2^128) with PCLMULQDQ.
 
 use std::arch::x86_64::*;
 
 use super::{load, load_bytes};
 use crate::Block;
 
-/// A factor, and in the low half of `both` the sum of its halves.
+/// A factor; the low half of `both` holds the sum of its halves.
 #[derive(Clone, Copy)]
 struct Factor {
     halves: __m128i,
@@ -21,8 +21,8 @@ impl Factor {
     }
 }
 
-/// A sum of products before reduction by Karatsuba's rule, three carry-less ones each: low +
-/// 2^64·(low + middle + high) + 2^128·high.
+/// A sum of products before reduction by Karatsuba's rule, with three carry-less products each:
+/// low + 2^64·(low + middle + high) + 2^128·high.
 #[derive(Clone, Copy)]
 struct Sum {
     low: __m128i,
@@ -54,8 +54,8 @@ impl Sum {
     }
 }
 
-/// The residue of low + 2^64·middle + 2^128·high. What stands above X^128 is multiplied by
-/// X^128 = X^7 + X^2 + X + 1, its upper word first, as that spills into the lower one.
+/// Reduces low + 2^64·middle + 2^128·high. The part above X^128 is multiplied by X^128 = X^7 +
+/// X^2 + X + 1, its upper word first, because that one overflows into the lower one.
 #[inline]
 #[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn reduce(low: __m128i, middle: __m128i, high: __m128i) -> Block {

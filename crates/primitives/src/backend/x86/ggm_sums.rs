@@ -1,4 +1,4 @@
-//! Sums of many leaves' streams by AES-NI.
+//! Sums of many leaves' streams with AES-NI.
 //!
 //! Unsafe: stores to bytes | 16 bytes of a chunk
 

@@ -1,4 +1,4 @@
-//! Keys of authenticated bits, two to a register.
+//! Keys of authenticated bits, two per register.
 
 use std::arch::x86_64::*;
 
@@ -6,7 +6,7 @@ use super::{broadcast, load_pair, store_pair, transpose_lanes};
 use crate::Block;
 
 /// The kernel of [`Backend::key_sums`](crate::Backend::key_sums) for as many whole fours of bits as
-/// there are; returns how many bits of each list that is.
+/// there are; returns how many bits of each list it has processed.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn key_sums<const LISTS: usize>(
     delta: Block,
@@ -16,7 +16,7 @@ pub(in super::super) fn key_sums<const LISTS: usize>(
 ) -> usize {
     let delta = broadcast(&delta);
     let sums = sums.as_chunks_mut::<4>().0;
-    // No closures over lists here: they would be calls.
+    // Closures over lists here would not be inlined.
     let (mut bits_of, mut auths_of) = ([&[][..]; LISTS], [&[][..]; LISTS]);
     for list in 0..LISTS {
         bits_of[list] = &bits[list].as_chunks::<4>().0[..sums.len()];

@@ -1,4 +1,4 @@
-//! Sums of products of tags by PCLMULQDQ.
+//! Sums of products of tags with PCLMULQDQ.
 
 use std::arch::x86_64::*;
 

@@ -1,8 +1,9 @@
-//! Kernels for AES-NI, PCLMULQDQ and AVX2: one 128-bit block to a register where they
-//! multiply, two elsewhere.
+//! Kernels for AES-NI, PCLMULQDQ and AVX2: one 128-bit block per register for multiplications, two
+//! elsewhere.
 //!
-//! Every function names the instructions it needs; the compiler lets it be called safely only from
-//! one that has them, and [`Backend`](super::Backend) sees to it that the processor has them all.
+//! Every function names the instructions it needs. The compiler lets only functions with these
+//! instructions call it safely, and [`Backend`](super::Backend) ensures that the processor has them
+//! all.
 //!
 //! Unsafe: loads and stores of 16 and 32 bytes | they go through references to that many bytes, in
 //! unaligned forms
@@ -34,7 +35,7 @@ pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
 use crate::Block;
 
-/// Whether the processor has what this module needs.
+/// Returns whether the processor has what this module needs.
 pub(super) fn supported() -> bool {
     is_x86_feature_detected!("aes")
         && is_x86_feature_detected!("pclmulqdq")
@@ -63,7 +64,7 @@ pub(super) fn store(block: &mut Block, value: __m128i) {
     unsafe { _mm_storeu_si128(std::ptr::from_mut(block).cast(), value) }
 }
 
-/// Two blocks, one to a lane.
+/// Loads two blocks, one per lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_pair(blocks: &[Block; 2]) -> __m256i {
@@ -85,14 +86,14 @@ pub(super) fn load_wide(bytes: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// One block in both lanes.
+/// Returns one block in both lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn broadcast(block: &Block) -> __m256i {
     _mm256_broadcastsi128_si256(load(block))
 }
 
-/// Four words, to be looked at as two blocks.
+/// Loads four words, to be used as two blocks.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_words(words: &[u64; 4]) -> __m256i {
@@ -106,8 +107,8 @@ pub(super) fn store_words(words: &mut [u64; 4], value: __m256i) {
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), value) }
 }
 
-/// The first lanes of two registers, and the second ones: of rows [a0, a1] and [b0, b1] the
-/// columns.
+/// Returns the first lanes of two registers, and their second lanes: the columns of the rows [a0,
+/// a1] and [b0, b1].
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn transpose_lanes([a, b]: [__m256i; 2]) -> [__m256i; 2] {

@@ -1,4 +1,4 @@
-//! Additions that bits choose: a register of masks for two blocks.
+//! Additions selected by bits: a register of masks for two blocks.
 
 use std::arch::x86_64::*;
 
@@ -6,18 +6,18 @@ use super::{broadcast, load, load_pair, load_words, store, store_pair, store_wor
 use crate::backend::portable;
 use crate::{BitVec, Block};
 
-/// A word of bits in each place, where masks are made of them.
+/// Returns a word of bits in each lane, from which masks are made.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn spread(word: u64) -> __m256i {
     _mm256_set1_epi64x(word.cast_signed())
 }
 
-/// All ones in each lane whose bit is set, the lowest two being meant; `bits` goes on to the next
-/// two.
+/// Returns all ones in each lane whose bit is set, according to the lowest two bits; `bits` moves
+/// on to the next two.
 ///
-/// A comparison of registers, and not a mask made of one bit, so that the compiler cannot make a
-/// branch of it.
+/// This compares registers rather than making a mask from one bit, so that the compiler cannot turn
+/// it into a branch.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn next_pair_mask(bits: &mut __m256i) -> __m256i {
@@ -27,7 +27,7 @@ pub(super) fn next_pair_mask(bits: &mut __m256i) -> __m256i {
     mask
 }
 
-/// The same for four words.
+/// Returns the same for four words.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn next_quad_mask(bits: &mut __m256i) -> __m256i {

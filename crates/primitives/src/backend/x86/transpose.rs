@@ -1,10 +1,11 @@
 //! Transposition by shifts and byte shuffles, 256 columns at a time.
 //!
-//! Call row i = 8r + t (r below 16, t below 8) and column j = 8c + s. Eight registers with the rows
-//! of one r, byte c each, are eight rows of 8×8 bit squares: swapping bits between registers
+//! Let row i = 8r + t (r below 16, t below 8) and column j = 8c + s. Eight registers with the rows
+//! of one r, byte c each, form eight rows of 8×8 bit squares: swapping bits between registers
 //! transposes them all, so that register s has at byte c, bit t. Then the bytes of each s are
-//! transposed, 16 by 16 in each lane: first the registers of r and r + 8 interleaved, the lower
-//! halves for c below 8 and the upper ones for the others, then three rounds among eight registers.
+//! transposed, 16 by 16 in each lane: first the registers of r and r + 8 are interleaved, the lower
+//! halves for c below 8 and the upper ones for the others, then follow three rounds among eight
+//! registers.
 //!
 //! Unsafe: rows at a stride | `Tile::new` checks once that the last row is within the slice; `row`
 //! checks the number
@@ -17,7 +18,7 @@ use super::{load_bytes, load_wide, load_words, store, store_words};
 use crate::Block;
 use crate::backend::portable;
 
-/// How many bytes of a row are fetched at once where the cache wants it: a cache line.
+/// The number of bytes of a row fetched at once if the cache requires it: a cache line.
 const LINE: usize = 64;
 
 #[target_feature(enable = "avx2")]
@@ -25,8 +26,8 @@ pub(in super::super) fn transpose_128(cols: &[u8], stride: usize, out: &mut [Blo
     let mut done = 0;
     let mut out = out;
     let mut squares = [[_mm256_setzero_si256(); 16]; 8];
-    // Rows that stand a power of two apart share a few sets of the cache, and would push each other
-    // out before all of a line is used.
+    // Rows that are a power of two apart share a few sets of the cache, and would evict each other
+    // before a whole line is used.
     if stride.is_multiple_of(1024) {
         let mut lines = [[0; LINE]; 128];
         let (chunks, rest) = out.as_chunks_mut::<{ 8 * LINE }>();
@@ -43,7 +44,7 @@ pub(in super::super) fn transpose_128(cols: &[u8], stride: usize, out: &mut [Blo
     squares.zeroize();
 }
 
-/// By s and r: the bytes c of two tiles, one to a lane.
+/// By s and r: the bytes c of two tiles, one tile per lane.
 type Squares = [[__m256i; 16]; 8];
 
 #[inline]
@@ -78,7 +79,7 @@ fn transpose_tiles(cols: &[u8], stride: usize, squares: &mut Squares, out: &mut 
     }
 }
 
-/// 128 rows of `width` bytes, 16 or 32, `stride` apart. The bounds are checked once, for all rows.
+/// 128 rows of `width` bytes, 16 or 32, `stride` apart. The bounds are checked once for all rows.
 #[derive(Clone, Copy)]
 struct Tile<'a> {
     bytes: &'a [u8],
@@ -97,7 +98,7 @@ impl<'a> Tile<'a> {
         Tile { bytes, stride, width }
     }
 
-    /// `N` bytes of row `i`.
+    /// Returns `N` bytes of row `i`.
     #[inline]
     fn row<const N: usize>(self, i: usize) -> &'a [u8; N] {
         assert!(i < 128 && N <= self.width);
@@ -106,7 +107,7 @@ impl<'a> Tile<'a> {
         unsafe { &*self.bytes.as_ptr().add(i * self.stride).cast() }
     }
 
-    /// Rows `i` to `i + 7` of two tiles.
+    /// Loads rows `i` to `i + 7` of two tiles.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn eight_wide_rows(self, i: usize) -> [__m256i; 8] {
@@ -117,7 +118,7 @@ impl<'a> Tile<'a> {
         rows
     }
 
-    /// The same of one tile.
+    /// Loads the same rows of one tile.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn eight_rows(self, i: usize) -> [__m256i; 8] {
@@ -129,7 +130,7 @@ impl<'a> Tile<'a> {
     }
 }
 
-/// Eight rows of 32 bit squares, to eight columns.
+/// Transposes eight rows of 32 bit squares to eight columns.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transposed_bits(mut rows: [__m256i; 8]) -> [__m256i; 8] {
@@ -145,8 +146,8 @@ fn transposed_bits(mut rows: [__m256i; 8]) -> [__m256i; 8] {
     rows
 }
 
-/// Swaps the upper bits of a group in one row, `mask` being the lower ones, with the lower bits in
-/// another.
+/// Swaps the upper bits of each group in one row with the lower bits in another; `mask` selects the
+/// lower ones.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn swap_bits<const BY: i32>(rows: &mut [__m256i; 8], [a, b]: [usize; 2], mask: __m256i) {
@@ -176,8 +177,8 @@ fn transposed_bytes(rows: &[__m256i; 16]) -> [__m256i; 16] {
     columns
 }
 
-/// A round of the perfect shuffle: interleaving the bytes of registers i and i + 4 into 2i and 2i +
-/// 1 rotates the index (register ‖ byte within the lane), of seven bits, by one.
+/// Runs a round of the perfect shuffle: interleaving the bytes of registers i and i + 4 into 2i and
+/// 2i + 1 rotates the 7-bit index (register ‖ byte within the lane) by one.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn interleaved(a: [__m256i; 8]) -> [__m256i; 8] {
@@ -189,7 +190,7 @@ fn interleaved(a: [__m256i; 8]) -> [__m256i; 8] {
     b
 }
 
-/// Words of a row that are worked on at a time.
+/// The number of words of a row processed at a time.
 const WORDS: usize = 4;
 
 #[target_feature(enable = "avx2")]
@@ -197,7 +198,7 @@ pub(in super::super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
     let fours = rows.map(|row| row.as_chunks::<WORDS>().0);
     let (chunks, rest) = out.as_chunks_mut::<WORDS>();
     for (k, out) in chunks.iter_mut().enumerate() {
-        // No closure here: it would be a call.
+        // A closure here would not be inlined.
         let mut bytes = [_mm256_setzero_si256(); 8];
         for (bytes, row) in bytes.iter_mut().zip(fours) {
             *bytes = load_words(&row[k]);
@@ -225,7 +226,7 @@ pub(in super::super) fn rows_of_bytes(bytes: &[[u8; 64]], out: &mut [[u64; 8]]) 
         for (i, row) in rows.iter_mut().enumerate() {
             *row = _mm256_set_m128i(load_bytes(&blocks[i + 8]), load_bytes(&blocks[i]));
         }
-        // Byte 8p + s goes to byte p of register s: the index is rotated the rest of the way round.
+        // Byte 8p + s goes to byte p of register s: the index is rotated the rest of the way.
         for _ in 0..4 {
             rows = interleaved(rows);
         }

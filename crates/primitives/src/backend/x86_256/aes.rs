@@ -1,4 +1,4 @@
-//! AES under one key by VAES.
+//! AES under one key with VAES.
 
 use std::arch::x86_64::*;
 
@@ -8,8 +8,8 @@ use crate::Block;
 /// Registers in flight: enough to hide the latency of a round.
 const WIDTH: usize = 8;
 
-/// Encrypts `N` registers side by side. Round keys come from memory: there are not registers enough
-/// to keep them.
+/// Encrypts `N` registers side by side. Round keys come from memory, because there are too few
+/// registers to keep them.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 pub(super) fn rounds<const N: usize>(keys: &[Block; 11], mut xs: [__m256i; N]) -> [__m256i; N] {

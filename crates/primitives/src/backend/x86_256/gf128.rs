@@ -1,4 +1,4 @@
-//! GF(2^128) by VPCLMULQDQ: two products at a time, one reduction in the end.
+//! GF(2^128) with VPCLMULQDQ: two products at a time, and one reduction at the end.
 
 use std::arch::x86_64::*;
 
@@ -14,7 +14,7 @@ const BLOCKS: usize = 2;
 
 gf128_kernel!("avx2,vpclmulqdq,pclmulqdq", __m256i);
 
-/// One block, then zeros.
+/// Loads one block, then zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_tail(blocks: &[Block]) -> __m256i {
@@ -87,7 +87,7 @@ fn polynomial() -> __m256i {
     _mm256_set1_epi64x(0x87)
 }
 
-/// Lane i of the result is the sum of the lanes of register i.
+/// Returns in lane i the sum of the lanes of register i.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn lane_sums(registers: [__m256i; 2]) -> __m256i {
@@ -121,13 +121,13 @@ pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
 pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
     let ((fours, tail), (coeff_fours, coeff_tail)) =
         (words.as_chunks::<4>(), coeffs.as_chunks::<4>());
-    // Nothing stands above X^192: words have no upper halves.
+    // There is nothing above X^192, because words have no upper halves.
     let zero = _mm256_setzero_si256();
     let (mut low, mut middle) = (zero, zero);
     for (words, coeffs) in fours.iter().zip(coeff_fours) {
         let words = load_words(words);
         let [first, second]: &[[Block; 2]; 2] = bytemuck::cast_ref(coeffs);
-        // A lane of words belongs to one coefficient of even number and the next one.
+        // A lane of words belongs to an even coefficient and the next one.
         let [even, odd] = transpose_lanes([load(first), load(second)]);
         low = _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x00>(words, even));
         low = _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x01>(words, odd));

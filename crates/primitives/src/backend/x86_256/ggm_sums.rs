@@ -1,4 +1,4 @@
-//! Sums of many leaves' streams by VAES on registers of 256 bits.
+//! Sums of many leaves' streams with VAES on registers of 256 bits.
 //!
 //! Unsafe: stores to bytes | 16 or 32 bytes of a chunk
 
@@ -27,8 +27,8 @@ fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn write<const N: usize>(out: &mut [u8], values: &[__m256i; N]) {
     let (pairs, rest) = out.as_chunks_mut::<32>();
-    // A whole strip is stored from registers. Where the length is not a constant, the compiler
-    // copies by way of the stack.
+    // A whole strip is stored from registers. If the length were not a constant, the compiler would
+    // copy through the stack.
     if let Some(pairs) = pairs.first_chunk_mut::<N>() {
         for (pair, &value) in pairs.iter_mut().zip(values) {
             store_wide(pair, value);

@@ -1,4 +1,4 @@
-//! The re-keyed hash by VAES, two keys to a register: what surrounds the rounds of
+//! The re-keyed hash with VAES, two keys per register: the parts around the rounds of
 //! [`hash_kernel`](mod@crate::backend::hash_kernel).
 
 use std::arch::x86_64::*;
@@ -24,7 +24,7 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     if xs.len() < 2 * group {
         return x86::hash::<SIGMA>(start, tweaks, group, xs);
     }
-    // As much at a time as hides the latency; more would only move registers to memory and back.
+    // As much at a time as it takes to hide the latency; more would only spill registers.
     match group {
         1 => hash_groups::<SIGMA, 1, 2>(start, tweaks, xs),
         2 => hash_groups::<SIGMA, 2, 1>(start, tweaks, xs),
@@ -82,21 +82,22 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     }
 }
 
-/// Tweaks that become keys, two to a register.
+/// Tweaks that become keys, two per register.
 #[derive(Clone, Copy)]
 struct WideTweaks<'a> {
-    /// In both lanes.
+    /// The start, in both lanes.
     start: __m256i,
-    /// In both lanes the tweak of group 0, if the others count up from it without a carry between
+    /// The tweak of group 0 in both lanes, if the others count up from it without a carry between
     /// their halves.
     first: __m256i,
-    /// The others, if they do not count.
+    /// The list of tweaks, if they do not count up.
     list: Option<&'a [Block]>,
 }
 
 impl<'a> WideTweaks<'a> {
-    /// The tweaks of `groups` groups; nothing if a low half overflows, for which there is no
-    /// addition. That happens once in 2^64 tweaks, and is seen here once for all of them.
+    /// Returns the tweaks of `groups` groups; `None` if a low half overflows, because there is no
+    /// 128-bit addition. That happens once in 2^64 tweaks, and is detected here once for all
+    /// groups.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(start: Block, tweaks: Tweaks<'a>, groups: usize) -> Option<WideTweaks<'a>> {
@@ -113,7 +114,7 @@ impl<'a> WideTweaks<'a> {
         }
     }
 
-    /// The keys of groups `g .. g + 2 * N`.
+    /// Returns the keys of groups `g .. g + 2 * N`.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn keys<const N: usize>(&self, g: usize) -> [__m256i; N] {
@@ -134,13 +135,13 @@ impl<'a> WideTweaks<'a> {
     }
 }
 
-/// Gates that [`half_gates`] makes at a time.
+/// The number of gates that [`half_gates`] makes at a time.
 const GATES: usize = 4;
 
 /// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole runs of
-/// [`GATES`] as there are, or for none if tweaks carry; returns how many gates that is. A register
-/// holds the labels of a gate, and another the same with Δ, under the same keys: nothing is
-/// permuted but for the sums.
+/// [`GATES`] as there are, or for none if tweaks carry; returns the number of gates. One register
+/// holds the labels of a gate, and another the same labels plus Δ, under the same keys, so only the
+/// sums need permutations.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn half_gates(
     (start, first, delta): (Block, u128, Block),
@@ -163,7 +164,7 @@ pub(in super::super) fn half_gates(
         });
         for ((message, pair), [zero, one]) in message.iter_mut().zip(pairs).zip(hashes) {
             let pair = load(pair);
-            // Nothing for α, α for β.
+            // Zero for α, α for β.
             let alpha = _mm256_permute2x128_si256::<0x08>(pair, pair);
             let half = xor(xor(zero, one), alpha);
             store(message, xor(load(message), half));
@@ -177,12 +178,13 @@ pub(in super::super) fn half_gates(
     pairs.len() * GATES
 }
 
-/// Triples that [`leaky_hashes`] makes at a time.
+/// The number of triples that [`leaky_hashes`] makes at a time.
 const TRIPLES: usize = 16;
 
 /// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of
-/// [`TRIPLES`] as there are; returns how many triples that is, none if tweaks carry. A register
-/// holds what two triples hash, each lane under a key of its own: nothing is permuted.
+/// [`TRIPLES`] as there are; returns the number of triples, which is zero if tweaks carry. A
+/// register holds the hash inputs of two triples, each lane under its own key, so nothing is
+/// permuted.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn leaky_hashes(
     (starts, first, delta): ([Block; 2], u128, Block),
@@ -226,11 +228,11 @@ pub(in super::super) fn leaky_hashes(
     done
 }
 
-/// The next round keys of eight schedules, word by word.
+/// Returns the next round keys of eight schedules, word by word.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn next_words(w: [__m256i; 4], rcon: i32) -> [__m256i; 4] {
-    // RotWord, and the inverse of the ShiftRows that AESENCLAST will do to four keys' words.
+    // RotWord, and the inverse of the ShiftRows that AESENCLAST will apply to four keys' words.
     let rotate = _mm256_broadcastsi128_si256(_mm_set_epi32(
         0x0007_0a0d,
         0x0c03_0609,
@@ -239,8 +241,8 @@ fn next_words(w: [__m256i; 4], rcon: i32) -> [__m256i; 4] {
     ));
     let rotated = _mm256_shuffle_epi8(w[3], rotate);
     let word = encrypt_last(rotated, _mm256_set1_epi32(rcon));
-    // More XORs than it takes, but w3, which the next step waits for, has one after the
-    // substitution.
+    // This takes more XORs than necessary, but w3, for which the next step waits, has only one
+    // after the substitution.
     let (w01, w23) = (xor(w[0], w[1]), xor(w[2], w[3]));
     let w0 = xor(w[0], word);
     let w1 = xor(w01, word);
@@ -263,7 +265,7 @@ fn transpose_words([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     ]
 }
 
-/// The next round keys of two schedules; see the 128-bit kernel.
+/// Returns the next round keys of two schedules; see the 128-bit kernel.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn next_keys(keys: __m256i, rcon: i32) -> __m256i {
@@ -274,7 +276,7 @@ fn next_keys(keys: __m256i, rcon: i32) -> __m256i {
     xor(prefix, word)
 }
 
-/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
+/// Returns σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn sigma(x: __m256i) -> __m256i {
@@ -282,7 +284,8 @@ fn sigma(x: __m256i) -> __m256i {
     xor(high, _mm256_bslli_epi128::<8>(x))
 }
 
-/// From memory order to one group a lane: lane l of register j becomes block j of group l.
+/// Converts from memory order to one group per lane: lane l of register j becomes block j of group
+/// l.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn by_group<const GROUP: usize>(xs: [__m256i; GROUP]) -> [__m256i; GROUP] {

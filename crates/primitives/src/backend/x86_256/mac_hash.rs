@@ -1,4 +1,4 @@
-//! Sums of products of tags by VPCLMULQDQ, four tags at a time.
+//! Sums of products of tags with VPCLMULQDQ, four tags at a time.
 //!
 //! Unsafe: loads of a part of a register | the mask comes from the slice's length
 
@@ -14,7 +14,7 @@ const WORDS: usize = 4;
 
 mac_kernel!("avx2,vpclmulqdq,pclmulqdq", __m256i);
 
-/// Up to three words, then zeros.
+/// Loads up to three words, then zeros.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_tail(words: &[u64]) -> __m256i {
@@ -66,7 +66,7 @@ fn high_words(a: __m256i, b: __m256i) -> __m256i {
     _mm256_unpackhi_epi64(a, b)
 }
 
-/// The products of the tags that belong to this many whole words of bits.
+/// Returns the products of the tags that belong to this many whole words of bits.
 #[inline]
 #[target_feature(enable = "avx2,vpclmulqdq,pclmulqdq")]
 fn selected_words(tags: SelectedSums<'_>, keys: Keys<'_>, n: usize) -> [[u128; 2]; 2] {
@@ -77,7 +77,7 @@ fn selected_words(tags: SelectedSums<'_>, keys: Keys<'_>, n: usize) -> [[u128; 2
     }
 }
 
-/// The same for one list's tags.
+/// Returns the same for one list's tags.
 #[inline]
 #[target_feature(enable = "avx2,vpclmulqdq,pclmulqdq")]
 fn list_words<const SHARED: bool>(
@@ -88,7 +88,7 @@ fn list_words<const SHARED: bool>(
 ) -> [u128; 2] {
     let mut sums = Sums::new();
     let delta = broadcast(if list == 0 { 0 } else { tags.delta });
-    // No closures here: they would be calls.
+    // Closures here would not be inlined.
     let (mut same, mut rows) = ([delta; 3], [&[][..]; 3]);
     for ((same, chunks), row) in same.iter_mut().zip(&mut rows).zip(tags.rows[list]) {
         *same = broadcast(row[0]);
@@ -114,7 +114,7 @@ fn list_words<const SHARED: bool>(
     sums.finish()
 }
 
-/// Words 4·`four` to 4·`four` + 3.
+/// Loads words 4·`four` to 4·`four` + 3.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_four(words: &[u64; 64], four: usize) -> __m256i {

@@ -1,7 +1,7 @@
-//! Kernels for VAES and VPCLMULQDQ on registers of 256 bits: two blocks to a register.
+//! Kernels for VAES and VPCLMULQDQ on registers of 256 bits: two blocks per register.
 //!
-//! As in the 128-bit kernels, every function names the instructions it needs. What AVX2 does as
-//! well is there, for both.
+//! As in the 128-bit kernels, every function names the instructions it needs. Kernels that need
+//! only AVX2 are in the 128-bit module, for both.
 
 mod aes;
 mod gf128;
@@ -29,26 +29,26 @@ use super::x86::{
 };
 use crate::Block;
 
-/// Whether the processor has what this module needs.
+/// Returns whether the processor has what this module needs.
 pub(super) fn supported() -> bool {
     super::x86::supported()
         && is_x86_feature_detected!("vaes")
         && is_x86_feature_detected!("vpclmulqdq")
 }
 
-/// One block in the lower lane, and zero in the other.
+/// Loads one block into the lower lane, and zero into the other.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load_one(block: &Block) -> __m256i {
     _mm256_zextsi128_si256(load(block))
 }
 
-/// `2 * N` consecutive 128-bit numbers modulo 2^128.
+/// Returns `2 * N` consecutive 128-bit numbers modulo 2^128.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn numbers<const N: usize>(first: u128) -> [__m256i; N] {
     let mut out = [broadcast(&Block(first)); N];
-    // There is no 128-bit addition: carry by hand, once in 2^64 numbers.
+    // There is no 128-bit addition, so the carry is handled separately, once in 2^64 numbers.
     let carries = first as u64 > u64::MAX - 2 * N as u64;
     for (out, i) in out.iter_mut().zip((0..).step_by(2)) {
         *out = if carries {

@@ -1,4 +1,4 @@
-//! AES under one key by VAES.
+//! AES under one key with VAES.
 
 use std::arch::x86_64::*;
 
@@ -9,7 +9,7 @@ use crate::backend::x86;
 /// Registers in flight: enough to hide the latency of a round.
 const WIDTH: usize = 8;
 
-/// The round keys, each in all four lanes.
+/// Returns the round keys, each in all four lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn wide_keys(keys: &[Block; 11]) -> [__m512i; 11] {
@@ -92,7 +92,7 @@ pub(in super::super) fn counter(keys: &[Block; 11], first: u128, out: &mut [Bloc
     }
 }
 
-/// `4 * WIDTH` consecutive numbers.
+/// Returns `4 * WIDTH` consecutive numbers.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn many_numbers(first: u128) -> [__m512i; WIDTH] {

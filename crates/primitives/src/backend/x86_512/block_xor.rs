@@ -1,4 +1,4 @@
-//! Rows of MACs and keys, four to a register.
+//! Rows of MACs and keys, four per register.
 
 use std::arch::x86_64::*;
 
@@ -25,7 +25,7 @@ fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
     _mm512_ternarylogic_epi64::<XOR3>(a, b, c)
 }
 
-/// The masks of a word's bits, and which four blocks come next.
+/// The masks of a word's bits, and the index of the next four blocks.
 struct Masks([u64; 2], usize);
 
 impl Masks {

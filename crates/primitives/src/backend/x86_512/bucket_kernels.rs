@@ -1,4 +1,4 @@
-//! Records of triples: each is a register, and four of them are the columns of four rows.
+//! Records of triples: each is one register, and four of them are the columns of four rows.
 
 use std::arch::x86_64::*;
 
@@ -20,7 +20,7 @@ pub(in super::super) fn scatter_triples(
     let (phi_quads, phi_rest) = phi.as_chunks_mut::<4>();
     let (s_quads, s_rest) = s.as_chunks_mut::<4>();
     let quads = phi_quads.len();
-    // No closures over rows here: they would be calls.
+    // Closures over rows here would not be inlined.
     let mut fours = [&[][..]; 6];
     for (fours, row) in fours.iter_mut().zip(rows.all()) {
         *fours = &row.as_chunks::<4>().0[..quads];
@@ -68,7 +68,7 @@ pub(in super::super) fn sum_buckets(
                 let absorbs = i == 0 && buckets.absorbing;
                 let d = !absorbs && buckets.d[f / 64] >> (f % 64) & 1 == 1;
                 f += usize::from(!absorbs);
-                // d·x goes where z is.
+                // d·x is added in the position of z.
                 let z = u8::from(d).wrapping_neg() & 0xf0;
                 let product = _mm512_maskz_shuffle_i64x2::<0b01_00_01_00>(z, record, record);
                 *total = _mm512_ternarylogic_epi64::<XOR3>(*total, record, product);

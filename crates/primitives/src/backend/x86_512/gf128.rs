@@ -1,4 +1,4 @@
-//! GF(2^128) by VPCLMULQDQ: four products at a time, one reduction in the end.
+//! GF(2^128) with VPCLMULQDQ: four products at a time, and one reduction at the end.
 
 use std::arch::x86_64::*;
 
@@ -73,8 +73,8 @@ fn polynomial() -> __m512i {
 }
 
 impl Sum {
-    /// Adds products by four carry-less ones each: fewer steps than [`Karatsuba`] where a factor is
-    /// used once.
+    /// Adds products with four carry-less products each: fewer steps than [`Karatsuba`] if a factor
+    /// is used once.
     #[inline]
     #[target_feature(enable = "avx512f,vpclmulqdq")]
     fn add_products(&mut self, a: __m512i, b: __m512i) {
@@ -88,7 +88,7 @@ impl Sum {
     }
 }
 
-/// Lane i of the result is the sum of the lanes of register i.
+/// Returns in lane i the sum of the lanes of register i.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn lane_sums(xs: [__m512i; 4]) -> __m512i {
@@ -123,14 +123,14 @@ pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
 pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
     let ((eights, tail), (coeff_eights, coeff_tail)) =
         (words.as_chunks::<8>(), coeffs.as_chunks::<8>());
-    // Nothing stands above X^192: words have no upper halves.
+    // There is nothing above X^192, because words have no upper halves.
     let zero = _mm512_setzero_si512();
     let (mut low, mut middle) = ([zero; 2], [zero; 2]);
     for (words, coeffs) in eights.iter().zip(coeff_eights) {
         let words = load_bytes(bytemuck::cast_ref(words));
         let [first, second]: &[[Block; 4]; 2] = bytemuck::cast_ref(coeffs);
         let (first, second) = (load(first), load(second));
-        // A lane of words belongs to one coefficient of even number and the next one.
+        // A lane of words belongs to an even coefficient and the next one.
         let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(first, second);
         let odd = _mm512_shuffle_i64x2::<0b11_01_11_01>(first, second);
         low = [

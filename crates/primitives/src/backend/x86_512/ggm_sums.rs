@@ -1,5 +1,5 @@
-//! Sums of many leaves' streams by VAES on registers of 512 bits. The streams of two leaves, the
-//! counters and a group's sums are thirty registers, and their keys are the other two.
+//! Sums of many leaves' streams with VAES on registers of 512 bits. The streams of two leaves, the
+//! counters and a group's sums take thirty registers, and their keys take the other two.
 //!
 //! Unsafe: stores to bytes, and of a part of a register | the bytes of a chunk; the mask comes from
 //! its length
@@ -30,7 +30,7 @@ fn broadcast(block: &Block) -> __m512i {
     super::broadcast(*block)
 }
 
-/// `4 * N` consecutive numbers modulo 2^128.
+/// Returns `4 * N` consecutive numbers modulo 2^128.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn numbers<const N: usize>(first: u128) -> [__m512i; N] {
@@ -46,8 +46,8 @@ fn numbers<const N: usize>(first: u128) -> [__m512i; N] {
 #[target_feature(enable = "avx512f")]
 fn write<const N: usize>(out: &mut [u8], values: &[__m512i; N]) {
     let (quads, rest) = out.as_chunks_mut::<64>();
-    // A whole strip is stored from registers. Where the length is not a constant, the compiler
-    // copies by way of the stack.
+    // A whole strip is stored from registers. If the length were not a constant, the compiler would
+    // copy through the stack.
     if let Some(quads) = quads.first_chunk_mut::<N>() {
         for (quad, &value) in quads.iter_mut().zip(values) {
             store_wide(quad, value);

@@ -1,4 +1,4 @@
-//! The re-keyed hash by VAES, four keys to a register: what surrounds the rounds of
+//! The re-keyed hash with VAES, four keys per register: the parts around the rounds of
 //! [`hash_kernel`](mod@crate::backend::hash_kernel).
 
 use std::arch::x86_64::*;
@@ -79,7 +79,7 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     }
 }
 
-/// The tweaks of groups `g .. g + 4`.
+/// Returns the tweaks of groups `g .. g + 4`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn four_tweaks(tweaks: Tweaks<'_>, g: usize) -> __m512i {
@@ -92,12 +92,12 @@ fn four_tweaks(tweaks: Tweaks<'_>, g: usize) -> __m512i {
     }
 }
 
-/// Gates that [`half_gates`] makes at a time.
+/// The number of gates that [`half_gates`] makes at a time.
 const GATES: usize = 16;
 
 /// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole sixteens of
-/// gates as there are; returns how many gates that is. A register holds the labels of two gates,
-/// and another the same with Δ, under the same keys: nothing is permuted but for the sums.
+/// gates as there are; returns the number of gates. One register holds the labels of two gates, and
+/// another the same labels plus Δ, under the same keys, so only the sums need permutations.
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(in super::super) fn half_gates(
     (start, first, delta): (Block, u128, Block),
@@ -125,7 +125,7 @@ pub(in super::super) fn half_gates(
         let message = message.as_flattened_mut().as_chunks_mut::<4>().0;
         for j in 0..8 {
             let [zero, one] = hashes[j / 4][j % 4];
-            // Nothing for α, α for β.
+            // Zero for α, α for β.
             let alpha = _mm512_maskz_shuffle_i64x2::<0b10_10_00_00>(
                 0b1100_1100,
                 load(&pairs[j]),
@@ -146,12 +146,12 @@ pub(in super::super) fn half_gates(
     pairs.len() * GATES
 }
 
-/// Triples that [`leaky_hashes`] makes at a time.
+/// The number of triples that [`leaky_hashes`] makes at a time.
 const TRIPLES: usize = 32;
 
 /// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of
-/// [`TRIPLES`] as there are; returns how many triples that is. A register holds what four triples
-/// hash, each lane under a key of its own: nothing is permuted.
+/// [`TRIPLES`] as there are; returns the number of triples. A register holds the hash inputs of
+/// four triples, each lane under its own key, so nothing is permuted.
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(in super::super) fn leaky_hashes(
     (starts, first, delta): ([Block; 2], u128, Block),
@@ -162,7 +162,7 @@ pub(in super::super) fn leaky_hashes(
 ) -> usize {
     let starts = [broadcast(starts[0]), broadcast(starts[1])];
     let delta = sigma(broadcast(delta));
-    // No closures over rows here: they would be calls.
+    // Closures over rows here would not be inlined.
     let (macs, keys) = (auths[0].as_chunks::<TRIPLES>().0, auths[1].as_chunks::<TRIPLES>().0);
     let (phi, s) = (phi.as_chunks::<TRIPLES>().0, s.as_chunks_mut::<TRIPLES>().0);
     let (u, done) = (u.as_chunks_mut::<TRIPLES>().0, TRIPLES * s.len());
@@ -194,11 +194,11 @@ pub(in super::super) fn leaky_hashes(
     done
 }
 
-/// The next round keys of sixteen schedules, word by word.
+/// Returns the next round keys of sixteen schedules, word by word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn next_words(w: [__m512i; 4], rcon: i32) -> [__m512i; 4] {
-    // RotWord, and the inverse of the ShiftRows that AESENCLAST will do to four keys' words.
+    // RotWord, and the inverse of the ShiftRows that AESENCLAST will apply to four keys' words.
     let rotate =
         _mm512_broadcast_i32x4(_mm_set_epi32(0x0007_0a0d, 0x0c03_0609, 0x080f_0205, 0x040b_0e01));
     let rotated = _mm512_shuffle_epi8(w[3], rotate);
@@ -206,7 +206,7 @@ fn next_words(w: [__m512i; 4], rcon: i32) -> [__m512i; 4] {
     let w0 = xor(w[0], word);
     let w1 = _mm512_ternarylogic_epi64::<XOR3>(w[1], w[0], word);
     let w2 = xor(w[2], w1);
-    // Not w[3] ^ w2, for the sake of latency.
+    // This avoids w[3] ^ w2 to reduce latency.
     let w3 = _mm512_ternarylogic_epi64::<XOR3>(w[3], w[2], w1);
     [w0, w1, w2, w3]
 }
@@ -225,7 +225,7 @@ fn transpose_words([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-/// The next round keys of four schedules; see the 128-bit kernel.
+/// Returns the next round keys of four schedules; see the 128-bit kernel.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn next_keys(keys: __m512i, rcon: i32) -> __m512i {
@@ -236,7 +236,7 @@ fn next_keys(keys: __m512i, rcon: i32) -> __m512i {
     _mm512_ternarylogic_epi64::<XOR3>(pairs, _mm512_bslli_epi128::<8>(pairs), word)
 }
 
-/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
+/// Returns σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn sigma(x: __m512i) -> __m512i {
@@ -244,7 +244,8 @@ pub(super) fn sigma(x: __m512i) -> __m512i {
     _mm512_mask_xor_epi64(swapped, 0b1010_1010, swapped, x)
 }
 
-/// From memory order to one group a lane: lane l of register j becomes block j of group l.
+/// Converts from memory order to one group per lane: lane l of register j becomes block j of group
+/// l.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn by_group<const GROUP: usize>(mut xs: [__m512i; GROUP]) -> [__m512i; GROUP] {

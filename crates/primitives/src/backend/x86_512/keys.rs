@@ -1,4 +1,4 @@
-//! Keys of authenticated bits, four to a register.
+//! Keys of authenticated bits, four per register.
 
 use std::arch::x86_64::*;
 
@@ -7,7 +7,7 @@ use super::{broadcast, load, store};
 use crate::Block;
 
 /// The kernel of [`Backend::key_sums`](crate::Backend::key_sums) for as many whole fours of bits as
-/// there are; returns how many bits of each list that is.
+/// there are; returns how many bits of each list it has processed.
 #[target_feature(enable = "avx512f")]
 pub(in super::super) fn key_sums<const LISTS: usize>(
     delta: Block,
@@ -17,7 +17,7 @@ pub(in super::super) fn key_sums<const LISTS: usize>(
 ) -> usize {
     let delta = broadcast(delta);
     let sums = sums.as_chunks_mut::<4>().0;
-    // No closures over lists here: they would be calls.
+    // Closures over lists here would not be inlined.
     let (mut bits_of, mut auths_of) = ([&[][..]; LISTS], [&[][..]; LISTS]);
     for list in 0..LISTS {
         bits_of[list] = &bits[list].as_chunks::<4>().0[..sums.len()];

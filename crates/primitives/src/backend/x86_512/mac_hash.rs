@@ -1,4 +1,4 @@
-//! Sums of products of tags by VPCLMULQDQ, eight tags at a time.
+//! Sums of products of tags with VPCLMULQDQ, eight tags at a time.
 //!
 //! Unsafe: loads of a part of a register | the mask comes from the slice's length
 
@@ -14,7 +14,7 @@ const WORDS: usize = 8;
 
 mac_kernel!("avx512f,avx512dq,vpclmulqdq,pclmulqdq", __m512i);
 
-/// Up to seven words, then zeros.
+/// Loads up to seven words, then zeros.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_tail(words: &[u64]) -> __m512i {
@@ -71,21 +71,21 @@ fn high_words(a: __m512i, b: __m512i) -> __m512i {
     _mm512_unpackhi_epi64(a, b)
 }
 
-/// The products of the tags that belong to this many whole words of bits.
+/// Returns the products of the tags that belong to this many whole words of bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,vpclmulqdq,pclmulqdq")]
 fn selected_words(tags: SelectedSums<'_>, keys: Keys<'_>, n: usize) -> [[u128; 2]; 2] {
     if tags.is_shared() {
         return list_words::<true, true, true>(tags, keys, n);
     }
-    // One after the other: with all six rows at once more streams come from memory than it is good
-    // at.
+    // The lists are processed one after the other: all six rows at once would be too many streams
+    // for the memory system.
     let [own, _] = list_words::<false, true, false>(tags, keys, n);
     let [_, expected] = list_words::<false, false, true>(tags, keys, n);
     [own, expected]
 }
 
-/// The same for the tags of the first list, the second, or both.
+/// Returns the same for the tags of the first list, the second, or both.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,vpclmulqdq,pclmulqdq")]
 fn list_words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(
@@ -95,14 +95,14 @@ fn list_words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(
 ) -> [[u128; 2]; 2] {
     let mut sums = [Sums::new(); 2];
     let delta = _mm512_set1_epi64(tags.delta.cast_signed());
-    // No closures here: they would be calls.
+    // Closures here would not be inlined.
     let (mut same, mut rows) = ([[delta; 3]; 2], [[&[][..]; 3]; 2]);
     let both = same.as_flattened_mut().iter_mut().zip(rows.as_flattened_mut());
     for ((same, chunks), row) in both.zip(tags.rows.as_flattened()) {
         *same = _mm512_set1_epi64(row[0].cast_signed());
         *chunks = row.as_chunks::<64>().0;
     }
-    // Bits by the byte, so that masks are loaded and not shifted.
+    // Bits are taken by the byte, so that masks are loaded rather than shifted.
     let bits = [tags.bits[0], tags.bits[1], tags.flips];
     let mut masks: [&[[u8; 8]]; 3] = [&[]; 3];
     for (masks, words) in masks.iter_mut().zip(bits) {
@@ -134,7 +134,7 @@ fn list_words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(
     [sums[0].finish(), sums[1].finish()]
 }
 
-/// Words 8·`eight` to 8·`eight` + 7.
+/// Loads words 8·`eight` to 8·`eight` + 7.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_eight(words: &[u64; 64], eight: usize) -> __m512i {

@@ -1,4 +1,4 @@
-//! Kernels for VAES, VPCLMULQDQ, GFNI and AVX-512: four blocks to a register.
+//! Kernels for VAES, VPCLMULQDQ, GFNI and AVX-512: four blocks per register.
 //!
 //! As in the 128-bit kernels, every function names the instructions it needs.
 //!
@@ -36,7 +36,7 @@ use crate::Block;
 /// The truth table of a ⊕ b ⊕ c.
 const XOR3: i32 = 0x96;
 
-/// Whether the processor has what this module needs.
+/// Returns whether the processor has what this module needs.
 pub(super) fn supported() -> bool {
     super::x86::supported()
         && is_x86_feature_detected!("avx512f")
@@ -84,14 +84,14 @@ fn store_words(words: &mut [u64; 8], value: __m512i) {
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
 }
 
-/// The mask of the 64-bit words that `blocks` blocks take, at most four.
+/// Returns the mask of the 64-bit words of `blocks` blocks, at most four.
 #[inline]
 fn tail_mask(blocks: usize) -> u8 {
     debug_assert!(blocks <= 4);
     ((1u16 << (2 * blocks)) - 1) as u8
 }
 
-/// Up to four blocks, then zeros.
+/// Loads up to four blocks, then zeros.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_tail(blocks: &[Block]) -> __m512i {
@@ -100,7 +100,7 @@ fn load_tail(blocks: &[Block]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi64(mask, blocks.as_ptr().cast()) }
 }
 
-/// Up to 64 bytes of whole blocks, then zeros.
+/// Loads up to 64 bytes of whole blocks, then zeros.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load_tail_bytes(bytes: &[u8]) -> __m512i {
@@ -118,19 +118,19 @@ fn store_tail(blocks: &mut [Block], value: __m512i) {
     unsafe { _mm512_mask_storeu_epi64(blocks.as_mut_ptr().cast(), mask, value) }
 }
 
-/// One block in all four lanes.
+/// Returns one block in all four lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn broadcast(block: Block) -> __m512i {
     _mm512_broadcast_i32x4(bytemuck::cast(block.0))
 }
 
-/// The 128-bit numbers `first .. first + 4` modulo 2^128.
+/// Returns the 128-bit numbers `first .. first + 4` modulo 2^128.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn numbers(first: u128) -> __m512i {
     if first as u64 > u64::MAX - 3 {
-        // There is no 128-bit addition: carry by hand, once in 2^64 numbers.
+        // There is no 128-bit addition, so the carry is handled separately, once in 2^64 numbers.
         return load(&std::array::from_fn(|i| Block(first.wrapping_add(i as u128))));
     }
     _mm512_add_epi64(broadcast(Block(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))

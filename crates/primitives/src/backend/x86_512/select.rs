@@ -1,4 +1,4 @@
-//! Additions that bits choose: a mask register for four blocks.
+//! Additions selected by bits: a mask register for four blocks.
 
 use std::arch::x86_64::*;
 
@@ -7,15 +7,15 @@ use super::{
 };
 use crate::Block;
 
-/// The masks of sixteen quads of blocks, each bit twice as masks count words of 64 bits: quad q's
-/// are bits 8·(q % 8) and on of number q / 8.
+/// Returns the masks of sixteen quads of blocks. Each bit appears twice, because masks count 64-bit
+/// words. The mask of quad q begins at bit 8·(q % 8) of number q / 8.
 #[inline]
 #[target_feature(enable = "bmi2")]
 pub(super) fn quad_masks(word: u64) -> [u64; 2] {
     [word, word >> 32].map(|word| _pdep_u64(word, 0x5555_5555_5555_5555) * 3)
 }
 
-/// Quad `q`'s mask.
+/// Returns the mask of quad `q`.
 #[inline]
 pub(super) fn quad_mask(masks: [u64; 2], q: usize) -> u8 {
     (masks[q / 8] >> (q % 8 * 8)) as u8
@@ -56,7 +56,7 @@ pub(in super::super) fn lsbs(words: &[u64], out: &mut [u64]) {
     let (out, out_tail) = out.split_at_mut(wholes.len());
     for (words, out) in wholes.iter().zip(out) {
         let eights: &[[u8; 64]; 8] = bytemuck::cast_ref(words);
-        // No closure here: it would be a call.
+        // A closure here would not be inlined.
         let mut bits = [0; 8];
         for (bits, eight) in bits.iter_mut().zip(eights) {
             *bits = _mm512_test_epi64_mask(load_bytes(eight), ones);

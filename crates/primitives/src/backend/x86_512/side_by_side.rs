@@ -1,4 +1,4 @@
-//! Half-gates of four garblings side by side, a garbling to each lane of a register.
+//! Half-gates of four garblings side by side, one garbling per lane of a register.
 
 use std::arch::x86_64::{
     __m512i, _mm512_mask_blend_epi64 as blend, _mm512_maskz_mov_epi64 as select, _mm512_set1_epi64,
@@ -13,7 +13,7 @@ use super::{XOR3, broadcast, load, load_tail, store, store_tail, transpose_lanes
 use crate::Block;
 use crate::side_by_side::{HalfGates, LANES, Lanes};
 
-/// Gates that are done at a time: as many as a table's share of them fills two registers.
+/// The number of gates processed at a time: their half-gates in one table fill two registers.
 const GATES: usize = 4;
 
 /// The kernel of [`Backend::garble_lanes`](crate::Backend::garble_lanes).
@@ -86,7 +86,7 @@ pub(in super::super) fn evaluate_lanes(
     }
 }
 
-/// The keys of both tweaks of four gates.
+/// Returns the keys of both tweaks of four gates.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn keys(starts: __m512i, first: u128) -> [[__m512i; 4]; 2] {
@@ -97,11 +97,11 @@ fn keys(starts: __m512i, first: u128) -> [[__m512i; 4]; 2] {
     keys
 }
 
-/// The blocks whose label is of colour 1.
+/// Returns the mask of the blocks whose label has colour 1.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn colours(labels: __m512i) -> u8 {
-    // The lowest word of each block, in all of it.
+    // Copies the lowest word of each block to the whole block.
     let low = _mm512_shuffle_epi32::<0>(labels);
     _mm512_test_epi64_mask(low, _mm512_set1_epi64(1))
 }

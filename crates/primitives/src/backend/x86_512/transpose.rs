@@ -1,10 +1,10 @@
 //! Transposition by GFNI and byte shuffles, 128 columns at a time.
 //!
-//! Call row i = 8r + t (r below 16, t below 8) and column j = 8c + s. The rows with r = 4ρ + l, l
-//! below 4, are loaded side by side, one to a lane: register (ρ, t), lane l, byte c. Three rounds
-//! of interleaving over t make 8×8 bit squares of fixed r and c; GF2P8AFFINEQB transposes a square,
-//! since multiplying a matrix with the eight unit vectors lists its columns; and two rounds over ρ
-//! bring the bytes r = 0 … 15 of a column together.
+//! Let row i = 8r + t (r below 16, t below 8) and column j = 8c + s. The rows with r = 4ρ + l, l
+//! below 4, are loaded side by side, one per lane: register (ρ, t), lane l, byte c. Three rounds of
+//! interleaving over t make 8×8 bit squares of fixed r and c. GF2P8AFFINEQB transposes a square,
+//! because multiplying a matrix by the eight unit vectors lists its columns. Two rounds over ρ then
+//! collect the bytes r = 0 … 15 of a column.
 //!
 //! Unsafe: rows at a stride; stores of 64 bytes | `Tile::new` checks once that the last row is
 //! within the slice, and `row` checks the number; a reference to 64 bytes
@@ -14,15 +14,15 @@ use std::arch::x86_64::*;
 use super::{load_bytes, store};
 use crate::Block;
 
-/// How many bytes of a row are fetched at once where the cache wants it: a cache line.
+/// The number of bytes of a row fetched at once if the cache requires it: a cache line.
 const LINE: usize = 64;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(in super::super) fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
     let mut done = 0;
     let mut out = out;
-    // Rows that stand a power of two apart share a few sets of the cache, and would push each other
-    // out before all of a line is used.
+    // Rows that are a power of two apart share a few sets of the cache, and would evict each other
+    // before a whole line is used.
     if stride.is_multiple_of(1024) {
         let mut lines = [[0; LINE]; 128];
         let (chunks, rest) = out.as_chunks_mut::<{ 8 * LINE }>();
@@ -46,7 +46,7 @@ fn transpose_tiles(cols: &[u8], stride: usize, out: &mut [Block]) {
     }
 }
 
-/// 128 rows of 16 bytes, `stride` apart. The bounds are checked once, for all rows.
+/// 128 rows of 16 bytes, `stride` apart. The bounds are checked once for all rows.
 #[derive(Clone, Copy)]
 struct Tile<'a> {
     bytes: &'a [u8],
@@ -64,7 +64,7 @@ impl<'a> Tile<'a> {
         Tile { bytes, stride }
     }
 
-    /// Row `i` in all four lanes.
+    /// Returns row `i` in all four lanes.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn row(self, i: usize) -> __m512i {
@@ -75,7 +75,7 @@ impl<'a> Tile<'a> {
         _mm512_broadcast_i32x4(row)
     }
 
-    /// Rows `i`, `i + 8`, `i + 16` and `i + 24`, one to a lane.
+    /// Returns rows `i`, `i + 8`, `i + 16` and `i + 24`, one per lane.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn four_rows(self, i: usize) -> __m512i {
@@ -103,8 +103,8 @@ fn transpose_square(tile: Tile<'_>, out: &mut [Block; 128]) {
     }
 }
 
-/// From 32 rows of 16 bytes, the first being row `first`, to transposed bit squares: byte 8h + s of
-/// lane l of register m is column 8(2m + h) + s, with the rows 8l + t as its bits t.
+/// Transposes the bit squares of 32 rows of 16 bytes, starting at row `first`: byte 8h + s of lane
+/// l of register m is column 8(2m + h) + s, with the rows 8l + t as its bits t.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn bit_squares(tile: Tile<'_>, first: usize) -> [__m512i; 8] {
@@ -134,9 +134,9 @@ fn bit_squares(tile: Tile<'_>, first: usize) -> [__m512i; 8] {
     y
 }
 
-/// For each byte r of each column u of four: where it is in two registers whose lanes l have
-/// the 32-bit words (ρ, q), (ρ + 1, q), (ρ, q + 1), (ρ + 1, q + 1) of ρ = 0 and 2, with byte u of
-/// the word being column u; `odd` chooses q + 1.
+/// Returns, for each byte r of each column u of four, the position in two registers whose lanes l
+/// have the 32-bit words (ρ, q), (ρ + 1, q), (ρ, q + 1), (ρ + 1, q + 1) of ρ = 0 and 2, where byte
+/// u of the word is column u; `odd` selects q + 1.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn gather_index(odd: usize) -> __m512i {
@@ -158,7 +158,7 @@ fn gather_index(odd: usize) -> __m512i {
 /// The eight unit vectors, the lowest bit first, in each word.
 const UNITS: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
 
-/// Byte b of the result is byte `from(b)`.
+/// Returns the index table of a shuffle: byte b of the result is byte `from(b)`.
 const fn shuffle(reverse: bool) -> [u8; 64] {
     let mut from = [0; 64];
     let mut b = 0;
@@ -180,7 +180,7 @@ pub(in super::super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
         *row = &row[..out.len()];
     }
     for (k, out) in out.iter_mut().enumerate() {
-        // No closure here: it would be a call.
+        // A closure here would not be inlined.
         let mut words = [0; 8];
         for (word, row) in words.iter_mut().zip(all) {
             *word = row[k];

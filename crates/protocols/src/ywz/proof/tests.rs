@@ -51,7 +51,7 @@ fn deal(plan: &Plan, delta: Block, prg: &mut Prg) -> Dealt {
             let own = [(); 3].map(|()| bit(prg));
             let masks = [a.1, b.1, a.1 & b.1 ^ out.1];
             let theirs = std::array::from_fn(|k| masks[k] ^ own[k]);
-            // The keys for the garbler's bits are the evaluator's. Of its own bits it needs no
+            // The evaluator holds the keys for the garbler's bits. For its own bits it needs no
             // MACs.
             let keys = [(); 3].map(|()| prg.block());
             let macs = std::array::from_fn(|k: usize| keys[k] ^ delta.select(own[k]));
@@ -76,14 +76,14 @@ fn the_proof_is_that_of_the_figure() {
         let values = MaskedValues { bits, digest: [0; 32], chi };
         let rows: [Vec<Block>; 3] =
             std::array::from_fn(|k| garbler.iter().map(|(_, part)| part.macs[k]).collect());
-        // In two pieces, as two batches of triples would have them.
+        // In two pieces, as if from two batches of triples.
         let (first, second) = (rows.each_ref(), rows.each_ref());
         let pieces = [first.map(|row| &row[..n / 2]), second.map(|row| &row[n / 2..])];
         let unused = Delta::new(Block::ZERO);
         let z = Proof::new(&plan, &inputs, 0, &unused).sum(&values, n, pieces.into_iter());
         assert_eq!(z, garblers_z(&garbler, chi), "{name}");
         assert_eq!(z, evaluators_z(&evaluator, delta, chi), "{name}");
-        // A wrong masked value of any gate shows.
+        // A wrong masked value of any gate is detected.
         evaluator[n / 3].0[2] ^= true;
         assert_ne!(z, evaluators_z(&evaluator, delta, chi), "{name}");
     }
