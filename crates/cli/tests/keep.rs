@@ -150,7 +150,7 @@ fn mistakes_are_told() {
     }
     stores.iter().for_each(|store| copied(format!("{store}.backup/."), store.clone()));
     for ended in pair.add("3", "4") {
-        ended.expect(2).says(&["put back to an earlier state", "Reset its ownership"]);
+        ended.expect(2).says(&["rolled back to an earlier state", "Reset its ownership"]);
     }
     // Anyone who can read the passphrase can open the store.
     #[cfg(unix)]

@@ -177,8 +177,8 @@ impl Party<'_> {
 
     /// Runs what was prepared; returns seconds and bytes sent, per execution.
     fn run(&mut self, online: Box<dyn Measured>, executions: usize) -> Result<(f64, f64)> {
-        let inputs =
-            [0, 1].map(|party| made_up(self.circuit.circuit(), PartyId::new(party), executions));
+        let inputs = [0, 1]
+            .map(|party| pseudorandom(self.circuit.circuit(), PartyId::new(party), executions));
         let own = &inputs[self.network.me.index()];
         let (outputs, seconds, bytes) =
             self.timed(|party| online.run(&mut party.network, party.circuit.circuit(), own))?;
@@ -188,7 +188,7 @@ impl Party<'_> {
 }
 
 /// Returns bits for a party's input wires, those of one wire in all executions after another.
-fn made_up(circuit: &Circuit, party: PartyId, executions: usize) -> BitVec {
+fn pseudorandom(circuit: &Circuit, party: PartyId, executions: usize) -> BitVec {
     let own = circuit.inputs().iter().filter(|input| input.owner == party);
     let wires: u64 = own.map(|input| input.ty.width()).sum();
     let mut prg = Prg::from_seed(Block(u128::from(party.number()) + 1));

@@ -46,7 +46,7 @@ impl About {
     /// The bytes do not decode, or the metadata is invalid.
     pub fn decode(bytes: &[u8]) -> std::result::Result<About, String> {
         let about: About =
-            serde_json::from_slice(bytes).map_err(|_| "does not say what it must".to_string())?;
+            serde_json::from_slice(bytes).map_err(|_| "has invalid content".to_string())?;
         about.meta.check(false)?;
         Ok(about)
     }

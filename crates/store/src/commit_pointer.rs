@@ -85,7 +85,7 @@ impl CommitPointer {
         if tag[64] != b'\n' || hex::decode_to_slice(&tag[..64], &mut out).is_err() {
             return Err("does not begin with a checksum");
         }
-        let head = serde_json::from_slice(rest).map_err(|_| "does not say what it must")?;
+        let head = serde_json::from_slice(rest).map_err(|_| "has invalid content")?;
         Ok((out, rest, head))
     }
 

@@ -68,8 +68,9 @@ pub enum StoreError {
     },
     /// Files of the store were restored in place to an earlier state.
     #[error(
-        "the store {} was put back to an earlier state: {what}. What it says is left may have been \
-         used since, and must never be used twice. Reset its ownership, which voids all material in it",
+        "the store {} was rolled back to an earlier state: {what}. What it says is left may have \
+         been used since, and must never be used twice. Reset its ownership, which voids all \
+         material in it",
         path.display()
     )]
     RolledBack {
@@ -100,8 +101,11 @@ pub enum StoreError {
         why: Cause,
     },
     /// The disk, or this user's share of it, is full.
-    #[error("no room to write {} ({why}): free some, for instance by collecting what is used, and try \
-         again; what the store held before is unharmed", path.display())]
+    #[error(
+        "no space left to write {} ({why}): free some space, for instance by collecting what is used, \
+         and try again; what the store held before is unharmed",
+        path.display()
+    )]
     Full {
         /// The file that could not be written.
         path: PathBuf,

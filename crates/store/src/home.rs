@@ -36,7 +36,7 @@ pub(crate) fn use_store(directory: &Path) -> Result<Option<Flock>> {
     let path = open_path(directory);
     let Some(file) = access::open_if_there(&path, Mode::Read)? else { return Ok(None) };
     let lock = Flock::try_shared(file, &path)?;
-    let what = "it is being encrypted; try again when that has ended";
+    let what = "it is being encrypted; try again later";
     let in_use = || StoreError::InUse { path: directory.to_path_buf(), what };
     lock.map(Some).ok_or_else(in_use)
 }

@@ -322,23 +322,26 @@ fn read_all(transaction: &ReadTransaction) -> Attempt<Content> {
     }
     for entry in transaction.open_table(DEAD)?.iter()? {
         let (key, value) = entry?;
-        let group = GroupId::try_from(key.value()).map_err(|_| wrong("names a group wrongly"))?;
-        let reason = std::str::from_utf8(value.value()).map_err(|_| wrong("gives no reason"))?;
+        let group = GroupId::try_from(key.value()).map_err(|_| wrong("has an invalid group id"))?;
+        let reason =
+            std::str::from_utf8(value.value()).map_err(|_| wrong("has an invalid reason"))?;
         content.revoked.insert(group, shorten(reason));
     }
     for entry in transaction.open_table(NUMBERS)?.iter()? {
         let (key, value) = entry?;
-        let series = series(key.value()).ok_or_else(|| wrong("names a group wrongly"))?;
+        let series = series(key.value()).ok_or_else(|| wrong("has an invalid group id"))?;
         content.numbers.insert(series, number(value.value())?);
     }
     let meta = transaction.open_table(META)?;
-    let generation = meta.get(GENERATION)?.ok_or_else(|| wrong("has no number"))?;
+    let generation = meta.get(GENERATION)?.ok_or_else(|| wrong("has no generation number"))?;
     content.generation = number(generation.value())?;
     Ok(content)
 }
 
 fn number(bytes: &[u8]) -> Attempt<u64> {
-    let bytes = bytes.try_into().map_err(|_| IndexError::Content("has no number".to_string()))?;
+    let bytes = bytes
+        .try_into()
+        .map_err(|_| IndexError::Content("has no generation number".to_string()))?;
     Ok(u64::from_le_bytes(bytes))
 }
 

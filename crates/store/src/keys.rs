@@ -185,7 +185,7 @@ impl Lock {
             Lock::Passphrase { memory, passes, lanes, .. }
                 if memory > 1 << 20 || passes > 64 || lanes > 16 =>
             {
-                Err("asks for an absurd effort to stretch the passphrase".to_string())
+                Err("has out-of-range key-derivation parameters".to_string())
             }
             _ => Ok(()),
         }

@@ -86,8 +86,7 @@ impl Manifest {
         if version.format != FORMAT {
             return Err(Ok(version.format));
         }
-        let manifest: Manifest =
-            toml::from_str(text).map_err(|_| wrong("does not say what it must"))?;
+        let manifest: Manifest = toml::from_str(text).map_err(|_| wrong("has invalid content"))?;
         manifest.protection.check().map_err(Err)?;
         if manifest.body > i64::MAX as u64 {
             return Err(wrong("names an impossible body"));

@@ -64,7 +64,7 @@ impl Record {
     /// The bytes are not a record of this item, or are inconsistent.
     pub fn decode(id: ItemId, bytes: &[u8]) -> Result<Self, String> {
         let record: Record =
-            serde_json::from_slice(bytes).map_err(|_| "is not a record of an item".to_string())?;
+            serde_json::from_slice(bytes).map_err(|_| "is not a valid item record".to_string())?;
         record.check(id)?;
         Ok(record)
     }

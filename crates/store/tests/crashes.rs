@@ -371,7 +371,7 @@ fn a_full_disk_at_every_write() {
                 hit.insert(*point);
                 let said = String::from_utf8_lossy(&output.stderr);
                 assert_eq!(output.status.code(), Some(3), "{what}: {said}");
-                assert!(said.contains("no room to write"), "{what}: {said}");
+                assert!(said.contains("no space left to write"), "{what}: {said}");
                 exercise(&path, &what);
             }
         }

@@ -115,7 +115,7 @@ fn put_everything_back(in_folder: impl Fn() -> tempfile::TempDir) {
                 assert!(by_file, "{what}: {error}");
                 let text = error.to_string();
                 assert!(
-                    text.contains("put back") && text.contains("Reset its ownership"),
+                    text.contains("rolled back") && text.contains("Reset its ownership"),
                     "{text}"
                 );
             }

@@ -297,7 +297,7 @@ impl Source for PipeSource {
         self.chunk.as_ref().map_or(0, |chunk| chunk.rest().len())
     }
 
-    fn stirs(&mut self) -> bool {
+    fn has_input(&mut self) -> bool {
         self.chunk.is_some() || self.pipe.has_news()
     }
 }

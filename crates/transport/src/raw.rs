@@ -18,7 +18,7 @@ pub(crate) trait Source: Send {
 
     /// Returns whether the peer has sent something that was not read yet, or has disconnected.
     /// Neither waits nor consumes anything.
-    fn stirs(&mut self) -> bool;
+    fn has_input(&mut self) -> bool;
 }
 
 /// The result of a write that must not block.

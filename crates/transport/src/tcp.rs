@@ -121,30 +121,30 @@ impl SocketReader {
 impl SocketReader {
     /// Returns whether there is something to read, or the end, or an error.
     #[cfg(target_os = "linux")]
-    pub(crate) fn stirs(&self) -> bool {
+    pub(crate) fn has_input(&self) -> bool {
         use rustix::net::{RecvFlags, recv};
         let mut scratch = [0; 1];
         match recv(&self.socket, &mut scratch, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
             Ok(_) => true,
-            Err(e) => is_trouble(&io::Error::from(e)),
+            Err(e) => is_final(&io::Error::from(e)),
         }
     }
 
     /// Returns the same on systems where a single read cannot be non-blocking. Nobody else may use
     /// the socket meanwhile.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn stirs(&self) -> bool {
+    pub(crate) fn has_input(&self) -> bool {
         if self.socket.set_nonblocking(true).is_err() {
             return true;
         }
         let peeked = self.socket.peek(&mut [0; 1]);
         let restored = self.socket.set_nonblocking(false);
-        restored.is_err() || peeked.map_or_else(|e| is_trouble(&e), |_| true)
+        restored.is_err() || peeked.map_or_else(|e| is_final(&e), |_| true)
     }
 }
 
 /// Returns whether an error means more than that there is nothing to read yet.
-fn is_trouble(error: &io::Error) -> bool {
+fn is_final(error: &io::Error) -> bool {
     !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
@@ -185,8 +185,8 @@ impl Source for TcpSource {
         self.end - self.start
     }
 
-    fn stirs(&mut self) -> bool {
-        self.ready() > 0 || self.reader.stirs()
+    fn has_input(&mut self) -> bool {
+        self.ready() > 0 || self.reader.has_input()
     }
 }
 

@@ -223,14 +223,14 @@ fn a_channel_in_memory_is_hung_up_from_another_thread() {
 #[test]
 fn a_peer_that_speaks_or_goes_is_noticed_without_waiting() {
     let (mut a, mut b) = pair();
-    assert!(!a.stirs() && !b.stirs());
+    assert!(!a.has_input() && !b.has_input());
     a.send("word", &[1]).unwrap();
     a.flush().unwrap();
-    assert!(b.stirs() && !a.stirs());
+    assert!(b.has_input() && !a.has_input());
     b.recv("word", 1).unwrap();
-    assert!(!b.stirs());
+    assert!(!b.has_input());
     drop(b);
-    assert!(a.stirs());
+    assert!(a.has_input());
 }
 
 #[test]

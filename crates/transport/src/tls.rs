@@ -336,9 +336,9 @@ impl Source for TlsSource {
         self.plain
     }
 
-    fn stirs(&mut self) -> bool {
+    fn has_input(&mut self) -> bool {
         // An honest peer that has nothing to say sends no records either.
-        self.plain > 0 || self.start < self.end || self.reader.stirs()
+        self.plain > 0 || self.start < self.end || self.reader.has_input()
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) trait PendingClient {
     /// Returns the address, cut to what one host cannot choose; `None` within a process.
     fn address(&self) -> Option<IpAddr>;
     /// Returns whether it has disconnected, or sends something although it should wait.
-    fn stirs(&mut self) -> bool;
+    fn has_input(&mut self) -> bool;
 }
 
 impl PendingClient for Client {
@@ -112,8 +112,8 @@ impl PendingClient for Client {
         self.address
     }
 
-    fn stirs(&mut self) -> bool {
-        self.channel.stirs()
+    fn has_input(&mut self) -> bool {
+        self.channel.has_input()
     }
 }
 
@@ -284,8 +284,9 @@ impl<G: PendingClient> PendingSessions<G> {
     /// Ends and returns sessions in which a party disconnected while it waited for the others.
     pub fn left(&mut self) -> Vec<Rejection<G>> {
         let stirring = |waiting: &mut Waiting<G>| {
-            let stirs = |slot: &mut Option<G>| slot.as_mut().is_some_and(PendingClient::stirs);
-            waiting.slots.iter_mut().position(stirs)
+            let has_input =
+                |slot: &mut Option<G>| slot.as_mut().is_some_and(PendingClient::has_input);
+            waiting.slots.iter_mut().position(has_input)
         };
         let all = self.waiting.iter_mut();
         let gone: Vec<_> =

@@ -148,7 +148,7 @@ impl DealerServer {
             id
         };
         let shared = self.shared.clone();
-        if let Err(error) = spawn(move || shared.attend(id, client)) {
+        if let Err(error) = spawn(move || shared.handle_client(id, client)) {
             self.shared.state().hearing.retain(|heard| heard.id != id);
             self.shared.tell(Event::Failed { session: None, error });
         }
@@ -223,7 +223,7 @@ impl Shared {
     }
 
     /// Receives one client's request, finds its slot, and deals if the session is complete.
-    fn attend(self: &Arc<Self>, id: u64, mut client: Client) {
+    fn handle_client(self: &Arc<Self>, id: u64, mut client: Client) {
         let usual = client.channel.timeout();
         client.channel.set_timeout(usual.min(REQUEST_TIMEOUT));
         let heard = Request::hear(&mut client, &self.limits.per_session);

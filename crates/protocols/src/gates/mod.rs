@@ -14,12 +14,12 @@ pub(crate) mod correlations;
 pub(crate) mod dealer_engine;
 pub(crate) mod engine;
 pub(crate) mod garbled_table;
-#[cfg(feature = "measure")]
-pub(crate) mod made_up;
 pub(crate) mod mask_pass;
 pub(crate) mod masked_gates;
 pub(crate) mod pipeline;
 pub(crate) mod position;
+#[cfg(feature = "measure")]
+pub(crate) mod pseudorandom;
 pub(crate) mod role;
 pub(crate) mod segment_source;
 pub(crate) mod segment_triples;

@@ -204,7 +204,7 @@ impl<T: Tag> Walk<'_, T> {
             let number = layer.first_lookup as usize + place;
             self.lookups[table].push(Lookup { number, inputs, outputs, triples });
             if self.lookups[table].len() * self.executions >= LOOKUPS {
-                self.work_off(table)?;
+                self.process_lookups(table)?;
             }
         }
         Ok(())
@@ -231,7 +231,7 @@ impl<T: Tag> Walk<'_, T> {
     }
 
     /// Makes the tables of the collected look-ups of a table.
-    fn work_off(&mut self, table: usize) -> Result<()> {
+    fn process_lookups(&mut self, table: usize) -> Result<()> {
         // Openings arrive in the order in which they were sent.
         while !self.pending.is_empty() {
             self.receive()?;
@@ -268,7 +268,7 @@ impl<T: Tag> Walk<'_, T> {
         if !self.ands.out.is_empty() {
             self.open()?;
         }
-        (0..self.lookups.len()).try_for_each(|table| self.work_off(table))?;
+        (0..self.lookups.len()).try_for_each(|table| self.process_lookups(table))?;
         while !self.pending.is_empty() {
             self.receive()?;
         }

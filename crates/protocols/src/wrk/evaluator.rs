@@ -17,7 +17,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::{EVALUATOR, checks, messages, rows};
 #[cfg(feature = "measure")]
-use crate::gates::made_up::Blocks;
+use crate::gates::pseudorandom::Blocks;
 use crate::{
     Compiled, InputBits, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer, first_tweak},

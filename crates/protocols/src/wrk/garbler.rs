@@ -14,7 +14,7 @@ use super::{
     rows::{self, Rows},
 };
 #[cfg(feature = "measure")]
-use crate::gates::made_up::Blocks;
+use crate::gates::pseudorandom::Blocks;
 use crate::{
     Compiled, InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},

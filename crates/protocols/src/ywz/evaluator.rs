@@ -16,7 +16,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::{hash::LabelHash, messages, online};
 #[cfg(feature = "measure")]
-use crate::gates::made_up::Blocks;
+use crate::gates::pseudorandom::Blocks;
 use crate::{
     Compiled, InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer, first_tweak},

@@ -17,7 +17,7 @@ use super::{
     proof::{Proof, StreamedProof, TWO_THREADS},
 };
 #[cfg(feature = "measure")]
-use crate::gates::made_up::Blocks;
+use crate::gates::pseudorandom::Blocks;
 use crate::{
     Compiled, InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},

@@ -232,7 +232,7 @@ impl Channel {
 
     fn or_fail<T>(&mut self, sent: std::result::Result<T, TransportReason>) -> Result<T> {
         sent.map_err(|reason| {
-            let reason = self.last_words().unwrap_or(reason);
+            let reason = self.pending_abort().unwrap_or(reason);
             self.fail(Error::transport(self.peer, reason))
         })
     }
@@ -287,8 +287,8 @@ impl Channel {
 
     /// Returns whether the peer has sent something that was not received yet, or has disconnected.
     /// Does not wait. For a side that waits for others while this peer has nothing to send.
-    pub fn stirs(&mut self) -> bool {
-        self.dead.is_some() || self.source.stirs()
+    pub fn has_input(&mut self) -> bool {
+        self.dead.is_some() || self.source.has_input()
     }
 
     /// Tells the peer that this side gives up, and why. The channel is then dead.

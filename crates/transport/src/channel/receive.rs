@@ -168,7 +168,7 @@ impl Channel {
     }
 
     /// Looks for an abort notice in what the peer sent before it disconnected, for a bounded time.
-    pub(super) fn last_words(&mut self) -> Option<TransportReason> {
+    pub(super) fn pending_abort(&mut self) -> Option<TransportReason> {
         const BUDGET: usize = 64 << 20;
         let limit = self.timeout.min(Duration::from_secs(1));
         let normal = std::mem::replace(&mut self.timeout, limit);

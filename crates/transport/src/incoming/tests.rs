@@ -150,13 +150,13 @@ fn a_client_that_speaks_or_goes_is_noticed_without_waiting() {
             });
         let (mut client, mut lane) = (came.remove(0), lanes.remove(0));
         assert!(client.address.is_some_and(|address| address.is_loopback()));
-        assert!(!client.channel.stirs());
+        assert!(!client.channel.has_input());
         lane.send("word", &[1]).unwrap();
         lane.flush().unwrap();
         client.channel.recv("word", 1).unwrap();
-        assert!(!client.channel.stirs());
+        assert!(!client.channel.has_input());
         drop(lane);
-        while !client.channel.stirs() {
+        while !client.channel.has_input() {
             thread::sleep(Duration::from_millis(1));
         }
     }
