@@ -218,6 +218,16 @@ impl Receivers {
         }
     }
 
+    /// Returns the parties that are in either.
+    fn union(&self, other: &Receivers) -> Receivers {
+        match (self, other) {
+            (Receivers::Only(one), Receivers::Only(two)) => {
+                Receivers::only(one.iter().chain(two).copied())
+            }
+            _ => Receivers::All,
+        }
+    }
+
     /// Puts the parties into ascending order, each once, so that equal sets of receivers have equal
     /// digests.
     fn normalise(&mut self) {
@@ -392,6 +402,8 @@ impl Circuit {
     }
 
     /// Returns the same program with its outputs sent to other receivers, one entry per output.
+    /// Every receiver of an output also receives [`Circuit::FAILURE`], if there is one: without it a
+    /// failed assert would look like outputs that are zero.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when `receivers` has another length than the outputs.
@@ -406,6 +418,12 @@ impl Circuit {
         for (output, to) in self.outputs.iter_mut().zip(receivers) {
             output.to = to;
             output.to.normalise();
+        }
+        if !self.failures.is_empty() {
+            let each = self.outputs.iter().map(|output| &output.to);
+            let all = each.fold(Receivers::Only(Vec::new()), |all, to| all.union(to));
+            let report = self.outputs.iter_mut().find(|output| output.name == Circuit::FAILURE);
+            report.into_iter().for_each(|report| report.to = all.clone());
         }
         Ok(self)
     }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::{
-    CircuitError, Component, Input, Lookup, Output, Program, Ranges, Repeat, RepeatArg, Step, Table,
+    CircuitError, Component, Input, Lookup, Output, Program, Ranges, Repeat, RepeatArg, Step,
+    Table, Type,
 };
 
 /// A flattened program may have at most this many gates: enough for any use, and so few that counts
@@ -32,6 +33,8 @@ pub(crate) fn check(
     for index in 0..components.len() {
         sizes.push(check_component(program, index, &sizes)?);
     }
+    let types = inputs.iter().map(|i| &i.ty).chain(outputs.iter().map(|o| &o.ty));
+    types.into_iter().try_for_each(check_type_names)?;
     check_ports("input", inputs.iter().map(|i| (&i.name, i.ty.width())), u64::from(main.inputs))?;
     check_ports(
         "output",
@@ -61,12 +64,47 @@ fn check_ports<'a>(
     Ok(())
 }
 
-/// Refuses names of ports that are empty or occur twice.
+/// Refuses a name with control characters: a line break in it could forge whatever is printed
+/// after the name.
+fn check_name(what: &str, name: &str) -> Result<(), CircuitError> {
+    if name.contains(char::is_control) {
+        let name = name.escape_debug();
+        return Err(CircuitError::invalid(format!("{what} name `{name}` has control characters")));
+    }
+    Ok(())
+}
+
+/// Refuses names with control characters in a type.
+fn check_type_names(ty: &Type) -> Result<(), CircuitError> {
+    match ty {
+        Type::Array { elem, .. } => check_type_names(elem),
+        Type::Tuple(parts) => parts.iter().try_for_each(check_type_names),
+        Type::Struct { name, fields } => {
+            check_name("type", name)?;
+            fields.iter().try_for_each(|(field, ty)| {
+                check_name("field", field)?;
+                check_type_names(ty)
+            })
+        }
+        Type::Enum { name, variants } => {
+            check_name("type", name)?;
+            variants.iter().try_for_each(|(variant, parts)| {
+                check_name("variant", variant)?;
+                parts.iter().try_for_each(check_type_names)
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses names of ports that are empty, occur twice or have control characters.
 pub(crate) fn check_names<'a>(
     kind: &str,
     list: impl IntoIterator<Item = &'a String>,
 ) -> Result<(), CircuitError> {
     let mut names = HashSet::new();
+    let list: Vec<&String> = list.into_iter().collect();
+    list.iter().try_for_each(|name| check_name(kind, name))?;
     match list.into_iter().find(|name| name.is_empty() || !names.insert(*name)) {
         Some(name) => {
             Err(CircuitError::invalid(format!("{kind} name `{name}` is empty or repeated")))
@@ -80,6 +118,7 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
     let components = &program.components[..];
     let component = &components[index];
     let name = &component.name;
+    check_name("component", name)?;
     if component.inputs > component.wires {
         return Err(CircuitError::invalid(format!(
             "component `{name}` has more inputs than wires"

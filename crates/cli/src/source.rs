@@ -148,8 +148,32 @@ impl CircuitSpec {
         }
         check_parties(&owners, &receivers, parties)?;
         let plain = circuit.with_owners(&owners)?.with_receivers(receivers)?;
+        self.check_report(&plain)?;
         let circuit = plain.clone().with_shared_inputs(&shared, parties)?;
         Ok(Loaded { plain, shared, circuit, parties })
+    }
+}
+
+impl CircuitSpec {
+    /// Refuses to tell fewer parties of failed asserts than learn an output.
+    fn check_report(&self, circuit: &Circuit) -> CliResult<()> {
+        let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
+        for (output, audience) in &self.outputs {
+            let output = &circuit.outputs()[place("output", output, &names)?];
+            let asked = match audience {
+                Audience::All => Receivers::All,
+                Audience::Only(parties) => Receivers::only(parties.iter().copied()),
+            };
+            let reports = output.name == Circuit::FAILURE && !circuit.failures().is_empty();
+            if reports && output.to != asked {
+                return Err(CliError::usage(format!(
+                    "every party that learns an output learns of failed asserts, too: leave out \
+                     --output {}=…",
+                    output.name
+                )));
+            }
+        }
+        Ok(())
     }
 }
 

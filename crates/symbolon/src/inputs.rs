@@ -1,6 +1,6 @@
 //! One party's inputs, complete and checked before anything is sent.
 
-use symbolon_circuit::{Circuit, CircuitError, PartyId, Type, parse_value};
+use symbolon_circuit::{Circuit, CircuitError, Input, PartyId, Type, parse_value};
 use symbolon_protocols::{InputBits, Link};
 use symbolon_transport::{Error, Result};
 use zeroize::{Zeroize, Zeroizing};
@@ -16,14 +16,17 @@ mod value;
 /// mistakes are found before the peer is involved.
 pub struct Inputs {
     party: PartyId,
+    /// The inputs of the circuit that these are for. Two circuits may have inputs of the same widths
+    /// that mean something else.
+    ports: Vec<Input>,
     bits: InputBits,
 }
 
 impl Inputs {
     /// Starts collecting the inputs that `party` owns in `circuit`.
     pub fn builder(circuit: &Circuit, party: impl Into<PartyId>) -> InputsBuilder<'_> {
-        let bits = vec![None; circuit.inputs().len()];
-        InputsBuilder { circuit, inputs: Inputs { party: party.into(), bits } }
+        let (ports, bits) = (circuit.inputs().to_vec(), vec![None; circuit.inputs().len()]);
+        InputsBuilder { circuit, inputs: Inputs { party: party.into(), ports, bits } }
     }
 
     /// Returns the party whose inputs these are.
@@ -42,15 +45,20 @@ impl Inputs {
         let width = |bits: &Option<Vec<bool>>| bits.as_ref().map(|bits| bits.len() as u64);
         let needed = circuit.inputs().iter();
         let needed = needed.map(|input| (input.owner == party).then(|| input.ty.width()));
-        if self.bits.iter().map(width).eq(needed) {
+        if self.are_for(circuit) && self.bits.iter().map(width).eq(needed) {
             return Ok(());
         }
         Err(Error::invalid_input("these are the inputs of another circuit"))
     }
 
+    /// Returns whether the circuit has the inputs that these were made for, by name, type and owner.
+    pub(crate) fn are_for(&self, circuit: &Circuit) -> bool {
+        self.ports == circuit.inputs()
+    }
+
     /// Returns a copy, which is wiped when dropped, too.
     pub(crate) fn duplicate(&self) -> Inputs {
-        Inputs { party: self.party, bits: self.bits.clone() }
+        Inputs { party: self.party, ports: self.ports.clone(), bits: self.bits.clone() }
     }
 
     pub(crate) fn bits(&self) -> &InputBits {
@@ -116,7 +124,11 @@ impl InputsBuilder<'_> {
         let index = self.place(port.into())?;
         let input = &self.circuit.inputs()[index];
         let (count, elem) = match &input.ty {
-            Type::Array { len, elem } if !matches!(**elem, Type::Array { .. }) => (*len, &**elem),
+            Type::Array { len, elem }
+                if matches!(**elem, Type::Uint(_) | Type::Int(_) | Type::Bool) =>
+            {
+                (*len, &**elem)
+            }
             ty => {
                 return Err(Error::invalid_input(format!(
                     "input `{}` ({ty}) is not an array of integers",
@@ -263,7 +275,7 @@ fn invalid(error: CircuitError) -> Error {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use symbolon_circuit::{Component, Input, Output, Receivers};
+    use symbolon_circuit::{Component, Output, Receivers};
 
     use super::*;
 
@@ -283,6 +295,11 @@ mod tests {
             ..Component::default()
         };
         Circuit::new("same", inputs, outputs, vec![main]).expect("a valid circuit")
+    }
+
+    fn circuit_of_floats() -> Circuit {
+        let pairs = Type::Array { len: 2, elem: Box::new(Type::F32) };
+        circuit([Type::Uint(8), Type::Uint(8), pairs])
     }
 
     fn example() -> Circuit {
@@ -309,6 +326,8 @@ mod tests {
     fn mistakes_are_told_and_values_are_not() {
         let circuit = example();
         let new = || Inputs::builder(&circuit, 0);
+        let of_floats = circuit_of_floats();
+        let floats = || Inputs::builder(&of_floats, 0);
         let cases = [
             (new().text("a", "hex:4d2").err(), "`a`"),
             (new().uint("a", 1234).err(), "8 bits"),
@@ -317,6 +336,7 @@ mod tests {
             (new().uint(3, 1).err(), "number 3"),
             (new().bits("a", vec![true; 7]).err(), "takes 8 bits, 7"),
             (new().integers("a", &[1]).err(), "not an array"),
+            (floats().integers("c", &[1, 2]).err(), "not an array of integers"),
             (new().integers("c", &[1]).err(), "takes 2 values, 1"),
             (new().integers("c", &[1, 1234]).err(), "int8"),
             (new().uint("a", 1).unwrap().uint(0, 1).err(), "given twice"),

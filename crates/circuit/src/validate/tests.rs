@@ -324,3 +324,52 @@ fn lists_of_receivers_have_one_order() {
     assert!(circuit.clone().with_receivers(vec![]).is_err());
     assert!(circuit.with_owners(&[0, 1]).is_err());
 }
+
+/// A receiver of zeros must learn that an assert failed.
+#[test]
+fn whoever_receives_an_output_receives_failed_asserts() {
+    let (inputs, mut outputs) = ports(2);
+    let to = |parties: &[u16]| Receivers::only(parties.iter().copied());
+    outputs[0].ty = Type::Uint(1);
+    outputs.push(Output { name: Circuit::FAILURE.into(), ..outputs[0].clone() });
+    let circuit = Circuit::new("test", inputs, outputs, vec![leaf()]).expect("valid");
+    let plain = circuit.clone().with_receivers(vec![to(&[2]), to(&[0])]).expect("two lists");
+    assert_eq!(plain.outputs()[1].to, to(&[0]), "it reports nothing");
+    let failure = crate::Failure { text: "no".into(), file: "a.sym".into(), line: 1 };
+    let circuit = circuit.with_failures(vec![failure]);
+    let circuit = circuit.with_receivers(vec![to(&[2]), to(&[0])]).expect("two lists");
+    assert_eq!(circuit.outputs()[1].to, to(&[0, 2]));
+    let circuit = circuit.with_receivers(vec![Receivers::All, to(&[])]).expect("two lists");
+    assert_eq!(circuit.outputs()[1].to, Receivers::All);
+}
+
+/// A line break in a name could forge lines of what is printed.
+#[test]
+fn names_with_control_characters_are_refused() {
+    type Change = fn(&mut Input, &mut Output, &mut Component);
+    let changes: [Change; 5] = [
+        |input, _, _| input.name = "z\n".into(),
+        |_, output, _| output.name = "\u{1b}[2J".into(),
+        |_, _, component| component.name = "a\tb".into(),
+        |input, _, _| {
+            input.ty =
+                Type::Struct { name: "S".into(), fields: vec![("a\r".into(), Type::Uint(2))] };
+        },
+        |_, output, _| {
+            let one = ("V".into(), vec![Type::Uint(1)]);
+            output.ty =
+                Type::Enum { name: "E\n".into(), variants: vec![one, ("W".into(), vec![])] };
+        },
+    ];
+    for change in changes {
+        let (mut inputs, mut outputs) = ports(2);
+        let mut component = leaf();
+        change(&mut inputs[0], &mut outputs[0], &mut component);
+        match Circuit::new("test", inputs, outputs, vec![component]) {
+            Err(CircuitError::Invalid(reason)) => {
+                assert!(reason.contains("has control characters"), "{reason}");
+            }
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+}
