@@ -15,12 +15,12 @@ use crate::{Compiled, OutputBits};
 const GARBLER: PartyId = super::program::GARBLER;
 const EVALUATOR: PartyId = super::program::EVALUATOR;
 
-/// Runs with one party that cheats.
+/// Runs both parties, of which `cheater` cheats.
 fn cheat(scene: &Scene, cheater: PartyId, adversary: FnAdversary) -> [Result<OutputBits>; 2] {
     scene.run(|channels| channels[usize::from(cheater)].set_adversary(Box::new(adversary)))
 }
 
-/// The honest party notices at this check and names the cheater, whatever the inputs are.
+/// Asserts that the honest party fails at this check and names the cheater, whatever the inputs.
 #[track_caller]
 fn assert_caught(cheater: PartyId, check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for seed in 0..4 {
@@ -30,7 +30,7 @@ fn assert_caught(cheater: PartyId, check: impl CheckName, adversary: impl Fn() -
     }
 }
 
-/// Both parties learn what they should, as if nobody had cheated.
+/// Asserts that both parties learn what they should, as if nobody had cheated.
 #[track_caller]
 fn assert_unaffected(scene: &Scene, ended: &[Result<OutputBits>; 2]) {
     for (party, ended) in (0..).zip(ended) {
@@ -38,7 +38,8 @@ fn assert_unaffected(scene: &Scene, ended: &[Result<OutputBits>; 2]) {
     }
 }
 
-/// Changes the cheater's state at a point, every time or the `index`-th time that it comes there.
+/// Changes the cheater's state at a point, every time or only the `index`-th time that it gets
+/// there.
 fn state(
     point: &'static str,
     index: Option<usize>,
@@ -55,7 +56,7 @@ fn state(
     })
 }
 
-/// Commits to other transfers, and does not mind that the evaluator's sums are not those.
+/// Commits to other transfers, and goes on although the evaluator's sums do not fit.
 fn transfers(point: &'static str, place: usize) -> FnAdversary {
     FnAdversary::new().on_state(move |at, data| match at {
         _ if at == point => data[place] ^= 2,
@@ -80,7 +81,7 @@ fn flip_in(place: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
     move |data| data[place] ^= 2
 }
 
-/// Copies in which the meaning of an output is swapped: outputs are labels for 0, then Δ.
+/// Swaps the meaning of an output in some copies. The state has the outputs' labels for 0, then Δ.
 fn swapped(copies: &[usize]) -> FnAdversary {
     let copies = copies.to_vec();
     let mut times = 0;
@@ -95,9 +96,10 @@ fn swapped(copies: &[usize]) -> FnAdversary {
     })
 }
 
-/// GenSub: a copy computes the opposite of an output. If it is opened, it is noticed; if it is
-/// alone in its bucket, the evaluator recovers; if its bucket has no other, the output is wrong. Of
-/// six copies two are opened, two buckets of two are filled, and two copies are bad.
+/// GenSub: a copy computes the opposite of an output. If it is opened, the cheat is caught; if it
+/// is the only bad one in its bucket, the evaluator recovers; if its bucket has no good one, the
+/// output is wrong. Of six copies two are opened, two buckets of two are filled, and two copies are
+/// bad.
 /// Cheat: G | GenSub | swapped outputs in two of six copies | `commitment opening` if one is
 /// opened; the inputs are recovered if a good copy is in the bucket | caught 3/5, then wrong 1/3,
 /// at these sizes
@@ -126,8 +128,8 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
     wrong.assert_predicted(1.0 / 3.0, "duplo: buckets of bad copies");
 }
 
-/// The same with buckets in which there is always a good copy: the evaluator's answer is right and
-/// the garbler sees no difference, for all inputs.
+/// The same with a good copy in every bucket: the evaluator's answer is right and the garbler sees
+/// no difference, for all inputs.
 /// Cheat: G | GenSub | swapped outputs in copies, next to a good one in every bucket | recovery:
 /// both outputs are right | always right
 #[test]
@@ -141,8 +143,8 @@ fn the_inputs_are_recovered_from_bad_copies() {
     }
 }
 
-/// What a bad copy gives may depend on the evaluator's input. How much the evaluator does does not:
-/// it looks at as many keys when copies disagree, or give garbage, as when all give the same.
+/// What a bad copy gives may depend on the evaluator's input. The work of the evaluator does not:
+/// it checks as many keys when copies disagree or give garbage as when all agree.
 /// Cheat: G | EvKAs | copies that give opposite outputs, or garbage | no effect: the evaluator
 /// looks at as many keys as always | always
 #[test]
@@ -174,7 +176,7 @@ fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
     }
 }
 
-/// The same of one execution among several, which all are recovered from one Δ.
+/// The same in one of several executions: all of them are recovered from one Δ.
 /// Cheat: G | GenSub | swapped outputs in copies of one execution of several | recovery: both
 /// outputs are right | always right
 #[test]
@@ -503,8 +505,8 @@ fn parts_are_recovered_from_bad_copies() {
     }
 }
 
-/// At real sizes a garbler has no use for bad copies: with so many of them one is opened, but for a
-/// probability of 2^-40.
+/// At real sizes bad copies do not help a garbler: with so many of them one is opened, except with
+/// probability 2^-40.
 /// Cheat: G | GenSub | swapped outputs in half of the copies, at real sizes | `commitment opening`
 /// | 1 − 2^-ρ
 #[test]

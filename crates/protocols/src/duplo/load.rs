@@ -1,4 +1,4 @@
-//! Reading back what was prepared.
+//! Loading what was prepared.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(super) fn load(
     }
 }
 
-/// The program of one of `parts` parts that were prepared together, and its buckets' sizes.
+/// Returns the program of one of `parts` parts that were prepared together, and its bucket sizes.
 fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
     let games = Games::new(net.rho.bits());
     let (executions, components) = (net.batch.executions, &net.components[..]);

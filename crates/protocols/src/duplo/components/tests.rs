@@ -88,7 +88,7 @@ fn random_component(prg: &mut Prg, earlier: &[Component]) -> Component {
     component
 }
 
-/// A repeat of up to three rounds, each bit passed in a way of its own.
+/// A repeat of up to three rounds; each input bit is passed in a random way.
 fn random_repeat(
     prg: &mut Prg,
     earlier: &[Component],
@@ -201,8 +201,7 @@ fn often_and_once() -> Circuit {
     b.finish().unwrap()
 }
 
-/// The cheapest selection costs no more than any other, also than those that bounds alone do not
-/// give.
+/// The chosen selection costs no more than any other, including those that no bound gives.
 #[test]
 fn the_choice_is_the_cheapest_of_all_selections() {
     let circuit = often_and_once();
