@@ -1,4 +1,4 @@
-//! Flat arrays of secrets to bytes and back, for what is kept between processes.
+//! Converts flat arrays of secrets to bytes and back, for what is kept between processes.
 //!
 //! No length is ever read: the reader knows from public parameters how much of everything there
 //! must be.
@@ -33,10 +33,10 @@ impl Writer<'_> {
     }
 }
 
-/// Reads them back.
+/// Reads what a [`Writer`] wrote.
 pub(crate) struct Reader<'a>(pub &'a mut dyn Read);
 
-/// How many blocks are made room for at a time: no more than will be there, give or take one piece.
+/// How many blocks are read at a time: memory grows with what is there, not with what should be.
 const PIECE: usize = 1 << 16;
 
 impl Reader<'_> {
@@ -106,13 +106,14 @@ impl Reader<'_> {
         }
     }
 
-    /// A reader of the same bytes, for a part of them.
+    /// Returns a reader of the same bytes, for a part of them.
     pub fn part(&mut self) -> Reader<'_> {
         Reader(&mut *self.0)
     }
 }
 
-/// Makes a list longer, by zeros, with room for `most` at most. Where it was before is wiped.
+/// Extends a list with zeros, with room for at most `most` elements. Wipes the memory that it
+/// leaves.
 fn grow<T: Copy + Default + Zeroize>(list: &mut Zeroizing<Vec<T>>, len: usize, most: usize) {
     if len > list.capacity() {
         let room = len.max(2 * list.capacity()).min(most);
@@ -123,7 +124,8 @@ fn grow<T: Copy + Default + Zeroize>(list: &mut Zeroizing<Vec<T>>, len: usize, m
     list.resize(len, T::default());
 }
 
-/// Reads the number of the first of the gates of `plan`; none beyond the last number may follow.
+/// Reads the number of the first gate of `plan`, and checks that the last gate's number does not
+/// overflow.
 pub(crate) fn first_tweak(from: &mut Reader<'_>, plan: &Plan) -> Result<u64> {
     let first = from.u64()?;
     match first.checked_add(plan.and_count()) {
@@ -133,7 +135,7 @@ pub(crate) fn first_tweak(from: &mut Reader<'_>, plan: &Plan) -> Result<u64> {
     }
 }
 
-/// Bytes that are not what was written.
+/// Returns the error for bytes that are not what was written.
 pub(crate) fn damaged(why: &str) -> Error {
     Error::store(format!("stored material is damaged, or was made for something else: {why}"))
 }

@@ -10,8 +10,8 @@ use crate::tinytable::program::Program;
 
 /// A circuit with its digest and the forms in which protocols run it.
 ///
-/// Each is made when a protocol first asks for it, and kept as long as this value: make one for a
-/// circuit, and use it for all phases and evaluations.
+/// Each form is made when a protocol first asks for it, and kept as long as this value. Make one
+/// value for a circuit, and use it for all phases and evaluations.
 #[derive(Debug)]
 pub struct Compiled {
     circuit: Circuit,
@@ -27,33 +27,34 @@ impl Compiled {
         Compiled::with_limits(circuit, Limits::DEFAULT)
     }
 
-    /// The same, with other sizes of the plan's batches.
+    /// Like [`new`](Compiled::new), with other sizes of the plan's batches.
     pub fn with_limits(circuit: &Circuit, limits: Limits) -> Compiled {
         let (digest, plan, layers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Compiled { circuit: circuit.clone(), limits, digest, plan, layers }
     }
 
-    /// The circuit.
+    /// Returns the circuit.
     pub fn circuit(&self) -> &Circuit {
         &self.circuit
     }
 
-    /// Its digest.
+    /// Returns the circuit's digest.
     pub fn digest(&self) -> [u8; 32] {
         *self.digest.get_or_init(|| self.circuit.digest())
     }
 
-    /// The flat plan by which garbling protocols evaluate it, with gates in place of look-ups.
+    /// Returns the flat plan by which garbling protocols evaluate it, with gates in place of
+    /// look-ups.
     pub fn plan(&self) -> &Plan {
         self.plan.get_or_init(|| Plan::with_limits(&self.circuit, self.limits))
     }
 
-    /// The circuit with its plan.
+    /// Returns the circuit with its plan.
     pub(crate) fn planned(&self) -> (&Circuit, &Plan) {
         (&self.circuit, self.plan())
     }
 
-    /// The layers by which [`TinyTable`](crate::Protocol::TinyTable) evaluates it.
+    /// Returns the layers by which [`TinyTable`](crate::Protocol::TinyTable) evaluates it.
     ///
     /// # Errors
     /// `InvalidInput` when the circuit is too large for layers.
@@ -62,10 +63,10 @@ impl Compiled {
         self.layers.get_or_init(make).as_ref().map_err(Error::clone)
     }
 
-    /// Refuses this circuit where something was made for the one with `digest`.
+    /// Refuses this circuit unless it is the one with `digest`, for which material was made.
     ///
     /// # Errors
-    /// `InvalidInput` when it is another one.
+    /// `InvalidInput` when it is another circuit.
     pub(crate) fn must_be(&self, digest: &[u8; 32]) -> Result<()> {
         if self.digest() == *digest {
             return Ok(());

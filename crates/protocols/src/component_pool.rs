@@ -1,8 +1,8 @@
-//! Pools of components: the function-independent phase of protocols that garble components of a
-//! known kind, instead of gates of any circuit.
+//! Pools of components: the function-independent phase of protocols that garble components of known
+//! kinds, instead of gates of any circuit.
 //!
-//! What there is, is counted: see [`Components::counts`]. Everything is taken from the front of its
-//! count, each once: the caller that keeps a pool sees to that, and to the pool's integrity.
+//! The contents of a pool are counted: see [`Components::counts`]. Every count is used up from the
+//! front, each item once. The caller that keeps a pool must ensure this, and the pool's integrity.
 
 use std::io::{self, Cursor, Read};
 use std::ops::Range;
@@ -18,19 +18,19 @@ use crate::{
     Batch, Compiled, Network, PoolSink, PoolSource, Prepared, Preprocessed, Protocol, Rho, poison,
 };
 
-/// What parties agreed on about components.
+/// What the parties agreed on for components.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentTerms<'a> {
     /// ρ.
     pub rho: Rho,
     /// What is prepared together.
     pub batch: Batch,
-    /// The components that are garbled, by name; if there are none, they are chosen.
+    /// The names of the components that are garbled; if there are none, the cost decides.
     pub names: &'a [String],
 }
 
 impl<'a> ComponentTerms<'a> {
-    /// Those of a session.
+    /// Returns the terms of a session.
     pub fn of(net: &'a Network) -> ComponentTerms<'a> {
         ComponentTerms { rho: net.rho, batch: net.batch, names: &net.components }
     }
@@ -39,21 +39,21 @@ impl<'a> ComponentTerms<'a> {
 /// A section of a pool of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComponentSection {
-    /// Which count it has records of; none for what belongs to the pool as a whole.
+    /// The count whose records it has; `None` for the data of the pool as a whole.
     pub counter: Option<usize>,
     /// Bytes of a record.
     pub bytes: u64,
-    /// Whether the peer knows all of it, and it tells nothing by itself.
+    /// Whether the peer knows all of it, and it reveals nothing by itself.
     pub public: bool,
 }
 
-/// What a protocol has for pools of components.
+/// The functions of a protocol for pools of components.
 pub(crate) struct ComponentPools {
-    /// What so many runs of a circuit take.
+    /// Returns what a number of runs of a circuit take.
     pub demand: fn(&Compiled, ComponentTerms<'_>, u64) -> Result<Components>,
-    /// The sections of a party's pool.
+    /// Returns the sections of a party's pool.
     pub sections: fn(&Components, PartyId, Rho) -> Result<Vec<ComponentSection>>,
-    /// What a circuit takes of a pool of these kinds.
+    /// Returns what a circuit takes from a pool of these kinds.
     pub plan: fn(&Compiled, ComponentTerms<'_>, &[[u8; 32]]) -> Result<ComponentPlan>,
 }
 
@@ -63,7 +63,7 @@ impl Protocol {
         self.spec().components.as_ref().ok_or_else(none)
     }
 
-    /// What a pool of components for so many runs of a circuit has.
+    /// Returns what a pool of components for `runs` runs of a circuit contains.
     ///
     /// # Errors
     /// `InvalidInput` when the protocol has no such pools, or the circuit has too many components.
@@ -76,7 +76,7 @@ impl Protocol {
         (self.component_pools()?.demand)(circuit, terms, runs)
     }
 
-    /// The sections of a party's pool of components.
+    /// Returns the sections of a party's pool of components.
     ///
     /// # Errors
     /// `InvalidInput` when the protocol has no such pools, or this one would be too large.
@@ -89,11 +89,11 @@ impl Protocol {
         (self.component_pools()?.sections)(components, me, rho)
     }
 
-    /// What a run of `circuit` takes of a pool of components of these kinds.
+    /// Returns what a run of `circuit` takes from a pool of components of these kinds.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol has no such pools, or the circuit takes other components:
-    /// says which.
+    /// `InvalidInput` when the protocol has no such pools, or the circuit takes other components,
+    /// which the error names.
     pub fn component_plan(
         self,
         circuit: &Compiled,
@@ -103,14 +103,14 @@ impl Protocol {
         (self.component_pools()?.plan)(circuit, terms, kinds)
     }
 
-    /// The function-dependent phase on a part of a pool, so much of each count, that
-    /// [`Engine::fill_components`](crate::Engine::fill_components) made. The caller sees to it that
-    /// no part is ever opened twice, that all parties open the same, and that nothing of the pool
-    /// is used after a failed check.
+    /// Runs the function-dependent phase on a part of a pool that
+    /// [`Engine::fill_components`](crate::Engine::fill_components) made; `part` has a range for
+    /// each count. The caller must ensure that no part is ever opened twice, that all parties open
+    /// the same part, and that nothing of the pool is used after a failed check.
     ///
     /// # Errors
     /// `Store` when the pool cannot be read; `InvalidInput` when the part is not what the plan
-    /// takes; `PeerMisbehaved`, `Transport` as ever.
+    /// takes; `PeerMisbehaved`, `Transport` as for every phase.
     pub fn prepare_components(
         self,
         net: &mut Network,
@@ -141,14 +141,14 @@ enum Place {
     Reading(Vec<Option<ScratchReader>>),
 }
 
-/// Room for what belongs to a pool as a whole.
+/// Room for the data of a pool as a whole.
 const HEAD_ROOM: u64 = 1 << 16;
 
-/// Bytes of a pool that waits in memory; a larger one is in a file.
+/// How many bytes of a waiting pool are kept in memory; a larger one is in a file.
 #[cfg(not(test))]
 const IN_MEMORY: u64 = 1 << 28;
 
-/// The same, for tests to change. Other tests that run meanwhile compute the same.
+/// The same limit, for tests to change. Tests that run at the same time still compute the same.
 #[cfg(test)]
 pub(crate) static IN_MEMORY: AtomicU64 = AtomicU64::new(1 << 28);
 
@@ -160,7 +160,7 @@ fn in_memory() -> u64 {
     in_memory
 }
 
-/// What a file for components that wait failed with.
+/// Converts the error of a file for waiting components.
 pub(crate) fn filed<T>(done: io::Result<T>) -> Result<T> {
     done.map_err(|error| {
         let folder = std::env::temp_dir();
@@ -170,7 +170,7 @@ pub(crate) fn filed<T>(done: io::Result<T>) -> Result<T> {
 }
 
 impl WaitingPool {
-    /// Room for a pool with these sections.
+    /// Returns an empty pool with these sections.
     ///
     /// # Errors
     /// `Store` when there is no room for a file; `InvalidInput` when no file is that large.
@@ -188,7 +188,7 @@ impl WaitingPool {
             return Err(Error::invalid_input("the circuit is too large"));
         };
         let place = if all <= in_memory() {
-            // Memory that grows leaves copies of secrets behind.
+            // Memory that grows would leave copies of secrets behind.
             let room = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
             Place::Memory(bytes.iter().map(room).collect())
         } else {
@@ -226,7 +226,7 @@ impl PoolSink for WaitingPool {
 
 impl PoolSource for WaitingPool {
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
-        // Read once: each section goes as it is opened.
+        // Each section is read once, and is gone after it was opened.
         if let Place::Memory(sections) = &mut self.place {
             let section = sections.get_mut(section).map(std::mem::take).unwrap_or_default();
             let mut all = Cursor::new(section);

@@ -7,7 +7,7 @@ use symbolon_transport::Error;
 
 /// How gates are garbled or scrambled.
 ///
-/// All are as secure; they differ in bytes and rounds.
+/// All are equally secure; they differ in bytes and rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GateForm {
     /// Four rows with a MAC each: 3κ + 4ρ bits a gate, one message each way online.
@@ -21,10 +21,10 @@ pub enum GateForm {
 }
 
 impl GateForm {
-    /// Every form, in the order of what they send, the most first.
+    /// All forms, ordered by what they send, the most first.
     pub const ALL: [GateForm; 3] = [GateForm::FourRow, GateForm::HalfGates, GateForm::Tables];
 
-    /// The name in commands, configuration and the handshake.
+    /// Returns the name in commands, configuration and the handshake.
     pub const fn name(self) -> &'static str {
         match self {
             GateForm::FourRow => "four-row",
@@ -43,10 +43,10 @@ impl fmt::Display for GateForm {
 impl FromStr for GateForm {
     type Err = Error;
 
-    /// The form with this name.
+    /// Returns the form with this name.
     ///
     /// # Errors
-    /// `InvalidInput`, which lists the names there are.
+    /// `InvalidInput`, which lists the names, when there is no such form.
     fn from_str(name: &str) -> Result<Self, Error> {
         GateForm::ALL.into_iter().find(|form| form.name() == name).ok_or_else(|| {
             let names = GateForm::ALL.map(GateForm::name).join(", ");

@@ -6,16 +6,16 @@ use symbolon_transport::{Error, Result, Step};
 
 use crate::{Compiled, InputBits, Network, Online, OutputBits, Prepared};
 
-/// Over as many rounds the starts of evaluations are spread: about as many steps as one has. So
-/// some compute while others wait for the link.
+/// Over how many rounds the starts of evaluations are spread: about as many as an evaluation has
+/// steps, so that some compute while others wait for the link.
 const SPREAD: usize = 6;
 
-/// Evaluations of a circuit of which several are online at a time.
+/// Evaluations of a circuit, several of which are online at a time.
 ///
 /// In every round each evaluation that is online takes a step, the oldest first. Then new ones
-/// start: at most the sixth part of the limit, rounded up, and no more than the limit allows. So
-/// all parties that name the same limit and number of evaluations send and receive in the same
-/// order. An evaluation ends with its own checks, and the first error ends all of them.
+/// start: at most a sixth of the limit, rounded up, and no more than the limit allows. So all
+/// parties that choose the same limit and number of evaluations send and receive in the same order.
+/// An evaluation ends with its own checks, and the first error ends all of them.
 pub struct InFlight<'a> {
     circuit: &'a Compiled,
     limit: usize,
@@ -23,7 +23,7 @@ pub struct InFlight<'a> {
 }
 
 impl<'a> InFlight<'a> {
-    /// Evaluations of `circuit`, at most `limit` at a time.
+    /// Returns evaluations of `circuit`, with at most `limit` online at a time.
     ///
     /// # Errors
     /// `InvalidInput` when the limit is 0.
@@ -34,11 +34,12 @@ impl<'a> InFlight<'a> {
         }
     }
 
-    /// Evaluates `count` times: `next` gives what was prepared and this party's inputs when another
-    /// evaluation starts, `each` takes what this party learns of one after the other.
+    /// Evaluates `count` times. `next` returns a prepared circuit and this party's inputs whenever
+    /// another evaluation starts; `each` receives what this party learns, one evaluation after
+    /// another.
     ///
     /// # Errors
-    /// As [`Prepared::start`] and [`Online::step`] have them, and what `next` and `each` fail with.
+    /// As [`Prepared::start`] and [`Online::step`], and the errors of `next` and `each`.
     pub fn evaluate<I: AsRef<InputBits>>(
         mut self,
         net: &mut Network,
@@ -63,7 +64,7 @@ impl<'a> InFlight<'a> {
         }
     }
 
-    /// A step of each evaluation. All have the same number of steps, so that the oldest end first.
+    /// Takes a step of each evaluation. All have the same number of steps, so the oldest end first.
     fn round(
         &mut self,
         net: &mut Network,

@@ -11,13 +11,13 @@ use crate::{
     InputBits, OutputBits, checks, gates::wire_shares::WireShares, messages::OUTPUT_MASKS,
 };
 
-/// How many input bits `party` has.
+/// Returns how many input bits `party` has.
 pub(crate) fn input_bits(circuit: &Circuit, party: PartyId) -> usize {
     let own = circuit.inputs().iter().filter(|input| input.owner == party);
     own.map(|input| input.ty.width() as usize).sum()
 }
 
-/// This party's inputs' bits, joined, masked.
+/// Returns the bits of this party's inputs, joined and masked.
 pub(crate) fn masked_inputs(inputs: &InputBits, masks: &BitVec) -> BitVec {
     let mut masked = BitVec::zeros(0);
     for (k, &bit) in inputs.iter().flatten().flatten().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn masked_inputs(inputs: &InputBits, masks: &BitVec) -> BitVec {
     masked
 }
 
-/// The masked bits of all input wires, from those of each party, by party number.
+/// Returns the masked bits of all input wires, given those of each party by party number.
 pub(crate) fn interleave(circuit: &Circuit, parties: &[&BitVec]) -> BitVec {
     let mut masked = BitVec::zeros(0);
     let mut taken = vec![0; parties.len()];
@@ -81,7 +81,7 @@ impl OutputWires {
         self.indices.is_empty()
     }
 
-    /// The indices, in order.
+    /// Returns the indices, in order.
     pub fn indices(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.indices.iter().copied()
     }
@@ -93,8 +93,8 @@ pub(crate) struct Opening {
     pub digest: [u8; 32],
 }
 
-/// This party's shares of the masks of `wires`, and the digest of their MACs under the Δ of the
-/// peer in place `peer`.
+/// Returns this party's shares of the masks of `wires`, and the digest of their MACs under the Δ of
+/// the peer in place `peer`.
 pub(crate) fn open_shares(
     wires: &OutputWires,
     masks: &WireShares,
@@ -130,7 +130,7 @@ pub(crate) fn receive_output_masks(channel: &mut Channel, wires: &OutputWires) -
     Ok(Opening { shares, digest: digest.try_into().expect("32 bytes were split off") })
 }
 
-/// Own outputs that are being unmasked: waits for every peer's shares of the masks.
+/// Unmasks this party's outputs, once every peer has sent its shares of the masks.
 pub(crate) struct OutputDecoder<'a> {
     masks: &'a WireShares,
     wires: &'a OutputWires,
@@ -169,23 +169,23 @@ impl<'a> OutputDecoder<'a> {
         Ok(())
     }
 
-    /// The outputs, once every peer's opening has been added.
+    /// Returns the outputs, once every peer's opening has been added.
     ///
     /// # Panics
-    /// When one is missing: that is a defect of the protocol's code, and must not release anything.
+    /// When one is missing: that is a bug in the protocol's code, and must not release anything.
     pub fn finish(self) -> Verified {
         assert_eq!(self.checked, self.masks.peers(), "an output mask was not opened by every peer");
         Verified { bits: self.bits }
     }
 }
 
-/// Output bits whose every check has passed: the only thing from which outputs are released.
+/// Output bits that have passed every check. Outputs are released from nothing else.
 pub(crate) struct Verified {
     bits: BitVec,
 }
 
 impl Verified {
-    /// The outputs of the party that `wires` belongs to.
+    /// Returns the outputs of the party to which `wires` belongs.
     ///
     /// Paper: YWZ20, Fig. 7, 13 | outputs
     pub fn release(self, circuit: &Circuit, wires: &OutputWires) -> OutputBits {
@@ -198,7 +198,7 @@ impl Verified {
     }
 }
 
-/// What a party gets that learns no output.
+/// Returns the outputs of a party that learns none.
 pub(crate) fn no_outputs(circuit: &Circuit) -> OutputBits {
     vec![None; circuit.outputs().len()]
 }

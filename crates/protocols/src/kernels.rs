@@ -1,19 +1,19 @@
-//! Garbling alone, for measurements: all AND gates of a plan as the protocols garble and evaluate
-//! them, on labels, shares and tables that are made up, without messages and checks. Only with the
+//! Garbling alone, for measurements: all AND gates of a plan are garbled and evaluated as in the
+//! protocols, but on made-up labels, shares and tables, without messages and checks. Only with the
 //! feature `measure`.
 
 use symbolon_circuit::Plan;
 
 use crate::{wrk, ywz};
 
-/// What works at all AND gates of a plan each time it is called.
+/// Garbles or evaluates all AND gates of a plan each time it is called.
 pub type Kernel<'a> = Box<dyn FnMut() + 'a>;
 
-/// What makes a kernel of a plan.
+/// Makes a kernel of a plan.
 pub type Maker = fn(&Plan) -> Kernel<'_>;
 
-/// The four kernels by name: garblers and evaluators of `wrk` in its form of four rows, with MACs
-/// of 40 bits, and of half-gates between two parties.
+/// The four kernels by name: garbling and evaluation, in the four-row form of `wrk` with MACs of 40
+/// bits, and with half-gates between two parties.
 pub const KERNELS: [(&str, Maker); 4] = [
     ("half-gates, garble", |plan| Box::new(ywz::garbling_kernel(plan))),
     ("half-gates, evaluate", |plan| Box::new(ywz::evaluation_kernel(plan))),

@@ -50,7 +50,7 @@ pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{OtExtension, TreeDepth};
 pub use tinytable::MacLength;
 
-/// The protocols there are.
+/// The protocols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](GateForm):
@@ -60,7 +60,7 @@ pub enum Protocol {
     /// evaluation.
     Ywz,
     /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; a message
-    /// for each layer, a bit an AND gate, many executions side by side.
+    /// for each layer, a bit for each AND gate, many executions side by side.
     TinyTable,
     /// Kolesnikov, Nielsen, Rosulek, Trieu, Trifiletti 2017: two parties, cut-and-choose of garbled
     /// components, which are soldered to circuits.
@@ -75,8 +75,8 @@ impl Protocol {
     pub const ALL: &[Protocol] =
         &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable, Protocol::Duplo, Protocol::DualEx];
 
-    /// What the protocol says of itself. This is the registry: all else is in the protocol's own
-    /// module.
+    /// Returns the description of the protocol. This is the registry: everything else is in the
+    /// protocol's own module.
     fn spec(self) -> &'static ProtocolSpec {
         match self {
             Protocol::Wrk => &wrk::SPEC,
@@ -87,43 +87,43 @@ impl Protocol {
         }
     }
 
-    /// The name in commands, configuration and the handshake.
+    /// Returns the name in commands, configuration and the handshake.
     pub fn name(self) -> &'static str {
         self.spec().name
     }
 
-    /// The protocol with this name.
+    /// Returns the protocol with this name.
     pub fn by_name(name: &str) -> Option<Protocol> {
         Protocol::ALL.iter().copied().find(|p| p.name() == name)
     }
 
-    /// The protocol that this many parties run unless they choose another.
+    /// Returns the protocol that this many parties run unless they choose another.
     pub fn for_parties(parties: usize) -> Protocol {
         if parties == 2 { Protocol::Wrk } else { Protocol::Ywz }
     }
 
-    /// How many parties it can have.
+    /// Returns how many parties it can have.
     pub fn parties(self) -> std::ops::RangeInclusive<u16> {
         let [fewest, most] = self.spec().parties;
         fewest..=most
     }
 
-    /// The forms in which its gates come, the one with the fewest rounds first.
+    /// Returns the forms in which its gates come, the one with the fewest rounds first.
     pub fn forms(self) -> &'static [GateForm] {
         self.spec().forms
     }
 
-    /// The messages that are its own; [`messages`] has those that protocols share.
+    /// Returns its own messages; [`messages`] has those that protocols share.
     pub fn messages(self) -> &'static [Message] {
         self.spec().messages
     }
 
-    /// The checks that are its own; [`checks`] has those that protocols share.
+    /// Returns its own checks; [`checks`] has those that protocols share.
     pub fn checks(self) -> &'static [Check] {
         self.spec().checks
     }
 
-    /// What a party does in it, for messages to people.
+    /// Returns what a party does in it, for messages to users.
     pub fn role(self, party: impl Into<PartyId>) -> &'static str {
         self.spec().roles[usize::from(party.into() != 0)]
     }
@@ -141,21 +141,21 @@ impl Protocol {
         }))
     }
 
-    /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session
-    /// trust, instead of making them with the peers. There is nothing to set up, and the session's
-    /// OT extension is not used.
+    /// Returns an engine whose phase 1 takes correlations from a dealer, whom all parties of the
+    /// session trust, instead of making them with the peers. There is nothing to set up, and the
+    /// session's OT extension is not used.
     ///
     /// # Errors
     /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails
-    /// with `Transport` when it is absent, refuses or goes.
+    /// with `Transport` when the dealer is absent, refuses or disconnects.
     pub fn set_up_dealt(self, net: &Network, dealer: Dealer) -> Result<Box<dyn Engine>> {
         let (role, position) = (self.role_in(net)?, self.position(net));
         Ok(poison::poisonable(Box::new(DealerEngine::new(net, dealer, position, role))))
     }
 
     /// Opens a part of a pool that [`Engine::fill`] made for a protocol with the same
-    /// [`evaluator`](Protocol::evaluator), as if phase 1 had just made it. The caller sees to it
-    /// that no part is ever opened twice, and that all parties open the same.
+    /// [`evaluator`](Protocol::evaluator), as if phase 1 had just made it. The caller must ensure
+    /// that no part is ever opened twice, and that all parties open the same part.
     ///
     /// # Errors
     /// `Store` when the pool cannot be read or is not this party's; `InvalidInput` as
@@ -171,14 +171,15 @@ impl Protocol {
         Ok(poison::poisonable_material(Box::new(Independent { correlations, role })))
     }
 
-    /// The protocol whose pools this one is served from: [`Ywz`](Protocol::Ywz)'s between two
-    /// parties serve [`TinyTable`](Protocol::TinyTable), any other has its own.
+    /// Returns the protocol whose pools serve this one: the two-party pools of
+    /// [`Ywz`](Protocol::Ywz) serve [`TinyTable`](Protocol::TinyTable), any other protocol has its
+    /// own.
     pub fn pools(self) -> Protocol {
         Protocol::by_name(self.spec().pools).unwrap_or(self)
     }
 
-    /// Whether its material is made of correlations that say nothing of a circuit: they can come
-    /// from a [pool](Engine::fill) or from a [dealer](Protocol::set_up_dealt).
+    /// Whether its material consists of correlations that are independent of the circuit: they can
+    /// come from a [pool](Engine::fill) or from a [dealer](Protocol::set_up_dealt).
     pub fn has_pools(self) -> bool {
         matches!(self.spec().engine, EngineSource::Gates(_))
     }
@@ -209,7 +210,7 @@ impl Protocol {
         self.spec().has_psi_form
     }
 
-    /// Whether [κ_b](Batch::kappa_b), the bound on leaked bits, can be another one than ρ.
+    /// Whether [κ_b](Batch::kappa_b), the bound on leaked bits, can differ from ρ.
     pub fn has_kappa_b(self) -> bool {
         self.spec().has_kappa_b
     }
@@ -230,7 +231,7 @@ impl Protocol {
         self.spec().components.is_some()
     }
 
-    /// What the executions of `circuit` that are to be prepared together in the session of `net`
+    /// Returns what the executions of `circuit` that are prepared together in the session of `net`
     /// take.
     ///
     /// # Errors
@@ -240,7 +241,7 @@ impl Protocol {
         self.demand_of(circuit, net.parties(), net.batch)
     }
 
-    /// The same among this many parties, before there is a session.
+    /// Like [`demand`](Protocol::demand), among this many parties, before there is a session.
     ///
     /// # Errors
     /// As [`demand`](Protocol::demand).
@@ -248,9 +249,9 @@ impl Protocol {
         self.spec().demand(circuit, parties, batch)
     }
 
-    /// About how many bytes all parties together send for one evaluation in the function-dependent
-    /// and the online phase, at ρ = 40: what grows with gates and inputs. `None` where the protocol
-    /// has no such formula.
+    /// Returns roughly how many bytes all parties together send for one evaluation in the
+    /// function-dependent and the online phase, at ρ = 40. Counts what grows with gates and inputs.
+    /// Returns `None` if the protocol has no such formula.
     pub fn bytes_after_triples(
         self,
         circuit: &Compiled,
@@ -260,8 +261,8 @@ impl Protocol {
         self.spec().bytes.map(|bytes| bytes(circuit, parties, form))
     }
 
-    /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd
-    /// last bit.
+    /// Returns the party that evaluates, in protocols where the others garble; in any protocol, the
+    /// party whose Δ has the odd last bit.
     pub fn evaluator(self) -> PartyId {
         self.spec().evaluator
     }
@@ -285,7 +286,7 @@ impl Protocol {
         Ok(())
     }
 
-    /// What this party does with correlations in the session of `net`, if it can take part.
+    /// Returns what this party does with correlations in the session of `net`, if it can take part.
     fn role_in(self, net: &Network) -> Result<Role> {
         self.check_place(net)?;
         let spec = self.spec();

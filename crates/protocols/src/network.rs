@@ -21,7 +21,7 @@ pub enum Rho {
 }
 
 impl Rho {
-    /// The number of bits.
+    /// Returns the number of bits.
     pub const fn bits(self) -> u32 {
         match self {
             Rho::Bits40 => 40,
@@ -30,7 +30,7 @@ impl Rho {
         }
     }
 
-    /// The parameter with this number of bits, if it is one of 40, 64 and 80.
+    /// Returns the parameter with this number of bits, if it is 40, 64 or 80.
     pub fn from_bits(bits: u32) -> Option<Rho> {
         [Rho::Bits40, Rho::Bits64, Rho::Bits80].into_iter().find(|rho| rho.bits() == bits)
     }
@@ -41,7 +41,7 @@ impl Rho {
 /// Protocols that garble run one at a time, and choose their MACs themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Batch {
-    /// Executions that are prepared and run together.
+    /// How many executions are prepared and run together.
     pub executions: usize,
     /// The length of the MACs on opened bits. A session refuses one that is too short
     /// for ρ ([`MacLength::suffices`]), unless it was asked for as a comparison.
@@ -65,52 +65,53 @@ impl Default for Batch {
 pub struct Network {
     /// This party.
     pub me: PartyId,
-    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order. Lane 0
-    /// carries everything sequential; where there are more, they make correlated OTs and triples,
-    /// also while lane 0 is busy, and the second one has the openings of a long circuit's masks
-    /// while lane 0 has its garbled gates.
+    /// `lanes[l][p]` is lane l's channel to the peer in place p, with the peers in ascending order.
+    /// Lane 0 carries everything sequential. Further lanes make correlated OTs and triples, even
+    /// while lane 0 is busy; lane 1 also carries the openings of a long circuit's masks while lane
+    /// 0 carries its garbled gates.
     pub lanes: Vec<Vec<Channel>>,
-    /// The counters all lanes share.
+    /// The counters that all lanes share.
     pub meter: Arc<Meter>,
-    /// The session id of the handshake, which binds all that was agreed; enters every hash and key.
+    /// The session id of the handshake. It binds everything that was agreed, and enters every hash
+    /// and key.
     pub session: [u8; 32],
     /// Statistical security.
     pub rho: Rho,
-    /// Makes the correlated OTs; every party must name the same.
+    /// The extension that makes the correlated OTs; every party must choose the same.
     pub ot: OtExtension,
     /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must
-    /// name the same.
+    /// choose the same.
     pub form: GateForm,
-    /// What is prepared and run at a time; every party must name the same, and it may change
-    /// between one preparation and the next.
+    /// What is prepared and run at a time. Every party must choose the same; it may change between
+    /// one preparation and the next.
     pub batch: Batch,
-    /// About how many AND gates' material is made at a time for a circuit that is known ([bit by
-    /// bit](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least one;
-    /// every party must name the same.
+    /// For about how many AND gates material is made at a time if the circuit is known ([piece by
+    /// piece](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)). At least one;
+    /// every party must choose the same.
     pub segment_gates: u64,
     /// Names of the components that [`Duplo`](crate::Protocol::Duplo) garbles; if there are none,
-    /// the cost decides. Every party must name the same.
+    /// the cost decides. Every party must choose the same.
     pub components: Vec<String>,
 }
 
-/// What [`Network::segment_gates`] is unless somebody has a reason: as few gates as are made at the
-/// lowest price, or a few times as many.
+/// The usual value of [`Network::segment_gates`]: the fewest gates at the lowest price for each, or
+/// a few times as many.
 pub const SEGMENT_GATES: u64 = 1 << 20;
 
 impl Network {
-    /// How many parties there are, this one included.
+    /// Returns how many parties there are, this one included.
     pub fn parties(&self) -> u16 {
         self.lanes.first().map_or(1, |peers| peers.len() as u16 + 1)
     }
 
-    /// The lanes that correlated OTs and triples are made on: all but the first, unless it is the
-    /// only one.
+    /// Returns the lanes on which correlated OTs and triples are made: all but the first, unless it
+    /// is the only one.
     pub fn makers(&mut self) -> &mut [Vec<Channel>] {
         let first = usize::from(self.lanes.len() > 1);
         &mut self.lanes[first..]
     }
 
-    /// The channels for everything sequential, one per peer.
+    /// Returns the channels for everything sequential, one per peer.
     pub fn peers(&mut self) -> &mut [Channel] {
         &mut self.lanes[0]
     }

@@ -2,7 +2,7 @@
 
 use std::thread::JoinHandle;
 
-/// Computes `work` of these with `threads` threads; the results are in order.
+/// Applies `work` to each item, with `threads` threads, and returns the results in order.
 pub(crate) fn in_parallel<I: Send, T: Send>(
     threads: usize,
     items: Vec<I>,
@@ -50,7 +50,7 @@ impl<T: Send + 'static> Background<T> {
 }
 
 impl<T> Drop for Background<T> {
-    /// Waits, so that no secret of the work is in memory after this.
+    /// Waits for the work, so that none of its secrets is in memory afterwards.
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
             drop(thread.join());

@@ -23,7 +23,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Exactly what one garbled evaluation of `circuit` among `parties` parties takes.
+    /// Returns exactly what one garbled evaluation of `circuit` among `parties` parties takes.
     pub fn of(circuit: &Compiled, parties: u16) -> Demand {
         let mut input_bits = vec![0; parties as usize];
         for Input { ty, owner, .. } in circuit.circuit().inputs() {
@@ -34,7 +34,7 @@ impl Demand {
         Demand { and_gates: circuit.plan().and_count(), input_bits }
     }
 
-    /// The same for a number of executions.
+    /// Returns what `executions` such executions take.
     ///
     /// # Errors
     /// `InvalidInput` when that is more than can be counted.
@@ -47,25 +47,25 @@ impl Demand {
         Ok(Demand { and_gates: times(self.and_gates)?, input_bits })
     }
 
-    /// How many input bits each of `parties` parties has.
+    /// Returns how many input bits each of `parties` parties has.
     pub(crate) fn input_counts(&self, parties: u16) -> Result<Vec<usize>> {
         let bits = |party| self.input_bits.get(usize::from(party)).copied().unwrap_or(0);
         (0..parties).map(|party| small(bits(party))).collect()
     }
 }
 
-/// A number of bits or gates that fits into memory.
+/// Converts a number of bits or gates, which must fit into memory.
 pub(crate) fn small(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| Error::InvalidInput("the circuit is too large".into()))
 }
 
-/// A party's inputs: for each input of the circuit its bits (index = wire within the input) when
-/// this party owns it, `None` otherwise. With several executions side by side, their bits one after
-/// the other.
+/// A party's inputs: for each input of the circuit, its bits (index = wire within the input) if
+/// this party owns it, `None` otherwise. The bits of several executions side by side follow one
+/// another.
 pub type InputBits = Vec<Option<Vec<bool>>>;
 
-/// What a party learns: for each output of the circuit its bits when this party receives it,
-/// `None` otherwise. With several executions side by side, their bits one after the other.
+/// What a party learns: for each output of the circuit, its bits if this party receives it, `None`
+/// otherwise. The bits of several executions side by side follow one another.
 pub type OutputBits = Vec<Option<Vec<bool>>>;
 
 /// An input of a part of a reactive computation that is an output of an earlier part.
@@ -79,16 +79,17 @@ pub struct Link {
     pub output: usize,
 }
 
-/// What is done with each of several evaluations that were prepared, for instance to store it.
+/// What is done with each of several prepared evaluations, for instance storing it.
 pub type EachPrepared<'a> = dyn FnMut(&mut Network, Box<dyn Prepared>) -> Result<()> + 'a;
 
 /// One party of a protocol whose set-up (base OTs, global keys) is done.
 ///
-/// An engine can preprocess any number of times. After any error, in this phase or in a later one
-/// of anything it made, its set-up is dead: global keys, base OTs and everything derived from them
-/// are wiped at the latest with the next call, and every further call is refused.
+/// An engine can preprocess any number of times. After any error, in this phase or in a later phase
+/// of anything that the engine made, its set-up is dead: global keys, base OTs and everything
+/// derived from them are wiped by the next call at the latest, and every further call is refused.
 pub trait Engine: Send {
-    /// Phase 1, function-independent: makes what any circuit within `demand` will use up.
+    /// Phase 1, function-independent: makes the material that any circuit within `demand` will use
+    /// up.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone; `InvalidInput` when
@@ -97,8 +98,8 @@ pub trait Engine: Send {
         circuit_only()
     }
 
-    /// Phase 1 for a circuit that is known already: for less traffic, makes what one evaluation of
-    /// `circuit` will use up, and of no other.
+    /// Phase 1 for a circuit that is known already: with less traffic, makes the material for one
+    /// evaluation of `circuit`, and of no other circuit.
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess).
@@ -109,11 +110,11 @@ pub trait Engine: Send {
     ) -> Result<Box<dyn Preprocessed>>;
 
     /// Phases 1 and 2 for `count` evaluations of `circuit`, each of which can be kept and run by
-    /// itself: together where that makes them cheaper, otherwise one after the other. Hands each to
-    /// `each` as soon as it is ready, so that it need not stay in memory.
+    /// itself. They are prepared together if that is cheaper, otherwise one after another. Passes
+    /// each evaluation to `each` as soon as it is ready, so that it need not stay in memory.
     ///
     /// # Errors
-    /// As both phases have them, and what `each` fails with.
+    /// As in both phases, and the errors of `each`.
     fn prepare_each(
         &mut self,
         net: &mut Network,
@@ -124,14 +125,15 @@ pub trait Engine: Send {
         each_by_itself(self, net, circuit, count, each)
     }
 
-    /// All three phases for one part of a reactive computation. Its outputs stay with the engine,
-    /// also those that nobody learns, and inputs of later parts can be `links` to them; which ones
-    /// is decided between parts. A linked input has the width of its output, and no party gives it,
-    /// whoever owns it. All parties must call this with the same circuit and links.
+    /// All three phases for one part of a reactive computation. The engine keeps the outputs of the
+    /// part, including those that nobody learns, and inputs of later parts can be linked to them;
+    /// the links are chosen between parts. A linked input has the width of its output, and no party
+    /// gives it, whichever party owns it. All parties must call this with the same circuit and
+    /// links.
     ///
     /// # Errors
     /// `InvalidInput` when the protocol keeps no outputs, or a link does not fit, before anything
-    /// is sent; otherwise as the three phases have them.
+    /// is sent; otherwise as in the three phases.
     fn evaluate_part(
         &mut self,
         _: &mut Network,
@@ -143,12 +145,12 @@ pub trait Engine: Send {
     }
 
     /// All three phases at once, with fresh material: evaluates `circuit` on this party's `inputs`
-    /// and returns what it may learn. Where the protocol can, gates are made ready and evaluated
-    /// bit by bit, in memory that follows the wires that are alive. All parties must call this when
-    /// one does.
+    /// and returns what it may learn. If the protocol can, it prepares and evaluates the gates
+    /// piece by piece, in memory that depends on the live wires. All parties must call this if one
+    /// does.
     ///
     /// # Errors
-    /// As the three phases have them.
+    /// As in the three phases.
     fn stream(
         &mut self,
         net: &mut Network,
@@ -158,17 +160,17 @@ pub trait Engine: Send {
         one_by_one(self, net, circuit, inputs)
     }
 
-    /// Phase 1 into a pool: makes as much as `demand` says and hands it to `sink` as it comes,
+    /// Phase 1 into a pool: makes as much as `demand` says and passes it to `sink` as it is made,
     /// batch by batch. Only for an engine that has made nothing yet and will make nothing more,
     /// since gates are numbered by their place in the pool.
     ///
     /// # Errors
-    /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
+    /// As [`preprocess`](Engine::preprocess), and the errors of `sink`.
     fn fill(&mut self, _: &mut Network, _: &Demand, _: &mut dyn PoolSink) -> Result<()> {
         circuit_only()
     }
 
-    /// Phase 1 for components of known kinds, and of no known circuit.
+    /// Phase 1 for components of known kinds, before the circuit is known.
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess).
@@ -180,12 +182,12 @@ pub trait Engine: Send {
         Err(no_components())
     }
 
-    /// The same into a pool: hands it to `sink` as it comes. The pool may be used once this
-    /// returned: what is written before is not checked yet. Only for an engine that has made
-    /// nothing yet and will make nothing more.
+    /// Phase 1 for components of known kinds, into a pool: passes everything to `sink` as it is
+    /// made. The pool may be used only after this has returned: what is written before is not
+    /// checked yet. Only for an engine that has made nothing yet and will make nothing more.
     ///
     /// # Errors
-    /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
+    /// As [`preprocess`](Engine::preprocess), and the errors of `sink`.
     fn fill_components(
         &mut self,
         _: &mut Network,
@@ -195,15 +197,15 @@ pub trait Engine: Send {
         Err(no_components())
     }
 
-    /// The name of everything made under this engine's global keys: the id of the session of its
-    /// set-up. A failed check ends all of it.
+    /// Returns the name of everything made under this engine's global keys: the id of the session
+    /// of its set-up. A failed check ends all of it.
     fn group(&self) -> [u8; 32];
 }
 
 /// Function-independent material, not yet bound to a circuit.
 pub trait Preprocessed: Send {
-    /// Phase 2, function-dependent: binds the material to `circuit`, of which every party must hold
-    /// the same (the handshake made sure).
+    /// Phase 2, function-dependent: binds the material to `circuit`, which must be the same at
+    /// every party (the handshake ensures this).
     ///
     /// # Errors
     /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was
@@ -218,9 +220,9 @@ pub trait Prepared: Send {
     /// exist only after every check that guards them has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when one of this party's inputs is missing, has a wrong width, or an input of
-    /// another party is given (before anything is sent); `PeerMisbehaved`, `Transport` as for every
-    /// phase.
+    /// `InvalidInput` when one of this party's inputs is missing or has a wrong width, or an input
+    /// of another party is given (before anything is sent); `PeerMisbehaved`, `Transport` as for
+    /// every phase.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -245,28 +247,28 @@ pub trait Prepared: Send {
         Err(Error::invalid_input("this protocol has one evaluation online at a time"))
     }
 
-    /// Writes all of it to `out` instead, for
+    /// Writes the prepared circuit to `out` instead, for
     /// [`Protocol::load_prepared`](crate::Protocol::load_prepared). The caller that keeps the bytes
-    /// sees to it that they are loaded once at most, and to their integrity and secrecy.
+    /// must ensure that they are loaded at most once, and that they stay intact and secret.
     ///
     /// # Errors
     /// `Store` when `out` fails.
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()>;
 
-    /// For measurements alone: the online phase as something that can be repeated. With a number,
-    /// that many executions (a multiple of 64) share the material of the one that was prepared.
-    /// **Both give away all inputs.**
+    /// For measurements only: returns the online phase in a form that can be repeated. With a
+    /// number, that many executions (a multiple of 64) share the material of the one that was
+    /// prepared. **Both give away all inputs.**
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol, or what was prepared, has no such thing.
+    /// `InvalidInput` when the protocol, or what was prepared, does not support this.
     #[cfg(feature = "measure")]
     fn measured(self: Box<Self>, _shared_by: Option<usize>) -> Result<Box<dyn Measured>> {
         Err(Error::invalid_input("this cannot be measured again and again"))
     }
 }
 
-/// An evaluation that is online and goes on step by step, as many at each party. Steps of several
-/// evaluations can alternate, in the same order at all parties.
+/// An evaluation that is online and proceeds in steps, the same number of them at each party. Steps
+/// of several evaluations can alternate, in the same order at all parties.
 pub trait Online: Send {
     /// Receives what the peers sent in their last step, and sends what comes next; returns this
     /// party's outputs in the last step, after every check of this evaluation has passed.
@@ -276,11 +278,11 @@ pub trait Online: Send {
     fn step(&mut self, net: &mut Network) -> Result<Option<OutputBits>>;
 }
 
-/// An online phase that can be repeated, for measurements alone.
+/// An online phase that can be repeated, for measurements only.
 #[cfg(feature = "measure")]
 pub trait Measured: Send {
-    /// Evaluates on the bits of this party's input wires, those of one wire in all executions, then
-    /// the next one's; returns the bits of the output wires that it learns in the same order.
+    /// Evaluates on the bits of this party's input wires, and returns the bits of the output wires
+    /// that it learns. Both are ordered by wire; each wire has the bits of all executions.
     ///
     /// # Errors
     /// As [`Prepared::evaluate`].
@@ -316,7 +318,7 @@ pub(crate) fn each_by_itself(
     })
 }
 
-/// Refuses material for any circuit.
+/// Returns the error of protocols that make no material for unknown circuits.
 fn circuit_only<T>() -> Result<T> {
     Err(Error::invalid_input(
         "this protocol makes no material for numbers of gates: it has no pools of gates and no dealer",
@@ -327,8 +329,8 @@ fn no_components() -> Error {
     Error::invalid_input("this protocol has no components")
 }
 
-/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so
-/// many executions.
+/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for
+/// `executions` executions.
 pub(crate) fn check_inputs(
     circuit: &Circuit,
     party: PartyId,

@@ -1,8 +1,8 @@
 //! After any error the set-up is dead, whichever phase it happened in, and for every protocol.
 //!
-//! A party that could try again under the same Δ after a failed check would give a cheater as many
-//! guesses as it likes, where the analysis of every check allows it one. So an engine and
-//! everything that it makes share a flag, which the first error sets and every call looks at first.
+//! A party that tried again under the same Δ after a failed check would give a cheater as many
+//! guesses as it likes, where the analysis of every check allows one. So an engine and everything
+//! that it makes share a flag; the first error sets it, and every call looks at it first.
 
 use std::io::Write;
 use std::sync::{
@@ -22,17 +22,17 @@ pub(crate) fn poisonable(engine: Box<dyn Engine>) -> Box<dyn Engine> {
     Box::new(Poisonable { inner: Some(engine), flag: PoisonFlag::default() })
 }
 
-/// The same for material that no engine of this process made.
+/// Does the same for material that no engine of this process made.
 pub(crate) fn poisonable_material(correlations: Box<dyn Preprocessed>) -> Box<dyn Preprocessed> {
     Box::new(Poisonable { inner: Some(correlations), flag: PoisonFlag::default() })
 }
 
-/// The same for a prepared circuit.
+/// Does the same for a prepared circuit.
 pub(crate) fn poisonable_prepared(prepared: Box<dyn Prepared>) -> Box<dyn Prepared> {
     Box::new(Poisonable { inner: Some(prepared), flag: PoisonFlag::default() })
 }
 
-/// Shared by an engine and all that came of it.
+/// The flag that an engine and everything that it made share.
 #[derive(Clone, Default)]
 struct PoisonFlag(Arc<AtomicBool>);
 
@@ -54,8 +54,8 @@ fn dead() -> Error {
     Error::InvalidInput("the session failed before and must be set up afresh".into())
 }
 
-/// What is used only as long as nothing failed. Dropped, and so wiped, when it finds that something
-/// did.
+/// Something that is used only as long as nothing has failed. It is dropped, and so wiped, when it
+/// finds that something has.
 struct Poisonable<T: ?Sized> {
     inner: Option<Box<T>>,
     flag: PoisonFlag,
@@ -134,7 +134,7 @@ impl Engine for Poisonable<dyn Engine> {
 }
 
 impl Poisonable<dyn Engine> {
-    /// Has the engine make material, which shares its flag.
+    /// Runs `work`; the material that the engine makes shares its flag.
     fn make(
         &mut self,
         work: impl FnOnce(&mut dyn Engine) -> Result<Box<dyn Preprocessed>>,
@@ -143,7 +143,7 @@ impl Poisonable<dyn Engine> {
         Ok(Box::new(Poisonable { inner: Some(made), flag: self.flag.clone() }))
     }
 
-    /// Has the engine work; after an error in any phase it is dropped, and so wiped.
+    /// Runs `work`; after an error in any phase the engine is dropped, and so wiped.
     fn work<T>(&mut self, work: impl FnOnce(&mut dyn Engine) -> Result<T>) -> Result<T> {
         let Poisonable { inner, flag } = self;
         let done = flag.run(|| work(inner.as_deref_mut().ok_or_else(dead)?));
@@ -201,7 +201,7 @@ impl Prepared for Poisonable<dyn Prepared> {
         if flag.is_poisoned() {
             return Err(dead());
         }
-        // A full disk is nobody's cheat: what else was made is not touched by it.
+        // A full disk is nobody's cheat, so it does not affect anything else that was made.
         inner.ok_or_else(dead)?.save(out)
     }
 }

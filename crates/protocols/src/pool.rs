@@ -1,19 +1,19 @@
-//! Function-independent material outside of a session: written as it is made, read back in part, in
-//! another process on another day.
+//! Function-independent material outside a session: written as it is made, and read back in parts,
+//! in another process on another day.
 //!
 //! A pool has *sections*, each a sequence of bytes in which any range of records can be found. With
 //! p peers:
 //!
 //! * 0: Δ (16 bytes), the evaluator's party number (2 bytes, little-endian);
 //! * 1: gates, in chunks of [`GATES_PER_CHUNK`], the last one filled up with zeros. The mask comes
-//!   first, then a, b and c of the triple; of each the own bits, packed, and for each peer the MACs
-//!   and the keys, 16 bytes each;
-//! * 2 + i: masks for input bits of party i: a byte and p MACs for each of this party's, a key for
-//!   each of a peer's.
+//!   first, then a, b and c of the triple. For each of them there are this party's bits, packed,
+//!   and for each peer the MACs and the keys, 16 bytes each;
+//! * 2 + i: masks for input bits of party i: a byte and p MACs for each of this party's bits, a key
+//!   for each bit of a peer.
 //!
-//! Gates and input bits are taken from the front, each once: the caller that keeps a pool sees to
-//! that, and to the pool's integrity. A gate's number in the pool is the tweak of its hashes, so
-//! that none is used twice under one Δ.
+//! Gates and input bits are taken from the front, each once. The caller that keeps a pool must
+//! ensure this, and the pool's integrity. A gate's number in the pool is the tweak of its hashes,
+//! so no tweak is used twice under one Δ.
 
 use std::io::Read;
 use std::ops::Range;
@@ -34,10 +34,10 @@ use crate::{
     phases::small,
 };
 
-/// Gates that are stored side by side.
+/// How many gates are stored side by side.
 pub const GATES_PER_CHUNK: usize = 128;
 
-/// The section of what belongs to the pool as a whole.
+/// The section of the data of the pool as a whole.
 pub const HEAD: usize = 0;
 
 /// The section of the gates.
@@ -45,7 +45,7 @@ pub const GATES: usize = 1;
 
 const HEAD_BYTES: usize = 18;
 
-/// Where things are in a pool of one party.
+/// The layout of one party's pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolLayout {
     /// The party.
@@ -55,12 +55,12 @@ pub struct PoolLayout {
 }
 
 impl PoolLayout {
-    /// How many sections there are.
+    /// Returns how many sections there are.
     pub fn sections(self) -> usize {
         2 + usize::from(self.parties)
     }
 
-    /// The section of the input bits of `party`.
+    /// Returns the section of the input bits of `party`.
     pub fn inputs(party: PartyId) -> usize {
         2 + usize::from(party)
     }
@@ -69,19 +69,19 @@ impl PoolLayout {
         usize::from(self.parties) - 1
     }
 
-    /// Bytes of a chunk of gates.
+    /// Returns how many bytes a chunk of gates takes.
     pub fn chunk_bytes(self) -> u64 {
         4 * (GATES_PER_CHUNK as u64 / 8 + 32 * GATES_PER_CHUNK as u64 * self.peers() as u64)
     }
 
-    /// The bytes of section [`GATES`] that hold these gates, and others of the same chunks.
+    /// Returns the bytes of section [`GATES`] that hold these gates, and others of the same chunks.
     pub fn gate_bytes(self, gates: &Range<u64>) -> Range<u64> {
         let chunk = GATES_PER_CHUNK as u64;
         let bytes = self.chunk_bytes();
         gates.start / chunk * bytes..gates.end.div_ceil(chunk) * bytes
     }
 
-    /// Bytes of one input bit of `party`.
+    /// Returns how many bytes one input bit of `party` takes.
     pub fn input_bytes(self, party: PartyId) -> u64 {
         if party == self.me { 1 + 16 * self.peers() as u64 } else { 16 }
     }
@@ -96,7 +96,7 @@ pub trait PoolSink {
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()>;
 }
 
-/// Gives bytes of a pool's sections.
+/// Provides the bytes of a pool's sections.
 pub trait PoolSource {
     /// Opens a range of bytes of a section.
     ///
@@ -104,7 +104,7 @@ pub trait PoolSource {
     /// `Store` when it cannot be read.
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>>;
 
-    /// Whether it waits for one program in this process, which may read it as it goes on.
+    /// Whether the pool waits for one program in this process, which may read it while it runs.
     fn waits(&self) -> bool {
         false
     }
@@ -128,7 +128,7 @@ pub(crate) struct PoolWriter<'a> {
 }
 
 impl<'a> PoolWriter<'a> {
-    /// Writes what belongs to the pool as a whole.
+    /// Writes the data of the pool as a whole.
     pub fn new(
         sink: &'a mut dyn PoolSink,
         position: Position,
@@ -146,7 +146,7 @@ impl<'a> PoolWriter<'a> {
         Ok(PoolWriter { sink, layout, pending, buffer: Vec::new() })
     }
 
-    /// The masks of all input bits.
+    /// Writes the masks of all input bits.
     pub fn inputs(&mut self, own: &BitVec, macs: &[Vec<Block>], keys: &[Vec<Block>]) -> Result<()> {
         self.buffer.clear();
         for k in 0..own.len() {
@@ -164,7 +164,7 @@ impl<'a> PoolWriter<'a> {
         Ok(())
     }
 
-    /// The next gates.
+    /// Writes the next gates.
     pub fn gates(&mut self, batch: &RandomTriples) -> Result<()> {
         let all = batch.lambda_c.len();
         let mut start = 0;
@@ -290,7 +290,7 @@ fn read_own(section: &mut Reader<'_>, n: usize, macs: &mut [Vec<Block>]) -> Resu
 struct GateReader {
     layout: PoolLayout,
     chunks: Box<dyn Read + Send>,
-    /// Gates of the next chunk that are not ours.
+    /// How many gates of the next chunk come before this part.
     skip: usize,
     left: u64,
 }

@@ -1,4 +1,4 @@
-//! A circuit made ready for one evaluation, outside of the process that prepared it.
+//! A circuit that is prepared for one evaluation, outside the process that prepared it.
 //!
 //! ```text
 //! magic, protocol, form, party, parties, ρ,
@@ -41,11 +41,11 @@ impl Protocol {
         prepared.save(out)
     }
 
-    /// Reads it back, in the form it was prepared in.
+    /// Reads a prepared circuit, in the form in which it was prepared.
     ///
     /// # Errors
-    /// `Store` when the bytes are not those of a circuit prepared for this party of these, this ρ
-    /// and this circuit; `InvalidInput` as [`set_up`](Protocol::set_up).
+    /// `Store` when the bytes are not those of a circuit that was prepared for this party, these
+    /// parties, this ρ and this circuit; `InvalidInput` as [`set_up`](Protocol::set_up).
     pub fn load_prepared(
         self,
         net: &Network,

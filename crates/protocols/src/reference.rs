@@ -1,10 +1,10 @@
-//! Circuit authentication and TinyTable's tables in plain lines, gate by gate: what the fused
-//! versions are tested against.
+//! Circuit authentication and TinyTable's tables in plain lines, gate by gate. The fused versions
+//! are tested against these.
 
 use symbolon_primitives::{Block, gf128};
 
-/// What one party has of an AND gate: its bits and MACs of λ_α, λ_β and λ_αβ ⊕ λ_γ, and its keys
-/// for the other's.
+/// One party's data for an AND gate: its bits and MACs of λ_α, λ_β and λ_αβ ⊕ λ_γ, and its keys for
+/// the other party's.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub bits: [bool; 3],
@@ -36,7 +36,7 @@ pub(crate) fn garblers_z(gates: &[(Masked, Part)], chi: Block) -> Block {
     hash(chi, gates.iter().map(|(masked, part)| combine(part.macs, *masked)))
 }
 
-/// Steps 12(b) and (d) between two parties: what z has to be.
+/// Steps 12(b) and (d) between two parties: what z must be.
 ///
 /// Paper: YWZ20, Fig. 7, 12; §2.6
 pub(crate) fn evaluators_z(gates: &[(Masked, Part)], delta: Block, chi: Block) -> Block {
