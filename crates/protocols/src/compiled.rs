@@ -1,4 +1,4 @@
-//! A circuit with what protocols derive from it alone.
+//! A circuit, with everything that protocols derive from it alone.
 
 use std::sync::{Arc, OnceLock};
 

@@ -131,7 +131,7 @@ pub(crate) struct WaitingPool {
 
 enum Place {
     Memory(Vec<Zeroizing<Vec<u8>>>),
-    /// Being written: what is secret, and what is public.
+    /// Being written: secret sections to one file, public ones to the other.
     File {
         secret: Scratch,
         public: Scratch,

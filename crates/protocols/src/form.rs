@@ -13,10 +13,10 @@ pub enum GateForm {
     /// Four rows with a MAC each: 3κ + 4ρ bits a gate, one message each way online.
     #[default]
     FourRow,
-    /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits a gate, a round trip more
+    /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits a gate, one more round trip
     /// online.
     HalfGates,
-    /// Scrambled truth tables: a bit an AND gate, a round a layer online.
+    /// Scrambled truth tables: a bit for each AND gate, a round for each layer online.
     Tables,
 }
 

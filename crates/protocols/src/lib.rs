@@ -63,7 +63,7 @@ pub enum Protocol {
     /// for each layer, a bit for each AND gate, many executions side by side.
     TinyTable,
     /// Kolesnikov, Nielsen, Rosulek, Trieu, Trifiletti 2017: two parties, cut-and-choose of garbled
-    /// components, which are soldered to circuits.
+    /// components, which are soldered into circuits.
     Duplo,
     /// Rindal, Rosulek 2016: two parties that both garble and evaluate; many executions of a
     /// circuit are prepared together, and each runs in a few messages.

@@ -71,11 +71,11 @@ pub type OutputBits = Vec<Option<Vec<bool>>>;
 /// An input of a part of a reactive computation that is an output of an earlier part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The input, by its place.
+    /// The index of the input.
     pub input: usize,
-    /// The part, by its place among all parts that the engine has evaluated.
+    /// The index of the part among all parts that the engine has evaluated.
     pub part: usize,
-    /// The output of that part, by its place. It may be one that nobody learns.
+    /// The index of the output of that part. It may be one that nobody learns.
     pub output: usize,
 }
 
@@ -234,8 +234,8 @@ pub trait Prepared: Send {
     /// the first messages.
     ///
     /// # Errors
-    /// As [`evaluate`](Prepared::evaluate); `InvalidInput` when the protocol has one evaluation
-    /// online at a time.
+    /// As [`evaluate`](Prepared::evaluate); `InvalidInput` when the protocol allows only one
+    /// evaluation online at a time.
     ///
     /// [`InFlight`]: crate::InFlight
     fn start(

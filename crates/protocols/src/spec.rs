@@ -21,9 +21,10 @@ pub(crate) struct ProtocolSpec {
     pub forms: &'static [GateForm],
     /// What party 0 does, and what every other party does, for messages to users.
     pub roles: [&'static str; 2],
-    /// The party whose Δ has the odd last bit: the one that evaluates, where the others garble.
+    /// The party whose Δ has the odd last bit: the one that evaluates, in protocols where the
+    /// others garble.
     pub evaluator: PartyId,
-    /// The name of the protocol whose pools this one is served from.
+    /// The name of the protocol whose pools serve this one.
     pub pools: &'static str,
     /// Returns how much several executions side by side take. `None` if the protocol runs one at a
     /// time.

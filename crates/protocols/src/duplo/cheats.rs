@@ -123,7 +123,8 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
         });
         wrong.note(!right);
     }
-    // 1 − C(4,2)/C(6,2); then both in one of two buckets, of the four that are left.
+    // At least one is opened with probability 1 − C(4,2)/C(6,2). Otherwise four copies are left,
+    // and both bad ones are in the same of two buckets with probability 1/3.
     caught.assert_predicted(0.6, "duplo: bad copies that are opened");
     wrong.assert_predicted(1.0 / 3.0, "duplo: buckets of bad copies");
 }
@@ -188,7 +189,7 @@ fn all_executions_are_recovered() {
     }
 }
 
-/// A table with a wrong row, in a bucket of which another copy is good.
+/// A table with a wrong row, in a bucket with a good copy.
 /// Cheat: G | GenSub | a wrong row in a copy in a bucket | authenticators: the outputs are right |
 /// always right
 #[test]
@@ -210,7 +211,7 @@ fn a_wrong_table_is_noticed_when_it_is_opened() {
     });
 }
 
-/// VerSub: the keys that are opened are not those that were garbled with.
+/// VerSub: the opened keys are not those that were used to garble.
 /// Cheat: G | VerSub | other keys opened than were garbled with | `opened component` | always
 #[test]
 fn other_keys_than_were_garbled_with() {
@@ -230,7 +231,7 @@ fn an_even_offset_is_noticed_when_it_is_opened() {
     });
 }
 
-/// The table that is sent is not the one of the digest.
+/// The table that is sent does not match its digest.
 /// Cheat: G | VerSub | another table sent than the digest was of | `component table` | always
 #[test]
 fn another_table_than_was_fixed() {
@@ -268,7 +269,7 @@ fn a_key_that_does_not_authenticate_itself() {
     });
 }
 
-/// Δ of an opened authenticator is another than was committed to, and fits nothing.
+/// The opened Δ of an authenticator is not the committed one, and fits nothing.
 /// Cheat: G | VerInKeyAuth | another Δ opened | `opened authenticator` | always
 #[test]
 fn another_offset_of_an_authenticator() {
@@ -291,8 +292,8 @@ fn one_bad_authenticator_is_outvoted() {
 }
 
 /// An authenticator that accepts no key, alone in its bucket. The wires are in four bundles. The
-/// first has the garbler's inputs: there it is noticed when the inputs come. In the others it is
-/// noticed when the keys of the bundle's wires are looked at.
+/// first has the garbler's inputs: there the cheat is caught when the inputs arrive. In the others
+/// it is caught when the keys of the bundle's wires are checked.
 /// Cheat: G | EvKAs | an authenticator that accepts no key, alone in its bucket | `wire key` for an
 /// output of a component, `input key` for an input | always; 3/4 of them `wire key`, at these sizes
 #[test]
@@ -329,7 +330,8 @@ fn buckets_without_a_good_copy_are_noticed_when_they_give_garbage() {
     }
 }
 
-/// GenSold: solderings of components, of authenticators and of slots are not what was committed to.
+/// GenSold: solderings of components, of authenticators and between slots do not match the
+/// commitments.
 /// Cheat: G | GenSold | inconsistent solderings in buckets and between slots | `commitment opening`
 /// | always
 #[test]
@@ -343,7 +345,7 @@ fn inconsistent_solderings() {
     }
 }
 
-/// GenSold: the indicator bit is not what was committed to.
+/// GenSold: the indicator bit does not match the commitment.
 /// Cheat: G | GenSold | a turned indicator bit | `commitment opening` | always
 #[test]
 fn a_turned_indicator_bit() {
@@ -363,7 +365,7 @@ fn an_odd_difference_of_offsets() {
     }
 }
 
-/// PreProcessOTInit: a transfer is not what was committed to. An evaluator whose input uses it
+/// PreProcessOTInit: a transfer does not match its commitment. An evaluator whose input uses it
 /// would fail for one value of the input only.
 /// Cheat: G | PreProcessOTInit | a transfer that is not committed to (selective failure) |
 /// `commitment opening` | 1 − 2^-ρ
@@ -381,7 +383,7 @@ fn another_common_offset() {
     assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", 9));
 }
 
-/// PreProcessOTInit: the evaluator lies about its sums, to be told Δ_ot.
+/// PreProcessOTInit: the evaluator lies about its sums in order to be told Δ_ot.
 /// Cheat: E | PreProcessOTInit | lies about sums of transfers, to be told Δ_ot | `oblivious
 /// transfer sum` | always
 #[test]
@@ -394,21 +396,21 @@ fn a_lie_about_sums_of_transfers() {
     });
 }
 
-/// §5.1: a mask that ends in 1 would turn an output of the evaluator.
+/// §5.1: a mask that ends in 1 would flip an output of the evaluator.
 /// Cheat: G | §5.1 | masks of indicator bits that end in 1 | `indicator mask` | 1 − 2^-ρ
 #[test]
 fn a_mask_that_turns_a_bit() {
     assert_caught(GARBLER, super::checks::MASK, || state("duplo: mask", None, |data| data[0] ^= 1));
 }
 
-/// §5.1: a sum of masks that is not what was committed to.
+/// §5.1: a sum of masks that does not match the commitments.
 /// Cheat: G | §5.1 | a wrong sum of masks | `commitment opening` | always
 #[test]
 fn another_sum_of_masks() {
     assert_caught(GARBLER, super::OPENING, || message("duplo: sums of masks", flip_in(3)));
 }
 
-/// InputG: a key that is none of the wire's.
+/// InputG: a key that is neither of the wire's two.
 /// Cheat: G | InputG | a key that is none of the wire's | `input key` | always
 #[test]
 fn a_wrong_input_key() {
@@ -418,7 +420,7 @@ fn a_wrong_input_key() {
     }
 }
 
-/// InputE: another key than was committed to, and a lie about e, for every value of the input.
+/// InputE: a key other than the committed one, and a lie about e, for every value of the input.
 /// Cheat: G | InputE | a wrong opening, and a lie about e | `commitment opening` | always
 #[test]
 fn a_wrong_opening_of_an_input() {
@@ -436,7 +438,7 @@ fn a_wrong_indicator_bit() {
     assert_caught(GARBLER, super::OPENING, || state("duplo: indicator bits", None, wrong));
 }
 
-/// OutputG: a key that is none of the output's, and one of another output.
+/// OutputG: a key that is neither of the output's two, and a key of another output.
 /// Cheat: E | OutputG | a key that did not come out | `returned key` | always
 #[test]
 fn a_returned_key_that_did_not_come_out() {
@@ -453,7 +455,7 @@ fn a_returned_key_that_did_not_come_out() {
     });
 }
 
-/// The proof of openings is not the right one.
+/// The proof of the openings is wrong.
 /// Cheat: G | F_HCOM | a wrong proof of openings | `commitment opening` | always
 #[test]
 fn a_wrong_proof() {
@@ -484,9 +486,9 @@ fn a_wrong_link() {
     }
 }
 
-/// Bad copies in the part whose outputs nobody learns, and in those that follow, beside a good one
-/// in every bucket: all that is learnt is right, whether the evaluator recovers in the first part
-/// or in a later one.
+/// Bad copies in the part whose outputs nobody learns and in those that follow, next to a good one
+/// in every bucket: everything that is learnt is right, whether the evaluator recovers in the first
+/// part or in a later one.
 /// Cheat: G | GenSub | swapped outputs in a part whose outputs nobody learns, and in later parts |
 /// recovery: all outputs are right | always right
 #[test]

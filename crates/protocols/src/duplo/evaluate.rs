@@ -35,7 +35,7 @@ pub(super) struct PartBuckets {
     pub slots: Slots,
 }
 
-/// What the evaluator evaluates.
+/// A garbled program, as the evaluator holds it.
 pub(super) struct GarbledProgram {
     pub slots: Slots,
     /// Solderings to the inputs of all slots, in the order of the graph's sums; those of the

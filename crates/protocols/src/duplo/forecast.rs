@@ -113,7 +113,7 @@ impl Forecast {
     ///
     /// # Errors
     /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
-    /// it, or the circuit has no such components.
+    /// it, or the circuit has no component with a given name.
     pub fn new(circuit: &Circuit, plans: Plans<'_>) -> Result<Forecast> {
         let Plans { executions, count: parts, rho, components } = plans;
         let games = Games::new(rho.bits());

@@ -66,7 +66,7 @@ fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, Buc
         Ok((program, buckets))
     };
     match sized(parts) {
-        // `prepare` refuses such a number, so nobody wrote it.
+        // `prepare` refuses such a number, so no party saved it.
         Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
             Err(store::impossible_parts())
         }

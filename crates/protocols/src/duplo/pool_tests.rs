@@ -152,7 +152,7 @@ fn a_pool_serves_programs_one_after_the_other() {
         (Some(TINY), 1, None),
         (Some(TINY), 3, None),
         (None, 1, None),
-        // In several windows, whose ends are not those of programs.
+        // In several windows, whose boundaries are not those of programs.
         (Some(TINY), 1, Some(500)),
         (Some(TINY), 1, Some(1)),
         (None, 1, Some(4000)),
@@ -220,8 +220,8 @@ fn slots_that_wait_in_a_file_are_evaluated() {
     HELD.store(3 << 29, Ordering::Relaxed);
 }
 
-/// A program that is too large for one cut-and-choose is made in windows of its components: in
-/// memory, and with files for what waits.
+/// A program that is too large for one cut-and-choose is made in windows of its components: once in
+/// memory, and once with everything that waits in files.
 #[test]
 fn a_large_program_is_made_in_windows() {
     for file in [false, true] {
@@ -368,7 +368,7 @@ fn components_are_made_before_the_circuit_is_known() {
     }
 }
 
-/// A circuit without AND gates has no components, but inputs, masks and sums.
+/// A circuit without AND gates has no components, only inputs, masks and sums.
 #[test]
 fn a_circuit_without_and_gates_is_made_ahead_of_its_connection() {
     let mut b = Builder::new("sum");
@@ -444,7 +444,7 @@ fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
     assert_caught_filling(checks::TABLE_DIGEST, message);
 }
 
-/// A garbler that solders a program to the wrong wires.
+/// A garbler solders a program to the wrong wires.
 /// Cheat: G | AssembleSubs, from a pool | a wrong soldering | `commitment opening` | always
 #[test]
 fn a_wrong_soldering_to_a_program_is_caught() {
@@ -456,7 +456,7 @@ fn a_wrong_soldering_to_a_program_is_caught() {
     assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, OPENING);
 }
 
-/// A garbler that takes other buckets, wires, transfers or masks of the pool than were agreed on.
+/// A garbler takes other buckets, wires, transfers or masks of the pool than were agreed on.
 /// Cheat: G | AssembleSubs, from a pool | another bucket, wire, transfer or mask than was agreed on
 /// | `commitment opening` | always
 #[test]
@@ -539,7 +539,7 @@ fn what_is_said_of_the_pool_is_checked_when_it_is_loaded() {
             Protocol::Duplo.load_prepared(net, compiled, &mut bytes).map(drop)
         };
         assert_eq!(load(&saved), Ok(()));
-        // The number of kinds, the kind itself, and sizes of buckets that cannot be.
+        // The number of kinds, the kind itself, and impossible bucket sizes.
         let other = [(place - 8, 0), (place - 8, 2), (place - 1, 9), (place, !kind[0])];
         let sizes = [(place + 32, 0), (place + 39, 9), (place + 40, 0), (place + 47, 9)];
         for (at, value) in other.into_iter().chain(sizes) {

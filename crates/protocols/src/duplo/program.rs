@@ -1,4 +1,5 @@
-//! What is computed, as both parties see it: components, owners of inputs, receivers of outputs.
+//! The program, as both parties see it: its components, the owners of inputs and the receivers of
+//! outputs.
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ pub(super) enum Carrier {
     OwnInput(u32),
 }
 
-/// What a program is made for.
+/// The task for which a program is made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
     /// How many executions run together, as one part.

@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// The sum of some wires and a constant, for all values and colours of keys.
+    /// The sum of some wires and a constant, for random values and colours of keys.
     #[test]
     fn the_key_of_the_sum_comes_out() {
         let mut prg = Prg::from_seed(Block(4));

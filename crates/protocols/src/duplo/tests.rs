@@ -26,9 +26,9 @@ pub(super) struct Scene {
     /// How many commitments may be made at a time, if fewer than usual.
     pub most: Option<usize>,
     pub executions: usize,
-    /// The components that are garbled, by name.
+    /// The names of the components that are garbled.
     pub components: Vec<String>,
-    /// The inputs' bits, execution after execution.
+    /// The bits of each input, execution after execution.
     pub inputs: Vec<Vec<bool>>,
 }
 
@@ -58,7 +58,7 @@ fn product() -> Subcircuit {
 }
 
 /// Two calls of a component with eight AND gates, with XOR, NOT and constants between them, and
-/// outputs of all kinds: components' outputs, sums of them, opposites, constants, inputs.
+/// outputs of all kinds: outputs of components, sums of them, inverted bits, constants and inputs.
 pub(super) fn circuit(to: Receivers) -> Circuit {
     let product = product();
     let mut b = Builder::new("two products");

@@ -63,7 +63,7 @@ struct Frame<'a> {
     values: Vec<NodeId>,
     /// Where the outputs go in the caller; `None` for a round of a repeat.
     first_output: Option<Wire>,
-    /// The repeat that is under way.
+    /// The repeat in progress.
     repeat: Option<Repeating<'a>>,
 }
 
@@ -75,7 +75,7 @@ struct Repeating<'a> {
     carried: usize,
     /// Where the carried outputs of the last round go.
     first_output: Wire,
-    /// The outputs of the round before.
+    /// The outputs of the previous round.
     last: Vec<NodeId>,
     /// Where the next round's other outputs go.
     next: Wire,

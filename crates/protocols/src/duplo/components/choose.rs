@@ -30,15 +30,15 @@ const MAX_CHANGES: usize = 48;
 /// that each takes milliseconds.
 const MAX_NODES_OF_CHANGES: u64 = 1 << 16;
 
-/// What components are chosen for.
+/// The task for which components are chosen.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::duplo) struct Choice<'a> {
-    /// Executions that share a cut-and-choose.
+    /// How many executions share a cut-and-choose.
     pub executions: usize,
     /// The games for which buckets are sized.
     pub games: Games,
-    /// Names of the components to select; if there are none, the cheapest selection is searched
-    /// for.
+    /// Names of the components to select; if there are none, the search finds the cheapest
+    /// selection.
     pub named: &'a [String],
 }
 

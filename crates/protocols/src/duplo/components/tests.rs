@@ -1,4 +1,4 @@
-//! Components against the reference evaluation.
+//! Tests components against the reference evaluation.
 
 use proptest::prelude::*;
 use symbolon_circuit::{
@@ -163,7 +163,7 @@ fn built_in_circuits_are_the_same_in_components() {
     }
 }
 
-/// Repeated parts become components of their own; XOR between them takes none.
+/// Repeated parts become components of one kind; XOR between them needs no component.
 #[test]
 fn blocks_of_a_cbc_mac_are_one_kind() {
     let circuit = builtin::by_name("cbcmac:16").unwrap();
