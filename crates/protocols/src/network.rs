@@ -39,7 +39,7 @@ impl Rho {
 
 /// How many executions of a circuit a protocol runs side by side, and how it authenticates them.
 ///
-/// Protocols that garble run one execution at a time, and choose their MACs themselves.
+/// `wrk` and `ywz` run one execution at a time, and choose their MACs themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Batch {
     /// The number of executions that are prepared and run together.

@@ -1,8 +1,8 @@
 //! AssembleSubs of Appendix A: the function-dependent phase, which connects the slots.
 //!
-//! What goes into each input of a slot is a sum of wires, soldered to the first copy's input;
-//! outputs of the garbler that are sums of several wires are soldered to heads of their own.
-//! Afterwards only what the online phase opens is left of the commitments.
+//! The value of each input of a slot is a sum of wires, which is soldered to the input of the
+//! slot's first copy. Outputs of the garbler that are sums of several wires are soldered to heads
+//! of their own. Afterwards only the commitments that the online phase opens are kept.
 
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
@@ -17,8 +17,8 @@ use super::messages;
 use super::program::{Program, ToGarbler};
 use super::solder::{self, Target};
 
-/// Every sum of wires, and what it is soldered to: first the inputs of all slots, then the outputs
-/// of the garbler that are sums.
+/// Returns every sum of wires with its target and constant: first the inputs of all slots, then the
+/// outputs of the garbler that are sums.
 fn connections<'a>(wired: Wired<'a>) -> impl Iterator<Item = (Vec<Id>, Target, bool)> + 'a {
     let Wired { program, ends } = wired;
     let heads = move |wires: &[Wire]| wires.iter().map(|&wire| ends.head(wire).key).collect();
@@ -49,8 +49,8 @@ pub(super) fn open(
     send_blocks(channel, messages::SOLDERINGS, &solderings)
 }
 
-/// The evaluator gets them, in the order of the graph's sums; those of the garbler's outputs
-/// follow.
+/// The evaluator receives the solderings and returns them, in the order of the graph's sums; those
+/// of the garbler's outputs follow.
 ///
 /// Paper: KNRTT17, AssembleSubs
 pub(super) fn claim(
@@ -66,8 +66,8 @@ pub(super) fn claim(
     Ok(solderings)
 }
 
-/// What the online phase opens: after Δ_ot, for each input of the evaluator its key and the
-/// transfer's, then for each of its outputs the indicator bits of its wires, masked.
+/// Returns the sums that the online phase opens: Δ_ot; for each input of the evaluator, its key and
+/// the transfer's R; for each of its outputs, the keys of its wires and a mask.
 fn online_sums(Wired { program, ends }: Wired<'_>) -> Vec<Vec<Id>> {
     let head = |wire: &Wire| ends.head(*wire).key;
     let inputs = program.inputs[1].iter().zip(&ends.transfers);
@@ -83,23 +83,24 @@ fn online_sums(Wired { program, ends }: Wired<'_>) -> Vec<Vec<Id>> {
 /// K^0 and Δ of a wire.
 pub(super) type WireKeys = [Block; 2];
 
-/// Those of several wires, wiped when they are dropped.
+/// The keys of several wires, wiped when they are dropped.
 pub(super) type AllKeys = Zeroizing<Vec<WireKeys>>;
 
 /// What the garbler needs online.
 pub(super) struct GarblerKeys {
-    /// Of its own inputs.
+    /// The keys of its own inputs.
     pub inputs: AllKeys,
     /// The indicator bits of the evaluator's inputs.
     pub indicators: BitVec,
-    /// Of the wires whose keys the evaluator returns, one for each output that is not constant.
+    /// The keys of the wires whose keys the evaluator returns, one for each output that is not
+    /// constant.
     pub outputs: AllKeys,
     /// Commitments to Δ_ot, to the evaluator's inputs, and to its outputs.
     pub online: Committed,
 }
 
 impl GarblerKeys {
-    /// Takes what is needed out of all commitments.
+    /// Extracts what is needed from all commitments.
     pub fn new(wired: Wired<'_>, committed: &Committed) -> GarblerKeys {
         let Wired { program, ends } = wired;
         let keys = |wire: Wire| {
@@ -110,7 +111,7 @@ impl GarblerKeys {
         let indicator = |&wire: &Wire| committed.value(ends.head(wire).key).lsb();
         let indicators: Vec<bool> = program.inputs[1].iter().map(indicator).collect();
         let indicators = Zeroizing::new(indicators);
-        // Enough from the beginning: a vector that grows leaves copies of its keys behind.
+        // Full capacity from the start: a vector that grows leaves copies of its keys in memory.
         let mut outputs = Vec::with_capacity(program.to_garbler.len());
         outputs.extend(returned(program).map(keys));
         GarblerKeys {
@@ -122,12 +123,12 @@ impl GarblerKeys {
     }
 }
 
-/// What the evaluator needs of the commitments online.
+/// Returns the commitments that the evaluator needs online.
 pub(super) fn online(wired: Wired<'_>, received: &Received) -> Received {
     received.sums(&online_sums(wired))
 }
 
-/// The wires whose keys the evaluator returns to the garbler.
+/// Returns the wires whose keys the evaluator returns to the garbler.
 pub(super) fn returned(program: &Program) -> impl Iterator<Item = Wire> {
     program.to_garbler.iter().filter_map(|&(_, source)| match source {
         ToGarbler::Wire(wire, _) | ToGarbler::Sum(wire) => Some(wire),

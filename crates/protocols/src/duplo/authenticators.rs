@@ -1,21 +1,21 @@
 //! Authenticators of keys: GenInKeyAuth, VerInKeyAuth and EvKAs of Appendix A.
 //!
-//! An authenticator has a Δ and a key of its own for each wire of a *bundle*, all committed to, and
-//! accepts the two keys of each of its wires by their hashes. Every bundle has a bucket of them;
-//! the first one's keys, those of the *head*, are the keys of the wires, and its Δ is theirs. A key
-//! is accepted when more than half of the bucket accept it.
+//! An authenticator has a Δ and, for each wire of a *bundle*, a key of its own, all of them
+//! committed. It accepts the two keys of each of its wires by their hashes. Every bundle has a
+//! bucket of authenticators. The first of them is the *head*: its keys are the keys of the wires,
+//! and its Δ is theirs. A key is accepted if more than half of the bucket accept it.
 //!
-//! In the paper a bundle is a wire. An authenticator is good if it is for all of its wires, so the
-//! game is the same, with fewer and larger buckets. The Δ is committed to, opened and soldered once
-//! for all, as that of a component is (`params` chooses what is cheapest).
+//! In the paper a bundle is a single wire. An authenticator is good only if it is good for all of
+//! its wires, so the game is the same, with fewer and larger buckets. Its Δ is committed, opened
+//! and soldered once for all of them, like that of a component (`params` chooses what is cheapest).
 //!
-//! Inputs of the evaluator have no authenticators: `inputs`.
+//! The evaluator's inputs have no authenticators: see `inputs`.
 //!
-//! **All are self-authenticating**, K^0 = H(Δ): those of inputs, as Appendix A has it (§5.2 says
-//! K^0 = H(Δ) ⊕ Δ, which is the same with the values swapped), and those of the components' outputs
-//! as well. The paper has another kind there, with which the evaluator, once it knows Δ, knows both
-//! keys of a wire but not which is which; so it could not answer for the garbler's outputs after a
-//! recovery. One kind for all means one game with more buckets, which are smaller.
+//! **All are self-authenticating**, K^0 = H(Δ): those of inputs, as in Appendix A (§5.2 has K^0 =
+//! H(Δ) ⊕ Δ, which is the same with the values swapped), and those of the components' outputs as
+//! well. For outputs the paper has another kind. With it, an evaluator that learns Δ knows both
+//! keys of a wire but not which is which, so it could not return the garbler's outputs after a
+//! recovery. One kind for all also means one game with more, smaller buckets.
 //!
 //! Departure: `duplo`: authenticators | one for each wire; K^0 = H(Δ) on inputs only; outputs share
 //! a Δ; any hash | one for each bundle of wires, with K^0 = H(Δ) for each wire and a Δ of its own;
@@ -38,10 +38,11 @@ use super::params::MOST_WIRES;
 use super::program::Carrier;
 use super::solder::{self, Held};
 
-/// Blocks in a message: few enough that they stay in a core's cache until they are dealt with.
+/// How many blocks one message carries: few enough to stay in a core's cache until they are
+/// processed.
 const PIECE: usize = 1 << 14;
 
-/// The numbers of the keys of some authenticators, each in a hash of its own.
+/// Returns the numbers of the keys of some authenticators: the tweaks of their hashes.
 fn numbers(
     objects: &Objects,
     keys: usize,
@@ -54,12 +55,12 @@ fn numbers(
     })
 }
 
-/// The number of one key.
+/// Returns the number of one key.
 pub(super) fn number(objects: &Objects, object: usize, key: usize) -> u64 {
     (objects.number + object as u64) * MOST_WIRES as u64 + key as u64
 }
 
-/// All authenticators, in runs whose `blocks` for each key fill a message.
+/// Divides all authenticators into runs that fill a message, with `blocks` blocks for each key.
 fn pieces(
     objects: &Objects,
     keys: usize,
@@ -69,7 +70,7 @@ fn pieces(
     (0..count).step_by(step).map(move |first| first..count.min(first + step))
 }
 
-/// The same in runs whose keys are hashed together.
+/// Divides authenticators into runs whose keys are hashed together.
 fn runs(
     which: std::ops::Range<usize>,
     keys: usize,
@@ -78,7 +79,7 @@ fn runs(
     which.clone().step_by(step).map(move |first| first..which.end.min(first + step))
 }
 
-/// The garbler makes all authenticators, but for the hashes.
+/// The garbler makes all authenticators, except for the hashes.
 ///
 /// Paper: KNRTT17, GenInKeyAuth, VerInKeyAuth | authenticators
 pub(super) fn commit_all(
@@ -113,7 +114,7 @@ pub(super) fn commit_all(
     Ok(())
 }
 
-/// The evaluator takes note of them.
+/// The evaluator records the corrections of the authenticators' keys.
 pub(super) fn receive_all(
     channel: &mut Channel,
     received: &mut Received,
@@ -133,8 +134,8 @@ pub(super) fn receive_all(
     Ok(())
 }
 
-/// The garbler sends what each authenticator accepts, by a hash whose key was drawn after all keys
-/// were fixed.
+/// The garbler sends the hashes that each authenticator accepts. The hash is keyed by a coin that
+/// is tossed after all keys are fixed.
 ///
 /// Paper: KNRTT17, GenInKeyAuth, VerInKeyAuth
 pub(super) fn send_accepted(
@@ -161,10 +162,10 @@ pub(super) fn send_accepted(
     Ok(())
 }
 
-/// The hashes that all authenticators accept, of each key of each.
+/// The hashes that the authenticators accept: two for each key of each authenticator.
 pub(super) type Accepted = HugeBuf<[Block; 2]>;
 
-/// The evaluator gets them.
+/// The evaluator receives the accepted hashes.
 pub(super) fn receive_accepted(
     channel: &mut Channel,
     (objects, keys): (&Objects, usize),
@@ -177,9 +178,9 @@ pub(super) fn receive_accepted(
     Ok(accepted)
 }
 
-/// VerInKeyAuth of the evaluator, for some opened authenticators whose Δ are `offsets`, with at
-/// most [`HASHED`] keys: what must be committed to as their keys, one authenticator's after the
-/// other's. Nothing if a Δ does not end in 1, or one accepts other keys.
+/// VerInKeyAuth of the evaluator, for opened authenticators whose Δ are `offsets`, with at most
+/// [`HASHED`] keys. Returns the committed values that their keys must have, one authenticator after
+/// another. Returns `None` if a Δ does not end in 1 or an authenticator accepts other keys.
 ///
 /// Paper: KNRTT17, GenInKeyAuth, VerInKeyAuth
 pub(super) fn verify(
@@ -204,7 +205,7 @@ pub(super) fn verify(
     (same && offsets.iter().all(|offset| offset.lsb())).then_some(made)
 }
 
-/// An authenticator of one wire in a bucket, as the evaluator has it.
+/// An authenticator of one wire in a bucket, as the evaluator holds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Authenticator {
     /// The number of its key in the session.
@@ -213,69 +214,70 @@ pub(super) struct Authenticator {
     pub accepted: [Block; 2],
     /// Δ ⊕ Δ_ot.
     pub difference: Block,
-    /// From the head to this one; zero for the head itself.
+    /// The soldering from the head to this authenticator; zero for the head itself.
     pub soldering: Block,
 }
 
 impl Authenticator {
-    /// The key of the same value as a key of the head.
+    /// Returns the key of the same value as a key of the head.
     fn key(&self, of_head: Held) -> Block {
         solder::transfer(std::iter::once(of_head), self.soldering, self.difference)
     }
 
-    /// The hash of the key of a colour. Who made the wire knows what value a colour stands for, so
-    /// the colour is no index.
+    /// Returns the accepted hash of the key of a colour. The maker of a wire knows which value each
+    /// colour encodes, so the colour is not used as an index.
     fn accepted_of(&self, colour: bool) -> Block {
         let [zero, one] = self.accepted;
         zero ^ (zero ^ one).select(colour)
     }
 }
 
-/// How many keys of a wire are looked at together: the most for which a tweak of the hash serves.
+/// How many keys of a wire are checked together: the most that one tweak of the hash can serve.
 pub(super) const AT_A_TIME: usize = 8;
 
 #[cfg(test)]
 thread_local! {
-    /// How many keys this thread has looked at.
+    /// How many keys this thread has checked.
     pub(super) static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// The authenticators of wires: of all that have some, or of some of these.
+/// The authenticators of all wires that have some, or of a selection of them.
 #[derive(Clone)]
 pub(super) struct Authenticators {
     /// The session in which they were made.
     pub session: [u8; 32],
-    /// In each bucket.
+    /// How many authenticators are in each bucket.
     pub bucket: usize,
-    /// Of the wires of the program.
+    /// The carriers of the program's wires.
     carriers: Arc<[Carrier]>,
     which: Which,
-    /// The hash of the keys that each wire's accept.
+    /// For each wire, the hash of the keys that its authenticators accept.
     hashes: Vec<KeyHash>,
-    /// One wire's after the other's.
+    /// The authenticators, wire after wire.
     all: Vec<Authenticator>,
 }
 
-/// The place of a wire whose authenticators are not there.
+/// The place of a wire whose authenticators are not in the list.
 const ABSENT: u32 = u32::MAX;
 
-/// The wires whose authenticators are there.
+/// The wires whose authenticators are in the list.
 #[derive(Clone)]
 enum Which {
-    /// The one of this number among those that have some, and those that follow.
+    /// The wire with this number among those that have authenticators, and those after it.
     From(u32),
-    /// Some wires, each at its place; [`ABSENT`] for the others.
+    /// Some wires: the place of each, or [`ABSENT`].
     Some(Vec<u32>),
 }
 
 impl Authenticators {
-    /// Those of all wires, none of which is there yet: they are added in order.
+    /// Returns an empty list for the authenticators of all wires, which must be added in order.
     pub fn of_all(session: [u8; 32], bucket: usize, carriers: Arc<[Carrier]>) -> Authenticators {
         let (hashes, all) = Default::default();
         Authenticators { session, bucket, carriers, which: Which::From(0), hashes, all }
     }
 
-    /// Those of the same program's wires from this one on, none of which is there yet.
+    /// Returns an empty list for the same program's wires from `wire` on, which must be added in
+    /// order.
     pub fn starting_at(&self, wire: usize) -> Authenticators {
         let Authenticators { session, bucket, ref carriers, .. } = *self;
         let first = match carriers.get(wire) {
@@ -286,13 +288,13 @@ impl Authenticators {
         Authenticators { which: Which::From(first), ..all }
     }
 
-    /// Those of any of the wires, none of which is there yet.
+    /// Returns an empty list for any of the wires, in any order.
     pub fn of_some(session: [u8; 32], bucket: usize, carriers: Arc<[Carrier]>) -> Authenticators {
         let which = Which::Some(vec![ABSENT; carriers.len()]);
         Authenticators { which, ..Authenticators::of_all(session, bucket, carriers) }
     }
 
-    /// Those of some wires alone.
+    /// Returns the authenticators of some wires alone.
     pub fn only(&self, wires: impl Iterator<Item = usize>) -> Authenticators {
         let Authenticators { session, bucket, ref carriers, .. } = *self;
         let mut some = Authenticators::of_some(session, bucket, carriers.clone());
@@ -300,7 +302,7 @@ impl Authenticators {
         some
     }
 
-    /// Adds those of a wire that has some.
+    /// Adds the authenticators of a wire that has some.
     pub fn add(&mut self, wire: usize, hash: KeyHash, own: &[Authenticator]) {
         let place = self.hashes.len();
         if let Which::Some(places) = &mut self.which {
@@ -310,14 +312,14 @@ impl Authenticators {
         self.all.extend_from_slice(own);
     }
 
-    /// Adds those of a wire, if there are some, from elsewhere.
+    /// Adds the authenticators of a wire from another list, if that list has them.
     pub fn add_from(&mut self, wire: usize, from: &Authenticators) {
         if let Some(place) = from.place(wire) {
             self.add(wire, from.hashes[place].clone(), from.of(wire));
         }
     }
 
-    /// Where those of a wire are.
+    /// Returns the place of a wire's authenticators, if they are in the list.
     fn place(&self, wire: usize) -> Option<usize> {
         let Carrier::Authenticated(number) = self.carriers[wire] else { return None };
         match &self.which {
@@ -332,35 +334,36 @@ impl Authenticators {
         }
     }
 
-    /// The authenticators of a wire.
+    /// Returns the authenticators of a wire; none if they are not in the list.
     pub fn of(&self, wire: usize) -> &[Authenticator] {
         let bucket = self.bucket;
         self.place(wire).map_or(&[], |place| &self.all[place * bucket..][..bucket])
     }
 
-    /// The hash of the keys that a wire's authenticators accept, if it has some.
+    /// Returns the hash of the keys that a wire's authenticators accept, if they are in the list.
     pub fn hash(&self, wire: usize) -> Option<&KeyHash> {
         self.place(wire).map(|place| &self.hashes[place])
     }
 
-    /// Whether a wire's keys are opened, and not authenticated.
+    /// Whether a wire's keys are opened instead of authenticated.
     pub fn is_open(&self, wire: usize) -> bool {
         matches!(self.carriers[wire], Carrier::OwnInput(_))
     }
 
-    /// The wire's Δ ⊕ Δ_ot.
+    /// Returns the wire's Δ ⊕ Δ_ot.
     pub fn difference(&self, wire: usize) -> Block {
         self.of(wire).first().map_or(Block::ZERO, |head| head.difference)
     }
 
-    /// The keys of a wire's authenticators for the same value as a key of the wire.
+    /// Returns each authenticator of a wire with its key for the same value as `key`.
     fn keys(&self, wire: usize, key: Block) -> impl Iterator<Item = (&Authenticator, Block)> {
         let held = Held { key, difference: self.difference(wire) };
         self.of(wire).iter().map(move |authenticator| (authenticator, authenticator.key(held)))
     }
 
-    /// EvKAs for some keys of one wire, at most [`AT_A_TIME`]: of each, whether more than half
-    /// accept it. The time depends on how many keys there are, not on the keys.
+    /// EvKAs for at most [`AT_A_TIME`] keys of one wire: returns for each key whether more than
+    /// half of the authenticators accept it. The time depends on the number of keys, not on the
+    /// keys.
     ///
     /// Paper: KNRTT17, EvKAs | whether a key is accepted
     pub fn accept(&self, wire: usize, keys: &[Block]) -> [bool; AT_A_TIME] {
@@ -393,7 +396,7 @@ impl Authenticators {
         verdicts
     }
 
-    /// RecoverInputBit: the value of an accepted key of a wire, once Δ_ot is known.
+    /// RecoverInputBit: returns the value of an accepted key of a wire, once Δ_ot is known.
     ///
     /// Paper: KNRTT17, RecoverInputBit | the value of a key
     pub fn value(&self, wire: usize, key: Block, common_offset: Block) -> bool {

@@ -1,10 +1,10 @@
-//! Buckets: what was not opened, soldered together (PreProcessSub and PreProcessInKA of Appendix
-//! A).
+//! Buckets: the objects that were not opened are soldered together (PreProcessSub and
+//! PreProcessInKA of Appendix A).
 //!
-//! The heads of the authenticators' buckets are the wires of the program. In the bucket of a slot,
-//! the inputs of the first copy are soldered to those of the others, and the outputs of every copy
-//! to the heads of the slot's output wires. The garbler sends the tables of these copies now, and
-//! the evaluator compares them with the digests that it got before the coin.
+//! The wires of the program are the heads of the authenticators' buckets. In the bucket of a slot,
+//! the inputs of the first copy are soldered to those of the other copies, and the outputs of every
+//! copy to the heads of the slot's output wires. The garbler now sends the tables of these copies,
+//! and the evaluator compares them with the digests that it received before the coin.
 //!
 //! Departure: `duplo`: tables sent early | an adaptively secure scheme | half-gates; the outputs'
 //! meaning is opened after the inputs are fixed | tables and labels are simulated without inputs
@@ -25,30 +25,30 @@ use super::messages;
 use super::program::{Carrier, Program};
 use super::solder::{self, Target};
 
-/// How many authenticators ahead memory is asked for: they are at random places.
+/// How many authenticators ahead memory is prefetched: they are at random places.
 const AHEAD: usize = 8;
 
-/// Bundles whose authenticators go into one message.
+/// How many bundles of authenticators one message carries.
 const BUNDLES: usize = 1 << 9;
 
-/// Bytes of tables that may wait for the evaluator to take them: what it needs to go on meanwhile,
-/// in memory that the channel uses again.
+/// How many bytes of tables may wait in the channel: what the evaluator needs to keep going, in
+/// memory that the channel reuses.
 const BACKLOG: usize = 6 << 20;
 
-/// Which objects are where, which both parties know.
+/// Where all objects are. Both parties know this.
 pub(super) struct Places {
     pub layout: Layout,
-    /// Of each kind.
+    /// The draw of each kind.
     pub kinds: Vec<Draw>,
     pub authenticators: Draw,
-    /// The bucket of each slot of a part among those of its kind.
+    /// For each slot of a part, its bucket among those of its kind.
     pub bucket_of: Vec<usize>,
-    /// Slots of each kind in a part.
+    /// How many slots of each kind a part has.
     pub counts: Vec<usize>,
 }
 
-/// One part of a program: its wires and slots are numbered as in the program, its objects follow
-/// those of the parts before.
+/// One part of a program. Its wires and slots are numbered as in the program; its objects follow
+/// those of earlier parts.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub program: &'a Program,
@@ -57,26 +57,26 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The authenticators of a bundle.
+    /// Returns the authenticators of a bundle.
     fn bundle(&self, bundle: usize) -> &'a [u32] {
         let places = self.places;
         places.authenticators.bucket(self.part * places.layout.bundles + bundle)
     }
 
-    /// The authenticators of all bundles from the first on.
+    /// Returns the authenticators of this part's bundles and of all later ones, in order.
     fn authenticators(&self) -> impl Iterator<Item = usize> + use<'a> {
         let draw = &self.places.authenticators;
         let first = self.part * self.places.layout.bundles * draw.size();
         draw.kept[first..].iter().map(|&object| object as usize)
     }
 
-    /// How many wires there are in a bundle: the last one may not be full.
+    /// Returns how many wires are in a bundle: the last one may not be full.
     fn wires(&self, bundle: usize) -> usize {
         let most = self.places.layout.bundle;
         self.program.authenticated().saturating_sub(bundle * most).min(most)
     }
 
-    /// A wire: the head of its authenticators, if it has some.
+    /// Returns the commitments of a wire: those of the head of its authenticators, if it has some.
     pub fn head(&self, wire: usize) -> Target {
         let layout = &self.places.layout;
         match self.program.carriers[wire] {
@@ -92,26 +92,26 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A slot, and the kind of component that is there.
+    /// Returns a slot, its kind of component, and the copies of this kind.
     pub fn slot(&self, slot: usize) -> (&'a Slot, &'a Kind, &'a Objects) {
         let at = &self.program.graph.slots[slot];
         (at, &self.program.graph.kinds[at.kind], &self.places.layout.kinds[at.kind])
     }
 
-    /// The copies in a slot.
+    /// Returns the copies in a slot.
     pub fn copies(&self, slot: usize) -> &'a [u32] {
         let kind = self.program.graph.slots[slot].kind;
         let first = self.part * self.places.counts[kind];
         self.places.kinds[kind].bucket(first + self.places.bucket_of[slot])
     }
 
-    /// An input of the first copy in a slot.
+    /// Returns the commitments of an input of the first copy in a slot.
     pub fn input(&self, slot: usize, input: usize) -> Target {
         let (_, _, objects) = self.slot(slot);
         objects.target(self.copies(slot)[0] as usize, input)
     }
 
-    /// The transfers of the evaluator's inputs.
+    /// Returns the range of the transfers of the evaluator's inputs.
     pub fn transfers(&self) -> std::ops::Range<usize> {
         let n = self.program.inputs[1].len();
         self.part * n..(self.part + 1) * n
@@ -119,13 +119,13 @@ impl<'a> View<'a> {
 }
 
 impl Objects {
-    /// A key of one object, with its Δ.
+    /// Returns the commitments to a key of an object and to its Δ.
     fn target(&self, object: usize, key: usize) -> Target {
         Target { key: self.key(object, key), offset: self.offset(object) }
     }
 }
 
-/// A copy of a component in a bucket, as the evaluator has it.
+/// A copy of a component in a bucket, as the evaluator holds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GarbledCopy {
     /// Its number in the session.
@@ -134,9 +134,9 @@ pub(super) struct GarbledCopy {
     pub table: Range<usize>,
     /// Δ ⊕ Δ_ot.
     pub difference: Block,
-    /// From the inputs of the first copy; none for the first itself.
+    /// The solderings from the inputs of the first copy; empty for the first copy itself.
     pub inputs: Vec<Block>,
-    /// To the heads of the output wires.
+    /// The solderings to the heads of the output wires.
     pub outputs: Vec<Block>,
 }
 
@@ -178,7 +178,7 @@ pub(super) fn solder_authenticators(
     Ok(())
 }
 
-/// The evaluator gets them.
+/// The evaluator receives the solderings and returns the authenticators of all wires.
 ///
 /// Paper: KNRTT17, PreProcessInKA
 pub(super) fn receive_authenticators(
@@ -204,7 +204,8 @@ pub(super) fn receive_authenticators(
             rest = later;
             let objects_of_bundle = view.bundle(bundle);
             let (head, wires) = (objects_of_bundle[0] as usize, view.wires(bundle));
-            // Of the head the difference, of each of the others the solderings as well.
+            // The head has only its difference; each other authenticator has its solderings as
+            // well.
             let of_object = |place: usize| match place {
                 0 => &values[..1],
                 _ => &values[1 + (place - 1) * (1 + wires)..][..1 + wires],
@@ -241,13 +242,13 @@ pub(super) fn receive_authenticators(
     Ok(all)
 }
 
-/// How the garbler sends the copies of slots.
+/// Sends the copies of slots (garbler's side).
 ///
 /// Paper: KNRTT17, PreProcessSub, GenSoldSub | buckets of components
 pub(super) struct Sending<'a> {
     session: &'a [u8; 32],
     threads: usize,
-    /// Tables, which are garbled again.
+    /// Scratch space for tables, which are garbled again.
     room: HugeBuf<HalfGates>,
 }
 
@@ -256,7 +257,7 @@ impl<'a> Sending<'a> {
         Sending { session, threads, room: HugeBuf::public(0) }
     }
 
-    /// Sends the copies of a slot: tables, and solderings.
+    /// Sends the copies of a slot: their tables and solderings.
     pub fn slot(
         &mut self,
         channel: &mut Channel,
@@ -275,7 +276,7 @@ impl<'a> Sending<'a> {
                 send_blocks(channel, messages::TABLE, table.as_flattened())?;
                 solder_copy(channel, opening, (view, slot), (place, copy.object))?;
                 place += 1;
-                // All that the evaluator does now is to take them.
+                // The evaluator does nothing now but receive them.
                 if channel.backlog() > BACKLOG {
                     channel.throttle(BACKLOG / 2)?;
                 }
@@ -309,8 +310,8 @@ fn solder_copy(
     send_blocks(channel, messages::COMPONENT_SOLDERINGS, &values)
 }
 
-/// The evaluator gets the copies of a slot, one after the other. Each table goes to the room that
-/// `room` gives for it, with its place; then the copy goes to `keep`.
+/// The evaluator receives the copies of a slot, one after another. Each table goes to the room that
+/// `shelf` gives for it; then `shelf` keeps the copy.
 ///
 /// Paper: KNRTT17, PreProcessSub, GenSoldSub
 pub(super) fn receive_slot(
@@ -332,17 +333,17 @@ pub(super) fn receive_slot(
 
 /// Where the evaluator puts copies.
 pub(super) trait Place {
-    /// Room for the next copy's table, and its place.
+    /// Returns room for the next copy's table, and its place.
     fn table(&mut self, gates: usize) -> (&mut [HalfGates], Range<usize>);
 
-    /// Keeps the next copy, whose table is in the room for it.
+    /// Keeps the next copy, whose table is already in its room.
     ///
     /// # Errors
     /// `Store` when it cannot be kept.
     fn keep(&mut self, copy: GarbledCopy) -> Result<()>;
 }
 
-/// The evaluator gets a copy.
+/// The evaluator receives a copy and checks its table against the digest.
 ///
 /// Paper: KNRTT17, PreProcessSub, GenSoldSub
 ///

@@ -15,12 +15,12 @@ use crate::{Compiled, OutputBits};
 const GARBLER: PartyId = super::program::GARBLER;
 const EVALUATOR: PartyId = super::program::EVALUATOR;
 
-/// Runs with one party that cheats.
+/// Runs both parties, of which `cheater` cheats.
 fn cheat(scene: &Scene, cheater: PartyId, adversary: FnAdversary) -> [Result<OutputBits>; 2] {
     scene.run(|channels| channels[usize::from(cheater)].set_adversary(Box::new(adversary)))
 }
 
-/// The honest party notices at this check and names the cheater, whatever the inputs are.
+/// Asserts that the honest party fails at this check and names the cheater, whatever the inputs.
 #[track_caller]
 fn assert_caught(cheater: PartyId, check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for seed in 0..4 {
@@ -30,7 +30,7 @@ fn assert_caught(cheater: PartyId, check: impl CheckName, adversary: impl Fn() -
     }
 }
 
-/// Both parties learn what they should, as if nobody had cheated.
+/// Asserts that both parties learn what they should, as if nobody had cheated.
 #[track_caller]
 fn assert_unaffected(scene: &Scene, ended: &[Result<OutputBits>; 2]) {
     for (party, ended) in (0..).zip(ended) {
@@ -38,7 +38,8 @@ fn assert_unaffected(scene: &Scene, ended: &[Result<OutputBits>; 2]) {
     }
 }
 
-/// Changes the cheater's state at a point, every time or the `index`-th time that it comes there.
+/// Changes the cheater's state at a point, every time or only the `index`-th time that it gets
+/// there.
 fn state(
     point: &'static str,
     index: Option<usize>,
@@ -55,7 +56,7 @@ fn state(
     })
 }
 
-/// Commits to other transfers, and does not mind that the evaluator's sums are not those.
+/// Commits to other transfers, and goes on although the evaluator's sums do not fit.
 fn transfers(point: &'static str, place: usize) -> FnAdversary {
     FnAdversary::new().on_state(move |at, data| match at {
         _ if at == point => data[place] ^= 2,
@@ -80,7 +81,7 @@ fn flip_in(place: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
     move |data| data[place] ^= 2
 }
 
-/// Copies in which the meaning of an output is swapped: outputs are labels for 0, then Δ.
+/// Swaps the meaning of an output in some copies. The state has the outputs' labels for 0, then Δ.
 fn swapped(copies: &[usize]) -> FnAdversary {
     let copies = copies.to_vec();
     let mut times = 0;
@@ -95,9 +96,10 @@ fn swapped(copies: &[usize]) -> FnAdversary {
     })
 }
 
-/// GenSub: a copy computes the opposite of an output. If it is opened, it is noticed; if it is
-/// alone in its bucket, the evaluator recovers; if its bucket has no other, the output is wrong. Of
-/// six copies two are opened, two buckets of two are filled, and two copies are bad.
+/// GenSub: a copy computes the opposite of an output. If it is opened, the cheat is caught; if it
+/// is the only bad one in its bucket, the evaluator recovers; if its bucket has no good one, the
+/// output is wrong. Of six copies two are opened, two buckets of two are filled, and two copies are
+/// bad.
 /// Cheat: G | GenSub | swapped outputs in two of six copies | `commitment opening` if one is
 /// opened; the inputs are recovered if a good copy is in the bucket | caught 3/5, then wrong 1/3,
 /// at these sizes
@@ -121,13 +123,14 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
         });
         wrong.note(!right);
     }
-    // 1 − C(4,2)/C(6,2); then both in one of two buckets, of the four that are left.
+    // At least one is opened with probability 1 − C(4,2)/C(6,2). Otherwise four copies are left,
+    // and both bad ones are in the same of two buckets with probability 1/3.
     caught.assert_predicted(0.6, "duplo: bad copies that are opened");
     wrong.assert_predicted(1.0 / 3.0, "duplo: buckets of bad copies");
 }
 
-/// The same with buckets in which there is always a good copy: the evaluator's answer is right and
-/// the garbler sees no difference, for all inputs.
+/// The same with a good copy in every bucket: the evaluator's answer is right and the garbler sees
+/// no difference, for all inputs.
 /// Cheat: G | GenSub | swapped outputs in copies, next to a good one in every bucket | recovery:
 /// both outputs are right | always right
 #[test]
@@ -141,8 +144,8 @@ fn the_inputs_are_recovered_from_bad_copies() {
     }
 }
 
-/// What a bad copy gives may depend on the evaluator's input. How much the evaluator does does not:
-/// it looks at as many keys when copies disagree, or give garbage, as when all give the same.
+/// What a bad copy gives may depend on the evaluator's input. The work of the evaluator does not:
+/// it checks as many keys when copies disagree or give garbage as when all agree.
 /// Cheat: G | EvKAs | copies that give opposite outputs, or garbage | no effect: the evaluator
 /// looks at as many keys as always | always
 #[test]
@@ -174,7 +177,7 @@ fn the_evaluator_looks_at_as_many_keys_whatever_the_copies_give() {
     }
 }
 
-/// The same of one execution among several, which all are recovered from one Δ.
+/// The same in one of several executions: all of them are recovered from one Δ.
 /// Cheat: G | GenSub | swapped outputs in copies of one execution of several | recovery: both
 /// outputs are right | always right
 #[test]
@@ -186,7 +189,7 @@ fn all_executions_are_recovered() {
     }
 }
 
-/// A table with a wrong row, in a bucket of which another copy is good.
+/// A table with a wrong row, in a bucket with a good copy.
 /// Cheat: G | GenSub | a wrong row in a copy in a bucket | authenticators: the outputs are right |
 /// always right
 #[test]
@@ -208,7 +211,7 @@ fn a_wrong_table_is_noticed_when_it_is_opened() {
     });
 }
 
-/// VerSub: the keys that are opened are not those that were garbled with.
+/// VerSub: the opened keys are not those that were used to garble.
 /// Cheat: G | VerSub | other keys opened than were garbled with | `opened component` | always
 #[test]
 fn other_keys_than_were_garbled_with() {
@@ -228,7 +231,7 @@ fn an_even_offset_is_noticed_when_it_is_opened() {
     });
 }
 
-/// The table that is sent is not the one of the digest.
+/// The table that is sent does not match its digest.
 /// Cheat: G | VerSub | another table sent than the digest was of | `component table` | always
 #[test]
 fn another_table_than_was_fixed() {
@@ -266,7 +269,7 @@ fn a_key_that_does_not_authenticate_itself() {
     });
 }
 
-/// Δ of an opened authenticator is another than was committed to, and fits nothing.
+/// The opened Δ of an authenticator is not the committed one, and fits nothing.
 /// Cheat: G | VerInKeyAuth | another Δ opened | `opened authenticator` | always
 #[test]
 fn another_offset_of_an_authenticator() {
@@ -289,8 +292,8 @@ fn one_bad_authenticator_is_outvoted() {
 }
 
 /// An authenticator that accepts no key, alone in its bucket. The wires are in four bundles. The
-/// first has the garbler's inputs: there it is noticed when the inputs come. In the others it is
-/// noticed when the keys of the bundle's wires are looked at.
+/// first has the garbler's inputs: there the cheat is caught when the inputs arrive. In the others
+/// it is caught when the keys of the bundle's wires are checked.
 /// Cheat: G | EvKAs | an authenticator that accepts no key, alone in its bucket | `wire key` for an
 /// output of a component, `input key` for an input | always; 3/4 of them `wire key`, at these sizes
 #[test]
@@ -327,7 +330,8 @@ fn buckets_without_a_good_copy_are_noticed_when_they_give_garbage() {
     }
 }
 
-/// GenSold: solderings of components, of authenticators and of slots are not what was committed to.
+/// GenSold: solderings of components, of authenticators and between slots do not match the
+/// commitments.
 /// Cheat: G | GenSold | inconsistent solderings in buckets and between slots | `commitment opening`
 /// | always
 #[test]
@@ -341,7 +345,7 @@ fn inconsistent_solderings() {
     }
 }
 
-/// GenSold: the indicator bit is not what was committed to.
+/// GenSold: the indicator bit does not match the commitment.
 /// Cheat: G | GenSold | a turned indicator bit | `commitment opening` | always
 #[test]
 fn a_turned_indicator_bit() {
@@ -361,7 +365,7 @@ fn an_odd_difference_of_offsets() {
     }
 }
 
-/// PreProcessOTInit: a transfer is not what was committed to. An evaluator whose input uses it
+/// PreProcessOTInit: a transfer does not match its commitment. An evaluator whose input uses it
 /// would fail for one value of the input only.
 /// Cheat: G | PreProcessOTInit | a transfer that is not committed to (selective failure) |
 /// `commitment opening` | 1 − 2^-ρ
@@ -379,7 +383,7 @@ fn another_common_offset() {
     assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", 9));
 }
 
-/// PreProcessOTInit: the evaluator lies about its sums, to be told Δ_ot.
+/// PreProcessOTInit: the evaluator lies about its sums in order to be told Δ_ot.
 /// Cheat: E | PreProcessOTInit | lies about sums of transfers, to be told Δ_ot | `oblivious
 /// transfer sum` | always
 #[test]
@@ -392,21 +396,21 @@ fn a_lie_about_sums_of_transfers() {
     });
 }
 
-/// §5.1: a mask that ends in 1 would turn an output of the evaluator.
+/// §5.1: a mask that ends in 1 would flip an output of the evaluator.
 /// Cheat: G | §5.1 | masks of indicator bits that end in 1 | `indicator mask` | 1 − 2^-ρ
 #[test]
 fn a_mask_that_turns_a_bit() {
     assert_caught(GARBLER, super::checks::MASK, || state("duplo: mask", None, |data| data[0] ^= 1));
 }
 
-/// §5.1: a sum of masks that is not what was committed to.
+/// §5.1: a sum of masks that does not match the commitments.
 /// Cheat: G | §5.1 | a wrong sum of masks | `commitment opening` | always
 #[test]
 fn another_sum_of_masks() {
     assert_caught(GARBLER, super::OPENING, || message("duplo: sums of masks", flip_in(3)));
 }
 
-/// InputG: a key that is none of the wire's.
+/// InputG: a key that is neither of the wire's two.
 /// Cheat: G | InputG | a key that is none of the wire's | `input key` | always
 #[test]
 fn a_wrong_input_key() {
@@ -416,7 +420,7 @@ fn a_wrong_input_key() {
     }
 }
 
-/// InputE: another key than was committed to, and a lie about e, for every value of the input.
+/// InputE: a key other than the committed one, and a lie about e, for every value of the input.
 /// Cheat: G | InputE | a wrong opening, and a lie about e | `commitment opening` | always
 #[test]
 fn a_wrong_opening_of_an_input() {
@@ -434,7 +438,7 @@ fn a_wrong_indicator_bit() {
     assert_caught(GARBLER, super::OPENING, || state("duplo: indicator bits", None, wrong));
 }
 
-/// OutputG: a key that is none of the output's, and one of another output.
+/// OutputG: a key that is neither of the output's two, and a key of another output.
 /// Cheat: E | OutputG | a key that did not come out | `returned key` | always
 #[test]
 fn a_returned_key_that_did_not_come_out() {
@@ -451,7 +455,7 @@ fn a_returned_key_that_did_not_come_out() {
     });
 }
 
-/// The proof of openings is not the right one.
+/// The proof of the openings is wrong.
 /// Cheat: G | F_HCOM | a wrong proof of openings | `commitment opening` | always
 #[test]
 fn a_wrong_proof() {
@@ -482,9 +486,9 @@ fn a_wrong_link() {
     }
 }
 
-/// Bad copies in the part whose outputs nobody learns, and in those that follow, beside a good one
-/// in every bucket: all that is learnt is right, whether the evaluator recovers in the first part
-/// or in a later one.
+/// Bad copies in the part whose outputs nobody learns and in those that follow, next to a good one
+/// in every bucket: everything that is learnt is right, whether the evaluator recovers in the first
+/// part or in a later one.
 /// Cheat: G | GenSub | swapped outputs in a part whose outputs nobody learns, and in later parts |
 /// recovery: all outputs are right | always right
 #[test]
@@ -503,8 +507,8 @@ fn parts_are_recovered_from_bad_copies() {
     }
 }
 
-/// At real sizes a garbler has no use for bad copies: with so many of them one is opened, but for a
-/// probability of 2^-40.
+/// At real sizes bad copies do not help a garbler: with so many of them one is opened, except with
+/// probability 2^-40.
 /// Cheat: G | GenSub | swapped outputs in half of the copies, at real sizes | `commitment opening`
 /// | 1 − 2^-ρ
 #[test]

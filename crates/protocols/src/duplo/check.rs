@@ -1,13 +1,13 @@
 //! Cut-and-choose: which objects are opened, and the opening (VerSub, VerInKeyAuth of Appendix A).
 //!
 //! The coin is tossed after everything is fixed: all keys by commitments, all tables by digests,
-//! all authenticators by what they accept. It draws the objects that are opened, and the buckets of
-//! the others. Of an opened copy of a component the garbler sends Δ and what it is committed to of
-//! the inputs; the evaluator garbles it again, which gives the digest of the table and what must be
-//! committed to of the outputs. Of an opened authenticator it sends Δ, from which all else follows.
-//! One proof is for all that was opened.
+//! all authenticators by the hashes they accept. It draws the check set, and the buckets of the
+//! other objects. For an opened copy of a component, the garbler sends Δ and the committed values
+//! of the inputs. The evaluator garbles the copy again, which gives the digest of the table and the
+//! committed values that the outputs must have. For an opened authenticator the garbler sends Δ,
+//! from which everything else follows. One proof covers everything that is opened.
 //!
-//! `opened` receives what the garbler sends, and does the evaluator's checks of this file while the
+//! `opened` receives what the garbler sends, and runs the evaluator's checks of this file while the
 //! garbler goes on.
 
 use symbolon_cutchoose::{Buckets, CheckSet, Sizes};
@@ -22,19 +22,19 @@ use super::keys::{HASHED, KeyHash, SelfHash};
 use super::layout::Objects;
 use super::messages;
 
-/// What becomes of the objects of one game.
+/// The result of the draw for one game: the opened objects, and the buckets of the others.
 ///
 /// Paper: KNRTT17, App. A, V | what is opened
 pub(super) struct Draw {
     /// The numbers of the objects that are opened.
     pub opened: Vec<usize>,
-    /// Those of the others, bucket after bucket.
+    /// The numbers of the others, bucket after bucket.
     pub kept: Vec<u32>,
     bucket: usize,
 }
 
 impl Draw {
-    /// Draws from a coin.
+    /// Draws the check set and the buckets from a coin.
     pub fn new(sizes: &Sizes, coin: &mut Prg) -> Result<Draw> {
         if sizes.buckets == 0 {
             return Ok(Draw { opened: Vec::new(), kept: Vec::new(), bucket: 1 });
@@ -45,25 +45,25 @@ impl Draw {
         Ok(Draw { opened: set.opened().collect(), kept, bucket: sizes.bucket as usize })
     }
 
-    /// The objects of a bucket.
+    /// Returns the objects of a bucket.
     pub fn bucket(&self, bucket: usize) -> &[u32] {
         &self.kept[bucket * self.bucket..][..self.bucket]
     }
 
-    /// Objects in a bucket.
+    /// Returns how many objects are in a bucket.
     pub fn size(&self) -> usize {
         self.bucket
     }
 }
 
-/// A part of a coin for one draw.
+/// Returns a part of a coin, for one draw.
 pub(super) fn next(coin: &mut Prg) -> Challenge {
     let mut seed = [0; 32];
     coin.fill(&mut seed);
     Challenge::from_seed32(seed)
 }
 
-/// Random subsets of 0 .. n, one for each check; check `k` ends its own with n + k.
+/// Returns a random subset of 0 .. n for each check; that of check `k` ends with n + k.
 pub(super) fn subsets(
     challenge: Challenge,
     n: usize,
@@ -85,7 +85,7 @@ pub(super) fn subsets(
     })
 }
 
-/// The garbler opens the copies of a kind.
+/// The garbler opens the check set of a kind.
 ///
 /// Paper: KNRTT17, App. A, V
 pub(super) fn open_components(
@@ -102,7 +102,7 @@ pub(super) fn open_components(
     Ok(())
 }
 
-/// How opened copies are garbled again, and whose they are.
+/// How opened copies are garbled again, and which peer made them.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub session: &'a [u8; 32],
@@ -139,7 +139,7 @@ pub(super) fn check_components(
     Ok(())
 }
 
-/// The garbler opens authenticators.
+/// The garbler opens the check set of the authenticators.
 pub(super) fn open_authenticators(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
@@ -152,7 +152,7 @@ pub(super) fn open_authenticators(
     send_blocks(channel, messages::OPENED_AUTHENTICATORS, &offsets)
 }
 
-/// The evaluator makes opened authenticators again, from their Δ.
+/// The evaluator recomputes opened authenticators from their Δ.
 ///
 /// Check: `duplo`: authenticators | `opened authenticator` | authenticators that accept wrong keys
 /// or refuse right ones | 2^-ρ, with the copies

@@ -1,9 +1,9 @@
-//! Commitments of the garbler to strings of 128 bits, of which it can open sums: F_HCOM, from
+//! The garbler's commitments to strings of 128 bits, of which it can open sums: F_HCOM, from
 //! [`symbolon_cutchoose::hcom`].
 //!
-//! All are to random strings. A commitment to a chosen one takes a correction besides, which both
-//! parties add to whatever they open. Openings are collected, and one proof ends them. What was
-//! opened may be used only then.
+//! All commitments are to random strings. To commit to a chosen string, the garbler also sends a
+//! correction, which both parties add to whatever is opened. Openings are collected and end with
+//! one proof; opened values may be used only after it.
 //!
 //! Timing: strings, rows, Δ | which commitments are opened, here and in `solder`, `oblivious` and
 //! `indicators`, follows from the circuit, the coins, and bits that are sent
@@ -20,44 +20,44 @@ use crate::codec::{Reader, Writer};
 /// The number of a commitment.
 pub(super) type Id = u32;
 
-/// Blocks in a message.
+/// How many blocks one message carries.
 const PIECE: usize = 1 << 20;
 
-/// A list of commitments, of which some go to a store one by one.
+/// A list of commitments that can be stored one by one.
 pub(super) trait List {
-    /// Bytes of one in a store.
+    /// Returns how many bytes a commitment takes in a store.
     fn bytes(&self) -> usize;
 
-    /// The number that the next one has.
+    /// Returns the number that the next commitment gets.
     fn next(&self) -> Id;
 
-    /// Writes one of them.
+    /// Writes a commitment.
     ///
     /// # Errors
     /// `Store` when it cannot be written.
     fn write(&self, id: Id, to: &mut Writer<'_>) -> Result<()>;
 
-    /// Reads another one; returns its number.
+    /// Reads a commitment, appends it and returns its number.
     ///
     /// # Errors
-    /// `Store` when it is not there.
+    /// `Store` when it cannot be read.
     fn read(&mut self, from: &mut Reader<'_>) -> Result<Id>;
 }
 
 /// The garbler's side of commitments.
 pub(super) struct Committed {
     params: hcom::Params,
-    /// With what the garbler says that they are to.
+    /// Includes the committed values.
     rows: hcom::Committed,
 }
 
 impl Committed {
-    /// None yet.
+    /// Returns an empty list.
     pub fn none(params: &hcom::Params) -> Committed {
         Committed { params: params.clone(), rows: hcom::Committed::new(params) }
     }
 
-    /// Bytes of one in a store.
+    /// Returns how many bytes a commitment takes in a store.
     pub fn one_bytes(params: &hcom::Params) -> usize {
         hcom::Committed::record_bytes(params)
     }
@@ -75,12 +75,12 @@ impl Committed {
         Ok(Committed { params: committer.params().clone(), rows })
     }
 
-    /// What is committed to.
+    /// Returns the committed value.
     pub fn value(&self, id: Id) -> Block {
         self.rows.values()[id as usize]
     }
 
-    /// Asks for the memory of some of them, before it is needed.
+    /// Prefetches some commitments.
     pub fn prefetch(&self, ids: RangeInclusive<Id>) {
         ids.for_each(|id| {
             self.rows.prefetch(id as usize);
@@ -88,19 +88,19 @@ impl Committed {
         });
     }
 
-    /// Makes it another string; returns the correction that the evaluator has to be told.
+    /// Changes the committed value and returns the correction, which the evaluator must receive.
     pub fn correct(&mut self, id: Id, value: Block) -> Block {
         let old = self.value(id);
         self.rows.set_value(id as usize, value);
         old ^ value
     }
 
-    /// Commitments to sums of these.
+    /// Returns commitments to these sums.
     pub fn sums(&self, sums: &[Vec<Id>]) -> Committed {
         Committed { params: self.params.clone(), rows: self.rows.sums(sums) }
     }
 
-    /// The first `at` of them, and the others.
+    /// Returns the first `at` commitments, and the others.
     pub fn split(&self, at: usize) -> (Committed, Committed) {
         let one = |range: std::ops::Range<usize>| {
             self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>())
@@ -108,7 +108,7 @@ impl Committed {
         (one(0..at), one(at..self.rows.len()))
     }
 
-    /// Some commitments of other lists, followed by these.
+    /// Returns some commitments of other lists, followed by those of this list.
     pub fn behind(&self, others: &[(&Committed, usize)]) -> Committed {
         let own = (0..self.rows.len()).map(|id| (self, id));
         let mut rows = hcom::Committed::new(&self.params);
@@ -118,12 +118,12 @@ impl Committed {
         Committed { params: self.params.clone(), rows }
     }
 
-    /// Begins to open sums of them.
+    /// Begins an opening of sums.
     pub fn opening(&self, proof: OwnOpening) -> Opening<'_> {
         Opening { committed: self, proof }
     }
 
-    /// Writes all of them.
+    /// Writes all commitments.
     ///
     /// # Errors
     /// `Store` when it cannot be written.
@@ -137,10 +137,10 @@ impl Committed {
         Ok(())
     }
 
-    /// Reads back this number of them.
+    /// Reads `n` commitments.
     ///
     /// # Errors
-    /// `Store` when they are not there.
+    /// `Store` when they cannot be read.
     pub fn load(from: &mut Reader<'_>, params: hcom::Params, n: usize) -> Result<Committed> {
         let mut rows = hcom::Committed::new(&params);
         for _ in 0..n {
@@ -183,12 +183,13 @@ pub(super) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// What it opens sums of.
+    /// Returns the commitments of which sums are opened.
     pub fn committed(&self) -> &'a Committed {
         self.committed
     }
 
-    /// Opens the sum of some commitments: returns it, to be sent unless the evaluator knows it.
+    /// Opens the sum of some commitments and returns it. The caller must send it unless the
+    /// evaluator knows it.
     pub fn open(&mut self, ids: impl IntoIterator<Item = Id>) -> Block {
         let (mut sum, values) = (Block::ZERO, self.committed.rows.values());
         let which = ids.into_iter().map(|id| {
@@ -199,7 +200,7 @@ impl<'a> Opening<'a> {
         sum
     }
 
-    /// Opens each of some commitments that follow one another: returns what they are to.
+    /// Opens each commitment of a range and returns the committed values.
     pub fn open_all(&mut self, ids: Range<Id>) -> &'a [Block] {
         let ids = ids.start as usize..ids.end as usize;
         let rows = &self.committed.rows;
@@ -207,7 +208,7 @@ impl<'a> Opening<'a> {
         &rows.values()[ids]
     }
 
-    /// Proves all that was opened.
+    /// Proves everything that was opened.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -220,18 +221,18 @@ impl<'a> Opening<'a> {
 pub(super) struct Received {
     params: hcom::Params,
     rows: Commitments,
-    /// On huge pages, as the rows are: they are looked at in a random order.
+    /// On huge pages, like the rows: both are accessed in random order.
     corrections: WipedVec<Block>,
 }
 
 impl Received {
-    /// None yet.
+    /// Returns an empty list.
     pub fn none(params: &hcom::Params) -> Received {
         let (rows, corrections) = (Commitments::new(params), WipedVec::default());
         Received { params: params.clone(), rows, corrections }
     }
 
-    /// Bytes of one in a store.
+    /// Returns how many bytes a commitment takes in a store.
     pub fn one_bytes(params: &hcom::Params) -> usize {
         16 + Commitments::record_bytes(params)
     }
@@ -252,7 +253,7 @@ impl Received {
         Ok(Received { params, rows, corrections })
     }
 
-    /// As the garbler's.
+    /// Prefetches some commitments.
     pub fn prefetch(&self, ids: RangeInclusive<Id>) {
         ids.for_each(|id| {
             self.rows.prefetch(id as usize);
@@ -260,13 +261,13 @@ impl Received {
         });
     }
 
-    /// Takes note of a correction.
+    /// Records a correction.
     pub fn correct(&mut self, id: Id, correction: Block) {
         let known = &mut self.corrections[id as usize];
         *known ^= correction;
     }
 
-    /// Commitments to sums of these.
+    /// Returns commitments to these sums.
     pub fn sums(&self, sums: &[Vec<Id>]) -> Received {
         let rows = self.rows.sums(sums);
         let mut corrections = WipedVec::default();
@@ -275,7 +276,7 @@ impl Received {
         Received { params: self.params.clone(), rows, corrections }
     }
 
-    /// As the garbler's.
+    /// Returns the first `at` commitments, and the others.
     pub fn split(&self, at: usize) -> (Received, Received) {
         let one = |range: std::ops::Range<usize>| {
             self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>())
@@ -283,7 +284,7 @@ impl Received {
         (one(0..at), one(at..self.corrections.len()))
     }
 
-    /// As the garbler's.
+    /// Returns some commitments of other lists, followed by those of this list.
     pub fn behind(&self, others: &[(&Received, usize)]) -> Received {
         let own = (0..self.corrections.len()).map(|id| (self, id));
         let mut rows = Commitments::new(&self.params);
@@ -300,12 +301,12 @@ impl Received {
         ids.iter().fold(Block::ZERO, |sum, &id| sum ^ self.corrections[id as usize])
     }
 
-    /// Begins to take note of what is opened.
+    /// Begins to record what is opened.
     pub fn claims(&self, check: TheirOpening) -> Claims<'_> {
         Claims { received: self, check }
     }
 
-    /// Writes all of them.
+    /// Writes all commitments.
     ///
     /// # Errors
     /// `Store` when it cannot be written.
@@ -319,10 +320,10 @@ impl Received {
         to.blocks(&self.corrections)
     }
 
-    /// Reads back this number of them.
+    /// Reads `n` commitments.
     ///
     /// # Errors
-    /// `Store` when they are not there.
+    /// `Store` when they cannot be read.
     pub fn load(from: &mut Reader<'_>, params: hcom::Params, n: usize) -> Result<Received> {
         let mut rows = Commitments::new(&params);
         for _ in 0..n {
@@ -369,24 +370,24 @@ pub(super) struct Claims<'a> {
 }
 
 impl Claims<'_> {
-    /// What it claims sums of.
+    /// Returns the commitments of which sums are claimed.
     pub fn received(&self) -> &Received {
         self.received
     }
 
-    /// The garbler claims that the sum of some commitments is `value`.
+    /// Records the garbler's claim that the sum of some commitments is `value`.
     pub fn claim(&mut self, ids: impl IntoIterator<Item = Id, IntoIter: Clone>, value: Block) {
         let (ids, corrections) = (ids.into_iter(), &self.received.corrections);
         let random = ids.clone().fold(value, |sum, id| sum ^ corrections[id as usize]);
         self.check.add_sum(&self.received.rows, ids.map(|id| id as usize), random);
     }
 
-    /// Ends the claims without a check: they are part of the opening that this returns.
+    /// Ends the claims without a check, and returns the opening of which they are part.
     pub fn into_opening(self) -> TheirOpening {
         self.check
     }
 
-    /// Checks all claims against a proof that was received before.
+    /// Checks all claims against a proof that was received earlier.
     ///
     /// # Errors
     /// `PeerMisbehaved` when one of them is wrong.
@@ -403,19 +404,19 @@ impl Claims<'_> {
     }
 }
 
-/// Sends blocks, in messages of a size that can be received.
+/// Sends blocks, in messages small enough to be received.
 pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]) -> Result<()> {
     blocks.chunks(PIECE).try_for_each(|piece| channel.send(kind, Block::as_bytes(piece)))
 }
 
-/// Receives this number of them.
+/// Receives `n` blocks.
 pub(super) fn receive_blocks(channel: &mut Channel, kind: Message, n: usize) -> Result<Vec<Block>> {
     let mut blocks = vec![Block::ZERO; n];
     receive_blocks_into(channel, kind, &mut blocks)?;
     Ok(blocks)
 }
 
-/// Receives as many as there is room for.
+/// Receives as many blocks as `blocks` has room for.
 pub(super) fn receive_blocks_into(
     channel: &mut Channel,
     kind: Message,

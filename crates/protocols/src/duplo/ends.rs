@@ -1,4 +1,4 @@
-//! The commitments that the function-dependent phase connects: where the wires of a part are.
+//! Where the wires of a part are: the commitments that the function-dependent phase connects.
 
 use super::buckets::View;
 use super::commit::Id;
@@ -6,21 +6,21 @@ use super::components::Wire;
 use super::program::Program;
 use super::solder::Target;
 
-/// Where everything is that a part is connected by, in some list of commitments.
+/// The places, in a list of commitments, of everything that connects a part.
 #[derive(Default)]
 pub(super) struct Ends {
-    /// The wires: the head of each one's authenticators, if it has some.
+    /// For each wire, the head of its authenticators, or its own commitment if it has none.
     pub heads: Vec<Target>,
-    /// The inputs of the first copies in all slots, in the order of the graph's sums.
+    /// The inputs of the first copy in each slot, in the order of the graph's sums.
     pub inputs: Vec<Target>,
     /// The transfers of the evaluator's inputs.
     pub transfers: Vec<Id>,
-    /// The masks of the evaluator's outputs.
+    /// The first of the masks of the evaluator's outputs.
     pub masks: Id,
 }
 
 impl Ends {
-    /// Those of a part of what was just made.
+    /// Returns the places for a part of what was just made.
     pub fn of(view: View<'_>) -> Ends {
         let program = view.program;
         let inputs = |slot: usize| {
@@ -36,13 +36,13 @@ impl Ends {
         }
     }
 
-    /// A wire.
+    /// Returns the commitments of a wire.
     pub fn head(&self, wire: Wire) -> Target {
         self.heads[wire as usize]
     }
 }
 
-/// A program and where its wires are.
+/// A program, and where its wires are.
 #[derive(Clone, Copy)]
 pub(super) struct Wired<'a> {
     pub program: &'a Program,

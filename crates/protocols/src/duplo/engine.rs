@@ -1,4 +1,4 @@
-//! The phases of `duplo` on the seam that all protocols have.
+//! The engine: it runs the phases of `duplo` through the interface that all protocols share.
 
 use std::sync::Arc;
 
@@ -110,21 +110,21 @@ impl Engine for Duplo {
     }
 }
 
-/// What a party has after the cut-and-choose.
+/// The copies that a party holds after the cut-and-choose.
 enum Copies {
     Garbler(Box<GarblerCopies>),
     Evaluator(Box<EvaluatorCopies>),
 }
 
-/// Openings that are agreed on and not made yet: of the connections of slots, and of what is opened
-/// online.
+/// Two openings that are numbered now and made later: that of the connections between slots, and
+/// that of the online phase.
 enum Proofs {
     Garbler([OwnLater; 2]),
     Evaluator([TheirLater; 2]),
 }
 
 impl Duplo {
-    /// A pool for a program that comes next.
+    /// Returns a filled pool for the program that comes next.
     fn waiting_pool(
         &mut self,
         net: &mut Network,
@@ -137,7 +137,7 @@ impl Duplo {
         Ok(Box::new(pool))
     }
 
-    /// Fills a pool, window after window.
+    /// Fills a pool, one window after another.
     fn fill_windows(
         &mut self,
         net: &mut Network,
@@ -175,14 +175,14 @@ impl Duplo {
         Ok(())
     }
 
-    /// The program of a number of preparations of a circuit.
+    /// Returns the program of `parts` preparations of a circuit.
     fn program(&self, net: &Network, circuit: &Compiled, parts: usize) -> Result<Program> {
         let (executions, games) = (net.batch.executions, self.games);
         let task = Task { executions, parts, games, components: &net.components, linked: &[] };
         Program::new(circuit.circuit(), task)
     }
 
-    /// Garbles and checks the components of a window: some parts of a program.
+    /// Garbles and checks the components of a window: `parts` parts of a program.
     fn cut_and_choose(
         &mut self,
         net: &mut Network,
@@ -216,7 +216,7 @@ impl Duplo {
 }
 
 impl GarblerCopies {
-    /// The function-dependent phase of a part.
+    /// Runs the function-dependent phase of a part.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -239,7 +239,7 @@ impl GarblerCopies {
 }
 
 impl EvaluatorCopies {
-    /// The function-dependent phase of a part, whose buckets are filled.
+    /// Runs the function-dependent phase of a part whose buckets are filled.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
@@ -265,7 +265,7 @@ impl EvaluatorCopies {
 }
 
 impl Copies {
-    /// Fills the buckets of a part, which the evaluator returns.
+    /// Fills the buckets of a part. The evaluator returns them, the garbler returns `None`.
     fn fill(
         &mut self,
         engine: &mut Duplo,

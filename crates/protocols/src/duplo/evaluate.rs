@@ -1,12 +1,12 @@
 //! EvSubs of Appendix A: the evaluator evaluates every copy in every slot.
 //!
 //! At least one copy in a slot is good, so the right key of each output is among those that the
-//! copies give, and is accepted; and only the two keys of the wire are accepted, whatever the bad
+//! copies give, and is accepted. Only the two keys of the wire are accepted, whatever the bad
 //! copies give. If one key is accepted, it is the right one. If two are, they differ by the Δ of
-//! the wire: the garbler cheated, and [`recover`](super::recover) takes its inputs from there.
-//! Nothing of that may show, for what a bad copy gives may depend on the evaluator's inputs. So
-//! evaluation goes on with either key and the peer gets an answer as otherwise, after the same
-//! steps: the keys of all copies are looked at, also where they are the same.
+//! the wire: the garbler cheated, and [`recover`](super::recover) uses this Δ to find the garbler's
+//! inputs. None of this may show, because what a bad copy gives may depend on the evaluator's
+//! inputs. So the evaluation goes on with either key, and the peer gets an answer as usual, after
+//! the same steps: the keys of all copies are checked, even where they are equal.
 
 use symbolon_garbling::{Labels, evaluate_side_by_side};
 use symbolon_primitives::{Block, Secret};
@@ -23,36 +23,37 @@ use super::shelf::{Slots, output_wires};
 use super::solder::{Held, transfer};
 use crate::parallel::in_parallel;
 
-/// AND gates of a bucket from which on its copies are evaluated by several threads: fewer take less
-/// time than starting a thread.
+/// The copies of a bucket with at least this many AND gates are evaluated by several threads: fewer
+/// take less time than starting a thread.
 const GATES_FOR_THREADS: usize = 1 << 13;
 
-/// The buckets of one part, as the evaluator has them.
+/// The buckets of one part, as the evaluator holds them.
 pub(super) struct PartBuckets {
-    /// Of all wires, or, if slots are in a file, of those that are no outputs of components.
+    /// Those of all wires or, if the slots are in a file, of the wires that are not outputs of
+    /// components.
     pub authenticators: Authenticators,
     pub slots: Slots,
 }
 
-/// What the evaluator evaluates.
+/// A garbled program, as the evaluator holds it.
 pub(super) struct GarbledProgram {
     pub slots: Slots,
     /// Solderings to the inputs of all slots, in the order of the graph's sums; those of the
     /// garbler's outputs follow.
     pub solderings: Vec<Block>,
-    /// As the buckets'.
+    /// As in [`PartBuckets`].
     pub authenticators: Authenticators,
 }
 
-/// The keys of all wires, and Δ_ot once two keys of a wire were seen.
+/// The keys of all wires, and Δ_ot once two keys of a wire have been accepted.
 pub(super) struct Evaluated {
     pub wires: Zeroizing<Vec<Block>>,
-    /// Of each wire, Δ ⊕ Δ_ot.
+    /// Δ ⊕ Δ_ot of each wire.
     pub differences: Vec<Block>,
     pub common_offset: CommonOffset,
 }
 
-/// Δ_ot, if the evaluator has learnt it. Whether it has is as secret: nothing branches on it.
+/// Δ_ot, if the evaluator has learnt it. Whether it has is just as secret: nothing branches on it.
 #[derive(Clone, Default)]
 pub(super) struct CommonOffset {
     offset: Secret<Block>,
@@ -60,14 +61,14 @@ pub(super) struct CommonOffset {
 }
 
 impl CommonOffset {
-    /// Takes note of it, if it `is_one` and none is known.
+    /// Records `offset` if it `is_one` and none is known yet.
     fn learn(&mut self, offset: Block, is_one: bool) {
         let new = offset.select(is_one & !self.known);
         *self.offset ^= new;
         self.known |= is_one;
     }
 
-    /// Δ_ot; zero if it is not known.
+    /// Returns Δ_ot, or zero if it is not known.
     pub fn value(&self) -> Block {
         *self.offset
     }
@@ -77,10 +78,10 @@ impl CommonOffset {
     }
 }
 
-/// The accepted keys among those that were looked at, without a branch on which they are.
+/// The accepted keys among those that were checked, found without branching on them.
 #[derive(Default)]
 struct Accepted {
-    /// The first one, and the first one that differs from it.
+    /// The first accepted key, and the first that differs from it.
     keys: [Block; 2],
     found: [bool; 2],
     /// Whether there is a third.
@@ -102,14 +103,14 @@ impl Accepted {
 }
 
 impl GarbledProgram {
-    /// Evaluates everything from the keys of the inputs, which the wires of `evaluated` start with;
+    /// Evaluates all slots from the keys of the inputs, which are the first wires of `evaluated`.
     /// Δ_ot may be known already.
     ///
     /// Paper: KNRTT17, EvSubs | evaluation
     ///
     /// # Errors
-    /// `PeerMisbehaved` (by `peer`) when no key of a wire is accepted, or more than two are: which
-    /// a garbler brings about with probability 2^-ρ at most.
+    /// `PeerMisbehaved` (by `peer`) when no key of a wire is accepted, or more than two are. A
+    /// garbler can cause this with probability at most 2^-ρ.
     pub fn evaluate(
         &mut self,
         program: &Program,
@@ -137,7 +138,7 @@ impl GarbledProgram {
                 settle(authenticators, &mut evaluated, wire, &keys, peer)?;
             }
             let Some(own) = own else { continue };
-            // For a recovery, which looks at what is returned.
+            // A recovery needs the authenticators of the wires whose keys are returned.
             for wire in wires.filter(|&wire| needed[wire]) {
                 self.authenticators.add_from(wire, &own);
             }
@@ -151,7 +152,7 @@ impl GarbledProgram {
         Ok(evaluated)
     }
 
-    /// Evaluates all copies in a slot; returns each one's keys of the output wires.
+    /// Evaluates all copies in a slot and returns each copy's keys of the output wires.
     fn evaluate_slot(
         &mut self,
         graph: &ComponentGraph,
@@ -194,7 +195,7 @@ impl GarbledProgram {
         Ok(outputs)
     }
 
-    /// The key on what the sum of some wires is soldered to.
+    /// Returns the key on the wire to which the sum of some wires is soldered.
     fn sum(
         &self,
         evaluated: &Evaluated,
@@ -206,7 +207,8 @@ impl GarbledProgram {
     }
 }
 
-/// The key on what the sum of some wires is soldered to, whose Δ ⊕ Δ_ot is `difference`.
+/// Returns the key on the wire to which the sum of some wires is soldered. `difference` is that
+/// wire's Δ ⊕ Δ_ot.
 fn sum((evaluated, terms): (&Evaluated, &[Wire]), soldering: Block, difference: Block) -> Block {
     let held = terms.iter().map(|&wire| Held {
         key: evaluated.wires[wire as usize],
@@ -215,11 +217,11 @@ fn sum((evaluated, terms): (&Evaluated, &[Wire]), soldering: Block, difference: 
     transfer(held, soldering, difference)
 }
 
-/// What copies of a component in a slot are evaluated on.
+/// The tables and input keys from which the copies in a slot are evaluated.
 struct Job<'a> {
     kind: &'a Kind,
     session: &'a [u8; 32],
-    /// Where their tables are.
+    /// The copies' tables are ranges of these.
     tables: &'a [HalfGates],
     /// Δ ⊕ Δ_ot of the first copy, and the keys of its inputs.
     difference: Block,
@@ -229,7 +231,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Evaluates copies side by side; returns each one's keys of the output wires.
+    /// Evaluates copies side by side and returns each copy's keys of the output wires.
     fn evaluate(&self, copies: &[GarbledCopy]) -> Vec<Labels> {
         let move_inputs = |copy: &GarbledCopy| -> Labels {
             if copy.inputs.is_empty() {
@@ -259,7 +261,7 @@ impl Job<'_> {
     }
 }
 
-/// EvKAs: puts the key that is accepted on a wire.
+/// EvKAs: puts the accepted key on a wire.
 ///
 /// Paper: KNRTT17, EvKAs | one key, or two
 ///
@@ -300,8 +302,8 @@ impl Zeroize for Accepted {
 mod tests {
     use super::*;
 
-    /// All lists of up to five keys, each of which is one of four and accepted or not, against the
-    /// same in plain words.
+    /// Compares all lists of up to five keys, each one of four and accepted or not, with a plain
+    /// computation.
     #[test]
     fn the_first_two_accepted_keys_are_found() {
         let mut lists: Vec<Vec<(u128, bool)>> = vec![Vec::new()];

@@ -1,5 +1,5 @@
-//! What a run will be made of and send, computed from the circuit alone: which components are
-//! garbled, how often, in which buckets, and the bytes of each phase.
+//! Forecasts of runs, from the circuit alone: which components are garbled, how many copies and
+//! buckets there are, and how many bytes each phase sends.
 
 use symbolon_circuit::Circuit;
 use symbolon_cutchoose::{Sizes, hcom};
@@ -19,12 +19,12 @@ use super::stock::Components;
 use super::windows::Windows;
 use crate::Rho;
 
-/// What is to be run.
+/// A planned run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plans<'a> {
-    /// Executions that run together.
+    /// How many executions run together.
     pub executions: usize,
-    /// Such batches that are prepared together, each of which runs by itself.
+    /// How many such batches are prepared together; each runs by itself.
     pub count: usize,
     /// Statistical security.
     pub rho: Rho,
@@ -33,13 +33,13 @@ pub struct Plans<'a> {
 }
 
 impl Default for Plans<'_> {
-    /// One execution at ρ = 40, of components that the cost decides.
+    /// One execution at ρ = 40, with the components that cost least.
     fn default() -> Self {
         Plans { executions: 1, count: 1, rho: Rho::Bits40, components: &[] }
     }
 }
 
-/// One game of cut-and-choose.
+/// The sizes of one cut-and-choose game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GameSizes {
     /// Buckets: places to fill, in all executions together.
@@ -73,17 +73,17 @@ pub struct ComponentForecast {
     pub bytes: u64,
 }
 
-/// Bytes sent by each party, without headers of messages, proofs and coins, which are a few hundred
-/// bytes a phase and 8 a message.
+/// Bytes that each party sends, without message headers, proofs and coins. These take 8 bytes a
+/// message and a few hundred bytes a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhaseBytes {
-    /// By party 0.
+    /// Bytes sent by party 0.
     pub garbler: u64,
-    /// By party 1, with the OT extension `iknp`, of which the others send less.
+    /// Bytes sent by party 1 with the OT extension `iknp`; the others send less.
     pub evaluator: u64,
 }
 
-/// What a run is made of and sends, the set-up left out, for all executions together.
+/// What a run is made of and sends, for all executions together, without the set-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forecast {
     /// The components that are garbled.
@@ -92,27 +92,28 @@ pub struct Forecast {
     pub authenticators: GameSizes,
     /// Wires in a bundle.
     pub bundle: u64,
-    /// Inputs of components that are soldered to.
+    /// Solderings between components: one for each input of a component, and one for each output of
+    /// party 0 that is a sum.
     pub solderings: u64,
-    /// The cut-and-choose, and the buckets.
+    /// Bytes of the cut-and-choose and the buckets.
     pub made: PhaseBytes,
-    /// Connecting the components.
+    /// Bytes of connecting the components.
     pub connected: PhaseBytes,
-    /// The online phase.
+    /// Bytes of the online phase.
     pub online: PhaseBytes,
-    /// Bytes of memory that party 1 holds at its peak, to about a fifth; party 0 holds less.
+    /// Peak memory of party 1 in bytes, accurate to about a fifth; party 0 needs less.
     pub memory: u64,
-    /// How many cut-and-chooses there are, one after the other, so that memory follows one of them;
-    /// if a program alone takes several, for each.
+    /// How many cut-and-chooses run one after another; memory depends on one of them only. If a
+    /// program alone takes several, this is the number for each program.
     pub windows: u64,
 }
 
 impl Forecast {
-    /// Computes what a run of `circuit` will be.
+    /// Forecasts a run of `circuit`.
     ///
     /// # Errors
     /// `InvalidInput` when the protocol cannot run this circuit, or this number of executions of
-    /// it, or the circuit has no such components.
+    /// it, or the circuit has no component with a given name.
     pub fn new(circuit: &Circuit, plans: Plans<'_>) -> Result<Forecast> {
         let Plans { executions, count: parts, rho, components } = plans;
         let games = Games::new(rho.bits());
@@ -141,8 +142,8 @@ impl Forecast {
         })
     }
 
-    /// Bytes of the function-independent phase that fills a pool for `plans.count` runs of
-    /// `circuit`. Connecting a run later sends what [`connected`](Forecast::connected) says.
+    /// Returns the bytes of the function-independent phase that fills a pool for `plans.count` runs
+    /// of `circuit`. Connecting a run later sends what [`connected`](Forecast::connected) says.
     ///
     /// # Errors
     /// As [`new`](Forecast::new), and when the pool would be too large.
@@ -154,14 +155,14 @@ impl Forecast {
         Ok(Made::pool(&components, games)?.bytes)
     }
 
-    /// Bytes that both parties send, the set-up left out.
+    /// Returns the bytes that both parties send, without the set-up.
     pub fn bytes(&self) -> u64 {
         let both = |phase: &PhaseBytes| phase.garbler + phase.evaluator;
         both(&self.made) + both(&self.connected) + both(&self.online)
     }
 }
 
-/// What windows are made of and send before the slots are connected.
+/// What windows are made of, and what they send before the slots are connected.
 #[derive(Default)]
 pub(super) struct Made {
     components: Vec<ComponentForecast>,
@@ -170,15 +171,15 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// A pool.
+    /// Forecasts a pool.
     pub fn pool(components: &Components, games: Games) -> Result<Made> {
         let mut made = Made::default();
         made.add_pool(components, &Windows::of_pool(components, games)?)?;
         Ok(made)
     }
 
-    /// All parts of a program, whose components have these names if they were asked for; with its
-    /// windows, and whether they are those of a part alone.
+    /// Forecasts all parts of a program; `names` are the components that were asked for. Also
+    /// returns the windows, and whether they are those of a single part.
     fn program(program: &Program, games: Games, names: &[String]) -> Result<(Made, Windows, bool)> {
         let (mut made, windows) = (Made::default(), Windows::of_parts(program, games)?);
         if let Some(components) = windows.as_pool(program, names)? {
@@ -206,7 +207,7 @@ impl Made {
         let commitments = state::commitments(rho)?;
         let all = Layout::new((program, parts), params, rho, 0).total;
         let committed = hcom::random_bytes(&commitments, all) as u64;
-        // Of a commitment, so that the components' bytes can be told apart.
+        // The bytes of `n` commitments, to report those of each component.
         let share = |n: u64| (committed as u128 * u128::from(n) / all.max(1) as u128) as u64;
         let rho = u64::from(rho);
         let transfers = (program.inputs[1].len() * parts) as u64 + rho;
@@ -240,7 +241,7 @@ impl Made {
 }
 
 impl GameSizes {
-    /// Adds those of a later window, whose buckets are no larger.
+    /// Adds the sizes of a later window, whose buckets are no larger.
     fn add(&mut self, sizes: &Sizes) {
         self.buckets += sizes.buckets;
         self.bucket = self.bucket.max(sizes.bucket);
@@ -248,10 +249,10 @@ impl GameSizes {
     }
 }
 
-/// Bytes that the evaluator holds: for a window the commitments' rows, their corrections, and what
-/// the authenticators accept, or, if this is more, the commitments by which a program that was made
-/// in windows is connected; for one part its slots, unless they are in a file, and some blocks for
-/// each wire and sum.
+/// Returns how many bytes the evaluator holds. For a window, these are the rows and corrections of
+/// the commitments, and the hashes that the authenticators accept; or, if this is more, the
+/// commitments that connect a program that was made in windows. For one part, these are its slots,
+/// unless they are in a file, and some blocks for each wire and sum.
 fn memory(program: &Program, windows: &Windows, (rho, alone): (u32, bool)) -> Result<u64> {
     let (graph, params) = (&program.graph, windows.largest());
     let accepted = params.bundle as u64 * params.authenticators.objects;
@@ -268,7 +269,7 @@ fn memory(program: &Program, windows: &Windows, (rho, alone): (u32, bool)) -> Re
     }
     let copies = graph.slots.iter().map(|slot| params.kinds[slot.kind].bucket).sum::<u64>();
     let slots = match shelf::bytes_in_memory(graph, &params.buckets()) {
-        // The tables in flight: of a copy that comes, and of those that are evaluated.
+        // The tables in flight: of the copy that is received, and of the copies that are evaluated.
         0 => graph.kinds.iter().map(in_flight).max().unwrap_or_default(),
         bytes => bytes + size_of::<GarbledCopy>() as u64 * copies,
     };
@@ -284,13 +285,13 @@ fn bits(n: u64) -> u64 {
     n.div_ceil(8)
 }
 
-/// Bytes for a number of correlated OTs with IKNP: a row for each and for the check's, in whole
-/// columns of 128, and the check.
+/// Returns the bytes of `n` correlated OTs with IKNP: a row for each, and for those of the check,
+/// in whole columns of 128; and the check itself.
 fn iknp(n: u64) -> u64 {
     16 * (n + 128).next_multiple_of(128) + 2064
 }
 
-/// Bytes for authenticators, but for their commitments.
+/// Returns the bytes of the authenticators, without their commitments.
 fn authenticators((program, parts): (&Program, usize), params: &Params) -> u64 {
     let (sizes, keys) =
         (&params.authenticators, params.bundle as u64 * params.authenticators.objects);
@@ -300,7 +301,7 @@ fn authenticators((program, parts): (&Program, usize), params: &Params) -> u64 {
         + 16 * (sizes.opened() + sizes.bucketed() + (sizes.bucket - 1) * wires)
 }
 
-/// Bytes for all copies of a component, but for their commitments.
+/// Returns the bytes of all copies of a component, without their commitments.
 fn component(kind: &Kind, sizes: &Sizes) -> u64 {
     let [gates, inputs, outputs] = [kind.ands(), kind.inputs(), kind.outputs()].map(|n| n as u64);
     bits(sizes.objects)

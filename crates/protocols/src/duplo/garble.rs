@@ -1,16 +1,16 @@
 //! GenSub of Appendix A: the garbler makes L copies of each component.
 //!
-//! A copy has its own Δ and keys of its inputs, which are what the commitments happen to say, so
-//! that nothing has to be sent for them but a bit that makes Δ end in 1. The keys of the outputs
-//! follow from garbling; what is committed to is corrected by a block each. Of the table a digest
-//! is sent, which fixes it before the coin that decides which copies are opened.
+//! The Δ of a copy and the keys of its inputs are what its random commitments happen to be, so the
+//! garbler sends nothing for them but a bit that makes Δ end in 1. The keys of the outputs follow
+//! from garbling; a block for each corrects the commitment. For the table the garbler sends a
+//! digest, which fixes the table before the coin decides which copies are opened.
 //!
-//! The paper garbles from a seed. Garbling from committed keys needs none: opening a copy costs the
-//! keys of its inputs instead of a seed, but not opening it, which is what most copies are there
-//! for, saves the corrections of all of them.
+//! The paper garbles from a seed. Garbling from committed keys needs none: an opened copy costs the
+//! keys of its inputs instead of a seed, but the copies that are not opened, which are most, save
+//! the corrections of all these keys.
 //!
-//! The garbler keeps no table, and garbles what stays a second time. To keep tables in fresh memory
-//! until the coin would take as long.
+//! The garbler keeps no tables, and garbles the evaluation copies a second time. Writing all tables
+//! to fresh memory and keeping them until the coin would take as long.
 //!
 //! Departure: `duplo`: copies | garbled from a seed | from committed keys | unopened copies need no
 //! corrections
@@ -31,7 +31,7 @@ use super::layout::Objects;
 use super::messages;
 use crate::{io_wires::receive_bits, parallel::in_parallel};
 
-/// Two half-gates, which are no secret.
+/// The two half-gates of an AND gate, which are not secret.
 pub(super) type HalfGates = [Block; 2];
 
 /// A copy of a component.
@@ -45,12 +45,12 @@ pub(super) struct Copy<'a> {
 }
 
 impl<'a> Copy<'a> {
-    /// How it is garbled and evaluated.
+    /// Returns the instance that garbles and evaluates the copy.
     pub fn instance(&self) -> Instance<'a> {
         instance(self.kind, self.session, self.objects.number + self.object as u64)
     }
 
-    /// The keys that the commitments say.
+    /// Returns the committed Δ and input keys.
     fn keys(&self, committed: &Committed) -> InputKeys {
         let offset = committed.value(self.objects.offset(self.object));
         let zero =
@@ -60,7 +60,7 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// Garbles some copies of a kind again, into room for them that is used again.
+/// Garbles some copies of a kind again, into room that is reused, and returns their tables.
 pub(super) fn again<'r>(
     channel: &mut Channel,
     committed: &Committed,
@@ -81,18 +81,18 @@ pub(super) fn again<'r>(
     sent.collect()
 }
 
-/// How many copies of a kind are done side by side.
+/// Returns how many copies of a kind are processed side by side.
 pub(super) fn side_by_side(kind: &Kind) -> usize {
     symbolon_garbling::side_by_side(&kind.plan)
 }
 
-/// How many copies are garbled before anything is done with them: enough to keep the threads busy,
-/// few enough to be held in memory.
+/// Returns how many copies are garbled at a time: enough to keep the threads busy, few enough to
+/// fit in memory.
 pub(super) fn copies_at_a_time(kind: &Kind, threads: usize) -> usize {
     threads * side_by_side(kind)
 }
 
-/// What is left of a copy that was garbled but its table.
+/// A garbled copy without its table.
 struct Made {
     /// The outputs' labels for 0.
     outputs: Labels,
@@ -100,7 +100,7 @@ struct Made {
     digest: [u8; 32],
 }
 
-/// Garbles copies of a kind, each with its keys, and keeps no table: pieces are hashed while they
+/// Garbles copies of a kind, each from its keys, and keeps no table: pieces are hashed while they
 /// are in a core's cache.
 fn digest_each(
     threads: usize,
@@ -128,7 +128,7 @@ fn digest_each(
     made.into_iter().flatten().collect()
 }
 
-/// Garbles copies of a kind, each with its keys to its place.
+/// Garbles copies of a kind, each from its keys and into its place.
 fn garble_each(
     threads: usize,
     mut copies: Vec<(Copy<'_>, &mut [HalfGates])>,
@@ -147,17 +147,17 @@ fn side(first: Option<&Copy<'_>>) -> usize {
     first.map_or(1, |copy| side_by_side(copy.kind))
 }
 
-/// How the copy with this number is garbled and evaluated.
+/// Returns the instance that garbles and evaluates the copy with this number.
 pub(super) fn instance<'a>(kind: &'a Kind, session: &'a [u8; 32], number: u64) -> Instance<'a> {
     Instance::new(&kind.plan, session, number)
 }
 
-/// Where a test garbles something else.
+/// Lets a cheater of the tests garble something else.
 fn adversary(channel: &mut Channel, table: &mut [HalfGates]) {
     channel.tamper_state("duplo: table", Block::as_bytes_mut(table.as_flattened_mut()));
 }
 
-/// Where a test garbles something else, or gives outputs another meaning.
+/// Lets a cheater garble something else, or change the meaning of outputs.
 #[cfg(test)]
 fn bent(
     channel: &mut Channel,
@@ -179,7 +179,7 @@ fn bent(
     made
 }
 
-/// The digest of a table.
+/// Returns the digest of a table.
 pub(super) fn digest(table: &[HalfGates]) -> [u8; 32] {
     let mut digest = ComponentDigest::default();
     digest.update(table);
@@ -218,7 +218,7 @@ pub(super) fn garble_all(
     channel.send(messages::DIGESTS, &digests)
 }
 
-/// The tables of `n` copies, of `gates` gates each.
+/// Returns the parts of `tables` for `n` copies of `gates` gates each.
 fn split(mut tables: &mut [HalfGates], gates: usize, n: usize) -> Vec<&mut [HalfGates]> {
     let mut parts = Vec::with_capacity(n);
     for _ in 0..n {
@@ -229,7 +229,7 @@ fn split(mut tables: &mut [HalfGates], gates: usize, n: usize) -> Vec<&mut [Half
     parts
 }
 
-/// What the evaluator has of the copies of a kind before any is opened: their digests.
+/// Receives what the garbler sends for all copies of a kind, and returns the digests of the tables.
 pub(super) fn receive_all(
     channel: &mut Channel,
     received: &mut Received,
@@ -248,7 +248,7 @@ pub(super) fn receive_all(
     Ok(digests.as_chunks::<32>().0.to_vec())
 }
 
-/// Makes the Δ of all objects end in 1.
+/// Makes the Δ of all objects end in 1, and sends the corrections.
 pub(super) fn send_offsets(
     channel: &mut Channel,
     committed: &mut Committed,
@@ -264,8 +264,8 @@ pub(super) fn send_offsets(
     channel.send(messages::OFFSETS, &turned.to_bytes())
 }
 
-/// Notes how all Δ were made to end in 1. That they do is checked of the opened objects, and of the
-/// others by the differences of their Δ.
+/// Records the corrections that make all Δ end in 1. Opened objects show that their Δ do; for the
+/// others, the differences of Δ are checked.
 pub(super) fn receive_offsets(
     channel: &mut Channel,
     received: &mut Received,
@@ -278,9 +278,9 @@ pub(super) fn receive_offsets(
     Ok(())
 }
 
-/// VerSub of the evaluator: garbles copies again, from what was `opened` of each: Δ, then what is
-/// committed to of its inputs. Compares the tables with the
-/// digests that were sent. Returns what must be committed to of the outputs.
+/// VerSub of the evaluator: garbles each copy again from what was opened of it, Δ and the committed
+/// values of its inputs. Compares the tables with the digests that were sent, and returns the
+/// committed values that the outputs must have.
 ///
 /// Paper: KNRTT17, GenSub, VerSub
 pub(super) fn garble_opened(

@@ -1,4 +1,4 @@
-//! The outputs of the parts of a reactive computation, which nobody saw.
+//! The outputs that a reactive computation keeps for later parts.
 
 use symbolon_primitives::Block;
 use zeroize::Zeroizing;
@@ -6,29 +6,29 @@ use zeroize::Zeroizing;
 use super::commit::{Committed, Received};
 use super::recover::Recovered;
 
-/// The outputs of a part, which later parts can be linked to.
+/// The outputs of a part, to which inputs of later parts can be linked.
 pub(super) struct Held {
-    /// Where the bits of each output start and end.
+    /// The range of each output's bits.
     pub ranges: Vec<std::ops::Range<usize>>,
-    /// What is added to the sum of wires that each output bit is.
+    /// For each output bit, the constant that is added to its sum of wires.
     pub constants: Vec<bool>,
     pub keys: Keys,
 }
 
-/// What a party holds of them.
+/// What a party holds of these outputs.
 pub(super) enum Keys {
-    /// Commitments to the sum of wires that each output bit is.
+    /// The commitment to each output bit's sum of wires.
     Garbler(Committed),
     Evaluator(HeldKeys),
 }
 
 /// What the evaluator holds of output bits.
 pub(super) struct HeldKeys {
-    /// As the garbler's commitments.
+    /// The evaluator's side of the garbler's commitments.
     pub sums: Received,
-    /// Of each bit, the sum of the keys of its wires, and the sum of their Δ ⊕ Δ_ot where the key
-    /// has colour 1.
+    /// For each bit, the sum of the keys of its wires, and the sum of Δ ⊕ Δ_ot over the wires whose
+    /// key has colour 1.
     pub bits: Zeroizing<Vec<[Block; 2]>>,
-    /// The values of the bits, if they were recovered: the keys may be of others.
+    /// The values of the bits if they were recovered; the keys may then be for other values.
     pub right: Recovered,
 }

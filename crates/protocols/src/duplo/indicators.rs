@@ -1,11 +1,12 @@
 //! Masks with which the garbler opens indicator bits alone (section 5.1, "Avoiding commitments to
 //! single bits").
 //!
-//! A mask is a commitment to R‖0 with a random R of 127 bits. What is opened is the sum of wires'
-//! keys and a mask: its last bit is the sum of the wires' indicator bits, and R hides the rest.
-//! That all masks end in 0 is checked with ρ more of them: each is added to a random subset of the
-//! others, drawn by a coin after all masks are fixed, and the sum is opened. If any mask ends in 1,
-//! each of these sums does with probability 1/2 at least.
+//! A mask is a commitment to R‖0 with a random R of 127 bits. To open indicator bits, the garbler
+//! opens the sum of the wires' keys and a mask: its last bit is the sum of the wires' indicator
+//! bits, and R hides the rest. To check that all masks end in 0, ρ more masks are sacrificed. Each
+//! of them is added to a random subset of the others, drawn by a coin after all masks are fixed,
+//! and the sum is opened. If any mask ends in 1, each of these sums ends in 1 with probability at
+//! least 1/2.
 
 use symbolon_primitives::{BitVec, Block, Challenge};
 use symbolon_transport::{Channel, Error, Result};
@@ -15,7 +16,7 @@ use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, se
 use super::messages;
 use crate::io_wires::receive_bits;
 
-/// The garbler makes `n` masks, the sacrificed ones among them.
+/// The garbler makes `n` masks, the sacrificed ones included.
 ///
 /// Paper: KNRTT17, §5.1 | indicator bits, opened alone
 pub(super) fn commit(
@@ -34,7 +35,7 @@ pub(super) fn commit(
     channel.send(messages::MASK_BITS, &turned.to_bytes())
 }
 
-/// The evaluator takes note of them.
+/// The evaluator records the corrections of the masks.
 pub(super) fn receive(
     channel: &mut Channel,
     received: &mut Received,
@@ -47,7 +48,8 @@ pub(super) fn receive(
     Ok(())
 }
 
-/// What each check adds up: a subset of `n` masks, and one of the sacrificed ones after them.
+/// Returns what each check adds up: a subset of `n` masks, and one of the sacrificed masks that
+/// follow them.
 fn subsets(
     challenge: Challenge,
     first: Id,
@@ -58,7 +60,7 @@ fn subsets(
     all.map(move |subset| subset.into_iter().map(|i| first + i as Id).collect())
 }
 
-/// The garbler opens the sums.
+/// The garbler opens the sum of each check.
 ///
 /// Paper: KNRTT17, §5.1
 pub(super) fn open(
@@ -72,7 +74,7 @@ pub(super) fn open(
     send_blocks(channel, messages::MASK_SUMS, &sums)
 }
 
-/// The evaluator checks that they end in 0.
+/// The evaluator checks that the sums end in 0.
 ///
 /// Paper: KNRTT17, §5.1
 ///

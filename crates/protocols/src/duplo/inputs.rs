@@ -1,18 +1,20 @@
 //! InputG and InputE of Appendix A: how the evaluator gets the keys of both parties' inputs.
 //!
-//! * **Garbler's inputs:** it sends the key; the wire's authenticators accept it or not.
-//! * **Evaluator's inputs:** the wire's key is a commitment of its own, with base key B and
+//! * **Garbler's inputs:** the garbler sends the key, and the wire's authenticators accept or
+//!   reject it.
+//! * **Evaluator's inputs:** the wire's key has a commitment of its own, with base key B and
 //!   indicator bit σ, and its Δ is Δ_ot. From a transfer with the random choice b the evaluator has
-//!   M = R ⊕ b·Δ_ot. It says f = x ⊕ b, and with e = f ⊕ σ the garbler opens D = B ⊕ R ⊕ e·Δ_ot and
-//!   says e. D ⊕ M is B ⊕ (x ⊕ σ)·Δ_ot, the key for x.
+//!   M = R ⊕ b·Δ_ot. It sends f = x ⊕ b. With e = f ⊕ σ, the garbler opens D = B ⊕ R ⊕ e·Δ_ot and
+//!   sends e. D ⊕ M is B ⊕ (x ⊕ σ)·Δ_ot, the key for x.
 //!
-//! These wires have no authenticators. Appendix A has them accept the key, too, but the opening
-//! says already that it is B or B ⊕ Δ_ot of what the garbler is committed to, and which of them:
-//! a garbler cannot bring about another one. The evaluator need not recover its own inputs.
+//! These wires have no authenticators. In Appendix A authenticators accept these keys, too. But the
+//! opening already shows that the key is the committed B or B ⊕ Δ_ot, and which of the two: a
+//! garbler cannot cause any other key. And the evaluator need not recover its own inputs.
 //!
-//! The last bit of what is opened is σ ⊕ lsb(R) ⊕ e, which is lsb(R) ⊕ f if e is right; the
-//! evaluator knows that: it is lsb(M) ⊕ x. In its place e is sent. A garbler that lies about e
-//! fails the opening, and does so for either value of x: lsb(M) ⊕ x is lsb(R) ⊕ f, which it knows.
+//! The last bit of the opened value is σ ⊕ lsb(R) ⊕ e, which is lsb(R) ⊕ f if e is right. The
+//! evaluator knows this bit as lsb(M) ⊕ x, so e is sent in its place. A garbler that lies about e
+//! fails the opening for either value of x, since lsb(M) ⊕ x is lsb(R) ⊕ f, which the garbler
+//! knows.
 
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error, Result};
@@ -28,10 +30,10 @@ use super::oblivious::Transfers;
 use super::program::Program;
 use crate::io_wires::receive_bits;
 
-/// The commitment to the first of the evaluator's inputs, among those that are opened online.
+/// The first of the evaluator's inputs among the commitments that are opened online.
 const FIRST: Id = COMMON_OFFSET + 1;
 
-/// The evaluator says its inputs, masked by the choices of its transfers.
+/// The evaluator sends its inputs, masked by the choices of its transfers.
 ///
 /// Paper: KNRTT17, InputG, InputE | keys of inputs
 pub(super) fn mask(channel: &mut Channel, transfers: &Transfers, bits: &[bool]) -> Result<()> {
@@ -74,7 +76,7 @@ pub(super) struct InputKeys {
     evaluator: Zeroizing<Vec<Block>>,
 }
 
-/// The evaluator gets the keys, and notes what was opened.
+/// The evaluator receives the keys and records what was opened.
 ///
 /// Paper: KNRTT17, InputG, InputE
 pub(super) fn get(
@@ -101,7 +103,7 @@ pub(super) fn get(
 }
 
 impl InputKeys {
-    /// The keys and their wires.
+    /// Returns the keys with their wires.
     pub fn on_wires(&self, program: &Program) -> impl Iterator<Item = (Wire, Block)> {
         let garbler = program.inputs[0].iter().zip(self.garbler.iter());
         let evaluator = program.inputs[1].iter().zip(self.evaluator.iter());
@@ -109,7 +111,7 @@ impl InputKeys {
     }
 }
 
-/// Puts keys on their wires, if authenticators accept all of those that have some.
+/// Puts keys on their wires, and checks that authenticators accept those on wires that have some.
 ///
 /// Paper: KNRTT17, InputG, InputE
 ///
@@ -121,7 +123,7 @@ pub(super) fn accept(
     keys: impl Iterator<Item = (Wire, Block)>,
     wires: &mut [Block],
 ) -> Result<()> {
-    // The verdict comes after all were looked at.
+    // All keys are checked before the verdict.
     let mut accepted = true;
     for (wire, key) in keys {
         accepted &= authenticators.is_open(wire as usize)

@@ -1,13 +1,13 @@
-//! Keys of a wire, and what is committed to of them (section 5.1).
+//! The keys of a wire, and the committed value for them (section 5.1).
 //!
-//! A wire has keys K^0 and K^1 = K^0 ⊕ Δ for the values 0 and 1; the last bit of Δ is 1, so that
-//! the last bit of a key, its colour, tells them apart. The *indicator bit* σ is the colour of K^0.
-//! The *base key* is the one of colour 0, K^0 ⊕ σΔ. Committed is the base key with σ in the place
-//! of its last bit, which is known to be 0.
+//! A wire has keys K^0 and K^1 = K^0 ⊕ Δ for the values 0 and 1. Δ ends in 1, so the last bit of a
+//! key, its colour, tells the two keys apart. The *indicator bit* σ is the colour of K^0. The *base
+//! key* is the key of colour 0, K^0 ⊕ σΔ. The committed value is the base key with σ in place of
+//! its last bit, which is known to be 0.
 
 use symbolon_primitives::{Block, Challenge, TweakedHash, derive_block};
 
-/// What is committed to of a wire: the base key, with the indicator bit in the last place.
+/// Returns the committed value of a wire: the base key with the indicator bit as its last bit.
 ///
 /// Paper: KNRTT17, GenWire, VerWire | what is committed to of a wire
 pub(super) fn committed(zero: Block, delta: Block) -> Block {
@@ -15,54 +15,54 @@ pub(super) fn committed(zero: Block, delta: Block) -> Block {
     (zero ^ delta.select(indicator)).with_lsb(indicator)
 }
 
-/// The key for 0, from what is committed to.
+/// Returns the key for 0, from the committed value.
 ///
 /// Paper: KNRTT17, GenWire, VerWire
 pub(super) fn zero_key(committed: Block, delta: Block) -> Block {
     committed.with_lsb(false) ^ delta.select(committed.lsb())
 }
 
-/// The key for a value.
+/// Returns the key for a value.
 #[cfg(test)]
 pub(super) fn key(committed: Block, delta: Block, value: bool) -> Block {
     zero_key(committed, delta) ^ delta.select(value)
 }
 
-/// How many keys of authenticators are hashed at a time: they fill the widest registers, and stay
-/// in the L1 cache.
+/// How many keys of authenticators are hashed at a time: enough to fill the widest registers, few
+/// enough to stay in the L1 cache.
 pub(super) const HASHED: usize = 64;
 
-/// K^0 = H(Δ) of self-authenticating wires. Every key of every authenticator has a number of its
-/// own, which is the tweak of its hash.
+/// The hash of self-authenticating wires: K^0 = H(Δ). Its tweak is the number of the key; no two
+/// keys of authenticators have the same number.
 ///
-/// H has to hide Δ from who knows K^0 or K^0 ⊕ Δ of each wire of a bundle, under tweaks, and so
-/// keys of the ideal cipher, of their own; nobody gains by a collision, because a wire's
-/// keys differ and one Δ has one hash. In H(Δ) = E(σ(Δ)) ⊕ σ(Δ) both are as hard to invert as the
-/// ideal cipher is, for σ(x) ⊕ x is one-to-one as well.
+/// H must hide Δ from a party that knows K^0 or K^0 ⊕ Δ of each wire of a bundle. Each wire has its
+/// own tweak, and so its own key of the ideal cipher. Collisions do not help a cheater, because the
+/// two keys of a wire differ and one Δ has one hash. With H(Δ) = E(σ(Δ)) ⊕ σ(Δ), both keys are as
+/// hard to invert as the ideal cipher, since σ(x) ⊕ x is one-to-one, too.
 pub(super) struct SelfHash(TweakedHash);
 
 impl SelfHash {
-    /// That of a session.
+    /// Returns the hash of a session.
     pub fn new(session: &[u8; 32]) -> SelfHash {
         let start = derive_block("symbolon duplo self-authenticating keys 2", session, 0);
         SelfHash(TweakedHash::new(start))
     }
 
-    /// K^0 of keys with these numbers, at most [`HASHED`], from their Δ, in place.
+    /// Replaces each Δ by its K^0, for at most [`HASHED`] keys with these numbers.
     pub fn hash(&self, numbers: impl Iterator<Item = u64>, offsets: &mut [Block]) {
         let (tweaks, n) = tweaks(numbers);
         self.0.hash_with(&tweaks[..n], 1, offsets);
     }
 }
 
-/// The hash by which authenticators accept keys: that of garbling, whose tweak is the
-/// authenticator's number.
+/// The hash by which authenticators accept keys: that of garbling, with the number of the
+/// authenticator's key as its tweak.
 ///
-/// Its start is drawn after the keys are committed to. So what was computed before does not help
-/// to find a third key with the hash of one of the two, and each call of the ideal cipher after it
-/// finds one with probability 2^-127: 128 bits of hash are enough. It hides the key that the
-/// evaluator lacks, as that of half-gates does: it is the hash of the other key ⊕ Δ, under a
-/// tweak that no other key has, with a Δ that only the wires of one bundle share.
+/// Its start is drawn after the keys are committed. So nothing computed earlier helps to find a
+/// third key that hashes to the same value as one of the two, and each later call of the ideal
+/// cipher finds one with probability 2^-127: 128 bits of hash are enough. The hash also hides the
+/// key that the evaluator lacks, as in half-gates: it is the hash of the evaluator's key ⊕ Δ, under
+/// a tweak that no other key has, with a Δ that only the wires of one bundle share.
 #[derive(Clone)]
 pub(super) struct KeyHash(Block);
 
@@ -79,8 +79,8 @@ impl KeyHash {
         self.0
     }
 
-    /// The hashes of keys, at most [`HASHED`], in place: `group` of them (1, 2, 4 or 8) in each of
-    /// those with these numbers.
+    /// Hashes at most [`HASHED`] keys in place. Each of these numbers is the tweak of `group` keys
+    /// (1, 2, 4 or 8).
     pub fn hash_groups(
         &self,
         numbers: impl Iterator<Item = u64>,
@@ -91,8 +91,8 @@ impl KeyHash {
         TweakedHash::new(self.0).hash_with(&tweaks[..n], group, keys);
     }
 
-    /// What is accepted for keys with these numbers, at most [`HASHED`]: the hashes of the key of
-    /// colour 0 and of the key of colour 1, in the place of what is `[committed to, Δ]`.
+    /// Replaces each `[committed value, Δ]` by the hashes that are accepted: of the key of colour 0
+    /// and of the key of colour 1. Takes at most [`HASHED`] keys, with these numbers.
     pub fn accepted(&self, numbers: impl Iterator<Item = u64>, keys: &mut [[Block; 2]]) {
         for [key, offset] in keys.iter_mut() {
             let base = key.with_lsb(false);

@@ -1,8 +1,8 @@
-//! Which commitment is of what.
+//! The order of the commitments.
 //!
 //! # Memory
-//! All commitments of a cut-and-choose are in memory until its buckets are filled, since these are
-//! drawn from all of them: 72 bytes each at both parties, at ρ = 40. For N blocks of AES-128:
+//! All commitments of a cut-and-choose are in memory until its buckets are filled, since a bucket
+//! may get any of the copies. At ρ = 40 each takes 72 bytes at each party. For N blocks of AES-128:
 //!
 //! | N | commitments | MB at each party |
 //! | --- | --- | --- |
@@ -11,9 +11,9 @@
 //! | 128 | 984 602 | 71 |
 //! | 1 024 | 5 876 331 | 423 |
 //!
-//! The evaluator has 32 bytes more for each wire of each authenticator, of which a run of 128 makes
-//! 329 788 and one of 1 024 makes 2 118 996. What would take more than 2^23 commitments is divided
-//! (`windows`).
+//! The evaluator also keeps 32 bytes for each wire of each authenticator: a run of 128 blocks makes
+//! 329 788 of these, one of 1 024 makes 2 118 996. A run that would take more than 2^23 commitments
+//! is divided (`windows`).
 
 use super::{commit::Id, params::Params, program::Program};
 
@@ -21,21 +21,22 @@ use super::{commit::Id, params::Params, program::Program};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Objects {
     first: Id,
-    /// Commitments of each: Δ, then the keys.
+    /// How many commitments each object has: Δ, then the keys.
     stride: u32,
     /// How many there are.
     pub count: usize,
-    /// The number of the first, which nothing else that was made in the set-up's session has.
+    /// The number of the first object. No other object made in the set-up's session has it.
     pub number: u64,
 }
 
 impl Objects {
-    /// Δ of one object.
+    /// Returns the commitment to Δ of an object.
     pub fn offset(&self, object: usize) -> Id {
         self.first + object as u32 * self.stride
     }
 
-    /// A key of one object: of components the inputs' come first, then the outputs'.
+    /// Returns the commitment to a key of an object. A component's input keys come before its
+    /// output keys.
     pub fn key(&self, object: usize, key: usize) -> Id {
         self.offset(object) + 1 + key as u32
     }
@@ -46,17 +47,17 @@ impl Objects {
 pub(super) struct Layout {
     /// The copies of each kind.
     pub kinds: Vec<Objects>,
-    /// All authenticators: as many keys of each as there are wires in a bundle.
+    /// All authenticators. Each has as many keys as a bundle has wires.
     pub authenticators: Objects,
     /// Wires in a bundle.
     pub bundle: usize,
-    /// Bundles of each part.
+    /// Bundles in each part.
     pub bundles: usize,
-    /// R_i of the oblivious transfers of the evaluator's inputs; then those of their check.
+    /// The first of the R_i: those of the evaluator's inputs, then the sacrificed ones.
     pub transfers: Id,
-    /// The masks of the evaluator's outputs; then those of their check.
+    /// The first of the masks: those of the evaluator's outputs, then the sacrificed ones.
     pub masks: Id,
-    /// The keys of the evaluator's inputs.
+    /// The first of the keys of the evaluator's inputs.
     pub own_inputs: Id,
     /// Commitments in all.
     pub total: usize,
@@ -64,11 +65,12 @@ pub(super) struct Layout {
     pub objects: u64,
 }
 
-/// The commitment to the offset of the oblivious transfers, which all others are soldered to.
+/// The commitment to Δ_ot, the offset to which all others are soldered.
 pub(super) const COMMON_OFFSET: Id = 0;
 
 impl Layout {
-    /// The commitments for so many parts of a program; numbers of objects start at `number`.
+    /// Returns the commitments for `parts` parts of a program. Objects are numbered from `number`
+    /// on.
     pub fn new(
         (program, parts): (&Program, usize),
         params: &Params,

@@ -1,4 +1,4 @@
-//! Reading back what was prepared.
+//! Loading what was prepared.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(super) fn load(
     }
 }
 
-/// The program of one of `parts` parts that were prepared together, and its buckets' sizes.
+/// Returns the program of one of `parts` parts that were prepared together, and its bucket sizes.
 fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
     let games = Games::new(net.rho.bits());
     let (executions, components) = (net.batch.executions, &net.components[..]);
@@ -66,7 +66,7 @@ fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, Buc
         Ok((program, buckets))
     };
     match sized(parts) {
-        // `prepare` refuses such a number, so nobody wrote it.
+        // `prepare` refuses such a number, so no party saved it.
         Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
             Err(store::impossible_parts())
         }

@@ -1,12 +1,12 @@
 //! `duplo`: garbled components, soldered, for two parties (Kolesnikov, Nielsen, Rosulek, Trieu,
 //! Trifiletti, "DUPLO: Unifying Cut-and-Choose for Garbled Circuits", CCS 2017), Appendix A.
 //!
-//! Party 0 is the garbler G, party 1 the evaluator E. A circuit consists of components that occur
-//! more than once, or of one that is the whole circuit. G garbles many copies of each, E has some
-//! of them opened and checks them, and the others go to buckets, one for each place in the circuit.
-//! In every bucket there is a good copy, but for a probability of 2^-ρ, and authenticators of keys
-//! tell which keys are right. If G cheats in some copies, E either gets the right keys or learns
-//! G's inputs and computes the outputs itself; G sees no difference.
+//! Party 0 is the garbler G, party 1 the evaluator E. A circuit consists of components, most of
+//! which occur more than once, or is a single component. G garbles many copies of each component; E
+//! has some of them opened and checks them. The others, the *evaluation copies*, go to buckets, one
+//! for each slot of the circuit. Except with probability 2^-ρ every bucket has a good copy, and
+//! authenticators tell E which keys are right. If G cheats in some copies, E either gets the right
+//! keys, or learns G's inputs and computes the outputs itself; G cannot tell the two cases apart.
 //!
 //! # Appendix A, step by step
 //! | step | where |
@@ -20,7 +20,7 @@
 //! | PreProcessOTInit | `oblivious` |
 //! | indicator bits (§5.1) | `indicators` |
 //! | GenSub, VerSub | `garble` |
-//! | choosing V, opening | `check`, `opened` |
+//! | drawing the check set V, opening | `check`, `opened` |
 //! | PreProcessSub, PreProcessKA, PreProcessInKA: buckets | `buckets` |
 //! | AssembleSubs | `assemble` |
 //! | InputG, InputE | `inputs` |
@@ -29,27 +29,27 @@
 //! | OutputG, OutputE | `outputs` |
 //! | pools of components by kind | `stock`, `pool` |
 //! | what is too large for one cut-and-choose | `windows` |
-//! | what waits for evaluation | `shelf` |
-//! | continuation with outputs that are not opened (section 1.1) | `reactive` |
+//! | slots that wait for evaluation | `shelf` |
+//! | continuing with outputs that are not opened (section 1.1) | `reactive` |
 //!
 //! # Where this departs from the paper
-//! * **One kind of authenticator**, self-authenticating, on inputs and outputs of components: the
-//!   evaluator can then return the right keys after a recovery (`authenticators`). Their hash is
-//!   keyed after the keys are fixed, so that 128 bits of hash are enough.
-//! * **Sums of wires** are soldered like single ones: XOR and NOT between components are free
+//! * **One kind of authenticator**, self-authenticating, for circuit inputs and component outputs
+//!   alike: so the evaluator can return the right keys even after a recovery (`authenticators`).
+//!   The hash is keyed after the keys are fixed, so 128 bits of hash are enough.
+//! * **Sums of wires** are soldered like single wires, so XOR and NOT between components are free
 //!   (`solder`).
-//! * **One Δ that all others are soldered to**, that of the oblivious transfers, which is the
-//!   paper's Δ_rco as well (`solder`).
-//! * **Components are garbled from committed keys** and not from seeds (`garble`).
-//! * **All oblivious transfers are checked** against the commitments, not sacrificed ones alone
+//! * **All other Δ are soldered to one**: that of the oblivious transfers, which is also the
+//!   paper's Δ_rco (`solder`).
+//! * **Components are garbled from committed keys**, not from seeds (`garble`).
+//! * **All oblivious transfers are checked** against the commitments, not only the sacrificed ones
 //!   (`oblivious`).
-//! * **The garbler's outputs that are sums** of several wires get a wire of their own, so that the
-//!   returned key tells the sum alone.
+//! * **An output of the garbler that is a sum** of several wires gets a wire of its own, so that
+//!   the returned key reveals only the sum.
 //!
-//! # What a check fails as
-//! Every check ends the session. What a garbler may bring about with a bad component alone is not a
-//! failed check but a recovery: a check that failed for some inputs of the evaluator only would
-//! tell them.
+//! # Failed checks and recovery
+//! Every failed check ends the session. What a garbler can cause with a bad component alone does
+//! not fail a check but leads to a recovery: a check that failed only for some inputs of the
+//! evaluator would reveal them.
 
 mod assemble;
 mod authenticators;
@@ -101,7 +101,7 @@ pub use stock::Components;
 use crate::component_pool::ComponentPools;
 use crate::{Demand, GateForm, spec::EngineSource, spec::ProtocolSpec};
 
-/// Opened sums are not what was committed to.
+/// The check of opened sums against the commitments.
 #[cfg(test)]
 const OPENING: symbolon_transport::Check = symbolon_cutchoose::checks::OPENING;
 

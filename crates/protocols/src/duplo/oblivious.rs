@@ -1,24 +1,27 @@
 //! Oblivious transfers for the evaluator's inputs, tied to commitments (PreProcessOTInit of
 //! Appendix A).
 //!
-//! A transfer gives the garbler R_i and the evaluator, with a random choice b_i, R_i ⊕ b_i·Δ_ot.
-//! The garbler commits to Δ_ot and all R_i. Had it other ones in the commitments, it could make the
-//! evaluator fail for one value of an input only, and learn it from that.
+//! In a transfer the garbler gets R_i, and the evaluator, with a random choice b_i, gets R_i ⊕
+//! b_i·Δ_ot. The garbler commits to Δ_ot and all R_i. If it could commit to other values, it could
+//! make the evaluator fail for one value of an input only, and so learn the input.
 //!
-//! **The check** sacrifices ρ more transfers. For each, a coin that is tossed after all is fixed
-//! draws a subset of the others, and with c and T the sums of the evaluator's choices and results
-//! in the subset and the sacrificed one, the garbler opens R ⊕ c·Δ_ot for the sum R of what it is
-//! committed to; it must be T. Let the commitments differ from the transfers by e_i, and by d for
-//! Δ_ot. The check passes when ⊕e_i = c·d. If d ≠ 0 this fixes c, which the sacrificed choice makes
-//! a random bit; if d = 0 and any e_i ≠ 0, the subset of a transfer with e_i ≠ 0, or its mask,
-//! makes the sum wrong with probability 1/2. Each of ρ checks passes with 1/2 at most. (Subsets go
-//! over the evaluator's transfers; of the sacrificed ones e is in one check each, which d = 0 and e
-//! ≠ 0 fail unless the subset makes up for it, which has probability 1/2 at most as well, or is of
-//! no consequence.) Appendix A opens sacrificed transfers alone: it leaves e_i ≠ 0 to the
-//! authenticators, which fail for both values of the input; here nothing is left.
+//! **The check** sacrifices ρ more transfers. For each of them, a coin that is tossed after
+//! everything is fixed draws a subset of the other transfers. Let c and T be the sums of the
+//! evaluator's choices and results over the subset and the sacrificed transfer, and R the sum of
+//! the committed values. The garbler opens R ⊕ c·Δ_ot, which must be T. Let the commitments differ
+//! from the transfers by e_i, and from Δ_ot by d. The check passes if ⊕e_i = c·d. If d ≠ 0 this
+//! determines c, which the sacrificed choice makes a random bit. If d = 0 and e_i ≠ 0 for one of
+//! the evaluator's transfers, the sum is wrong either with or without this transfer in the subset,
+//! and so with probability at least 1/2. So each of the ρ checks passes with probability at most
+//! 1/2. (Subsets range over the evaluator's transfers. A sacrificed transfer is in one check only:
+//! with d = 0 and e ≠ 0 this check fails unless the subset makes up for e, which also has
+//! probability at most 1/2, or e is of no consequence.) Appendix A opens only the sacrificed
+//! transfers and leaves e_i ≠ 0 to the authenticators, which fail for both values of the input;
+//! here nothing is left to them.
 //!
-//! The evaluator says c and T first, and only if T fits does the garbler prove the sum: else the
-//! evaluator could have Δ_ot tested with a wrong c. Both are hidden by the sacrificed transfer.
+//! The evaluator sends c and T first, and the garbler proves the sum only if T is right. Otherwise
+//! the evaluator could use a wrong c to test a guess of Δ_ot. The sacrificed transfer hides both c
+//! and T.
 //!
 //! Departure: `duplo`: check of transfers | sacrificed ones are opened | random sums of all | the
 //! sacrificed ones mask the sums
@@ -58,19 +61,19 @@ pub(super) fn send(
 
 /// The evaluator's part of transfers.
 pub(super) struct Transfers {
-    /// b_i: with what is said of an input, the input itself.
+    /// b_i. Together with the masked input that is sent, it reveals the input.
     pub choices: Zeroizing<BitVec>,
     /// R_i ⊕ b_i·Δ_ot.
     pub results: Zeroizing<Vec<Block>>,
 }
 
 impl Transfers {
-    /// Only the first `n`, without those that were sacrificed.
+    /// Keeps only the first `n` transfers, without the sacrificed ones.
     pub fn first(self, n: usize) -> Transfers {
         self.part(0..n)
     }
 
-    /// Those of a part.
+    /// Returns the transfers of a part.
     pub fn part(&self, range: std::ops::Range<usize>) -> Transfers {
         let results = Zeroizing::new(self.results[range.clone()].to_vec());
         Transfers { choices: Zeroizing::new(self.choices.slice(range)), results }
@@ -122,10 +125,10 @@ pub(super) fn open(
         }
         values.push(opening.open(ids));
     }
-    // A garbler that is honest is committed to what it got, so an honest evaluator's sums are
+    // An honest garbler is committed to what it got, so an honest evaluator's sums are equal to
     // these.
     let same = values.iter().zip(&sums).fold(true, |same, (a, b)| same & a.ct_eq(b));
-    // A cheat goes on with other ones.
+    // A cheater goes on even if they differ.
     let mut verdict = [u8::from(same)];
     channel.tamper_state("duplo: verdict on transfers", &mut verdict);
     if verdict == [1] {
@@ -135,7 +138,7 @@ pub(super) fn open(
     }
 }
 
-/// The evaluator's part of the check: says its sums, and notes them as what has to be opened.
+/// The evaluator's part of the check: sends its sums, and records that the garbler must open them.
 ///
 /// Paper: KNRTT17, PreProcessOTInit
 ///

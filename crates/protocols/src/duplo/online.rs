@@ -1,4 +1,4 @@
-//! A program made ready, and its online phase (MAIN of Appendix A).
+//! A prepared program, and its online phase (MAIN of Appendix A).
 //!
 //! ```text
 //! G                                                          E
@@ -32,7 +32,7 @@ use super::store;
 use crate::codec::Writer;
 use crate::{Compiled, InputBits, Network, OutputBits, Prepared, phases::check_inputs};
 
-/// The garbler before the inputs are known.
+/// The garbler's prepared program, before the inputs are known.
 pub(super) struct GarblerReady {
     pub digest: [u8; 32],
     pub program: Arc<Program>,
@@ -41,7 +41,7 @@ pub(super) struct GarblerReady {
     pub online: OwnLater,
 }
 
-/// The evaluator before the inputs are known.
+/// The evaluator's prepared program, before the inputs are known.
 pub(super) struct EvaluatorReady {
     pub digest: [u8; 32],
     pub program: Arc<Program>,
@@ -54,7 +54,7 @@ pub(super) struct EvaluatorReady {
 
 /// What the garbler connects to a circuit.
 pub(super) struct GarblerParts {
-    /// Of the circuit.
+    /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
     pub origin: Origin,
@@ -62,8 +62,8 @@ pub(super) struct GarblerParts {
 }
 
 impl GarblerParts {
-    /// The function-dependent phase: solders the slots, and takes what is needed online out of all
-    /// that is committed to.
+    /// Runs the function-dependent phase: solders the slots, and extracts what is needed online
+    /// from all commitments.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -87,7 +87,7 @@ impl GarblerParts {
 
 /// What the evaluator connects to a circuit.
 pub(super) struct EvaluatorParts {
-    /// Of the circuit.
+    /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
     pub origin: Origin,
@@ -97,7 +97,7 @@ pub(super) struct EvaluatorParts {
 }
 
 impl EvaluatorParts {
-    /// The function-dependent phase.
+    /// Runs the function-dependent phase.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
@@ -121,7 +121,7 @@ impl EvaluatorParts {
 }
 
 impl GarblerReady {
-    /// The online phase, on inputs that fit.
+    /// Runs the online phase on inputs that fit.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
@@ -161,7 +161,7 @@ impl Prepared for GarblerReady {
     }
 }
 
-/// What the evaluator has from elsewhere before the online phase.
+/// What the evaluator brings from earlier parts to the online phase.
 #[derive(Clone, Default)]
 pub(super) struct Linked<'a> {
     /// The keys of the linked inputs.
@@ -170,7 +170,7 @@ pub(super) struct Linked<'a> {
     pub common_offset: CommonOffset,
 }
 
-/// What the evaluator has after the online phase.
+/// What the evaluator holds after the online phase.
 pub(super) struct Played {
     pub outputs: OutputBits,
     pub evaluated: Evaluated,
@@ -178,7 +178,7 @@ pub(super) struct Played {
 }
 
 impl EvaluatorReady {
-    /// The online phase, on inputs that fit.
+    /// Runs the online phase on inputs that fit.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.

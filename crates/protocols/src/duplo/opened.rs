@@ -1,10 +1,10 @@
-//! The evaluator's check of what was opened (VerSub, VerInKeyAuth of Appendix A), beside the
-//! garbler's next step.
+//! The evaluator's check of the opened objects (VerSub, VerInKeyAuth of Appendix A), which runs
+//! during the garbler's next step.
 //!
-//! The evaluator garbles the opened copies again; the garbler garbles the others again and sends
-//! them. Neither waits for the other, so a thread checks what was opened while the buckets arrive.
-//! Meanwhile the evaluator sends nothing, and no bucket is used or committed to a store before the
-//! check has passed. To the garbler it is as if the check came first.
+//! The evaluator garbles the opened copies again; the garbler garbles the evaluation copies again
+//! and sends them. Neither waits for the other: a thread checks the opened objects while the
+//! buckets arrive. Meanwhile the evaluator sends nothing, and no bucket is used or committed to a
+//! store before the check has passed. To the garbler it looks as if the check came first.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ use crate::parallel::Background;
 /// What the garbler fixed before the coin.
 pub(super) struct Sent {
     pub session: [u8; 32],
-    /// Of each kind, the digests of all copies.
+    /// For each kind, the digests of all copies.
     pub digests: Vec<Vec<[u8; 32]>>,
     pub hash: KeyHash,
-    /// What each authenticator accepts.
+    /// The hashes that each authenticator accepts.
     pub accepted: Accepted,
 }
 
 /// Everything that the garbler opened, as the evaluator received it.
 pub(super) struct Opened {
-    /// For each kind, the blocks of all opened copies: Δ and what is committed to of the inputs.
+    /// For each kind, the blocks of all opened copies: Δ and the committed values of the inputs.
     pub components: Vec<Vec<Block>>,
     /// Δ of each opened authenticator.
     pub authenticators: Vec<Block>,
@@ -43,7 +43,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Receives what was opened, and the proof.
+    /// Receives the opened values and the proof.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -71,7 +71,7 @@ pub(super) struct Check {
     pub places: Arc<Places>,
     pub received: Arc<Received>,
     pub sent: Arc<Sent>,
-    /// Has what was claimed before: sums of transfers and of masks.
+    /// Already has the earlier claims: the sums of transfers and of masks.
     pub opening: TheirOpening,
     pub opened: Opened,
     pub threads: usize,
@@ -104,7 +104,7 @@ impl Verdict {
 }
 
 impl Check {
-    /// Checks what was opened, in a thread of its own.
+    /// Starts the check in a thread of its own.
     pub fn start(self) -> Verdict {
         Verdict::Awaited(Background::start(move || self.run()))
     }

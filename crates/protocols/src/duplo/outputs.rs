@@ -1,9 +1,9 @@
 //! OutputE and OutputG of Appendix A: how each party learns its outputs.
 //!
-//! * **Evaluator:** the garbler opens the sum of the indicator bits of the output's wires, masked;
-//!   with the colours of the keys that is the value.
+//! * **Evaluator:** the garbler opens the masked sum of the indicator bits of the output's wires.
+//!   Together with the colours of the keys it gives the value.
 //! * **Garbler:** the evaluator returns the key of the output's wire, and the garbler checks that
-//!   it is one of the wire's two. The evaluator cannot make up the other one.
+//!   it is one of the wire's two keys. The evaluator cannot make up the other one.
 
 use symbolon_garbling::value_of;
 use symbolon_primitives::{Block, Delta};
@@ -16,7 +16,7 @@ use super::messages;
 use super::program::{Program, ToGarbler};
 use super::recover::Recovered;
 
-/// The commitments that are opened online for the evaluator's outputs.
+/// Returns the commitments that are opened online for the evaluator's outputs.
 fn ids(program: &Program) -> impl Iterator<Item = Id> {
     let first = COMMON_OFFSET + 1 + program.inputs[1].len() as Id;
     first..first + program.to_evaluator.len() as Id
@@ -35,7 +35,7 @@ pub(super) fn open_indicators(
     send_blocks(channel, messages::INDICATOR_BITS, &opened)
 }
 
-/// The evaluator gets them.
+/// The evaluator receives the indicator bits.
 pub(super) fn get_indicators(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
@@ -46,8 +46,8 @@ pub(super) fn get_indicators(
     Ok(opened.iter().map(|value| value.lsb()).collect())
 }
 
-/// The evaluator's output bits, from the keys of all wires and the indicator bits; those of a
-/// recovery if there was one.
+/// Returns the evaluator's output bits, from the keys of all wires and the indicator bits, or from
+/// the recovery if there was one.
 ///
 /// Paper: KNRTT17, OutputE, OutputG
 pub(super) fn values(
@@ -75,7 +75,7 @@ pub(super) fn give_back(channel: &mut Channel, recovered: &mut Recovered) -> Res
     channel.flush()
 }
 
-/// The garbler's output bits, if every key that comes back is one of its wire's.
+/// Returns the garbler's output bits, if every returned key is one of its wire's two.
 ///
 /// Paper: KNRTT17, OutputE, OutputG
 ///

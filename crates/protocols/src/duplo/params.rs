@@ -1,16 +1,16 @@
-//! How many copies of everything are made: the functions L and α of Appendix A.
+//! The sizes of the cut-and-choose games: the functions L and α of Appendix A.
 //!
-//! All games of a preparation share 2^-ρ (`docs/proofs/several-checks.md`): one for each kind of
-//! component (one good copy in every bucket), and one for the authenticators (a majority of good
-//! ones in every bucket). Opened bad objects are always noticed in all of them, since every
-//! authenticator has a Δ of its own.
+//! All games of a preparation share 2^-ρ (`docs/proofs/several-checks.md`). There is one game for
+//! each kind of component, which needs a good copy in every bucket, and one for the authenticators,
+//! which needs a good majority in every bucket. In all of them an opened bad object is always
+//! detected, since every authenticator has its own Δ.
 //!
-//! Of all sizes that are safe, those are taken that cost the least time, with bytes counted as on a
-//! link of 1 Gbit/s. Times were measured with 512-bit registers, of both parties together; both
-//! parties must have the same, so they are no settings.
+//! Among the safe sizes, those that take the least time are chosen; bytes are counted as on a 1
+//! Gbit/s link. The times were measured with 512-bit registers and are those of both parties
+//! together. Both parties must use the same times, so they are constants and not settings.
 //!
-//! An authenticator is for a bundle of wires. With more wires in a bundle there are fewer buckets,
-//! which are larger; but Δ of an authenticator and its difference serve all of them.
+//! An authenticator serves a bundle of wires. Larger bundles mean fewer but larger buckets; the
+//! wires of a bundle share the authenticator's Δ and its difference.
 
 use symbolon_cutchoose::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
@@ -23,33 +23,33 @@ const BYTE: u64 = 8;
 /// Nanoseconds to garble an AND gate with the free gates around it, or to evaluate one.
 const GATE: u64 = 14;
 
-/// Nanoseconds to take the digest of a gate's half-gates.
+/// Nanoseconds to hash a gate's half-gates.
 const DIGEST: u64 = 6;
 
-/// Nanoseconds for a commitment at both parties, its bytes included.
+/// Nanoseconds for a commitment, at both parties together, its bytes included.
 const COMMITMENT: u64 = 110;
 
-/// Nanoseconds for an opened sum of commitments at both parties, its bytes not included.
+/// Nanoseconds to open a sum of commitments, at both parties together, without its bytes.
 const SUM: u64 = 90;
 
 /// Nanoseconds for a hash.
 const HASH: u64 = 15;
 
-/// How many wires share an authenticator: one of these numbers, the cheapest. One is never much
-/// cheaper than two.
+/// How many wires may share an authenticator; the cheapest of these numbers is chosen. One wire is
+/// never much cheaper than two.
 const BUNDLES: [usize; 3] = [2, 4, 8];
 
-/// The same where a rough cost is enough.
+/// The only bundle size that is tried where a rough cost is enough.
 const ROUGH: [usize; 1] = [4];
 
-/// The most wires of a bundle.
+/// The most wires in a bundle.
 pub(super) const MOST_WIRES: usize = 8;
 
-/// Commitments that are made at a time. At ρ = 40 each takes 72 bytes at both parties, 604 MB in
-/// all. Fewer would save memory, but smaller games need more copies.
+/// How many commitments are made at a time. At ρ = 40 each takes 72 bytes at each party, 604 MB in
+/// all. A lower limit would save memory, but smaller games need more copies.
 const MOST_COMMITMENTS: usize = 1 << 23;
 
-/// What the sizes are computed from.
+/// The parameters from which the sizes are computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Games {
     /// ρ.
@@ -67,14 +67,14 @@ pub(super) struct Games {
 #[cfg(test)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Small {
-    /// α, and how many are opened, of components.
+    /// For components: α, and the number of opened copies.
     pub components: [u64; 2],
-    /// The same of authenticators.
+    /// For authenticators: the same.
     pub authenticators: [u64; 2],
 }
 
 impl Games {
-    /// Games that are lost with at most 2^-ρ.
+    /// Returns games that are lost with probability at most 2^-ρ.
     pub fn new(rho: u32) -> Games {
         Games {
             rho,
@@ -85,33 +85,34 @@ impl Games {
         }
     }
 
-    /// As many cut-and-chooses as before for each of so many things, which all share 2^-ρ.
+    /// Returns the games for `things` things that share 2^-ρ, each of which takes as many
+    /// cut-and-chooses as `self`.
     ///
     /// # Errors
-    /// `InvalidInput` when these are too many.
+    /// `InvalidInput` when there are too many of them.
     pub fn shared_by(self, things: usize) -> Result<Games> {
         let windows = u32::try_from(things).ok().and_then(|n| self.windows.checked_mul(n));
         let too_many = || Error::invalid_input("too many executions at a time");
         Ok(Games { windows: windows.ok_or_else(too_many)?, ..self })
     }
 
-    /// The numbers of wires that a bundle may have.
+    /// Returns the bundle sizes to try.
     fn bundles(&self) -> &'static [usize] {
         #[cfg(test)]
         if self.small.is_some() {
-            // The wires of the tests' circuit do not fill the last one.
+            // The wires of the tests' circuit do not fill the last bundle.
             return &[4];
         }
         &BUNDLES
     }
 
-    /// How many games share 2^-ρ: in each cut-and-choose one for each kind and one for the
-    /// authenticators.
+    /// Returns how many games share 2^-ρ: each cut-and-choose has one for each kind of component
+    /// and one for the authenticators.
     fn in_all(&self, graph: &ComponentGraph) -> u64 {
         u64::from(self.windows) * (graph.kinds.len() as u64 + 1)
     }
 
-    /// As many objects as buckets of this size take.
+    /// Returns sizes with the fewest objects for buckets of this size.
     fn with_bucket(&self, goal: Goal, buckets: u64, games: u64, bucket: u64) -> Result<Sizes> {
         if buckets == 0 {
             return Ok(Sizes { buckets, bucket: 1, objects: 0 });
@@ -148,25 +149,25 @@ impl Games {
 /// Paper: KNRTT17, App. A, L and α | sizes of games
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Params {
-    /// For each kind of component.
+    /// The sizes for each kind of component.
     pub kinds: Vec<Sizes>,
-    /// For the authenticators: a bucket for each bundle of wires.
+    /// The sizes for the authenticators: one bucket for each bundle of wires.
     pub authenticators: Sizes,
     /// Wires in a bundle.
     pub bundle: usize,
 }
 
-/// How many objects are in the buckets of each sort.
+/// How many objects each bucket has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BucketSizes {
-    /// Of each kind of component.
+    /// Copies in a bucket, for each kind of component.
     pub kinds: Vec<usize>,
-    /// Of authenticators.
+    /// Authenticators in a bucket.
     pub authenticators: usize,
 }
 
 impl Params {
-    /// The sizes of the buckets alone.
+    /// Returns the bucket sizes alone.
     pub fn buckets(&self) -> BucketSizes {
         BucketSizes {
             kinds: self.kinds.iter().map(|sizes| sizes.bucket as usize).collect(),
@@ -174,8 +175,8 @@ impl Params {
         }
     }
 
-    /// The cheapest safe sizes for `executions` executions of a graph, prepared together, each with
-    /// `wires` wires that have authenticators.
+    /// Returns the cheapest safe sizes for `executions` executions of a graph that are prepared
+    /// together. Each has `wires` wires with authenticators.
     ///
     /// # Errors
     /// `InvalidInput` when that takes too many copies.
@@ -188,7 +189,8 @@ impl Params {
         Params::of(graph, executions, (wires, games.bundles()), games)
     }
 
-    /// The same for a smaller number of everything, with buckets of the same sizes as these.
+    /// Returns the sizes for smaller numbers of executions and wires, with the bucket sizes of
+    /// `self`.
     ///
     /// # Errors
     /// `InvalidInput` when that takes too many copies.
@@ -218,7 +220,8 @@ impl Params {
         Ok(Params { kinds, authenticators, bundle: self.bundle })
     }
 
-    /// About the same for `executions` executions, as if all inputs were the garbler's.
+    /// Returns approximate sizes: takes all inputs to be the garbler's, and tries one bundle size
+    /// only.
     ///
     /// # Errors
     /// As [`new`](Params::new).
@@ -226,8 +229,8 @@ impl Params {
         Params::of(graph, executions, (graph.wires, &ROUGH), games)
     }
 
-    /// For so many executions of a graph, each of which has so many wires with authenticators, in
-    /// bundles of the cheapest of these sizes.
+    /// Returns the sizes for `executions` executions of a graph, each with `wires` wires that have
+    /// authenticators. Takes the cheapest of the bundle sizes `bundles`.
     fn of(
         graph: &ComponentGraph,
         executions: usize,
@@ -241,7 +244,8 @@ impl Params {
         let kinds = graph.kinds.iter().zip(graph.counts()).map(best).collect::<Result<_>>()?;
         let mut choices = Vec::with_capacity(bundles.len());
         for bundle in bundles {
-            // One at least: that there is a good one makes the offset of the transfers end in 1.
+            // At least one bucket: its good authenticators ensure that the offset of the transfers
+            // ends in 1.
             let buckets = wires.div_ceil(*bundle).max(1) * executions;
             let costs = authenticator_costs(*bundle);
             let sizes = games.best(Goal::MajorityGood, buckets, number, costs)?;
@@ -254,7 +258,7 @@ impl Params {
         Ok(Params { kinds, authenticators, bundle })
     }
 
-    /// About how many nanoseconds garbling, sending and evaluating take.
+    /// Returns roughly how many nanoseconds garbling, sending and evaluating take.
     pub fn cost(&self, graph: &ComponentGraph, executions: usize) -> u128 {
         let kinds = graph.kinds.iter().zip(&self.kinds);
         let components: u128 = kinds.map(|(kind, sizes)| component_costs(kind).of(sizes)).sum();
@@ -264,7 +268,7 @@ impl Params {
     }
 }
 
-/// Of one more soldering, or difference of Δ.
+/// Nanoseconds for one soldering, or one difference of Δ.
 const SOLDERING: u64 = 16 * BYTE + SUM;
 
 fn authenticator_costs(bundle: usize) -> Costs {
@@ -277,8 +281,8 @@ fn authenticator_costs(bundle: usize) -> Costs {
 
 fn component_costs(kind: &Kind) -> Costs {
     let (ands, ports) = (kind.ands() as u64, (kind.inputs() + kind.outputs()) as u64);
-    // The garbler garbles each copy; the evaluator garbles the opened ones again, and the garbler
-    // the others, which it then sends. Each copy has its digest taken twice.
+    // The garbler garbles every copy. The evaluator garbles the opened copies again; the garbler
+    // garbles the others again and sends them. So each copy is hashed twice.
     Costs {
         made: 2 * (GATE + DIGEST) * ands
             + COMMITMENT * (1 + ports)

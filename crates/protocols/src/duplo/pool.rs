@@ -1,33 +1,35 @@
-//! Pools: garbled components that say nothing of a program, outside of a session.
+//! Pools: garbled components that are independent of any program and outlive their session.
 //!
-//! The function-independent phase makes so many buckets of each kind of component. The outputs of a
-//! bucket have wires, with authenticators, that belong to it; more wires, transfers and masks are
-//! there for what programs have besides: inputs, and outputs that are sums. All of it is checked
-//! when it is made: which copies are in a bucket is drawn by a coin after all copies are fixed,
-//! over the whole pool or a window of it (`windows`), and every soldering inside of a bucket is
-//! proved. So every bucket of a pool is good but for a probability of 2^-ρ for the pool, whichever
-//! are taken for whatever program.
+//! The function-independent phase fills a number of buckets for each kind of component. The outputs
+//! of a bucket have wires of their own, with authenticators. Programs also need inputs, and outputs
+//! that are sums; for these the pool has more wires, transfers and masks. Everything is checked
+//! when the pool is filled. A coin, tossed after all copies are fixed, distributes the copies to
+//! the buckets, over the whole pool or a window of it (`windows`), and every soldering inside a
+//! bucket is proved. So every bucket is good except with probability 2^-ρ for the pool, whichever
+//! buckets a program takes.
 //!
 //! A program takes buckets from the front of each kind, and its function-dependent phase connects
-//! them. Nothing goes from one pool to another: Δ_ot and the key of the commitments are the pool's.
+//! them. Nothing moves from one pool to another: Δ_ot and the key of the commitments belong to the
+//! pool.
 //!
 //! # Records
 //! By section:
-//! * 0: the session of the set-up, sizes of buckets, the commitment to Δ_ot, and what openings are
-//!   numbered by; at the evaluator, Δ of the commitments;
-//! * 1: a wire: commitments to its key and Δ; at the evaluator, the start of its authenticators'
-//!   hash, and these;
-//! * 2: an input of the evaluator: commitments to R of a transfer and to the key of the wire; at
-//!   the evaluator, choice and result;
-//! * 3: a mask: the commitment to it;
-//! * 4 + k: a bucket of kind k: commitments to Δ and input keys of its first copy, and to key and Δ
-//!   of each output;
-//! * 4 + n + k, at the evaluator, if there are n kinds: of the same bucket the authenticators of its
-//!   outputs, and all copies.
+//! * 0: the session of the set-up, the bucket sizes, the commitment to Δ_ot, and the start of the
+//!   pool's openings; at the evaluator, also Δ of the commitments;
+//! * 1: for each wire, the commitments to its key and Δ; at the evaluator, also the start of its
+//!   authenticators' hash, and the authenticators;
+//! * 2: for each input of the evaluator, the commitments to R of a transfer and to the key of the
+//!   wire; at the evaluator, also the choice and the result;
+//! * 3: for each mask, its commitment;
+//! * 4 + k: for each bucket of kind k, the commitments to Δ and the input keys of its first copy,
+//!   and to the key and Δ of each output;
+//! * 4 + n + k, at the evaluator only, for n kinds: for each bucket of kind k, the authenticators
+//!   of its outputs, and all copies.
 //!
 //! # Openings
-//! Every opening has a start of its own. Those for a part of a pool hash the pool's start and where
-//! the part is in the pool: no two parts overlap, so no two of these are the same.
+//! Every opening has a start of its own. The start of an opening for a part of the pool is a hash
+//! of the pool's start and the part's position. Parts do not overlap, so no two starts are the
+//! same.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -60,23 +62,23 @@ use crate::codec::{Reader, Writer, damaged};
 use crate::component_pool::{ComponentSection, ComponentTerms};
 use crate::{Compiled, Network, PoolSink, PoolSource, Prepared, Rho};
 
-/// The section of what belongs to the pool as a whole; those of what is counted follow.
+/// The section with the data of the pool as a whole. Those of the counts follow.
 const HEAD: usize = 0;
 
-/// The section of the commitments of buckets of a kind.
+/// Returns the section of the commitments of the buckets of a kind.
 fn section_of(kind: usize) -> usize {
     1 + MASKS + 1 + kind
 }
 
-/// The section of what else the evaluator has of buckets of a kind, one of `kinds`.
+/// Returns the section of the evaluator's authenticators and copies for one of `kinds` kinds.
 fn own_section(kinds: usize, kind: usize) -> usize {
     section_of(kinds) + kind
 }
 
-/// Bytes of a session's id, and of what openings are numbered by.
+/// Bytes of a session id, and of the start of openings.
 const START: usize = 32;
 
-/// How large records are, at one party.
+/// The sizes of a party's records.
 struct Shape {
     garbler: bool,
     /// Bytes of a commitment.
@@ -111,10 +113,10 @@ impl Shape {
     }
 }
 
-/// The sections of a party's pool.
+/// Returns the sections of a party's pool.
 ///
 /// # Errors
-/// `InvalidInput` when there is no such pool.
+/// `InvalidInput` when the pool would be too large.
 pub(super) fn sections(
     components: &Components,
     me: PartyId,
@@ -140,7 +142,7 @@ pub(super) fn sections(
     Ok(sections)
 }
 
-/// As [`sections`], with games that are lost with at most 2^-ρ.
+/// Like [`sections`], for games that are lost with probability at most 2^-ρ.
 pub(super) fn sections_at(
     components: &Components,
     me: PartyId,
@@ -149,7 +151,8 @@ pub(super) fn sections_at(
     sections(components, me, Games::new(rho.bits()))
 }
 
-/// What so many runs of a circuit take: the components that cost least when all are made together.
+/// Returns what `runs` runs of a circuit take. Unless components are named, those that cost least
+/// when all runs are made together are chosen.
 pub(super) fn demand(
     circuit: &Compiled,
     terms: ComponentTerms<'_>,
@@ -166,7 +169,7 @@ pub(super) fn demand(
     Components::of(&Program::new(circuit.circuit(), task)?, runs)
 }
 
-/// What a run of a circuit takes of a pool of these kinds.
+/// Returns what a run of a circuit takes from a pool of these kinds.
 pub(super) fn plan(
     circuit: &Compiled,
     terms: ComponentTerms<'_>,
@@ -181,7 +184,7 @@ pub(super) fn plan(
 pub(super) struct Filling<'a> {
     sink: &'a mut dyn PoolSink,
     record: Zeroizing<Vec<u8>>,
-    /// Room for a table.
+    /// Scratch space for a table.
     table: HugeBuf<HalfGates>,
 }
 
@@ -190,7 +193,7 @@ impl<'a> Filling<'a> {
         Filling { sink, record: Zeroizing::default(), table: HugeBuf::public(0) }
     }
 
-    /// Writes a record of at most so many bytes.
+    /// Writes a record of at most `bytes` bytes.
     fn put(
         &mut self,
         section: usize,
@@ -199,14 +202,14 @@ impl<'a> Filling<'a> {
     ) -> Result<()> {
         self.record.clear();
         if self.record.capacity() < bytes {
-            // A vector that grows leaves copies of what it held behind.
+            // A vector that grows leaves copies of its old contents in memory.
             self.record = Zeroizing::new(Vec::with_capacity(bytes));
         }
         write(&mut Writer(&mut *self.record))?;
         self.sink.write(section, &self.record)
     }
 
-    /// What belongs to the pool as a whole; `own` is what only this party's side has.
+    /// Writes the data of the pool as a whole. `own` is this party's side of the start of openings.
     pub fn head<L: List>(
         &mut self,
         session: &[u8; 32],
@@ -223,7 +226,7 @@ impl<'a> Filling<'a> {
         })
     }
 
-    /// All that belongs to no bucket of components.
+    /// Writes everything that does not belong to a bucket of components.
     pub fn unbound<L: List>(
         &mut self,
         view: View<'_>,
@@ -254,7 +257,7 @@ impl<'a> Filling<'a> {
         Ok(())
     }
 
-    /// The commitments of a bucket of components.
+    /// Writes the commitments of a bucket of components.
     pub fn bucket<L: List>(&mut self, (view, slot): (View<'_>, usize), list: &L) -> Result<()> {
         let (at, kind, objects) = view.slot(slot);
         let first = view.copies(slot)[0] as usize;
@@ -269,8 +272,8 @@ impl<'a> Filling<'a> {
         })
     }
 
-    /// What else the evaluator has of a bucket: these authenticators of its outputs, and its
-    /// copies, which it puts to what this returns.
+    /// Writes the evaluator's authenticators for the outputs of a bucket. The bucket's copies go to
+    /// the returned place.
     pub fn own_bucket<'f>(
         &'f mut self,
         (view, slot): (View<'_>, usize),
@@ -307,7 +310,7 @@ impl Place for FillingBucket<'_, '_> {
     }
 }
 
-/// A section of a pool to write to, and how that failed.
+/// Writes to a section of a pool, and keeps the error if that fails.
 struct ToSection<'a>(&'a mut dyn PoolSink, usize, Option<Error>);
 
 impl Write for ToSection<'_> {
@@ -337,10 +340,11 @@ fn write_wire(
     own.map_or(Ok(()), |(all, wire)| store::write_authenticators(to, all, wire))
 }
 
-/// The program of a circuit that was made of a pool, whose kinds these are, in order.
+/// Returns the program of a circuit that was prepared from a pool. `kinds` are the kinds of the
+/// program, in order.
 ///
 /// # Errors
-/// `InvalidInput` when it has others.
+/// `InvalidInput` when the circuit has components of other kinds.
 pub(super) fn program(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> Result<Program> {
     let executions = net.batch.executions;
     let program = Program::of_kinds(circuit.circuit(), executions, kinds, &net.components)?;
@@ -350,25 +354,25 @@ pub(super) fn program(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> 
     Ok(program)
 }
 
-/// What a program takes of a pool.
+/// What a program takes from a pool.
 pub struct Plan {
     digest: [u8; 32],
     program: Arc<Program>,
-    /// The kinds of the program, and where each is among the pool's.
+    /// The kinds of the program, each with its index among the pool's kinds.
     kinds: Vec<([u8; 32], usize)>,
     takes: Vec<u64>,
 }
 
 impl Plan {
-    /// What a circuit takes of a pool of these kinds in a session.
+    /// Returns what a circuit takes from a pool of these kinds in a session.
     ///
     /// # Errors
-    /// `InvalidInput` when it takes other components.
+    /// `InvalidInput` when the circuit has components of other kinds.
     pub(crate) fn of(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> Result<Plan> {
         plan(circuit, ComponentTerms::of(net), kinds)
     }
 
-    /// How much it takes of each count of the pool.
+    /// Returns how much the program takes of each count of the pool.
     pub fn takes(&self) -> &[u64] {
         &self.takes
     }
@@ -398,7 +402,7 @@ impl Plan {
     /// pool; 2^-ρ
     ///
     /// # Errors
-    /// `Store` when it is not there; others as the function-dependent phase has them.
+    /// `Store` when the part cannot be read; otherwise as in the function-dependent phase.
     pub(crate) fn prepare(
         &self,
         net: &mut Network,
@@ -428,7 +432,8 @@ impl Plan {
     }
 }
 
-/// The number of an opening of a part of a pool.
+/// Returns the number of an opening for a part of a pool. `use_of` tells the part's two openings
+/// apart.
 fn number(range: &[Range<u64>], use_of: u8) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo openings of a pool");
     hasher.update(&[use_of]);
@@ -438,7 +443,7 @@ fn number(range: &[Range<u64>], use_of: u8) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// A part of a pool.
+/// A part of a pool, as read by a party.
 enum Opened {
     Garbler {
         origin: Origin,
@@ -508,20 +513,21 @@ impl Opened {
     }
 }
 
-/// What the evaluator reads besides commitments; the garbler has nothing of it.
+/// What only the evaluator reads, besides the commitments.
 struct OwnOfEvaluator {
     authenticators: Authenticators,
     transfers: Transfers,
 }
 
-/// The part of each section.
+/// Readers of a program's part of each section.
 struct Sections {
-    /// Of each count; none of kinds that the program has not.
+    /// One for each count; `None` for kinds that the program does not have.
     parts: Vec<Option<Box<dyn Read + Send>>>,
-    /// Where the kinds of the program are among the counts.
+    /// For each kind of the program, its index among the counts.
     kinds: Vec<usize>,
-    /// What else the evaluator has of kinds, and where those of the program are among these.
+    /// The evaluator's authenticators and copies, one reader for each kind of the pool.
     own: Vec<Box<dyn Read + Send>>,
+    /// For each kind of the program, the index of its reader in `own`.
     own_of: Vec<usize>,
 }
 
@@ -566,8 +572,8 @@ impl Sections {
         Ok(Sections { parts, kinds, own, own_of })
     }
 
-    /// What the evaluator has of the slots. If they are many and the source is one that waits for
-    /// this program, they stay there.
+    /// Returns the evaluator's slots. If they are large and the source waits for this program, they
+    /// stay in the source.
     fn slots(
         mut self,
         plan: &Plan,
@@ -591,8 +597,8 @@ impl Sections {
         Ok(Reader(&mut **part.ok_or_else(|| Error::internal("a kind that is not there"))?))
     }
 
-    /// Reads all that a program takes, in the order of its wires; commitments go behind the one to
-    /// Δ_ot in `list`, and what the evaluator has besides to `own`.
+    /// Reads everything that a program takes, in the order of its wires. Appends the commitments to
+    /// `list`, after the one to Δ_ot, and the evaluator's other data to `own`.
     fn read<L: List>(
         &mut self,
         program: &Program,

@@ -1,5 +1,5 @@
-//! Pools of components: what is filled in one session serves programs in others, each on its own
-//! part; and the cheating peer in both.
+//! Pools of components: a pool that is filled in one session serves programs in others, each from
+//! its own part. Also, the cheating peer in both.
 
 use std::io::{Cursor, Read};
 use std::ops::Range;
@@ -41,7 +41,7 @@ impl PoolSource for Pool {
     }
 }
 
-/// The pools of both parties, and of what they are.
+/// The pools of both parties, and their kinds.
 struct Filled {
     pools: [Pool; 2],
     kinds: Vec<[u8; 32]>,
@@ -53,7 +53,7 @@ fn cheats(cheater: PartyId, adversary: FnAdversary) -> impl FnOnce(&mut [Channel
     move |channels| channels[usize::from(cheater)].set_adversary(Box::new(adversary))
 }
 
-/// Changes the cheater's state at a point, the `index`-th time that it comes there.
+/// Changes the cheater's state at a point, the `index`-th time that it gets there.
 fn state(point: &'static str, index: usize, place: usize) -> FnAdversary {
     let mut times = 0;
     FnAdversary::new().on_state(move |at, data| {
@@ -66,7 +66,7 @@ fn state(point: &'static str, index: usize, place: usize) -> FnAdversary {
     })
 }
 
-/// What so many runs of the scene take.
+/// Returns what `runs` runs of the scene take.
 fn components(scene: &Scene, runs: u64) -> Components {
     let task = Task {
         executions: scene.executions,
@@ -78,7 +78,7 @@ fn components(scene: &Scene, runs: u64) -> Components {
     Components::of(&Program::new(&scene.circuit, task).unwrap(), runs).unwrap()
 }
 
-/// Fills pools for so many runs.
+/// Fills pools for `runs` runs.
 fn fill(scene: &Scene, runs: u64, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<Pool>; 2] {
     let components = components(scene, runs);
     scene.play([Meter::new(), Meter::new()], adversary, |net| {
@@ -106,7 +106,7 @@ fn inputs_of(circuit: &Circuit, me: PartyId, all: &[Vec<bool>]) -> InputBits {
 }
 
 impl Filled {
-    /// Where the next run begins after some others.
+    /// Returns what `plan` takes from a pool if it begins at `from`.
     fn range(plan: &Plan, from: &[u64]) -> Vec<Range<u64>> {
         from.iter().zip(plan.takes()).map(|(from, take)| *from..from + take).collect()
     }
@@ -152,7 +152,7 @@ fn a_pool_serves_programs_one_after_the_other() {
         (Some(TINY), 1, None),
         (Some(TINY), 3, None),
         (None, 1, None),
-        // In several windows, whose ends are not those of programs.
+        // In several windows, whose boundaries are not those of programs.
         (Some(TINY), 1, Some(500)),
         (Some(TINY), 1, Some(1)),
         (None, 1, Some(4000)),
@@ -192,8 +192,8 @@ fn a_pool_serves_programs_one_after_the_other() {
     }
 }
 
-/// What the evaluator has of slots waits in a file: of what was just made, what was read from a
-/// store, and what was taken from a pool.
+/// The evaluator's slots wait in a file: those just made, those read from a store, and those taken
+/// from a pool.
 #[test]
 fn slots_that_wait_in_a_file_are_evaluated() {
     HELD.store(0, Ordering::Relaxed);
@@ -220,8 +220,8 @@ fn slots_that_wait_in_a_file_are_evaluated() {
     HELD.store(3 << 29, Ordering::Relaxed);
 }
 
-/// A program that is too large for one cut-and-choose is made in windows of its components: in
-/// memory, and with files for what waits.
+/// A program that is too large for one cut-and-choose is made in windows of its components: once in
+/// memory, and once with everything that waits in files.
 #[test]
 fn a_large_program_is_made_in_windows() {
     for file in [false, true] {
@@ -350,7 +350,7 @@ fn components_that_are_the_same_under_two_names_are_one_kind() {
     }
 }
 
-/// The function-independent phase in memory, as a session has it that splits its phases.
+/// The function-independent phase in memory, as in a session that splits its phases.
 #[test]
 fn components_are_made_before_the_circuit_is_known() {
     for small in [Some(TINY), None] {
@@ -368,7 +368,7 @@ fn components_are_made_before_the_circuit_is_known() {
     }
 }
 
-/// A circuit without AND gates has no components, but inputs, masks and sums.
+/// A circuit without AND gates has no components, only inputs, masks and sums.
 #[test]
 fn a_circuit_without_and_gates_is_made_ahead_of_its_connection() {
     let mut b = Builder::new("sum");
@@ -415,7 +415,7 @@ fn components_that_are_not_in_the_pool_are_named() {
     }
 }
 
-/// The evaluator notices at this check that the garbler cheats while pools are filled.
+/// Asserts that the evaluator fails at this check if the garbler cheats while pools are filled.
 #[track_caller]
 fn assert_caught_filling(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for seed in 0..3 {
@@ -444,7 +444,7 @@ fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
     assert_caught_filling(checks::TABLE_DIGEST, message);
 }
 
-/// A garbler that solders a program to the wrong wires.
+/// A garbler solders a program to the wrong wires.
 /// Cheat: G | AssembleSubs, from a pool | a wrong soldering | `commitment opening` | always
 #[test]
 fn a_wrong_soldering_to_a_program_is_caught() {
@@ -456,7 +456,7 @@ fn a_wrong_soldering_to_a_program_is_caught() {
     assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, OPENING);
 }
 
-/// A garbler that takes other buckets, wires, transfers or masks of the pool than were agreed on.
+/// A garbler takes other buckets, wires, transfers or masks of the pool than were agreed on.
 /// Cheat: G | AssembleSubs, from a pool | another bucket, wire, transfer or mask than was agreed on
 /// | `commitment opening` | always
 #[test]
@@ -473,7 +473,7 @@ fn other_parts_of_the_pool_than_were_agreed_on_are_caught() {
     }
 }
 
-/// Nothing of one pool goes with another one: each has a Δ and a key of commitments of its own.
+/// Material of two pools does not fit together: each has its own Δ and its own key of commitments.
 /// Cheat: G | AssembleSubs, from a pool | components of another pool | `commitment opening` |
 /// always
 #[test]
@@ -487,8 +487,8 @@ fn parts_of_another_pool_are_caught() {
     assert_noticed(&ended[usize::from(EVALUATOR)], GARBLER, OPENING);
 }
 
-/// Bad copies in buckets of a pool: where they are not opened, good ones and recovery make up for
-/// them, and the garbler sees no difference.
+/// Bad copies in buckets of a pool: where they are not opened, the good ones and the recovery make
+/// up for them, and the garbler sees no difference.
 /// Cheat: G | GenSub, for a pool | a wrong row in a copy | `opened component` if it is opened;
 /// otherwise the outputs are right | always
 #[test]
@@ -516,7 +516,7 @@ fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
     assert!(caught > 0 && survived > 0, "{caught} caught, {survived} not opened");
 }
 
-/// What was prepared from a pool says the kinds and the sizes of its buckets: other ones are
+/// A program prepared from a pool names the kinds and their bucket sizes; others are reported as
 /// damage.
 #[test]
 fn what_is_said_of_the_pool_is_checked_when_it_is_loaded() {
@@ -539,7 +539,7 @@ fn what_is_said_of_the_pool_is_checked_when_it_is_loaded() {
             Protocol::Duplo.load_prepared(net, compiled, &mut bytes).map(drop)
         };
         assert_eq!(load(&saved), Ok(()));
-        // The number of kinds, the kind itself, and sizes of buckets that cannot be.
+        // The number of kinds, the kind itself, and impossible bucket sizes.
         let other = [(place - 8, 0), (place - 8, 2), (place - 1, 9), (place, !kind[0])];
         let sizes = [(place + 32, 0), (place + 39, 9), (place + 40, 0), (place + 47, 9)];
         for (at, value) in other.into_iter().chain(sizes) {

@@ -1,4 +1,4 @@
-//! PreProcessOTInit, PreProcessSub, PreProcessInKA in one: from nothing to buckets.
+//! PreProcessOTInit, PreProcessSub and PreProcessInKA in one: everything up to the buckets.
 //!
 //! ```text
 //! G                                                          E
@@ -12,9 +12,9 @@
 //! tables and solderings of components                   ──▶  checks everything
 //! ```
 //!
-//! All parts of a program share the cut-and-choose. Then the parts come one after the other, each
+//! All parts of a program share the cut-and-choose. Then the parts follow one after another, each
 //! with a proof of its own, so that the evaluator can store a part and forget it before the next
-//! one comes.
+//! one arrives.
 
 use std::sync::Arc;
 
@@ -43,19 +43,19 @@ use super::program::Program;
 use super::shelf::{Shelf, output_wires};
 use super::state::{Duplo, Side};
 
-/// What one cut-and-choose is for.
+/// The task of one cut-and-choose.
 pub(super) struct Window<'a> {
-    /// Of the circuit.
+    /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: &'a Arc<Program>,
-    /// How many parts of the program.
+    /// How many parts of the program it is for.
     pub parts: usize,
     pub params: Params,
 }
 
-/// What the garbler has after the cut-and-choose.
+/// What the garbler holds after the cut-and-choose.
 pub(super) struct GarblerCopies {
-    /// Of the circuit.
+    /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
     pub places: Places,
@@ -65,9 +65,9 @@ pub(super) struct GarblerCopies {
     buckets: BucketSizes,
 }
 
-/// What the evaluator has.
+/// What the evaluator holds after the cut-and-choose.
 pub(super) struct EvaluatorCopies {
-    /// Of the circuit.
+    /// The digest of the circuit.
     pub digest: [u8; 32],
     pub program: Arc<Program>,
     pub places: Arc<Places>,
@@ -75,17 +75,19 @@ pub(super) struct EvaluatorCopies {
     pub transfers: Transfers,
     sent: Arc<Sent>,
     buckets: BucketSizes,
-    /// Whether what was opened is right.
+    /// The verdict on the opened objects.
     opened: Verdict,
 }
 
-/// The sizes and the numbers of everything that all parts of a program take.
+/// The sizes and numbers of everything that all parts of a program take.
 struct Run {
     params: Params,
     layout: Layout,
-    /// Transfers and masks, and how many more are sacrificed.
+    /// Transfers, without the sacrificed ones.
     transfers: usize,
+    /// Masks, without the sacrificed ones.
     masks: usize,
+    /// How many more transfers, and how many more masks, are sacrificed.
     checks: usize,
 }
 
@@ -103,7 +105,7 @@ impl Run {
         Ok(Run { params, layout, transfers, masks, checks })
     }
 
-    /// Draws what is opened and where the others go.
+    /// Draws the opened objects and the buckets of the others.
     fn draw(self, program: &Program, coin: &mut Prg) -> Result<Places> {
         let kinds = self.params.kinds.iter().map(|sizes| Draw::new(sizes, coin));
         let kinds = kinds.collect::<Result<_>>()?;
@@ -179,15 +181,15 @@ impl GarblerCopies {
     /// Writes the head of a pool, of which this is the first window.
     ///
     /// # Errors
-    /// What the pool fails with.
+    /// `Store` when the pool cannot be written.
     pub fn begin(&self, pool: &mut Filling<'_>, start: &OwnLater) -> Result<()> {
         pool.head(&self.session, &self.committed, &self.buckets, &start.to_bytes())
     }
 
-    /// Writes the only part to a pool, whose buckets are filled.
+    /// Writes the only part, whose buckets are filled, to a pool.
     ///
     /// # Errors
-    /// What the pool fails with.
+    /// `Store` when the pool cannot be written.
     pub fn keep(&self, pool: &mut Filling<'_>) -> Result<()> {
         let GarblerCopies { program, places, committed, .. } = self;
         let view = View { program, places, part: 0 };
@@ -269,8 +271,8 @@ pub(super) fn evaluator(
 }
 
 impl EvaluatorCopies {
-    /// Receives the buckets of a part, and checks their proof. Waits for the check of what was
-    /// opened: before that they may not be used.
+    /// Receives the buckets of a part and checks their proof. Then waits for the check of the
+    /// opened objects: the buckets may not be used before it has passed.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
@@ -281,7 +283,7 @@ impl EvaluatorCopies {
         part: usize,
     ) -> Result<PartBuckets> {
         let filled = self.receive(channel, proof, part);
-        // A garbler that cheated may be gone by now: its cheat is the error, then.
+        // A garbler that cheated may be gone by now; then its cheat is the error.
         self.opened.passed()?;
         filled
     }
@@ -318,17 +320,18 @@ impl EvaluatorCopies {
     /// Writes the head of a pool, of which this is the first window.
     ///
     /// # Errors
-    /// What the pool fails with.
+    /// `Store` when the pool cannot be written.
     pub fn begin(&self, pool: &mut Filling<'_>, start: &TheirLater) -> Result<()> {
         let own = Zeroizing::new(start.to_bytes());
         pool.head(&self.sent.session, self.received.as_ref(), &self.buckets, &own)
     }
 
-    /// Receives the buckets of the only part and writes them to a pool as they come. They may be
-    /// used once this returns: it checks their proof, and waits for the check of what was opened.
+    /// Receives the buckets of the only part and writes them to a pool as they arrive. Also checks
+    /// their proof and waits for the check of the opened objects, so the buckets may be used once
+    /// this returns.
     ///
     /// # Errors
-    /// As [`fill`](EvaluatorCopies::fill), and what the pool fails with.
+    /// As [`fill`](EvaluatorCopies::fill); `Store` when the pool cannot be written.
     pub fn fill_pool(
         &mut self,
         channel: &mut Channel,

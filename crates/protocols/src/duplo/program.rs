@@ -1,4 +1,5 @@
-//! What is computed, as both parties see it: components, owners of inputs, receivers of outputs.
+//! The program, as both parties see it: its components, the owners of inputs and the receivers of
+//! outputs.
 
 use std::sync::Arc;
 
@@ -19,37 +20,37 @@ pub(super) const EVALUATOR: PartyId = PartyId::new(1);
 /// An output bit that the garbler learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ToGarbler {
-    /// It is this wire, or its opposite.
+    /// This wire, inverted if the flag is set.
     Wire(Wire, bool),
-    /// It is a sum of several wires, which is soldered to a wire of its own.
+    /// A sum of several wires, which is soldered to this wire of its own.
     Sum(Wire),
-    /// It is a constant.
+    /// A constant.
     Constant(bool),
 }
 
 /// What carries the keys of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carrier {
-    /// A bucket of authenticators: the wire's number among those that have them.
+    /// A bucket of authenticators; the number is the wire's among those that have them.
     Authenticated(u32),
-    /// A commitment, under the offset of the oblivious transfers: this input of the evaluator. Its
-    /// key is opened and not just sent, and the evaluator knows the value: there is nothing to
-    /// authenticate (`inputs`), and nothing to recover.
+    /// A commitment under Δ_ot, for this input of the evaluator. Its key is opened and not just
+    /// sent, and the evaluator knows the value, so there is nothing to authenticate (`inputs`) and
+    /// nothing to recover.
     OwnInput(u32),
 }
 
-/// What a program is made for.
+/// The task for which a program is made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task<'a> {
-    /// Executions that run together: a part.
+    /// How many executions run together, as one part.
     pub executions: usize,
-    /// Parts that are prepared together, each of which runs by itself.
+    /// How many parts are prepared together; each runs by itself.
     pub parts: usize,
-    /// The games that buckets have to win.
+    /// The games for which buckets are sized.
     pub games: Games,
     /// Names of the components to select; if there are none, the cost decides.
     pub components: &'a [String],
-    /// Inputs that are outputs of earlier parts of a computation, so that no party gives them.
+    /// Inputs that are outputs of earlier parts of a computation; no party gives them.
     pub linked: &'a [usize],
 }
 
@@ -60,7 +61,7 @@ pub(super) struct Program {
     pub circuit: Circuit,
     /// How many executions run together.
     pub executions: usize,
-    /// How many such programs, its parts, share a cut-and-choose.
+    /// How many such programs, called parts, share a cut-and-choose.
     pub parts: usize,
     /// The components of all executions.
     pub graph: ComponentGraph,
@@ -68,23 +69,23 @@ pub(super) struct Program {
     pub inputs: [Vec<Wire>; 2],
     /// The input wires that neither owns, in order.
     pub linked: Vec<Wire>,
-    /// The numbers of the output bits that the garbler learns, with where they come from.
+    /// The output bits that the garbler learns: their numbers and their sources.
     pub to_garbler: Vec<(usize, ToGarbler)>,
     /// The numbers of the output bits that the evaluator learns.
     pub to_evaluator: Vec<usize>,
-    /// Wires that are sums of others, each for an output of the garbler: which output bit each is.
-    /// They come after the wires of the graph.
+    /// For each wire that is a sum for an output of the garbler, the number of the output bit.
+    /// These wires come after those of the graph.
     pub out_gates: Vec<usize>,
-    /// Of all wires.
+    /// What carries each wire.
     pub carriers: Arc<[Carrier]>,
 }
 
 impl Program {
-    /// Chooses the components of a circuit.
+    /// Makes the program of a circuit, and chooses its components.
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit has owners or is of a size that cannot be, or has no such
-    /// components.
+    /// `InvalidInput` when an input has another owner than the two parties, the program is too
+    /// large, or the circuit has no component with a given name.
     pub fn new(circuit: &Circuit, task: Task<'_>) -> Result<Program> {
         let Task { executions, parts, games, components: named, linked } = task;
         let too_many = || Error::invalid_input("too many executions at a time");
@@ -95,10 +96,11 @@ impl Program {
         Program::connected(circuit, graph, [executions, parts], linked)
     }
 
-    /// The program whose components are all of `known` kinds, for one part of a pool.
+    /// Makes the program of a circuit whose components are all of `known` kinds, for one part of a
+    /// pool.
     ///
     /// # Errors
-    /// As [`new`](Program::new); `InvalidInput` when there are other components.
+    /// As [`new`](Program::new); also `InvalidInput` when the circuit has other components.
     pub fn of_kinds(
         circuit: &Circuit,
         executions: usize,
@@ -182,7 +184,7 @@ impl Program {
         }
     }
 
-    /// Notes what carries each wire.
+    /// Determines what carries each wire.
     pub fn carry(&mut self) {
         let mut carriers = vec![None; self.wires()];
         for (&wire, input) in self.inputs[1].iter().zip(0..) {
@@ -194,22 +196,23 @@ impl Program {
             carriers.into_iter().map(|carrier| carrier.unwrap_or_else(&mut next)).collect();
     }
 
-    /// The wires: those of the graph, and those of the garbler's outputs that are sums.
+    /// Returns the number of wires: those of the graph, and those of the garbler's outputs that are
+    /// sums.
     pub fn wires(&self) -> usize {
         self.graph.wires + self.out_gates.len()
     }
 
-    /// How many wires with authenticators there are besides the outputs of components.
+    /// Returns how many wires that are not outputs of components have authenticators.
     pub fn unbound(&self) -> usize {
         self.graph.inputs + self.out_gates.len() - self.inputs[1].len()
     }
 
-    /// How many wires have authenticators.
+    /// Returns how many wires have authenticators.
     pub fn authenticated(&self) -> usize {
         self.wires() - self.inputs[1].len()
     }
 
-    /// The wires that have authenticators, in order.
+    /// Returns the wires that have authenticators, in order.
     pub fn authenticated_wires(&self) -> impl Iterator<Item = usize> + use<'_> {
         let carriers = self.carriers.iter().enumerate();
         carriers.filter_map(|(wire, carrier)| {
@@ -217,18 +220,19 @@ impl Program {
         })
     }
 
-    /// Those of them that are no outputs of components: inputs, and sums for the garbler.
+    /// Returns the wires with authenticators that are not outputs of components: inputs, and sums
+    /// for the garbler.
     pub fn unbound_wires(&self) -> impl Iterator<Item = usize> + use<'_> {
         let bound = self.graph.inputs..self.graph.wires;
         self.authenticated_wires().filter(move |wire| !bound.contains(wire))
     }
 
-    /// A digest of the components and their connections.
+    /// Returns a digest of the components and their connections.
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint_of(self.parts)
     }
 
-    /// The same of one part.
+    /// Returns the digest that the program has as a single part.
     pub fn part_fingerprint(&self) -> [u8; 32] {
         self.fingerprint_of(1)
     }
@@ -247,14 +251,14 @@ impl Program {
             add(2 * terms.len() + usize::from(constant));
             terms.iter().for_each(|&wire| add(wire as usize));
         }
-        // What is garbled, not only its shape.
+        // Covers the gates that are garbled, not only their shape.
         for kind in &graph.kinds {
             hasher.update(&kind.digest());
         }
         *hasher.finalize().as_bytes()
     }
 
-    /// The bits of the inputs that a party owns, in the order of its wires in
+    /// Returns the bits of the inputs that a party owns, in the order of its wires in
     /// [`inputs`](Self::inputs).
     pub fn input_bits(&self, inputs: &InputBits) -> Zeroizing<Vec<bool>> {
         let own = inputs.iter().flatten().map(Vec::len).sum();
@@ -268,7 +272,7 @@ impl Program {
         bits
     }
 
-    /// Puts output bits, one for each of `numbers`, where a party reports them.
+    /// Returns the outputs of a party, given one output bit for each of `numbers`.
     pub fn output_bits(
         &self,
         party: PartyId,
@@ -295,11 +299,11 @@ fn learns(to: &Receivers, party: PartyId) -> bool {
     to.contains(party)
 }
 
-/// What a prepared circuit was made of: what has to be known to find its program again.
+/// Where a prepared circuit comes from: what is needed to find its program again.
 pub(super) enum Origin {
-    /// A cut-and-choose that this number of parts share.
+    /// A cut-and-choose that is shared by this number of parts.
     Made(usize),
-    /// Components of a pool: the kinds of the program, and the sizes of the buckets.
+    /// Components of a pool: the kinds of the program, and their bucket sizes.
     Pool(Vec<[u8; 32]>, BucketSizes),
 }
 
@@ -311,7 +315,7 @@ mod tests {
     use super::super::params::Games;
     use super::*;
 
-    /// Programs of the same shape that garble something else are told apart.
+    /// Programs of the same shape with different gates have different fingerprints.
     #[test]
     fn the_fingerprint_names_what_is_garbled() {
         let program = |other: bool| {

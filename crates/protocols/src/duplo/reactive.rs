@@ -1,11 +1,11 @@
-//! Reactive computation: outputs of one part are inputs of the next, and nobody sees them in
+//! Reactive computation: outputs of one part are inputs of later ones, and nobody sees them in
 //! between. Which part comes next may depend on what the parties have learnt.
 //!
-//! A part is a circuit that is garbled, connected and evaluated as any other. Its outputs stay with
-//! the engine as they are: the garbler keeps the commitments to the wires of each output bit, the
-//! evaluator the keys. A *linked* input of a later part is neither party's: no key is given for it
-//! and no transfer is used. Its wire has authenticators like any other input wire, and the garbler
-//! solders the sum of wires that the output is to the head of these, exactly as it solders sums to
+//! A part is a circuit that is garbled, connected and evaluated like any other. The engine keeps
+//! its outputs: the garbler keeps the commitments to the wires of each output bit, the evaluator
+//! the keys. A *linked* input of a later part belongs to neither party: no key is sent for it and
+//! no transfer is used. Its wire has authenticators like any other input wire. The garbler solders
+//! the output, a sum of wires, to the head of these authenticators, exactly as it solders sums to
 //! the inputs of slots (`solder`):
 //!
 //! ```text
@@ -14,14 +14,14 @@
 //!                                                            the new wires; authenticators accept
 //! ```
 //!
-//! The head of an input wire is soldered to once, so its own key hides what is opened, however
-//! often an output is linked.
+//! The head of an input wire is the target of only one soldering, so its key hides the opened
+//! value, however often an output is linked.
 //!
-//! **Recovery** goes on through the parts. An evaluator that learnt Δ_ot in one part knows the
-//! outputs of that part in the clear, but may hold the key of the wrong value. It takes the right
-//! one instead: it can tell which value a key on the new wire stands for, and the other key differs
-//! by that wire's Δ. Later parts are recovered from the start. The evaluator takes the same steps
-//! when nothing is recovered.
+//! **Recovery** extends to later parts. An evaluator that learnt Δ_ot in one part knows the outputs
+//! of that part in the clear, but may hold the key of the wrong value. It then takes the right key
+//! instead: it can tell which value a key on the new wire encodes, and the other key differs by
+//! that wire's Δ. Later parts are recovered from the start. The evaluator takes the same steps when
+//! nothing is recovered.
 
 use std::sync::Arc;
 
@@ -45,20 +45,20 @@ use super::windows::Windows;
 use crate::phases::check_inputs;
 use crate::{Compiled, InputBits, Link, Network, OutputBits};
 
-/// A linked bit: the wire that it goes to, and the output bit that it is.
+/// A linked bit: the wire to which it goes, and the output bit that it is.
 struct LinkedBit {
     wire: Wire,
     part: usize,
     bit: usize,
 }
 
-/// Evaluates a part.
+/// Evaluates a part and returns what this party learns.
 ///
 /// Paper: KNRTT17, §1.1 | continuation with outputs that are not opened
 ///
 /// # Errors
-/// `InvalidInput` when the links do not fit, before anything is sent; others as all phases have
-/// them.
+/// `InvalidInput` when the links do not fit, before anything is sent; otherwise as in the three
+/// phases.
 pub(super) fn evaluate(
     engine: &mut Duplo,
     net: &mut Network,
@@ -93,7 +93,7 @@ pub(super) fn evaluate(
     Ok(outputs)
 }
 
-/// Refuses links to what is not there, or has another width.
+/// Refuses links to inputs or outputs that do not exist, and links between different widths.
 fn check_links(circuit: &Circuit, links: &[Link], held: &[Held]) -> Result<()> {
     for (place, &Link { input, part, output }) in links.iter().enumerate() {
         let refuse = |reason: &str| Err(Error::invalid_input(format!("link {place}: {reason}")));
@@ -113,7 +113,7 @@ fn check_links(circuit: &Circuit, links: &[Link], held: &[Held]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that this party gives all inputs of its own but those that are linked.
+/// Checks that this party gives all of its inputs except for the linked ones.
 fn check_own(circuit: &Circuit, me: PartyId, links: &[Link], inputs: &InputBits) -> Result<()> {
     let mut filled = Zeroizing::new(inputs.clone());
     for link in links {
@@ -132,7 +132,7 @@ fn check_own(circuit: &Circuit, me: PartyId, links: &[Link], inputs: &InputBits)
     check_inputs(circuit, me, &filled, 1)
 }
 
-/// All linked bits, in the order of the wires that they go to.
+/// Returns all linked bits, in the order of the wires to which they go.
 fn linked_bits(circuit: &Circuit, links: &[Link], held: &[Held]) -> Vec<LinkedBit> {
     let mut bits = Vec::new();
     let mut wire = 0;
@@ -147,8 +147,8 @@ fn linked_bits(circuit: &Circuit, links: &[Link], held: &[Held]) -> Vec<LinkedBi
     bits
 }
 
-/// What links and later parts need of a part's commitments: key and Δ of each linked input wire,
-/// then the sum of wires of each output bit.
+/// Returns the commitments of a part that links and later parts need: those to the key and Δ of
+/// each linked input wire, then the sum of wires of each output bit.
 fn kept_sums(view: View<'_>) -> Vec<Vec<Id>> {
     let program = view.program;
     let targets = program.linked.iter().flat_map(|&wire| {
@@ -160,8 +160,8 @@ fn kept_sums(view: View<'_>) -> Vec<Vec<Id>> {
     targets.chain(outputs).collect()
 }
 
-/// Where a linked bit's soldering finds its source and target, among sources of all linked bits
-/// that are followed by their keys and Δ.
+/// Returns the source and the target of each linked bit's soldering, in a list of the sources of
+/// all linked bits followed by the key and Δ of each one's wire.
 fn places(linked: usize) -> impl Iterator<Item = (Id, Target)> {
     let target = move |bit: usize| {
         let key = (linked + 2 * bit) as Id;
@@ -277,8 +277,8 @@ impl Duplo {
         }
     }
 
-    /// EvSold for the linked inputs: the keys on their wires, of the right values where they were
-    /// recovered.
+    /// EvSold for the linked inputs: returns the keys on their wires. Where the values were
+    /// recovered, these are the keys of the right values.
     ///
     /// Paper: KNRTT17, §1.1
     fn linked_keys(
@@ -296,11 +296,11 @@ impl Duplo {
             let [sum, differences] = held.bits[bit.bit];
             let key = sum ^ differences ^ soldering ^ difference.select(sum.lsb());
             let value = authenticators.value(wire, key, common);
-            // Without a branch on whether anything was recovered.
+            // Does not branch on whether anything was recovered.
             let turned = held.right.known & (value ^ held.right.outputs[bit.bit]);
             Ok::<_, Error>((bit.wire, key ^ (difference ^ common).select(turned)))
         };
-        // At once as long as it becomes: what growth leaves would not be wiped.
+        // Full capacity from the start: what a growing vector leaves behind would not be wiped.
         let mut keys = Zeroizing::new(Vec::with_capacity(bits.len()));
         for linked in bits.iter().zip(solderings) {
             keys.push(one(linked)?);

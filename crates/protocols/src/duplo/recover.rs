@@ -1,14 +1,14 @@
 //! Recover of Appendix A: what the evaluator does once it has both keys of a wire.
 //!
-//! They differ by the wire's Δ, and so give Δ_ot and every other Δ. The wires of the garbler's
-//! inputs authenticate themselves: the key for 0 is H(Δ), so the evaluator reads the value of each
-//! key that it was given, and evaluates the circuit in the clear. Of a wire whose
-//! key is to be returned it knows the value that the key it holds stands for, by the same means,
-//! and returns the key of the right value.
+//! The two keys differ by the wire's Δ, which gives Δ_ot and every other Δ. The wires of the
+//! garbler's inputs authenticate themselves: the key for 0 is H(Δ). So the evaluator reads the
+//! value of each key that it was given, and evaluates the circuit in the clear. For a wire whose
+//! key it must return, it finds the value of the key that it holds in the same way, and returns the
+//! key of the right value.
 //!
-//! The evaluator takes the same steps when it knows no Δ, and a mask then drops the result: the
-//! garbler is not to learn from the time of an answer whether its cheat showed, which may depend on
-//! the evaluator's inputs.
+//! The evaluator takes the same steps when it knows no Δ, and a mask then drops the result. Whether
+//! a cheat shows may depend on the evaluator's inputs, so the garbler must not learn it from the
+//! time of an answer.
 
 use symbolon_circuit::{Plan, eval_lanes};
 use symbolon_primitives::Block;
@@ -19,19 +19,18 @@ use super::authenticators::Authenticators;
 use super::evaluate::Evaluated;
 use super::program::{Carrier, Program, ToGarbler};
 
-/// What a recovery finds.
+/// The result of a recovery.
 pub(super) struct Recovered {
-    /// Whether there was one. If not, the outputs mean nothing.
+    /// Whether there was a recovery. If not, the outputs are meaningless.
     pub known: bool,
     /// All output bits.
     pub outputs: Zeroizing<Vec<bool>>,
-    /// The keys of the wires that are returned: the right ones, after a recovery, else those that
-    /// were found.
+    /// The keys to return: the right ones after a recovery, else those that were found.
     pub returned: Vec<Block>,
 }
 
-/// Takes the garbler's inputs from the keys of the input wires, if Δ_ot is known; `own` are the
-/// evaluator's, and `plan` is the circuit's.
+/// Recovers the outputs and the keys to return, if Δ_ot is known: reads the garbler's inputs from
+/// the keys of the input wires. `own` are the evaluator's inputs, and `plan` is the circuit's.
 ///
 /// Paper: KNRTT17, Recover | recovery
 ///
@@ -68,7 +67,7 @@ pub(super) fn recover(
     Recovered { known, outputs, returned }
 }
 
-/// Evaluates all executions in the clear.
+/// Evaluates all executions in the clear and returns the output bits.
 fn clear((program, plan): (&Program, &Plan), inputs: &[bool]) -> Zeroizing<Vec<bool>> {
     let width = inputs.len() / program.executions;
     let mut outputs = Zeroizing::new(Vec::with_capacity(program.graph.outputs.len()));

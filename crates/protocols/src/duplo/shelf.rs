@@ -1,9 +1,10 @@
-//! What the evaluator has of the slots, from when it is made until it is evaluated, slot after
-//! slot: in memory, or in a file if it is large.
+//! The evaluator's slots, between their preparation and their evaluation one by one: in memory, or
+//! in a file if they are large.
 //!
-//! In the file a slot is what a store has of it: the authenticators of its outputs, then its
-//! copies, each with its table. The peer made all of that and it tells nothing without keys, so the
-//! file is not encrypted; it has tags, so that nobody else's change of it looks like the peer's.
+//! The file has each slot in the form of a store: the authenticators of its outputs, then its
+//! copies, each with its table. All of this was made by the peer and reveals nothing without keys,
+//! so the file is not encrypted. It has tags, so that a change made by anybody else is not blamed
+//! on the peer.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -22,15 +23,15 @@ use super::store;
 use crate::codec::{Reader, Writer};
 use crate::component_pool::filed;
 
-/// Bytes of slots that are kept in memory; more go to a file, which takes longer to read.
+/// How many bytes of slots are kept in memory; more go to a file, which takes longer to read.
 #[cfg(not(test))]
 const HELD: u64 = 3 << 29;
 
-/// The same, for tests to change. Other tests that run meanwhile compute the same.
+/// The same limit, for tests to change. Tests that run at the same time still compute the same.
 #[cfg(test)]
 pub(super) static HELD: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(3 << 29);
 
-/// Bytes of slots that are kept in memory.
+/// Returns how many bytes of slots are kept in memory.
 fn held() -> u64 {
     #[cfg(test)]
     let held = HELD.load(std::sync::atomic::Ordering::Relaxed);
@@ -39,7 +40,8 @@ fn held() -> u64 {
     held
 }
 
-/// Bytes of the slots of a program that are in memory while they wait.
+/// Returns how many bytes the slots of a program take in memory while they wait: none if they go to
+/// a file.
 pub(super) fn bytes_in_memory(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
     let all = all_bytes(graph, buckets);
     if all > held() { 0 } else { all }
@@ -51,7 +53,7 @@ pub(super) enum Slots {
     Filed(Filed),
 }
 
-/// Slots in memory. Their authenticators are with those of all wires.
+/// Slots in memory. Their authenticators are stored with those of all wires.
 #[derive(Default)]
 pub(super) struct Held {
     /// The copies in each slot.
@@ -60,13 +62,13 @@ pub(super) struct Held {
     tables: HugeBuf<HalfGates>,
 }
 
-/// Slots in a file, or in several in which those of a kind follow one another.
+/// Slots in one file, or in several; in each file the slots of a kind are in order.
 pub(super) struct Filed {
     files: Vec<Box<dyn Read + Send>>,
-    /// Which of them has the slots of each kind.
+    /// For each kind, which of the files has its slots.
     of_kind: Vec<usize>,
     buckets: BucketSizes,
-    /// Room for some copies.
+    /// Scratch space for some copies.
     copies: Vec<GarbledCopy>,
     tables: HugeBuf<HalfGates>,
 }
@@ -85,26 +87,26 @@ impl Filed {
     }
 }
 
-/// Some copies of a slot, whose tables are places in `tables`.
+/// Some copies of a slot. Their tables are ranges of `tables`.
 #[derive(Clone, Copy)]
 pub(super) struct Copies<'a> {
     pub all: &'a [GarbledCopy],
     pub tables: &'a [HalfGates],
 }
 
-/// The output wires of a slot.
+/// Returns the output wires of a slot.
 pub(super) fn output_wires(graph: &ComponentGraph, slot: &Slot) -> Range<usize> {
     let first = slot.first_output as usize;
     first..first + graph.kinds[slot.kind].outputs()
 }
 
-/// Bytes of a slot in a store or file.
+/// Returns how many bytes a slot of kind `number` takes in a store or file.
 pub(super) fn slot_bytes(kind: &Kind, number: usize, buckets: &BucketSizes) -> usize {
     let of_wire = store::authenticators_bytes(buckets.authenticators);
     kind.outputs() * of_wire + store::copies_bytes(kind, buckets.kinds[number])
 }
 
-/// Bytes of all slots.
+/// Returns how many bytes all slots take in a store or file.
 fn all_bytes(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
     let each = graph.slots.iter().map(|slot| (&graph.kinds[slot.kind], slot.kind));
     each.map(|(kind, number)| slot_bytes(kind, number, buckets) as u64).sum()
@@ -112,14 +114,14 @@ fn all_bytes(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
 
 /// Slots that are being filled, in order.
 pub(super) enum Shelf {
-    /// In memory, where the next table goes to this place.
+    /// In memory; the next table goes to this place.
     Held(Held, usize),
-    /// In a file, with room for a table.
+    /// In a file, with scratch space for a table.
     Filed(Scratch, BucketSizes, HugeBuf<HalfGates>),
 }
 
 impl Shelf {
-    /// Room for all slots of a program.
+    /// Returns an empty shelf for all slots of a program.
     ///
     /// # Errors
     /// `Store` when there is no room for a file.
@@ -133,12 +135,12 @@ impl Shelf {
         Ok(Shelf::Held(Held { copies: Vec::with_capacity(graph.slots.len()), tables }, 0))
     }
 
-    /// Whether the slots go to a file, and the authenticators of their outputs with them.
+    /// Whether the slots go to a file, together with the authenticators of their outputs.
     pub fn is_filed(&self) -> bool {
         matches!(self, Shelf::Filed(..))
     }
 
-    /// Begins a slot, whose outputs have these authenticators.
+    /// Begins a slot. `authenticators` has those of its outputs.
     ///
     /// # Errors
     /// `Store` when the file fails.
@@ -155,7 +157,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// Takes a slot with its authenticators from a store.
+    /// Reads a slot and its authenticators from a store.
     ///
     /// # Errors
     /// `Store` when it cannot be read, or the file fails.
@@ -188,7 +190,7 @@ impl Shelf {
         }
     }
 
-    /// The slots, all of which were filled.
+    /// Returns the slots, all of which must have been filled.
     ///
     /// # Errors
     /// `Store` when the file fails.
@@ -233,7 +235,7 @@ impl Place for Shelf {
     }
 }
 
-/// The only section of a file.
+/// Writes to the only section of a file.
 struct InFile<'a>(&'a mut Scratch);
 
 impl io::Write for InFile<'_> {
@@ -247,7 +249,7 @@ impl io::Write for InFile<'_> {
     }
 }
 
-/// Bytes that are copied at a time.
+/// How many bytes are copied at a time.
 const PIECE: usize = 1 << 16;
 
 fn copy_bytes(
@@ -267,10 +269,11 @@ fn copy_bytes(
 }
 
 impl Slots {
-    /// The authenticators of the next slot's outputs, if they are not among those of all wires.
+    /// Reads the authenticators of the next slot's outputs from the file. Returns `None` for slots
+    /// in memory: then `all` has them.
     ///
     /// # Errors
-    /// `Store` when the file cannot be read, or was changed.
+    /// `Store` when the file cannot be read or was changed.
     pub fn authenticators(
         &mut self,
         (graph, slot): (&ComponentGraph, &Slot),
@@ -285,7 +288,7 @@ impl Slots {
         Ok(Some(own))
     }
 
-    /// How many copies are in a slot, of a kind of this number.
+    /// Returns how many copies are in a slot whose kind has this number.
     pub fn size(&self, slot: usize, kind: usize) -> usize {
         match self {
             Slots::Held(held) => held.copies[slot].len(),
@@ -293,7 +296,8 @@ impl Slots {
         }
     }
 
-    /// Some copies of a slot, of those from a file so many at most that are read at a time.
+    /// Returns some copies of a slot. From a file they must be taken in order, at most
+    /// [`at_a_time`](Slots::at_a_time) of them.
     ///
     /// # Errors
     /// As [`authenticators`](Slots::authenticators).
@@ -324,8 +328,8 @@ impl Slots {
         }
     }
 
-    /// How many copies are taken at a time, if `side` are evaluated side by side: all of those in
-    /// memory.
+    /// Returns how many copies to take at a time if `side` are evaluated side by side. Copies in
+    /// memory are taken all at once.
     pub fn at_a_time(&self, side: usize) -> usize {
         match self {
             Slots::Held(_) => usize::MAX,
@@ -336,7 +340,7 @@ impl Slots {
     /// Writes all slots to a store, with the authenticators of their outputs.
     ///
     /// # Errors
-    /// `Store` when that fails, or the file does.
+    /// `Store` when the store or the file fails.
     pub fn save(
         &mut self,
         to: &mut Writer<'_>,

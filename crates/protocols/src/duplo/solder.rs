@@ -1,33 +1,33 @@
-//! Soldering: what takes a key on some wires to the key of the same value on another
-//! (section 5.1, GenSold and EvSold of Appendix A).
+//! Soldering: takes keys on some wires to the key of their sum on another wire (section 5.1,
+//! GenSold and EvSold of Appendix A).
 //!
-//! Wires i have Δ_i, base keys B_i and indicator bits σ_i; the wire that they are soldered to has
-//! Δ, B and σ. To solder the sum of the wires and a constant c, the garbler opens
+//! Wire i has Δ_i, the base key B_i and the indicator bit σ_i; the wire to which they are soldered
+//! has Δ, B and σ. To solder the sum of the wires and a constant c, the garbler opens
 //!
 //! ```text
 //! S = (⊕ B_i) ⊕ B ⊕ t·Δ          t = (⊕ σ_i) ⊕ σ ⊕ c
 //! ```
 //!
-//! and from keys K_i = B_i ⊕ b_i·Δ_i of colours b_i, which are those of x_i = b_i ⊕ σ_i, the
-//! evaluator gets
+//! From keys K_i = B_i ⊕ b_i·Δ_i of colours b_i, which are the keys of x_i = b_i ⊕ σ_i, the
+//! evaluator computes
 //!
 //! ```text
 //! (⊕ K_i) ⊕ S ⊕ (⊕ b_i·(Δ_i ⊕ Δ)) = B ⊕ ((⊕ b_i) ⊕ t)·Δ
 //! ```
 //!
-//! which has colour (⊕ x_i) ⊕ σ ⊕ c: the key of (⊕ x_i) ⊕ c. With one wire and c = 0 this is the
-//! paper's soldering. With more it is free XOR between components: sums go to inputs of first
-//! copies and to wires of outputs, each of which is soldered to once, so that B hides what is
-//! opened, whatever the sum is of.
+//! which has colour (⊕ x_i) ⊕ σ ⊕ c: it is the key of (⊕ x_i) ⊕ c. With one wire and c = 0 this is
+//! the paper's soldering. With more wires it is free XOR between components: sums are soldered to
+//! the inputs of first copies and to the wires of outputs. Each of these is the target of only one
+//! soldering, so B hides the opened value, whatever the sum is.
 //!
-//! The last bit of S is t. What the commitments say of it is (⊕ σ_i) ⊕ σ ⊕ t·1 = c, which the
-//! evaluator knows: a garbler that lies about t fails the opening.
+//! The last bit of S is t. In the committed sum this bit is (⊕ σ_i) ⊕ σ ⊕ t·1 = c, which the
+//! evaluator knows, so a garbler that lies about t fails the opening.
 //!
 //! **Differences of Δ** are opened once for each object: Δ_i ⊕ Δ_ot, where Δ_ot is the offset of
-//! the oblivious transfers. Any two of them make Δ_i ⊕ Δ_j. That is what the paper's pairwise
-//! openings and those to Δ_rco of PreProcessRecovery say together, Δ_ot being Δ_rco: who learns
-//! one Δ learns all, and only a garbler that cheated lets the evaluator learn one. Their last bit
-//! must be 0: since there is a good object in every bucket, all Δ then end in 1.
+//! the oblivious transfers. Any two of them give Δ_i ⊕ Δ_j. With Δ_rco = Δ_ot, they say the same as
+//! the paper's pairwise openings and its openings to Δ_rco in PreProcessRecovery. A party that
+//! learns one Δ learns all, and the evaluator learns one only if the garbler cheated. The last bit
+//! of each difference must be 0: as every bucket has a good object, all Δ then end in 1.
 //!
 //! Departure: `duplo`: XOR between components | gates | sums are soldered like one wire | what a
 //! sum is soldered to is soldered once
@@ -41,7 +41,7 @@ use symbolon_transport::{Channel, Error, Result};
 use super::commit::{Claims, Id, Opening};
 use super::layout::COMMON_OFFSET;
 
-/// A wire that is soldered to: the commitments to its key and to its Δ.
+/// The target of a soldering: the commitments to the wire's key and to its Δ.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     pub key: Id,
@@ -62,7 +62,7 @@ pub(super) fn solder(
     opening.open(ids.chain(turned.then_some(target.offset))).with_lsb(turned)
 }
 
-/// GenSold of the evaluator: notes what a soldering says about the commitments.
+/// GenSold of the evaluator: records what a soldering claims about the commitments.
 ///
 /// Paper: KNRTT17, GenSold, EvSold
 pub(super) fn claim(
@@ -76,14 +76,14 @@ pub(super) fn claim(
     claims.claim(ids, soldering.with_lsb(constant));
 }
 
-/// Opens Δ ⊕ Δ_ot.
+/// Opens Δ ⊕ Δ_ot and returns it.
 ///
 /// Paper: KNRTT17, PreProcessRecovery | differences of Δ
 pub(super) fn difference(opening: &mut Opening<'_>, offset: Id) -> Block {
     opening.open([offset, COMMON_OFFSET])
 }
 
-/// Notes what an opened difference says, whose last bit must be 0.
+/// Records the claim of an opened difference, whose last bit must be 0.
 ///
 /// Paper: KNRTT17, PreProcessRecovery
 ///
@@ -109,8 +109,8 @@ pub(super) struct Held {
     pub difference: Block,
 }
 
-/// EvSold: the key on the wire that the sum of some wires is soldered to, whose Δ ⊕ Δ_ot is
-/// `difference`.
+/// EvSold: returns the key on the wire to which the sum of some wires is soldered. `difference` is
+/// that wire's Δ ⊕ Δ_ot.
 ///
 /// Paper: KNRTT17, GenSold, EvSold
 pub(super) fn transfer(
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// The sum of some wires and a constant, for all values and colours of keys.
+    /// The sum of some wires and a constant, for random values and colours of keys.
     #[test]
     fn the_key_of_the_sum_comes_out() {
         let mut prg = Prg::from_seed(Block(4));

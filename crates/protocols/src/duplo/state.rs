@@ -1,4 +1,4 @@
-//! What a party has from the set-up on.
+//! The state of a party after the set-up.
 
 use symbolon_cutchoose::hcom::{self, Committer, Receiver};
 use symbolon_interaction::toss_coin;
@@ -16,38 +16,38 @@ use crate::Network;
 
 /// A party after the set-up.
 pub(super) struct Duplo {
-    /// The session of the set-up: everything made under its keys is numbered in it.
+    /// The session of the set-up. Everything made under its keys is numbered within it.
     pub session: [u8; 32],
     pub games: Games,
     pub side: Side,
     pub prg: Prg,
-    /// Objects made so far.
+    /// How many objects have been made so far.
     pub objects: u64,
-    /// Outputs of the parts of a reactive computation.
+    /// The outputs of the parts of a reactive computation.
     pub held: Vec<Held>,
-    /// Δ_ot, once the evaluator learnt it in one of these parts.
+    /// Δ_ot, once the evaluator has learnt it in one of these parts.
     pub recovered: CommonOffset,
     coins: u64,
 }
 
-/// Correlated OT of which the garbler is the sender, and commitments of which it is the committer.
+/// A party's side of the OT and of the commitments: the garbler is the OT sender and the committer.
 pub(super) enum Side {
     Garbler(Box<dyn CotSender>, Committer),
     Evaluator(Box<dyn CotReceiver>, Receiver),
 }
 
-/// The parameters of the commitments for this ρ.
+/// Returns the parameters of the commitments for this ρ.
 pub(super) fn commitments(rho: u32) -> Result<hcom::Params> {
     hcom::Params::new(hcom::DEFAULT_K, rho)
 }
 
-/// How many threads garble and evaluate: the number that makes correlated OTs elsewhere. All
-/// messages go over the first connection.
+/// Returns how many threads garble and evaluate: one for each lane on which other protocols make
+/// correlated OTs. All messages use the first lane.
 pub(super) fn threads(net: &Network) -> usize {
     net.lanes.len().saturating_sub(1).max(1)
 }
 
-/// The only peer's channel.
+/// Returns the channel to the only peer.
 pub(super) fn peer(net: &mut Network) -> Result<&mut Channel> {
     match net.peers() {
         [channel] => Ok(channel),
@@ -56,12 +56,12 @@ pub(super) fn peer(net: &mut Network) -> Result<&mut Channel> {
 }
 
 impl Duplo {
-    /// The same with other sizes of games.
+    /// Runs the set-up.
     pub fn set_up(net: &mut Network, games: Games) -> Result<Duplo> {
         let (session, ot) = (net.session, net.ot);
         let channel = peer(net)?;
         let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
-        // The garbler's is the offset that all others are soldered to, and ends in 1 as they do.
+        // The garbler's key is the offset to which all others are soldered; like them it ends in 1.
         let key = GlobalKey::new(Delta::new(prg.block().with_lsb(true)));
         let lanes = setup::both_directions(channel, &session, &key, 1, ot, &mut prg)?;
         let Lane { mut sender, mut receiver } =

@@ -1,4 +1,4 @@
-//! What a pool is of: how many components of each kind, and what else programs take.
+//! What a pool contains: how many components of each kind, and what else programs take.
 
 use std::sync::Arc;
 
@@ -8,20 +8,21 @@ use symbolon_transport::{Error, Result};
 use super::components::{ComponentGraph, Kind, Slot, Wire};
 use super::program::Program;
 
-/// The counts of a pool: wires of inputs and sums, transfers, masks; those of the kinds follow.
+/// The counts of a pool: wires of inputs and sums, transfers, masks. Those of the kinds follow.
 pub(super) const WIRES: usize = 0;
 pub(super) const TRANSFERS: usize = 1;
 pub(super) const MASKS: usize = 2;
 
-/// No pool has more kinds: the evaluator has two sections of each, and the store has room for 1032.
+/// The most kinds in a pool: the evaluator has two sections for each, and the store has room for
+/// 1032 sections.
 pub(super) const MOST_KINDS: usize = 1 << 9;
 
-/// No pool has more of anything.
+/// The most that a pool has of anything.
 const MOST: u64 = 1 << 30;
 
-/// Kinds of garbled components and how many of each, with the wires, transfers and masks that
-/// connect them to inputs and outputs: all that a [pool](crate::Engine::fill_components) says of
-/// the programs that it is for.
+/// The kinds of garbled components, how many of each, and the number of wires, transfers and masks
+/// that connect them to inputs and outputs. This is all that a
+/// [pool](crate::Engine::fill_components) reveals of the programs that it is for.
 #[derive(Clone, Debug)]
 pub struct Components {
     pub(super) kinds: Vec<(Kind, u64)>,
@@ -31,13 +32,13 @@ pub struct Components {
 }
 
 impl Components {
-    /// What so many runs of a program take.
+    /// Returns what `runs` runs of a program take.
     pub(super) fn of(program: &Program, runs: u64) -> Result<Components> {
         let many = |n: usize| {
             let all = (n as u64).checked_mul(runs).filter(|all| *all <= MOST);
             all.ok_or_else(|| Error::invalid_input("more components than a pool can have"))
         };
-        // What is called by several names is one kind.
+        // Components with the same gates but different names are one kind.
         let mut kinds: Vec<(Kind, u64)> = Vec::new();
         let mut digests: Vec<[u8; 32]> = Vec::new();
         for (kind, count) in program.graph.kinds.iter().zip(program.graph.counts()) {
@@ -61,7 +62,7 @@ impl Components {
         })
     }
 
-    /// The same kinds in other numbers.
+    /// Returns the same kinds, with `number` applied to every count.
     pub(super) fn map(&self, number: impl Fn(u64) -> u64) -> Components {
         let kinds = self.kinds.iter().map(|(kind, count)| (kind.clone(), number(*count)));
         Components {
@@ -72,18 +73,18 @@ impl Components {
         }
     }
 
-    /// How much there is: wires, transfers and masks, then the components of each kind.
+    /// Returns the counts: wires, transfers and masks, then the components of each kind.
     pub fn counts(&self) -> Vec<u64> {
         let kinds = self.kinds.iter().map(|(_, count)| *count);
         [self.wires, self.transfers, self.masks].into_iter().chain(kinds).collect()
     }
 
-    /// The kinds: what tells them apart, and what each is called.
+    /// Returns the digest that identifies each kind, and its name.
     pub fn kinds(&self) -> impl Iterator<Item = ([u8; 32], &str)> {
         self.kinds.iter().map(|(kind, _)| (kind.digest(), &kind.name[..]))
     }
 
-    /// AND gates of all components.
+    /// Returns the number of AND gates in all components.
     pub fn and_gates(&self) -> u64 {
         let gates = |(kind, count): &(Kind, u64)| (kind.ands() as u64).saturating_mul(*count);
         self.kinds.iter().map(gates).fold(0, u64::saturating_add)
@@ -91,11 +92,12 @@ impl Components {
 }
 
 impl Program {
-    /// A pool as a program whose components are connected to nothing: every component is in a slot
-    /// of its own, and all other wires are inputs: the evaluator's, for the transfers, come last.
+    /// Returns a pool as a program whose components are not connected: every component has a slot
+    /// of its own, and all other wires are inputs. The evaluator's inputs, for the transfers, come
+    /// last.
     ///
     /// # Errors
-    /// `InvalidInput` when it is too large.
+    /// `InvalidInput` when the pool is too large.
     pub(super) fn of_pool(components: &Components) -> Result<Program> {
         let (wires, transfers) = (components.wires as Wire, components.transfers as Wire);
         let inputs = (wires + transfers) as usize;

@@ -1,8 +1,8 @@
-//! What was made ready, as bytes for another process.
+//! Prepared programs as bytes, for another process.
 //!
-//! Nothing that follows from the circuit, ρ, the parties' choice of components and the number of
-//! executions is written: components are chosen and sizes computed again, and a digest says that
-//! they are the same.
+//! Nothing is written that follows from the circuit, ρ, the parties' choice of components and the
+//! number of executions. The reader chooses the components and computes the sizes again, and a
+//! digest shows that they are the same.
 
 use std::ops::Range;
 
@@ -23,18 +23,18 @@ use super::program::{Origin, Program};
 use super::shelf::Shelf;
 use crate::codec::{Reader, Writer, damaged};
 
-/// Stands where the number of parts is, for what is made of a pool.
+/// Replaces the number of parts in a program made from a pool.
 const OF_A_POOL: u64 = 0;
 
-/// No program calls components by more names. A pool has fewer kinds: names of the same circuit are
-/// one.
+/// The most names of components in a program. A pool has fewer kinds: names of the same circuit are
+/// one kind.
 const MOST_NAMES: u64 = 1 << 20;
 
-/// No more objects are in a bucket: one bucket alone takes fewer, at the largest ρ.
+/// The most objects in a bucket: even a single bucket at the largest ρ takes fewer.
 const MOST_IN_BUCKET: u64 = 1 << 9;
 
-/// Writes what was chosen: for how many parts, or which kinds of a pool; and how the components are
-/// connected.
+/// Writes the origin, which is a number of parts or the kinds of a pool, and a digest of the
+/// components and their connections.
 pub(super) fn write_head(to: &mut Writer<'_>, program: &Program, origin: &Origin) -> Result<()> {
     match origin {
         Origin::Made(parts) => to.u64(*parts as u64)?,
@@ -48,13 +48,13 @@ pub(super) fn write_head(to: &mut Writer<'_>, program: &Program, origin: &Origin
     to.bytes(&program.fingerprint())
 }
 
-/// Writes the sizes of buckets.
+/// Writes the bucket sizes.
 pub(super) fn write_buckets(to: &mut Writer<'_>, buckets: &BucketSizes) -> Result<()> {
     to.u64(buckets.authenticators as u64)?;
     buckets.kinds.iter().try_for_each(|&size| to.u64(size as u64))
 }
 
-/// Reads those of so many kinds.
+/// Reads the bucket sizes of `kinds` kinds.
 pub(super) fn read_buckets(from: &mut Reader<'_>, kinds: usize) -> Result<BucketSizes> {
     let size = |from: &mut Reader<'_>| match from.u64()? {
         size @ 1..=MOST_IN_BUCKET => Ok(size as usize),
@@ -65,7 +65,7 @@ pub(super) fn read_buckets(from: &mut Reader<'_>, kinds: usize) -> Result<Bucket
     Ok(BucketSizes { kinds, authenticators })
 }
 
-/// Reads what it was made of.
+/// Reads the origin.
 pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
     let parts = from.u64()?;
     if parts == OF_A_POOL {
@@ -77,17 +77,17 @@ pub(super) fn read_origin(from: &mut Reader<'_>) -> Result<Origin> {
         let buckets = read_buckets(from, kinds.len())?;
         return Ok(Origin::Pool(kinds, buckets));
     }
-    // As many as `prepare` allows; a larger number would be a long search for sizes.
+    // As many as `prepare` allows; for a larger number the search for sizes would take long.
     let parts = usize::try_from(parts).ok().filter(|parts| (1..=1 << 32).contains(parts));
     parts.map(Origin::Made).ok_or_else(impossible_parts)
 }
 
-/// The number of parts is one that `prepare` refuses.
+/// Returns the error for a number of parts that `prepare` refuses.
 pub(super) fn impossible_parts() -> Error {
     damaged("it says a number of executions that cannot be")
 }
 
-/// Checks that the same was chosen as is chosen now.
+/// Checks that the components and connections are those that are chosen now.
 pub(super) fn check_program(from: &mut Reader<'_>, program: &Program) -> Result<()> {
     if from.array::<32>()? == program.fingerprint() {
         return Ok(());
@@ -95,12 +95,12 @@ pub(super) fn check_program(from: &mut Reader<'_>, program: &Program) -> Result<
     Err(other_program())
 }
 
-/// What was chosen is not what is chosen now.
+/// Returns the error for a program that differs from the one that is chosen now.
 pub(super) fn other_program() -> Error {
     damaged("it was prepared with other components, or by another version")
 }
 
-/// Writes what the garbler keeps, but for the commitments.
+/// Writes what the garbler keeps, except for the commitments.
 pub(super) fn write_keys(to: &mut Writer<'_>, keys: &GarblerKeys) -> Result<()> {
     to.blocks(keys.inputs.as_flattened())?;
     to.bits(&keys.indicators)?;
@@ -124,7 +124,7 @@ fn pairs(from: &mut Reader<'_>, n: usize) -> Result<AllKeys> {
     Ok(Zeroizing::new(blocks.as_chunks::<2>().0.to_vec()))
 }
 
-/// Bytes of the authenticators of a wire, so many.
+/// Returns how many bytes the authenticators of a wire take, if there are `bucket` of them.
 pub(super) fn authenticators_bytes(bucket: usize) -> usize {
     16 + bucket * (8 + 4 * 16)
 }
@@ -145,7 +145,7 @@ pub(super) fn write_authenticators(
     Ok(())
 }
 
-/// Reads those of a wire.
+/// Reads the authenticators of a wire.
 pub(super) fn read_authenticators(
     from: &mut Reader<'_>,
     wire: usize,
@@ -163,7 +163,7 @@ pub(super) fn read_authenticators(
     Ok(())
 }
 
-/// Bytes of so many copies in a slot.
+/// Returns how many bytes `copies` copies in a slot take.
 pub(super) fn copies_bytes(kind: &Kind, copies: usize) -> usize {
     let each = 8 + 16 * (1 + kind.outputs()) + 32 * kind.ands();
     copies * each + copies.saturating_sub(1) * 16 * kind.inputs()
@@ -182,7 +182,7 @@ pub(super) fn write_copy(
     to.blocks(table.as_flattened())
 }
 
-/// Reads a copy, the first of its slot or another, and its table to a place.
+/// Reads a copy, and its table into `room`. `first` says whether it is the first copy of its slot.
 pub(super) fn read_copy(
     from: &mut Reader<'_>,
     kind: &Kind,
@@ -196,7 +196,7 @@ pub(super) fn read_copy(
     Ok(GarbledCopy { number, table, difference, inputs, outputs })
 }
 
-/// Writes what the evaluator keeps, but for the commitments.
+/// Writes what the evaluator keeps, except for the commitments.
 pub(super) fn write_garbled(
     to: &mut Writer<'_>,
     program: &Program,
@@ -214,7 +214,7 @@ pub(super) fn write_garbled(
     to.blocks(&transfers.results)
 }
 
-/// Reads it back.
+/// Reads what [`write_garbled`] wrote.
 pub(super) fn read_garbled(
     from: &mut Reader<'_>,
     program: &Program,

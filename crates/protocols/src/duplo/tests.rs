@@ -1,4 +1,4 @@
-//! Both parties over channels, at sizes of games that tests choose.
+//! Runs both parties over channels, with game sizes that the tests choose.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,21 +18,22 @@ use crate::{
     SEGMENT_GATES,
 };
 
-/// What a run is of.
+/// The parameters of a run.
 #[derive(Clone)]
 pub(super) struct Scene {
     pub circuit: Circuit,
     pub small: Option<Small>,
-    /// Commitments that may be made at a time, if fewer than usual.
+    /// How many commitments may be made at a time, if fewer than usual.
     pub most: Option<usize>,
     pub executions: usize,
-    /// The components that are garbled, by name.
+    /// The names of the components that are garbled.
     pub components: Vec<String>,
-    /// The inputs' bits, execution after execution.
+    /// The bits of each input, execution after execution.
     pub inputs: Vec<Vec<bool>>,
 }
 
-/// Goes on with the output of the circuit below, which party 1 would own if it were not linked.
+/// A circuit on the output of the one below. Its first input would be party 1's if it were not
+/// linked.
 pub(super) fn continuation() -> Circuit {
     let product = product();
     let mut b = Builder::new("continuation");
@@ -57,7 +58,7 @@ fn product() -> Subcircuit {
 }
 
 /// Two calls of a component with eight AND gates, with XOR, NOT and constants between them, and
-/// outputs of all kinds: components' outputs, sums of them, opposites, constants, inputs.
+/// outputs of all kinds: outputs of components, sums of them, inverted bits, constants and inputs.
 pub(super) fn circuit(to: Receivers) -> Circuit {
     let product = product();
     let mut b = Builder::new("two products");
@@ -83,7 +84,7 @@ pub(super) fn circuit(to: Receivers) -> Circuit {
 }
 
 impl Scene {
-    /// The circuit above on inputs that follow from a seed.
+    /// The circuit above, on inputs derived from a seed.
     pub fn new(small: Option<Small>, executions: usize, seed: u64) -> Scene {
         let bits = |by: u64| {
             (0..4 * executions as u64).map(|i| (i + seed).wrapping_mul(by) >> 3 & 1 == 1).collect()
@@ -94,13 +95,13 @@ impl Scene {
         Scene { circuit, small, most: None, executions, components, inputs }
     }
 
-    /// The sizes of its games.
+    /// Returns the games of the run.
     pub fn games(&self) -> Games {
         let usual = Games::new(40);
         Games { small: self.small, most: self.most.unwrap_or(usual.most), ..usual }
     }
 
-    /// What `party` should learn.
+    /// Returns what `party` should learn.
     pub fn expected(&self, party: PartyId) -> OutputBits {
         let one = |execution: usize| {
             let inputs = self.inputs.iter().flat_map(|bits| {
@@ -120,7 +121,7 @@ impl Scene {
         self.circuit.outputs().iter().map(of).collect()
     }
 
-    /// The inputs that `party` owns.
+    /// Returns the inputs that `party` owns.
     pub fn inputs_of(&self, party: PartyId) -> InputBits {
         let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
             (input.owner == party).then(|| bits.clone())
@@ -133,7 +134,7 @@ impl Scene {
         self.run_counted([Meter::new(), Meter::new()], adversary)
     }
 
-    /// The same, counted by these meters.
+    /// Like [`run`](Scene::run), counted by these meters.
     fn run_counted(
         &self,
         meters: [Arc<Meter>; 2],
@@ -143,7 +144,7 @@ impl Scene {
         self.play(meters, adversary, |net| self.phases(net, compiled))
     }
 
-    /// Has both parties do the same work, after `adversary` has had its way with their channels.
+    /// Runs `work` at both parties, after `adversary` has tampered with their channels.
     pub fn play<T: Send>(
         &self,
         [a, b]: [Arc<Meter>; 2],
@@ -176,7 +177,7 @@ impl Scene {
         })
     }
 
-    /// Runs the circuit with outputs that nobody learns, then twice another one on its outputs.
+    /// Runs the circuit with outputs that nobody learns, then another one twice on these outputs.
     pub fn run_parts(
         &self,
         adversary: impl FnOnce(&mut [Channel; 2]),
@@ -199,13 +200,13 @@ impl Scene {
         })
     }
 
-    /// What both parties should learn in the later parts.
+    /// Returns what both parties should learn in the later parts.
     pub fn expected_of_parts(&self) -> OutputBits {
         let middle = reference::eval(&self.circuit, &self.inputs.concat());
         vec![Some(reference::eval(&continuation(), &[middle, self.inputs[0].clone()].concat()))]
     }
 
-    /// How far each of two clocks went in each phase of party 1.
+    /// Returns how far each of two clocks went in each phase of party 1.
     pub fn run_timed(&self, clocks: impl Fn() -> [u64; 2] + Sync) -> Vec<[u64; 2]> {
         let compiled = &Compiled::new(&self.circuit);
         let times = std::sync::Mutex::new(Vec::new());
@@ -281,7 +282,7 @@ pub(super) fn table_of(copy: usize, change: impl Fn(&mut [u8]) + Send + 'static)
     })
 }
 
-/// Sizes at which runs take little.
+/// Sizes with which runs are cheap.
 pub(super) const TINY: Small = Small { components: [2, 2], authenticators: [3, 3] };
 
 #[test]
@@ -301,7 +302,7 @@ fn several_executions_are_run_together() {
     }
 }
 
-/// More inputs of the evaluator than there are transfers in a draw.
+/// The evaluator has more inputs than a draw has transfers.
 #[test]
 fn transfers_take_as_many_draws_as_they_need() {
     let executions = symbolon_ot::cot::MAX_DRAW / 4 + 1;
@@ -322,7 +323,7 @@ fn parts_go_on_with_outputs_that_nobody_learnt() {
     }
 }
 
-/// One cut-and-choose after the other, each for some of what is prepared together.
+/// Several cut-and-chooses run one after another, each for some of what is prepared together.
 #[test]
 fn windows_are_prepared_one_after_the_other() {
     for (small, most) in [(Some(TINY), 150), (Some(TINY), 1), (None, 2500)] {
@@ -358,7 +359,7 @@ fn windows_are_prepared_one_after_the_other() {
     }
 }
 
-/// The components of the test circuit are what the tests of cheats count on.
+/// The test circuit has the components on which the tests of cheats rely.
 #[test]
 fn the_test_circuit_has_one_kind_in_two_slots() {
     let games = Games { small: Some(TINY), ..Games::new(40) };

@@ -1,5 +1,5 @@
-//! What a run takes besides the garbling, sending and evaluating that it cannot do without. Prints,
-//! and asserts nothing about times.
+//! What a run takes besides the garbling, sending and evaluating that it cannot avoid. Prints
+//! times, and asserts nothing about them.
 
 use std::time::Instant;
 
@@ -29,8 +29,8 @@ fn taken(work: impl FnOnce()) -> u64 {
     ticks() - start
 }
 
-/// Sends a table so many times over the kind of channel that the parties have, to one who keeps
-/// all of them in memory.
+/// Sends a table `copies` times over the kind of channel that the parties have, to a receiver that
+/// keeps all of them in memory.
 fn send(table: &[[Block; 2]], copies: usize) {
     let (a, b) = memory_lanes((0, Meter::new()), (1, Meter::new()), 1, None).unwrap();
     let [mut a, mut b] = [a, b].map(|mut lanes| lanes.remove(0));
@@ -49,9 +49,10 @@ fn send(table: &[[Block; 2]], copies: usize) {
     });
 }
 
-/// Processor time of both parties for N blocks of AES-128, by phase, against garbling L copies,
-/// sending those that stay and garbling the opened ones again, without and with the digests of both
-/// parties and garbling those that stay again; and against evaluating those that stay.
+/// Prints the processor time of both parties for N blocks of AES-128, by phase. Compares it with
+/// garbling L copies, sending the evaluation copies and garbling the opened ones again, first
+/// without and then with both parties' digests and garbling the evaluation copies again. Compares
+/// the online phase with evaluating the evaluation copies.
 #[test]
 #[ignore = "measures: prints processor times, in hundredths of a second"]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
@@ -125,8 +126,8 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
     }
 }
 
-/// What N blocks of AES-128 are made of, the bytes that both parties send for each, and what the
-/// commitments take in memory at each party.
+/// Prints the sizes for N blocks of AES-128, the bytes that both parties send for each, and the
+/// memory that the commitments take at each party.
 #[test]
 #[ignore = "prints sizes"]
 fn sizes_by_the_number_of_executions() {

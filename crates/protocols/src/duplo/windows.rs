@@ -1,10 +1,10 @@
-//! Windows: what is too large for one cut-and-choose is made by several, one after the other.
+//! Windows: what is too large for one cut-and-choose takes several, one after another.
 //!
-//! Which copies go into a bucket is drawn from all copies of a cut-and-choose, so the commitments
-//! to all of them are in memory until their buckets are filled. A cut-and-choose of more than
-//! [`most`](Games::most) commitments is therefore divided into windows of about the same size, so
-//! that memory follows a window and not the whole. All games of all windows share 2^-ρ, and a kind
-//! of component has buckets of the same size in all windows.
+//! A bucket may get any copies of a cut-and-choose, so the commitments to all copies are in memory
+//! until the buckets are filled. A cut-and-choose of more than [`most`](Games::most) commitments is
+//! therefore divided into windows of about the same size, so that memory depends on the window and
+//! not on the whole. The games of all windows share 2^-ρ, and a kind of component has buckets of
+//! the same size in all windows.
 
 use symbolon_transport::{Error, Result};
 
@@ -14,26 +14,26 @@ use super::params::{BucketSizes, Games, Params};
 use super::program::Program;
 use super::stock::Components;
 
-/// How something is divided into windows.
+/// A division into windows.
 #[derive(Debug)]
 pub(super) struct Windows {
-    /// How many there are.
+    /// How many windows there are.
     number: usize,
     games: Games,
-    /// Of the largest window, which is the first one.
+    /// The sizes of the largest window, which is the first one.
     params: Params,
-    /// Commitments of the largest window.
+    /// How many commitments the largest window takes.
     pub commitments: usize,
 }
 
-/// Window `window` of `number` into which so many objects are divided: how many are in it. The
-/// first one has most.
+/// Returns how many of `all` objects are in window `window` of `number`. The first window has the
+/// most.
 fn share(all: u64, window: usize, number: usize) -> u64 {
     all / number as u64 + u64::from((window as u64) < all % number as u64)
 }
 
 impl Windows {
-    /// Those of all parts of a program; a part is in one of them.
+    /// Divides all parts of a program into windows. Each part is in one window.
     ///
     /// # Errors
     /// `InvalidInput` when a window takes too many copies.
@@ -46,10 +46,10 @@ impl Windows {
         })
     }
 
-    /// Those of a pool.
+    /// Divides a pool into windows.
     ///
     /// # Errors
-    /// As [`of_parts`](Windows::of_parts), and when the pool has too much of something.
+    /// As [`of_parts`](Windows::of_parts), and when the pool is too large.
     pub fn of_pool(components: &Components, games: Games) -> Result<Windows> {
         let most = components.counts().into_iter().max().unwrap_or(1);
         Windows::divide(most, games, |number, games| {
@@ -60,8 +60,9 @@ impl Windows {
         })
     }
 
-    /// Finds the smallest number of windows, `most` at most, none of which has too many
-    /// commitments. `first` tells the sizes and commitments of the first of a number of windows.
+    /// Finds the smallest number of windows, at most `most`, such that none has too many
+    /// commitments. `first` returns the sizes and the number of commitments of the first window,
+    /// given how many windows there are.
     fn divide(
         most: u64,
         games: Games,
@@ -81,9 +82,9 @@ impl Windows {
         }
     }
 
-    /// What one part takes of a pool, if a part alone has too many commitments: it is then made as
-    /// a pool is, in windows of its components. `names` are those of the components that were asked
-    /// for.
+    /// Returns what one part takes, if it alone has too many commitments: it is then made like a
+    /// pool, in windows of its components. Returns `None` otherwise, and also if the part would
+    /// find other components in that pool. `names` are the components that were asked for.
     ///
     /// # Errors
     /// `InvalidInput` when the part has more components than a pool can have.
@@ -92,8 +93,8 @@ impl Windows {
             return Ok(None);
         }
         let kinds: Vec<[u8; 32]> = program.graph.kinds.iter().map(Kind::digest).collect();
-        // What is prepared from a pool finds its components by their kinds. It would find others if
-        // a component is written out that is the same as one that is garbled.
+        // A program finds its components in a pool by their kinds. It would find others if one that
+        // is written out is the same as one that is garbled.
         let found = Program::of_kinds(&program.circuit, program.executions, &kinds, names);
         if found.is_ok_and(|found| found.part_fingerprint() == program.part_fingerprint()) {
             return Components::of(program, 1).map(Some);
@@ -101,27 +102,27 @@ impl Windows {
         Ok(None)
     }
 
-    /// ρ.
+    /// Returns ρ.
     pub fn rho(&self) -> u32 {
         self.games.rho
     }
 
-    /// How many there are.
+    /// Returns how many windows there are.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The sizes of the largest.
+    /// Returns the sizes of the largest window.
     pub fn largest(&self) -> &Params {
         &self.params
     }
 
-    /// The sizes of buckets, which are the same in all.
+    /// Returns the bucket sizes, which are the same in all windows.
     pub fn buckets(&self) -> BucketSizes {
         self.params.buckets()
     }
 
-    /// The numbers of parts of all windows, in order, and their sizes.
+    /// Returns the number of parts and the sizes of each window, in order.
     ///
     /// # Errors
     /// As [`of_parts`](Windows::of_parts).
@@ -132,7 +133,7 @@ impl Windows {
         })
     }
 
-    /// The windows of a pool, in order, as programs, and their sizes.
+    /// Returns the windows of a pool as programs, with their sizes, in order.
     ///
     /// # Errors
     /// As [`of_pool`](Windows::of_pool).
@@ -153,7 +154,7 @@ impl Windows {
 }
 
 impl Components {
-    /// What is in a window.
+    /// Returns what is in window `window` of `number`.
     fn share(&self, window: usize, number: usize) -> Components {
         self.map(|count| share(count, window, number))
     }
@@ -167,8 +168,8 @@ mod tests {
     use super::super::program::Task;
     use super::*;
 
-    /// All windows together have everything, each is small enough, and the games of all are lost
-    /// with 2^-ρ at most.
+    /// The windows together have everything, each is small enough, and all games together are lost
+    /// with probability at most 2^-ρ.
     #[test]
     fn windows_share_everything_and_are_safe() {
         for (most, number) in [(1 << 22, 1), (1 << 19, 3), (1 << 17, 20)] {

@@ -1,12 +1,12 @@
-//! From a selection of components to slots and connections.
+//! Turns a selection of components into slots and connections.
 //!
-//! The program is walked once, calls of components that are not selected written out, and rounds of
-//! repeats taken one by one as calls. What is left
-//! is a list of nodes: bits of inputs, outputs of calls, and gates. The *level* of a node is how
-//! many calls it comes after. A gate that depends on an AND gate of its own level is *grouped*: it
-//! goes into the one component of leftover gates of that level, which is evaluated before the calls
-//! of that level. All other gates are sums of wires, and cost nothing. (A sum of more than
-//! [`MAX_TERMS`] terms is grouped, too: every wire that reads it would repeat the terms.)
+//! The program is walked once. Calls of components that are not selected are written out, and the
+//! rounds of repeats are taken one by one as calls. What is left is a list of nodes: bits of
+//! inputs, outputs of calls, and gates. The *level* of a node is the number of consecutive calls on
+//! which it depends. An AND gate is *grouped*, and so is a gate that depends on an AND gate of its
+//! own level: it goes into the one component of leftover gates of that level, which is evaluated
+//! before the calls of that level. All other gates are sums of wires, and cost nothing. (A sum of
+//! more than [`MAX_TERMS`] terms is grouped, too: every wire that reads it would repeat the terms.)
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use symbolon_circuit::{
 
 use super::{ComponentGraph, Kind, Slot, Sums, Wire};
 
-/// The most terms of a sum, counted as often as they come up.
+/// The most terms of a sum, counted with multiplicity.
 const MAX_TERMS: u32 = 64;
 
 /// The most nodes at the top level, of 24 bytes each.
 pub(super) const MAX_NODES: u64 = 1 << 26;
 
-/// What components of leftover gates are called.
+/// The name of components of leftover gates.
 pub(super) const LEFTOVER: &str = "leftover gates";
 
 type NodeId = u32;
@@ -42,9 +42,9 @@ enum Op {
 struct Node {
     op: Op,
     level: u32,
-    /// In the component of leftover gates of its level.
+    /// Whether it is in the component of leftover gates of its level.
     grouped: bool,
-    /// Upper bound of the terms of its sum.
+    /// Upper bound on the number of terms of its sum.
     terms: u32,
 }
 
@@ -61,9 +61,9 @@ struct Frame<'a> {
     component: &'a Component,
     step: usize,
     values: Vec<NodeId>,
-    /// Where the outputs go in the caller; none for a round of a repeat.
+    /// Where the outputs go in the caller; `None` for a round of a repeat.
     first_output: Option<Wire>,
-    /// The repeat that is under way.
+    /// The repeat in progress.
     repeat: Option<Repeating<'a>>,
 }
 
@@ -71,10 +71,11 @@ struct Frame<'a> {
 struct Repeating<'a> {
     rounds: Rounds<'a>,
     component: usize,
-    /// How many outputs are handed on, and the wires for the last round's.
+    /// How many outputs each round carries to the next.
     carried: usize,
+    /// Where the carried outputs of the last round go.
     first_output: Wire,
-    /// The outputs of the round before.
+    /// The outputs of the previous round.
     last: Vec<NodeId>,
     /// Where the next round's other outputs go.
     next: Wire,
@@ -111,7 +112,7 @@ impl<'a> TopLevel<'a> {
         };
         let nodes = operands.iter().map(|&id| self.nodes[id as usize]);
         let level = nodes.clone().map(|node| node.level).max().unwrap_or(0);
-        // A grouped node is one wire to those outside of its group.
+        // Outside its group, a grouped node is a single wire.
         let terms = nodes.clone().map(|node| if node.grouped { 1 } else { node.terms });
         let terms = 1 + terms.sum::<u32>() - u32::from(matches!(op, Op::Xor(..)));
         let grouped = matches!(op, Op::And(..))
@@ -121,7 +122,7 @@ impl<'a> TopLevel<'a> {
         self.nodes.len() as NodeId - 1
     }
 
-    /// Walks the main component; gives the nodes of the outputs.
+    /// Walks the main component and returns the nodes of the outputs.
     fn walk(&mut self, inputs: usize) -> Vec<NodeId> {
         let main = self.components.len() - 1;
         let args: Vec<NodeId> = (0..inputs).map(|_| self.wire(0)).collect();
@@ -197,7 +198,7 @@ impl<'a> TopLevel<'a> {
         }
     }
 
-    /// Calls a selected component; gives the nodes of its outputs.
+    /// Calls a selected component and returns the nodes of its outputs.
     fn call(&mut self, component: usize, args: Vec<NodeId>) -> Vec<NodeId> {
         let level = args.iter().map(|&id| self.nodes[id as usize].level).max().unwrap_or(0);
         let first_output = self.nodes.len() as NodeId;
@@ -207,7 +208,7 @@ impl<'a> TopLevel<'a> {
         outputs
     }
 
-    /// The wires (nodes) and the constant that a node is the sum of.
+    /// Returns the wires (nodes) and the constant of which a node is the sum.
     ///
     /// Paper: KNRTT17, slots, Par
     fn sum(&self, id: NodeId) -> (Vec<NodeId>, bool) {
@@ -228,7 +229,7 @@ impl<'a> TopLevel<'a> {
             }
         }
         terms.sort_unstable();
-        // What comes up twice is zero.
+        // Terms that occur twice cancel.
         let mut kept: Vec<NodeId> = Vec::with_capacity(terms.len());
         for term in terms {
             if kept.last() == Some(&term) {
@@ -240,7 +241,7 @@ impl<'a> TopLevel<'a> {
         (kept, constant)
     }
 
-    /// Which grouped nodes are needed, and which of them outside of their group.
+    /// Returns which grouped nodes are needed, and which nodes are used outside their group.
     fn uses(&self, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
         let (mut needed, mut exported) =
             (vec![false; self.nodes.len()], vec![false; self.nodes.len()]);
@@ -276,8 +277,8 @@ impl<'a> TopLevel<'a> {
         node.grouped && node.level == level
     }
 
-    /// The component of some grouped nodes of one level: itself, the nodes that go into it, and
-    /// those that come out.
+    /// Makes the component of some grouped nodes of one level. Returns it with the nodes of its
+    /// inputs and of its outputs.
     ///
     /// Paper: KNRTT17, slots, Par
     fn group(&self, ids: &[NodeId], exported: &[bool]) -> (Component, Vec<NodeId>, Vec<NodeId>) {
@@ -333,7 +334,7 @@ fn repeating(component: &Component, repeat: u32) -> Repeating<'_> {
     }
 }
 
-/// The arguments of the next round, if there is one; `gate` makes constants.
+/// Returns the arguments of the next round, if there is one; `gate` makes constants.
 fn round_args(
     repeat: &mut Repeating<'_>,
     values: &[NodeId],
@@ -362,12 +363,12 @@ fn put(values: &mut [NodeId], first: Wire, outputs: &[NodeId]) {
     values[first as usize..][..outputs.len()].copy_from_slice(outputs);
 }
 
-/// The graph that is being put together.
+/// The graph under construction.
 struct Assembly<'a> {
     top: TopLevel<'a>,
     circuit: &'a Circuit,
     graph: ComponentGraph,
-    /// The wire of every node that is one.
+    /// The wire of every node that has one.
     wires: Vec<Wire>,
     kind_of: HashMap<usize, usize>,
     /// The kinds of leftover gates.
@@ -392,7 +393,7 @@ impl Assembly<'_> {
         self.graph.slots.push(Slot { kind, first_sum, first_output });
     }
 
-    /// The kind of a selected component.
+    /// Returns the kind of a selected component.
     fn kind(&mut self, component: usize) -> Result<usize, CircuitError> {
         if let Some(&kind) = self.kind_of.get(&component) {
             return Ok(kind);
@@ -403,7 +404,7 @@ impl Assembly<'_> {
         Ok(kind)
     }
 
-    /// The kind of a component of leftover gates; equal ones are one kind.
+    /// Returns the kind of a component of leftover gates; equal ones are one kind.
     fn group_kind(&mut self, component: Component) -> Result<usize, CircuitError> {
         if let Some((_, kind)) = self.groups.iter().find(|(known, _)| *known == component) {
             return Ok(*kind);
@@ -415,7 +416,7 @@ impl Assembly<'_> {
     }
 }
 
-/// A component of a program and all that it calls as a circuit of its own.
+/// Returns a component of a program, and everything that it uses, as a circuit of its own.
 pub(super) fn alone(components: &[Component], index: usize) -> Result<Circuit, CircuitError> {
     let mut needed = vec![false; index + 1];
     needed[index] = true;
@@ -452,7 +453,7 @@ pub(super) fn alone(components: &[Component], index: usize) -> Result<Circuit, C
 /// Paper: KNRTT17, slots, Par | components and their connections
 ///
 /// # Errors
-/// [`CircuitError::Invalid`] when a component alone is no valid circuit.
+/// [`CircuitError::Invalid`] when a component alone is not a valid circuit.
 pub(super) fn assemble(
     circuit: &Circuit,
     selected: &[bool],

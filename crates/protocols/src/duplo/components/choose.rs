@@ -1,11 +1,12 @@
-//! Which components are selected: those with which garbling, sending and evaluating cost least, or
-//! those that the parties name.
+//! Selects components: those that make garbling, sending and evaluating cheapest, or those that the
+//! parties name.
 //!
-//! Small components have many calls, so that fewer copies are needed for each; large ones have
-//! fewer wires between them, each of which takes commitments, solderings and authenticators. The
-//! search computes the sizes and the cost of each selection exactly. It first tries all components
-//! up to a number of AND gates, for every such number. Then it takes the best of these selections
-//! and adds or removes one component at a time, as long as that makes it cheaper.
+//! Small components have many calls, so fewer copies are needed for each. Large ones have fewer
+//! wires between them, and each of these wires takes commitments, solderings and authenticators.
+//! The search computes the sizes and the cost of each selection exactly. For every bound on AND
+//! gates, it first tries the selection of all components within the bound. Then it takes the best
+//! of these selections and adds or removes one component at a time, as long as that makes it
+//! cheaper.
 //!
 //! Both parties search with the same integers, so they find the same selection.
 
@@ -19,35 +20,35 @@ use crate::duplo::params::{Games, Params};
 /// The search tries no selection that leaves more nodes at the top level.
 const MAX_NODES_OF_SEARCH: u64 = 1 << 22;
 
-/// The most bounds that are tried, those with the largest components first.
+/// How many bounds are tried, the largest ones first.
 const MAX_BOUNDS: usize = 24;
 
-/// The most changes of one component that are tried.
+/// How many changes of a single component are tried.
 const MAX_CHANGES: usize = 48;
 
 /// Changes are tried where a selection leaves at most this number of nodes at the top level, so
 /// that each takes milliseconds.
 const MAX_NODES_OF_CHANGES: u64 = 1 << 16;
 
-/// What components are chosen for.
+/// The task for which components are chosen.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::duplo) struct Choice<'a> {
-    /// Executions that share a cut-and-choose.
+    /// How many executions share a cut-and-choose.
     pub executions: usize,
-    /// The games that buckets have to win.
+    /// The games for which buckets are sized.
     pub games: Games,
-    /// Names of the components to select; if there are none, the cheapest selection is searched
-    /// for.
+    /// Names of the components to select; if there are none, the search finds the cheapest
+    /// selection.
     pub named: &'a [String],
 }
 
-/// The components of a circuit without look-ups.
+/// Returns the components of a circuit without look-ups.
 ///
 /// Paper: KNRTT17, §1.1 | the choice of components
 ///
 /// # Errors
-/// `InvalidInput` when no selection gives a program of a size that can be run, or a named component
-/// does not occur or has no AND gates.
+/// `InvalidInput` when no selection is small enough to run, or a named component does not occur or
+/// has no AND gates.
 pub(in crate::duplo) fn choose(circuit: &Circuit, choice: Choice<'_>) -> Result<ComponentGraph> {
     let components = circuit.components();
     let ands = flattened(components, |step| u64::from(matches!(step, Step::And { .. })));
@@ -63,7 +64,7 @@ pub(in crate::duplo) fn choose(circuit: &Circuit, choice: Choice<'_>) -> Result<
     search.best.map(|best| best.graph).ok_or_else(too_large)
 }
 
-/// The components with these names.
+/// Returns which components have these names.
 fn named(
     components: &[Component],
     reached: &[bool],
@@ -88,11 +89,12 @@ fn named(
     Ok(selected)
 }
 
-/// The components of a circuit without look-ups, all of which are of `known` kinds: those with
-/// these names, or else the outermost ones whose kinds are known.
+/// Returns the components of a circuit without look-ups, all of which are of `known` kinds: those
+/// with the given names or, without names, the outermost ones whose kinds are known.
 ///
 /// # Errors
-/// `InvalidInput` when AND gates are in others, whose names it says; otherwise as [`choose`].
+/// `InvalidInput` when other components have AND gates, with the names of these components;
+/// otherwise as [`choose`].
 pub(in crate::duplo) fn of_kinds(
     circuit: &Circuit,
     known: &[[u8; 32]],
@@ -124,10 +126,11 @@ pub(in crate::duplo) fn of_kinds(
     Err(missing(components, &selected, &unknown))
 }
 
-/// The most components that a message names.
+/// The most components that an error names.
 const MAX_NAMED: usize = 8;
 
-/// Says which components with AND gates are of `unknown` kinds, or are not selected.
+/// Returns the error that names the components with AND gates that are of `unknown` kinds or are
+/// not selected.
 fn missing(components: &[Component], selected: &[bool], unknown: &[&Kind]) -> Error {
     let mut names: Vec<&str> = Vec::new();
     let written_out = written_out(components, selected);
@@ -146,7 +149,8 @@ fn missing(components: &[Component], selected: &[bool], unknown: &[&Kind]) -> Er
     Error::InvalidInput(format!("the pool has no components for the AND gates of {list}{more}"))
 }
 
-/// Which components are not selected, and not inside of selected ones only.
+/// Returns which components are written out: those that are not selected, and not used inside
+/// selected ones only.
 fn written_out(components: &[Component], selected: &[bool]) -> Vec<bool> {
     let mut written_out = vec![false; components.len()];
     if let Some(main) = written_out.last_mut() {
@@ -162,7 +166,7 @@ fn written_out(components: &[Component], selected: &[bool]) -> Vec<bool> {
     written_out
 }
 
-/// A selection, what it gives and what that costs.
+/// A selection, its graph and its cost.
 struct Candidate {
     cost: u128,
     selected: Vec<bool>,
@@ -177,7 +181,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Keeps a selection if it is cheaper than the best one; says whether it is.
+    /// Keeps a selection if it is cheaper than the best one so far, and returns whether it is.
     fn consider(&mut self, selected: Vec<bool>) -> Result<bool> {
         if nodes_left(self.circuit.components(), &selected) > MAX_NODES {
             return Ok(false);
@@ -194,7 +198,7 @@ impl Search<'_> {
         Ok(cheaper)
     }
 
-    /// Tries all components up to a number of AND gates, for every such number.
+    /// Tries the selections of all components within a bound on AND gates, for every bound.
     fn by_size(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
         let sizes = reached.iter().zip(ands);
         let mut bounds: Vec<u64> =
@@ -213,7 +217,7 @@ impl Search<'_> {
     /// Adds or removes one component at a time.
     fn by_single_changes(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
         let components = self.circuit.components();
-        // Inside the main component, if it is selected, no selection matters.
+        // If the main component is selected, no other selection matters.
         let may_change = |at: usize| reached[at] && ands[at] > 0;
         let mut left = MAX_CHANGES;
         let mut found = true;
@@ -238,14 +242,14 @@ impl Search<'_> {
     }
 }
 
-/// What a number of executions costs; none if they cannot be run.
+/// Returns the cost of a number of executions, or `None` if they cannot be run.
 fn cost(graph: &ComponentGraph, executions: usize, games: Games) -> Option<u128> {
     graph.wires.checked_mul(executions)?;
     let params = Params::rough(graph, executions, games).ok()?;
     Some(params.cost(graph, executions))
 }
 
-/// How many steps that count each component has when all its calls are written out.
+/// Returns the weight of all steps of each component when all of its calls are written out.
 fn flattened(components: &[Component], weight: impl Fn(&Step) -> u64) -> Vec<u64> {
     let mut sums: Vec<u64> = Vec::with_capacity(components.len());
     for component in components {
@@ -259,13 +263,13 @@ fn flattened(components: &[Component], weight: impl Fn(&Step) -> u64) -> Vec<u64
     sums
 }
 
-/// What all rounds of a repeat take, if `sums` says what each earlier component takes.
+/// Returns the sum over all rounds of a repeat, given the `sums` of earlier components.
 fn rounds(component: &Component, repeat: u32, sums: &[u64]) -> u64 {
     let repeat = component.repeats[repeat as usize];
     sums[repeat.component as usize].saturating_mul(repeat.count.into())
 }
 
-/// Which components the main one calls, directly or not; it is one of them.
+/// Returns which components the main one uses, directly or indirectly, itself included.
 fn reachable(components: &[Component]) -> Vec<bool> {
     let mut reached = vec![false; components.len()];
     if let Some(main) = reached.last_mut() {
@@ -279,7 +283,7 @@ fn reachable(components: &[Component]) -> Vec<bool> {
     reached
 }
 
-/// How many nodes are left at the top level.
+/// Returns how many nodes are left at the top level.
 fn nodes_left(components: &[Component], selected: &[bool]) -> u64 {
     let mut sums: Vec<u64> = Vec::with_capacity(components.len());
     for (component, &selected) in components.iter().zip(selected) {

@@ -27,7 +27,7 @@ pub(super) use choose::{choose, of_kinds};
 /// slots.
 pub(super) type Wire = u32;
 
-/// Sums over GF(2) of wires and a constant, in a list.
+/// A list of sums over GF(2) of wires and a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
     terms: Vec<Wire>,
@@ -43,23 +43,23 @@ impl Sums {
         self.constants.push(constant);
     }
 
-    /// The wires and the constant of one sum.
+    /// Returns the wires and the constant of one sum.
     pub fn get(&self, index: usize) -> (&[Wire], bool) {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         (&self.terms[start..self.ends[index] as usize], self.constants[index])
     }
 
-    /// How many sums there are.
+    /// Returns how many sums there are.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// All sums in order.
+    /// Returns all sums in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[Wire], bool)> {
         (0..self.len()).map(|index| self.get(index))
     }
 
-    /// Adds the sums of another list, their wires renamed.
+    /// Adds the sums of another list, with their wires renamed.
     fn extend(&mut self, other: &Sums, rename: impl Fn(Wire) -> Wire) {
         for (terms, constant) in other.iter() {
             self.push(terms.iter().map(|&wire| rename(wire)), constant);
@@ -70,11 +70,11 @@ impl Sums {
 /// A kind of component.
 #[derive(Clone, Debug)]
 pub(super) struct Kind {
-    /// What the program calls it; leftover gates have a name of their own.
+    /// Its name in the program; leftover gates have a name of their own.
     pub name: String,
     /// The circuit that is garbled.
     pub circuit: Circuit,
-    /// How it is walked when it is garbled.
+    /// The plan by which it is garbled and evaluated.
     pub plan: Arc<Plan>,
 }
 
@@ -84,22 +84,22 @@ impl Kind {
         Kind { name: circuit.name().to_string(), circuit, plan }
     }
 
-    /// Input bits.
+    /// Returns the number of input bits.
     pub fn inputs(&self) -> usize {
         self.plan.input_slots().len()
     }
 
-    /// Output bits.
+    /// Returns the number of output bits.
     pub fn outputs(&self) -> usize {
         self.plan.output_slots().len()
     }
 
-    /// What tells it from other kinds, whatever program it comes from and whatever its name is.
+    /// Returns the digest that identifies the kind, whatever its program and its name.
     pub fn digest(&self) -> [u8; 32] {
         self.circuit.digest()
     }
 
-    /// AND gates.
+    /// Returns the number of AND gates.
     pub fn ands(&self) -> usize {
         self.plan.and_count() as usize
     }
@@ -108,9 +108,9 @@ impl Kind {
 /// A place for a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
-    /// Which kind is there.
+    /// The kind of its component.
     pub kind: usize,
-    /// The number of its first input's sum among [`ComponentGraph::sums`].
+    /// The index of its first input's sum in [`ComponentGraph::sums`].
     pub first_sum: usize,
     /// The wire of its first output; the others follow.
     pub first_output: Wire,
@@ -119,11 +119,11 @@ pub(super) struct Slot {
 /// A circuit as components and the connections between them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ComponentGraph {
-    /// The kinds of components, each in one slot at least.
+    /// The kinds of components, each in at least one slot.
     pub kinds: Vec<Kind>,
     /// The slots, each after those whose outputs it reads.
     pub slots: Vec<Slot>,
-    /// What goes into the slots' inputs.
+    /// The sums that go into the slots' inputs.
     pub sums: Sums,
     /// Input bits of the circuit.
     pub inputs: usize,
@@ -134,9 +134,8 @@ pub(super) struct ComponentGraph {
 }
 
 impl ComponentGraph {
-    /// The same for a number of executions side by side: each has its own wires and slots. An input
-    /// wire is given its number by `wire(execution, input bit)`, and output bits are execution
-    /// after execution.
+    /// Returns the graph of `executions` executions side by side, each with its own wires and
+    /// slots. The input wires and the output bits are ordered by execution.
     pub fn repeated(self, executions: usize) -> ComponentGraph {
         if executions == 1 {
             return self;
@@ -165,7 +164,7 @@ impl ComponentGraph {
         all
     }
 
-    /// How many slots each kind is in.
+    /// Returns how many slots each kind has.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.kinds.len()];
         self.slots.iter().for_each(|slot| counts[slot.kind] += 1);

@@ -1,4 +1,4 @@
-//! Components against the reference evaluation.
+//! Tests components against the reference evaluation.
 
 use proptest::prelude::*;
 use symbolon_circuit::{
@@ -88,7 +88,7 @@ fn random_component(prg: &mut Prg, earlier: &[Component]) -> Component {
     component
 }
 
-/// A repeat of up to three rounds, each bit passed in a way of its own.
+/// A repeat of up to three rounds; each input bit is passed in a random way.
 fn random_repeat(
     prg: &mut Prg,
     earlier: &[Component],
@@ -163,7 +163,7 @@ fn built_in_circuits_are_the_same_in_components() {
     }
 }
 
-/// Repeated parts become components of their own; XOR between them takes none.
+/// Repeated parts become components of one kind; XOR between them needs no component.
 #[test]
 fn blocks_of_a_cbc_mac_are_one_kind() {
     let circuit = builtin::by_name("cbcmac:16").unwrap();
@@ -201,8 +201,7 @@ fn often_and_once() -> Circuit {
     b.finish().unwrap()
 }
 
-/// The cheapest selection costs no more than any other, also than those that bounds alone do not
-/// give.
+/// The chosen selection costs no more than any other, including those that no bound gives.
 #[test]
 fn the_choice_is_the_cheapest_of_all_selections() {
     let circuit = often_and_once();
