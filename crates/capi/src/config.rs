@@ -91,6 +91,11 @@ impl ConfigHandle {
         let identity = Identity::load(&self.key)?;
         let last = usize::from(self.party) + 1 == self.peers.len();
         let own = self.peers.get(usize::from(self.party)).and_then(|own| own.address.clone());
+        if last && self.listen.is_some() {
+            return Err(Error::invalid_input(
+                "the last party dials all others: it opens no port to listen on",
+            ));
+        }
         let door = match self.listen.clone().or(own) {
             Some(address) if !last => Some(Listener::bind(&address)?),
             _ => None,

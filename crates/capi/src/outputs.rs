@@ -40,7 +40,7 @@ impl OutputsHandle {
     pub(crate) fn new(circuit: &Circuit, outputs: &Outputs) -> Self {
         let output = |output: &symbolon::OutputValue| {
             let learnt = output.bits.as_ref().map(|bits| Learnt {
-                text: c_string(&output.value().map_or(String::new(), |value| value.to_string())),
+                text: c_string(&output.text().unwrap_or_default()),
                 bits: bits.iter().map(|bit| u8::from(*bit)).collect(),
             });
             Output { name: c_string(&output.name), learnt }

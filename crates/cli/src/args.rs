@@ -75,6 +75,20 @@ impl PortArgs {
     pub fn labels(&self) -> Labels {
         Labels { types: self.types.clone(), names: self.names.clone() }
     }
+
+    /// Returns an option that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let PortArgs { owners, outputs, types, names, program } = self;
+        let given = [
+            (!owners.is_empty(), "--owner"),
+            (!outputs.is_empty(), "--output"),
+            (!types.is_empty(), "--type"),
+            (!names.is_empty(), "--name"),
+            (program.entry.is_some(), "--entry"),
+            (!program.constants.is_empty(), "--const"),
+        ];
+        given.into_iter().find_map(|(given, option)| given.then_some(option))
+    }
 }
 
 /// Shown by `run --help`; ends with a settings file.

@@ -400,7 +400,7 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
     let (loaded, parties) = spec.load_for_all()?;
     let circuit = loaded.circuit;
-    let saves = Saves::new(&circuit, paths(&args.values.saves))?;
+    let saves = Saves::new(&circuit, |_| true, paths(&args.values.saves))?;
     let how = Reading { pad: args.values.pad, by_line: false };
     let values = resolve(&circuit, &given(&args.inputs)?, None, how)?;
     let mut bits = Vec::with_capacity(circuit.inputs().len());
@@ -422,9 +422,10 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
         .map(|(output, bits)| OutputJson::new(output, Some(bits), parties))
         .collect();
     let failure = check_failure(&circuit, &outputs);
-    if failure.is_ok() {
-        saves.write(&circuit, &outputs)?;
-    }
+    let failure = match failure {
+        Ok(()) => saves.write(&circuit, &outputs),
+        failed => failed,
+    };
     if !args.json {
         print_outputs(&outputs)?;
         return failure;
@@ -471,6 +472,8 @@ fn export(args: &ExportArgs, optimised: bool) -> CliResult<()> {
             done => done.map_err(|error| CliError::unwritten("cannot export", &error)),
         };
     };
+    // To nowhere first: a circuit that the format cannot hold leaves an older file as it is.
+    write(&mut std::io::sink()).map_err(|error| CliError::io("cannot export", &error))?;
     std::fs::File::create(path)
         .and_then(|mut file| write(&mut file))
         .map_err(|error| CliError::io(format!("cannot write {}", path.display()), &error))?;

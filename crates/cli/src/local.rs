@@ -1,6 +1,6 @@
 //! `symbolon local`: all parties on this machine.
 
-use symbolon::circuit::PartyId;
+use symbolon::circuit::{Output, PartyId, Receivers};
 use symbolon::{PhaseReport, Protocol};
 
 use crate::args::LocalArgs;
@@ -65,7 +65,7 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
     tuning.check_components(&circuit)?;
-    let saves = Saves::new(&circuit, paths(&args.values.saves))?;
+    let saves = Saves::new(&circuit, somebody_learns, paths(&args.values.saves))?;
     let RunOptions { one_by_one, .. } = RunOptions::ONCE;
     let course = RunOptions { repeat: args.repeat, split_phases: args.split_phases, one_by_one };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
@@ -83,9 +83,11 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let failed = played.iter().map(|played| played.failed.check(tuning.params.executions));
     let failure = failed.fold(failure, Result::and);
     let batch = agreed_batch(&played)?;
-    if failure.is_ok() {
-        saves.write(&circuit, &outputs)?;
-    }
+    // What was computed is printed, even if a file cannot be written.
+    let failure = match failure {
+        Ok(()) => saves.write(&circuit, &outputs),
+        failed => failed,
+    };
     let choice = chosen(&played)?;
     let parties = parties(&tuning, &played, |played| played.phases.clone());
     progress::live::report(&parties, &choice.line());
@@ -126,6 +128,11 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
         runs: runs.collect(),
     })?;
     failure
+}
+
+/// Returns whether a party learns an output.
+fn somebody_learns(output: &Output) -> bool {
+    output.to != Receivers::Only(Vec::new())
 }
 
 /// Returns what was chosen, which must be the same for all parties.

@@ -66,6 +66,14 @@ impl LocalRun<'_> {
     /// # Errors
     /// The worst of the parties' failures, with the party named.
     pub fn run(&self) -> CliResult<Vec<PartyResult>> {
+        if let Work::Circuit { spec, .. } = self.work
+            && self.transport != LocalTransport::Memory
+            && std::fs::metadata(&spec.circuit).is_ok_and(|about| !about.is_file())
+        {
+            let text = format!("{} is not a file, and every party reads it anew", spec.circuit);
+            return Err(CliError::usage(text)
+                .with_hint("write the circuit to a file, or give --transport memory"));
+        }
         if let Work::Circuit { circuit, inputs, .. } = self.work {
             for party in PartyId::all(self.parties) {
                 // A user's mistakes are reported before anything is started.

@@ -49,6 +49,9 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
         return Err(CliError::usage(format!("{name} fills pools of gates, of no circuit"))
             .with_hint("--gates says how many"));
     }
+    if let Some(option) = args.ports.given() {
+        return Err(CliError::usage(format!("{option} is for a circuit, and pools serve any")));
+    }
     tuning.one_at_a_time("preprocess: a pool serves any batch")?;
     let and_gates = args.gates.or(settings.ahead.gates);
     let and_gates =

@@ -13,7 +13,8 @@ use symbolon::{Config, Inputs, Link, Outputs, Port, Report, Session, Transport};
 use crate::args::RunArgs;
 use crate::connect;
 use crate::error::{CliError, CliResult};
-use crate::lang::check_failure;
+use crate::labels::Labels;
+use crate::lang::{ProgramArgs, check_failure};
 use crate::offline::{party_costs, tell_costs, who};
 use crate::output::{print, print_json, want_json};
 use crate::owners::{Audience, Owner};
@@ -115,6 +116,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         let text = format!("{} keeps no outputs for a later part", protocol.name());
         return Err(CliError::usage(text).with_hint("--protocol duplo does"));
     }
+    refuse_unused(&settings)?;
     tuning.one_at_a_time("parts")?;
     tuning.runs_nothing("parts")?;
     let plan = Plan::read(&args.plan)?;
@@ -179,6 +181,26 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         parties,
     })?;
     failure
+}
+
+/// Refuses what a settings file or an option says and `parts` does not use.
+fn refuse_unused(settings: &Settings) -> CliResult<()> {
+    let spec = &settings.spec;
+    let given = [
+        (settings.dealer.is_some() || settings.dealer_fingerprint.is_some(), "a dealer"),
+        (!spec.owners.is_empty(), "owners"),
+        (!spec.outputs.is_empty(), "receivers"),
+        (spec.labels != Labels::default(), "types and names of ports"),
+        (spec.program != ProgramArgs::default(), "an entry and constants"),
+        (!settings.saves.is_empty(), "files for outputs"),
+        (settings.pad, "padding"),
+        (settings.prepared, "prepared circuits"),
+    ];
+    match given.iter().find(|(given, _)| *given) {
+        Some((_, what)) => Err(CliError::usage(format!("`parts` takes no settings for {what}"))
+            .with_hint("the file of parts says what each part takes")),
+        None => Ok(()),
+    }
 }
 
 /// Runs both parties as threads of this process.

@@ -56,11 +56,18 @@ impl OutputJson {
     pub fn text(&self) -> Option<String> {
         let value = self.value.as_ref()?;
         let wide = self.bits.as_ref().is_some_and(|bits| bits.len() > 64);
+        let wide = wide && is_integer(&self.ty);
         match (value, &self.hex) {
             (serde_json::Value::String(_), Some(hex)) if wide => Some(hex.clone()),
             _ => Some(value_text(value)),
         }
     }
+}
+
+/// Returns whether a type is written as `uint128` or `int200`.
+fn is_integer(ty: &str) -> bool {
+    let width = ty.strip_prefix("uint").or_else(|| ty.strip_prefix("int"));
+    width.is_some_and(|width| !width.is_empty() && width.bytes().all(|c| c.is_ascii_digit()))
 }
 
 fn value_json(value: &Value) -> serde_json::Value {
@@ -370,6 +377,8 @@ pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
 
 #[cfg(test)]
 mod tests {
+    use symbolon::{OutputValue, circuit::Type};
+
     use super::*;
 
     /// Returns the line for a link that is measured at this speed.
@@ -377,6 +386,38 @@ mod tests {
         let measured =
             MeasuredJson { bits_per_second, or_more, round_trip: 1e-3, ..MeasuredJson::default() };
         ChoiceJson { measured: Some(measured), ..ChoiceJson::none(None) }.line()
+    }
+
+    /// The library and the command print a value alike.
+    #[test]
+    fn values_are_printed_as_the_library_does() {
+        let wide = Type::Enum {
+            name: "C".into(),
+            variants: vec![("Red".into(), vec![]), ("W".into(), vec![Type::Uint(128)])],
+        };
+        let pair = Type::Array { len: 2, elem: Box::new(wide.clone()) };
+        let named = Type::Struct {
+            name: "S".into(),
+            fields: vec![("a".into(), Type::Uint(100)), ("b".into(), wide.clone())],
+        };
+        let types = [
+            (Type::Uint(64), "0"),
+            (Type::Uint(128), "hex:00000000000000000000000000000000"),
+            (Type::Int(72), "hex:000000000000000000"),
+            (Type::Fixed { int: 40, frac: 80 }, "0.0"),
+            (wide, "Red"),
+            (pair, "[Red, Red]"),
+            (named, "{\"a\": 0, \"b\": Red}"),
+            (Type::Bool, "false"),
+        ];
+        for (ty, expected) in types {
+            let bits = vec![false; ty.width() as usize];
+            let declared = Output { name: "z".into(), ty: ty.clone(), to: Receivers::All };
+            let text = OutputJson::new(&declared, Some(&bits), 2).text();
+            let (name, to) = ("z".to_string(), Receivers::All);
+            let learnt = OutputValue { name, ty: ty.clone(), to, bits: Some(bits) };
+            assert_eq!((text.as_deref(), learnt.text()), (Some(expected), text.clone()), "{ty}");
+        }
     }
 
     #[test]

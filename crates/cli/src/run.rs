@@ -3,7 +3,7 @@
 use symbolon::circuit::PartyId;
 use symbolon::{Config, Error, stored};
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, StoreArgs};
 use crate::batch::{FailedAsserts, line, play_stored, shown};
 use crate::connect;
 use crate::dealer;
@@ -39,9 +39,12 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
         return Err(CliError::usage("which circuit? Name a built-in or a file")
             .with_hint("`symbolon circuit list` shows the built-in circuits"));
     }
-    if !settings.prepared && args.store.store.is_some() {
-        return Err(CliError::usage("--store is for --prepared")
-            .with_hint("without --prepared nothing is taken from a store"));
+    let StoreArgs { store, store_key, store_passphrase } = &args.store;
+    if !settings.prepared && [store, store_key, store_passphrase].iter().any(|s| s.is_some()) {
+        return Err(CliError::usage(
+            "--store, --store-key and --store-passphrase are for --prepared",
+        )
+        .with_hint("without --prepared nothing is taken from a store"));
     }
     let loaded = settings.spec.load(parties)?;
     tuning.warn();
@@ -51,7 +54,8 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     if !settings.saves.is_empty() {
         tuning.one_at_a_time("--save")?;
     }
-    let saves = Saves::new(&circuit, settings.saves.iter().cloned())?;
+    let saves =
+        Saves::new(&circuit, |output| output.to.contains(party), settings.saves.iter().cloned())?;
     let part = PartyRun::new(&circuit, party, &values, tuning.params.executions)?;
     let transport = connect::transport(&settings, party)?;
     let dealer = dealer::named(&settings)?;
@@ -103,9 +107,11 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     };
     let failure = check_failure(&circuit, &played.outputs);
     let failure = failure.and(played.failed.check(tuning.params.executions));
-    if failure.is_ok() {
-        saves.write(&circuit, &played.outputs)?;
-    }
+    // What was computed is printed, even if a file cannot be written.
+    let failure = match failure {
+        Ok(()) => saves.write(&circuit, &played.outputs),
+        failed => failed,
+    };
     let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };
     progress::live::report(std::slice::from_ref(&party), &played.choice.line());

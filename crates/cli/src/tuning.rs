@@ -209,6 +209,10 @@ fn in_flight(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<usize>> 
         Some(_) if args.batch.is_none_or(|executions| executions == 1) => {
             Err(CliError::usage("--in-flight is for --batch"))
         }
+        // A settings file may say what the option refuses.
+        Some(limit) if !(1..=1 << 16).contains(&limit) => {
+            Err(CliError::usage("--in-flight takes 1 to 65536"))
+        }
         limit => Ok(limit.map(|limit| limit as usize)),
     }
 }

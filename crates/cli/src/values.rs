@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{
-    Circuit, FileForm, Input, PartyId, Type, format_file, format_value, parse_file, parse_value,
+    Circuit, FileForm, Input, Output, PartyId, Type, format_file, format_value, parse_file,
+    parse_value,
 };
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
@@ -67,7 +68,7 @@ impl InputSources {
             }
             Some(path) => {
                 let path = chosen_columns(base, path, &mut form);
-                form.csv = !how.by_line && path.extension().is_some_and(|kind| kind == "csv");
+                form.csv = !how.by_line && is_kind(&path, "csv");
                 (path.display().to_string(), read_text(&path, VALUE)?)
             }
             None if how.pad && !how.by_line => ("--input".to_string(), value.to_string().into()),
@@ -148,17 +149,32 @@ pub fn paths(saves: &[(String, String)]) -> impl Iterator<Item = (String, PathBu
 pub struct Saves(Vec<(usize, PathBuf)>);
 
 impl Saves {
-    /// Finds the outputs before anything is computed.
+    /// Finds the outputs, and tries the files, before anything is computed.
     ///
     /// # Errors
-    /// A usage failure for an unknown output.
+    /// A usage failure for an unknown output, for one that is not `learnt`, and for a file that is
+    /// named twice; a failure when a file cannot be written.
     pub fn new(
         circuit: &Circuit,
+        learnt: impl Fn(&Output) -> bool,
         saves: impl IntoIterator<Item = (String, PathBuf)>,
     ) -> CliResult<Saves> {
         let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
-        let find = |(name, path): (String, PathBuf)| Ok((place("output", &name, &names)?, path));
-        Ok(Saves(saves.into_iter().map(find).collect::<CliResult<_>>()?))
+        let mut found: Vec<(usize, PathBuf)> = Vec::new();
+        for (name, path) in saves {
+            let place = place("output", &name, &names)?;
+            if !learnt(&circuit.outputs()[place]) {
+                let what = format!("output `{name}` is not learnt here, so it cannot be saved");
+                return Err(CliError::usage(what));
+            }
+            if found.iter().any(|(_, known)| *known == path) {
+                let what = format!("two outputs cannot be saved to {}", path.display());
+                return Err(CliError::usage(what));
+            }
+            can_be_written(&path)?;
+            found.push((place, path));
+        }
+        Ok(Saves(found))
     }
 
     /// Writes what was learnt.
@@ -175,10 +191,9 @@ impl Saves {
                 return Err(CliError::usage(what));
             };
             let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
-            let kind = path.extension().and_then(|kind| kind.to_str());
-            let text = match kind {
-                Some("json") => format!("{}\n", format_value(&output.ty, &bits)),
-                kind => format_file(&output.ty, &bits, kind == Some("csv")),
+            let text = match is_kind(path, "json") {
+                true => format!("{}\n", format_value(&output.ty, &bits)),
+                false => format_file(&output.ty, &bits, is_kind(path, "csv")),
             };
             std::fs::write(path, text).map_err(|error| {
                 CliError::io(format!("cannot write {}", path.display()), &error)
@@ -186,6 +201,26 @@ impl Saves {
         }
         Ok(())
     }
+}
+
+/// Returns whether a file's name ends with this extension, in small letters or capitals.
+fn is_kind(path: &Path, kind: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(kind))
+}
+
+/// Opens a file for writing, and leaves it as it is. A pipe is not opened: that would wait for its
+/// reader.
+fn can_be_written(path: &Path) -> CliResult<()> {
+    let about = std::fs::metadata(path);
+    if about.as_ref().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return Ok(());
+    }
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+    let checked = match (opened, about) {
+        (Ok(_), Err(_)) => std::fs::remove_file(path),
+        (opened, _) => opened.map(drop),
+    };
+    checked.map_err(|error| CliError::io(format!("cannot write {}", path.display()), &error))
 }
 
 /// Values whose input has been found and whose text has been read.

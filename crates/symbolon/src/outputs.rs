@@ -1,6 +1,6 @@
 //! The outputs that a party learns.
 
-use symbolon_circuit::{Circuit, Receivers, Type, Value, format_value};
+use symbolon_circuit::{Circuit, Receivers, Type, Value, format_value, to_hex};
 use symbolon_protocols::OutputBits;
 use symbolon_transport::{Error, PartyId, Result};
 
@@ -25,11 +25,37 @@ impl OutputValue {
         self.bits.as_deref().map(|bits| format_value(&self.ty, bits))
     }
 
+    /// Returns the value as the command prints it, if this party learns it: an integer of more than
+    /// 64 bits as `hex:…`, names without quotes.
+    pub fn text(&self) -> Option<String> {
+        let bits = self.bits.as_deref()?;
+        Some(match self.value()? {
+            Value::Integer(_) if bits.len() > 64 => format!("hex:{}", to_hex(bits)),
+            value => unquoted(&value),
+        })
+    }
+
     /// Returns the whole output as one unsigned integer, if this party learns it and it has at most
     /// 128 bits.
     pub fn uint(&self) -> Option<u128> {
         let bits = self.bits.as_deref().filter(|bits| bits.len() <= 128)?;
         Some(bits.iter().rev().fold(0, |value, &bit| value << 1 | u128::from(bit)))
+    }
+}
+
+fn unquoted(value: &Value) -> String {
+    match value {
+        Value::Name(name) => name.clone(),
+        Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(unquoted).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        Value::Object(fields) => {
+            let field =
+                |(name, value): &(String, Value)| format!("\"{name}\": {}", unquoted(value));
+            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
     }
 }
 

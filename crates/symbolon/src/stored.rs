@@ -301,9 +301,11 @@ fn run_one(
         return Err(Error::invalid_input("a batch is not in flight: each evaluation is an item"));
     }
     let batch = terms.whole_batch()?;
+    let compiled = Compiled::new(circuit);
+    // A protocol without batches has stored none, and a single evaluation would be wasted on one.
+    terms.params.protocol.demand_of(&compiled, config.parties() as u16, batch)?;
     let mut inputs = inputs.into_iter();
     let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
-    let compiled = Compiled::new(circuit);
     let maker = Maker::of(&config);
     let timeout = terms.timeout;
     // Nothing is left to negotiate: the prepared circuit fixes the choices.
