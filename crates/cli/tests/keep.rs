@@ -47,6 +47,11 @@ fn monday_tuesday_wednesday() {
     let about = symbolon(&[&["store", "export"], &export[..]].concat()).expect(0).json();
     assert_eq!(about["id"], **left);
 
+    // What was prepared for one run is not wasted on a batch.
+    let batch = ["run", "add:8", "--prepared", "--batch", "2"];
+    let [zero, one] = pair.both(&batch, [&["--input", "x=1"], &["--input", "y=2"]]);
+    zero.expect(2).says(&["wrk"]);
+    one.expect(2).says(&["wrk"]);
     assert_eq!(pair.add("1", "2")[0].out, "sum = 3\n");
     for ended in pair.add("1", "2") {
         ended.expect(2).says(&["prepare it together"]);

@@ -347,3 +347,116 @@ fn old_names_are_refused_with_the_new_ones() {
         symbolon(words).expect(2).says(&[says]);
     }
 }
+
+/// A file that cannot be written ends the command before anything is computed; one that goes away
+/// later does not take the result with it.
+#[test]
+fn files_for_outputs_are_tried_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    std::fs::write(folder.path().join("old.txt"), "old").unwrap();
+    let local = ["local", "add:8", "--transport", "memory", "--input", "0=1", "--input", "1=2"];
+    for (save, text) in [
+        (&["--save", "sum=no/such/folder"][..], "cannot write no/such/folder"),
+        (&["--save", "sum=new.txt", "--save", "0=new.txt"], "two outputs cannot be saved"),
+        (&["--save", "sum=old.txt", "--output", "sum=none"], "is not learnt here"),
+    ] {
+        let ended = run(&[&local[..], save].concat()).expect(2).says(&[text]);
+        assert_eq!(ended.out, "", "{save:?}");
+    }
+    let party = ["run", "add:8", "--party", "0", "--transport", "tcp", "--listen", "127.0.0.1:0"];
+    let other = ["--input", "x=1", "--output", "sum=1", "--save", "sum=new.txt"];
+    run(&[&party[..], &other].concat()).expect(2).says(&["is not learnt here"]);
+    assert!(!folder.path().join("new.txt").exists());
+    assert_eq!(std::fs::read(folder.path().join("old.txt")).unwrap(), b"old");
+    // Opening it succeeds, writing does not.
+    if std::path::Path::new("/dev/full").exists() {
+        let ended = run(&[&local[..], &["--save", "sum=/dev/full"]].concat());
+        let ended = ended.expect(74).says(&["cannot write /dev/full"]);
+        assert_eq!(ended.out, "sum = 3\n");
+    }
+    let saved = ["--save", "sum=SUM.JSON"];
+    assert_eq!(run(&[&local[..], &saved].concat()).expect(0).out, "sum = 3\n");
+    assert_eq!(std::fs::read(folder.path().join("SUM.JSON")).unwrap(), b"3\n");
+}
+
+/// A circuit that a format cannot hold leaves an older file as it is.
+#[test]
+fn a_failed_export_keeps_the_older_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    std::fs::write(folder.path().join("p.sym"), "fn main() -> (z: u8 to all) { 7 }\n").unwrap();
+    std::fs::write(folder.path().join("c.txt"), "older").unwrap();
+    let convert = ["circuit", "convert", "p.sym", "--format", "bristol", "--out", "c.txt"];
+    run(&convert).expect(2).says(&["cannot export"]);
+    assert_eq!(std::fs::read(folder.path().join("c.txt")).unwrap(), b"older");
+}
+
+/// Every party's process reads the circuit anew, which a pipe cannot give.
+#[cfg(unix)]
+#[test]
+fn a_circuit_from_a_pipe_is_for_parties_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    symbolon_in(folder.path(), "", &["circuit", "export", "add:8", "--out", "add.txt"]).expect(0);
+    let circuit = std::fs::read_to_string(folder.path().join("add.txt")).unwrap();
+    let local = ["local", "/dev/stdin", "--input", "0=1", "--input", "1=2"];
+    let run = |words: &[&str]| symbolon_in(folder.path(), &circuit, words);
+    run(&local).expect(2).says(&["is not a file", "--transport memory"]);
+    let ended = run(&[&local[..], &["--transport", "memory"]].concat()).expect(0);
+    assert!(ended.out.ends_with(" = 3\n"), "{}", ended.out);
+}
+
+/// Who learns an output learns that an assert failed.
+#[test]
+fn a_new_receiver_learns_of_failed_asserts() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = "fn main(a: u8 from 0, b: u8 from 1) -> (z: u8 to 0) {\n    \
+                   assert(b > 0, \"zero divisor\");\n    a / b\n}\n";
+    std::fs::write(folder.path().join("p.sym"), program).unwrap();
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    let local = ["local", "p.sym", "--transport", "memory", "--input", "a=6", "--input", "b=0"];
+    for output in ["z=all", "z=1"] {
+        let ended = run(&[&local[..], &["--output", output]].concat());
+        ended.expect(6).says(&["zero divisor"]);
+    }
+    let ended = run(&[&local[..], &["--output", "assert=none"]].concat());
+    ended.expect(2).says(&["learns of failed asserts"]);
+}
+
+/// Options that would change nothing are refused.
+#[test]
+fn nothing_that_is_given_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    let base = ["--party", "0", "--transport", "tcp", "--listen", "127.0.0.1:0"];
+    for option in [["--owner", "a=1"], ["--entry", "f"], ["--const", "A=1"], ["--type", "z=bool"]] {
+        let words = [&["preprocess", "--gates", "9", "--store", "s"], &base[..], &option].concat();
+        run(&words).expect(2).says(&[option[0], "pools serve any"]);
+    }
+    assert!(!folder.path().join("s").exists());
+    for option in ["--store-key", "--store-passphrase"] {
+        let words = [&["run", "add:8", "--input", "x=1", option, "f"], &base[..]].concat();
+        run(&words).expect(2).says(&["are for --prepared"]);
+    }
+    write("both.toml", "store_key = \"a\"\nstore_passphrase = \"b\"\n");
+    let both = [&["run", "add:8", "--config", "both.toml"], &base[..]].concat();
+    run(&both).expect(2).says(&["a key or a passphrase, not both"]);
+    write("many.toml", "protocol = \"dualex\"\nbatch = 2\nin_flight = 4000000000\n");
+    let many = [&["run", "add:8", "--input", "x=1", "--config", "many.toml"], &base[..]].concat();
+    run(&many).expect(2).says(&["--in-flight takes 1 to 65536"]);
+    write("plan.toml", "[[part]]\nname = \"one\"\ncircuit = \"add:8\"\n");
+    let parts = ["parts", "plan.toml", "--local", "--protocol", "duplo", "--config", "set.toml"];
+    for (text, says) in [
+        ("dealer = \"host:9\"", "a dealer"),
+        ("pad = true", "padding"),
+        ("prepared = true", "prepared circuits"),
+        ("[owners]\nx = 1", "owners"),
+        ("[outputs]\nsum = \"0\"", "receivers"),
+        ("[save]\nsum = \"f\"", "files for outputs"),
+        ("[const]\nN = 1", "constants"),
+    ] {
+        write("set.toml", text);
+        run(&parts).expect(2).says(&["takes no settings for", says]);
+    }
+}

@@ -249,6 +249,11 @@ fn material_and_inputs_of_others_are_refused_and_do_no_harm() {
         let wide = builtin::by_name("add:9").unwrap();
         let error = session.evaluate(&inputs(&wide, me, 1)).unwrap_err();
         assert!(matches!(&error, Error::InvalidInput(why) if why.contains("another circuit")));
+        // Of the same widths, but the names mean something else.
+        let names = vec!["y".to_string(), "x".to_string()];
+        let swapped = circuit.clone().with_names(names, vec!["sum".to_string()]).unwrap();
+        let error = session.evaluate(&inputs(&swapped, me, 1)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains("another circuit")));
         assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 2)).unwrap()), Some(4));
     };
     let (a, b) = (Transport::memory(1, None).unwrap(), Transport::memory(1, None).unwrap());
