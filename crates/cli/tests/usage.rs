@@ -446,7 +446,8 @@ fn nothing_that_is_given_is_ignored() {
     let many = [&["run", "add:8", "--input", "x=1", "--config", "many.toml"], &base[..]].concat();
     run(&many).expect(2).says(&["--in-flight takes 1 to 65536"]);
     write("plan.toml", "[[part]]\nname = \"one\"\ncircuit = \"add:8\"\n");
-    let parts = ["parts", "plan.toml", "--local", "--protocol", "duplo", "--config", "set.toml"];
+    let parts = ["parts", "plan.toml", "--protocol", "duplo", "--config", "set.toml"];
+    let parts = [&parts[..], &base].concat();
     for (text, says) in [
         ("dealer = \"host:9\"", "a dealer"),
         ("pad = true", "padding"),
