@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::{
-    CircuitError, Component, Input, Lookup, Output, Program, Ranges, Repeat, RepeatArg, Step, Table,
+    CircuitError, Component, Input, Lookup, Output, Program, Ranges, Repeat, RepeatArg, Step,
+    Table, Type,
 };
 
 /// A flattened program may have at most this many gates: enough for any use, and so few that counts
@@ -13,6 +14,14 @@ const MAX_GATES: u64 = 1 << 48;
 /// A component may have at most this many wires, so that slots of a caller's and a callee's frame
 /// fit a `u32` side by side.
 pub(crate) const MAX_WIRES: u32 = 1 << 30;
+
+/// A component may have this many wires however few steps it has: no program of the language has
+/// more in a component. Calls and repeats write many wires in one step, so a small file could take
+/// any amount of memory otherwise.
+const FREE_WIRES: u64 = 1 << 27;
+
+/// This many more for each step: enough for calls of the components that circuits are made of.
+const WIRES_PER_STEP: u64 = 256;
 
 /// A component's lists of calls, arguments and look-ups may have at most this many entries, so that
 /// turning look-ups into calls never makes one that a `u32` cannot index. Its repeats may read at
@@ -32,6 +41,9 @@ pub(crate) fn check(
     for index in 0..components.len() {
         sizes.push(check_component(program, index, &sizes)?);
     }
+    let ports = inputs.iter().map(|input| ("input", &input.name, &input.ty));
+    let ports = ports.chain(outputs.iter().map(|output| ("output", &output.name, &output.ty)));
+    ports.into_iter().try_for_each(|(kind, name, ty)| check_type(kind, name, ty))?;
     check_ports("input", inputs.iter().map(|i| (&i.name, i.ty.width())), u64::from(main.inputs))?;
     check_ports(
         "output",
@@ -59,6 +71,21 @@ fn check_ports<'a>(
         )));
     }
     Ok(())
+}
+
+/// Refuses types that no bits can be a value of.
+pub(crate) fn check_type(kind: &str, name: &str, ty: &Type) -> Result<(), CircuitError> {
+    match ty.has_value() {
+        true => Ok(()),
+        false => Err(CircuitError::invalid(format!(
+            "{kind} `{name}` has an enumeration without variants"
+        ))),
+    }
+}
+
+/// Returns how many wires components may have that have this many steps.
+pub(crate) fn most_wires(free: u64, steps: usize) -> u64 {
+    free.saturating_add(WIRES_PER_STEP.saturating_mul(steps as u64))
 }
 
 /// Refuses names of ports that are empty or occur twice.
@@ -106,6 +133,13 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
         return Err(CircuitError::invalid(format!(
             "component `{name}` claims {} wires, its inputs and steps write {written}",
             component.wires
+        )));
+    }
+    let most = most_wires(FREE_WIRES, component.steps.len());
+    if written > most {
+        return Err(CircuitError::invalid(format!(
+            "component `{name}` has {written} wires: more than {most}, which are 2^27 and 256 for \
+             each step"
         )));
     }
     let mut wires = Defined::new(component);
