@@ -85,7 +85,8 @@ fn variant(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     let Type::Enum { variants, .. } = ty else { return Ok(()) };
     let mut tag = |number: usize| bits.extend((0..ty.tag_bits()).map(|i| number >> i & 1 == 1));
     if let Some(some) = ty.optional() {
-        if text == "None" && has_variant(some, text) {
+        // An option in an option is written with its `Some`, so there `None` is the outer one.
+        if text == "None" && some.optional().is_none() && has_variant(some, text) {
             return Err("`None` is also a variant: write `null` or `\"None\"`".into());
         }
         if text == "null" || text == "None" {

@@ -1,7 +1,7 @@
 //! CSV: the columns that a type needs, the header, and the rows.
 //!
 //! Nothing is dropped: every row has as many cells as the first one, only lines without any
-//! character are skipped, and a row that can be values is never taken for a header.
+//! character are skipped, and a row of values is a header only if the user chooses columns.
 
 use std::collections::HashMap;
 

@@ -330,6 +330,8 @@ fn a_variant_with_the_name_of_no_value_comes_back() {
         assert_eq!(read(&ty, &saved, &form).as_ref(), Ok(&bits), "{saved}");
     }
     refuses(csv(&ty, "None\nRed\nRed\nRed\n", &[]), "`None` is also a variant: write `null` or");
+    let nested = list(2, optional(optional(Type::Bool)));
+    assert_eq!(csv(&nested, "None\nnull\n", &[]).as_deref(), Ok("[null, null]"));
 }
 
 #[test]
