@@ -6,8 +6,8 @@ impl Circuit {
     /// Returns the same program with other types for its inputs and outputs, one for each.
     ///
     /// # Errors
-    /// [`CircuitError::Invalid`] when there are not as many types as ports, or the width of a type
-    /// differs from its port's.
+    /// [`CircuitError::Invalid`] when there are not as many types as ports, the width of a type
+    /// differs from its port's, or an enumeration has no variants.
     pub fn with_types(
         mut self,
         inputs: Vec<Type>,
@@ -30,6 +30,7 @@ impl Circuit {
                     ty.width()
                 )));
             }
+            crate::validate::check_type(kind, name, &ty)?;
             *old = ty;
         }
         match given.next() {

@@ -41,7 +41,7 @@ pub enum Type {
         /// Names and types of the fields.
         fields: Vec<(String, Type)>,
     },
-    /// One of several variants: `⌈log₂ n⌉` wires for its number, then room for the widest payload,
+    /// One of several variants, at least one: `⌈log₂ n⌉` wires for its number, then room for the widest payload,
     /// whose unused wires are 0.
     Enum {
         /// The enumeration's name.
@@ -85,6 +85,20 @@ impl Type {
                 variants.len().max(1).next_power_of_two().trailing_zeros() as usize
             }
             _ => 0,
+        }
+    }
+
+    /// Returns whether the type has a value: no enumeration in it is without variants.
+    pub(crate) fn has_value(&self) -> bool {
+        match self {
+            Type::Array { elem, .. } => elem.has_value(),
+            Type::Tuple(parts) => parts.iter().all(Type::has_value),
+            Type::Struct { fields, .. } => fields.iter().all(|(_, ty)| ty.has_value()),
+            Type::Enum { variants, .. } => {
+                !variants.is_empty()
+                    && variants.iter().all(|(_, parts)| parts.iter().all(Type::has_value))
+            }
+            _ => true,
         }
     }
 

@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn what_is_no_type_is_refused() {
         let cases = [
-            ("", "no type"),
-            ("word8", "no type"),
+            ("", "not a type"),
+            ("word8", "not a type"),
             ("uint", "number is missing"),
             ("uint4294967296", "too large"),
             ("uint8[", "number is missing"),

@@ -15,6 +15,14 @@ const MAX_GATES: u64 = 1 << 48;
 /// fit a `u32` side by side.
 pub(crate) const MAX_WIRES: u32 = 1 << 30;
 
+/// A component may have this many wires however few steps it has: no program of the language has
+/// more in a component. Calls and repeats write many wires in one step, so a small file could take
+/// any amount of memory otherwise.
+const FREE_WIRES: u64 = 1 << 27;
+
+/// This many more for each step: enough for calls of the components that circuits are made of.
+const WIRES_PER_STEP: u64 = 256;
+
 /// A component's lists of calls, arguments and look-ups may have at most this many entries, so that
 /// turning look-ups into calls never makes one that a `u32` cannot index. Its repeats may read at
 /// most this many wires, each counted as often as an argument names it.
@@ -33,8 +41,9 @@ pub(crate) fn check(
     for index in 0..components.len() {
         sizes.push(check_component(program, index, &sizes)?);
     }
-    let types = inputs.iter().map(|i| &i.ty).chain(outputs.iter().map(|o| &o.ty));
-    types.into_iter().try_for_each(check_type_names)?;
+    let ports = inputs.iter().map(|input| ("input", &input.name, &input.ty));
+    let ports = ports.chain(outputs.iter().map(|output| ("output", &output.name, &output.ty)));
+    ports.into_iter().try_for_each(|(kind, name, ty)| check_type(kind, name, ty))?;
     check_ports("input", inputs.iter().map(|i| (&i.name, i.ty.width())), u64::from(main.inputs))?;
     check_ports(
         "output",
@@ -97,6 +106,22 @@ fn check_type_names(ty: &Type) -> Result<(), CircuitError> {
     }
 }
 
+/// Refuses types that no bits can be a value of, and names with control characters in a type.
+pub(crate) fn check_type(kind: &str, name: &str, ty: &Type) -> Result<(), CircuitError> {
+    check_type_names(ty)?;
+    match ty.has_value() {
+        true => Ok(()),
+        false => Err(CircuitError::invalid(format!(
+            "{kind} `{name}` has an enumeration without variants"
+        ))),
+    }
+}
+
+/// Returns how many wires components may have that have this many steps.
+pub(crate) fn most_wires(free: u64, steps: usize) -> u64 {
+    free.saturating_add(WIRES_PER_STEP.saturating_mul(steps as u64))
+}
+
 /// Refuses names of ports that are empty, occur twice or have control characters.
 pub(crate) fn check_names<'a>(
     kind: &str,
@@ -145,6 +170,13 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
         return Err(CircuitError::invalid(format!(
             "component `{name}` claims {} wires, its inputs and steps write {written}",
             component.wires
+        )));
+    }
+    let most = most_wires(FREE_WIRES, component.steps.len());
+    if written > most {
+        return Err(CircuitError::invalid(format!(
+            "component `{name}` has {written} wires: more than {most}, which are 2^27 and 256 for \
+             each step"
         )));
     }
     let mut wires = Defined::new(component);

@@ -34,8 +34,8 @@
 //!
 //! # Limits
 //! Items that cost no bytes are limited, so that memory is bounded by a file's length and these
-//! limits: all components of a file together have at most 2^26 inputs, 2^26 outputs and 2^30 wires,
-//! types are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer
+//! limits: all components of a file together have at most 2^26 inputs, 2^26 outputs, and 2^28 wires
+//! and 256 for each step; enumerations have a variant; types are nested at most 64 deep, and hold at most 2^16 more values than bits. The writer
 //! refuses other circuits.
 
 mod read;
@@ -46,6 +46,7 @@ mod write;
 pub use read::read;
 pub use write::write;
 
+use crate::validate::most_wires;
 use crate::{CircuitError, Type};
 
 /// Every file begins with these bytes. The first one occurs in no text.
@@ -67,8 +68,9 @@ const MAX_EMPTY: u64 = 1 << 16;
 /// How many inputs all components may have together, and how many outputs.
 const MAX_PORTS: u64 = 1 << 26;
 
-/// How many wires all components may have together: calls and repeats write many in a few bytes.
-const MAX_WIRES: u64 = 1 << 30;
+/// How many wires all components may have together, apart from those that their steps allow: calls
+/// and repeats write many in a few bytes.
+const FREE_WIRES: u64 = 1 << 28;
 
 /// Returns whether the bytes begin like a file of this format, in any version.
 pub fn is_native(bytes: &[u8]) -> bool {
@@ -95,22 +97,27 @@ mod kind {
     pub(super) const ELSEWHERE: u8 = 0x80;
 }
 
-/// Counts the inputs, outputs and wires of components.
+/// Counts the inputs, outputs, wires and steps of components.
 #[derive(Default)]
 struct Ports {
     inputs: u64,
     outputs: u64,
     wires: u64,
+    steps: usize,
 }
 
 impl Ports {
-    /// Adds the wires of a component.
-    fn add_wires(&mut self, wires: u32) -> Result<(), CircuitError> {
+    /// Adds the wires of a component that has this many steps.
+    fn add_wires(&mut self, wires: u32, steps: usize) -> Result<(), CircuitError> {
         self.wires += u64::from(wires);
-        if self.wires > MAX_WIRES {
-            return Err(CircuitError::invalid(
-                "the components have more than 2^30 wires, the most that a file may have",
-            ));
+        self.steps += steps;
+        let most = most_wires(FREE_WIRES, self.steps);
+        if self.wires > most {
+            return Err(CircuitError::invalid(format!(
+                "the components up to here have {} wires: more than {most}, which are 2^28 and \
+                 256 for each step",
+                self.wires
+            )));
         }
         Ok(())
     }

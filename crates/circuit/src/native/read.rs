@@ -156,6 +156,9 @@ impl Reader<'_> {
                 let name = self.text()?;
                 let variants =
                     self.list(|from| Ok((from.text()?, from.list(|from| from.ty(depth))?)))?;
+                if variants.is_empty() {
+                    return Err(self.error("an enumeration has no variants"));
+                }
                 Type::Enum { name, variants }
             }
             8 => Type::F32,
@@ -181,9 +184,9 @@ impl Reader<'_> {
         let name = self.text()?;
         let (inputs, wires) = (self.small()?, self.small()?);
         self.ports.add(u64::from(inputs), 0)?;
-        self.ports.add_wires(wires)?;
         let mut next = [inputs, 0, 0, 0];
         let steps = self.list(|from| from.step(&mut next))?;
+        self.ports.add_wires(wires, steps.len())?;
         let (mut arg, mut wire) = (0, 0);
         let calls = self.list(|from| {
             let component = from.small()?;

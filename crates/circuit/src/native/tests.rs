@@ -187,10 +187,10 @@ fn claims_are_checked_before_memory_is_taken() {
     let beyond = &number(MAX_PORTS + 1)[..];
     // Inputs; wires; steps; a run of outputs.
     refused(&with_component(&[beyond, beyond].concat()), "2^26 inputs");
-    let wires = &number(1 << 30)[..];
-    refused(&with_component(&[&[0], wires, &[0; 8]].concat()), "claims 1073741824 wires");
-    let more = &number((1 << 30) + 1)[..];
-    refused(&with_component(&[&[0], more, &[0; 8]].concat()), "2^30 wires");
+    let wires = &number(1 << 28)[..];
+    refused(&with_component(&[&[0], wires, &[0; 8]].concat()), "claims 268435456 wires");
+    let more = &number((1 << 28) + 1)[..];
+    refused(&with_component(&[&[0], more, &[0; 8]].concat()), "which are 2^28 and 256 for each");
     refused(&with_component(&[&[0, 0], many].concat()), "more items than the file has bytes");
     let outputs = [&[0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0], beyond].concat();
     refused(&with_component(&outputs), "2^26 outputs");
@@ -199,6 +199,17 @@ fn claims_are_checked_before_memory_is_taken() {
     refused(&[&MAGIC[..], &[VERSION], many].concat(), "beyond the end");
     let empty = [&MAGIC[..], &[VERSION, 0, 1, 1, b'x', 2], many, &[5, 0, 0]].concat();
     refused(&empty, "too many values without bits");
+}
+
+#[test]
+fn enumerations_without_variants_are_refused() {
+    // (uint8, enum E {}), once as it is and once within an optional type.
+    let tuple = [5, 2, 0, 8, 7, 1, b'E', 0];
+    let inner = [7, 1, b'O', 1, 1, b'S', 1, 7, 1, b'E', 0];
+    for ty in [&tuple[..], &inner] {
+        let file = [&MAGIC[..], &[VERSION, 0, 1, 1, b'x'], ty, &[0; 8]].concat();
+        refused(&file, "an enumeration has no variants");
+    }
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn check(circuit: &Circuit) -> Result<(), CircuitError> {
     let mut ports = Ports::default();
     for component in circuit.components() {
         ports.add(component.inputs.into(), component.outputs.len() as u64)?;
-        ports.add_wires(component.wires)?;
+        ports.add_wires(component.wires, component.steps.len())?;
     }
     let inputs = circuit.inputs().iter().map(|input| &input.ty);
     for ty in inputs.chain(circuit.outputs().iter().map(|output| &output.ty)) {

@@ -201,6 +201,14 @@ fn every_known_cell_computes_its_function() {
 }
 
 #[test]
+fn notes_of_dissolved_modules_are_skipped() {
+    let ports = [json_port("a", "input", "2"), json_port("y", "output", "9")].join(",");
+    let note = json_cell("sub", "$scopeinfo", &[]);
+    let cells = format!("{note},{}", json_cell("n", "$_NOT_", &[("A", "2"), ("Y", "9")]));
+    assert_eq!(eval_bits(&circuit(&json(&ports, &cells)), &[true]), [false]);
+}
+
+#[test]
 fn ports_of_a_netlist_keep_their_order_and_sign() {
     let ports = r#""z": {"direction": "input", "signed": 1, "bits": [2, 3]},
         "none": {"direction": "input", "bits": []},

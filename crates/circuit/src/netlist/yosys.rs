@@ -48,7 +48,8 @@ pub(crate) fn read(text: &[u8]) -> Result<Circuit, CircuitError> {
             return Err(CircuitError::invalid(format!("a bit of input {name} has two drivers")));
         }
     }
-    for (name, cell) in module.cells.0 {
+    // `flatten` leaves a note of every module that it dissolves.
+    for (name, cell) in module.cells.0.into_iter().filter(|(_, cell)| cell.kind != "$scopeinfo") {
         nets.cell(&name, &cell)?;
     }
     let numbers: HashMap<Net, u64> = nets.by_number.iter().map(|(n, net)| (*net, *n)).collect();

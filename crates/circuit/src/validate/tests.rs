@@ -128,6 +128,47 @@ fn repeater() -> Component {
 }
 
 #[test]
+fn types_without_values_are_refused() {
+    let none = Type::Enum { name: "E".into(), variants: vec![] };
+    let part = Type::Enum { name: "O".into(), variants: vec![("S".into(), vec![none.clone()])] };
+    for empty in [none.clone(), part, Type::Array { len: 0, elem: none.into() }] {
+        let ty = Type::Tuple(vec![Type::Uint(2), empty]);
+        let with = |is_input: bool| {
+            let (mut inputs, mut outputs) = ports(2);
+            match is_input {
+                true => inputs[0].ty = ty.clone(),
+                false => outputs[0].ty = ty.clone(),
+            }
+            Circuit::new("test", inputs, outputs, vec![leaf()]).unwrap_err().to_string()
+        };
+        assert!(with(true).contains("input `x` has an enumeration without variants"));
+        assert!(with(false).contains("output `x` has an enumeration without variants"));
+        let (inputs, outputs) = ports(2);
+        let circuit = Circuit::new("test", inputs, outputs, vec![leaf()]).expect("valid");
+        let error = circuit.with_types(vec![ty], vec![Type::Uint(2)]).unwrap_err().to_string();
+        assert!(error.contains("enumeration without variants"), "{error}");
+    }
+}
+
+/// A step may write many wires in a few bytes; they take memory wherever a circuit is used.
+#[test]
+fn wires_are_bounded_by_steps() {
+    let many = |count: u32| {
+        let mut wide = leaf();
+        wide.outputs = vec![2; 64];
+        let mut repeat = repeater();
+        repeat.repeats[0] = Repeat { count, arg_count: 1, ..repeat.repeats[0] };
+        repeat.repeat_args[0] = RepeatArg::Fixed(Ranges { first: 1, count: 1 });
+        repeat.wires = 2 + 64 * count;
+        vec![wide, repeat]
+    };
+    let found = refusal(many((1 << 21) + 4));
+    assert!(found.contains("has 134217986 wires: more than 134217984, which are 2^27"), "{found}");
+    let (inputs, outputs) = ports(2);
+    Circuit::new("test", inputs, outputs, many(1 << 14)).expect("valid");
+}
+
+#[test]
 fn broken_repeats_are_refused() {
     let (inputs, outputs) = ports(2);
     Circuit::new("test", inputs, outputs, vec![leaf(), repeater()]).expect("valid");

@@ -6,6 +6,10 @@ use super::parse::{elements, typed, without_brackets};
 use super::{MAX_FRACTION, decimal};
 use crate::Type;
 
+/// A number below 10^TINY is 0 as a fixed-point number of any type: 2^−([`MAX_FRACTION`] + 1), the
+/// least that is rounded up, is above 10^−617.
+const TINY: i64 = -1024;
+
 /// Reads a value of one of these types in its own form.
 pub(super) fn typed_compound(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     let end = bits.len() + ty.width() as usize;
@@ -54,13 +58,19 @@ fn members(text: &str) -> Result<Vec<(&str, &str)>, String> {
     elements(inner).map(member).collect()
 }
 
-/// Returns what is between the quotes, if there are any.
+/// Returns what is between the quotes of one quoted text; anything else, such as a list of quoted
+/// names, stays.
 pub(super) fn unquoted(name: &str) -> &str {
-    name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(name)
+    let inner = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(name)
 }
 
 fn structure(fields: &[(String, Type)], text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     let members = members(text)?;
+    let given = |name: &str| members.iter().filter(|member| member.0 == name).count();
+    if let Some((name, _)) = fields.iter().find(|(name, _)| given(name) > 1) {
+        return Err(format!("the field `{name}` is given more than once"));
+    }
     if members.len() != fields.len() {
         return Err(format!("{} fields expected, {} given", fields.len(), members.len()));
     }
@@ -75,6 +85,10 @@ fn variant(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     let Type::Enum { variants, .. } = ty else { return Ok(()) };
     let mut tag = |number: usize| bits.extend((0..ty.tag_bits()).map(|i| number >> i & 1 == 1));
     if let Some(some) = ty.optional() {
+        // An option in an option is written with its `Some`, so there `None` is the outer one.
+        if text == "None" && some.optional().is_none() && has_variant(some, text) {
+            return Err("`None` is also a variant: write `null` or `\"None\"`".into());
+        }
         if text == "null" || text == "None" {
             tag(0);
             return Ok(());
@@ -96,8 +110,29 @@ fn variant(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
         format!("expected one of {}", known.join(", "))
     })?;
     tag(number);
-    let payload = without_brackets(payload)?;
-    all(&variants[number].1, payload, bits)
+    content(&variants[number].1, payload, bits)
+}
+
+fn has_variant(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Enum { variants, .. } if variants.iter().any(|known| known.0 == name))
+}
+
+/// Reads what a variant holds: a list of its values. If it holds one list only, that list itself
+/// will do, as serde writes it; where both can be meant, they mean the same.
+fn content(parts: &[Type], payload: &str, bits: &mut Vec<bool>) -> Result<(), String> {
+    let list = without_brackets(payload)?;
+    let [part] = parts else { return all(parts, list, bits) };
+    if !matches!(part.optional().unwrap_or(part), Type::Array { .. } | Type::Tuple(_)) {
+        return all(parts, list, bits);
+    }
+    if list.trim().is_empty() || elements(list).count() != 1 {
+        return typed(part, payload.trim(), bits);
+    }
+    let start = bits.len();
+    all(parts, list, bits).or_else(|reason| {
+        bits.truncate(start);
+        typed(part, payload.trim(), bits).map_err(|_| reason)
+    })
 }
 
 /// Reads the nearest floating-point number, ties to the even one; also `inf` and `NaN`, with or
@@ -117,22 +152,32 @@ fn float<T: std::str::FromStr>(
 
 /// Reads the nearest fixed-point number, ties to the even one.
 fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<(), String> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
+    let (negative, number) = match text.strip_prefix('-') {
+        Some(number) => (true, number),
         None => (false, text),
     };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
-        return Err("not a decimal number".into());
-    }
-    if fraction.len() > MAX_FRACTION || frac > MAX_FRACTION {
-        return Err(format!("more than {MAX_FRACTION} digits after the point; use `hex:…`"));
+    let (mut digits, mut point) = scientific(number).ok_or("not a decimal number")?;
+    if point < TINY {
+        digits.clear();
+        point = 0;
     }
     let too_large = || format!("does not fit into {int} bits before the point");
-    let whole = decimal::to_bits(whole.as_bytes()).ok_or_else(too_large)?;
+    if point > decimal::MAX_DIGITS as i64 {
+        return Err(too_large());
+    }
+    // Zeros behind the digits before the point, and before those after it.
+    let (whole, fraction) = digits.split_at(digits.len().min(point.max(0) as usize));
+    let behind = point.max(0) as usize - whole.len();
+    let before = (-point).max(0) as usize;
+    if before + fraction.len() > MAX_FRACTION || frac > MAX_FRACTION {
+        return Err(format!("more than {MAX_FRACTION} digits after the point; use `hex:…`"));
+    }
+    let mut integer = Zeroizing::new(Vec::with_capacity(whole.len() + behind));
+    integer.extend(whole.iter().copied().chain(std::iter::repeat_n(b'0', behind)));
+    let whole = decimal::to_bits(&integer).ok_or_else(too_large)?;
     // Twice the fraction's first digit is the next bit, and so on.
-    let mut rest = Zeroizing::new(fraction.bytes().map(|byte| byte - b'0').collect::<Vec<u8>>());
+    let mut rest = Zeroizing::new(Vec::with_capacity(before + fraction.len()));
+    rest.extend(std::iter::repeat_n(0, before).chain(fraction.iter().map(|digit| digit - b'0')));
     let mut magnitude = Zeroizing::new(Vec::with_capacity(frac + whole.len() + 1));
     magnitude.extend((0..frac).map(|_| double(&mut rest)));
     magnitude.reverse();
@@ -159,6 +204,33 @@ fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<()
         result
     }));
     Ok(())
+}
+
+/// Reads `12.5e-3` as its digits, without zeros at either end, and the place of the point: the
+/// number is 0.digits · 10^point. Zero has no digits.
+fn scientific(text: &str) -> Option<(Zeroizing<Vec<u8>>, i64)> {
+    let (number, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_negative = power.starts_with('-');
+    let power = power.strip_prefix(['+', '-']).unwrap_or(power);
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let are_numbers = is_number(whole) && is_number(fraction) && is_number(power);
+    if whole.is_empty() || power.is_empty() || !are_numbers {
+        return None;
+    }
+    let mut digits = Zeroizing::new(Vec::with_capacity(whole.len() + fraction.len()));
+    digits.extend(whole.bytes().chain(fraction.bytes()));
+    let end = digits.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1);
+    digits.truncate(end);
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    digits.drain(..zeros);
+    if digits.is_empty() {
+        return Some((digits, 0));
+    }
+    // What is too long to be read is as good as the largest: no text has as many digits.
+    let power = power.parse().unwrap_or(i64::MAX / 2);
+    let power = if is_negative { -power } else { power };
+    Some((digits, (whole.len() as i64 - zeros as i64).saturating_add(power)))
 }
 
 /// Doubles a fraction of decimal digits; returns whether it was a half or more.

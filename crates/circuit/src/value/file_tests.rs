@@ -108,7 +108,7 @@ fn errors_name_line_and_element_and_not_the_value() {
     says(plain(&list(2, order()), "1 2 3\n4 5 999\n"), "line 2, element 1: at.1: does not fit");
     says(csv(&ty, "a,b\n1,2\n", &[]), "2 columns in the row, 1 needed");
     says(csv(&ty, "a,b\n1,2\n", &["c"]), "no column `c`");
-    says(csv(&ty, "a,b\n1,2\n3\n", &["b"]), "line 3, element 1: the row has too few cells");
+    says(csv(&ty, "a,b\n1,2\n3\n", &["b"]), "line 3: 1 cell in the row, 2 in the first row");
     says(csv(&ty, "12a\n1\n2\n", &[]), "line 1, element 0");
     says(csv(&list(2, order()), "price,at.0,at.1\n1,2,999\n", &[]), "line 2, element 0: at.1");
     says(plain(&Type::Uint(8), "\n999\n"), "line 2: does not fit");
@@ -194,6 +194,163 @@ fn short_lists_are_padded_when_asked() {
     assert!(padded(&Type::words(1, 8), "5 6").is_err());
 }
 
+/// An enumeration whose variants have the names of other things.
+fn named_none() -> Type {
+    let variants = ["None", "null", "Red"].map(|name| (name.to_string(), vec![]));
+    Type::Enum { name: "N".into(), variants: variants.into() }
+}
+
+fn padded_csv(ty: &Type, text: &str) -> Result<String, String> {
+    let form = FileForm { csv: true, pad: true, ..FileForm::default() };
+    Ok(format_value(ty, &read(ty, text, &form)?).to_string())
+}
+
+fn refuses(result: Result<String, String>, what: &str) {
+    let error = result.expect_err(what);
+    assert!(error.contains(what), "{error}");
+}
+
+#[test]
+fn an_index_column_is_not_taken_for_the_values() {
+    let ty = Type::words(2, 32);
+    refuses(csv(&ty, ",value\n0,10\n1,20\n", &[]), "line 1: 2 columns in the row, 1 needed");
+    refuses(csv(&ty, "\"\",value\n0,10\n1,20\n", &[]), "2 columns in the row, 1 needed");
+    refuses(csv(&ty, ",value\n0,10\n1,20\n", &[""]), "no column ``");
+    assert_eq!(csv(&ty, ",value\n0,10\n1,20\n", &["value"]).as_deref(), Ok("[10, 20]"));
+}
+
+#[test]
+fn rows_with_other_numbers_of_cells_are_refused() {
+    let ty = list(3, Type::Fixed { int: 16, frac: 16 });
+    refuses(csv(&ty, "1\n2,5\n3\n", &[]), "line 2: 2 cells in the row, 1 in the first row");
+    refuses(csv(&ty, "a\n1\n2\n3,5\n", &[]), "line 4: 2 cells");
+    refuses(csv(&ty, "a,b\n1,1\n2,2,2\n3,3\n", &["a"]), "line 3: 3 cells");
+    // Beyond the end, too; and a line of spaces is a cell.
+    refuses(csv(&ty, "1\n2\n3\n4,5\n", &[]), "line 4: 2 cells");
+    refuses(csv(&ty, "a,b\n1,1\n  \n2,2\n3,3\n", &["a"]), "line 3: 1 cell in the row");
+}
+
+#[test]
+fn a_row_of_numbers_is_values() {
+    let ty = list(2, Type::words(2, 32));
+    for (text, value) in [
+        ("0,1\n2,3\n", "[[0, 1], [2, 3]]"),
+        ("1,0\n2,3\n", "[[1, 0], [2, 3]]"),
+        ("[0],[1]\n0,1\n2,3\n", "[[0, 1], [2, 3]]"),
+        ("[1],[0]\n1,0\n3,2\n", "[[0, 1], [2, 3]]"),
+        ("x,y\n0,1\n2,3\n", "[[0, 1], [2, 3]]"),
+    ] {
+        assert_eq!(csv(&ty, text, &[]).as_deref(), Ok(value), "{text}");
+        assert_eq!(padded_csv(&ty, text).as_deref(), Ok(value), "{text}");
+    }
+    refuses(csv(&ty, "0,1\n2,3\n4,5\n", &[]), "3 given; the first row is values, since it has no");
+    let bits = read(&ty, "[[0, 1], [2, 3]]", &FileForm::default()).unwrap();
+    assert_eq!(format_file(&ty, &bits, true), "[0],[1]\n0,1\n2,3\n");
+    // These values can look like the names, so nothing is taken for a header, and none is written.
+    let ty = list(2, Type::Tuple(vec![optional(Type::words(1, 8)), optional(Type::words(1, 8))]));
+    let text = "[0],[1]\n[2],null\n";
+    let bits = read(&ty, text, &FileForm { csv: true, ..FileForm::default() }).unwrap();
+    assert_eq!(format_value(&ty, &bits).to_string(), "[[[0], [1]], [[2], null]]");
+    assert_eq!(format_file(&ty, &bits, true), text);
+}
+
+#[test]
+fn a_missing_value_is_not_dropped() {
+    let ty = list(3, optional(Type::Uint(32)));
+    for text in ["salary\n1\n\"\"\n3\n", "1\n\"\"\n3\n", "1\r\n\"\"\r\n\r\n3", "1\nnull\n3"] {
+        assert_eq!(csv(&ty, text, &[]).as_deref(), Ok("[1, null, 3]"), "{text:?}");
+        assert_eq!(padded_csv(&ty, text).as_deref(), Ok("[1, null, 3]"), "{text:?}");
+    }
+    assert_eq!(csv(&ty, "1\n2\n\"\"", &[]).as_deref(), Ok("[1, 2, null]"));
+    assert_eq!(csv(&ty, "\"\"\n2\n3\n", &[]).as_deref(), Ok("[null, 2, 3]"));
+    let ty = list(3, Type::Tuple(vec![optional(Type::Uint(8)), optional(Type::Uint(8))]));
+    let expected = Ok("[[1, 2], [null, null], [3, 4]]");
+    assert_eq!(csv(&ty, "1,2\n,\n3,4\n", &[]).as_deref(), expected);
+    // Other types have no such value.
+    refuses(csv(&Type::words(2, 8), "1\n\"\"\n", &[]), "line 2, element 1: nothing is given");
+    for word in ["n/a", "NaN", "NULL"] {
+        let text = format!("{word}\n1\n2\n");
+        refuses(padded_csv(&Type::words(4, 8), &text), "line 1, element 0: not an integer");
+    }
+}
+
+/// If every cell were tried as a value of every column, or searched for every name, this would take
+/// minutes.
+#[test]
+fn wide_rows_of_csv_are_read() {
+    const WIDTH: usize = 65_536;
+    let ty = list(1, Type::words(WIDTH as u32, 8));
+    let row = |cell: &dyn Fn(usize) -> String| (0..WIDTH).map(cell).collect::<Vec<_>>().join(",");
+    let seven = row(&|_| "7".into());
+    let form = FileForm { csv: true, ..FileForm::default() };
+    let expected = read(&ty, &seven, &form).unwrap();
+    for header in [row(&|i| format!("[{}]", WIDTH - 1 - i)), row(&|i| format!("c{i}"))] {
+        assert_eq!(read(&ty, &format!("{header}\n{seven}\n"), &form).as_ref(), Ok(&expected));
+    }
+    refuses(
+        csv(&ty, "a,b\n1,2\n", &[]),
+        "65536 needed ([0], [1], [2], [3], [4], [5], [6], [7], …)",
+    );
+}
+
+#[test]
+fn a_name_that_is_given_twice_is_refused() {
+    let fields = vec![("price".into(), Type::Uint(16)), ("amount".into(), Type::Uint(16))];
+    let pairs = list(1, Type::Struct { name: "S".into(), fields });
+    let twice = "the header has more than one column `price`";
+    refuses(csv(&pairs, "price,amount,price\n1,2,3\n", &[]), twice);
+    refuses(csv(&pairs, "price,price\n1,2\n", &[]), twice);
+    refuses(csv(&Type::words(1, 8), "price,price\n1,2\n", &["price"]), twice);
+    assert!(csv(&pairs, "price,x,amount,x\n1,2,3,4\n", &[]).is_ok());
+    // Names that are known in part would be exchanged by their places.
+    let missing = "line 1: the header has no column `amount`; did you mean `amout`?";
+    refuses(csv(&pairs, "amout,price\n1,2\n", &[]), missing);
+
+    let twice = "the field `price` is given more than once";
+    refuses(plain(&pairs, "[{\"price\": 1, \"price\": 2}]"), twice);
+    refuses(plain(&pairs, "[{\"price\": 1, \"amount\": 3, \"price\": 2}]"), twice);
+    let key = |text: &str, key: &str| {
+        let form = FileForm { columns: vec![key.into()], ..FileForm::default() };
+        read(&Type::Uint(8), text, &form).map(|_| String::new())
+    };
+    let twice = "line 2: the key `pay` is given more than once";
+    refuses(key("\n{\"pay\": 1, \"pay\": 2}", "pay"), twice);
+    refuses(key("\n{\"pay\": {\"a\": 1}, \"p\\u0061y\": 2}", "pay.a"), twice);
+    assert!(key("{\"pay\": 1, \"x\": 2, \"x\": 3}", "pay").is_ok());
+}
+
+#[test]
+fn a_variant_with_the_name_of_no_value_comes_back() {
+    let ty = list(4, optional(named_none()));
+    let text = r#"["None", null, "null", "Red"]"#;
+    let bits = read(&ty, text, &FileForm::default()).unwrap();
+    for csv in [false, true] {
+        let saved = format_file(&ty, &bits, csv);
+        let form = FileForm { csv, ..FileForm::default() };
+        assert_eq!(read(&ty, &saved, &form).as_ref(), Ok(&bits), "{saved}");
+    }
+    refuses(csv(&ty, "None\nRed\nRed\nRed\n", &[]), "`None` is also a variant: write `null` or");
+    let nested = list(2, optional(optional(Type::Bool)));
+    assert_eq!(csv(&nested, "None\nnull\n", &[]).as_deref(), Ok("[null, null]"));
+}
+
+#[test]
+fn variants_are_listed_with_and_without_brackets() {
+    let colour = |payload| {
+        let variants = vec![("Red".into(), vec![]), ("Green".into(), payload)];
+        Type::Enum { name: "Colour".into(), variants }
+    };
+    for elem in [colour(vec![]), colour(vec![Type::Uint(8)])] {
+        let ty = list(2, elem);
+        for text in [r#""Red","Red""#, r#"["Red", "Red"]"#, "\"Red\"\n\"Red\"\n", "Red\nRed"] {
+            assert_eq!(plain(&ty, text).as_deref(), Ok(r#"["Red", "Red"]"#), "{text}");
+        }
+    }
+    let ty = list(2, colour(vec![]));
+    assert_eq!(plain(&ty, "Red Green").as_deref(), Ok(r#"["Red", "Green"]"#));
+    refuses(plain(&ty, "Red\nRde"), "line 2, element 1: expected one of Red, Green");
+}
+
 /// Types of the kinds that files can have.
 fn types() -> impl Strategy<Value = Type> {
     let leaf = prop_oneof![
@@ -201,6 +358,8 @@ fn types() -> impl Strategy<Value = Type> {
         (1u32..70).prop_map(Type::Int),
         Just(Type::Bool),
         (1u32..12, 0u32..12).prop_map(|(int, frac)| Type::Fixed { int, frac }),
+        Just(Type::F32),
+        Just(named_none()),
     ];
     leaf.prop_recursive(3, 24, 3, |inner| {
         prop_oneof![

@@ -57,7 +57,7 @@ impl std::fmt::Display for Value {
 /// windows this delays the next
 ///
 /// # Panics
-/// When there are more or fewer bits than the type's width.
+/// When there are more or fewer bits than the type's width, or an enumeration has no variants.
 pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
     assert_eq!(bits.len() as u64, ty.width(), "one bit per wire of the type");
     match ty {

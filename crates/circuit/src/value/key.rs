@@ -3,8 +3,9 @@
 //! The result is parts of the file's text, so that errors can name lines and nothing secret is
 //! copied.
 
-use std::collections::BTreeMap;
+use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::parse::line_of;
@@ -52,18 +53,58 @@ fn within<'t>(text: &'t str, part: &'t str, key: &str) -> Result<Chosen<'t>, Str
 fn member<'t>(text: &'t str, object: &'t str, key: &str) -> Result<Chosen<'t>, String> {
     let at = |reason: String| format!("line {}: {reason}", line_of(text, object));
     // Anything else here is not shown: it may be a value.
-    let members: BTreeMap<String, &RawValue> = serde_json::from_str(object)
+    let members: Members<'t> = serde_json::from_str(object)
         .map_err(|_| at(format!("no object that could have the key `{key}`")))?;
-    if let Some(value) = members.get(key) {
+    let find = |key: &str| members.find(key).map_err(at);
+    if let Some(value) = find(key)? {
         return Ok(Chosen::One(value.get()));
     }
     for (dot, _) in key.match_indices('.') {
-        if let Some(outer) = members.get(&key[..dot]) {
+        if let Some(outer) = find(&key[..dot])? {
             return within(text, outer.get(), &key[dot + 1..]);
         }
     }
-    let near = nearest(key, members.keys().map(String::as_str));
+    let near = nearest(key, members.0.iter().map(|member| member.0.as_str()));
     Err(at(format!("there is no key `{key}`{near}")))
+}
+
+/// The keys and values of an object, in their order.
+struct Members<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'t> Members<'t> {
+    /// Returns the value of a key, if there is one.
+    ///
+    /// # Errors
+    /// A sentence if there are several.
+    fn find(&self, key: &str) -> Result<Option<&'t RawValue>, String> {
+        let mut values = self.0.iter().filter(|member| member.0 == key).map(|member| member.1);
+        match (values.next(), values.next()) {
+            (_, Some(_)) => Err(format!("the key `{key}` is given more than once")),
+            (found, None) => Ok(found),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        from.deserialize_map(Object)
+    }
 }
 
 /// Returns `; did you mean …?` if a known name is similar to the requested one.

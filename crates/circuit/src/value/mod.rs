@@ -10,7 +10,7 @@
 //! | `0x4d2` | integers | the bits as an unsigned number, also for signed types |
 //! | `1,2,3`, `[1, 2, 0x3]` | arrays | a value per element, or a bracketed list per inner array |
 //! | `true`, `false`, `1`, `0` | truth values | |
-//! | `1.25`, `-3` | fixed-point numbers | the nearest one, ties to the even one |
+//! | `1.25`, `-3`, `1e-5` | fixed-point numbers | the nearest one, ties to the even one |
 //! | `1.25`, `-3e-5`, `inf`, `NaN` | floating-point | the nearest one, ties to the even one |
 //! | `[1, true]` | tuples | one value per part |
 //! | `{"at": [1, 2], "class": 3}` | structures | one value per field, in any order |
@@ -21,6 +21,7 @@
 //! element or a bracket do not matter.
 
 mod compound;
+mod csv;
 mod decimal;
 mod file;
 mod format;

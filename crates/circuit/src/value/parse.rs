@@ -1,5 +1,7 @@
 //! From text to bits. Reasons of errors never contain the text: it may be a secret.
 
+use zeroize::Zeroizing;
+
 use super::decimal::{self, MAX_DIGITS};
 use super::{DECIMAL_BITS, compound};
 use crate::validate::MAX_WIRES;
@@ -24,7 +26,7 @@ pub(super) fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
     if width > u64::from(MAX_WIRES) {
         return Err(format!("an input cannot have more than {MAX_WIRES} bits"));
     }
-    let mut bits = Vec::with_capacity(width as usize);
+    let mut bits = Zeroizing::new(Vec::with_capacity(width as usize));
     if let Some(digits) = text.strip_prefix("hex:") {
         hex(digits, width as usize, &mut bits)?;
     } else if let Some(digits) = text.strip_prefix("bits:") {
@@ -33,7 +35,7 @@ pub(super) fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
         typed(ty, text, &mut bits)?;
     }
     debug_assert_eq!(bits.len() as u64, width);
-    Ok(bits)
+    Ok(std::mem::take(&mut *bits))
 }
 
 fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {

@@ -288,6 +288,106 @@ mod compound {
         }
     }
 
+    proptest! {
+        #[test]
+        fn exponents_are_rounded_exactly(
+            digits in "[0-9]{1,12}",
+            fraction in "(\\.[0-9]{0,12})?",
+            power in -30i32..12,
+            negative: bool,
+            frac in 0u32..40,
+        ) {
+            let ty = Type::Fixed { int: 100, frac };
+            let sign = if negative { "-" } else { "" };
+            let text = format!("{sign}{digits}{fraction}e{power}");
+            let bits = parse_value(&input(ty), &text)?;
+            let after = fraction.trim_start_matches('.');
+            let mantissa: BigInt = format!("{digits}{after}").parse()?;
+            let power = power - after.len() as i32;
+            let ten = |n: i32| BigInt::from(10).pow(n.max(0) as u32);
+            // Twice the exact number of units is over / under.
+            let (over, under) = ((mantissa * ten(power)) << (frac + 1), ten(-power));
+            let halves: BigInt = &over / &under;
+            let units: BigInt = &halves >> 1;
+            let is_odd = |n: &BigInt| n.bit(0);
+            let is_more = &halves * &under != over;
+            let up = is_odd(&halves) && (is_more || is_odd(&units));
+            let expected = if up { units + 1 } else { units };
+            let expected = if negative { -expected } else { expected };
+            let bytes = expected.to_signed_bytes_le();
+            let fill = if expected.sign() == Sign::Minus { 0xff } else { 0 };
+            let bit = |i: usize| bytes.get(i / 8).unwrap_or(&fill) >> (i % 8) & 1 == 1;
+            prop_assert_eq!(bits, (0..100 + frac as usize).map(bit).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn fixed_point_numbers_take_exponents() {
+        let ty = Type::Fixed { int: 8, frac: 8 };
+        let zeros = "0".repeat(5000);
+        for (text, shown) in [
+            ("1e1", "10.0"),
+            ("1.5E+1", "15.0"),
+            ("1e-2", "0.01171875"),
+            ("1e-5", "0.0"),
+            ("-2500e-3", "-2.5"),
+            ("0e999999999999999999999999", "0.0"),
+            ("-7e-999999999999999999999999", "0.0"),
+            (&format!("1{zeros}e-5000"), "1.0"),
+            (&format!("0.{zeros}1e5002"), "10.0"),
+        ] {
+            let bits = parse_value(&input(ty.clone()), text).unwrap();
+            assert_eq!(format_value(&ty, &bits).to_string(), shown, "{text}");
+        }
+        for (text, reason) in [
+            ("1e3", "does not fit into 8 bits"),
+            ("1e999999999999999999999999", "does not fit into 8 bits"),
+            ("1e2000000000", "does not fit into 8 bits"),
+            ("1e", "not a decimal number"),
+            ("e1", "not a decimal number"),
+            ("1e1.5", "not a decimal number"),
+            ("1e+-1", "not a decimal number"),
+            ("1e1e1", "not a decimal number"),
+        ] {
+            let error = parse_value(&input(ty.clone()), text).expect_err(text).to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_variant_takes_its_only_list_as_serde_writes_it() {
+        let with =
+            |part: Type| Type::Enum { name: "E".into(), variants: vec![("V".into(), vec![part])] };
+        let words = |len| Type::words(len, 4);
+        let nested = |len, elem| Type::Array { len, elem: Box::new(elem) };
+        let cases = [
+            (words(3), "[1, 2, 3]"),
+            (words(1), "[1]"),
+            (words(0), "[]"),
+            (nested(1, words(2)), "[[1, 2]]"),
+            (nested(2, words(1)), "[[1], [2]]"),
+            (nested(1, nested(1, words(1))), "[[[1]]]"),
+            (Type::Tuple(vec![Type::Bool, Type::Uint(4)]), "[true, 2]"),
+            (option(words(2)), "[1, 2]"),
+            (option(words(2)), "null"),
+        ];
+        for (part, content) in cases {
+            let ty = with(part);
+            let own = format!("{{\"V\": [{content}]}}");
+            let bits = parse_value(&input(ty.clone()), &own).unwrap();
+            assert_eq!(format_value(&ty, &bits).to_string(), own);
+            let serde = format!("{{\"V\": {content}}}");
+            assert_eq!(parse_value(&input(ty), &serde), Ok(bits), "{serde}");
+        }
+        let refuses = |text: &str, reason: &str| {
+            let error = parse_value(&input(with(words(3))), text).expect_err(text).to_string();
+            assert!(error.contains(reason), "{error}");
+        };
+        refuses("{\"V\": [1, 2]}", "3 elements expected, 2 given");
+        refuses("{\"V\": [[1, 99, 3]]}", "part 0: element 1: does not fit");
+        refuses("{\"V\": [1, 99, 3]}", "element 1: does not fit");
+    }
+
     #[test]
     fn what_does_not_fit_is_refused_without_being_repeated() {
         let fixed = Type::Fixed { int: 4, frac: 4 };
