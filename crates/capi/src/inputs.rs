@@ -19,10 +19,10 @@ pub struct InputsHandle {
     given: Vec<(String, Given)>,
 }
 
-/// A value as it was given.
+/// A value as it was given, behind a pointer, so that a list that grows leaves no copy of it.
 enum Given {
     Text(Zeroizing<String>),
-    Uint(Zeroizing<u64>),
+    Uint(Box<Zeroizing<u64>>),
     Bits(Zeroizing<Vec<bool>>),
 }
 
@@ -30,7 +30,7 @@ impl Given {
     fn add<'c>(&self, name: &str, to: InputsBuilder<'c>) -> Result<InputsBuilder<'c>> {
         match self {
             Given::Text(text) => to.text(name, text),
-            Given::Uint(value) => to.uint(name, u128::from(**value)),
+            Given::Uint(value) => to.uint(name, u128::from(***value)),
             Given::Bits(bits) => to.bits(name, bits.to_vec()),
         }
     }
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn symbolon_inputs_uint(
         // SAFETY: the rules for callers.
         let (inputs, name) =
             unsafe { (handle_mut(inputs, "inputs")?, text(name, "the name of the input")?) };
-        Ok(inputs.set(name, Given::Uint(value.into()))?)
+        Ok(inputs.set(name, Given::Uint(Box::new(value.into())))?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

@@ -48,11 +48,13 @@ mod tuning;
 mod values;
 mod words;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
 use crate::command_line::{Cli, Command};
+use crate::error::{CliError, CliResult};
 use crate::output::{report, want_json};
 
 /// Runs the command line, and returns the exit code.
@@ -65,7 +67,22 @@ pub fn main() -> ExitCode {
         Err(error) => return refusal::refuse(&error),
     };
     let silent = matches!(cli.command, Command::Party);
-    let done = match &cli.command {
+    // A defect of ours is an exit code and a document like every other failure.
+    let done = catch_unwind(AssertUnwindSafe(|| run(&cli.command)));
+    let done = done.unwrap_or_else(|_| Err(CliError::internal("the command panicked, see above")));
+    match &done {
+        Ok(()) => progress::finish(0, None),
+        Err(failure) => progress::finish(failure.class.code(), Some(failure)),
+    }
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if silent => ExitCode::from(failure.class.code()),
+        Err(failure) => report(&failure),
+    }
+}
+
+fn run(command: &Command) -> CliResult<()> {
+    match command {
         Command::Demo(args) => demo::command(args),
         Command::Run(args) => run::command(args),
         Command::Preprocess(args) => offline::preprocess(args),
@@ -88,15 +105,6 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => about::completions(args, &mut Cli::command()),
         Command::Man(args) => about::man(args, Cli::command()),
         Command::Party => child::command(),
-    };
-    match &done {
-        Ok(()) => progress::finish(0, None),
-        Err(failure) => progress::finish(failure.class.code(), Some(failure)),
-    }
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if silent => ExitCode::from(failure.class.code()),
-        Err(failure) => report(&failure),
     }
 }
 

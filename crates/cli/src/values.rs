@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{
-    Circuit, FileForm, Input, Output, PartyId, Type, format_file, format_value, parse_file,
+    Circuit, FileForm, Input, Output, PartyId, Type, Value, format_file, format_value, parse_file,
     parse_value,
 };
 use symbolon::zeroize::Zeroizing;
@@ -60,6 +60,11 @@ impl InputSources {
     /// # Errors
     /// A usage failure that names the file, the line and the element, and never the contents.
     pub fn read(&self, input: &Input, base: Option<&Path>, how: Reading) -> CliResult<InputText> {
+        if how.pad && how.by_line {
+            return Err(CliError::usage(
+                "--pad is not for --batch: give every line its whole value",
+            ));
+        }
         let value = self.value.expose().trim();
         let mut form = FileForm { pad: how.pad, ..FileForm::default() };
         let (name, text) = match value.strip_prefix('@') {
@@ -71,16 +76,17 @@ impl InputSources {
                 form.csv = !how.by_line && is_kind(&path, "csv");
                 (path.display().to_string(), read_text(&path, VALUE)?)
             }
-            None if how.pad && !how.by_line => ("--input".to_string(), value.to_string().into()),
+            None if how.pad => ("--input".to_string(), value.to_string().into()),
             None => return Ok(value.into()),
         };
         if how.by_line {
+            let text = text.trim_start_matches('\u{feff}');
             if !form.columns.is_empty() {
                 return Err(CliError::usage(format!(
                     "{name}: with --batch a file has a value a line, and no columns or keys"
                 )));
             }
-            check_lines(input, &text, &name)?;
+            check_lines(input, text, &name)?;
             return Ok(text.trim().into());
         }
         let bits = parse_file(input, &text, &form).map_err(|error| {
@@ -192,7 +198,7 @@ impl Saves {
             };
             let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
             let text = match is_kind(path, "json") {
-                true => format!("{}\n", format_value(&output.ty, &bits)),
+                true => format!("{}\n", json_text(&format_value(&output.ty, &bits))),
                 false => format_file(&output.ty, &bits, is_kind(path, "csv")),
             };
             std::fs::write(path, text).map_err(|error| {
@@ -200,6 +206,27 @@ impl Saves {
             })?;
         }
         Ok(())
+    }
+}
+
+/// Returns a value as JSON, which has quotes where it has no number: around hexadecimal digits and
+/// `NaN`.
+fn json_text(value: &Value) -> String {
+    match value {
+        Value::Integer(digits) | Value::Fraction(digits)
+            if digits.contains(|c: char| c.is_ascii_alphabetic() && c != 'e') =>
+        {
+            format!("\"{digits}\"")
+        }
+        Value::Array(elements) => {
+            format!("[{}]", elements.iter().map(json_text).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(fields) => {
+            let field =
+                |(name, value): &(String, Value)| format!("\"{name}\": {}", json_text(value));
+            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
     }
 }
 

@@ -375,6 +375,12 @@ fn files_for_outputs_are_tried_first() {
         let ended = ended.expect(74).says(&["cannot write /dev/full"]);
         assert_eq!(ended.out, "sum = 3\n");
     }
+    // JSON has no hexadecimal numbers.
+    std::fs::write(folder.path().join("p.sym"), "fn main() -> (z: u5000 to all) { 1 }\n").unwrap();
+    run(&["eval", "p.sym", "--save", "z=z.json"]).expect(0);
+    let json = std::fs::read_to_string(folder.path().join("z.json")).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(value.as_str().is_some_and(|digits| digits.starts_with("0x000")), "{json}");
     let saved = ["--save", "sum=SUM.JSON"];
     assert_eq!(run(&[&local[..], &saved].concat()).expect(0).out, "sum = 3\n");
     assert_eq!(std::fs::read(folder.path().join("SUM.JSON")).unwrap(), b"3\n");
@@ -421,6 +427,19 @@ fn a_new_receiver_learns_of_failed_asserts() {
     }
     let ended = run(&[&local[..], &["--output", "assert=none"]].concat());
     ended.expect(2).says(&["learns of failed asserts"]);
+}
+
+/// A batch takes a file that begins with a mark of its encoding, and no list is filled up.
+#[test]
+fn files_of_a_batch_are_read_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    std::fs::write(folder.path().join("x.txt"), "\u{feff}1\n2\n").unwrap();
+    let local = ["local", "add:8", "--transport", "memory", "--batch", "2"];
+    let inputs = ["--input", "x=@x.txt", "--input", "y=3"];
+    assert_eq!(run(&[&local[..], &inputs].concat()).expect(0).out, "4\n5\n");
+    let padded = [&local[..], &inputs, &["--pad"]].concat();
+    run(&padded).expect(2).says(&["--pad is not for --batch"]);
 }
 
 /// Options that would change nothing are refused.
