@@ -1,8 +1,9 @@
 //! Inputs from Rust values.
 
+use std::fmt;
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::ser::{self, Serialize, Serializer};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
@@ -23,7 +24,8 @@ impl InputsBuilder<'_> {
     /// ```
     ///
     /// # Errors
-    /// `InvalidInput`, see [`InputsBuilder`], also when the value does not match the input's type.
+    /// `InvalidInput`, see [`InputsBuilder`], also when the value does not match the input's type,
+    /// or has a number that is not finite or a `Some(None)`.
     pub fn value<'p>(
         self,
         port: impl Into<Port<'p>>,
@@ -32,18 +34,20 @@ impl InputsBuilder<'_> {
         let place = self.place(port.into())?;
         let input = &self.circuit.inputs()[place];
         // The reason may contain the value, so it is dropped.
-        let unfit = |_| {
+        let unfit = || {
             Error::invalid_input(format!(
                 "input `{}` ({}): the value has no form that an input can take",
                 input.name, input.ty
             ))
         };
+        // JSON would write these as `null`, which is another value.
+        value.serialize(Strict).map_err(|_| unfit())?;
         // The length is measured first, so that the text is never reallocated, which would leave
         // copies.
         let mut length = Length(0);
-        serde_json::to_writer(&mut length, value).map_err(unfit)?;
+        serde_json::to_writer(&mut length, value).map_err(|_| unfit())?;
         let mut text = Zeroizing::new(Vec::with_capacity(length.0));
-        serde_json::to_writer(&mut *text, value).map_err(unfit)?;
+        serde_json::to_writer(&mut *text, value).map_err(|_| unfit())?;
         let text = std::str::from_utf8(&text).expect("JSON is UTF-8");
         self.text(place, text)
     }
@@ -61,6 +65,134 @@ impl Write for Length {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Refuses values that JSON confuses with others: numbers that are not finite, and `Some` of what is
+/// itself written as `null`. `Ok` says whether the value is written as `null`.
+struct Strict;
+
+/// The same for the parts of a value.
+struct Parts;
+
+type Checked<T = bool> = std::result::Result<T, fmt::Error>;
+
+macro_rules! accept {
+    ($($method:ident($ty:ty)),*) => {
+        $(fn $method(self, _: $ty) -> Checked {
+            Ok(false)
+        })*
+    };
+}
+
+macro_rules! parts {
+    ($($method:ident($($argument:ty),*) -> $parts:ident),*) => {
+        $(
+            type $parts = Parts;
+
+            fn $method(self, $(_: $argument),*) -> Checked<Parts> {
+                Ok(Parts)
+            }
+        )*
+    };
+}
+
+impl Serializer for Strict {
+    type Ok = bool;
+    type Error = fmt::Error;
+
+    accept! {
+        serialize_bool(bool), serialize_char(char), serialize_str(&str), serialize_bytes(&[u8]),
+        serialize_i8(i8), serialize_i16(i16), serialize_i32(i32), serialize_i64(i64),
+        serialize_i128(i128), serialize_u8(u8), serialize_u16(u16), serialize_u32(u32),
+        serialize_u64(u64), serialize_u128(u128)
+    }
+
+    parts! {
+        serialize_seq(Option<usize>) -> SerializeSeq,
+        serialize_tuple(usize) -> SerializeTuple,
+        serialize_tuple_struct(&'static str, usize) -> SerializeTupleStruct,
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> SerializeTupleVariant,
+        serialize_map(Option<usize>) -> SerializeMap,
+        serialize_struct(&'static str, usize) -> SerializeStruct,
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> SerializeStructVariant
+    }
+
+    fn serialize_f32(self, value: f32) -> Checked {
+        self.serialize_f64(value.into())
+    }
+
+    fn serialize_f64(self, value: f64) -> Checked {
+        if value.is_finite() { Ok(false) } else { Err(fmt::Error) }
+    }
+
+    fn serialize_none(self) -> Checked {
+        Ok(true)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Checked {
+        if value.serialize(self)? { Err(fmt::Error) } else { Ok(false) }
+    }
+
+    fn serialize_unit(self) -> Checked {
+        Ok(true)
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Checked {
+        Ok(true)
+    }
+
+    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Checked {
+        Ok(false)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Checked {
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Checked {
+        value.serialize(self).map(|_| false)
+    }
+}
+
+macro_rules! each {
+    ($($parts:ident: $($method:ident($($name:ty)?)),+;)*) => {
+        $(impl ser::$parts for Parts {
+            type Ok = bool;
+            type Error = fmt::Error;
+
+            $(fn $method<T: Serialize + ?Sized>(
+                &mut self,
+                $(_: $name,)?
+                value: &T,
+            ) -> Checked<()> {
+                value.serialize(Strict).map(drop)
+            })+
+
+            fn end(self) -> Checked {
+                Ok(false)
+            }
+        })*
+    };
+}
+
+each! {
+    SerializeSeq: serialize_element();
+    SerializeTuple: serialize_element();
+    SerializeTupleStruct: serialize_field();
+    SerializeTupleVariant: serialize_field();
+    SerializeMap: serialize_key(), serialize_value();
+    SerializeStruct: serialize_field(&'static str);
+    SerializeStructVariant: serialize_field(&'static str);
 }
 
 #[cfg(test)]
@@ -139,5 +271,23 @@ mod tests {
             assert!(error.contains(text), "{error}");
             assert!(!error.contains("1234") && !error.contains("4d2"), "{error}");
         }
+    }
+
+    /// JSON writes all of these as `null`.
+    #[test]
+    fn what_json_confuses_is_refused() {
+        let option = |ty: Type| Type::Enum {
+            name: "Option".into(),
+            variants: vec![("None".into(), vec![]), ("Some".into(), vec![ty])],
+        };
+        let circuit = circuit([option(Type::F64), Type::Bool, option(option(Type::Uint(8)))]);
+        let new = || Inputs::builder(&circuit, 0);
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(new().value("a", &Some(value)).is_err(), "{value}");
+        }
+        assert!(new().value("a", &Some(1.5)).is_ok());
+        assert!(new().value("a", &None::<f64>).is_ok());
+        assert!(new().value("c", &Some(None::<u8>)).is_err());
+        assert!(new().value("c", &None::<Option<u8>>).is_ok());
     }
 }
