@@ -33,7 +33,7 @@ const CASES: [(&str, &str, &str, &str); 20] = [
     ),
     (
         "E05",
-        "does not fit all",
+        "does not match all",
         "let Some(x) = Some(a); x",
         "if let Some(x) = Some(a) { x } else { 0 }",
     ),

@@ -80,7 +80,7 @@ fn main(c: fixed<4, 4> from 0) -> (r: u8 to all) {{ {body} }}"
         )
     };
     refused("E05", "leaves values out", &[&program("match c { A => 1, B => 2 }")]);
-    refused("E05", "does not fit all", &[&program("let (A, y) = (c, 1u8); y")]);
+    refused("E05", "does not match all", &[&program("let (A, y) = (c, 1u8); y")]);
     let whole = program("match c { A => 1, B | L => 2, _ => 3 }");
     for (input, result) in [("1.5", "1"), ("2.5", "2"), ("3.25", "3"), ("-8", "2")] {
         assert_eq!(compute(&whole, &[input]), [result]);
