@@ -402,8 +402,8 @@ impl Circuit {
     }
 
     /// Returns the same program with its outputs sent to other receivers, one entry per output.
-    /// Every receiver of an output also receives [`Circuit::FAILURE`], if there is one: without it a
-    /// failed assert would look like outputs that are zero.
+    /// Every receiver of an output also receives [`Circuit::FAILURE`], if there is one: without it,
+    /// a failed assert would look like outputs that are zero.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when `receivers` has another length than the outputs.

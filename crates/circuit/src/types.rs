@@ -41,8 +41,8 @@ pub enum Type {
         /// Names and types of the fields.
         fields: Vec<(String, Type)>,
     },
-    /// One of several variants, at least one: `⌈log₂ n⌉` wires for its number, then room for the widest payload,
-    /// whose unused wires are 0.
+    /// One of several variants, at least one: `⌈log₂ n⌉` wires for its number, then room for the
+    /// widest payload, whose unused wires are 0.
     Enum {
         /// The enumeration's name.
         name: String,

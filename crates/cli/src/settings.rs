@@ -358,9 +358,6 @@ impl Settings {
                 .collect(),
         };
         settings.check_addresses()?;
-        if settings.store.store_key.is_some() && settings.store.store_passphrase.is_some() {
-            return Err(CliError::usage("a store has a key or a passphrase, not both"));
-        }
         settings.ahead.check()?;
         Ok(settings)
     }

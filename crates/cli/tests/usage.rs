@@ -458,9 +458,6 @@ fn nothing_that_is_given_is_ignored() {
         let words = [&["run", "add:8", "--input", "x=1", option, "f"], &base[..]].concat();
         run(&words).expect(2).says(&["are for --prepared"]);
     }
-    write("both.toml", "store_key = \"a\"\nstore_passphrase = \"b\"\n");
-    let both = [&["run", "add:8", "--config", "both.toml"], &base[..]].concat();
-    run(&both).expect(2).says(&["a key or a passphrase, not both"]);
     write("many.toml", "protocol = \"dualex\"\nbatch = 2\nin_flight = 4000000000\n");
     let many = [&["run", "add:8", "--input", "x=1", "--config", "many.toml"], &base[..]].concat();
     run(&many).expect(2).says(&["--in-flight takes 1 to 65536"]);

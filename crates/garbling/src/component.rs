@@ -7,7 +7,7 @@
 //! # What the digest covers
 //! The digest covers every block of the table in order. With [`Coverage::TableAndDecoding`] it also
 //! covers the colours of the outputs' labels for 0, which decode the outputs. **A digest that
-//! covers a short decoding reveals it**: whoever has the table can try every decoding. Cover the
+//! covers a short decoding reveals it**: anyone with the table can try every decoding. Cover the
 //! decoding only if it is sent with the table.
 //!
 //! The digest covers neither Δ nor the labels of inputs and outputs: a protocol commits to those by

@@ -101,7 +101,7 @@ pub fn receive(
     Receiver::begin(channel, session, choices, prg)?.finish(channel)
 }
 
-/// A sender that has sent A. Neither side's first message waits for the other's, so many pairs of
+/// A sender that has sent A. Neither side's first message waits for the other's, so all pairs of
 /// parties can begin before any of them continues.
 pub(crate) struct Sender {
     instance: [u8; 32],

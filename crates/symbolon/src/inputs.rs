@@ -16,8 +16,8 @@ mod value;
 /// mistakes are found before the peer is involved.
 pub struct Inputs {
     party: PartyId,
-    /// The inputs of the circuit that these are for. Two circuits may have inputs of the same widths
-    /// that mean something else.
+    /// The inputs of the circuit that these are for. Another circuit may have inputs of the same
+    /// widths that mean something else.
     ports: Vec<Input>,
     bits: InputBits,
 }
@@ -51,7 +51,7 @@ impl Inputs {
         Err(Error::invalid_input("these are the inputs of another circuit"))
     }
 
-    /// Returns whether the circuit has the inputs that these were made for, by name, type and owner.
+    /// Returns whether the circuit has the inputs that these were made for: names, types, owners.
     pub(crate) fn are_for(&self, circuit: &Circuit) -> bool {
         self.ports == circuit.inputs()
     }

@@ -189,7 +189,7 @@ fn assert_triples(triples: &[&Triples], deltas: &[Block]) {
 
 #[test]
 fn triples_are_right_on_any_number_of_lanes() {
-    // One triple, a few, and so many that lanes get several chunks, the last of them short.
+    // One triple, a few, and enough for several chunks per lane, the last one short.
     for (n, triples, bucket, lanes) in [
         (2, 1, 41, 1),
         (2, 1, 2, 3),

@@ -444,6 +444,21 @@ fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
     assert_caught_filling(checks::TABLE_DIGEST, message);
 }
 
+/// Cheat: G | filling a pool | another opened key or Δ | `opened component`, `opened authenticator` |
+/// always
+#[test]
+fn other_openings_are_caught_when_the_pool_is_filled() {
+    let flipped = |kind: &'static str| {
+        FnAdversary::new().on_message(kind, 0, |payload| {
+            payload[1] ^= 1;
+            symbolon_transport::adversary::Action::Send
+        })
+    };
+    assert_caught_filling(checks::OPENED_COMPONENT, || flipped("duplo: opened component"));
+    assert_caught_filling(checks::OPENED_AUTHENTICATOR, || flipped("duplo: opened authenticators"));
+    assert_caught_filling(OPENING, || flipped("commitments: proof"));
+}
+
 /// A garbler solders a program to the wrong wires.
 /// Cheat: G | AssembleSubs, from a pool | a wrong soldering | `commitment opening` | always
 #[test]

@@ -67,8 +67,8 @@ impl Write for Length {
     }
 }
 
-/// Refuses values that JSON confuses with others: numbers that are not finite, and `Some` of what is
-/// itself written as `null`. `Ok` says whether the value is written as `null`.
+/// Refuses values that JSON confuses with others: numbers that are not finite, and `Some` of a
+/// value that is itself written as `null`. `Ok` says whether the value is written as `null`.
 struct Strict;
 
 /// The same for the parts of a value.

@@ -30,7 +30,7 @@ fn made_on(
 
 #[test]
 fn triples_have_the_given_factors_and_are_right() {
-    // One triple, a few, and so many that the given ones end within a chunk, at its end, and on
+    // One triple, a few, and enough for the given ones to end within a chunk, at its end, and on
     // another lane.
     for (n, triples, bucket, lanes, zeros) in [
         (2, 1, 41, 1, 0),

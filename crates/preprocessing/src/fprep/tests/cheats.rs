@@ -488,7 +488,7 @@ fn replayed_tosses() {
     }
 }
 
-/// Fig. 16: a lie in one opened d, with the honest sum of the MACs. The sum always catches it
+/// Fig. 16: one wrong opened d, with the honest sum of the MACs. The sum always catches it
 /// before anything that depends on d is released.
 /// Cheat: 2 | Fig. 16 | a lie in one opened bit, with the honest sum of MACs | `bucketing MAC` |
 /// always
@@ -502,7 +502,7 @@ fn lie_in_one_opened_bit() {
     }
 }
 
-/// Fig. 16: lies in two opened d, which would cancel if they had the same coefficient in the sum.
+/// Fig. 16: two wrong opened d, which would cancel if they had the same coefficient in the sum.
 /// Always caught.
 /// Cheat: 2 | Fig. 16 | lies in two opened bits | `bucketing MAC` | always
 #[test]

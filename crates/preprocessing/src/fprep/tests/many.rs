@@ -276,8 +276,8 @@ fn wrong_echo() {
     }
 }
 
-/// Fig. 16: a lie in one opened d towards one peer, towards all, and the same lie of all but one.
-/// The digest of MACs always catches it, including lies that cancel.
+/// Fig. 16: one wrong opened d towards one peer, towards all, and the same from all but one party.
+/// The digest of MACs always catches it, even if the errors cancel.
 /// Cheat: 3, 5; one and n − 1 | Fig. 16 | a lie in one opened bit towards one, all, and of all but
 /// one | `bucketing MAC` | always
 #[test]
