@@ -1,8 +1,8 @@
 //! Half-gates of several garblings of one circuit, side by side.
 //!
 //! A wire has a label in each garbling. The labels of a wire are adjacent and fill a register of
-//! 512 bits, so a gate can be processed in all garblings at once without gathering, permuting or
-//! remainders.
+//! 512 bits, or two of 256, so a gate can be processed in all garblings at once without gathering,
+//! permuting or remainders.
 
 use std::ops::BitXor;
 

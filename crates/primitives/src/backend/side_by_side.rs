@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::Backend;
 #[cfg(target_arch = "x86_64")]
-use super::x86_512;
+use super::{x86_256, x86_512};
 use crate::Block;
 use crate::hash::Tweaks;
 use crate::side_by_side::{HalfGates, LANES, Lanes};
@@ -15,6 +15,11 @@ use crate::side_by_side::{HalfGates, LANES, Lanes};
 /// The number of gates processed at a time in one garbling, if there is no kernel for all
 /// garblings.
 const RUN: usize = 64;
+
+/// With fewer garblings than this, a kernel whose registers hold two of them takes longer for all
+/// lanes than for one garbling after the other.
+#[cfg(target_arch = "x86_64")]
+const WORTH_ALL_LANES: usize = 3;
 
 impl Backend {
     /// The kernel of [`HashLanes::garble`](crate::side_by_side::HashLanes::garble) for hashes with
@@ -35,6 +40,11 @@ impl Backend {
             Backend::Vaes512 => {
                 // SAFETY: `usable` names this backend only if the processor has its instructions.
                 unsafe { x86_512::garble_lanes((starts, first, deltas), inputs, tables, outputs) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Vaes256 if tables.len() >= WORTH_ALL_LANES => {
+                // SAFETY: as above.
+                unsafe { x86_256::garble_lanes((starts, first, deltas), inputs, tables, outputs) }
             }
             _ => {
                 for (lane, table) in tables.iter_mut().enumerate() {
@@ -63,6 +73,11 @@ impl Backend {
             Backend::Vaes512 => {
                 // SAFETY: as above.
                 unsafe { x86_512::evaluate_lanes((starts, first), inputs, tables, outputs) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Vaes256 if tables.len() >= WORTH_ALL_LANES => {
+                // SAFETY: as above.
+                unsafe { x86_256::evaluate_lanes((starts, first), inputs, tables, outputs) }
             }
             _ => {
                 for (lane, table) in tables.iter().enumerate() {

@@ -279,7 +279,7 @@ fn next_keys(keys: __m256i, rcon: i32) -> __m256i {
 /// Returns σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sigma(x: __m256i) -> __m256i {
+pub(super) fn sigma(x: __m256i) -> __m256i {
     let high = _mm256_shuffle_epi32::<0b11_10_11_10>(x);
     xor(high, _mm256_bslli_epi128::<8>(x))
 }

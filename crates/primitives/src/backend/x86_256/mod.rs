@@ -8,6 +8,7 @@ mod gf128;
 mod ggm_sums;
 mod hash;
 mod mac_hash;
+mod side_by_side;
 
 use std::arch::x86_64::*;
 
@@ -16,6 +17,7 @@ pub(super) use gf128::{column_hash, inner_product, words_inner_product};
 pub(super) use ggm_sums::leaf_sums;
 pub(super) use hash::{half_gates, hash, leaky_hashes};
 pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_products};
+pub(super) use side_by_side::{evaluate_lanes, garble_lanes};
 
 pub(super) use super::x86::{
     bits_inner_product, bytes_of_rows, interleave_blocks, interleave_masked, lsbs, rows_of_bytes,
