@@ -113,6 +113,15 @@ impl Network {
         &mut self.lanes[first..]
     }
 
+    /// Returns how many threads garble and evaluate components and circuits of a cut-and-choose:
+    /// one for each lane that makes correlated OTs, or two where the machine has two cores. All
+    /// messages use the first lane, so the peer does not notice how many there are.
+    pub fn garbling_threads(&self) -> usize {
+        let lanes = self.lanes.len().saturating_sub(1).max(1);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        lanes.max(cores.min(2))
+    }
+
     /// Returns the channels for everything sequential, one per peer.
     pub fn peers(&mut self) -> &mut [Channel] {
         &mut self.lanes[0]

@@ -2,7 +2,8 @@
 
 use std::thread::JoinHandle;
 
-/// Applies `work` to each item with `threads` threads; returns the results in order.
+/// Applies `work` to each item with `threads` threads, of which this is one; returns the results in
+/// order.
 pub(crate) fn in_parallel<I: Send, T: Send>(
     threads: usize,
     items: Vec<I>,
@@ -12,22 +13,27 @@ pub(crate) fn in_parallel<I: Send, T: Send>(
     if threads <= 1 || n <= 1 {
         return items.into_iter().map(work).collect();
     }
-    let mut items = items.into_iter();
     let share = n.div_ceil(threads.min(n));
-    let work = &work;
+    let mut items = items.into_iter();
+    let own: Vec<I> = items.by_ref().take(share).collect();
+    let process = |part: Vec<I>| {
+        symbolon_primitives::stack::wiped(|| part.into_iter().map(&work).collect::<Vec<T>>())
+    };
+    let process = &process;
     std::thread::scope(|scope| {
         let start = |_| {
             let part: Vec<I> = items.by_ref().take(share).collect();
-            scope.spawn(move || {
-                symbolon_primitives::stack::wiped(|| part.into_iter().map(work).collect::<Vec<T>>())
-            })
+            scope.spawn(move || process(part))
         };
-        let threads: Vec<_> = (0..n.div_ceil(share)).map(start).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, Vec<T>>| match thread.join() {
-            Ok(part) => part,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        threads.into_iter().flat_map(join).collect()
+        let others: Vec<_> = (1..n.div_ceil(share)).map(start).collect();
+        let mut all = process(own);
+        for thread in others {
+            match thread.join() {
+                Ok(part) => all.extend(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
     })
 }
 

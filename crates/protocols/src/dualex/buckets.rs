@@ -71,7 +71,7 @@ fn send_circuits(
 ) -> Result<Vec<OwnCircuit>> {
     let (me, threads) = (offline.me(), offline.threads());
     let mut kept = Vec::with_capacity(circuits.len());
-    let side = offline.garbler(me).side_by_side().min(circuits.len().div_ceil(threads));
+    let side = offline.garbler(me).side_by_side();
     for part in circuits.chunks(side * threads) {
         let garbler = offline.garbler(me);
         let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);

@@ -56,7 +56,7 @@ impl Preparation<'_> {
 
     /// How many circuits are garbled at a time.
     pub fn threads(&self) -> usize {
-        self.net.lanes.len()
+        self.net.garbling_threads()
     }
 
     /// The garbler of party `party`'s circuits.

@@ -267,11 +267,13 @@ impl<'a> Sending<'a> {
         let (_, kind, objects) = view.slot(slot);
         let session = self.session;
         let mut place = 0;
-        for some in view.copies(slot).chunks(garble::copies_at_a_time(kind, self.threads)) {
+        let copies = view.copies(slot);
+        let threads = garble::threads_for(kind, copies.len(), self.threads);
+        for some in copies.chunks(threads * garble::side_by_side(kind)) {
             let copy = |&object: &u32| Copy { kind, objects, session, object: object as usize };
             let copies: Vec<Copy<'_>> = some.iter().map(copy).collect();
             let committed = opening.committed();
-            let tables = garble::again(channel, committed, self.threads, &copies, &mut self.room);
+            let tables = garble::again(channel, committed, threads, &copies, &mut self.room);
             for (table, copy) in tables.into_iter().zip(&copies) {
                 send_blocks(channel, messages::TABLE, table.as_flattened())?;
                 solder_copy(channel, opening, (view, slot), (place, copy.object))?;

@@ -14,7 +14,7 @@ use super::pool::{self, Filling};
 use super::preprocess::{self, EvaluatorCopies, GarblerCopies, Window};
 use super::program::{Origin, Program, Task};
 use super::reactive;
-use super::state::{Duplo, Side, peer, threads};
+use super::state::{Duplo, Side, peer};
 use super::windows::Windows;
 use crate::component_pool::WaitingPool;
 use crate::{
@@ -193,7 +193,7 @@ impl Duplo {
     }
 
     fn cut_and_choose_in(&mut self, net: &mut Network, window: Window<'_>) -> Result<Copies> {
-        let threads = threads(net);
+        let threads = net.garbling_threads();
         let channel = peer(net)?;
         Ok(match self.side {
             Side::Garbler(..) => {

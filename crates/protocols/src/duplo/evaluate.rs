@@ -23,10 +23,6 @@ use super::shelf::{Slots, output_wires};
 use super::solder::{Held, transfer};
 use crate::parallel::in_parallel;
 
-/// The copies of a bucket with at least this many AND gates are evaluated by several threads: fewer
-/// take less time than starting a thread.
-const GATES_FOR_THREADS: usize = 1 << 13;
-
 /// The buckets of one part, as the evaluator holds them.
 pub(super) struct PartBuckets {
     /// Those of all wires or, if the slots are in a file, of the wires that are not outputs of
@@ -163,8 +159,8 @@ impl GarbledProgram {
         let at = &graph.slots[number];
         let kind = &graph.kinds[at.kind];
         let size = self.slots.size(number, at.kind);
-        let threads = if kind.ands() * size < GATES_FOR_THREADS { 1 } else { threads };
-        let side = garble::side_by_side(kind).min(size.div_ceil(threads)).max(1);
+        let threads = garble::threads_for(kind, size, threads);
+        let side = garble::side_by_side(kind);
         let at_a_time = self.slots.at_a_time(side * threads).min(size);
         let (mut outputs, mut first) = (Vec::with_capacity(size), None);
         for start in (0..size).step_by(at_a_time) {

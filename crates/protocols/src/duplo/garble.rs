@@ -34,6 +34,12 @@ use crate::{io_wires::receive_bits, parallel::in_parallel};
 /// The two half-gates of an AND gate, which are not secret.
 pub(super) type HalfGates = [Block; 2];
 
+/// How much [`work`] a thread gets at a time: starting it takes a small part of this.
+const WORK_OF_A_THREAD: usize = 1 << 16;
+
+/// Less [`work`] than this takes less time than starting a thread.
+const WORK_FOR_THREADS: usize = 1 << 15;
+
 /// A copy of a component.
 #[derive(Clone, Copy)]
 pub(super) struct Copy<'a> {
@@ -86,10 +92,21 @@ pub(super) fn side_by_side(kind: &Kind) -> usize {
     symbolon_garbling::side_by_side(&kind.plan)
 }
 
-/// Returns how many copies are garbled at a time: enough to keep the threads busy, few enough to
-/// fit in memory.
+/// Returns how many copies are garbled at a time: enough that it pays to start the threads, few
+/// enough to fit in memory.
 pub(super) fn copies_at_a_time(kind: &Kind, threads: usize) -> usize {
-    threads * side_by_side(kind)
+    let side = side_by_side(kind);
+    threads * side * WORK_OF_A_THREAD.div_ceil(side * work(kind))
+}
+
+/// Returns how many of these threads garble or evaluate `copies` copies.
+pub(super) fn threads_for(kind: &Kind, copies: usize, threads: usize) -> usize {
+    if work(kind) * copies < WORK_FOR_THREADS { 1 } else { threads }
+}
+
+/// Returns the work of a copy, about as many units as it has gates and committed keys.
+fn work(kind: &Kind) -> usize {
+    1 + kind.ands() + kind.inputs() + kind.outputs()
 }
 
 /// A garbled copy without its table.
@@ -107,7 +124,9 @@ fn digest_each(
     copies: &[Copy<'_>],
     keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
 ) -> Vec<Made> {
-    let groups = copies.chunks(side(copies.first())).collect();
+    let Some(first) = copies.first() else { return Vec::new() };
+    let threads = threads_for(first.kind, copies.len(), threads);
+    let groups = copies.chunks(side_by_side(first.kind)).collect();
     let made = in_parallel(threads, groups, |group| {
         let instances: Vec<_> = group.iter().map(Copy::instance).collect();
         let keys: Vec<_> = group.iter().map(|&copy| keys(copy)).collect();
@@ -134,17 +153,15 @@ fn garble_each(
     mut copies: Vec<(Copy<'_>, &mut [HalfGates])>,
     keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
 ) {
-    let side = side(copies.first().map(|(copy, _)| copy));
+    let Some((first, _)) = copies.first() else { return };
+    let (side, threads) =
+        (side_by_side(first.kind), threads_for(first.kind, copies.len(), threads));
     in_parallel(threads, copies.chunks_mut(side).collect(), |group| {
         let instances: Vec<_> = group.iter().map(|(copy, _)| copy.instance()).collect();
         let keys: Vec<_> = group.iter().map(|(copy, _)| keys(*copy)).collect();
         let mut tables: Vec<_> = group.iter_mut().map(|(_, table)| &mut **table).collect();
         garble_side_by_side(&instances, &keys.iter().collect::<Vec<_>>(), &mut tables);
     });
-}
-
-fn side(first: Option<&Copy<'_>>) -> usize {
-    first.map_or(1, |copy| side_by_side(copy.kind))
 }
 
 /// Returns the instance that garbles and evaluates the copy with this number.

@@ -27,7 +27,7 @@ use super::oblivious::Transfers;
 use super::outputs;
 use super::program::{EVALUATOR, GARBLER, Origin, Program, ToGarbler};
 use super::recover::{self, Recovered};
-use super::state::{peer, threads};
+use super::state::peer;
 use super::store;
 use crate::codec::Writer;
 use crate::{Compiled, InputBits, Network, OutputBits, Prepared, phases::check_inputs};
@@ -190,7 +190,7 @@ impl EvaluatorReady {
         linked: Linked<'_>,
     ) -> Result<Played> {
         let EvaluatorReady { program, mut garbled, transfers, received, online, .. } = self;
-        let threads = threads(net);
+        let threads = net.garbling_threads();
         let channel = peer(net)?;
         let bits = program.input_bits(inputs);
         inputs::mask(channel, &transfers, &bits)?;

@@ -40,7 +40,7 @@ use super::online::{Linked, Played};
 use super::preprocess::{self, Window, garblers};
 use super::program::{GARBLER, Program, Task};
 use super::solder::{self, Target};
-use super::state::{Duplo, peer, threads};
+use super::state::{Duplo, peer};
 use super::windows::Windows;
 use crate::phases::check_inputs;
 use crate::{Compiled, InputBits, Link, Network, OutputBits};
@@ -176,7 +176,7 @@ fn garbler(
     window: Window<'_>,
     (bits, inputs): (&[LinkedBit], &InputBits),
 ) -> Result<(OutputBits, Held)> {
-    let threads = threads(net);
+    let threads = net.garbling_threads();
     let channel = peer(net)?;
     let copies = preprocess::garbler(engine, channel, threads, window)?;
     let committer = garblers(engine)?.1;
@@ -216,7 +216,7 @@ fn evaluator(
     plan: &Plan,
     (bits, inputs): (&[LinkedBit], &InputBits),
 ) -> Result<(OutputBits, Held)> {
-    let threads = threads(net);
+    let threads = net.garbling_threads();
     let channel = peer(net)?;
     let mut copies = preprocess::evaluator(engine, channel, threads, window)?;
     let receiver = preprocess::evaluators(engine)?.1;

@@ -41,12 +41,6 @@ pub(super) fn commitments(rho: u32) -> Result<hcom::Params> {
     hcom::Params::new(hcom::DEFAULT_K, rho)
 }
 
-/// Returns how many threads garble and evaluate: one for each lane on which other protocols make
-/// correlated OTs. All messages use the first lane.
-pub(super) fn threads(net: &Network) -> usize {
-    net.lanes.len().saturating_sub(1).max(1)
-}
-
 /// Returns the channel to the only peer.
 pub(super) fn peer(net: &mut Network) -> Result<&mut Channel> {
     match net.peers() {
