@@ -1,7 +1,5 @@
 //! A dealer and parties that trust it, each a process, over TLS.
 
-mod common;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -9,7 +7,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{Ended, Keys, command, end, free_address, keys, limited, symbolon};
+use crate::common::{Ended, Keys, command, end, free_address, keys, limited, symbolon};
 use symbolon_preprocessing::dealer::Request;
 use symbolon_transport::{Channel, DEALER, Identity, Kind, Meter, Options, Peer, connect_lanes};
 

@@ -1,12 +1,10 @@
 //! Problems of this machine have codes of their own, and hide nothing that a party said; and a
 //! terminal obeys nothing in a file's name.
 
-mod common;
-
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Ended, command, end, limited, listen, signal, symbolon, symbolon_in};
+use crate::common::{Ended, command, end, limited, listen, signal, symbolon, symbolon_in};
 
 const INPUTS: [&str; 4] = ["--input", "x=1", "--input", "y=2"];
 

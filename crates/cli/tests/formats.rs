@@ -1,11 +1,9 @@
 //! Circuit files of all formats, and the names and types that a user gives to their ports.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{symbolon, symbolon_in};
+use crate::common::{symbolon, symbolon_in};
 
 /// Adds the two bytes of in0, and XORs the sum with in1.
 const FASHION: &str = include_str!("data/sum.txt");

@@ -1,6 +1,6 @@
 //! `docs/json.md` is generated from the types that are written as JSON, and their comments.
 //!
-//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-cli --test json_docs` rewrites it. A new type needs
+//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-cli --test command json_docs` rewrites it. A new type needs
 //! a line in [`DOCUMENTS`].
 
 use std::fmt::Write;

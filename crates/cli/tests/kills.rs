@@ -1,15 +1,13 @@
 //! Processes that fill stores are killed at any instant: their current work may be wasted, the rest
 //! is consistent and right, and nothing is used twice.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use common::end;
-use common::pair::Pair;
+use crate::common::end;
+use crate::common::pair::Pair;
 
 /// When a process is killed, by the visible state of its work.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,6 @@
 //! All parties on this machine: `local` and `demo`.
 
-mod common;
-
-use common::{command, symbolon};
+use crate::common::{command, symbolon};
 use serde_json::{Value, json};
 
 const PHASES: [&str; 4] = ["setup", "independent", "dependent", "online"];

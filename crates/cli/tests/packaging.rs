@@ -1,12 +1,10 @@
 //! The files in `packaging`, as far as they can be tested without containers and systemd, and what
 //! the program says about itself.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{command, end, free_address, symbolon};
+use crate::common::{command, end, free_address, symbolon};
 
 fn packaging() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging")

@@ -9,14 +9,12 @@
 
 #![cfg(unix)]
 
-mod common;
-
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use common::{Ended, end, free_address, symbolon};
+use crate::common::{Ended, end, free_address, symbolon};
 
 /// Programs that are not part of this.
 const OTHERS: [&str; 2] = ["cargo ", "yosys "];

@@ -1,9 +1,7 @@
 //! `symbolon parts`: outputs that are passed to the next part without being opened.
 
-mod common;
-
-use common::pair::Pair;
-use common::symbolon;
+use crate::common::pair::Pair;
+use crate::common::symbolon;
 
 const PLAN: &str = r#"
 [[part]]

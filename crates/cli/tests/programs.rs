@@ -1,8 +1,6 @@
 //! `.sym` programs: the parties compute them, and the tools work on them.
 
-mod common;
-
-use common::{symbolon, symbolon_in};
+use crate::common::{symbolon, symbolon_in};
 
 const VOTE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sym/vote.sym");
 

@@ -1,8 +1,6 @@
 //! Two `run` commands that connect, and others that do not.
 
-mod common;
-
-use common::{Ended, Keys, command, end, keys, listen, symbolon, symbolon_in};
+use crate::common::{Ended, Keys, command, end, keys, listen, symbolon, symbolon_in};
 
 /// Returns words for party 0 with key a and for party 1 with key b.
 fn tls(keys: &Keys) -> ([&str; 4], [&str; 4]) {

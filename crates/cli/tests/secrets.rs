@@ -1,9 +1,7 @@
 //! No error contains anything that may be an input, wherever it was written and whatever was
 //! forgotten.
 
-mod common;
-
-use common::{symbolon, symbolon_in};
+use crate::common::{symbolon, symbolon_in};
 
 /// In hexadecimal, with and without a prefix, and in decimal.
 const SECRETS: [&str; 4] = [

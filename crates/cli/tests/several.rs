@@ -1,11 +1,9 @@
 //! Three parties and more: `local`, `run` from a shared file, shares, the auction, `bench`.
 
-mod common;
-
 use std::path::Path;
 use std::process::Child;
 
-use common::{Ended, command, end, symbolon, symbolon_in};
+use crate::common::{Ended, command, end, symbolon, symbolon_in};
 use serde_json::json;
 
 /// A folder with a key for each of three parties and ports that were free a moment ago.

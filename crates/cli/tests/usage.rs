@@ -1,8 +1,6 @@
 //! Commands that are refused before anything is started, and commands that need no peer.
 
-mod common;
-
-use common::{keys, symbolon, symbolon_in};
+use crate::common::{keys, symbolon, symbolon_in};
 
 #[test]
 fn help_teaches_and_goes_to_standard_output() {

@@ -5,13 +5,10 @@
 //! A cheater continues with its changed state: it computes with its wrong bits, and MACs and
 //! challenges follow from them, so only the check can tell. All cheats are always caught, except
 //! with probability 2^-k with MACs of k bits.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Ended, Setting, assert_caught, message, run_bent};
+use crate::common::{Ended, Setting, assert_caught, message, run_bent};
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::{Batch, MacLength, Protocol};
@@ -335,8 +332,12 @@ fn scrambled_for_another_circuit() {
         b.finish().unwrap()
     };
     let all = inputs(0);
-    let ended =
-        common::run_apart(setting(MacLength::Bits64), [&other, &right], [&all, &all], |_| ());
+    let ended = crate::common::run_apart(
+        setting(MacLength::Bits64),
+        [&other, &right],
+        [&all, &all],
+        |_| (),
+    );
     assert_caught(&ended[1], 0, "Beaver MAC");
     assert!(ended[0].outputs.is_err());
 }

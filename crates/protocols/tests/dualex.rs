@@ -1,12 +1,9 @@
 //! `dualex` against the reference evaluation, with its real parameters.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::apart::session;
-use common::{Setting, inputs_of, receivers, run_all};
+use crate::common::apart::session;
+use crate::common::{Setting, inputs_of, receivers, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin, eval_ports};
 use symbolon_protocols::{
@@ -75,7 +72,7 @@ proptest! {
     ) {
         let [first, second] = to;
         let outputs = vec![(vec![3, 20, 7], first), (vec![60, 5], second)];
-        let circuit = common::circuit(&[4, 5], &steps, outputs);
+        let circuit = crate::common::circuit(&[4, 5], &steps, outputs);
         assert_runs(setting(executions, psi), &circuit, seed);
     }
 }
@@ -88,12 +85,13 @@ fn circuits_without_outputs_or_inputs_of_a_party() {
         ([1, 3], Receivers::only([0])),
         ([2, 2], Receivers::Only(vec![])),
     ] {
-        let circuit = common::circuit(&widths, &[step(0), step(1)], vec![(vec![2, 3, 4], to)]);
+        let circuit =
+            crate::common::circuit(&widths, &[step(0), step(1)], vec![(vec![2, 3, 4], to)]);
         assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
     }
     // All inputs belong to party 1, then to party 0.
     for owner in [1, 0] {
-        let circuit = common::two_layers(5, Receivers::only([0]));
+        let circuit = crate::common::two_layers(5, Receivers::only([0]));
         let circuit = circuit.with_owners(&[owner; 2]).unwrap();
         assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
     }
@@ -132,7 +130,7 @@ fn kappa_b_is_apart_from_rho() {
 /// A smaller κ_b needs fewer circuits at the same ρ, in a batch and one by one.
 #[test]
 fn circuits_follow_kappa_b() {
-    let circuit = common::two_layers(3, Receivers::All);
+    let circuit = crate::common::two_layers(3, Receivers::All);
     let compiled = Compiled::new(&circuit);
     let sent = |one_by_one: bool, rho, kappa_b| {
         let usual = setting(if one_by_one { 1 } else { 8 }, PsiForm::Synchronous);
@@ -159,7 +157,7 @@ fn circuits_follow_kappa_b() {
 
 /// All built-in circuits that are small enough, with one execution each.
 #[test]
-#[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]
+#[ignore = "minutes: cargo test -p symbolon-protocols --test protocols dualex -- --ignored"]
 fn every_builtin_circuit_runs() {
     let mut run = 0;
     for entry in builtin::catalogue() {
@@ -176,7 +174,7 @@ fn every_builtin_circuit_runs() {
 
 /// Files written by others, if they are next to the repository.
 #[test]
-#[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]
+#[ignore = "minutes: cargo test -p symbolon-protocols --test protocols dualex -- --ignored"]
 fn every_sample_file_runs() {
     let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
@@ -202,7 +200,7 @@ fn every_sample_file_runs() {
 /// Executions are prepared in one session, stored, and evaluated in another.
 #[test]
 fn prepared_executions_are_stored_and_loaded() {
-    let circuit = common::two_layers(7, Receivers::only([1]));
+    let circuit = crate::common::two_layers(7, Receivers::only([1]));
     let compiled = Compiled::new(&circuit);
     for psi in PsiForm::ALL {
         let setting = setting(2, psi);
@@ -247,7 +245,7 @@ fn prepared_executions_are_stored_and_loaded() {
 
 #[test]
 fn what_it_does_not_have_is_refused() {
-    let circuit = common::two_layers(3, Receivers::All);
+    let circuit = crate::common::two_layers(3, Receivers::All);
     let setting = setting(1, PsiForm::Synchronous);
     let ended = session(setting, 1, vec![(); 2], |net, ()| {
         let compiled = Compiled::new(&circuit);
@@ -256,9 +254,9 @@ fn what_it_does_not_have_is_refused() {
             assert!(matches!(error, Some(Error::InvalidInput(_))), "{error:?}");
         };
         refused(setting.protocol.set_up(net)?.preprocess(net, &demand).err());
-        let mut pool = common::apart::Pool::default();
+        let mut pool = crate::common::apart::Pool::default();
         refused(setting.protocol.set_up(net)?.fill(net, &demand, &mut pool).err());
-        let range = common::apart::range(&demand, 0);
+        let range = crate::common::apart::range(&demand, 0);
         refused(setting.protocol.from_pool(net, &range, &mut pool).err());
         net.batch.executions = 0;
         refused(setting.protocol.set_up(net)?.preprocess_for(net, &compiled).err());

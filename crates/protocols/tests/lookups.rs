@@ -1,9 +1,6 @@
 //! Circuits with look-ups in protocols that do not support them.
-#![allow(missing_docs)]
 
-mod common;
-
-use common::{Setting, assert_runs};
+use crate::common::{Setting, assert_runs};
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::Protocol;

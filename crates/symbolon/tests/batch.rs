@@ -1,6 +1,5 @@
 //! Many evaluations of one circuit: AES vectors with gates and with tables, at several batch sizes,
 //! in one session and from stores.
-#![allow(missing_docs)]
 
 use std::path::Path;
 use std::thread;

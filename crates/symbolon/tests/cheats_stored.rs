@@ -2,7 +2,6 @@
 //!
 //! These messages decide which item is used. A party that told one other "yes" and another "no"
 //! would send them to different items, and the two honest parties would accuse each other.
-#![allow(missing_docs)]
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! Pools of components: filled in one session, they serve circuits in others, once; connections
 //! that die, damaged stores, and peers that cheat.
-#![allow(missing_docs)]
 
 use std::path::Path;
 use std::thread;

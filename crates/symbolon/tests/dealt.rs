@@ -1,6 +1,5 @@
 //! Parties whose material comes from a dealer: right outputs, and dealers that are absent, die or
 //! lie.
-#![allow(missing_docs)]
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,4 @@
 //! The phases in separate sessions, over stores on disk.
-#![allow(missing_docs)]
 
 use std::collections::BTreeSet;
 use std::path::Path;

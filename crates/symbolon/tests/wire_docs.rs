@@ -1,6 +1,6 @@
 //! `docs/wire.md` is generated from the declared messages and checks.
 //!
-//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test wire_docs` rewrites it.
+//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test library wire_docs` rewrites it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

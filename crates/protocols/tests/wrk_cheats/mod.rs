@@ -4,15 +4,11 @@
 //! The honest party ends in `PeerMisbehaved` with the check's name and the other party's number,
 //! and so without output. If a cheat is noticed only with some probability, the test reads from the
 //! messages whether it had an effect, and asserts that it is caught exactly then.
-#![allow(missing_docs)]
 
-mod common;
-mod cheats {
-    pub mod tools;
+pub mod tools;
 
-    mod evaluator;
-    mod garbler;
-    mod openings;
-    mod selective;
-    mod setup;
-}
+mod evaluator;
+mod garbler;
+mod openings;
+mod selective;
+mod setup;

@@ -7,18 +7,14 @@
 //! noticed only with some probability, the test reads from the messages whether it had an effect,
 //! and asserts that it is caught exactly then. The preprocessing crate tests the cheats in
 //! preprocessing.
-#![allow(missing_docs)]
 
-mod common;
-mod ywz_cheats {
-    pub mod tools;
+pub mod tools;
 
-    mod another_circuit;
-    mod combined;
-    mod evaluator;
-    mod exchanged_roles;
-    mod garbler;
-    mod league;
-    mod outputs;
-    mod preparation;
-}
+mod another_circuit;
+mod combined;
+mod evaluator;
+mod exchanged_roles;
+mod garbler;
+mod league;
+mod outputs;
+mod preparation;
