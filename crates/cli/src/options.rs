@@ -69,7 +69,8 @@ pub struct TuningArgs {
     #[arg(long, value_name = "GATES")]
     pub segment_gates: Option<u64>,
     /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more
-    /// for the rest [default: 1]
+    /// for the rest. With duplo and dualex, threads that garble; two where there are cores, even
+    /// if this is 1 [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Seconds to wait for the peer to connect, and later for each message [default: 60]

@@ -55,7 +55,8 @@ pub struct SessionParams {
     /// The OT extension; `None` leaves it to the others or the link.
     pub ot: Option<OtExtension>,
     /// The number of threads that make correlated OTs and triples, 1 to
-    /// [`MAX_THREADS`](crate::MAX_THREADS).
+    /// [`MAX_THREADS`](crate::MAX_THREADS). With `duplo` and `dualex`, the number of threads that
+    /// garble; two where there are cores, even if this is 1.
     pub threads: usize,
     /// The number of evaluations in a batch, at least 1.
     pub executions: u64,

@@ -115,13 +115,16 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
              {sending}, evaluating {evaluating}, garbling again {again}, digests {digests}; \
              set-up {set_up}, components {components}, solderings {connected}, online {online}; \
              before online {:.2} times, with garbling again and digests {:.2}, online {:.2} times \
-             what cannot be avoided; {elapsed} pass before online, {:.2} times what one core needs",
+             what cannot be avoided; {elapsed} pass before online and {} online, {:.2} and {:.2} times \
+             what one core needs",
             sizes.bucket,
             sizes.made,
             ratio(components + connected, garbling + sending),
             ratio(components + connected, garbling + sending + again + digests),
             ratio(online, evaluating),
+            waited[3],
             ratio(elapsed, garbling + sending),
+            ratio(waited[3], evaluating),
         );
     }
 }

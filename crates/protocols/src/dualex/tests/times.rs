@@ -109,8 +109,8 @@ impl Unavoidable {
     }
 }
 
-/// Prints the processor time of both parties for N evaluations, by phase, next to the work that
-/// cannot be avoided.
+/// Prints the processor time of both parties for N evaluations, and the time that passes, by phase,
+/// next to the work that cannot be avoided.
 #[test]
 #[ignore = "measures: prints processor times"]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
@@ -134,9 +134,11 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             let Unavoidable { garbling, hashing, again, sending, evaluating } =
                 Unavoidable::measure(&function, &params);
             let (barrier, times) = (Barrier::new(2), Mutex::new(Vec::new()));
+            let start = Instant::now();
             let phase = || {
                 if barrier.wait().is_leader() {
-                    times.lock().unwrap().push(processor_ms());
+                    let elapsed = start.elapsed().as_millis() as u64;
+                    times.lock().unwrap().push([processor_ms(), elapsed]);
                 }
                 barrier.wait();
             };
@@ -159,19 +161,24 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             });
             ended.into_iter().for_each(|ended| drop(ended.unwrap()));
             let times = times.into_inner().unwrap();
-            let [set_up, offline, online] = [0, 1, 2].map(|k| times[k + 1] - times[k]);
+            let phases = |kind: usize| [0, 1, 2].map(|k| times[k + 1][kind] - times[k][kind]);
+            let ([set_up, offline, online], [_, offline_passed, online_passed]) =
+                (phases(0), phases(1));
             let ratio = |time: u64, least: u64| time as f64 / least.max(1) as f64;
             eprintln!(
                 "{name}, N = {n}, B = {}, N̂ = {}: set-up {set_up} ms; offline {offline} ms, {:.2} \
                  of garbling and sending ({garbling} + {sending}), {:.2} with masks and hashes \
-                 ({hashing} more), {:.2} with the second garbling ({again} more); online {online} ms, {:.2} of evaluating ({evaluating}); \
-                 peak {} MiB",
+                 ({hashing} more), {:.2} with the second garbling ({again} more); online {online} ms, \
+                 {:.2} of evaluating ({evaluating}); {offline_passed} and {online_passed} ms \
+                 pass, {:.2} and {:.2} times what one core needs; peak {} MiB",
                 params.bucket(),
                 params.circuits(),
                 ratio(offline, garbling + sending),
                 ratio(offline, garbling + sending + hashing),
                 ratio(offline, garbling + sending + hashing + again),
                 ratio(online, evaluating),
+                ratio(offline_passed, garbling + sending),
+                ratio(online_passed, evaluating),
                 peak_mib(),
             );
         }
