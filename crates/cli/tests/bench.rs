@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::symbolon;
+use crate::common::{self, symbolon};
 
 #[test]
 fn triples_are_measured() {
@@ -171,16 +171,16 @@ fn what_does_not_go_together_is_refused() {
 }
 
 /// Runs two sides of a measurement, each with its own words.
-fn two_sides(words: &[&str], own: [&[&str]; 2]) -> [crate::common::Ended; 2] {
-    let start = |own: &[&str]| crate::common::command(&[words, own].concat()).spawn().unwrap();
-    own.map(start).map(crate::common::end)
+fn two_sides(words: &[&str], own: [&[&str]; 2]) -> [common::Ended; 2] {
+    let start = |own: &[&str]| common::command(&[words, own].concat()).spawn().unwrap();
+    own.map(start).map(common::end)
 }
 
 #[test]
 fn two_machines_measure_and_have_one_report() {
-    let keys = crate::common::keys();
+    let keys = common::keys();
     let folder = tempfile::tempdir().unwrap();
-    let address = crate::common::free_address();
+    let address = common::free_address();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let [zero_csv, one_csv] = ["0.csv", "1.csv"].map(path);
     let words = "bench add:8 --protocol wrk --repeat 2 --threads 1,2 --json --raw";
@@ -223,7 +223,7 @@ fn two_machines_measure_and_have_one_report() {
 
 #[test]
 fn two_machines_that_are_to_measure_different_things_say_so() {
-    let address = crate::common::free_address();
+    let address = common::free_address();
     let plain = ["--transport", "tcp"];
     let zero = [&["--party", "0", "--listen", &address], &plain[..]].concat();
     let one = [&["--party", "1", "--connect", &address], &plain[..]].concat();
@@ -253,5 +253,5 @@ fn two_machines_that_are_to_measure_different_things_say_so() {
 #[test]
 fn a_measurement_that_waits_is_interrupted() {
     let words = ["bench", "add:8", "--party", "0", "--transport", "tcp", "--listen", "127.0.0.1:0"];
-    crate::common::listening(&words).signal("-TERM").expect(143).says(&["interrupted"]);
+    common::listening(&words).signal("-TERM").expect(143).says(&["interrupted"]);
 }

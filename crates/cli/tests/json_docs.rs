@@ -1,7 +1,7 @@
 //! `docs/json.md` is generated from the types that are written as JSON, and their comments.
 //!
-//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-cli --test command json_docs` rewrites it. A new type needs
-//! a line in [`DOCUMENTS`].
+//! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-cli --test command json_docs` rewrites it. A new
+//! type needs a line in [`DOCUMENTS`].
 
 use std::fmt::Write;
 use std::fs;

@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::pair::Pair;
-use crate::common::{command, symbolon};
+use crate::common::{self, command, symbolon};
 
 #[test]
 fn monday_tuesday_wednesday() {
@@ -252,7 +252,7 @@ fn an_interrupted_night_goes_on_where_it_ended() {
         assert!(lines.iter().all(|line| line.contains("2048 AND gates")), "{lines:?}");
         let mut kill = std::process::Command::new("kill");
         assert!(kill.args([signal, &hit.id().to_string()]).status().unwrap().success());
-        let [zero, one] = [zero, one].map(crate::common::end);
+        let [zero, one] = [zero, one].map(common::end);
         let (hit, other) = if round == 0 { (zero, one) } else { (one, zero) };
         hit.expect(code).says(&["interrupted", "the material made so far is kept", "to continue"]);
         other.expect(3).says(&["it was interrupted"]);
@@ -311,7 +311,7 @@ fn an_interruption_tells_of_all_that_stays() {
             std::thread::sleep(Duration::from_micros(100));
         }
         send(&zero, &["-INT"]);
-        let [zero, one] = [zero, one].map(crate::common::end);
+        let [zero, one] = [zero, one].map(common::end);
         let told = [zero.expect(130), one.expect(3)].map(|ended| gates_told(&ended.err));
         assert_eq!(told, [0, 1].map(|party| gates_left(&pair, party)));
     }
@@ -328,7 +328,7 @@ fn a_second_signal_leaves_a_store_that_goes_on() {
         let [mut zero, one] = pair.start(&words, [&[]; 2]);
         read_lines(&mut zero, 1);
         send(&zero, &["-INT", "-INT"]);
-        let [zero, one] = [zero, one].map(crate::common::end);
+        let [zero, one] = [zero, one].map(common::end);
         zero.expect(130);
         // Whether or not there was time to report it.
         let said = one.expect(3).err;

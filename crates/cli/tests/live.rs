@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Child;
 use std::time::Duration;
 
-use crate::common::command;
+use crate::common::{self, command};
 
 /// A command with a live page.
 struct Shown {
@@ -146,8 +146,8 @@ fn other_machines_need_the_token() {
 fn addresses_that_cannot_be_are_refused_at_once() {
     for address in ["nowhere", "256.0.0.1:80", "70000", "192.0.2.1:0"] {
         let words = ["local", "add:8", "--input", "x=1", "--input", "y=1", "--live", address];
-        crate::common::symbolon(&words).expect(2);
+        common::symbolon(&words).expect(2);
     }
     let words = ["local", "add:8", "--input", "x=1", "--input", "y=1", "--live-linger", "1"];
-    crate::common::symbolon(&words).expect(2).says(&["--live-linger"]);
+    common::symbolon(&words).expect(2).says(&["--live-linger"]);
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
 
-use crate::common::{command, end, listen, symbolon};
+use crate::common::{self, command, end, listen, symbolon};
 use serde_json::Value;
 
 /// Returns the lines of a file of events.
@@ -71,7 +71,7 @@ fn a_failure_ends_the_events() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("events.jsonl");
     let shown = path.to_string_lossy().into_owned();
-    let nobody = crate::common::free_address();
+    let nobody = common::free_address();
     let words = [
         &["run", "add:8", "--party", "1", "--transport", "tcp", "--connect", &nobody][..],
         &["--timeout", "0.3", "--input", "1=1", "--events", &shown],
@@ -128,7 +128,7 @@ fn the_log_names_phases_and_connections_by_target() {
 /// Neither events nor the finest log contain anything of inputs, outputs or keys.
 #[test]
 fn nothing_secret_is_in_events_and_in_the_log() {
-    let keys = crate::common::keys();
+    let keys = common::keys();
     let path = keys.folder.path().join("events.jsonl");
     let shown = path.to_string_lossy().into_owned();
     let finest = ["add:64", "--timeout", "20", "--log", "trace", "--events", &shown];
@@ -166,7 +166,7 @@ fn nothing_secret_is_in_events_and_in_the_log() {
 /// A listener reports strangers, keeps waiting, and the peer can still connect.
 #[test]
 fn strangers_are_reported_at_once_and_do_not_end_the_wait() {
-    let keys = crate::common::keys();
+    let keys = common::keys();
     let path = keys.folder.path().join("events.jsonl");
     let shown = path.to_string_lossy().into_owned();
     let a = ["--key", &keys.a, "--peer-fingerprint", &keys.print_b, "--timeout", "30"];

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{end, keys, limited, symbolon, symbolon_in};
+use crate::common::{self, end, keys, limited, symbolon, symbolon_in};
 use symbolon_cli::{check_live_request, check_settings};
 
 /// Returns command lines with this file in each place where a file is named.
@@ -60,7 +60,7 @@ fn devices_and_named_pipes_are_refused_wherever_a_file_is_named() {
 fn standard_input_that_is_a_device_is_refused() {
     let words = ["local", "add:8", "--input", "x=-", "--input", "y=1"];
     let zero = std::fs::File::open("/dev/zero").unwrap();
-    let child = crate::common::command(&words).stdin(zero).spawn().unwrap();
+    let child = common::command(&words).stdin(zero).spawn().unwrap();
     end(child).expect(2).says(&["it is a device"]);
 }
 

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::ops::Range;
 use std::thread;
 
-use crate::common::listen;
+use crate::common::{self, listen};
 
 /// Copies until the end, with the bytes at `flipped` (counted from the first) inverted.
 fn copy(mut from: TcpStream, mut to: TcpStream, flipped: Range<usize>) {
@@ -47,7 +47,7 @@ fn run(there: Range<usize>, back: Range<usize>) -> [(i32, String); 2] {
     let zero = listen(&[&same[..], &["--party", "0", "--input", "0=3"]].concat());
     let address = middleman(zero.address.clone(), there, back);
     let one = [&["run", "--connect", &address][..], &same[..], &["--party", "1", "--input", "1=2"]];
-    let one = crate::common::symbolon(&one.concat());
+    let one = common::symbolon(&one.concat());
     let zero = zero.end();
     [(zero.code, zero.out), (one.code, one.out)]
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::{Ended, Setting, careless, message};
+use crate::common::{self, Ended, Setting, careless, message};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::Protocol;
 use symbolon_transport::adversary::{Action, CheckName, FnAdversary};
@@ -24,13 +24,12 @@ const YWZ: (&str, u16, &str) = ("garbled gates", 1, "circuit authentication");
 
 fn caught(protocol: Protocol, garbler: u16, adversary: FnAdversary, check: impl CheckName) {
     let setting = Setting { protocol, ..Setting::default() };
-    let circuit = crate::common::two_layers(WIDTH as u32, Receivers::All);
+    let circuit = common::two_layers(WIDTH as u32, Receivers::All);
     let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
-    let ended: Vec<Ended> =
-        crate::common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
-            nets[usize::from(garbler)].lanes[0][0].set_adversary(Box::new(careless(adversary)));
-        });
-    crate::common::assert_caught(&ended[usize::from(1 - garbler)], garbler, check);
+    let ended: Vec<Ended> = common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
+        nets[usize::from(garbler)].lanes[0][0].set_adversary(Box::new(careless(adversary)));
+    });
+    common::assert_caught(&ended[usize::from(1 - garbler)], garbler, check);
 }
 
 /// Figure 2, step 4d: the MACs of all rows of the first or last gate of any message. Always caught.

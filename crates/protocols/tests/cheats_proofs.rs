@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::common::{Ended, Setting, careless, message};
+use crate::common::{self, Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::Protocol;
 use symbolon_transport::adversary::{Action, CheckName, FnAdversary};
@@ -34,8 +34,8 @@ fn setting(parties: u16) -> Setting {
 
 fn circuit(parties: u16) -> Circuit {
     match parties {
-        2 => crate::common::two_layers(WIDTH as u32, Receivers::All),
-        n => crate::common::circuit_of(WIDTH as u32, n),
+        2 => common::two_layers(WIDTH as u32, Receivers::All),
+        n => common::circuit_of(WIDTH as u32, n),
     }
 }
 
@@ -43,7 +43,7 @@ fn circuit(parties: u16) -> Circuit {
 fn run(parties: u16, adversaries: Vec<(u16, u16, FnAdversary)>) -> Vec<Ended> {
     let bits = |party: usize| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     let inputs: Vec<Vec<bool>> = (0..usize::from(parties)).map(bits).collect();
-    crate::common::run_all(setting(parties), &circuit(parties), &inputs, |nets| {
+    common::run_all(setting(parties), &circuit(parties), &inputs, |nets| {
         for (from, to, adversary) in adversaries {
             let peers = &mut nets[usize::from(from)].lanes[0];
             let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
@@ -70,7 +70,7 @@ fn counting(kinds: [&'static str; 2]) -> (FnAdversary, [Arc<AtomicUsize>; 2]) {
 #[track_caller]
 fn assert_caught(cheater: u16, adversary: FnAdversary, check: impl CheckName) {
     let ended = run(2, vec![(cheater, 1 - cheater, adversary)]);
-    crate::common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+    common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
 /// An honest run has as many chunks as these tests expect, each with its own χ and z; all z are in
@@ -114,7 +114,7 @@ fn another_masked_value_of_any_chunk() {
         let lie = message(VALUES, chunk, move |p| p[100 * chunk] ^= 4);
         let (count, [garbled, proven]) = counting([GARBLED, PROOF]);
         let ended = run(2, vec![(0, 1, lie), (1, 0, count)]);
-        crate::common::assert_caught(&ended[1], 0, LABEL_CHECK);
+        common::assert_caught(&ended[1], 0, LABEL_CHECK);
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         let most = MESSAGES * (chunk + AHEAD).min(CHUNKS);
         assert_eq!(garbled.load(Ordering::SeqCst), most, "chunk {chunk}");
@@ -134,7 +134,7 @@ fn another_masked_value_towards_one_of_two_garblers() {
         let ended = run(3, vec![(0, 2, lie), (2, 0, count)]);
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         assert_eq!(proven.load(Ordering::SeqCst), 0);
-        crate::common::endings(&ended, &[0]).assert_caught_by([2], &[LABEL_CHECK]);
+        common::endings(&ended, &[0]).assert_caught_by([2], &[LABEL_CHECK]);
     }
 }
 
@@ -180,7 +180,7 @@ fn a_turned_gate_of_one_of_two_garblers() {
     for chunk in [0, CHUNKS - 1] {
         let turn = message(GARBLED, MESSAGES * chunk, |p| *p.last_mut().unwrap() ^= 1);
         let ended = run(3, vec![(1, 0, careless(turn))]);
-        crate::common::endings(&ended, &[1]).assert_caught(&[PROOF, LABEL_CHECK]);
+        common::endings(&ended, &[1]).assert_caught(&[PROOF, LABEL_CHECK]);
     }
 }
 
@@ -192,7 +192,7 @@ fn a_wrong_z_of_any_chunk() {
         assert_caught(1, message(PROOF, 0, move |p| p[16 * chunk + chunk] ^= 1), PROOF);
     }
     let ended = run(3, vec![(2, 0, message(PROOF, 0, |p| p[16 * CHUNKS - 1] ^= 128))]);
-    crate::common::endings(&ended, &[2]).assert_caught_by([0], &[PROOF]);
+    common::endings(&ended, &[2]).assert_caught_by([0], &[PROOF]);
 }
 
 /// Step 12: errors in z of several chunks, by one garbler or by two, whose sum is zero; z in
@@ -217,7 +217,7 @@ fn errors_in_z_that_would_cancel() {
     }
     let wrong = |chunk: usize| message(PROOF, 0, move |p| p[16 * chunk] ^= 1);
     let ended = run(3, vec![(1, 0, wrong(0)), (2, 0, wrong(1))]);
-    crate::common::endings(&ended, &[1, 2]).assert_caught_by([0], &[PROOF]);
+    common::endings(&ended, &[1, 2]).assert_caught_by([0], &[PROOF]);
 }
 
 /// Masked values, and z, for fewer or more gates or chunks than there are, and none.

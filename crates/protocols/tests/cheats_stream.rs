@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::common::{Ended, Setting, careless, message};
+use crate::common::{self, Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{GateForm, Network, Protocol};
 use symbolon_transport::adversary::{Action, Adversary, CheckName, FnAdversary, note_caught};
@@ -47,8 +47,8 @@ fn makers_lane(setting: Setting) -> usize {
 
 fn circuit(parties: u16) -> Circuit {
     match parties {
-        2 => crate::common::two_layers(WIDTH as u32, Receivers::All),
-        n => crate::common::circuit_of(WIDTH as u32, n),
+        2 => common::two_layers(WIDTH as u32, Receivers::All),
+        n => common::circuit_of(WIDTH as u32, n),
     }
 }
 
@@ -68,7 +68,7 @@ fn run(setting: Setting, adversaries: Vec<(u16, u16, FnAdversary)>) -> Vec<Ended
 /// Runs with these adversaries: on which lane, from whom, to whom.
 fn run_on(setting: Setting, adversaries: Vec<(usize, u16, u16, FnAdversary)>) -> Vec<Ended> {
     let parties = setting.parties;
-    crate::common::run_all(setting, &circuit(parties), &inputs(parties), |nets| {
+    common::run_all(setting, &circuit(parties), &inputs(parties), |nets| {
         for (lane, from, to, adversary) in adversaries {
             let peers = &mut nets[usize::from(from)].lanes[lane];
             let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
@@ -81,7 +81,7 @@ fn run_on(setting: Setting, adversaries: Vec<(usize, u16, u16, FnAdversary)>) ->
 #[track_caller]
 fn assert_caught(setting: Setting, cheater: u16, adversary: FnAdversary, check: impl CheckName) {
     let ended = run(setting, vec![(cheater, 1 - cheater, adversary)]);
-    crate::common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+    common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
 /// Figure 2, step 4d: the MACs of all rows of the first or last gate of any segment. Always caught,
@@ -106,7 +106,7 @@ fn flipped_macs_in_any_stretch() {
         // Triples may have been made already, but they are not used.
         let next = if setting.lanes == 1 { "bucketing: d" } else { "Beaver: d, e" };
         let ended = run(setting, vec![(0, 1, flip), (1, 0, counting(next, &sent))]);
-        crate::common::assert_caught(&ended[1], 0, "garbled table MAC");
+        common::assert_caught(&ended[1], 0, "garbled table MAC");
         assert_eq!(sent.load(Ordering::SeqCst), segment + 1, "the run went on");
     }
 }
@@ -137,7 +137,7 @@ fn lies_in_openings_of_any_stretch() {
                 for segment in 0..SEGMENTS {
                     let lie = message(kind, segment, |p| p[0] ^= 2);
                     let ended = run_on(setting, vec![(lane, cheater, 1 - cheater, lie)]);
-                    crate::common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+                    common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
                 }
             }
         }
@@ -155,7 +155,7 @@ fn lies_to_one_of_two_makers() {
         for segment in 0..SEGMENTS {
             let lie = message("bucketing: d", segment, |p| p[0] ^= 2);
             let ended = run_on(setting, vec![(makers_lane(setting), cheater, victim, lie)]);
-            crate::common::assert_caught(&ended[usize::from(victim)], cheater, "bucketing MAC");
+            common::assert_caught(&ended[usize::from(victim)], cheater, "bucketing MAC");
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         }
     }
@@ -191,7 +191,7 @@ fn another_masked_value_in_any_stretch() {
             let lie = message(VALUES, segment, |p| p[0] ^= 4);
             let ended = run(setting(Protocol::Ywz, parties), vec![(0, 1, lie)]);
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
-            crate::common::endings(&ended, &[0]).assert_caught_by([1], &["masked value label"]);
+            common::endings(&ended, &[0]).assert_caught_by([1], &["masked value label"]);
         }
     }
 }
@@ -215,7 +215,7 @@ fn a_turned_gate_in_any_stretch() {
             // the evaluator's error.
             let checks = ["circuit authentication", "masked value label"];
             let known = if parties == 2 { &checks[..1] } else { &checks };
-            crate::common::endings(&ended, &[1]).assert_caught(known);
+            common::endings(&ended, &[1]).assert_caught(known);
             assert_eq!(sent.load(Ordering::SeqCst), segment + 1, "the run went on");
         }
     }
@@ -265,14 +265,14 @@ fn half_gates_chosen_by_the_masked_inputs() {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         });
-        let ended = crate::common::run_all(setting, &circuit(2), &inputs(2), |nets| {
+        let ended = common::run_all(setting, &circuit(2), &inputs(2), |nets| {
             let adversary = Watching { adversary: careless(spoil), masked };
             nets[1].lanes[0][0].set_adversary(Box::new(adversary));
         });
         if used && spoiled.load(Ordering::SeqCst) > 0 {
-            crate::common::assert_caught(&ended[0], 1, "circuit authentication");
+            common::assert_caught(&ended[0], 1, "circuit authentication");
         } else {
-            let expected = crate::common::expected(&circuit(2), 0, &inputs(2));
+            let expected = common::expected(&circuit(2), 0, &inputs(2));
             assert_eq!(ended[0].outputs.as_ref(), Ok(&expected));
         }
     }
@@ -327,14 +327,14 @@ fn assert_refuses_everything_after(
     let lie = message(kind, 1, |p| p[0] ^= 2);
     let again = |mut net: Network| -> (Result<()>, Result<()>) {
         let circuit = circuit(2);
-        let compiled = crate::common::compiled(setting, &circuit);
-        let inputs = crate::common::inputs_of(&circuit, net.me.number(), &inputs(2));
+        let compiled = common::compiled(setting, &circuit);
+        let inputs = common::inputs_of(&circuit, net.me.number(), &inputs(2));
         let mut engine = setting.protocol.set_up(&mut net).unwrap();
         let first = engine.stream(&mut net, &compiled, &inputs).map(drop);
         let second = engine.stream(&mut net, &compiled, &inputs).map(drop);
         (first, second)
     };
-    let [mut cheater, honest] = crate::common::networks(setting);
+    let [mut cheater, honest] = common::networks(setting);
     cheater.lanes[lane][0].set_adversary(Box::new(lie));
     let (first, second) = std::thread::scope(|scope| {
         scope.spawn(|| again(cheater));
@@ -355,13 +355,13 @@ fn other_stretches_than_the_peer_s() {
         for protocol in [Protocol::Wrk, Protocol::Ywz] {
             let circuit = circuit(2);
             let setting = setting(protocol, 2);
-            let compiled = crate::common::compiled(setting, &circuit);
-            let [a, mut b] = crate::common::networks(setting);
+            let compiled = common::compiled(setting, &circuit);
+            let [a, mut b] = common::networks(setting);
             b.segment_gates = other.unwrap_or(b.segment_gates);
             let part = |net: Network, segment_gates: Option<u64>| {
-                let inputs = crate::common::inputs_of(&circuit, net.me.number(), &inputs(2));
+                let inputs = common::inputs_of(&circuit, net.me.number(), &inputs(2));
                 let setting = Setting { segment_gates, known: true, ..setting };
-                crate::common::party(setting, net, [&compiled; 2], &inputs)
+                common::party(setting, net, [&compiled; 2], &inputs)
             };
             let ended = std::thread::scope(|scope| {
                 let b = scope.spawn(|| part(b, other));

@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::{Ended, Setting, assert_caught, message, run_bent};
+use crate::common::{self, Ended, Setting, assert_caught, message, run_bent};
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::{Batch, MacLength, Protocol};
@@ -332,12 +332,8 @@ fn scrambled_for_another_circuit() {
         b.finish().unwrap()
     };
     let all = inputs(0);
-    let ended = crate::common::run_apart(
-        setting(MacLength::Bits64),
-        [&other, &right],
-        [&all, &all],
-        |_| (),
-    );
+    let ended =
+        common::run_apart(setting(MacLength::Bits64), [&other, &right], [&all, &all], |_| ());
     assert_caught(&ended[1], 0, "Beaver MAC");
     assert!(ended[0].outputs.is_err());
 }

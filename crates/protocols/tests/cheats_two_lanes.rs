@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::{Ended, Setting, careless, message};
+use crate::common::{self, Ended, Setting, careless, message};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::Protocol;
 use symbolon_transport::adversary::{Action, FnAdversary};
@@ -33,9 +33,9 @@ const SECOND: usize = 1;
 /// Runs with these adversaries: on which lane, by whom.
 fn run(protocol: Protocol, adversaries: Vec<(usize, u16, FnAdversary)>) -> Vec<Ended> {
     let setting = Setting { protocol, lanes: 2, ..Setting::default() };
-    let circuit = crate::common::two_layers(WIDTH as u32, Receivers::All);
+    let circuit = common::two_layers(WIDTH as u32, Receivers::All);
     let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
-    crate::common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
+    common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
         for (lane, by, adversary) in adversaries {
             nets[usize::from(by)].lanes[lane][0].set_adversary(Box::new(adversary));
         }
@@ -55,7 +55,7 @@ fn lies_in_openings_of_any_chunk() {
                 payload[at] ^= 1;
             });
             let ended = run(protocol, vec![(SECOND, cheater, lie)]);
-            crate::common::assert_caught(&ended[usize::from(1 - cheater)], cheater, "Beaver MAC");
+            common::assert_caught(&ended[usize::from(1 - cheater)], cheater, "Beaver MAC");
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         }
     }
@@ -68,17 +68,17 @@ fn lies_in_openings_of_any_chunk() {
 #[test]
 fn lies_to_one_of_two_peers() {
     let setting = Setting { protocol: Protocol::Ywz, parties: 3, lanes: 2, ..Setting::default() };
-    let circuit = crate::common::circuit_of(WIDTH as u32, 3);
+    let circuit = common::circuit_of(WIDTH as u32, 3);
     let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     let inputs = [bits(0), bits(1), bits(2)];
     for (chunk, cheater, victim) in [(0, 0, 2), (1, 1, 0), (2, 2, 1), (3, 0, 1)] {
         let lie = message(OPENING, chunk, |payload| payload[0] ^= 2);
-        let ended = crate::common::run_all(setting, &circuit, &inputs, |nets| {
+        let ended = common::run_all(setting, &circuit, &inputs, |nets| {
             let peers = &mut nets[usize::from(cheater)].lanes[SECOND];
             let to_victim = peers.iter_mut().find(|channel| channel.peer() == victim).unwrap();
             to_victim.set_adversary(Box::new(lie));
         });
-        crate::common::assert_caught(&ended[usize::from(victim)], cheater, "Beaver MAC");
+        common::assert_caught(&ended[usize::from(victim)], cheater, "Beaver MAC");
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
     }
 }
@@ -100,7 +100,7 @@ fn an_opening_sent_twice() {
         Action::Send
     });
     let ended = run(Protocol::Wrk, vec![(SECOND, 0, twice)]);
-    crate::common::assert_caught(&ended[1], 0, "Beaver MAC");
+    common::assert_caught(&ended[1], 0, "Beaver MAC");
     assert!(ended.iter().all(|ended| ended.outputs.is_err()));
 }
 
@@ -112,7 +112,7 @@ fn an_opening_sent_twice() {
 fn short_and_long_messages_of_any_chunk() {
     for (chunk, change) in (0..CHUNKS).flat_map(|chunk| CHANGES.map(|change| (chunk, change))) {
         let ended = run(Protocol::Wrk, vec![(SECOND, 1, message(OPENING, chunk, change))]);
-        crate::common::assert_caught(&ended[0], 1, "message framing");
+        common::assert_caught(&ended[0], 1, "message framing");
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
     }
     for (protocol, kind, garbler) in
@@ -122,11 +122,7 @@ fn short_and_long_messages_of_any_chunk() {
             for change in CHANGES {
                 let adversary = message(kind, in_chunk(chunk), change);
                 let ended = run(protocol, vec![(FIRST, garbler, careless(adversary))]);
-                crate::common::assert_caught(
-                    &ended[usize::from(1 - garbler)],
-                    garbler,
-                    "message framing",
-                );
+                common::assert_caught(&ended[usize::from(1 - garbler)], garbler, "message framing");
                 assert!(ended.iter().all(|ended| ended.outputs.is_err()));
             }
         }
@@ -146,7 +142,7 @@ fn flipped_macs_of_any_chunk() {
             }
         });
         let ended = run(Protocol::Wrk, vec![(FIRST, 0, flip)]);
-        crate::common::assert_caught(&ended[1], 0, "garbled table MAC");
+        common::assert_caught(&ended[1], 0, "garbled table MAC");
     }
 }
 
@@ -183,13 +179,13 @@ fn lies_in_masked_values_that_two_threads_prove() {
     for place in [0, bits / 2, bits - 1, bits, bits + 31] {
         let lie = message(VALUES, 0, move |payload| payload[place] ^= 4);
         let ended = run(Protocol::Ywz, vec![(FIRST, 0, lie)]);
-        crate::common::assert_caught(&ended[1], 0, "masked value label");
+        common::assert_caught(&ended[1], 0, "masked value label");
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
     }
     for place in [0, 15] {
         let lie = message("circuit authentication", 0, move |payload| payload[place] ^= 1);
         let ended = run(Protocol::Ywz, vec![(FIRST, 1, lie)]);
-        crate::common::assert_caught(&ended[0], 1, "circuit authentication");
+        common::assert_caught(&ended[0], 1, "circuit authentication");
         assert!(ended[0].outputs.is_err());
     }
 }
@@ -198,9 +194,9 @@ fn lies_in_masked_values_that_two_threads_prove() {
 fn run_in_batches(protocol: Protocol, cheater: u16, adversary: FnAdversary) -> Vec<Ended> {
     let setting = Setting { protocol, known: true, lanes: 2, ..Setting::default() };
     let width = BATCHES * BATCH as usize / 2;
-    let circuit = crate::common::two_layers(width as u32, Receivers::All);
+    let circuit = common::two_layers(width as u32, Receivers::All);
     let bits = |party| (0..width).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
-    crate::common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
+    common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
         nets.iter_mut().for_each(|net| net.segment_gates = BATCH);
         nets[usize::from(cheater)].makers()[0][0].set_adversary(Box::new(adversary));
     })
@@ -223,7 +219,7 @@ fn lies_in_triples_of_any_batch() {
             (message("bucketing: d", batch, first), "bucketing MAC"),
         ] {
             let ended = run_in_batches(Protocol::Ywz, cheater, adversary);
-            crate::common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+            common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         }
     }
@@ -240,7 +236,7 @@ fn lies_in_any_draw_of_correlated_ots() {
             payload.iter_mut().for_each(|byte| *byte ^= 0xff);
         });
         let ended = run_in_batches(Protocol::Wrk, 1, lie);
-        crate::common::assert_caught(&ended[0], 1, "OT extension consistency");
+        common::assert_caught(&ended[0], 1, "OT extension consistency");
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::common::apart::session;
-use crate::common::{Setting, inputs_of, receivers, run_all};
+use crate::common::{self, Setting, inputs_of, receivers, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin, eval_ports};
 use symbolon_protocols::{
@@ -72,7 +72,7 @@ proptest! {
     ) {
         let [first, second] = to;
         let outputs = vec![(vec![3, 20, 7], first), (vec![60, 5], second)];
-        let circuit = crate::common::circuit(&[4, 5], &steps, outputs);
+        let circuit = common::circuit(&[4, 5], &steps, outputs);
         assert_runs(setting(executions, psi), &circuit, seed);
     }
 }
@@ -85,13 +85,12 @@ fn circuits_without_outputs_or_inputs_of_a_party() {
         ([1, 3], Receivers::only([0])),
         ([2, 2], Receivers::Only(vec![])),
     ] {
-        let circuit =
-            crate::common::circuit(&widths, &[step(0), step(1)], vec![(vec![2, 3, 4], to)]);
+        let circuit = common::circuit(&widths, &[step(0), step(1)], vec![(vec![2, 3, 4], to)]);
         assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
     }
     // All inputs belong to party 1, then to party 0.
     for owner in [1, 0] {
-        let circuit = crate::common::two_layers(5, Receivers::only([0]));
+        let circuit = common::two_layers(5, Receivers::only([0]));
         let circuit = circuit.with_owners(&[owner; 2]).unwrap();
         assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
     }
@@ -130,7 +129,7 @@ fn kappa_b_is_apart_from_rho() {
 /// A smaller κ_b needs fewer circuits at the same ρ, in a batch and one by one.
 #[test]
 fn circuits_follow_kappa_b() {
-    let circuit = crate::common::two_layers(3, Receivers::All);
+    let circuit = common::two_layers(3, Receivers::All);
     let compiled = Compiled::new(&circuit);
     let sent = |one_by_one: bool, rho, kappa_b| {
         let usual = setting(if one_by_one { 1 } else { 8 }, PsiForm::Synchronous);
@@ -200,7 +199,7 @@ fn every_sample_file_runs() {
 /// Executions are prepared in one session, stored, and evaluated in another.
 #[test]
 fn prepared_executions_are_stored_and_loaded() {
-    let circuit = crate::common::two_layers(7, Receivers::only([1]));
+    let circuit = common::two_layers(7, Receivers::only([1]));
     let compiled = Compiled::new(&circuit);
     for psi in PsiForm::ALL {
         let setting = setting(2, psi);
@@ -245,7 +244,7 @@ fn prepared_executions_are_stored_and_loaded() {
 
 #[test]
 fn what_it_does_not_have_is_refused() {
-    let circuit = crate::common::two_layers(3, Receivers::All);
+    let circuit = common::two_layers(3, Receivers::All);
     let setting = setting(1, PsiForm::Synchronous);
     let ended = session(setting, 1, vec![(); 2], |net, ()| {
         let compiled = Compiled::new(&circuit);
@@ -254,9 +253,9 @@ fn what_it_does_not_have_is_refused() {
             assert!(matches!(error, Some(Error::InvalidInput(_))), "{error:?}");
         };
         refused(setting.protocol.set_up(net)?.preprocess(net, &demand).err());
-        let mut pool = crate::common::apart::Pool::default();
+        let mut pool = common::apart::Pool::default();
         refused(setting.protocol.set_up(net)?.fill(net, &demand, &mut pool).err());
-        let range = crate::common::apart::range(&demand, 0);
+        let range = common::apart::range(&demand, 0);
         refused(setting.protocol.from_pool(net, &range, &mut pool).err());
         net.batch.executions = 0;
         refused(setting.protocol.set_up(net)?.preprocess_for(net, &compiled).err());

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::apart::session;
-use crate::common::{Ended, Setting, expected, run_all};
+use crate::common::{self, Ended, Setting, expected, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::builder::{Builder, ComponentBuilder, Word};
 use symbolon_circuit::{Circuit, Receivers, Type, bristol, builtin};
@@ -81,10 +81,10 @@ proptest! {
     #[test]
     fn random_circuits(
         steps in prop::collection::vec(any::<(u8, u32, u32)>(), 0..40),
-        outputs in prop::collection::vec((prop::collection::vec(any::<u32>(), 1..5), crate::common::receivers(2)), 1..4),
+        outputs in prop::collection::vec((prop::collection::vec(any::<u32>(), 1..5), common::receivers(2)), 1..4),
         seed: u64,
     ) {
-        let circuit = crate::common::circuit(&[3, 4], &steps, outputs);
+        let circuit = common::circuit(&[3, 4], &steps, outputs);
         let all = random_inputs(&circuit, seed);
         assert_runs(setting(), &circuit, &all);
     }
@@ -113,11 +113,7 @@ fn prepared_circuits_are_run_in_another_session() {
         let ended = session(setting(), 33, saved, |net, saved| {
             let mut saved = saved.as_slice();
             let prepared = Protocol::Duplo.load_prepared(net, &compiled, &mut saved)?;
-            prepared.evaluate(
-                net,
-                &compiled,
-                &crate::common::inputs_of(&circuit, net.me.number(), &all),
-            )
+            prepared.evaluate(net, &compiled, &common::inputs_of(&circuit, net.me.number(), &all))
         });
         for (party, outputs) in (0..).zip(ended) {
             assert_eq!(outputs.unwrap(), expected(&circuit, party, &all), "party {party}");
@@ -131,7 +127,7 @@ fn damaged_files_are_refused() {
     let compiled = Compiled::new(&circuit);
     let saved = saved(setting(), &compiled);
     let other = builtin::by_name("add:3").unwrap();
-    for (party, net) in crate::common::mesh(setting()).into_iter().enumerate() {
+    for (party, net) in common::mesh(setting()).into_iter().enumerate() {
         let bytes = &saved[party];
         let load = |circuit: &Circuit, mut bytes: &[u8]| {
             let circuit = Compiled::new(circuit);
@@ -277,7 +273,7 @@ fn what_is_prepared_together_is_run_one_by_one() {
             let ended = session(setting, 60 + number as u8, saved, |net, saved: Vec<u8>| {
                 let mut saved = saved.as_slice();
                 let prepared = Protocol::Duplo.load_prepared(net, &compiled, &mut saved)?;
-                let inputs = crate::common::inputs_of(&circuit, net.me.number(), &joined);
+                let inputs = common::inputs_of(&circuit, net.me.number(), &joined);
                 prepared.evaluate(net, &compiled, &inputs)
             });
             for (party, outputs) in (0..).zip(ended) {
@@ -302,7 +298,7 @@ fn other_components_than_were_prepared_are_refused() {
     let with = |components| Setting { components, ..setting() };
     let saved = saved(with(&["product"]), &compiled);
     for (components, fits) in [(&["product"], true), (&["squares"], false)] {
-        for (party, net) in crate::common::mesh(with(components)).into_iter().enumerate() {
+        for (party, net) in common::mesh(with(components)).into_iter().enumerate() {
             let mut bytes = saved[party].as_slice();
             let loaded = Protocol::Duplo.load_prepared(&net, &compiled, &mut bytes);
             assert_eq!(loaded.is_ok(), fits, "{components:?}");

@@ -1,6 +1,6 @@
 //! Material made for one circuit: it is useless for any other, and its only opening is checked.
 
-use crate::common::Setting;
+use crate::common::{self, Setting};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::{Compiled, Protocol};
 use symbolon_transport::Error;
@@ -8,11 +8,11 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 
 #[test]
 fn another_circuit_is_refused() {
-    let circuit = crate::common::two_layers(4, Receivers::All);
+    let circuit = common::two_layers(4, Receivers::All);
     // The same number of gates and inputs, but other receivers.
-    let other = crate::common::two_layers(4, Receivers::only([0]));
+    let other = common::two_layers(4, Receivers::only([0]));
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
-        let nets = crate::common::networks(Setting { protocol, ..Setting::default() });
+        let nets = common::networks(Setting { protocol, ..Setting::default() });
         std::thread::scope(|scope| {
             for mut net in nets {
                 let (circuit, other) = (&circuit, &other);
@@ -34,7 +34,7 @@ fn another_circuit_is_refused() {
 /// One flipped d of Beaver's trick, with its MAC unchanged.
 #[test]
 fn a_lie_in_the_opening() {
-    let circuit = crate::common::two_layers(9, Receivers::All);
+    let circuit = common::two_layers(9, Receivers::All);
     let all = [vec![true; 9], vec![false; 9]];
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
         for cheater in [0, 1] {
@@ -43,10 +43,10 @@ fn a_lie_in_the_opening() {
                 payload[1] ^= 4;
                 Action::Send
             });
-            let ended = crate::common::run_bent(setting, &circuit, &all, |nets| {
+            let ended = common::run_bent(setting, &circuit, &all, |nets| {
                 nets[cheater].peers()[0].set_adversary(Box::new(lie));
             });
-            crate::common::assert_caught(&ended[1 - cheater], cheater as u16, "Beaver MAC");
+            common::assert_caught(&ended[1 - cheater], cheater as u16, "Beaver MAC");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Phases in separate sessions: a pool filled in one, a circuit prepared from it in another, and
 //! evaluated in a third.
 
-use crate::common::Setting;
 use crate::common::apart::{Pool, range, session};
+use crate::common::{self, Setting};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::pool::{GATES, HEAD};
@@ -44,11 +44,7 @@ fn evaluate(
 ) -> Vec<Result<OutputBits>> {
     session(setting, 33, saved, |net, saved| {
         let prepared = setting.protocol.load_prepared(net, circuit, &mut saved.as_slice())?;
-        prepared.evaluate(
-            net,
-            circuit,
-            &crate::common::inputs_of(circuit.circuit(), net.me.number(), all),
-        )
+        prepared.evaluate(net, circuit, &common::inputs_of(circuit.circuit(), net.me.number(), all))
     })
 }
 
@@ -82,7 +78,7 @@ fn every_phase_in_a_session_of_its_own() {
         ];
         for setting in settings() {
             let circuit =
-                crate::common::circuit(&vec![9; setting.parties.into()], &steps, outputs.clone());
+                common::circuit(&vec![9; setting.parties.into()], &steps, outputs.clone());
             let compiled = Compiled::new(&circuit);
             let once = Demand::of(&compiled, setting.parties);
             let twice = Demand {
@@ -102,7 +98,7 @@ fn every_phase_in_a_session_of_its_own() {
                 let saved = saved.into_iter().map(Result::unwrap).collect();
                 let all = bits(&circuit, nth as usize);
                 for (party, outputs) in (0..).zip(evaluate(setting, work, saved, &all)) {
-                    assert_eq!(outputs.unwrap(), crate::common::expected(&circuit, party, &all));
+                    assert_eq!(outputs.unwrap(), common::expected(&circuit, party, &all));
                 }
             }
         }
@@ -111,7 +107,7 @@ fn every_phase_in_a_session_of_its_own() {
 
 #[test]
 fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
-    let circuit = crate::common::two_layers(40, Receivers::All);
+    let circuit = common::two_layers(40, Receivers::All);
     let compiled = Compiled::new(&circuit);
     let work = &compiled;
     let setting = Setting::default();
@@ -145,14 +141,14 @@ fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
 
 #[test]
 fn what_was_prepared_for_something_else_is_refused() {
-    let circuit = crate::common::two_layers(5, Receivers::All);
+    let circuit = common::two_layers(5, Receivers::All);
     let compiled = Compiled::new(&circuit);
     let setting = Setting::default();
     let need = Demand::of(&compiled, 2);
     let saved = prepare(setting, &compiled, fill(setting, &need), &range(&need, 0));
     let saved: Vec<Vec<u8>> = saved.into_iter().map(Result::unwrap).collect();
     let all = bits(&circuit, 0);
-    let other = crate::common::two_layers(5, Receivers::only([0]));
+    let other = common::two_layers(5, Receivers::only([0]));
     let swapped: Vec<Vec<u8>> = saved.iter().rev().cloned().collect();
     let rho = Setting { rho: symbolon_protocols::Rho::Bits64, ..setting };
     let longer: Vec<Vec<u8>> = saved.iter().map(|saved| [&saved[..], &[0]].concat()).collect();
@@ -185,7 +181,7 @@ proptest! {
         in_pool in any::<bool>(),
     ) {
         let setting = settings()[which];
-        let circuit = crate::common::circuit(
+        let circuit = common::circuit(
             &vec![6; setting.parties.into()],
             &(0..40).map(|i| ((i % 3) as u8, i * 7 + 1, i * 11 + 3)).collect::<Vec<_>>(),
             vec![((20..40).collect(), Receivers::All)],
@@ -212,7 +208,7 @@ proptest! {
             if let Ok(outputs) = end {
                 // The party with the damage may itself be wrong, because it trusts its own disk.
                 if usize::from(me) != party {
-                    prop_assert_eq!(outputs, crate::common::expected(&circuit, me, &all));
+                    prop_assert_eq!(outputs, common::expected(&circuit, me, &all));
                 }
             }
         }

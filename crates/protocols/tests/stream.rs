@@ -2,7 +2,7 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use crate::common::{Setting, assert_runs, circuit, receivers};
+use crate::common::{self, Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Receivers, builtin};
 use symbolon_protocols::{GateForm, OtExtension, Protocol, Rho};
@@ -57,9 +57,8 @@ proptest! {
 #[test]
 fn circuits_without_and_gates() {
     let steps: Vec<_> = (0..9u32).map(|i| (3, i, 15 - i)).collect();
-    let circuit =
-        crate::common::circuit(&[8, 8], &steps, vec![((16..25).collect(), Receivers::All)]);
-    assert_eq!(crate::common::compiled(Setting::default(), &circuit).plan().and_count(), 0);
+    let circuit = common::circuit(&[8, 8], &steps, vec![((16..25).collect(), Receivers::All)]);
+    assert_eq!(common::compiled(Setting::default(), &circuit).plan().and_count(), 0);
     let all = [vec![true; 8], vec![false, true, true, false, true, false, false, true]];
     for (protocol, lanes) in [(Protocol::Wrk, 1), (Protocol::Wrk, 2), (Protocol::Ywz, 1)] {
         let setting = Setting { protocol, lanes, segment_gates: Some(12), ..Setting::default() };
@@ -71,7 +70,7 @@ fn circuits_without_and_gates() {
 /// only once the second segment's triples are in their buckets.
 #[test]
 fn the_next_stretch_is_made_meanwhile() {
-    let circuit = crate::common::two_layers(24, Receivers::All);
+    let circuit = common::two_layers(24, Receivers::All);
     let all = [vec![true; 24], vec![false; 24]];
     // Four segments of twelve gates.
     let setting = Setting { lanes: 3, segment_gates: Some(12), ..Setting::default() };
@@ -84,7 +83,7 @@ fn the_next_stretch_is_made_meanwhile() {
         wait.recv_timeout(Duration::from_secs(60)).expect("the second segment_gates is not made");
         Action::Send
     });
-    let ended = crate::common::run_all(setting, &circuit, &all, |nets| {
+    let ended = common::run_all(setting, &circuit, &all, |nets| {
         nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten()).for_each(|channel| {
             channel.set_timeout(Duration::from_secs(60));
         });
@@ -115,7 +114,7 @@ fn components_lanes_and_generators() {
 /// bytes per segment.
 #[test]
 fn one_stretch_costs_what_the_phases_do() {
-    let circuit = crate::common::two_layers(400, Receivers::All);
+    let circuit = common::two_layers(400, Receivers::All);
     let all = [vec![true; 400], vec![false; 400]];
     for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 2), (Protocol::Ywz, 3)] {
         let known = Setting { protocol, parties, known: true, ..Setting::default() };
@@ -123,7 +122,7 @@ fn one_stretch_costs_what_the_phases_do() {
         let [apart, at_once] = [known, streamed].map(|setting| {
             let all: Vec<_> = (0..circuit.inputs().len()).map(|i| all[i].clone()).collect();
             let ended = assert_runs(setting, &circuit, &all);
-            let sent = |ended: &crate::common::Ended| -> u64 {
+            let sent = |ended: &common::Ended| -> u64 {
                 ended.phases.iter().map(|phase| phase.bytes_sent).sum()
             };
             ended.iter().map(sent).sum::<u64>()

@@ -1,7 +1,7 @@
 //! `tinytable` against the reference evaluation: random circuits with look-ups, and AES with gates
 //! and with tables.
 
-use crate::common::{Ended, Setting, receivers, run_all};
+use crate::common::{self, Ended, Setting, receivers, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::builder::{Bit, Builder, Word};
 use symbolon_circuit::{Circuit, Receivers, Table, Type, builtin};
@@ -21,7 +21,7 @@ fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize)
             bits[lane * width..(lane + 1) * width].to_vec()
         };
         let all: Vec<Vec<bool>> = all.iter().map(part).collect();
-        crate::common::expected(circuit, party, &all)
+        common::expected(circuit, party, &all)
     };
     let mut outputs = one(0);
     for lane in 1..executions {

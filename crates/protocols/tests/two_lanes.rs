@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::common::Setting;
+use crate::common::{self, Setting};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{GateForm, Protocol};
 use symbolon_transport::adversary::{Action, FnAdversary};
@@ -20,8 +20,8 @@ const DRAWN: &str = "aBit: check";
 
 fn circuit(parties: u16, ands: u32) -> Circuit {
     match parties {
-        2 => crate::common::two_layers(ands / 2, Receivers::All),
-        n => crate::common::circuit_of(ands / 2, n),
+        2 => common::two_layers(ands / 2, Receivers::All),
+        n => common::circuit_of(ands / 2, n),
     }
 }
 
@@ -44,7 +44,7 @@ fn all_protocols_compute_what_they_should() {
         let circuit = circuit(parties, 2 * CHUNK + 600);
         for lanes in [2, 3] {
             let setting = Setting { protocol, parties, form, known, lanes, ..Setting::default() };
-            crate::common::assert_runs(setting, &circuit, &inputs(&circuit));
+            common::assert_runs(setting, &circuit, &inputs(&circuit));
         }
     }
 }
@@ -55,7 +55,7 @@ fn on_lanes(protocol: Protocol, ands: u32) -> [[usize; 2]; 2] {
     let setting = Setting { protocol, lanes: 2, ..Setting::default() };
     let circuit = circuit(2, ands);
     let seen = Arc::new(Mutex::new([[0; 2]; 2]));
-    let ended = crate::common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
+    let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
         for net in nets {
             for (lane, peers) in net.lanes.iter_mut().enumerate() {
                 let seen = seen.clone();
@@ -98,7 +98,7 @@ fn the_masks_run_ahead_of_garbling() {
         wait.recv_timeout(Duration::from_secs(60)).expect("the masks wait for garbled gates");
         Action::Send
     });
-    let ended = crate::common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
+    let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
         nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten()).for_each(|channel| {
             channel.set_timeout(Duration::from_secs(60));
         });
@@ -123,11 +123,11 @@ fn material_is_made_in_several_batches() {
         for (lanes, segment) in [(2, 1), (2, 35), (3, 9), (3, 69), (3, 70)] {
             let known = true;
             let setting = Setting { protocol, parties, form, lanes, known, ..Setting::default() };
-            let ended = crate::common::run_all(setting, &circuit, &inputs, |nets| {
+            let ended = common::run_all(setting, &circuit, &inputs, |nets| {
                 nets.iter_mut().for_each(|net| net.segment_gates = segment);
             });
             for (party, ended) in (0..).zip(ended) {
-                let expected = crate::common::expected(&circuit, party, &inputs);
+                let expected = common::expected(&circuit, party, &inputs);
                 assert_eq!(ended.outputs.unwrap(), expected, "{lanes} lanes, {segment} gates");
             }
         }
@@ -149,7 +149,7 @@ fn draws_before_triples(lanes: usize) -> Vec<usize> {
         }
         Action::Send
     });
-    let ended = crate::common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
+    let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
         nets.iter_mut().for_each(|net| net.segment_gates = 16);
         nets[0].makers()[0][0].set_adversary(Box::new(count));
     });

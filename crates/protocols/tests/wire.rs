@@ -1,7 +1,7 @@
 //! Bytes, messages and rounds of every phase of `wrk`, as counted by the meter, against formulas
 //! from the papers.
 
-use crate::common::{Setting, assert_runs};
+use crate::common::{self, Setting, assert_runs};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_preprocessing::bucketing::{self, Batch};
 use symbolon_preprocessing::laand;
@@ -197,7 +197,7 @@ fn every_phase_is_as_long_as_the_formulas_say() {
             (Receivers::only([0]), [width, 0]),
             (Receivers::only([1]), [0, width]),
         ] {
-            let circuit = crate::common::two_layers(width as u32, to);
+            let circuit = common::two_layers(width as u32, to);
             for known in [false, true] {
                 let run = Run { ands: 2 * width, inputs: [width, width], outputs, rho, known };
                 assert_wire(&run, &circuit);
@@ -213,7 +213,7 @@ fn many_gates() {
     let run = Run { ands: 6_000, inputs: [3_000; 2], outputs: [3_000; 2], rho, known };
     let leaky: usize = bucketing::plan(6_000, 40, 1).iter().map(|batch| batch.leaky()).sum();
     assert!(leaky > 2 * laand::CHUNK);
-    let circuit = crate::common::two_layers(3_000, Receivers::All);
+    let circuit = common::two_layers(3_000, Receivers::All);
     let [garbler, _] = assert_wire(&run, &circuit);
     // §6 of the paper: 3κ + 4ρ bits per gate are 68 bytes at ρ = 40; besides these, only two bits
     // per gate grow with the circuit.
@@ -238,7 +238,7 @@ fn online_is_one_message_each_way() {
         [(Receivers::only([1]), [0, 8], [1, 1]), (Receivers::All, [8, 8], [2, 2])]
     {
         let run = Run { ands: 16, inputs: [8, 8], outputs, rho: Rho::Bits40, known: true };
-        let reports = assert_wire(&run, &crate::common::two_layers(8, to));
+        let reports = assert_wire(&run, &common::two_layers(8, to));
         let online = reports.map(|reports| phase(&reports, "online").rounds);
         assert_eq!(online, rounds);
     }

@@ -1,6 +1,6 @@
 //! The bytes that `tinytable` sends, exactly: the formulas of docs/protocols.md.
 
-use crate::common::{Setting, run_all};
+use crate::common::{self, Setting, run_all};
 use symbolon_circuit::{Circuit, Layered, Receivers, builtin};
 use symbolon_protocols::{Batch, MacLength, Protocol};
 use symbolon_transport::PhaseReport;
@@ -44,8 +44,8 @@ fn online(circuit: &Circuit, party: u16, executions: u64) -> [u64; 2] {
 #[test]
 fn online_and_dependent_bytes_are_as_documented() {
     for (circuit, executions) in [
-        (crate::common::two_layers(13, Receivers::All), 1),
-        (crate::common::two_layers(13, Receivers::only([1])), 5),
+        (common::two_layers(13, Receivers::All), 1),
+        (common::two_layers(13, Receivers::only([1])), 5),
         (builtin::by_name("aes128:sbox-expanded").unwrap(), 1),
         (builtin::by_name("aes128:expanded").unwrap(), 1),
         (builtin::by_name("aes128:expanded").unwrap(), 3),

@@ -1,7 +1,7 @@
 //! Bytes of every phase of `ywz`, as counted by the meter: message by message, exactly, and against
 //! Table 2 of Yang–Wang–Zhang 2020.
 
-use crate::common::{Setting, assert_runs};
+use crate::common::{self, Setting, assert_runs};
 use symbolon_circuit::{Circuit, Plan, Receivers};
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_preprocessing::bucketing::{self, Batch};
@@ -215,7 +215,7 @@ impl Run {
         let wires = all + steps.len() as u32;
         let outputs = (wires - self.outputs as u32..wires).collect();
         let widths = vec![width; self.parties as usize];
-        crate::common::circuit(&widths, &steps, vec![(outputs, Receivers::All)])
+        common::circuit(&widths, &steps, vec![(outputs, Receivers::All)])
     }
 }
 

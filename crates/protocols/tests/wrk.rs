@@ -1,6 +1,6 @@
 //! `wrk` between two parties against the reference evaluation.
 
-use crate::common::{Setting, assert_runs, circuit, receivers};
+use crate::common::{self, Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Input, Plan, Receivers, builtin};
 use symbolon_protocols::{GateForm, OtExtension, Protocol, Rho};
@@ -87,7 +87,7 @@ fn calls_pass_long_runs_of_wires() {
     for form in GateForm::ALL {
         for known in [false, true] {
             let setting = Setting { form, known, ..Setting::default() };
-            let (circuit, all) = crate::common::long_runs(setting);
+            let (circuit, all) = common::long_runs(setting);
             assert_runs(setting, &circuit, &all);
         }
     }
@@ -95,7 +95,7 @@ fn calls_pass_long_runs_of_wires() {
 
 #[test]
 fn a_form_that_a_protocol_does_not_have_is_refused() {
-    let [mut net, _other] = crate::common::networks(Setting::default());
+    let [mut net, _other] = common::networks(Setting::default());
     net.form = GateForm::FourRow;
     let refused = Protocol::Ywz.set_up(&mut net).map(drop);
     assert!(matches!(&refused, Err(Error::InvalidInput(why)) if why.contains("four-row")));

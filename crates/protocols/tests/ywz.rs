@@ -1,6 +1,6 @@
 //! `ywz` among n parties against the reference evaluation.
 
-use crate::common::{Setting, assert_runs, circuit, receivers};
+use crate::common::{self, Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::Receivers;
 use symbolon_protocols::{Protocol, Rho};
@@ -42,7 +42,7 @@ proptest! {
 fn calls_pass_long_runs_of_wires() {
     for (parties, known) in [(2, false), (2, true), (3, false), (3, true)] {
         let setting = Setting { known, ..setting(parties) };
-        let (circuit, all) = crate::common::long_runs(setting);
+        let (circuit, all) = common::long_runs(setting);
         assert_runs(setting, &circuit, &all);
     }
 }
