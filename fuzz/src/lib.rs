@@ -1,5 +1,7 @@
 //! Two parties in one process, for targets that reach decoders through a whole run.
 
+#![cfg(feature = "long")]
+
 use std::sync::OnceLock;
 use std::time::Duration;
 

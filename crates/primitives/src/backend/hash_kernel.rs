@@ -1,20 +1,19 @@
-//! The rounds of the re-keyed hash, for registers of 256 and 512 bits.
+//! The rounds of the re-keyed hash.
 //!
 //! Lane l of a key register holds the key of group l, and lane l of a state register holds one
 //! block of that group. So blocks are permuted once when they are loaded and once when they are
 //! stored, and round keys never.
 //!
-//! This is a macro, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
+//! These are macros, for the reason that [`leaf_kernel`](mod@super::leaf_kernel) gives.
 
-/// Defines `hash_few` and `hash_lanes`, with `inputs` and `write`, for a kind of register with
-/// `$lanes` lanes. The calling module must define, using only `$features`:
+/// Defines `hash_few`, with `inputs` and `write`, for a kind of register with `$lanes` lanes. The
+/// calling module must define, using only `$features`:
 ///
 /// - `zero`, `xor`, `encrypt` and `encrypt_last`, a round of AES under a round key; `load` and
 ///   `store` of `$lanes` blocks;
 /// - `sigma`, the hash's σ; `by_group` and `in_order`, from memory order to one group per lane and
 ///   back;
-/// - `next_keys`, the next round keys of one schedule per lane; `next_words`, the same word by
-///   word, and `transpose_words`.
+/// - `next_keys`, the next round keys of one schedule per lane.
 macro_rules! hash_kernel {
     ($features:literal, $register:ty, $lanes:literal) => {
         /// The blocks of as many groups as there are lanes, in memory order.
@@ -80,7 +79,14 @@ macro_rules! hash_kernel {
                 write(&mut sets[n], states[n]);
             }
         }
+    };
+}
 
+/// Defines `hash_lanes` for a kind of register. The calling module must define, using only
+/// `$features`, `zero`, `xor`, `encrypt` and `encrypt_last` as for [`hash_kernel`]; `next_words`,
+/// the next round keys word by word, and `transpose_words`.
+macro_rules! lanes_kernel {
+    ($features:literal, $register:ty) => {
         /// Hashes the lanes of inputs, `GROUP` of them under each lane of four key registers, `N`
         /// times. The key schedules proceed word by word: register i has word i of all keys, and in
         /// this form a step is one substitution and a few XORs. Transposing the words yields round
@@ -135,4 +141,4 @@ macro_rules! hash_kernel {
     };
 }
 
-pub(super) use hash_kernel;
+pub(super) use {hash_kernel, lanes_kernel};

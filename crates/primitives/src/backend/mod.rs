@@ -42,7 +42,7 @@ use crate::{BitVec, Block};
 
 pub(crate) use ciphers::{Cipher, LeafCiphers};
 #[cfg(target_arch = "x86_64")]
-use hash_kernel::hash_kernel;
+use hash_kernel::{hash_kernel, lanes_kernel};
 #[cfg(target_arch = "x86_64")]
 use leaf_kernel::leaf_kernel;
 

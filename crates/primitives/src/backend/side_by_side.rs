@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::Backend;
 #[cfg(target_arch = "x86_64")]
-use super::{x86_256, x86_512};
+use super::{x86, x86_256, x86_512};
 use crate::Block;
 use crate::hash::Tweaks;
 use crate::side_by_side::{HalfGates, LANES, Lanes};
@@ -16,8 +16,8 @@ use crate::side_by_side::{HalfGates, LANES, Lanes};
 /// garblings.
 const RUN: usize = 64;
 
-/// With fewer garblings than this, a kernel whose registers hold two of them takes longer for all
-/// lanes than for one garbling after the other.
+/// With fewer garblings than this, a kernel whose registers hold one or two of them takes longer for
+/// all lanes than for one garbling after the other.
 #[cfg(target_arch = "x86_64")]
 const WORTH_ALL_LANES: usize = 3;
 
@@ -40,6 +40,11 @@ impl Backend {
             Backend::Vaes512 => {
                 // SAFETY: `usable` names this backend only if the processor has its instructions.
                 unsafe { x86_512::garble_lanes((starts, first, deltas), inputs, tables, outputs) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Aesni if tables.len() >= WORTH_ALL_LANES => {
+                // SAFETY: as above.
+                unsafe { x86::garble_lanes((starts, first, deltas), inputs, tables, outputs) }
             }
             #[cfg(target_arch = "x86_64")]
             Backend::Vaes256 if tables.len() >= WORTH_ALL_LANES => {
@@ -73,6 +78,11 @@ impl Backend {
             Backend::Vaes512 => {
                 // SAFETY: as above.
                 unsafe { x86_512::evaluate_lanes((starts, first), inputs, tables, outputs) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Aesni if tables.len() >= WORTH_ALL_LANES => {
+                // SAFETY: as above.
+                unsafe { x86::evaluate_lanes((starts, first), inputs, tables, outputs) }
             }
             #[cfg(target_arch = "x86_64")]
             Backend::Vaes256 if tables.len() >= WORTH_ALL_LANES => {

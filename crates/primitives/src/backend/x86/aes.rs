@@ -9,12 +9,11 @@ use std::arch::x86_64::*;
 use super::{load, store};
 use crate::Block;
 use crate::backend::RCON;
-use crate::hash::Tweaks;
 
 /// Returns the next round key of a schedule.
 #[inline]
 #[target_feature(enable = "aes,avx2")]
-fn next_key(key: __m128i, rcon: i32) -> __m128i {
+pub(super) fn next_key(key: __m128i, rcon: i32) -> __m128i {
     let rotate = _mm_set1_epi32(0x0c0f_0e0d);
     let word = _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotate), _mm_set1_epi32(rcon));
     // Each word of the new key depends on all earlier words of the old one.
@@ -112,93 +111,4 @@ pub(super) fn numbers<const N: usize>(first: u128) -> [__m128i; N] {
         };
     }
     out
-}
-
-#[target_feature(enable = "aes,avx2")]
-pub(in super::super) fn hash<const SIGMA: bool>(
-    start: Block,
-    tweaks: Tweaks<'_>,
-    group: usize,
-    xs: &mut [Block],
-) {
-    // As many keys as fill the registers with blocks, but no more than needed to hide the latency.
-    match group {
-        1 => hash_groups::<SIGMA, 1, 4>(start, tweaks, xs),
-        2 => hash_groups::<SIGMA, 2, 4>(start, tweaks, xs),
-        4 => hash_groups::<SIGMA, 4, 2>(start, tweaks, xs),
-        _ => hash_groups::<SIGMA, 8, 1>(start, tweaks, xs),
-    }
-}
-
-/// Hashes groups of `GROUP` blocks, `KEYS` groups at a time.
-#[inline]
-#[target_feature(enable = "aes,avx2")]
-fn hash_groups<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
-    start: Block,
-    tweaks: Tweaks<'_>,
-    xs: &mut [Block],
-) {
-    let (groups, _) = xs.as_chunks_mut::<GROUP>();
-    let (chunks, tail) = groups.as_chunks_mut::<KEYS>();
-    let done = chunks.len() * KEYS;
-    for (c, chunk) in chunks.iter_mut().enumerate() {
-        hash_chunk::<SIGMA, GROUP, KEYS>(keys(start, tweaks, c * KEYS), chunk);
-    }
-    for (g, group) in tail.iter_mut().enumerate() {
-        let key = keys::<1>(start, tweaks, done + g);
-        hash_chunk::<SIGMA, GROUP, 1>(key, std::array::from_mut(group));
-    }
-}
-
-#[inline]
-fn keys<const KEYS: usize>(start: Block, tweaks: Tweaks<'_>, first: usize) -> [Block; KEYS] {
-    std::array::from_fn(|i| start ^ Block(tweaks.get(first + i)))
-}
-
-#[inline]
-#[target_feature(enable = "aes,avx2")]
-fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
-    keys: [Block; KEYS],
-    chunk: &mut [[Block; GROUP]; KEYS],
-) {
-    let mut round_keys = [_mm_setzero_si128(); KEYS];
-    let mut states = [[_mm_setzero_si128(); GROUP]; KEYS];
-    for k in 0..KEYS {
-        round_keys[k] = load(&keys[k]);
-        for (state, block) in states[k].iter_mut().zip(&mut chunk[k]) {
-            let mut y = load(block);
-            if SIGMA {
-                y = sigma(y);
-                store(block, y);
-            }
-            *state = _mm_xor_si128(y, round_keys[k]);
-        }
-    }
-    for key in &mut round_keys {
-        *key = next_key(*key, RCON[0]);
-    }
-    for &rcon in &RCON[1..] {
-        for k in 0..KEYS {
-            // The next key starts before the preceding round, which hides the latency of the
-            // schedule.
-            let next = next_key(round_keys[k], rcon);
-            for state in &mut states[k] {
-                *state = _mm_aesenc_si128(*state, round_keys[k]);
-            }
-            round_keys[k] = next;
-        }
-    }
-    for k in 0..KEYS {
-        for (&state, block) in states[k].iter().zip(&mut chunk[k]) {
-            let y = load(block);
-            store(block, _mm_xor_si128(_mm_aesenclast_si128(state, round_keys[k]), y));
-        }
-    }
-}
-
-/// Returns σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn sigma(x: __m128i) -> __m128i {
-    _mm_xor_si128(_mm_shuffle_epi32::<0b11_10_11_10>(x), _mm_slli_si128::<8>(x))
 }

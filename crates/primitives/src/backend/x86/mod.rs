@@ -13,24 +13,28 @@ mod block_xor;
 mod bucket_kernels;
 mod gf128;
 mod ggm_sums;
+mod hash;
 mod keys;
 mod mac_hash;
 mod select;
+mod side_by_side;
 mod transpose;
 
 use std::arch::x86_64::*;
 
-pub(super) use aes::{counter, encrypt, expand, hash};
+pub(super) use aes::{counter, encrypt, expand};
 pub(super) use block_xor::{interleave_blocks, interleave_masked, xor_blocks, xor_sums};
 pub(super) use bucket_kernels::{scatter_triples, sum_buckets};
 pub(super) use gf128::{column_hash, inner_product, reduce, words_inner_product};
 pub(super) use ggm_sums::leaf_sums;
+pub(super) use hash::hash;
 pub(super) use keys::key_sums;
 pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_products};
 pub(super) use select::{
     bits_inner_product, lsbs, next_quad_mask, spread, truncate_u64, xor_key_masked, xor_masked,
     xor_words_masked,
 };
+pub(super) use side_by_side::{evaluate_lanes, garble_lanes};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
 use crate::Block;

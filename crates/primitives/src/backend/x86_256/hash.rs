@@ -9,10 +9,11 @@ use std::arch::x86_64::{
 
 use super::{broadcast, load_pair as load, store_pair as store, transpose_lanes};
 use crate::Block;
-use crate::backend::{RCON, hash_kernel, x86};
+use crate::backend::{RCON, hash_kernel, lanes_kernel, x86};
 use crate::hash::Tweaks;
 
 hash_kernel!("avx2,vaes", __m256i, 2);
+lanes_kernel!("avx2,vaes", __m256i);
 
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn hash<const SIGMA: bool>(
