@@ -185,6 +185,8 @@ impl Config {
     /// evaluation leaks a bit of an input to a cheater is at most 2^-κ_b. All other failures, such
     /// as a wrong output, keep probability 2^-ρ. A smaller κ_b needs fewer garbled circuits. With
     /// `None`, the default, κ_b = ρ.
+    ///
+    /// Of N stored executions the peer can choose which one is run: then the bound is N·2^-κ_b.
     pub fn kappa_b(mut self, kappa_b: impl Into<Option<Rho>>) -> Self {
         self.terms.params.kappa_b = kappa_b.into();
         self

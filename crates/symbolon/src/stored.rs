@@ -16,8 +16,8 @@
 //! broadcast, name the item and the round they are about, and enter the session's id.
 //!
 //! A peer can lie here: it can claim to hold what it does not (the run fails, and material is
-//! wasted), or not to have used what it has used. Only this party's own store decides whether
-//! something was used.
+//! wasted), or not to have used what it has used; and it can hide items, and so choose which one is
+//! used. Only this party's own store decides whether something was used.
 //!
 //! A prepared circuit enters a store only once all parties have written it: if a party fails, the
 //! other stores contain no items of the circuit. A party that prepares holds the lock on the group

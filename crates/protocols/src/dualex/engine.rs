@@ -6,6 +6,7 @@ use symbolon_transport::{Error, Result, SessionId};
 
 use super::{
     function::Function,
+    garble::NUMBERS,
     offline::EachExecution,
     online::PreparedExecutions,
     ot::OtSession,
@@ -81,7 +82,7 @@ impl DualEx {
         let first = self.circuits;
         self.circuits = first
             .checked_add(params.circuits() as u64)
-            .filter(|circuits| *circuits < 1 << 62)
+            .filter(|circuits| *circuits < NUMBERS)
             .ok_or_else(|| Error::invalid_input("this session has garbled too many circuits"))?;
         let session = SessionId(net.session);
         let coin = toss_coin(net.peers(), &session, 2 * first, &mut self.prg)?;

@@ -48,6 +48,10 @@ use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
 /// The domain of the commitments to circuits.
 const CIRCUIT: &str = "dualex: circuits";
 
+/// The numbers of circuits and buckets are smaller than this, so that no tweak made of them
+/// overflows.
+pub(super) const NUMBERS: u64 = 1 << 62;
+
 /// A digest of a label, or of a list of them.
 pub(super) type Digest = [u8; 32];
 

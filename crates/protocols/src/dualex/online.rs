@@ -166,7 +166,7 @@ impl Online<'_> {
     ) -> Result<Sets> {
         let Lengths { inputs: [own_bits, peer_bits], bucket, item_bits, .. } =
             self.prepared.lengths;
-        let mut labels = vec![Block::ZERO; bucket * (peer_bits + own_bits + 1)];
+        let mut labels = Blocks::new(vec![Block::ZERO; bucket * (peer_bits + own_bits + 1)]);
         self.channel.recv_into(messages::INPUT_LABELS, Block::as_bytes_mut(&mut labels))?;
         let peer = self.channel.peer();
         let mut good = true;

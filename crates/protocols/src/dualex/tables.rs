@@ -5,8 +5,8 @@
 //! folder, and are read back piece by piece during the evaluation.
 //!
 //! A table is not secret: the peer made it, and it is masked with a value that the peer sends
-//! online. If somebody changes the file, the circuit's output labels do not match their hashes, as
-//! with a circuit that was garbled incorrectly.
+//! online. A changed file is a circuit that was garbled incorrectly: if an output label depends on
+//! the change, it does not match its hash.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -56,8 +56,8 @@ pub(super) fn give(
 ) -> Result<()> {
     let turned = receive_bits(channel, messages::MASKED_INPUTS, keys.indicators.len())?;
     let own = keys.inputs.iter().zip(bits);
-    let mut own: Vec<Block> =
-        own.map(|(&[zero, offset], &bit)| zero ^ offset.select(bit)).collect();
+    let own = own.map(|(&[zero, offset], &bit)| zero ^ offset.select(bit));
+    let mut own: Zeroizing<Vec<Block>> = Zeroizing::new(own.collect());
     channel.tamper_state("duplo: own input keys", Block::as_bytes_mut(&mut own));
     send_blocks(channel, messages::INPUT_KEYS, &own)?;
     let open = |i: usize| {
@@ -65,7 +65,8 @@ pub(super) fn give(
         let id = FIRST + i as Id;
         opening.open([id].into_iter().chain(turn.then_some(COMMON_OFFSET))).with_lsb(turn)
     };
-    let mut opened: Vec<Block> = (0..turned.len()).map(open).collect();
+    let opened = (0..turned.len()).map(open).collect();
+    let mut opened: Zeroizing<Vec<Block>> = Zeroizing::new(opened);
     channel.tamper_state("duplo: opened inputs", Block::as_bytes_mut(&mut opened));
     send_blocks(channel, messages::OPENED_INPUTS, &opened)
 }

@@ -62,7 +62,8 @@ impl SelfHash {
 /// third key that hashes to the same value as one of the two, and each later call of the ideal
 /// cipher finds one with probability 2^-127: 128 bits of hash are enough. The hash also hides the
 /// key that the evaluator lacks, as in half-gates: it is the hash of the evaluator's key ⊕ Δ, under
-/// a tweak that no other key has, with a Δ that only the wires of one bundle share.
+/// a tweak that no other key has. Differences of Δ are public, so all bundles share one unknown Δ,
+/// as the wires of a circuit do.
 #[derive(Clone)]
 pub(super) struct KeyHash(Block);
 

@@ -108,7 +108,7 @@ pub(super) fn receive(
 /// Paper: KNRTT17, PreProcessOTInit
 ///
 /// Check: `duplo`: OT of inputs | `oblivious transfer sum`, at the garbler: ρ random sums | a
-/// request for Δ_ot | 2^-128
+/// request for Δ_ot | 2^-127
 pub(super) fn open(
     channel: &mut Channel,
     opening: &mut Opening<'_>,

@@ -26,7 +26,7 @@ pub(super) struct Recovered {
     /// All output bits.
     pub outputs: Zeroizing<Vec<bool>>,
     /// The keys to return: the right ones after a recovery, else those that were found.
-    pub returned: Vec<Block>,
+    pub returned: Zeroizing<Vec<Block>>,
 }
 
 /// Recovers the outputs and the keys to return, if Δ_ot is known: reads the garbler's inputs from
@@ -63,7 +63,7 @@ pub(super) fn recover(
         let offset = common_offset ^ evaluated.differences[wire];
         evaluated.wires[wire] ^ offset.select(known & (right ^ value(wire)))
     };
-    let returned = returned(program).zip(right).map(key).collect();
+    let returned = Zeroizing::new(returned(program).zip(right).map(key).collect());
     Recovered { known, outputs, returned }
 }
 
