@@ -83,30 +83,28 @@ fn check_name(what: &str, name: &str) -> Result<(), CircuitError> {
     Ok(())
 }
 
-/// Refuses names with control characters in a type.
+/// Refuses names with control characters in a type, and fields or variants that are not told apart
+/// by their names.
 fn check_type_names(ty: &Type) -> Result<(), CircuitError> {
     match ty {
         Type::Array { elem, .. } => check_type_names(elem),
         Type::Tuple(parts) => parts.iter().try_for_each(check_type_names),
         Type::Struct { name, fields } => {
             check_name("type", name)?;
-            fields.iter().try_for_each(|(field, ty)| {
-                check_name("field", field)?;
-                check_type_names(ty)
-            })
+            check_names("field", fields.iter().map(|(field, _)| field))?;
+            fields.iter().try_for_each(|(_, ty)| check_type_names(ty))
         }
         Type::Enum { name, variants } => {
             check_name("type", name)?;
-            variants.iter().try_for_each(|(variant, parts)| {
-                check_name("variant", variant)?;
-                parts.iter().try_for_each(check_type_names)
-            })
+            check_names("variant", variants.iter().map(|(variant, _)| variant))?;
+            variants.iter().flat_map(|(_, parts)| parts).try_for_each(check_type_names)
         }
         _ => Ok(()),
     }
 }
 
-/// Refuses types that no bits can be a value of, and names with control characters in a type.
+/// Refuses types that no bits can be a value of, and types with names that
+/// [`check_type_names`] refuses.
 pub(crate) fn check_type(kind: &str, name: &str, ty: &Type) -> Result<(), CircuitError> {
     check_type_names(ty)?;
     match ty.has_value() {
@@ -122,7 +120,7 @@ pub(crate) fn most_wires(free: u64, steps: usize) -> u64 {
     free.saturating_add(WIRES_PER_STEP.saturating_mul(steps as u64))
 }
 
-/// Refuses names of ports that are empty, occur twice or have control characters.
+/// Refuses names that are empty, occur twice or have control characters.
 pub(crate) fn check_names<'a>(
     kind: &str,
     list: impl IntoIterator<Item = &'a String>,

@@ -13,7 +13,7 @@ use crate::dealer::args::DealerArgs;
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, TestArgs};
 use crate::options::EXIT_CODES;
 use crate::paper::args::PaperArgs;
-use crate::parts::args::PartsArgs;
+use crate::parts::args::{PartsArgs, of_parts};
 
 const MAIN_HELP: &str = "\
 EXAMPLES
@@ -55,10 +55,12 @@ pub enum Command {
     /// Run one party of a computation between machines
     Run(Box<RunArgs>),
     /// Prepare material ahead of time for any circuit: fill the pools in the parties' stores
+    #[command(mut_arg("batch", |batch| batch.hide(true)))]
     Preprocess(Box<PreprocessArgs>),
     /// Prepare one circuit ahead of time: put prepared circuits into the parties' stores
     Prepare(Box<PrepareArgs>),
     /// Run a computation in parts: outputs of one part are inputs of the next without being opened
+    #[command(mut_args(of_parts))]
     Parts(Box<PartsArgs>),
     /// List, check, clean and encrypt a store of material
     Store(StoreCommandArgs),

@@ -100,7 +100,8 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         json: args.json,
         ..RunArgs::default()
     };
-    let settings = Settings::of(&run)?;
+    let mut settings = Settings::of(&run)?;
+    settings.tuning.protocol.get_or_insert_with(|| args::DEFAULT.into());
     if settings.json {
         want_json();
     }
@@ -187,6 +188,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
 fn refuse_unused(settings: &Settings) -> CliResult<()> {
     let spec = &settings.spec;
     let given = [
+        (!spec.circuit.is_empty(), "a circuit"),
         (settings.dealer.is_some() || settings.dealer_fingerprint.is_some(), "a dealer"),
         (!spec.owners.is_empty(), "owners"),
         (!spec.outputs.is_empty(), "receivers"),

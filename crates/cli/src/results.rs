@@ -275,7 +275,7 @@ pub struct AskedJson {
     /// κ_b, the bits that bound a leaked bit; absent where there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa_b: Option<u32>,
-    /// Threads that made triples.
+    /// Threads, as `--threads` gave them.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
     pub transport: &'static str,
@@ -334,7 +334,7 @@ pub struct PartsJson {
     /// How gates were garbled and what made correlated OTs.
     #[serde(flatten)]
     pub choice: ChoiceJson,
-    /// Lanes.
+    /// Threads, as `--threads` gave them.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
     pub transport: &'static str,

@@ -32,6 +32,8 @@ connection, after both sides have proven their keys.
 | 20..52 | random token, the same for all lanes of a pair |
 | 52..64 | zero |
 
+A *lane* is one of the connections between two parties; `--threads` sets how many.
+
 After the preamble both sides send **messages** (`crates/transport/src/wire.rs`). All integers are little-endian.
 
 | bytes | what |

@@ -55,7 +55,7 @@ fn arbitrary_type() -> impl Strategy<Value = Type> {
             parts().prop_map(move |parts| Type::Struct { name: "S".into(), fields: named(parts) }),
             prop::collection::vec(parts(), 1..4).prop_map(|variants| Type::Enum {
                 name: "E".into(),
-                variants: variants.into_iter().map(|parts| ("v".into(), parts)).collect(),
+                variants: (0..).zip(variants).map(|(i, parts)| (format!("v{i}"), parts)).collect(),
             }),
         ]
     })

@@ -384,6 +384,28 @@ fn whoever_receives_an_output_receives_failed_asserts() {
     assert_eq!(circuit.outputs()[1].to, Receivers::All);
 }
 
+/// A value of such a type could be read or printed in two ways.
+#[test]
+fn fields_and_variants_with_one_name_are_refused() {
+    let parts = |name: &str| (name.to_string(), Type::Uint(1));
+    let variant = |name: &str| (name.to_string(), vec![Type::Uint(1)]);
+    let types = [
+        Type::Struct { name: "S".into(), fields: vec![parts("a"), parts("a")] },
+        Type::Struct { name: "S".into(), fields: vec![parts("a"), parts("")] },
+        Type::Enum { name: "E".into(), variants: vec![variant("A"), variant("A")] },
+    ];
+    for ty in types {
+        let (mut inputs, outputs) = ports(2);
+        inputs[0].ty = Type::Tuple(vec![ty]);
+        match Circuit::new("test", inputs, outputs, vec![leaf()]) {
+            Err(CircuitError::Invalid(reason)) => {
+                assert!(reason.contains("is empty or repeated"), "{reason}");
+            }
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+}
+
 /// A line break in a name could forge lines of what is printed.
 #[test]
 fn names_with_control_characters_are_refused() {

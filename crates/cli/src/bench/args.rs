@@ -15,14 +15,16 @@ pub const TRIPLES: &str = "triples";
 pub const REPEAT: u32 = 5;
 
 const BENCH_HELP: &str = "\
-Where an option takes a list, all combinations are measured; those that no protocol offers are left out and named.
+Where an option takes a list, all combinations are measured; those that no protocol offers are left
+out and named.
 
 EXAMPLES
     symbolon bench triples --parties 2,3,5 --count 1000000
     symbolon bench sha256 --repeat 11 --fresh-session
     symbolon bench aes128 sha256 --protocol wrk,ywz --threads 1,2 --report aes.html
     symbolon bench aes128 --party 0 --listen 0.0.0.0:7000 --key a.key --peer-fingerprint 90ac…
-    symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 --link local,lan,wan --json";
+    symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 \\
+        --link local,lan,wan --json";
 
 /// Arguments of `bench`.
 #[derive(Args, Debug)]

@@ -52,7 +52,7 @@ pub struct Measured {
     /// The names of the components to garble; absent where the cheapest are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
-    /// Threads that made triples.
+    /// Threads, as `--threads` gave them.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
     pub transport: &'static str,

@@ -8,15 +8,16 @@ use crate::bench::args::RemoteArgs;
 use crate::options::{LocalTransport, RemoteTransport};
 
 const PAPER_HELP: &str = "\
-Each row of a table is a `symbolon bench` command, which is shown with it. A row that has no counterpart here, or that
-this machine cannot run, says why. With --party the rows of two parties are run between two machines, where the same
-command is given with the other number.
+Each row of a table is a `symbolon bench` command, which is shown with it. A row that has no
+counterpart here, or that this machine cannot run, says why. With --party the rows of two parties are
+run between two machines, where the same command is given with the other number.
 
 EXAMPLES
     symbolon paper rr16 --table 6
     symbolon paper wrk17 ywz20 --quick --report papers.html
     symbolon paper all --quick=10 --report papers.md
-    symbolon paper wrk17 --table 6 --party 0 --listen 0.0.0.0:7000 --key a.key --peer-fingerprint 90ac…";
+    symbolon paper wrk17 --table 6 --party 0 --listen 0.0.0.0:7000 --key a.key \\
+        --peer-fingerprint 90ac…";
 
 /// The papers, by the names that this project uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

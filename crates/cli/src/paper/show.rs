@@ -46,7 +46,7 @@ impl PapersJson {
             if minutes == 1 { "a minute".to_string() } else { format!("{minutes} minutes") };
         format!(
             "Quick: about {minutes} for each paper, the cheapest rows first, few runs of each. \
-             The machine may have had other work; no figure here is a record. {SPREADS}"
+             No figure here is a record. {SPREADS}"
         )
     }
 }

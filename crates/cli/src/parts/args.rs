@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Arg, Args};
 
 use crate::args::MeetArgs;
 use crate::options::EXIT_CODES;
@@ -10,7 +10,7 @@ use crate::secret::InputText;
 
 const PARTS_HELP: &str = "\
 EXAMPLE
-    symbolon parts tender.toml --protocol duplo --local --input sum.x=3 --input sum.y=4
+    symbolon parts tender.toml --local --input sum.x=3 --input sum.y=4
 
   where tender.toml has
 
@@ -35,6 +35,20 @@ EXAMPLE
 fn parts_help() -> String {
     format!("{PARTS_HELP}\n\n{EXIT_CODES}")
 }
+
+/// Changes the help of the options that `parts` shares with other commands: most are of protocols
+/// that keep no outputs, and refused.
+pub fn of_parts(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "protocol" => arg.help(format!("The protocol [default: {DEFAULT}]")),
+        "dealer" | "dealer_fingerprint" | "batch" | "in_flight" | "form" | "mac_bits" | "psi"
+        | "kappa_b" => arg.hide(true),
+        _ => arg,
+    }
+}
+
+/// The protocol, if none is named: the only one that keeps outputs for later parts.
+pub const DEFAULT: &str = "duplo";
 
 /// Arguments of `parts`.
 #[derive(Args, Debug)]
