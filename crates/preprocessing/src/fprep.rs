@@ -28,7 +28,8 @@ use crate::{
 pub struct Config {
     /// The statistical security parameter ρ, in bits.
     pub rho: u32,
-    /// The party that evaluates what the others garble. The last bit of its Δ differs.
+    /// The party that evaluates what the others garble. The last bit of its Δ is n mod 2; all
+    /// others' are 1.
     pub evaluator: PartyId,
     /// The extension that makes the correlated OTs.
     pub ot_extension: OtExtension,

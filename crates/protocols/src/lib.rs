@@ -259,8 +259,8 @@ impl Protocol {
         self.spec().bytes.map(|bytes| bytes(circuit, parties, form))
     }
 
-    /// Returns the party that evaluates, if the others garble; in any case, the one whose Δ has the
-    /// odd last bit.
+    /// Returns the party that evaluates, if the others garble; in any case, the one whose Δ ends in
+    /// n mod 2, while all others' end in 1.
     pub fn evaluator(self) -> PartyId {
         self.spec().evaluator
     }

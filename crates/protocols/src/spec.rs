@@ -21,7 +21,8 @@ pub(crate) struct ProtocolSpec {
     pub forms: &'static [GateForm],
     /// The roles of party 0 and of every other party, for messages to people.
     pub roles: [&'static str; 2],
-    /// The party whose Δ has the odd last bit: the one that evaluates, if the others garble.
+    /// The party whose Δ ends in n mod 2, while all others' end in 1: the one that evaluates, if the
+    /// others garble.
     pub evaluator: PartyId,
     /// The name of the protocol whose pools serve this one.
     pub pools: &'static str,

@@ -66,6 +66,18 @@ fn circuits_without_and_gates() {
     }
 }
 
+/// Each segment's triples are rounded up, so that the last of the planned batches has no gates left
+/// to be used for: 46 batches of 3 386 for 150 000 gates. Nobody may wait for it.
+#[test]
+fn batches_that_no_gate_needs_are_not_made() {
+    let circuit = common::two_layers(75_000, Receivers::All);
+    let all = [vec![true; 75_000], vec![false; 75_000]];
+    for lanes in [1, 2] {
+        let segment_gates = Some(3_300);
+        assert_runs(Setting { lanes, segment_gates, ..Setting::default() }, &circuit, &all);
+    }
+}
+
 /// With separate lanes the next segment is made while this one is garbled: the first table is sent
 /// only once the second segment's triples are in their buckets.
 #[test]

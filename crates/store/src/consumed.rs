@@ -12,7 +12,7 @@ use crate::files::{self, Discarded, Flock};
 use crate::frame::{FileKeys, Geometry, HEADER, Header};
 use crate::index::Core;
 use crate::item_writer::section_path;
-use crate::record::{Edit, ItemState, Record, SectionFile};
+use crate::record::{Content, Edit, ItemState, Record, SectionFile};
 use crate::{ItemId, ItemKind, ItemMeta, Result, StoreError, fault};
 
 /// Material that was taken: only this process may use it, and nobody may use it again.
@@ -52,42 +52,61 @@ impl std::fmt::Debug for OpenSection {
     }
 }
 
+/// What is to be taken of an item: records `from[i]..upto[i]` of each count.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    pub id: ItemId,
+    pub from: &'a [u64],
+    pub upto: &'a [u64],
+}
+
 impl ConsumedItem {
-    /// Marks part of an item as used on disk, and opens it.
+    /// Marks parts of different items as used on disk, in one commit, and opens them. After an
+    /// error before the commit none is marked.
     pub(crate) fn take(
         core: &Arc<Core>,
-        id: ItemId,
         kind: ItemKind,
-        from: &[u64],
-        upto: &[u64],
-    ) -> Result<Self> {
+        wanted: &[Wanted<'_>],
+    ) -> Result<Vec<ConsumedItem>> {
         let mut locked = core.exclusive()?;
-        let record = match locked.content.items.get(&id) {
-            Some(record) => record.clone(),
-            None if locked.content.spent.contains(&id) => {
-                return Err(StoreError::AlreadyUsed { item: id, what: String::new() });
-            }
-            None => return Err(StoreError::Unknown { item: id }),
+        // The files are opened under the store's lock and before anything is marked. So unreadable
+        // material is not wasted, and nobody removes the files meanwhile.
+        let open = |wanted: &Wanted<'_>| {
+            let record = record(&locked.content, wanted.id)?;
+            ConsumedItem::open(core, record, kind, wanted)
         };
-        check_range(id, &record, kind, from, upto)?;
+        let opened = wanted.iter().map(open).collect::<Result<Vec<_>>>()?;
+        fault::point("take.checked");
+        let (mut items, edits): (Vec<ConsumedItem>, Vec<Edit>) = opened.into_iter().unzip();
+        locked.commit(&edits)?;
+        fault::point("take.committed");
+        for item in &mut items {
+            if let Some(opened) = Arc::get_mut(&mut item.opened) {
+                opened.exhausted = item.upto == item.meta.counts;
+            }
+        }
+        Ok(items)
+    }
+
+    /// Opens what is to be taken; returns it with the edit that marks it.
+    fn open(
+        core: &Arc<Core>,
+        record: &Record,
+        kind: ItemKind,
+        &Wanted { id, from, upto }: &Wanted<'_>,
+    ) -> Result<(ConsumedItem, Edit)> {
+        check_range(id, record, kind, from, upto)?;
         let counts = &record.meta.counts;
         let ranges =
             record.files.iter().map(|file| file.holds.bytes(file.bytes, from, upto, counts));
         let readable =
             ranges.collect::<std::result::Result<_, _>>().map_err(StoreError::Invalid)?;
-        // The files are opened under the store's lock and before anything is marked. So unreadable
-        // material is not wasted, and nobody removes the files meanwhile.
-        let mut opened = Opened::open(core, id, &record)?;
-        fault::point("take.checked");
-        let exhausted = upto == counts;
-        let state = if exhausted { ItemState::Used } else { ItemState::Available };
-        let meta = record.meta.clone();
-        let marked = Record { next: upto.to_vec(), state, ..record };
-        locked.commit(&[Edit::Put(id, Box::new(marked))])?;
-        fault::point("take.committed");
-        opened.exhausted = exhausted;
+        let opened = Arc::new(Opened::open(core, id, record)?);
+        let state = if upto == counts { ItemState::Used } else { ItemState::Available };
+        let marked = Record { next: upto.to_vec(), state, ..record.clone() };
         let (from, upto) = (from.to_vec(), upto.to_vec());
-        Ok(ConsumedItem { meta, from, upto, readable, opened: Arc::new(opened) })
+        let item = ConsumedItem { meta: record.meta.clone(), from, upto, readable, opened };
+        Ok((item, Edit::Put(id, Box::new(marked))))
     }
 
     /// Returns the item's name.
@@ -164,6 +183,16 @@ impl ConsumedItem {
             Some(mut opened) => opened.finish(),
             None => Ok(()),
         }
+    }
+}
+
+fn record(content: &Content, id: ItemId) -> Result<&Record> {
+    match content.items.get(&id) {
+        Some(record) => Ok(record),
+        None if content.spent.contains(&id) => {
+            Err(StoreError::AlreadyUsed { item: id, what: String::new() })
+        }
+        None => Err(StoreError::Unknown { item: id }),
     }
 }
 

@@ -159,6 +159,13 @@ impl Shared {
         file.seek(SeekFrom::Start(index * (FRAME + self.overhead) as u64))?;
         Ok(file)
     }
+
+    /// Reads and verifies a frame.
+    fn open(&self, index: u64, frame: &mut Zeroizing<Vec<u8>>) -> io::Result<()> {
+        self.at(index)?.read_exact(frame)?;
+        let opened = self.keys.open(index, false, frame);
+        opened.map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
+    }
 }
 
 impl Read for ScratchReader {
@@ -170,10 +177,13 @@ impl Read for ScratchReader {
                 self.frame.reserve_exact(FRAME + overhead);
             }
             self.frame.resize(length + overhead, 0);
-            self.shared.at(index)?.read_exact(&mut self.frame)?;
-            let opened = self.shared.keys.open(index, false, &mut self.frame);
-            opened.map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
             self.read = 0;
+            if let Err(error) = self.shared.open(index, &mut self.frame) {
+                // Nothing of a frame that was not verified may be read later, and it is not skipped.
+                self.frame.clear();
+                self.frames.push_front((index, length));
+                return Err(error);
+            }
         }
         let rest = &self.frame[self.read..];
         let n = rest.len().min(bytes.len());
@@ -247,8 +257,11 @@ mod tests {
             bytes.rotate_left(frame);
             shared.at(0).unwrap().write_all(&bytes).unwrap();
             let mut reader = scratch.finish().unwrap().remove(0);
-            let error = reader.read(&mut [0; 8]).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            // Reading again neither skips the frame nor returns what is in it.
+            for _ in 0..2 {
+                let error = reader.read(&mut [0; 8]).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            }
         }
     }
 }

@@ -94,6 +94,27 @@ fn a_prepared_item_is_taken_once_and_its_files_go() {
     }
 }
 
+/// Several items are taken together or not at all.
+#[test]
+fn several_prepared_items_are_taken_in_one_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, store) = fresh(&folder);
+    let ids: Vec<ItemId> = (0u8..4).map(|n| prepared(&store, 1, n.into(), &[n; 9])).collect();
+    let twice = store.take_all_prepared(&[ids[1], ids[2], ids[1]]).unwrap_err();
+    assert!(matches!(twice, StoreError::AlreadyUsed { item, .. } if item == ids[1]), "{twice}");
+    store.take_prepared(ids[0]).unwrap().done().unwrap();
+    let used = store.take_all_prepared(&ids).unwrap_err();
+    assert!(matches!(used, StoreError::AlreadyUsed { item, .. } if item == ids[0]), "{used}");
+    let taken = store.take_all_prepared(&ids[1..]).unwrap();
+    for (n, item) in (1u8..).zip(&taken) {
+        assert_eq!((item.id(), read(item, 0)), (ids[usize::from(n)], vec![n; 9]));
+    }
+    for id in ids {
+        let again = store.take_prepared(id).unwrap_err();
+        assert!(matches!(again, StoreError::AlreadyUsed { .. }), "{again}");
+    }
+}
+
 #[test]
 fn records_of_single_bits_are_taken_by_bytes() {
     let folder = tempfile::tempdir().unwrap();

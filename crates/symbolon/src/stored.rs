@@ -88,6 +88,15 @@ pub struct Agreement {
     pub uneven: usize,
 }
 
+impl std::ops::AddAssign for Agreement {
+    fn add_assign(&mut self, other: Agreement) {
+        self.common += other.common;
+        self.only_here += other.only_here;
+        self.only_elsewhere += other.only_elsewhere;
+        self.uneven += other.uneven;
+    }
+}
+
 impl Agreement {
     /// Returns whether all stores hold the same items.
     pub fn is_complete(&self) -> bool {

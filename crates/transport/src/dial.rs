@@ -45,28 +45,32 @@ pub fn connect_lanes(
     let shown = crate::text::printable(address);
     options.observer.tell(&Progress::Connecting { party: peer.party, address: shown });
     // The first lane is connected alone: until the peer is there, a single attempt is enough.
-    let mut openings = vec![dialler.connect(0)?];
-    let others: Vec<Result<Opening>> = thread::scope(|scope| {
+    let (first, token) = dialler.connect(0, None)?;
+    let mut openings = vec![first];
+    let others: Vec<Result<(Opening, Token)>> = thread::scope(|scope| {
         let dialler = &dialler;
-        let threads: Vec<_> =
-            (1..lanes).map(|lane| scope.spawn(move || dialler.connect(lane))).collect();
+        let threads: Vec<_> = (1..lanes)
+            .map(|lane| scope.spawn(move || dialler.connect(lane, Some(token))))
+            .collect();
         let lost = |_| Err(Error::internal("a connecting thread panicked"));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(lost)).collect()
     });
     for opening in others {
-        openings.push(opening?);
+        openings.push(opening?.0);
     }
     options.observer.tell(&Progress::Connected { party: peer.party });
     let link = options.link.map(Direction::new);
     openings.into_iter().map(|opening| options.channel(peer.party, opening, link.clone())).collect()
 }
 
+/// What the lanes of one process have in common.
+type Token = [u8; 32];
+
 struct Dialler<'a> {
     options: &'a Options,
     address: &'a str,
     peer: PartyId,
     lanes: u16,
-    token: [u8; 32],
     config: Option<Arc<ClientConfig>>,
     deadline: Instant,
 }
@@ -85,20 +89,20 @@ impl<'a> Dialler<'a> {
             (Some(tls), Some(pin)) => Some(tls.client(pin)?),
             _ => None,
         };
-        let mut token = [0; 32];
-        getrandom::fill(&mut token)
-            .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
         let deadline = options.connect_deadline();
-        Ok(Dialler { options, address, peer: peer.party, lanes, token, config, deadline })
+        Ok(Dialler { options, address, peer: peer.party, lanes, config, deadline })
     }
 
-    fn connect(&self, lane: u16) -> Result<Opening> {
+    /// Connects a lane. Without a token every attempt draws its own: the peer may still find an
+    /// attempt that this side has given up, and must not take it for the same connection.
+    fn connect(&self, lane: u16, token: Option<Token>) -> Result<(Opening, Token)> {
         let mut pause = PAUSE.0;
         let mut told = String::new();
         loop {
             self.options.cancel.check()?;
-            let last = match self.attempt(lane) {
-                Ok(opening) => return Ok(opening),
+            let token = token.map_or_else(draw_token, Ok)?;
+            let last = match self.attempt(lane, token) {
+                Ok(opening) => return Ok((opening, token)),
                 Err(Failure::Final(error)) => return Err(error),
                 Err(Failure::Passing(TransportReason::Io(fault))) => fault.text().to_string(),
                 Err(Failure::Passing(reason)) => {
@@ -123,11 +127,11 @@ impl<'a> Dialler<'a> {
         }
     }
 
-    fn attempt(&self, lane: u16) -> std::result::Result<Opening, Failure> {
+    fn attempt(&self, lane: u16, token: Token) -> std::result::Result<Opening, Failure> {
         let socket = self.reach()?;
         let tls = self.config.clone().map(tls::dialled).transpose().map_err(Failure::Final)?;
         let deadline = self.options.opening_deadline().min(self.deadline);
-        let mine = self.options.preamble(self.peer, lane, self.lanes, self.token);
+        let mine = self.options.preamble(self.peer, lane, self.lanes, token);
         let answer = Opening::begin(socket, tls, deadline).and_then(|mut opening| {
             opening.send(&mine, deadline)?;
             let theirs = opening.receive(deadline)?;
@@ -145,7 +149,7 @@ impl<'a> Dialler<'a> {
             Err(Failure::Final(Error::transport(self.peer, reason)))
         };
         match theirs.verdict {
-            Verdict::Accepted if (theirs.lane, theirs.token) == (lane, self.token) => Ok(opening),
+            Verdict::Accepted if (theirs.lane, theirs.token) == (lane, token) => Ok(opening),
             Verdict::Duplicate => refused("it has this lane already"),
             _ => refused("it gave no reason"),
         }
@@ -172,8 +176,15 @@ impl<'a> Dialler<'a> {
     }
 }
 
+fn draw_token() -> Result<Token> {
+    let mut token = [0; 32];
+    getrandom::fill(&mut token)
+        .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
+    Ok(token)
+}
+
 /// Connects the first of `lanes` lanes and hangs up.
 #[cfg(test)]
 pub(crate) fn half_connect(options: &Options, address: &str, peer: &Peer, lanes: u16) {
-    drop(Dialler::new(options, address, peer, lanes).unwrap().connect(0).unwrap());
+    drop(Dialler::new(options, address, peer, lanes).unwrap().connect(0, None).unwrap());
 }

@@ -1,6 +1,6 @@
 //! What both ends of a connection need: options, and the steps from a socket to a channel.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -264,6 +264,16 @@ impl Opening {
             }
         }
         Ok(opening)
+    }
+
+    /// Whether the other side has closed the connection and sent nothing more before that.
+    pub(crate) fn is_closed(&self) -> bool {
+        let peeked = self.socket.set_nonblocking(true).and_then(|()| self.socket.peek(&mut [0]));
+        let blocking = self.socket.set_nonblocking(false);
+        match peeked {
+            Ok(bytes) => bytes == 0 || blocking.is_err(),
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+        }
     }
 
     /// Sends a preamble.

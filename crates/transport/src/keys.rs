@@ -9,7 +9,7 @@ use std::str::FromStr;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::text::printable;
 use crate::{Error, Result, files};
@@ -125,20 +125,22 @@ impl Identity {
         let mut text = Zeroizing::new(String::with_capacity(4096));
         push_pem(&mut text, "CERTIFICATE", &self.certificate);
         push_pem(&mut text, "PRIVATE KEY", &self.key);
-        if overwrite {
-            match fs::remove_file(path) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
-                _ => {}
-            }
+        if !overwrite {
+            return write_new(path, text.as_bytes()).map_err(failed);
         }
-        // The file is always new: an existing one would keep its mode, and a process that has it
-        // open could read the key.
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(failed)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+        // The old key is there until the new one is on disk.
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        let beside = Path::new(&beside);
+        match fs::remove_file(beside) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
+            _ => {}
+        }
+        let written = write_new(beside, text.as_bytes());
+        written.and_then(|()| fs::rename(beside, path)).map_err(|e| {
+            let _ = fs::remove_file(beside);
+            failed(e)
+        })
     }
 
     /// Reads a file that [`Identity::save`] wrote.
@@ -172,9 +174,11 @@ impl Identity {
     pub(crate) fn from_pem(text: &[u8]) -> std::result::Result<Self, String> {
         let certificate = CertificateDer::from_pem_slice(text)
             .map_err(|_| "it holds no PEM certificate".to_string())?;
-        let key = PrivatePkcs8KeyDer::from_pem_slice(text)
+        let mut decoded = PrivatePkcs8KeyDer::from_pem_slice(text)
             .map_err(|_| "it holds no PEM private key".to_string())?;
-        let key = Zeroizing::new(key.secret_pkcs8_der().to_vec());
+        let key = Zeroizing::new(decoded.secret_pkcs8_der().to_vec());
+        // It does not wipe itself when it is dropped.
+        decoded.zeroize();
         let identity = Self::new(certificate, key).map_err(|e| e.to_string())?;
         let signer = identity.signing_key()?;
         let public = signer.public_key().ok_or("its private key is of an unknown kind")?;
@@ -198,6 +202,18 @@ impl Identity {
             self.signing_key().map_err(|e| Error::store(format!("this party's key file: {e}")))?;
         Ok(rustls::sign::CertifiedKey::new(vec![self.certificate.clone()], key))
     }
+}
+
+/// Writes a file that only its owner may read. It is always new: an existing one would keep its
+/// mode, and a process that has it open could read the key.
+fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// Returns an identity that presents `shown`'s certificate without its private key.

@@ -386,6 +386,10 @@ impl Group {
     fn is_complete(&self) -> bool {
         self.lanes.iter().all(Option::is_some)
     }
+
+    fn is_closed(&self) -> bool {
+        self.lanes.iter().flatten().any(Opening::is_closed)
+    }
 }
 
 /// One wait for peers.
@@ -410,8 +414,12 @@ impl Reception<'_> {
         while let Some(missing) = self.missing() {
             self.options.cancel.check()?;
             let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                // Also if strangers keep the queue full.
+                return Err(self.no_answer(missing, address));
+            }
             match events.recv_timeout(left.min(CANCEL_POLL)) {
-                Err(RecvTimeoutError::Timeout) if left > CANCEL_POLL => {}
+                Err(RecvTimeoutError::Timeout) => {}
                 Ok(Event::Connected(socket)) => {
                     self.openings.begin(socket, self.options.opening_deadline());
                 }
@@ -425,27 +433,30 @@ impl Reception<'_> {
                         }
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Some(why) = self.refused() {
-                        return Err(Error::system(format!("cannot accept connections: {why}")));
-                    }
-                    let reason = TransportReason::NoAnswer {
-                        address: address.to_string(),
-                        after: self.options.connect_timeout,
-                        last: self.last.take(),
-                    };
-                    return Err(Error::transport(missing, reason));
-                }
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(Error::internal("the listening thread is gone"));
                 }
             }
         }
+        // A peer that died and came back has several groups: the newest is of the living process.
         let complete = |groups: &mut VecDeque<Group>| {
-            let group = groups.drain(..).find(Group::is_complete);
+            let group = groups.drain(..).rev().find(Group::is_complete);
             group.into_iter().flat_map(|group| group.lanes).flatten().collect()
         };
         Ok(self.groups.iter_mut().map(complete).collect())
+    }
+
+    /// Returns the error for a peer that did not come in time.
+    fn no_answer(&mut self, missing: PartyId, address: SocketAddr) -> Error {
+        if let Some(why) = self.refused() {
+            return Error::system(format!("cannot accept connections: {why}"));
+        }
+        let reason = TransportReason::NoAnswer {
+            address: address.to_string(),
+            after: self.options.connect_timeout,
+            last: self.last.take(),
+        };
+        Error::transport(missing, reason)
     }
 
     /// Returns why the system accepted no connections, if so.
@@ -453,11 +464,16 @@ impl Reception<'_> {
         self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Returns a peer without a complete group.
-    fn missing(&self) -> Option<PartyId> {
+    /// Returns a peer without a complete group. Once no peer is missing, drops the groups of those
+    /// that have gone while others were waited for.
+    fn missing(&mut self) -> Option<PartyId> {
         let has = |groups: &VecDeque<Group>| groups.iter().any(Group::is_complete);
-        let missing = self.groups.iter().position(|groups| !has(groups))?;
-        Some(self.peers[missing].party)
+        let mut missing = self.groups.iter().position(|groups| !has(groups));
+        if missing.is_none() {
+            self.groups.iter_mut().for_each(|groups| groups.retain(|group| !group.is_closed()));
+            missing = self.groups.iter().position(|groups| !has(groups));
+        }
+        missing.map(|missing| self.peers[missing].party)
     }
 
     /// Reports a connection that does not belong to a peer, and records the reason.
@@ -516,6 +532,11 @@ impl Reception<'_> {
     /// Decides on a connection whose preamble was read, and answers it.
     fn admit(&mut self, called: Called) -> Result<()> {
         let Called { mut opening, theirs, key } = called;
+        if opening.is_closed() {
+            // A peer that waited too long for an answer, and dials again.
+            self.note(&TransportReason::Closed);
+            return Ok(());
+        }
         let from = opening.socket.peer_addr().map(|address| address.ip().to_canonical());
         let index = self.recognise(&theirs, key);
         let named = index.map_or(theirs.sender, |index| self.peers[index].party);
@@ -595,7 +616,8 @@ impl Reception<'_> {
         named.or((self.peers.len() == 1).then_some(0))
     }
 
-    /// Returns the place for a lane; `None` if it is taken.
+    /// Returns the place for a lane; `None` if it is taken. A connection that the peer has closed
+    /// makes room: the answer did not reach the peer, and it dials again.
     fn place(&mut self, index: usize, token: [u8; 32], lane: u16) -> Option<&mut Option<Opening>> {
         let groups = &mut self.groups[index];
         let at = match groups.iter().position(|group| group.token == token) {
@@ -609,7 +631,10 @@ impl Reception<'_> {
                 groups.len() - 1
             }
         };
-        groups[at].lanes.get_mut(usize::from(lane)).filter(|place| place.is_none())
+        groups[at]
+            .lanes
+            .get_mut(usize::from(lane))
+            .filter(|place| place.as_ref().is_none_or(Opening::is_closed))
     }
 }
 

@@ -516,6 +516,55 @@ fn a_peer_that_died_while_connecting_may_come_again() {
     assert_eq!((a.unwrap().len(), b.unwrap().len()), (2, 2));
 }
 
+/// Party 1 connects, dies, and comes again before party 2 has come.
+#[test]
+fn a_peer_that_died_after_connecting_may_come_again() {
+    for tls in [false, true] {
+        let keys: Vec<_> = (0..3).map(|_| Identity::generate().unwrap()).collect();
+        let options = |me: u16| match tls {
+            true => Options::tls(me, &keys[usize::from(me)], Meter::new()).unwrap(),
+            false => Options::insecure_plain_tcp(me, Meter::new()),
+        };
+        let peer = |party: u16| Peer::pinned(party, keys[usize::from(party)].fingerprint());
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        thread::scope(|scope| {
+            let peers = [peer(1), peer(2)];
+            let accepting =
+                scope.spawn(move || listener.accept_parties(&options(0), &peers, 1).unwrap());
+            crate::dial::half_connect(&options(1), &address, &peer(0), 1);
+            let dial = |me: u16| connect_lanes(&options(me), &address, &peer(0), 1).unwrap();
+            let (mut one, _two) = (dial(1), dial(2));
+            one[0].send("me", &[1]).unwrap();
+            one[0].flush().unwrap();
+            let mut all = accepting.join().unwrap();
+            assert_eq!(all[0][0].recv("me", 1).unwrap(), [1]);
+        });
+    }
+}
+
+/// The port is open before anybody answers there. A peer that gave up meanwhile and dials again is
+/// not confused with its first attempt.
+#[test]
+fn attempts_that_were_given_up_do_not_count() {
+    let sides = sides(false);
+    let ((accepting, caller), (dialling, callee)) = (&sides.listening, &sides.dialling);
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().to_string();
+    for _ in 0..3 {
+        let mut given_up = TcpStream::connect(&address).unwrap();
+        let preamble = dialling.preamble(callee.party, 0, 1, [7; 32]);
+        given_up.write_all(&preamble.encode()).unwrap();
+    }
+    thread::scope(|scope| {
+        let accepted = scope.spawn(|| listener.accept_lanes(accepting, caller, 1).unwrap());
+        let mut dialled = connect_lanes(dialling, &address, callee, 1).unwrap();
+        dialled[0].send("me", &[1]).unwrap();
+        dialled[0].flush().unwrap();
+        assert_eq!(accepted.join().unwrap()[0].recv("me", 1).unwrap(), [1]);
+    });
+}
+
 #[test]
 fn a_link_over_tls_delays() {
     let mut sides = sides(true);

@@ -169,6 +169,10 @@ impl Draws {
         lanes: &mut [Vec<Channel>],
         mut memory: AuthShares,
     ) -> Result<Option<Drawn>> {
+        if self.gates == 0 {
+            // The plans of all parts together may round up to more batches than the gates need.
+            return Ok(None);
+        }
         let Some(batch) = self.batches.next() else {
             return Ok(None);
         };

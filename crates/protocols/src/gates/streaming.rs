@@ -2,8 +2,8 @@
 //! gates, used, garbled, evaluated and dropped, *segment* by segment.
 //!
 //! A segment consists of the gates for which one batch of triples
-//! ([`symbolon_preprocessing::bucketing`]) suffices; [`Network::segment_gates`] bounds it. Memory
-//! grows with the number of live wires and one segment. The separate phases keep 96 bytes per AND
+//! ([`symbolon_preprocessing::bucketing`]) suffices: about [`Network::segment_gates`], rounded up
+//! to what the buckets need. Memory grows with the number of live wires and one segment. The separate phases keep 96 bytes per AND
 //! gate and peer, and then the whole garbled circuit.
 //!
 //! Departure: large circuits | all is garbled before inputs are used | inputs are masked first;

@@ -7,7 +7,7 @@ use symbolon_protocols::{Compiled, Network, Prepared, Protocol};
 use symbolon_store::{AvailableItem, ConsumedItem, Filter, GroupId, GroupLock, ItemId, Store};
 use symbolon_transport::{Error, PartyId, Result};
 
-use super::holdings::{Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
+use super::holdings::{Holdings, Page, Pages, Question, Rounds, all_say, available_items, lock};
 use super::maker::Origin;
 use super::{Agreement, failed};
 
@@ -28,33 +28,35 @@ pub(super) fn choose_prepared(
     let begun = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
-        let available_items = available_items(store, filter)?;
-        let own: Holdings = available_items.iter().map(|item| (item.id, Vec::new())).collect();
-        let me = network.me;
-        let all = tell(network, rounds, &own, 0)?;
-        let (both, agreement) = common(&available_items, &all, me);
+        let (mut pages, mut agreement) = (Pages::new(), Agreement::default());
+        let (mut first, mut any): (Option<Page>, bool) = (None, false);
         let mut busy: Vec<GroupId> = Vec::new();
-        for (place, _) in &both {
-            let item = &available_items[*place];
-            if busy.contains(&item.group) {
-                continue;
+        while let Some(page) = pages.next(network, rounds, store, filter)? {
+            agreement += page.agreement;
+            any |= !page.both.is_empty();
+            for &place in &page.both {
+                let item = &page.items[place];
+                if busy.contains(&item.group) {
+                    continue;
+                }
+                if let Some(lock) = lock(network, rounds, store, filter, item)? {
+                    let origin = Origin::of(&item.meta);
+                    return Ok((Chosen { id: item.id, origin, _lock: lock }, agreement));
+                }
+                busy.push(item.group);
             }
-            if let Some(lock) = lock(network, rounds, store, filter, item)? {
-                let origin = Origin::of(&item.meta);
-                return Ok((Chosen { id: item.id, origin, _lock: lock }, agreement));
-            }
-            busy.push(item.group);
+            first.get_or_insert(page);
         }
-        if both.is_empty() {
+        if let (Some(Page { items, all, .. }), false) = (&first, any) {
             let (mut dealers, mut others) = (Vec::new(), None);
-            if available_items.is_empty() {
+            if items.is_empty() {
                 dealers = other_dealers(store, filter)?;
                 others = prepared_otherwise(store, filter)?;
             }
             if let Some(others) = others.filter(|_| dealers.is_empty()) {
                 return Err(Error::store(others));
             }
-            return Err(Error::store(nothing(&available_items, &dealers, &all, me)));
+            return Err(Error::store(nothing(items, &dealers, all, network.me)));
         }
         // If any party's time is up, all parties learn it here and end.
         if !all_say(network, rounds, Question::GoOn, begun.elapsed() < timeout)? {
@@ -83,30 +85,38 @@ pub(super) fn choose_many(
     (store, filter): (&Store, &Filter),
     count: usize,
 ) -> Result<(Vec<ChosenOfMany>, Agreement)> {
-    let (offered, both, agreement) = offered(network, rounds, store, filter)?;
-    let mut chosen: Vec<ChosenOfMany> = Vec::new();
-    let mut tried: Vec<GroupId> = Vec::new();
-    for place in both {
-        let item = &offered[place];
-        if chosen.len() == count || tried.contains(&item.group) {
-            continue;
-        }
-        tried.push(item.group);
-        let Some(lock) = lock(network, rounds, store, filter, item)? else { continue };
-        let lock = Rc::new(lock);
-        // The lock keeps the rest of the group as it is now.
-        let of_group = Filter { group: Some(item.group), ..filter.clone() };
-        let (offered, both, _) = self::offered(network, rounds, store, &of_group)?;
-        for place in both.into_iter().take(count - chosen.len()) {
-            let AvailableItem { id, meta, .. } = &offered[place];
-            let (id, origin) = (*id, Origin::of(meta));
-            chosen.push(ChosenOfMany { id, origin, _lock: Rc::clone(&lock) });
+    let (mut pages, mut agreement) = (Pages::new(), Agreement::default());
+    let (mut chosen, mut tried): (Vec<ChosenOfMany>, Vec<GroupId>) = Default::default();
+    let mut nothing_here = true;
+    while chosen.len() < count
+        && let Some(page) = pages.next(network, rounds, store, filter)?
+    {
+        agreement += page.agreement;
+        nothing_here &= page.items.is_empty();
+        for &place in &page.both {
+            let item = &page.items[place];
+            if chosen.len() == count || tried.contains(&item.group) {
+                continue;
+            }
+            tried.push(item.group);
+            let Some(lock) = lock(network, rounds, store, filter, item)? else { continue };
+            let lock = Rc::new(lock);
+            // The lock keeps the rest of the group as it is now.
+            let of_group = Filter { group: Some(item.group), ..filter.clone() };
+            let mut pages = Pages::new();
+            while chosen.len() < count
+                && let Some(page) = pages.next(network, rounds, store, &of_group)?
+            {
+                for &place in page.both.iter().take(count - chosen.len()) {
+                    let AvailableItem { id, meta, .. } = &page.items[place];
+                    let (id, origin) = (*id, Origin::of(meta));
+                    chosen.push(ChosenOfMany { id, origin, _lock: Rc::clone(&lock) });
+                }
+            }
         }
     }
     if chosen.len() < count {
-        if offered.is_empty()
-            && let Some(others) = prepared_otherwise(store, filter)?
-        {
+        if nothing_here && let Some(others) = prepared_otherwise(store, filter)? {
             return Err(Error::store(others));
         }
         return Err(Error::store(format!(
@@ -116,22 +126,6 @@ pub(super) fn choose_many(
         )));
     }
     Ok((chosen, agreement))
-}
-
-/// Returns this party's offers, and the places among them of the items that all parties offer, in
-/// the same order at all parties.
-fn offered(
-    network: &mut Network,
-    rounds: &mut Rounds,
-    store: &Store,
-    filter: &Filter,
-) -> Result<(Vec<AvailableItem>, Vec<usize>, Agreement)> {
-    let offered = available_items(store, filter)?;
-    let own: Holdings = offered.iter().map(|item| (item.id, Vec::new())).collect();
-    let me = network.me;
-    let all = tell(network, rounds, &own, 0)?;
-    let (both, agreement) = common(&offered, &all, me);
-    Ok((offered, both.into_iter().map(|(place, _)| place).collect(), agreement))
 }
 
 /// Returns the dealers of items that would be usable if this session named them.

@@ -9,8 +9,11 @@ use super::{Agreement, failed};
 use crate::checks;
 use crate::messages::{ANSWER, HOLDINGS};
 
-/// The maximum number of items that a party lists. Further items wait for another time.
-const MOST: usize = 1024;
+/// The maximum number of items that a party lists at a time, a page.
+const MOST: usize = if cfg!(test) { 4 } else { 1024 };
+
+/// The maximum number of pages, which keeps a peer from telling items without end.
+const MOST_PAGES: usize = 64;
 
 const ROUND_DOMAIN: &str = "symbolon 2026 stored items v2";
 const SESSION_DOMAIN: &str = "symbolon 2026 session id after stored items v1";
@@ -209,7 +212,12 @@ pub(super) fn lock(
     let own = match own {
         Some(lock) => {
             let now = store.available_items(filter).map_err(failed)?;
-            let same = |other: &AvailableItem| other.id == item.id && other.next == item.next;
+            // What is made from a pool takes the next number of the group.
+            let is_pool = !item.next.is_empty();
+            let same = |other: &AvailableItem| {
+                (other.id, &other.next) == (item.id, &item.next)
+                    && (!is_pool || other.next_prepared == item.next_prepared)
+            };
             now.iter().any(same).then_some(lock)
         }
         None => None,
@@ -218,10 +226,132 @@ pub(super) fn lock(
     Ok(if all { own } else { None })
 }
 
-/// Lists the available items by name, an order that all parties share.
+/// Lists the available items by name, an order that all parties share: the first page of them.
 pub(super) fn available_items(store: &Store, filter: &Filter) -> Result<Vec<AvailableItem>> {
+    available_after(store, filter, None)
+}
+
+/// Lists the page of available items whose names follow `after`.
+fn available_after(
+    store: &Store,
+    filter: &Filter,
+    after: Option<ItemId>,
+) -> Result<Vec<AvailableItem>> {
     let mut available_items = store.available_items(filter).map_err(failed)?;
+    available_items.retain(|item| after.is_none_or(|after| item.id > after));
     available_items.sort_by_key(|item| item.id);
     available_items.truncate(MOST);
     Ok(available_items)
+}
+
+/// What the parties hold, page by page: a name is on the same page at all parties.
+pub(super) struct Pages {
+    after: Option<ItemId>,
+    left: usize,
+}
+
+/// A page of what the parties hold.
+pub(super) struct Page {
+    /// This party's items.
+    pub items: Vec<AvailableItem>,
+    /// The places among them of those that all parties hold.
+    pub both: Vec<usize>,
+    /// What each party holds.
+    pub all: Vec<Holdings>,
+    /// How far the parties agree.
+    pub agreement: Agreement,
+}
+
+impl Pages {
+    /// Begins with the first page.
+    pub fn new() -> Pages {
+        Pages { after: None, left: MOST_PAGES }
+    }
+
+    /// Exchanges the next page; `None` after the last. All parties call this equally often.
+    pub fn next(
+        &mut self,
+        network: &mut Network,
+        rounds: &mut Rounds,
+        store: &Store,
+        filter: &Filter,
+    ) -> Result<Option<Page>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let mut items = available_after(store, filter, self.after)?;
+        let own: Holdings = items.iter().map(|item| (item.id, Vec::new())).collect();
+        let mut all = tell(network, rounds, &own, 0)?;
+        let end = page_end(&all, self.after);
+        if let Some(end) = end {
+            items.retain(|item| item.id <= end);
+            all.iter_mut().for_each(|told| told.retain(|(id, _)| *id <= end));
+        }
+        (self.after, self.left) = (end, if end.is_some() { self.left - 1 } else { 0 });
+        let (both, agreement) = common(&items, &all, network.me);
+        let both = both.into_iter().map(|(place, _)| place).collect();
+        Ok(Some(Page { items, both, all, agreement }))
+    }
+}
+
+/// Returns the name up to which everybody has told all, if a party may hold more. The same at all
+/// parties.
+fn page_end(all: &[Holdings], after: Option<ItemId>) -> Option<ItemId> {
+    let last = |told: &Holdings| told.iter().map(|(id, _)| *id).max();
+    let end = all.iter().filter(|told| told.len() >= MOST).filter_map(last).min()?;
+    // Beyond the last item of a party that has told all of its items, none is common.
+    let over = |told: &Holdings| told.len() < MOST && last(told).is_none_or(|last| last <= end);
+    // A party that does not tell its items in order could let the others go round in circles.
+    (after.is_none_or(|after| end > after) && !all.iter().any(over)).then_some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn id(number: u8) -> ItemId {
+        ItemId([number; 16])
+    }
+
+    proptest! {
+        /// All common items are on the pages, each once, whatever else the parties hold.
+        #[test]
+        fn pages_have_all_common_items(
+            held in prop::collection::vec(prop::collection::btree_set(any::<u8>(), 0..40), 2..4),
+        ) {
+            let (mut after, mut found) = (None, Vec::new());
+            loop {
+                let page = |held: &std::collections::BTreeSet<u8>| -> Holdings {
+                    let ids = held.iter().map(|&number| id(number));
+                    let ids = ids.filter(|id| after.is_none_or(|after| *id > after));
+                    ids.take(MOST).map(|id| (id, Vec::new())).collect()
+                };
+                let all: Vec<Holdings> = held.iter().map(page).collect();
+                let end = page_end(&all, after);
+                let on_page = |(id, _): &&(ItemId, Vec<u64>)| end.is_none_or(|end| *id <= end);
+                let common = all[0].iter().filter(on_page).filter(|item| {
+                    all.iter().all(|told| told.contains(item))
+                });
+                found.extend(common.map(|(id, _)| *id));
+                match end {
+                    Some(end) => after = Some(end),
+                    None => break,
+                }
+            }
+            let all = held[0].iter().filter(|number| held.iter().all(|held| held.contains(number)));
+            prop_assert_eq!(found, all.map(|&number| id(number)).collect::<Vec<_>>());
+        }
+    }
+
+    /// A peer that tells the same page again and again does not keep the others busy.
+    #[test]
+    fn pages_only_go_forward() {
+        let own: Holdings = (0..MOST as u8).map(|n| (id(n + 9), Vec::new())).collect();
+        let told: Holdings = (0..MOST as u8).map(|n| (id(n), Vec::new())).collect();
+        let end = page_end(&[own.clone(), told.clone()], None);
+        assert_eq!(end, Some(id(MOST as u8 - 1)));
+        assert_eq!(page_end(&[own, told], end), None);
+    }
 }

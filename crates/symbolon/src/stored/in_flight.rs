@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use symbolon_circuit::Circuit;
 use symbolon_protocols::{Compiled, InFlight, OtExtension};
-use symbolon_store::{ConsumedItem, ItemId, ItemKind, Store};
+use symbolon_store::{ItemId, ItemKind, Store};
 use symbolon_transport::{Error, Result};
 
 use super::choose::choose_many;
@@ -76,8 +76,9 @@ fn run_many(
         let mut rounds = Rounds::default();
         let filter = maker.filter(ItemKind::Prepared, Some(compiled));
         let (chosen, agreement) = choose_many(network, &mut rounds, (store, &filter), count)?;
-        let taken = chosen.iter().map(|item| store.take_prepared(item.id).map_err(failed));
-        let taken: VecDeque<ConsumedItem> = taken.collect::<Result<_>>()?;
+        // One commit, while the peer waits, and not one for each item.
+        let ids: Vec<ItemId> = chosen.iter().map(|item| item.id).collect();
+        let taken = VecDeque::from(store.take_all_prepared(&ids).map_err(failed)?);
         // All parties name the same first item, and have agreed on the items after it.
         let first = chosen.first().ok_or_else(|| Error::internal("nothing was chosen"))?;
         if !all_say(network, &mut rounds, Question::ConsumedItem(first.id), true)? {
@@ -225,6 +226,26 @@ mod tests {
         additions(folder.path(), (1, [Some(2); 2]), true)
             .into_iter()
             .for_each(|(learnt, ended)| assert_eq!((learnt, ended.ok()), (vec![7], Some(()))));
+    }
+
+    /// In tests a page has four items.
+    #[test]
+    fn more_items_than_a_page_has_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        prepared(folder.path(), 7);
+        // Party 1 has lost its store and prepares again, so that its items are few, and on any page
+        // of party 0's.
+        std::fs::remove_dir_all(folder.path().join("party 1")).unwrap();
+        prepared(folder.path(), 2);
+        prepared(folder.path(), 9);
+        for (learnt, ended) in additions(folder.path(), (12, [Some(2); 2]), true) {
+            assert!(ended.unwrap_err().to_string().contains("all parties hold 11 that"));
+            assert!(learnt.is_empty());
+        }
+        for (learnt, ended) in additions(folder.path(), (11, [Some(2); 2]), true) {
+            ended.unwrap();
+            assert_eq!(learnt, (7..18).collect::<Vec<u128>>());
+        }
     }
 
     #[test]
