@@ -557,7 +557,7 @@ fn attempts_that_were_given_up_do_not_count() {
         given_up.write_all(&preamble.encode()).unwrap();
     }
     thread::scope(|scope| {
-        let accepted = scope.spawn(|| listener.accept_lanes(accepting, caller, 1).unwrap());
+        let accepted = scope.spawn(move || listener.accept_lanes(accepting, caller, 1).unwrap());
         let mut dialled = connect_lanes(dialling, &address, callee, 1).unwrap();
         dialled[0].send("me", &[1]).unwrap();
         dialled[0].flush().unwrap();
