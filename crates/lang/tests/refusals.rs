@@ -346,3 +346,41 @@ fn a_number_of_parties_that_is_none_is_refused() {
         }
     }
 }
+
+#[test]
+fn a_computed_length_is_the_one_found_elsewhere() {
+    let g = "fn g(n: usize) -> usize { n * 2 }";
+    let s = "struct S<const N: usize> { b: [u8; N], a: [u8; g(N)] }";
+    let literal = |length: usize| {
+        format!(
+            "{g} {s} fn main(x: [u8; {length}] from 0, y: [u8; 2] from 0) -> \
+             (o: u8 to all, p: u8 to all) {{ let s = S {{ a: x, b: y }}; let t = (s, 77u8); \
+             (s.a[0], t.1) }}"
+        )
+    };
+    let call = |item: &str, length: usize| {
+        format!(
+            "{g} {item} fn main(x: [u8; {length}] from 0, y: [u8; 2] from 0) -> (o: u8 to all) \
+             {{ f(x, y) }}"
+        )
+    };
+    let body = "(a: [u8; g(N)], b: [u8; N]) -> u8 { a[3] + b[0] }";
+    let plain = format!("fn f<const N: usize>{body}");
+    let component = format!("#[component] {plain}");
+    let cast = plain.replace("g(N)", "N as usize * 2");
+    let narrow = cast.replace("N: usize", "N: u8");
+    for length in [3, 5] {
+        let says = format!("this is 4, where {length} is expected");
+        refused("E03", &says, &[&literal(length)]);
+        for item in [&plain, &component, &cast, &narrow] {
+            refused("E03", &says, &[&call(item, length)]);
+        }
+    }
+    assert_eq!(compute(&literal(4), &["[6, 7, 8, 9]", "[1, 2]"]), ["6", "77"]);
+    for item in [&plain, &component, &cast, &narrow] {
+        assert_eq!(compute(&call(item, 4), &["[6, 7, 8, 9]", "[1, 2]"]), ["10"]);
+    }
+    // A wrong constant is one error.
+    let wrong = call(&plain.replace("g(N)", "g(N) / 0 + N[0]"), 4);
+    assert!(!errors_of(&wrong).contains("is expected"), "{}", errors_of(&wrong));
+}

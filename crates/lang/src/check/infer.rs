@@ -215,18 +215,18 @@ impl FnCx<'_, '_> {
             Pending::Len(expr, env, var, wanted) => match self.measure(expr, env, wanted) {
                 Mini::Wait => false,
                 Mini::Value(value) => {
-                    let known = u64::try_from(value).map_or(0, |value| value);
-                    if !self.unify_len(Len::Var(*var), Len::Known(known)) {
-                        let other = self.len(Len::Var(*var));
-                        let other = if let Len::Known(n) = other { n } else { 0 };
-                        let message = format!("this is {known}, where {other} is expected");
-                        self.error(Code::Type, expr.span, message);
-                    }
+                    self.found_len(*var, u64::try_from(value).unwrap_or(0), expr.span);
                     true
                 }
                 Mini::No => {
+                    let errors = self.cx.errors.errors();
                     let value = self.const_number(expr, env, wanted);
-                    self.unify_len(Len::Var(*var), Len::Known(value));
+                    if self.cx.errors.errors() > errors {
+                        // What stands for a wrong constant contradicts nothing.
+                        self.unify_len(Len::Var(*var), Len::Known(value));
+                    } else {
+                        self.found_len(*var, value, expr.span);
+                    }
                     true
                 }
             },
@@ -246,6 +246,15 @@ impl FnCx<'_, '_> {
                     true
                 }
             },
+        }
+    }
+
+    /// Fills in a constant that has been computed, or reports that it is already another.
+    fn found_len(&mut self, var: u32, known: u64, span: Span) {
+        if !self.unify_len(Len::Var(var), Len::Known(known)) {
+            let other = if let Len::Known(n) = self.len(Len::Var(var)) { n } else { 0 };
+            let message = format!("this is {known}, where {other} is expected");
+            self.error(Code::Type, span, message);
         }
     }
 
