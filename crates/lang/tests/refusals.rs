@@ -384,3 +384,33 @@ fn a_computed_length_is_the_one_found_elsewhere() {
     let wrong = call(&plain.replace("g(N)", "g(N) / 0 + N[0]"), 4);
     assert!(!errors_of(&wrong).contains("is expected"), "{}", errors_of(&wrong));
 }
+
+#[test]
+fn an_array_from_a_range_has_the_elements_of_its_length() {
+    let program = |ty: &str, length: usize, of: &str| {
+        format!(
+            "fn main(a: {ty} from 0) -> (o: [{ty}; {length}] to all, p: {ty} to all) \
+             {{ ([a + i for i in {of}], 7) }}"
+        )
+    };
+    for (ty, length, of, result) in [
+        ("u40", 1, "0..1 + (1 << 32 >> 30)", "[5]"),
+        ("u4", 16, "0..8 * 2", "[5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4]"),
+        ("u4", 16, "0..=15", "[5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4]"),
+        ("u4", 2, "4 * 5 - 6..8 * 2", "[3, 4]"),
+        ("i4", 2, "3..=4 + 4 - 4", "[-8, -7]"),
+        ("u4", 1, "8 * 2..=8 * 3 - 8 - 1 + 1", ""),
+    ] {
+        if result.is_empty() {
+            refused("E04", "does not fit in `u4`", &[&program(ty, length, of)]);
+        } else {
+            assert_eq!(compute(&program(ty, length, of), &["5"]), [result, "7"], "{of}");
+        }
+    }
+    refused("E04", "does not fit in `i4`", &[&program("i4", 9, "0..3 * 3")]);
+    let none = "fn main(a: u4 from 0) -> (o: u4 to all) {
+    let none = [a + i for i in 8 * 2..8 * 2];
+    a + sum(none) as u4
+}";
+    assert_eq!(compute(none, &["5"]), ["5"]);
+}

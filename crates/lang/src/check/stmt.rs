@@ -220,7 +220,7 @@ impl FnCx<'_, '_> {
             let over = Box::new(Over::Rounds(rounds));
             return Some(Stmt::For(Box::new(any), over, Box::new(nothing), unroll));
         }
-        let (over, element, constant) = self.over(&looped.over)?;
+        let (over, element, constant) = self.over(&looped.over, None)?;
         let pattern = self.pattern(&looped.pattern, &element, constant);
         self.covers(vec![(pattern.clone(), false)], pattern.ty, pattern.span, true);
         self.loops += 1;
@@ -262,7 +262,9 @@ impl FnCx<'_, '_> {
     }
 
     /// Returns what a loop iterates over, the type of its elements, and whether they are constants.
-    fn over(&mut self, over: &ast::Expr) -> Option<(Over, Ty, bool)> {
+    /// `known` is the first number of a range and the one after its last, where an array is as long
+    /// as the range.
+    fn over(&mut self, over: &ast::Expr, known: Option<(u64, u64)>) -> Option<(Over, Ty, bool)> {
         if let ExprKind::Range(low, high, inclusive) = &over.kind {
             let low = self.expr(low, None);
             let ty = self.ty_of(&low);
@@ -277,7 +279,15 @@ impl FnCx<'_, '_> {
                     );
                 }
             }
-            return Some((Over::Range(low, high, *inclusive), ty, true));
+            let Some((from, to)) = known else {
+                return Some((Over::Range(low, high, *inclusive), ty, true));
+            };
+            // The length was computed as `usize`. Where the elements have another type, the bounds
+            // could wrap at another width, so the numbers of the length count.
+            let (first, last) = if from < to { (from, to - 1) } else { (0, 0) };
+            let low = self.number(first, &ty, low.span);
+            let high = self.number(last, &ty, high.span);
+            return Some((Over::Range(low, high, from < to), ty, true));
         }
         let array = self.expr(over, None);
         let element = match self.known_type(&array) {
@@ -292,6 +302,12 @@ impl FnCx<'_, '_> {
         };
         let constant = array.constant;
         Some((Over::Array(array), element, constant))
+    }
+
+    /// Returns a number that must fit in this type.
+    fn number(&mut self, number: u64, ty: &Ty, span: Span) -> Expr {
+        self.checks.push((Check::Literal(number.into()), ty.clone(), span));
+        self.node(Kind::Int(number.into()), ty, true, span)
     }
 
     pub(super) fn comprehension(
@@ -319,7 +335,7 @@ impl FnCx<'_, '_> {
         span: Span,
     ) -> Option<Expr> {
         let hint = self.element_hint(hint);
-        let mut len = None;
+        let mut known = None;
         if let ExprKind::Range(low, high, inclusive) = &over.kind {
             let (from, to) = self.bounds(low, high, *inclusive)?;
             if let ast::PatternKind::Name(name, false) = &pattern.kind
@@ -331,11 +347,11 @@ impl FnCx<'_, '_> {
                 let ty = Ty::Array(Box::new(element), Len::Known(to - from));
                 return Some(self.node(Kind::Aggregate(parts), &ty, constant, span));
             }
-            len = Some(Len::Known(to - from));
+            known = Some((from, to));
         }
-        let (over, element, constant) = self.over(over)?;
-        let len = match (&over, len) {
-            (_, Some(len)) => len,
+        let (over, element, constant) = self.over(over, known)?;
+        let len = match (&over, known) {
+            (_, Some((from, to))) => Len::Known(to - from),
             (Over::Array(array), None) => {
                 let ty = self.ty_of(array);
                 match self.shallow(&ty) {
