@@ -414,3 +414,26 @@ fn an_array_from_a_range_has_the_elements_of_its_length() {
 }";
     assert_eq!(compute(none, &["5"]), ["5"]);
 }
+
+#[test]
+fn a_slice_ends_within_an_array_whose_length_is_found_later() {
+    let make = "fn make<const N: usize>() -> [u8; N] { [7; N] }";
+    let program = |array: &str, length: usize| {
+        format!(
+            "{make} fn main(c: u8 from 0) -> (r: [u8; 5] to all) {{ let a = {array}; \
+             let s = a[0..5]; let b: [u8; {length}] = a; s }}"
+        )
+    };
+    for array in ["make()", "{ let z: [u8; _] = zero(); z }"] {
+        refused("E04", "the slice ends at 5, the array at 3", &[&program(array, 3)]);
+        compiles(&program(array, 5));
+    }
+    let unknown = program("make()", 5).replace("let b: [u8; 5] = a;", "");
+    assert!(errors_of(&unknown).contains("error[E03]"));
+    refused(
+        "E07",
+        "a range includes at most",
+        &["fn f<const N: u64>(x: [u8; 4]) -> u8 { x[0..=N][0] }
+fn main(x: [u8; 4] from 0) -> (o: u8 to all) { f::<18446744073709551615>(x) }"],
+    );
+}

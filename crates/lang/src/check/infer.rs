@@ -306,6 +306,10 @@ impl FnCx<'_, '_> {
                     let fits = fits || (ty == Ty::Bool && to == Ty::Bool);
                     (fits, "a `bool` or a number, converted to a number")
                 }
+                Check::Slice(end) => {
+                    self.check_slice(*end, &ty, span);
+                    continue;
+                }
                 Check::Fraction(text) => {
                     self.check_fraction(text, &ty, negated, span);
                     continue;
@@ -320,6 +324,15 @@ impl FnCx<'_, '_> {
                 let message = format!("expected {expected}, found `{shown}`");
                 self.error(Code::Type, span, message);
             }
+        }
+    }
+
+    fn check_slice(&mut self, end: u64, ty: &Ty, span: Span) {
+        if let Ty::Array(_, Len::Known(len)) = *ty
+            && end > len
+        {
+            let message = format!("the slice ends at {end}, the array at {len}");
+            self.error(Code::Constant, span, message);
         }
     }
 
