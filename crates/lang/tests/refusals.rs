@@ -437,3 +437,27 @@ fn a_slice_ends_within_an_array_whose_length_is_found_later() {
 fn main(x: [u8; 4] from 0) -> (o: u8 to all) { f::<18446744073709551615>(x) }"],
     );
 }
+
+#[test]
+fn errors_in_constants_from_outside_show_their_text() {
+    let set = |text: &str, value: &str| {
+        let constants = vec![("N".to_string(), value.to_string())];
+        let options = Options { constants, ..Options::default() };
+        match compile_text(text, &options) {
+            Ok(_) => panic!("{value} compiles"),
+            Err(errors) => errors.to_string(),
+        }
+    };
+    for comment in ["//éééééééééé", "// a comment that is not about it"] {
+        let text = format!("{comment}\npub const N: u8;\n{}", main_of("u8", "c + N"));
+        for (value, says) in
+            [("300", "fit in `u8`"), ("2 + é", "unreadable"), ("7 + true", "found `bool`")]
+        {
+            let found = set(&text, value);
+            assert!(found.contains(says), "{found}");
+            assert!(!found.contains(comment), "{found}");
+            assert_eq!(found.contains(value), value != "2 + é", "{found}");
+        }
+        assert!(set(&text, "300").contains("--const N:1:1"));
+    }
+}
