@@ -461,3 +461,39 @@ fn errors_in_constants_from_outside_show_their_text() {
         assert!(set(&text, "300").contains("--const N:1:1"));
     }
 }
+
+#[test]
+fn a_constant_assert_that_fails_in_a_component_is_an_error_where_it_is_certainly_called() {
+    let program = |body: &str| {
+        format!(
+            "#[component]
+fn f<const N: usize>(x: u8) -> u8 {{ assert(N < 5, \"too long\"); x + 1 }}
+#[component]
+fn g(x: u8) -> u8 {{ f::<9>(x) * 2 }}
+#[component]
+fn h(x: u8) -> u8 {{ let mut y = x; for i in 0..3 {{ y = f::<9>(y); }} y }}
+{}",
+            main_of("u8", body)
+        )
+    };
+    for body in [
+        "f::<9>(c)",
+        "g(c)",
+        "h(c)",
+        "let mut x = c; for i in 0..3 { x = g(x); } x",
+        "assert(c < 9, \"large\"); g(c)",
+    ] {
+        refused("E04", "this never holds: too long", &[&program(body)]);
+    }
+    for body in [
+        "if c == 0 { g(c) } else { 1 }",
+        "if c == 0 { h(c) } else { 1 }",
+        "if c != 0 { return 1; } g(c)",
+        "for i in 0..3 { if c != i { return 1; } return h(c); } 2",
+    ] {
+        let program = program(body);
+        assert_eq!(compute(&program, &["7"]), ["1", "0"], "{body}");
+        assert_eq!(compute(&program, &["0"])[0], "0", "{body}");
+        assert_ne!(compute(&program, &["0"])[1], "0", "{body}");
+    }
+}

@@ -15,7 +15,7 @@ use num_bigint::BigInt;
 use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Gates, Subcircuit, Word};
 
 use super::places::{self, constant};
-use super::{Done, Failed, Frame, Machine, calls};
+use super::{Done, Failed, Frame, Machine, Never, calls};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::source::Span;
@@ -110,6 +110,7 @@ struct Trial {
     /// What becomes of each bit that is carried.
     fates: Vec<Vec<Fate>>,
     passed: Vec<Passed>,
+    never: Option<Never>,
     name: String,
     costs: HashMap<Span, Totals>,
 }
@@ -365,6 +366,8 @@ impl Machine<'_, '_, '_> {
         (&(carried, alive), fates): (&(Carried<'_>, Option<Bit>), &[Vec<Fate>]),
     ) -> Done<Outcome> {
         let (whole, depth, code_bits) = (self.whole, self.depth, self.lower.code_bits);
+        // What fails in every round of a loop that is reached fails in the component around it.
+        let around = if self.is_certain() { self.given } else { 0 };
         let mut builder = ComponentBuilder::new(name.clone());
         let mut inner = inner_frame(frame, body, carried);
         let mut input = |width: usize| match width {
@@ -394,13 +397,14 @@ impl Machine<'_, '_, '_> {
         if let (Some(alive), Some(outer)) = (alive, &mut inner.outer) {
             let alive = outer.bit(machine.gates, alive);
             machine.path.push((alive, Some(alive)));
+            machine.given = around;
         }
         machine.bind(&mut inner, body.pattern, &word)?;
         let value = machine.eval(&mut inner, body.expr)?;
         if [inner.returned, inner.broken] != [Bit::ZERO; 2] {
             return Ok(Outcome::Refused);
         }
-        let guards = machine.failing_calls;
+        let (guards, never) = (machine.failing_calls, machine.never);
         let (failed, code, costs) = machine.into_parts();
         let (after, mut outputs) = compare(&inner, carried, &given, fates);
         let known =
@@ -428,7 +432,9 @@ impl Machine<'_, '_, '_> {
         };
         let passed = inner.outer.map(|outer| outer.passed).unwrap_or_default();
         Ok(match fits {
-            true => Outcome::Fits(Trial { body: finished, fates: after, passed, name, costs }),
+            true => {
+                Outcome::Fits(Trial { body: finished, fates: after, passed, never, name, costs })
+            }
             false => Outcome::Refused,
         })
     }
@@ -444,6 +450,7 @@ impl Machine<'_, '_, '_> {
         bits: &mut Vec<Bit>,
     ) {
         let span = body.expr.span;
+        self.never = self.never.or(trial.never);
         let before = self.account(span);
         let mut args: Vec<Argument<'_>> = Vec::new();
         for ((_, word), fates) in carried.iter().zip(&trial.fates) {
