@@ -497,3 +497,33 @@ fn h(x: u8) -> u8 {{ let mut y = x; for i in 0..3 {{ y = f::<9>(y); }} y }}
         assert_ne!(compute(&program, &["0"])[1], "0", "{body}");
     }
 }
+
+#[test]
+fn what_is_decided_early_has_types_too() {
+    for body in [
+        "if 1 { c } else { true }",
+        "if 1 && true { c } else { 1 }",
+        "let y = if true { c }; c",
+        "if true { c }",
+        "[c; true + 1][0]",
+        "[c; 1 + (2 > 1)][0]",
+        "[c; T][0]",
+        "[c; clog2(T)][0]",
+        "if 1 == T { c } else { 1 }",
+        "if N { c } else { 1 }",
+    ] {
+        let program = format!("const T: bool = true; const N = 1; {}", main_of("u8", body));
+        refused("E03", "expected", &[&program]);
+    }
+    let program = "const T: bool = true;
+const N = 3;
+fn f<const N: usize, const B: bool>(x: u8) -> u8 {
+    if N > 0 && B != false || !T { f::<N - 1, !!B>(x) + 1 } else { x }
+}
+fn g<const B: bool>(x: u8) -> u8 { if B & T { g::<false & B>(x) + 1 } else { x } }
+fn main(c: u8 from 0) -> (r: u8 to all) {
+    if T { return f::<N, T>(c) + g::<T>(0); }
+    0
+}";
+    assert_eq!(compute(program, &["5"]), ["9"]);
+}

@@ -571,7 +571,7 @@ impl FnCx<'_, '_> {
     pub(super) fn decided(&mut self, condition: &ast::Expr) -> Option<bool> {
         let env = self.own_env();
         match self.mini(condition, &env) {
-            Mini::Value(value @ 0..=1) => Some(value == 1),
+            Mini::Truth(holds) => Some(holds),
             _ => None,
         }
     }

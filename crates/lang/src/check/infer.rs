@@ -218,6 +218,10 @@ impl FnCx<'_, '_> {
                     self.found_len(*var, u64::try_from(value).unwrap_or(0), expr.span);
                     true
                 }
+                Mini::Truth(value) => {
+                    self.found_len(*var, value.into(), expr.span);
+                    true
+                }
                 Mini::No => {
                     let errors = self.cx.errors.errors();
                     let value = self.const_number(expr, env, wanted);

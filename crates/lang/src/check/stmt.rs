@@ -375,7 +375,12 @@ impl FnCx<'_, '_> {
             return self.if_let(branch, pattern, hint, span);
         }
         match (self.decided(&branch.condition), &branch.otherwise) {
-            (Some(true), _) => return self.block(&branch.then, hint),
+            (Some(true), Some(_)) => return self.block(&branch.then, hint),
+            (Some(true), None) => {
+                let then = self.block(&branch.then, hint);
+                self.unit_without_else(branch, &then);
+                return then;
+            }
             (Some(false), Some(otherwise)) => return self.expr(otherwise, hint),
             (Some(false), None) => {
                 return self.node(Kind::Aggregate(Vec::new()), &Ty::unit(), true, span);
@@ -388,14 +393,20 @@ impl FnCx<'_, '_> {
         let otherwise = match &branch.otherwise {
             Some(otherwise) => Some(Box::new(self.check(otherwise, &ty))),
             None => {
-                let at = branch.then.tail.as_ref().map_or(branch.then.span, |tail| tail.span);
-                self.demand(&Ty::unit(), &ty, at);
+                self.unit_without_else(branch, &then);
                 None
             }
         };
         let parts = [Some(&condition), Some(&then), otherwise.as_deref()];
         let constant = parts.into_iter().flatten().all(|part| part.constant);
         self.node(Kind::If(Box::new(condition), Box::new(then), otherwise), &ty, constant, span)
+    }
+
+    /// Checks that an `if` without `else` has no value.
+    fn unit_without_else(&mut self, branch: &ast::If, then: &Expr) {
+        let at = branch.then.tail.as_ref().map_or(branch.then.span, |tail| tail.span);
+        let ty = self.ty_of(then);
+        self.demand(&Ty::unit(), &ty, at);
     }
 
     fn if_let(
