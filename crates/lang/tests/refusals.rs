@@ -527,3 +527,37 @@ fn main(c: u8 from 0) -> (r: u8 to all) {
 }";
     assert_eq!(compute(program, &["5"]), ["9"]);
 }
+
+#[test]
+fn an_integer_literal_is_no_infinity() {
+    let large = format!("1{}", "0".repeat(45));
+    refused(
+        "E04",
+        "too large",
+        &[&main_of("f32", &large), &main_of("f32", &format!("c + {large}"))],
+    );
+    compiles(&main_of("f64", &large));
+    refused("E04", "too large", &[&main_of("f64", &format!("1{}", "0".repeat(400)))]);
+    let least = format!("-{}", u128::MAX);
+    refused("E04", "too large", &[&main_of("f32", &least)]);
+    compiles(&main_of("f32", "340282346638528859811704183484516925440"));
+}
+
+#[test]
+fn a_literal_that_is_cast_may_name_its_type() {
+    for (ty, body, help) in [
+        ("u64", "4294967296 as u64", "write `4294967296u64`"),
+        ("u64", "c + (4294967296) as u64", "write `4294967296u64`"),
+        ("i64", "0x1_0000_0000 as i64", "write `4294967296i64`"),
+        ("f64", "10000000000 as f64", "write `10000000000f64`"),
+    ] {
+        refused("E04", "does not fit in `u32`", &[&main_of(ty, body)]);
+        refused("E04", help, &[&main_of(ty, body)]);
+        let typed = help.split('`').nth(1).expect("a literal");
+        compiles(&main_of(ty, typed));
+    }
+    for (ty, body) in [("u8", "4294967296 as u8"), ("u64", "(4294967296 + 1) as u64")] {
+        let found = errors_of(&main_of(ty, body));
+        assert!(found.contains("does not fit") && !found.contains("write"), "{found}");
+    }
+}

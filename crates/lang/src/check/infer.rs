@@ -319,7 +319,17 @@ impl FnCx<'_, '_> {
                     continue;
                 }
                 Check::Literal(value) => {
-                    self.check_literal(value, &ty, negated, span);
+                    // Directly under a cast, which is checked next and begins where the literal
+                    // does.
+                    let cast = checks.peek().and_then(|(next, _, around)| match next {
+                        Check::Cast(to)
+                            if (around.file, around.start) == (span.file, span.start) =>
+                        {
+                            Some(self.resolve(to))
+                        }
+                        _ => None,
+                    });
+                    self.check_literal(value, &ty, cast, negated, span);
                     continue;
                 }
             };
@@ -370,17 +380,37 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn check_literal(&mut self, value: &BigInt, ty: &Ty, negated: bool, span: Span) {
+    /// Checks that a literal fits in its type; `cast` is what it is converted to.
+    fn check_literal(
+        &mut self,
+        value: &BigInt,
+        ty: &Ty,
+        cast: Option<Ty>,
+        negated: bool,
+        span: Span,
+    ) {
         let (signed, width) = match ty {
             Ty::Int(signed, Len::Known(width)) => (*signed, *width),
             Ty::Fixed(Len::Known(int), _) => (true, *int),
+            Ty::Float(_) => return self.check_fraction(&value.to_string(), ty, negated, span),
             _ => return,
         };
-        if !fits(value, signed, width, negated) {
-            let shown = self.show(ty);
-            let message = format!("this number does not fit in `{shown}`");
-            self.error(Code::Constant, span, message);
+        if fits(value, signed, width, negated) {
+            return;
         }
+        let message = format!("this number does not fit in `{}`", self.show(ty));
+        let error = self.diagnostic(Code::Constant, span, message);
+        let typed = match &cast {
+            Some(Ty::Int(signed, Len::Known(width))) => fits(value, *signed, *width, false),
+            // All these are below the largest `f32`.
+            Some(Ty::Float(_)) => value.bits() < 128,
+            _ => false,
+        };
+        let error = match cast {
+            Some(to) if typed => error.help(format!("write `{value}{}`", self.show(&to))),
+            _ => error,
+        };
+        self.cx.errors.push(error);
     }
 
     /// Returns a type as a user writes it; `_` for what is not known.
