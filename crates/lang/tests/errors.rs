@@ -137,6 +137,17 @@ fn what_would_be_too_large_is_refused_at_once() {
     }
 }
 
+#[test]
+fn a_body_that_could_not_be_read_has_no_other_type() {
+    for body in ["match a { 0..=255 => 2 } + match a { _ => 0 }", "a +", "{ let x = a; x x }"] {
+        let found = errors_of(&format!("fn main(a: u8 from 0) -> (r: u8 to all) {{ {body} }}"));
+        assert!(found.contains("error[E01]") && !found.contains("E03"), "{found}");
+    }
+    // What was read ends without a value.
+    let found = errors_of("fn main(a: u8 from 0) -> (r: u8 to all) { let x = ; let y = 1u8; }");
+    assert!(found.contains("error[E01]") && found.contains("error[E03]"), "{found}");
+}
+
 /// Texts made of the examples: tokens left out, doubled, exchanged, or replaced by those of others.
 #[test]
 fn no_broken_program_breaks_the_compiler() {

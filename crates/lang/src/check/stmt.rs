@@ -28,6 +28,8 @@ impl FnCx<'_, '_> {
         };
         let ty = match &tail {
             Some(tail) => self.ty_of(tail),
+            // What could not be read may be the value.
+            None if block.cut => Ty::Error,
             None if leaves => {
                 let ty = self.any();
                 self.diverging.push(ty.clone());
