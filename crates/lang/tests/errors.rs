@@ -124,11 +124,32 @@ fn what_would_be_too_large_is_refused_at_once() {
         "struct S<T> { s: Option<S<(T, T)>> } fn main(a: S<u8> from 0) -> (r: u8 to all) { 1 }",
         "fn f<T>(x: T) -> u8 { f((x, x)) } fn main(a: u8 from 0) -> (r: u8 to all) { f(a) }",
         "use std::main; use a::b; fn main(a: u8 from 0) -> (r: u8 to all) { b(a) }",
+        "fn main(a: (u8, [(); 4000000000]) from 0) -> (r: u8 to all) { a.0 }",
+        "const A = [[0u8; 0]; 4000000000]; fn main(a: u8 from 0) -> (r: u8 to all) { a }",
+        "type A = (A, A); fn main(a: A from 0) -> (r: u8 to all) { 1 }",
+        "type A = (B, B, B); type B = (A, A, A); fn main(a: A from 0) -> (r: B to all) { a }",
     ] {
         errors_of(text);
     }
     let doubled: String = (1..60).map(|i| format!("let x{i} = (x{0}, x{0}); ", i - 1)).collect();
     let shared: String = (1..60).map(|i| format!("let x{i} = two(x{0}, x{0}); ", i - 1)).collect();
+    for first in ["u8", "Option"] {
+        let aliases: String =
+            (1..60).map(|i| format!("type A{i} = (A{0}, A{0}); ", i - 1)).collect();
+        let last = "fn main(a: u8 from 0) -> (r: u8 to all) { let x: A59 = zero(); a }";
+        let found = errors_of(&format!("type A0 = {first}; {aliases} {last}"));
+        assert!(found.contains("this type is too large"), "{found}");
+    }
+    let nested: String =
+        (1..24).map(|i| format!("struct A{i} {{ a: A{0}, b: A{0} }} ", i - 1)).collect();
+    let units = |last: u32| {
+        format!(
+            "struct A0 {{ a: [(); 8] }} {nested}
+fn main(a: (u8, A{last}) from 0) -> (r: u8 to all) {{ a.0 }}"
+        )
+    };
+    assert!(errors_of(&units(23)).contains("more than 2^25 bits or parts"));
+    assert!(compile_text(&units(12), &Options::default()).is_ok());
     for body in [doubled, shared] {
         errors_of(&format!(
             "fn two<T>(a: T, b: T) -> (T, T) {{ (a, b) }}

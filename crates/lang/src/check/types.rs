@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::consts::Seen;
+use super::infer::too_large;
 use super::unknown::{Env, Param, Pending, VarKind};
-use super::{Binding, FnCx};
+use super::{AliasState, Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, GenericKind, TypeKind, UnaryOp};
 use crate::builtin;
 use crate::def::Def;
@@ -91,19 +92,7 @@ impl FnCx<'_, '_> {
         }
         match self.cx.program.resolve(env.module, &path.parts, &mut self.cx.errors) {
             Some(Def::Adt(adt)) => self.convert_adt(adt, path.span, args, env),
-            Some(Def::Alias(alias)) => {
-                let (module, ty) = self.cx.program.aliases[alias].clone();
-                self.alias_depth += 1;
-                if self.alias_depth > 64 {
-                    self.alias_depth = 0;
-                    self.error(Code::Type, path.span, "this type is an alias of itself");
-                    return Ty::Error;
-                }
-                let env = Env { module, args: Rc::new(Vec::new()), own: false };
-                let ty = self.convert(&ty, &env);
-                self.alias_depth = self.alias_depth.saturating_sub(1);
-                ty
-            }
+            Some(Def::Alias(alias)) => self.convert_alias(alias, path.span),
             Some(_) => {
                 self.error(Code::Type, path.span, "this is not a type");
                 Ty::Error
@@ -113,6 +102,44 @@ impl FnCx<'_, '_> {
                 Ty::Error
             }
         }
+    }
+
+    /// Returns the type of an alias. It is found once, because aliases of aliases can double it
+    /// each time.
+    fn convert_alias(&mut self, alias: usize, span: Span) -> Ty {
+        match self.cx.aliases.get(&alias) {
+            Some(AliasState::Known(known)) => return known.clone(),
+            Some(AliasState::Wrong) => return Ty::Error,
+            Some(AliasState::Working) => {
+                self.error(Code::Type, span, "this type is an alias of itself");
+                return Ty::Error;
+            }
+            None => {}
+        }
+        if self.alias_depth >= 64 {
+            self.error(Code::Limit, span, "aliases of aliases nest more than 64 deep");
+            return Ty::Error;
+        }
+        let errors = self.cx.errors.errors();
+        let (module, ty) = self.cx.program.aliases[alias].clone();
+        let env = Env { module, args: Rc::new(Vec::new()), own: false };
+        self.cx.aliases.insert(alias, AliasState::Working);
+        self.alias_depth += 1;
+        let ty = self.convert(&ty, &env);
+        self.alias_depth -= 1;
+        self.cx.aliases.remove(&alias);
+        if too_large(&ty) {
+            self.error(Code::Limit, span, "this type is too large");
+        }
+        if self.cx.errors.errors() > errors {
+            self.cx.aliases.insert(alias, AliasState::Wrong);
+            return Ty::Error;
+        }
+        // What is not known belongs to this use.
+        if !has_var(&ty) {
+            self.cx.aliases.insert(alias, AliasState::Known(ty.clone()));
+        }
+        ty
     }
 
     /// Returns a built-in type, or `None` if it takes other arguments.
