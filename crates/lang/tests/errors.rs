@@ -169,6 +169,21 @@ fn a_body_that_could_not_be_read_has_no_other_type() {
     assert!(found.contains("error[E01]") && found.contains("error[E03]"), "{found}");
 }
 
+#[test]
+fn arguments_are_not_read_again_without_end() {
+    let mut deep = format!("[{}][0]", vec!["1"; 1000].join(", "));
+    for _ in 0..12 {
+        deep = format!("f::<([u8; {deep}], 1)>()");
+    }
+    let found = errors_of(&format!("fn main(a: u8 from 0) -> (r: u8 to all) {{ {deep} }}"));
+    assert!(found.contains("fewer ambiguous arguments"), "{found}");
+    // Brackets around constants are read twice, and fine.
+    let sum = vec!["f::<(1 + 2)>()"; 200].join(" + ");
+    let main = format!("fn main(a: usize from 0) -> (r: usize to all) {{ {sum} }}");
+    let program = format!("fn f<const N: usize>() -> usize {{ N }} {main}");
+    assert!(compile_text(&program, &Options::default()).is_ok());
+}
+
 /// Texts made of the examples: tokens left out, doubled, exchanged, or replaced by those of others.
 #[test]
 fn no_broken_program_breaks_the_compiler() {

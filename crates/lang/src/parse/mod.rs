@@ -93,8 +93,8 @@ pub struct Parser<'a> {
     place: usize,
     errors: &'a mut Diagnostics,
     depth: u32,
-    /// How often the parser backtracked; bounds the time that ambiguous arguments can take.
-    spent: u32,
+    /// How many tokens were read in vain; bounds the time that ambiguous arguments can take.
+    spent: usize,
 }
 
 impl<'a> Parser<'a> {
