@@ -8,7 +8,7 @@
 //!
 //! [`Gates::repeat`]: symbolon_circuit::builder::Gates::repeat
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use num_bigint::BigInt;
@@ -258,16 +258,22 @@ impl Machine<'_, '_, '_> {
                 called.push(frame.instance.calls[call]);
             }
         });
-        called.into_iter().any(|place| self.is_called(place, 0))
-    }
-
-    fn is_called(&mut self, place: usize, depth: u32) -> bool {
-        let Ok(instance) = self.lower.instance(place) else { return false };
-        let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
-        if !instance.inline && (instance.component || (often && !self.whole)) {
-            return true;
+        // Calls of calls, up to eight deep; each instance is looked at once.
+        let mut seen = HashSet::new();
+        for _ in 0..=8 {
+            called.retain(|place| seen.insert(*place));
+            let mut next = Vec::new();
+            for place in called {
+                let Ok(instance) = self.lower.instance(place) else { continue };
+                let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
+                if !instance.inline && (instance.component || (often && !self.whole)) {
+                    return true;
+                }
+                next.extend_from_slice(&instance.calls);
+            }
+            called = next;
         }
-        depth < 8 && instance.calls.clone().into_iter().any(|at| self.is_called(at, depth + 1))
+        false
     }
 
     /// Writes `count` rounds from round `place` on as a repeat; returns whether it did. If not,
