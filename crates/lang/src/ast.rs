@@ -260,6 +260,8 @@ pub struct Block {
     pub stmts: Vec<Stmt>,
     /// The value.
     pub tail: Option<Box<Expr>>,
+    /// Whether its last statement, or its value, could not be read.
+    pub cut: bool,
     /// The place.
     pub span: Span,
 }

@@ -128,9 +128,10 @@ fn render_one(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -
     if let Some(source) = sources.files.get(diagnostic.span.file as usize) {
         // Only the lines around the place are shown: a long line or file is not copied whole.
         let (start, text) = excerpt(&source.text, diagnostic.span);
-        let length = text.len();
-        let from = (diagnostic.span.start as usize).saturating_sub(start).min(length);
-        let to = (diagnostic.span.end as usize).saturating_sub(start).clamp(from, length);
+        let from = (diagnostic.span.start as usize).saturating_sub(start);
+        let from = floor_boundary(text, from);
+        let to = (diagnostic.span.end as usize).saturating_sub(start).max(from);
+        let to = ceil_boundary(text, to);
         let line = source.text[..start].bytes().filter(|&byte| byte == b'\n').count() + 1;
         let snippet = Snippet::source(text.to_string())
             .line_start(line)

@@ -109,7 +109,8 @@ pub enum Shape {
     Enum(Name, Vec<(Name, Vec<TyId>)>),
 }
 
-/// Types have at most this many bits: a value takes four bytes for each while it is lowered.
+/// Types have at most this many bits: a value takes four bytes for each while it is lowered. A part
+/// without bits counts as one bit, because all parts are walked over.
 pub const MAX_BITS: u64 = 1 << 25;
 
 /// Integers have at most this many bits.
@@ -118,7 +119,8 @@ pub const MAX_WIDTH: u64 = 65_536;
 /// All finished types of a program, each once.
 #[derive(Debug, Default)]
 pub struct Shapes {
-    shapes: Vec<(Shape, u64)>,
+    /// Each with how many bits it has, and how many it counts as.
+    shapes: Vec<(Shape, u64, u64)>,
     written: Vec<Ty>,
     known: HashMap<Ty, TyId>,
 }
@@ -136,25 +138,25 @@ impl Shapes {
 
     /// Adds a shape; returns `None` if it would have more than [`MAX_BITS`].
     pub fn add(&mut self, ty: Ty, shape: Shape) -> Option<TyId> {
-        let width = self.bits(&shape)?;
+        let width = Self::bits(&shape, |part| self.width(part))?;
+        let counts = Self::bits(&shape, |part| self.shapes[part.0 as usize].2)?.max(1);
         let id = TyId(self.shapes.len() as u32);
-        self.shapes.push((shape, width));
+        self.shapes.push((shape, width, counts));
         self.written.push(ty.clone());
         self.known.insert(ty, id);
         Some(id)
     }
 
-    fn bits(&self, shape: &Shape) -> Option<u64> {
-        let sum = |parts: &[TyId]| {
-            parts.iter().try_fold(0u64, |sum, part| sum.checked_add(self.width(*part)))
-        };
+    fn bits(shape: &Shape, of: impl Fn(TyId) -> u64) -> Option<u64> {
+        let sum =
+            |parts: &[TyId]| parts.iter().try_fold(0u64, |sum, part| sum.checked_add(of(*part)));
         let bits = match shape {
             Shape::Bool => Some(1),
             Shape::Int(_, width) => Some(u64::from(*width)),
             Shape::Fixed(int, frac) => Some(u64::from(*int) + u64::from(*frac)),
             Shape::Float(precision) => Some(u64::from(precision.bits())),
             Shape::Tuple(parts) => sum(parts),
-            Shape::Array(element, len) => self.width(*element).checked_mul(*len),
+            Shape::Array(element, len) => of(*element).checked_mul(*len),
             Shape::Struct(_, fields) => {
                 sum(&fields.iter().map(|field| field.1).collect::<Vec<_>>())
             }

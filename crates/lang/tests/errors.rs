@@ -124,17 +124,64 @@ fn what_would_be_too_large_is_refused_at_once() {
         "struct S<T> { s: Option<S<(T, T)>> } fn main(a: S<u8> from 0) -> (r: u8 to all) { 1 }",
         "fn f<T>(x: T) -> u8 { f((x, x)) } fn main(a: u8 from 0) -> (r: u8 to all) { f(a) }",
         "use std::main; use a::b; fn main(a: u8 from 0) -> (r: u8 to all) { b(a) }",
+        "fn main(a: (u8, [(); 4000000000]) from 0) -> (r: u8 to all) { a.0 }",
+        "const A = [[0u8; 0]; 4000000000]; fn main(a: u8 from 0) -> (r: u8 to all) { a }",
+        "type A = (A, A); fn main(a: A from 0) -> (r: u8 to all) { 1 }",
+        "type A = (B, B, B); type B = (A, A, A); fn main(a: A from 0) -> (r: B to all) { a }",
     ] {
         errors_of(text);
     }
     let doubled: String = (1..60).map(|i| format!("let x{i} = (x{0}, x{0}); ", i - 1)).collect();
     let shared: String = (1..60).map(|i| format!("let x{i} = two(x{0}, x{0}); ", i - 1)).collect();
+    for first in ["u8", "Option"] {
+        let aliases: String =
+            (1..60).map(|i| format!("type A{i} = (A{0}, A{0}); ", i - 1)).collect();
+        let last = "fn main(a: u8 from 0) -> (r: u8 to all) { let x: A59 = zero(); a }";
+        let found = errors_of(&format!("type A0 = {first}; {aliases} {last}"));
+        assert!(found.contains("this type is too large"), "{found}");
+    }
+    let nested: String =
+        (1..24).map(|i| format!("struct A{i} {{ a: A{0}, b: A{0} }} ", i - 1)).collect();
+    let units = |last: u32| {
+        format!(
+            "struct A0 {{ a: [(); 8] }} {nested}
+fn main(a: (u8, A{last}) from 0) -> (r: u8 to all) {{ a.0 }}"
+        )
+    };
+    assert!(errors_of(&units(23)).contains("more than 2^25 bits or parts"));
+    assert!(compile_text(&units(12), &Options::default()).is_ok());
     for body in [doubled, shared] {
         errors_of(&format!(
             "fn two<T>(a: T, b: T) -> (T, T) {{ (a, b) }}
             fn main(a: u8 from 0) -> (r: u8 to all) {{ let x0 = a; {body} a }}"
         ));
     }
+}
+
+#[test]
+fn a_body_that_could_not_be_read_has_no_other_type() {
+    for body in ["match a { 0..=255 => 2 } + match a { _ => 0 }", "a +", "{ let x = a; x x }"] {
+        let found = errors_of(&format!("fn main(a: u8 from 0) -> (r: u8 to all) {{ {body} }}"));
+        assert!(found.contains("error[E01]") && !found.contains("E03"), "{found}");
+    }
+    // What was read ends without a value.
+    let found = errors_of("fn main(a: u8 from 0) -> (r: u8 to all) { let x = ; let y = 1u8; }");
+    assert!(found.contains("error[E01]") && found.contains("error[E03]"), "{found}");
+}
+
+#[test]
+fn arguments_are_not_read_again_without_end() {
+    let mut deep = format!("[{}][0]", vec!["1"; 1000].join(", "));
+    for _ in 0..12 {
+        deep = format!("f::<([u8; {deep}], 1)>()");
+    }
+    let found = errors_of(&format!("fn main(a: u8 from 0) -> (r: u8 to all) {{ {deep} }}"));
+    assert!(found.contains("fewer ambiguous arguments"), "{found}");
+    // Brackets around constants are read twice, and fine.
+    let sum = vec!["f::<(1 + 2)>()"; 200].join(" + ");
+    let main = format!("fn main(a: usize from 0) -> (r: usize to all) {{ {sum} }}");
+    let program = format!("fn f<const N: usize>() -> usize {{ N }} {main}");
+    assert!(compile_text(&program, &Options::default()).is_ok());
 }
 
 /// Texts made of the examples: tokens left out, doubled, exchanged, or replaced by those of others.

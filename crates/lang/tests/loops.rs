@@ -281,3 +281,19 @@ fn times_to_compile() {
         assert!(gates > 1_000_000);
     }
 }
+
+#[test]
+fn what_a_loop_may_call_is_looked_up_once() {
+    // Twenty calls of twenty calls, eight times over, in a branch that is not taken.
+    let mut program = "#[inline] fn f9(x: u8) -> u8 { x }\n".to_string();
+    for i in (0..9).rev() {
+        let calls = vec![format!("f{}(x)", i + 1); 20].join(" + ");
+        program += &format!("#[inline] fn f{i}(x: u8) -> u8 {{ {calls} }}\n");
+    }
+    program += "fn main(a: u8 from 0) -> (x: u8 to all) {
+    let mut x = a;
+    for i in 0..3 { if i > 5 { x = f0(x); } }
+    x
+}";
+    assert_eq!(repeats(&compiled(&program)), 0);
+}

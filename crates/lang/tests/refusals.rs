@@ -346,3 +346,218 @@ fn a_number_of_parties_that_is_none_is_refused() {
         }
     }
 }
+
+#[test]
+fn a_computed_length_is_the_one_found_elsewhere() {
+    let g = "fn g(n: usize) -> usize { n * 2 }";
+    let s = "struct S<const N: usize> { b: [u8; N], a: [u8; g(N)] }";
+    let literal = |length: usize| {
+        format!(
+            "{g} {s} fn main(x: [u8; {length}] from 0, y: [u8; 2] from 0) -> \
+             (o: u8 to all, p: u8 to all) {{ let s = S {{ a: x, b: y }}; let t = (s, 77u8); \
+             (s.a[0], t.1) }}"
+        )
+    };
+    let call = |item: &str, length: usize| {
+        format!(
+            "{g} {item} fn main(x: [u8; {length}] from 0, y: [u8; 2] from 0) -> (o: u8 to all) \
+             {{ f(x, y) }}"
+        )
+    };
+    let body = "(a: [u8; g(N)], b: [u8; N]) -> u8 { a[3] + b[0] }";
+    let plain = format!("fn f<const N: usize>{body}");
+    let component = format!("#[component] {plain}");
+    let cast = plain.replace("g(N)", "N as usize * 2");
+    let narrow = cast.replace("N: usize", "N: u8");
+    for length in [3, 5] {
+        let says = format!("this is 4, where {length} is expected");
+        refused("E03", &says, &[&literal(length)]);
+        for item in [&plain, &component, &cast, &narrow] {
+            refused("E03", &says, &[&call(item, length)]);
+        }
+    }
+    assert_eq!(compute(&literal(4), &["[6, 7, 8, 9]", "[1, 2]"]), ["6", "77"]);
+    for item in [&plain, &component, &cast, &narrow] {
+        assert_eq!(compute(&call(item, 4), &["[6, 7, 8, 9]", "[1, 2]"]), ["10"]);
+    }
+    // A wrong constant is one error.
+    let wrong = call(&plain.replace("g(N)", "g(N) / 0 + N[0]"), 4);
+    assert!(!errors_of(&wrong).contains("is expected"), "{}", errors_of(&wrong));
+}
+
+#[test]
+fn an_array_from_a_range_has_the_elements_of_its_length() {
+    let program = |ty: &str, length: usize, of: &str| {
+        format!(
+            "fn main(a: {ty} from 0) -> (o: [{ty}; {length}] to all, p: {ty} to all) \
+             {{ ([a + i for i in {of}], 7) }}"
+        )
+    };
+    for (ty, length, of, result) in [
+        ("u40", 1, "0..1 + (1 << 32 >> 30)", "[5]"),
+        ("u4", 16, "0..8 * 2", "[5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4]"),
+        ("u4", 16, "0..=15", "[5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4]"),
+        ("u4", 2, "4 * 5 - 6..8 * 2", "[3, 4]"),
+        ("i4", 2, "3..=4 + 4 - 4", "[-8, -7]"),
+        ("u4", 1, "8 * 2..=8 * 3 - 8 - 1 + 1", ""),
+    ] {
+        if result.is_empty() {
+            refused("E04", "does not fit in `u4`", &[&program(ty, length, of)]);
+        } else {
+            assert_eq!(compute(&program(ty, length, of), &["5"]), [result, "7"], "{of}");
+        }
+    }
+    refused("E04", "does not fit in `i4`", &[&program("i4", 9, "0..3 * 3")]);
+    let none = "fn main(a: u4 from 0) -> (o: u4 to all) {
+    let none = [a + i for i in 8 * 2..8 * 2];
+    a + sum(none) as u4
+}";
+    assert_eq!(compute(none, &["5"]), ["5"]);
+}
+
+#[test]
+fn a_slice_ends_within_an_array_whose_length_is_found_later() {
+    let make = "fn make<const N: usize>() -> [u8; N] { [7; N] }";
+    let program = |array: &str, length: usize| {
+        format!(
+            "{make} fn main(c: u8 from 0) -> (r: [u8; 5] to all) {{ let a = {array}; \
+             let s = a[0..5]; let b: [u8; {length}] = a; s }}"
+        )
+    };
+    for array in ["make()", "{ let z: [u8; _] = zero(); z }"] {
+        refused("E04", "the slice ends at 5, the array at 3", &[&program(array, 3)]);
+        compiles(&program(array, 5));
+    }
+    let unknown = program("make()", 5).replace("let b: [u8; 5] = a;", "");
+    assert!(errors_of(&unknown).contains("error[E03]"));
+    refused(
+        "E07",
+        "a range includes at most",
+        &["fn f<const N: u64>(x: [u8; 4]) -> u8 { x[0..=N][0] }
+fn main(x: [u8; 4] from 0) -> (o: u8 to all) { f::<18446744073709551615>(x) }"],
+    );
+}
+
+#[test]
+fn errors_in_constants_from_outside_show_their_text() {
+    let set = |text: &str, value: &str| {
+        let constants = vec![("N".to_string(), value.to_string())];
+        let options = Options { constants, ..Options::default() };
+        match compile_text(text, &options) {
+            Ok(_) => panic!("{value} compiles"),
+            Err(errors) => errors.to_string(),
+        }
+    };
+    for comment in ["//éééééééééé", "// a comment that is not about it"] {
+        let text = format!("{comment}\npub const N: u8;\n{}", main_of("u8", "c + N"));
+        for (value, says) in
+            [("300", "fit in `u8`"), ("2 + é", "unreadable"), ("7 + true", "found `bool`")]
+        {
+            let found = set(&text, value);
+            assert!(found.contains(says), "{found}");
+            assert!(!found.contains(comment), "{found}");
+            assert_eq!(found.contains(value), value != "2 + é", "{found}");
+        }
+        assert!(set(&text, "300").contains("--const N:1:1"));
+    }
+}
+
+#[test]
+fn a_constant_assert_that_fails_in_a_component_is_an_error_where_it_is_certainly_called() {
+    let program = |body: &str| {
+        format!(
+            "#[component]
+fn f<const N: usize>(x: u8) -> u8 {{ assert(N < 5, \"too long\"); x + 1 }}
+#[component]
+fn g(x: u8) -> u8 {{ f::<9>(x) * 2 }}
+#[component]
+fn h(x: u8) -> u8 {{ let mut y = x; for i in 0..3 {{ y = f::<9>(y); }} y }}
+{}",
+            main_of("u8", body)
+        )
+    };
+    for body in [
+        "f::<9>(c)",
+        "g(c)",
+        "h(c)",
+        "let mut x = c; for i in 0..3 { x = g(x); } x",
+        "assert(c < 9, \"large\"); g(c)",
+    ] {
+        refused("E04", "this never holds: too long", &[&program(body)]);
+    }
+    for body in [
+        "if c == 0 { g(c) } else { 1 }",
+        "if c == 0 { h(c) } else { 1 }",
+        "if c != 0 { return 1; } g(c)",
+        "for i in 0..3 { if c != i { return 1; } return h(c); } 2",
+    ] {
+        let program = program(body);
+        assert_eq!(compute(&program, &["7"]), ["1", "0"], "{body}");
+        assert_eq!(compute(&program, &["0"])[0], "0", "{body}");
+        assert_ne!(compute(&program, &["0"])[1], "0", "{body}");
+    }
+}
+
+#[test]
+fn what_is_decided_early_has_types_too() {
+    for body in [
+        "if 1 { c } else { true }",
+        "if 1 && true { c } else { 1 }",
+        "let y = if true { c }; c",
+        "if true { c }",
+        "[c; true + 1][0]",
+        "[c; 1 + (2 > 1)][0]",
+        "[c; T][0]",
+        "[c; clog2(T)][0]",
+        "if 1 == T { c } else { 1 }",
+        "if N { c } else { 1 }",
+    ] {
+        let program = format!("const T: bool = true; const N = 1; {}", main_of("u8", body));
+        refused("E03", "expected", &[&program]);
+    }
+    let program = "const T: bool = true;
+const N = 3;
+fn f<const N: usize, const B: bool>(x: u8) -> u8 {
+    if N > 0 && B != false || !T { f::<N - 1, !!B>(x) + 1 } else { x }
+}
+fn g<const B: bool>(x: u8) -> u8 { if B & T { g::<false & B>(x) + 1 } else { x } }
+fn main(c: u8 from 0) -> (r: u8 to all) {
+    if T { return f::<N, T>(c) + g::<T>(0); }
+    0
+}";
+    assert_eq!(compute(program, &["5"]), ["9"]);
+}
+
+#[test]
+fn an_integer_literal_is_no_infinity() {
+    let large = format!("1{}", "0".repeat(45));
+    refused(
+        "E04",
+        "too large",
+        &[&main_of("f32", &large), &main_of("f32", &format!("c + {large}"))],
+    );
+    compiles(&main_of("f64", &large));
+    refused("E04", "too large", &[&main_of("f64", &format!("1{}", "0".repeat(400)))]);
+    let least = format!("-{}", u128::MAX);
+    refused("E04", "too large", &[&main_of("f32", &least)]);
+    compiles(&main_of("f32", "340282346638528859811704183484516925440"));
+}
+
+#[test]
+fn a_literal_that_is_cast_may_name_its_type() {
+    for (ty, body, help) in [
+        ("u64", "4294967296 as u64", "write `4294967296u64`"),
+        ("u64", "c + (4294967296) as u64", "write `4294967296u64`"),
+        ("i64", "0x1_0000_0000 as i64", "write `4294967296i64`"),
+        ("f64", "10000000000 as f64", "write `10000000000f64`"),
+    ] {
+        refused("E04", "does not fit in `u32`", &[&main_of(ty, body)]);
+        refused("E04", help, &[&main_of(ty, body)]);
+        let typed = help.split('`').nth(1).expect("a literal");
+        compiles(&main_of(ty, typed));
+    }
+    for (ty, body) in [("u8", "4294967296 as u8"), ("u64", "(4294967296 + 1) as u64")] {
+        let found = errors_of(&main_of(ty, body));
+        assert!(found.contains("does not fit") && !found.contains("write"), "{found}");
+    }
+}

@@ -7,7 +7,7 @@ use super::{Binding, ConstState, Cx, FnCx, LocalInfo};
 use crate::ast::{self, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::interp::{Interp, Stop};
-use crate::source::Span;
+use crate::source::{Source, Span};
 use crate::tir::MAX_DEPTH;
 use crate::ty::Ty;
 use crate::value::Value;
@@ -54,8 +54,13 @@ impl Cx<'_> {
         let parsed;
         let value = match (setting, &def.decl.value) {
             (Some(text), _) => {
+                // Places in the value are not places in the file.
+                let files = &mut self.program.sources.files;
+                let file = files.len() as u32;
+                let option = format!("--const {}", name.name);
+                files.push(Source { name: option, text: text.as_str().into() });
                 let mut errors = Diagnostics::default();
-                parsed = crate::parse::parse_expr(name.span.file, &text, &mut errors);
+                parsed = crate::parse::parse_expr(file, &text, &mut errors);
                 match &parsed {
                     Some(expr) if errors.errors() == 0 => expr,
                     _ => {

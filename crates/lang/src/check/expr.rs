@@ -501,14 +501,8 @@ impl FnCx<'_, '_> {
             let Some((low, high)) = self.bounds(low, high, *inclusive) else {
                 return self.broken(span);
             };
-            let ty = self.ty_of(&value);
-            if let Ty::Array(_, Len::Known(len)) = self.resolve(&ty)
-                && high > len
-            {
-                let message = format!("the slice ends at {high}, the array at {len}");
-                self.error(Code::Constant, index.span, message);
-                return self.broken(span);
-            }
+            // How long the array is may become known only later.
+            self.checks.push((Check::Slice(high), self.ty_of(&value), index.span));
             let ty = Ty::Array(Box::new(element), Len::Known(high - low));
             let constant = value.constant;
             return self.node(Kind::Slice(Box::new(value), low), &ty, constant, span);
@@ -545,7 +539,11 @@ impl FnCx<'_, '_> {
         if self.cx.errors.errors() > errors {
             return None;
         }
-        let to = to + u64::from(inclusive);
+        let Some(to) = to.checked_add(u64::from(inclusive)) else {
+            let message = "a range includes at most 2^64 - 2";
+            self.error(Code::Limit, low.span.to(high.span), message);
+            return None;
+        };
         if from > to {
             let message = format!("the range ends at {to}, before it begins at {from}");
             self.error(Code::Constant, low.span.to(high.span), message);
@@ -573,7 +571,7 @@ impl FnCx<'_, '_> {
     pub(super) fn decided(&mut self, condition: &ast::Expr) -> Option<bool> {
         let env = self.own_env();
         match self.mini(condition, &env) {
-            Mini::Value(value @ 0..=1) => Some(value == 1),
+            Mini::Truth(holds) => Some(holds),
             _ => None,
         }
     }

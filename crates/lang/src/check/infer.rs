@@ -215,18 +215,22 @@ impl FnCx<'_, '_> {
             Pending::Len(expr, env, var, wanted) => match self.measure(expr, env, wanted) {
                 Mini::Wait => false,
                 Mini::Value(value) => {
-                    let known = u64::try_from(value).map_or(0, |value| value);
-                    if !self.unify_len(Len::Var(*var), Len::Known(known)) {
-                        let other = self.len(Len::Var(*var));
-                        let other = if let Len::Known(n) = other { n } else { 0 };
-                        let message = format!("this is {known}, where {other} is expected");
-                        self.error(Code::Type, expr.span, message);
-                    }
+                    self.found_len(*var, u64::try_from(value).unwrap_or(0), expr.span);
+                    true
+                }
+                Mini::Truth(value) => {
+                    self.found_len(*var, value.into(), expr.span);
                     true
                 }
                 Mini::No => {
+                    let errors = self.cx.errors.errors();
                     let value = self.const_number(expr, env, wanted);
-                    self.unify_len(Len::Var(*var), Len::Known(value));
+                    if self.cx.errors.errors() > errors {
+                        // What stands for a wrong constant contradicts nothing.
+                        self.unify_len(Len::Var(*var), Len::Known(value));
+                    } else {
+                        self.found_len(*var, value, expr.span);
+                    }
                     true
                 }
             },
@@ -246,6 +250,15 @@ impl FnCx<'_, '_> {
                     true
                 }
             },
+        }
+    }
+
+    /// Fills in a constant that has been computed, or reports that it is already another.
+    fn found_len(&mut self, var: u32, known: u64, span: Span) {
+        if !self.unify_len(Len::Var(var), Len::Known(known)) {
+            let other = if let Len::Known(n) = self.len(Len::Var(var)) { n } else { 0 };
+            let message = format!("this is {known}, where {other} is expected");
+            self.error(Code::Type, span, message);
         }
     }
 
@@ -297,12 +310,26 @@ impl FnCx<'_, '_> {
                     let fits = fits || (ty == Ty::Bool && to == Ty::Bool);
                     (fits, "a `bool` or a number, converted to a number")
                 }
+                Check::Slice(end) => {
+                    self.check_slice(*end, &ty, span);
+                    continue;
+                }
                 Check::Fraction(text) => {
                     self.check_fraction(text, &ty, negated, span);
                     continue;
                 }
                 Check::Literal(value) => {
-                    self.check_literal(value, &ty, negated, span);
+                    // Directly under a cast, which is checked next and begins where the literal
+                    // does.
+                    let cast = checks.peek().and_then(|(next, _, around)| match next {
+                        Check::Cast(to)
+                            if (around.file, around.start) == (span.file, span.start) =>
+                        {
+                            Some(self.resolve(to))
+                        }
+                        _ => None,
+                    });
+                    self.check_literal(value, &ty, cast, negated, span);
                     continue;
                 }
             };
@@ -311,6 +338,15 @@ impl FnCx<'_, '_> {
                 let message = format!("expected {expected}, found `{shown}`");
                 self.error(Code::Type, span, message);
             }
+        }
+    }
+
+    fn check_slice(&mut self, end: u64, ty: &Ty, span: Span) {
+        if let Ty::Array(_, Len::Known(len)) = *ty
+            && end > len
+        {
+            let message = format!("the slice ends at {end}, the array at {len}");
+            self.error(Code::Constant, span, message);
         }
     }
 
@@ -344,17 +380,37 @@ impl FnCx<'_, '_> {
         }
     }
 
-    fn check_literal(&mut self, value: &BigInt, ty: &Ty, negated: bool, span: Span) {
+    /// Checks that a literal fits in its type; `cast` is what it is converted to.
+    fn check_literal(
+        &mut self,
+        value: &BigInt,
+        ty: &Ty,
+        cast: Option<Ty>,
+        negated: bool,
+        span: Span,
+    ) {
         let (signed, width) = match ty {
             Ty::Int(signed, Len::Known(width)) => (*signed, *width),
             Ty::Fixed(Len::Known(int), _) => (true, *int),
+            Ty::Float(_) => return self.check_fraction(&value.to_string(), ty, negated, span),
             _ => return,
         };
-        if !fits(value, signed, width, negated) {
-            let shown = self.show(ty);
-            let message = format!("this number does not fit in `{shown}`");
-            self.error(Code::Constant, span, message);
+        if fits(value, signed, width, negated) {
+            return;
         }
+        let message = format!("this number does not fit in `{}`", self.show(ty));
+        let error = self.diagnostic(Code::Constant, span, message);
+        let typed = match &cast {
+            Some(Ty::Int(signed, Len::Known(width))) => fits(value, *signed, *width, false),
+            // All these are below the largest `f32`.
+            Some(Ty::Float(_)) => value.bits() < 128,
+            _ => false,
+        };
+        let error = match cast {
+            Some(to) if typed => error.help(format!("write `{value}{}`", self.show(&to))),
+            _ => error,
+        };
+        self.cx.errors.push(error);
     }
 
     /// Returns a type as a user writes it; `_` for what is not known.

@@ -44,6 +44,13 @@ enum ConstState {
     Known(Option<(Ty, Rc<Value>)>),
 }
 
+enum AliasState {
+    Working,
+    Known(Ty),
+    /// An error has been reported.
+    Wrong,
+}
+
 /// What a name in a function means.
 #[derive(Clone)]
 enum Binding {
@@ -71,6 +78,7 @@ pub struct Cx<'a> {
     /// Instances that have been checked with all that they call.
     ensured: HashSet<usize>,
     consts: HashMap<usize, ConstState>,
+    aliases: HashMap<usize, AliasState>,
     /// Const parameters whose types are being found.
     open_params: Vec<Span>,
     depth: u32,
@@ -96,6 +104,7 @@ impl<'a> Cx<'a> {
             waiting: Vec::new(),
             ensured: HashSet::new(),
             consts: HashMap::new(),
+            aliases: HashMap::new(),
             open_params: Vec::new(),
             depth: 0,
             rounds: 0,
@@ -213,7 +222,7 @@ impl<'a> Cx<'a> {
         };
         let id = self.tir.shapes.add(ty.clone(), shape);
         if id.is_none() {
-            self.error(Code::Limit, span, "this type has more than 2^25 bits");
+            self.error(Code::Limit, span, "this type has more than 2^25 bits or parts");
         }
         id
     }

@@ -28,6 +28,8 @@ impl FnCx<'_, '_> {
         };
         let ty = match &tail {
             Some(tail) => self.ty_of(tail),
+            // What could not be read may be the value.
+            None if block.cut => Ty::Error,
             None if leaves => {
                 let ty = self.any();
                 self.diverging.push(ty.clone());
@@ -220,7 +222,7 @@ impl FnCx<'_, '_> {
             let over = Box::new(Over::Rounds(rounds));
             return Some(Stmt::For(Box::new(any), over, Box::new(nothing), unroll));
         }
-        let (over, element, constant) = self.over(&looped.over)?;
+        let (over, element, constant) = self.over(&looped.over, None)?;
         let pattern = self.pattern(&looped.pattern, &element, constant);
         self.covers(vec![(pattern.clone(), false)], pattern.ty, pattern.span, true);
         self.loops += 1;
@@ -262,7 +264,9 @@ impl FnCx<'_, '_> {
     }
 
     /// Returns what a loop iterates over, the type of its elements, and whether they are constants.
-    fn over(&mut self, over: &ast::Expr) -> Option<(Over, Ty, bool)> {
+    /// `known` is the first number of a range and the one after its last, where an array is as long
+    /// as the range.
+    fn over(&mut self, over: &ast::Expr, known: Option<(u64, u64)>) -> Option<(Over, Ty, bool)> {
         if let ExprKind::Range(low, high, inclusive) = &over.kind {
             let low = self.expr(low, None);
             let ty = self.ty_of(&low);
@@ -277,7 +281,15 @@ impl FnCx<'_, '_> {
                     );
                 }
             }
-            return Some((Over::Range(low, high, *inclusive), ty, true));
+            let Some((from, to)) = known else {
+                return Some((Over::Range(low, high, *inclusive), ty, true));
+            };
+            // The length was computed as `usize`. Where the elements have another type, the bounds
+            // could wrap at another width, so the numbers of the length count.
+            let (first, last) = if from < to { (from, to - 1) } else { (0, 0) };
+            let low = self.number(first, &ty, low.span);
+            let high = self.number(last, &ty, high.span);
+            return Some((Over::Range(low, high, from < to), ty, true));
         }
         let array = self.expr(over, None);
         let element = match self.known_type(&array) {
@@ -292,6 +304,12 @@ impl FnCx<'_, '_> {
         };
         let constant = array.constant;
         Some((Over::Array(array), element, constant))
+    }
+
+    /// Returns a number that must fit in this type.
+    fn number(&mut self, number: u64, ty: &Ty, span: Span) -> Expr {
+        self.checks.push((Check::Literal(number.into()), ty.clone(), span));
+        self.node(Kind::Int(number.into()), ty, true, span)
     }
 
     pub(super) fn comprehension(
@@ -319,7 +337,7 @@ impl FnCx<'_, '_> {
         span: Span,
     ) -> Option<Expr> {
         let hint = self.element_hint(hint);
-        let mut len = None;
+        let mut known = None;
         if let ExprKind::Range(low, high, inclusive) = &over.kind {
             let (from, to) = self.bounds(low, high, *inclusive)?;
             if let ast::PatternKind::Name(name, false) = &pattern.kind
@@ -331,11 +349,11 @@ impl FnCx<'_, '_> {
                 let ty = Ty::Array(Box::new(element), Len::Known(to - from));
                 return Some(self.node(Kind::Aggregate(parts), &ty, constant, span));
             }
-            len = Some(Len::Known(to - from));
+            known = Some((from, to));
         }
-        let (over, element, constant) = self.over(over)?;
-        let len = match (&over, len) {
-            (_, Some(len)) => len,
+        let (over, element, constant) = self.over(over, known)?;
+        let len = match (&over, known) {
+            (_, Some((from, to))) => Len::Known(to - from),
             (Over::Array(array), None) => {
                 let ty = self.ty_of(array);
                 match self.shallow(&ty) {
@@ -359,7 +377,12 @@ impl FnCx<'_, '_> {
             return self.if_let(branch, pattern, hint, span);
         }
         match (self.decided(&branch.condition), &branch.otherwise) {
-            (Some(true), _) => return self.block(&branch.then, hint),
+            (Some(true), Some(_)) => return self.block(&branch.then, hint),
+            (Some(true), None) => {
+                let then = self.block(&branch.then, hint);
+                self.unit_without_else(branch, &then);
+                return then;
+            }
             (Some(false), Some(otherwise)) => return self.expr(otherwise, hint),
             (Some(false), None) => {
                 return self.node(Kind::Aggregate(Vec::new()), &Ty::unit(), true, span);
@@ -372,14 +395,20 @@ impl FnCx<'_, '_> {
         let otherwise = match &branch.otherwise {
             Some(otherwise) => Some(Box::new(self.check(otherwise, &ty))),
             None => {
-                let at = branch.then.tail.as_ref().map_or(branch.then.span, |tail| tail.span);
-                self.demand(&Ty::unit(), &ty, at);
+                self.unit_without_else(branch, &then);
                 None
             }
         };
         let parts = [Some(&condition), Some(&then), otherwise.as_deref()];
         let constant = parts.into_iter().flatten().all(|part| part.constant);
         self.node(Kind::If(Box::new(condition), Box::new(then), otherwise), &ty, constant, span)
+    }
+
+    /// Checks that an `if` without `else` has no value.
+    fn unit_without_else(&mut self, branch: &ast::If, then: &Expr) {
+        let at = branch.then.tail.as_ref().map_or(branch.then.span, |tail| tail.span);
+        let ty = self.ty_of(then);
+        self.demand(&Ty::unit(), &ty, at);
     }
 
     fn if_let(

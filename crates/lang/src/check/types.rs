@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::consts::Seen;
+use super::infer::too_large;
 use super::unknown::{Env, Param, Pending, VarKind};
-use super::{Binding, FnCx};
+use super::{AliasState, Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, GenericKind, TypeKind, UnaryOp};
 use crate::builtin;
 use crate::def::Def;
@@ -16,8 +17,10 @@ use crate::value::Value;
 
 /// The result of the quick evaluator.
 pub(super) enum Mini {
-    /// The value, exact; `bool` is 0 or 1.
+    /// The number, exact.
     Value(i128),
+    /// The truth value.
+    Truth(bool),
     /// It depends on something not yet known.
     Wait,
     /// It needs the full evaluator.
@@ -89,19 +92,7 @@ impl FnCx<'_, '_> {
         }
         match self.cx.program.resolve(env.module, &path.parts, &mut self.cx.errors) {
             Some(Def::Adt(adt)) => self.convert_adt(adt, path.span, args, env),
-            Some(Def::Alias(alias)) => {
-                let (module, ty) = self.cx.program.aliases[alias].clone();
-                self.alias_depth += 1;
-                if self.alias_depth > 64 {
-                    self.alias_depth = 0;
-                    self.error(Code::Type, path.span, "this type is an alias of itself");
-                    return Ty::Error;
-                }
-                let env = Env { module, args: Rc::new(Vec::new()), own: false };
-                let ty = self.convert(&ty, &env);
-                self.alias_depth = self.alias_depth.saturating_sub(1);
-                ty
-            }
+            Some(Def::Alias(alias)) => self.convert_alias(alias, path.span),
             Some(_) => {
                 self.error(Code::Type, path.span, "this is not a type");
                 Ty::Error
@@ -111,6 +102,44 @@ impl FnCx<'_, '_> {
                 Ty::Error
             }
         }
+    }
+
+    /// Returns the type of an alias. It is found once, because aliases of aliases can double it
+    /// each time.
+    fn convert_alias(&mut self, alias: usize, span: Span) -> Ty {
+        match self.cx.aliases.get(&alias) {
+            Some(AliasState::Known(known)) => return known.clone(),
+            Some(AliasState::Wrong) => return Ty::Error,
+            Some(AliasState::Working) => {
+                self.error(Code::Type, span, "this type is an alias of itself");
+                return Ty::Error;
+            }
+            None => {}
+        }
+        if self.alias_depth >= 64 {
+            self.error(Code::Limit, span, "aliases of aliases nest more than 64 deep");
+            return Ty::Error;
+        }
+        let errors = self.cx.errors.errors();
+        let (module, ty) = self.cx.program.aliases[alias].clone();
+        let env = Env { module, args: Rc::new(Vec::new()), own: false };
+        self.cx.aliases.insert(alias, AliasState::Working);
+        self.alias_depth += 1;
+        let ty = self.convert(&ty, &env);
+        self.alias_depth -= 1;
+        self.cx.aliases.remove(&alias);
+        if too_large(&ty) {
+            self.error(Code::Limit, span, "this type is too large");
+        }
+        if self.cx.errors.errors() > errors {
+            self.cx.aliases.insert(alias, AliasState::Wrong);
+            return Ty::Error;
+        }
+        // What is not known belongs to this use.
+        if !has_var(&ty) {
+            self.cx.aliases.insert(alias, AliasState::Known(ty.clone()));
+        }
+        ty
     }
 
     /// Returns a built-in type, or `None` if it takes other arguments.
@@ -272,6 +301,7 @@ impl FnCx<'_, '_> {
         }
         match self.measure(expr, env, wanted) {
             Mini::Value(value) => Len::Known(u64::try_from(value).unwrap_or(0)),
+            Mini::Truth(value) => Len::Known(value.into()),
             Mini::Wait => {
                 let var = self.fresh_len();
                 self.pending.push(Pending::Len(expr.clone(), env.clone(), var, wanted.clone()));
@@ -289,15 +319,18 @@ impl FnCx<'_, '_> {
     /// Does the same as [`Self::mini`] for a constant of this type.
     pub(super) fn measure(&mut self, expr: &ast::Expr, env: &Env, wanted: &Ty) -> Mini {
         let wanted = self.resolve(wanted);
-        let truth = self.is_truth(expr, env);
         if has_var(&wanted) {
-            Mini::Wait
-        } else if truth && wanted == Ty::Bool || !truth && wanted == Ty::size() {
-            self.mini(expr, env)
-        } else {
-            // A constant of another type wraps at another width, or is wrong.
-            self.mini_args_known(env)
+            return Mini::Wait;
         }
+        if wanted == Ty::Bool || wanted == Ty::size() {
+            match self.mini(expr, env) {
+                Mini::Value(_) if wanted == Ty::Bool => {}
+                Mini::Truth(_) if wanted != Ty::Bool => {}
+                found => return found,
+            }
+        }
+        // A constant of another type wraps at another width, or is wrong.
+        self.mini_args_known(env)
     }
 
     /// Computes a constant of this type with the full evaluator.
@@ -356,17 +389,17 @@ impl FnCx<'_, '_> {
     }
 
     /// Evaluates the operations that lengths mostly use, exactly as the language does while all
-    /// values are `usize`.
+    /// numbers are `usize`.
     pub(super) fn mini(&mut self, expr: &ast::Expr, env: &Env) -> Mini {
         const TOP: i128 = u32::MAX as i128;
-        let value = match &expr.kind {
-            ExprKind::Int(value, None) => i128::try_from(value).ok(),
-            ExprKind::Bool(value) => Some(i128::from(*value)),
+        let found = match &expr.kind {
+            ExprKind::Int(value, None) => i128::try_from(value).map_or(Mini::No, Mini::Value),
+            ExprKind::Bool(value) => Mini::Truth(*value),
             ExprKind::Path(path, args) if args.is_empty() => return self.mini_path(path, env),
             ExprKind::Unary(UnaryOp::Not, operand) => match self.mini(operand, env) {
-                Mini::Value(value) if self.is_truth(operand, env) => Some(1 - value),
-                Mini::Wait => return Mini::Wait,
-                _ => None,
+                Mini::Truth(value) => Mini::Truth(!value),
+                Mini::Value(_) => Mini::No,
+                other => return other,
             },
             ExprKind::Binary(op, a, b) => {
                 if op.power() == 3
@@ -375,40 +408,40 @@ impl FnCx<'_, '_> {
                     && a < under
                     && b < below
                 {
-                    return mini_op(*op, a, b).map_or(Mini::No, Mini::Value);
+                    return mini_op(*op, a, b);
                 }
-                let a = match self.mini(a, env) {
-                    Mini::Value(a) => a,
-                    other => return other,
-                };
-                match (op, a) {
-                    (BinaryOp::AndAlso, 0) => return Mini::Value(0),
-                    (BinaryOp::OrElse, 1) => return Mini::Value(1),
-                    _ => {}
+                match (op, self.mini(a, env)) {
+                    (_, other @ (Mini::Wait | Mini::No)) => return other,
+                    (BinaryOp::AndAlso, Mini::Truth(false)) => Mini::Truth(false),
+                    (BinaryOp::OrElse, Mini::Truth(true)) => Mini::Truth(true),
+                    (_, a) => match (a, self.mini(b, env)) {
+                        (_, other @ (Mini::Wait | Mini::No)) => return other,
+                        (Mini::Value(a), Mini::Value(b)) => mini_op(*op, a, b),
+                        (Mini::Truth(a), Mini::Truth(b)) => mini_truth_op(*op, a, b),
+                        _ => Mini::No,
+                    },
                 }
-                let b = match self.mini(b, env) {
-                    Mini::Value(b) => b,
-                    other => return other,
-                };
-                mini_op(*op, a, b)
             }
             ExprKind::Call(callee, _, values) => match (&callee.kind, &values[..]) {
                 (ExprKind::Path(path, _), [n])
                     if path.parts.len() == 1 && &*path.parts[0].name == "clog2" =>
                 {
                     match self.mini(n, env) {
-                        Mini::Value(n) => {
-                            u64::try_from(n).ok().map(|n| i128::from(crate::ty::clog2(n)))
-                        }
+                        Mini::Value(n) => match u64::try_from(n) {
+                            Ok(n) => Mini::Value(crate::ty::clog2(n).into()),
+                            Err(_) => Mini::No,
+                        },
+                        Mini::Truth(_) => Mini::No,
                         other => return other,
                     }
                 }
-                _ => return self.mini_args_known(env),
+                _ => Mini::No,
             },
-            _ => return self.mini_args_known(env),
+            _ => Mini::No,
         };
-        match value {
-            Some(value) if (0..=TOP).contains(&value) => Mini::Value(value),
+        match found {
+            Mini::Value(value) if (0..=TOP).contains(&value) => found,
+            Mini::Truth(_) => found,
             _ => self.mini_args_known(env),
         }
     }
@@ -423,21 +456,7 @@ impl FnCx<'_, '_> {
         if unknown { Mini::Wait } else { Mini::No }
     }
 
-    /// Returns whether a constant is a `bool`, as far as its syntax shows.
-    fn is_truth(&self, expr: &ast::Expr, env: &Env) -> bool {
-        match &expr.kind {
-            ExprKind::Bool(_) => true,
-            ExprKind::Unary(UnaryOp::Not, inner) => self.is_truth(inner, env),
-            ExprKind::Binary(op, ..) => op.power() <= 3,
-            ExprKind::Path(path, _) => match &path.parts[..] {
-                [only] => self.named(&only.name, env).is_some_and(|(ty, _)| ty == Ty::Bool),
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    /// Returns the type and the value of a constant in scope or a const parameter.
+    /// Returns the type and the value of a constant number in scope or a const parameter.
     fn named(&self, name: &str, env: &Env) -> Option<(Ty, i128)> {
         let mut scope = self.scope.iter().rev();
         if env.own
@@ -490,6 +509,7 @@ impl FnCx<'_, '_> {
                         Len::Known(_) if *ty != Ty::size() && *ty != Ty::Bool => {
                             self.mini_args_known(env)
                         }
+                        Len::Known(n) if *ty == Ty::Bool => Mini::Truth(n != 0),
                         Len::Known(n) => Mini::Value(i128::from(n)),
                         Len::Var(_) => Mini::Wait,
                     };
@@ -535,15 +555,14 @@ impl FnCx<'_, '_> {
 fn mini_value(value: &Value) -> Mini {
     match value {
         Value::Int(value) => i128::try_from(value).map_or(Mini::No, Mini::Value),
-        Value::Bool(value) => Mini::Value(i128::from(*value)),
+        Value::Bool(value) => Mini::Truth(*value),
         _ => Mini::No,
     }
 }
 
-fn mini_op(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
+fn mini_op(op: BinaryOp, a: i128, b: i128) -> Mini {
     use BinaryOp::*;
-    let truth = |holds: bool| Some(i128::from(holds));
-    match op {
+    let number = match op {
         Add => a.checked_add(b),
         Sub => a.checked_sub(b),
         Mul => a.checked_mul(b),
@@ -554,15 +573,31 @@ fn mini_op(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
         Xor => Some(a ^ b),
         Shl if b < 32 => a.checked_shl(b as u32),
         Shr if b < 32 => Some(a >> b),
-        Eq => truth(a == b),
-        Ne => truth(a != b),
-        Lt => truth(a < b),
-        Le => truth(a <= b),
-        Gt => truth(a > b),
-        Ge => truth(a >= b),
-        AndAlso => truth(a != 0 && b != 0),
-        OrElse => truth(a != 0 || b != 0),
-        _ => None,
+        _ => return mini_compare(op, &a, &b),
+    };
+    number.map_or(Mini::No, Mini::Value)
+}
+
+fn mini_truth_op(op: BinaryOp, a: bool, b: bool) -> Mini {
+    use BinaryOp::*;
+    match op {
+        And | AndAlso => Mini::Truth(a && b),
+        Or | OrElse => Mini::Truth(a || b),
+        Xor => Mini::Truth(a != b),
+        _ => mini_compare(op, &a, &b),
+    }
+}
+
+fn mini_compare<T: Ord>(op: BinaryOp, a: &T, b: &T) -> Mini {
+    use BinaryOp::*;
+    match op {
+        Eq => Mini::Truth(a == b),
+        Ne => Mini::Truth(a != b),
+        Lt => Mini::Truth(a < b),
+        Le => Mini::Truth(a <= b),
+        Gt => Mini::Truth(a > b),
+        Ge => Mini::Truth(a >= b),
+        _ => Mini::No,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Generic functions that nothing calls: checked with samples of their arguments.
 
-use super::Cx;
+use super::{AliasState, Cx};
 use crate::ast::{self, Generic, GenericKind, TypeKind};
 use crate::builtin;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -80,6 +80,8 @@ impl Cx<'_> {
         self.tir.asserts.truncate(asserts);
         self.keys.retain(|_, place| *place < instances);
         self.ensured.retain(|place| *place < instances);
+        // Every sample reports its own errors.
+        self.aliases.retain(|_, known| !matches!(known, AliasState::Wrong));
         (self.rounds, self.steps) = limits;
         found
     }

@@ -67,6 +67,8 @@ pub(super) enum Check {
     Signed,
     /// `bool`, an integer, or an array of these.
     Bits,
+    /// An array that does not end before this place.
+    Slice(u64),
     /// A cast from the first to the second.
     Cast(Ty),
     /// A literal fraction of these digits. If it is negated, its `Signed` comes next.

@@ -327,6 +327,11 @@ impl Machine<'_, '_, '_> {
         let value = match self.lower.component(place, self.whole)? {
             None => self.function(callee, words)?,
             Some(component) => {
+                if let Some(never) = component.never
+                    && self.is_certain()
+                {
+                    self.never_holds(never)?;
+                }
                 let before = self.account(expr.span);
                 let port_bits = component.body.port_bits();
                 self.book(expr.span, Totals { calls: 1, port_bits, ..Totals::default() });
@@ -402,10 +407,8 @@ impl Machine<'_, '_, '_> {
             return Ok(());
         }
         let left = self.left(frame);
-        let reached = left == Bit::ZERO && self.path.iter().all(|(bit, _)| *bit == Bit::ONE);
-        if holds == Bit::ZERO && constant && reached {
-            let text = self.lower.tir.asserts[text as usize].0.clone();
-            return self.lower.error(Code::Constant, span, format!("this never holds: {text}"));
+        if holds == Bit::ZERO && constant && left == Bit::ZERO && self.is_certain() {
+            self.never_holds((text, span))?;
         }
         if constant && holds != Bit::ZERO {
             // The counter of a repeated loop has to be known here.

@@ -46,12 +46,16 @@ pub struct Failed;
 
 type Done<T> = Result<T, Failed>;
 
-/// A component, and whether it can fail.
+/// A component, whether it can fail, and an assert in it that always does.
 #[derive(Clone)]
 struct Finished {
     body: Subcircuit,
     fails: bool,
+    never: Option<Never>,
 }
+
+/// An assert that fails whenever the component that has it is called: its number, and its place.
+type Never = (u32, Span);
 
 /// What is common to all components of a program.
 pub struct Lower<'a> {
@@ -119,6 +123,10 @@ struct Machine<'l, 'a, 'g> {
     /// The surrounding secret choices, each with the conjunction of all up to it once that is
     /// needed.
     path: Vec<(Bit, Option<Bit>)>,
+    /// How many of these choices the caller made: one in a component.
+    given: usize,
+    /// An assert that always fails.
+    never: Option<Never>,
     /// Whether unmarked functions are written out, as in a marked component.
     whole: bool,
     depth: u32,
@@ -199,7 +207,9 @@ impl<'a> Lower<'a> {
         let alive = if fails { builder.input(1)[0] } else { Bit::ONE };
         let mut machine = Machine::new(self, &mut builder, instance.component);
         machine.path.push((alive, Some(alive)));
+        machine.given = 1;
         let result = machine.function(instance.clone(), args)?;
+        let never = machine.never;
         let (failed, code, costs) = machine.into_parts();
         let mut outputs = result.to_vec();
         builder.output(&result);
@@ -221,7 +231,7 @@ impl<'a> Lower<'a> {
         let ands = body.and_count();
         let port_bits = widths.iter().sum::<usize>() + result.width();
         let worth = ands >= 512 && ands >= 2 * port_bits as u64;
-        let finished = (instance.component || worth).then_some(Finished { body, fails });
+        let finished = (instance.component || worth).then_some(Finished { body, fails, never });
         if let (Some(all), Some(_)) = (&mut self.costs, &finished) {
             all.components.push((instance.name.clone(), costs));
         }
@@ -244,6 +254,8 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             failed: Bit::ZERO,
             code,
             path: Vec::new(),
+            given: 0,
+            never: None,
             whole,
             depth: 0,
             failing_calls: 0,
@@ -326,6 +338,22 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             self.path[place].1 = Some(product);
         }
         product
+    }
+
+    /// Returns whether this place is reached whenever the component is called.
+    fn is_certain(&self) -> bool {
+        self.path[self.given..].iter().all(|(bit, _)| *bit == Bit::ONE)
+    }
+
+    /// Notes that an assert fails whenever the component is called, or reports it where nothing
+    /// decides whether that is.
+    fn never_holds(&mut self, (text, span): Never) -> Done<()> {
+        if self.given > 0 {
+            self.never.get_or_insert((text, span));
+            return Ok(());
+        }
+        let text = &self.lower.tir.asserts[text as usize].0;
+        self.lower.error(Code::Constant, span, format!("this never holds: {text}"))
     }
 
     /// Calls a function by writing it out here.

@@ -8,14 +8,14 @@
 //!
 //! [`Gates::repeat`]: symbolon_circuit::builder::Gates::repeat
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use num_bigint::BigInt;
 use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Gates, Subcircuit, Word};
 
 use super::places::{self, constant};
-use super::{Done, Failed, Frame, Machine, calls};
+use super::{Done, Failed, Frame, Machine, Never, calls};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::source::Span;
@@ -110,6 +110,7 @@ struct Trial {
     /// What becomes of each bit that is carried.
     fates: Vec<Vec<Fate>>,
     passed: Vec<Passed>,
+    never: Option<Never>,
     name: String,
     costs: HashMap<Span, Totals>,
 }
@@ -257,16 +258,22 @@ impl Machine<'_, '_, '_> {
                 called.push(frame.instance.calls[call]);
             }
         });
-        called.into_iter().any(|place| self.is_called(place, 0))
-    }
-
-    fn is_called(&mut self, place: usize, depth: u32) -> bool {
-        let Ok(instance) = self.lower.instance(place) else { return false };
-        let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
-        if !instance.inline && (instance.component || (often && !self.whole)) {
-            return true;
+        // Calls of calls, up to eight deep; each instance is looked at once.
+        let mut seen = HashSet::new();
+        for _ in 0..=8 {
+            called.retain(|place| seen.insert(*place));
+            let mut next = Vec::new();
+            for place in called {
+                let Ok(instance) = self.lower.instance(place) else { continue };
+                let often = self.lower.counts.get(&place).copied().unwrap_or(0) > 1;
+                if !instance.inline && (instance.component || (often && !self.whole)) {
+                    return true;
+                }
+                next.extend_from_slice(&instance.calls);
+            }
+            called = next;
         }
-        depth < 8 && instance.calls.clone().into_iter().any(|at| self.is_called(at, depth + 1))
+        false
     }
 
     /// Writes `count` rounds from round `place` on as a repeat; returns whether it did. If not,
@@ -365,6 +372,8 @@ impl Machine<'_, '_, '_> {
         (&(carried, alive), fates): (&(Carried<'_>, Option<Bit>), &[Vec<Fate>]),
     ) -> Done<Outcome> {
         let (whole, depth, code_bits) = (self.whole, self.depth, self.lower.code_bits);
+        // What fails in every round of a loop that is reached fails in the component around it.
+        let around = if self.is_certain() { self.given } else { 0 };
         let mut builder = ComponentBuilder::new(name.clone());
         let mut inner = inner_frame(frame, body, carried);
         let mut input = |width: usize| match width {
@@ -394,13 +403,14 @@ impl Machine<'_, '_, '_> {
         if let (Some(alive), Some(outer)) = (alive, &mut inner.outer) {
             let alive = outer.bit(machine.gates, alive);
             machine.path.push((alive, Some(alive)));
+            machine.given = around;
         }
         machine.bind(&mut inner, body.pattern, &word)?;
         let value = machine.eval(&mut inner, body.expr)?;
         if [inner.returned, inner.broken] != [Bit::ZERO; 2] {
             return Ok(Outcome::Refused);
         }
-        let guards = machine.failing_calls;
+        let (guards, never) = (machine.failing_calls, machine.never);
         let (failed, code, costs) = machine.into_parts();
         let (after, mut outputs) = compare(&inner, carried, &given, fates);
         let known =
@@ -428,7 +438,9 @@ impl Machine<'_, '_, '_> {
         };
         let passed = inner.outer.map(|outer| outer.passed).unwrap_or_default();
         Ok(match fits {
-            true => Outcome::Fits(Trial { body: finished, fates: after, passed, name, costs }),
+            true => {
+                Outcome::Fits(Trial { body: finished, fates: after, passed, never, name, costs })
+            }
             false => Outcome::Refused,
         })
     }
@@ -444,6 +456,7 @@ impl Machine<'_, '_, '_> {
         bits: &mut Vec<Bit>,
     ) {
         let span = body.expr.span;
+        self.never = self.never.or(trial.never);
         let before = self.account(span);
         let mut args: Vec<Argument<'_>> = Vec::new();
         for ((_, word), fates) in carried.iter().zip(&trial.fates) {

@@ -260,12 +260,13 @@ impl Parser<'_> {
     pub(super) fn block(&mut self) -> Parsed<Block> {
         self.nested(|p| {
             let start = p.expect("{")?;
-            let mut block = Block { stmts: Vec::new(), tail: None, span: start };
+            let mut block = Block { stmts: Vec::new(), tail: None, cut: false, span: start };
             while !p.at("}") {
                 if p.peek().token == Token::End {
                     return p.fail("`}`");
                 }
-                if p.statement(&mut block).is_err() {
+                block.cut = p.statement(&mut block).is_err();
+                if block.cut {
                     let before = p.place;
                     p.recover();
                     if p.place == before && !p.at("}") {

@@ -77,8 +77,7 @@ pub fn parse(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Item> {
     parser.file()
 }
 
-/// Parses a text that is one expression, such as the value of a constant given from outside. Places
-/// in it are meaningless.
+/// Parses a text that is one expression, such as the value of a constant given from outside.
 pub fn parse_expr(file: u32, text: &str, errors: &mut Diagnostics) -> Option<crate::ast::Expr> {
     let mut tokens = lex(file, text, errors);
     tokens.retain(|t| !matches!(t.token, Token::LineComment | Token::BlockComment));
@@ -94,8 +93,8 @@ pub struct Parser<'a> {
     place: usize,
     errors: &'a mut Diagnostics,
     depth: u32,
-    /// How often the parser backtracked; bounds the time that ambiguous arguments can take.
-    spent: u32,
+    /// How many tokens were read in vain; bounds the time that ambiguous arguments can take.
+    spent: usize,
 }
 
 impl<'a> Parser<'a> {

@@ -5,8 +5,11 @@ use crate::ast::*;
 use crate::diag::Code;
 use crate::lex::Token;
 
-/// The parser backtracks at most this often in one file.
-const MOST_TRIES: u32 = 1 << 16;
+/// The parser reads at most this many tokens of one file again.
+const MOST_AGAIN: usize = 1 << 20;
+
+/// A try counts like this many tokens, however early it fails.
+const TRY: usize = 16;
 
 impl Parser<'_> {
     pub(super) fn path(&mut self) -> Parsed<Path> {
@@ -45,8 +48,7 @@ impl Parser<'_> {
     pub(super) fn arg(&mut self) -> Parsed<Arg> {
         if self.at("[") || self.at("(") {
             let (place, errors) = (self.place, self.errors.clone());
-            self.spent += 1;
-            if self.spent > MOST_TRIES {
+            if self.spent > MOST_AGAIN {
                 return self.fail("fewer ambiguous arguments");
             }
             if let Ok(ty) = self.ty()
@@ -54,6 +56,7 @@ impl Parser<'_> {
             {
                 return Ok(Arg::Type(ty));
             }
+            self.spent += TRY + (self.place - place);
             self.place = place;
             *self.errors = errors;
             return Ok(Arg::Expr(self.restricted()?));
