@@ -509,7 +509,11 @@ fn parts_of_another_pool_are_caught() {
 #[test]
 fn bad_copies_in_a_pool_are_opened_or_make_no_difference() {
     let (mut caught, mut survived) = (0, 0);
-    for seed in 0..12 {
+    // About a quarter of the copies are opened: 200 tries see both.
+    for seed in 0..200 {
+        if seed >= 12 && caught > 0 && survived > 0 {
+            break;
+        }
         let scene = Scene::new(Some(TINY), 1, seed);
         let wrong_row = table_of(seed as usize % 6, |table| table[5] ^= 2);
         let adversary = cheats(GARBLER, wrong_row);
