@@ -234,7 +234,7 @@ fn prepared_executions_are_stored_and_loaded() {
             net.batch.psi = other;
             assert!(matches!(load(net, &saved), Err(Error::Store(_))));
             net.batch.psi = psi;
-            // The highest byte of the bucket's number: no session has so many.
+            // The highest byte of the bucket's number, which is above the limit then.
             let mut numbered = saved.clone();
             numbered[70 + 32 + 8 + 1 + 7] = 0xff;
             assert!(matches!(load(net, &numbered), Err(Error::Store(_))));

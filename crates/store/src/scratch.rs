@@ -179,7 +179,7 @@ impl Read for ScratchReader {
             self.frame.resize(length + overhead, 0);
             self.read = 0;
             if let Err(error) = self.shared.open(index, &mut self.frame) {
-                // Nothing of a frame that was not verified may be read later, and it is not skipped.
+                // Nothing of a frame that was not verified is read later, and it is not skipped.
                 self.frame.clear();
                 self.frames.push_front((index, length));
                 return Err(error);

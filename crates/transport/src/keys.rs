@@ -1,7 +1,7 @@
 //! Long-term keys, which identify a party to its peers.
 
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
@@ -129,18 +129,13 @@ impl Identity {
             return write_new(path, text.as_bytes()).map_err(failed);
         }
         // The old key is there until the new one is on disk.
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
-        let beside = Path::new(&beside);
-        match fs::remove_file(beside) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
-            _ => {}
-        }
-        let written = write_new(beside, text.as_bytes());
-        written.and_then(|()| fs::rename(beside, path)).map_err(|e| {
-            let _ = fs::remove_file(beside);
-            failed(e)
-        })
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        let written = beside.write_all(text.as_bytes()).and_then(|()| beside.as_file().sync_all());
+        written.map_err(failed)?;
+        beside.persist(path).map_err(|e| failed(e.error))?;
+        Ok(())
     }
 
     /// Reads a file that [`Identity::save`] wrote.
@@ -262,6 +257,8 @@ fn push_pem(text: &mut String, label: &str, der: &[u8]) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -281,6 +278,8 @@ mod tests {
         assert_eq!(Identity::load(&path).unwrap().fingerprint(), identity.fingerprint());
         other.save(&path, true).unwrap();
         assert_eq!(Identity::load(&path).unwrap().fingerprint(), other.fingerprint());
+        let files = std::fs::read_dir(folder.path()).unwrap();
+        assert_eq!(files.count(), 1, "nothing is left beside it");
         assert!(!format!("{other:?}").contains("key:"));
     }
 

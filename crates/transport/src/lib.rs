@@ -65,6 +65,7 @@ mod preamble;
 mod progress;
 mod raw;
 mod reason;
+mod stranger;
 mod tcp;
 mod text;
 mod tls;

@@ -16,8 +16,8 @@ use crate::side_by_side::{HalfGates, LANES, Lanes};
 /// garblings.
 const RUN: usize = 64;
 
-/// With fewer garblings than this, a kernel whose registers hold one or two of them takes longer for
-/// all lanes than for one garbling after the other.
+/// With fewer garblings than this, a kernel whose registers hold one or two of them takes longer
+/// for all lanes than for one garbling after the other.
 #[cfg(target_arch = "x86_64")]
 const WORTH_ALL_LANES: usize = 3;
 

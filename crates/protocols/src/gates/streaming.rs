@@ -3,8 +3,8 @@
 //!
 //! A segment consists of the gates for which one batch of triples
 //! ([`symbolon_preprocessing::bucketing`]) suffices: about [`Network::segment_gates`], rounded up
-//! to what the buckets need. Memory grows with the number of live wires and one segment. The separate phases keep 96 bytes per AND
-//! gate and peer, and then the whole garbled circuit.
+//! to what the buckets need. Memory grows with the number of live wires and one segment. The
+//! separate phases keep 96 bytes per AND gate and peer, and then the whole garbled circuit.
 //!
 //! Departure: large circuits | all is garbled before inputs are used | inputs are masked first;
 //! then material, garbling, evaluation and check by segment | masked values are uniform

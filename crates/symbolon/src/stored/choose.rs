@@ -29,11 +29,11 @@ pub(super) fn choose_prepared(
     let mut pause = Duration::from_millis(1);
     loop {
         let (mut pages, mut agreement) = (Pages::new(), Agreement::default());
-        let (mut first, mut any): (Option<Page>, bool) = (None, false);
+        let (mut first_page, mut any_common): (Option<Page>, bool) = (None, false);
         let mut busy: Vec<GroupId> = Vec::new();
         while let Some(page) = pages.next(network, rounds, store, filter)? {
             agreement += page.agreement;
-            any |= !page.both.is_empty();
+            any_common |= !page.both.is_empty();
             for &place in &page.both {
                 let item = &page.items[place];
                 if busy.contains(&item.group) {
@@ -45,9 +45,9 @@ pub(super) fn choose_prepared(
                 }
                 busy.push(item.group);
             }
-            first.get_or_insert(page);
+            first_page.get_or_insert(page);
         }
-        if let (Some(Page { items, all, .. }), false) = (&first, any) {
+        if let (Some(Page { items, all, .. }), false) = (&first_page, any_common) {
             let (mut dealers, mut others) = (Vec::new(), None);
             if items.is_empty() {
                 dealers = other_dealers(store, filter)?;
