@@ -119,8 +119,8 @@ fn receive_circuit(
     let me = offline.me();
     let [own_bits, peer_bits] = [me, 1 - me].map(|party| offline.function.inputs[party]);
     let encoded = offline.matrices[me].encoded();
-    let (outputs, gates) = (offline.function.outputs, offline.function.plan.and_count() as usize);
-    let mut table = offline.tables.room(gates);
+    let outputs = offline.function.outputs;
+    let mut table = offline.tables.room();
     let channel = offline.channel();
     let mut digest = ComponentDigest::default();
     for piece in table.chunks_mut(PIECE) {

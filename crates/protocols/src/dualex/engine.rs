@@ -52,11 +52,9 @@ impl DualEx {
     ) -> Result<PreparedExecutions> {
         let mut executions = Vec::with_capacity(params.executions());
         let mut none = PreparedExecutions::none(net, circuit, (function, &params));
-        let gates = none.function.plan.and_count() as usize;
-        let tables = Tables::of_batch(params.executions() * params.bucket(), gates);
         self.prepare_into(
             net,
-            (&none, params, tables),
+            (&none, params),
             &mut |_, execution| {
                 executions.push(execution);
                 Ok(())
@@ -73,11 +71,12 @@ impl DualEx {
     fn prepare_into(
         &mut self,
         net: &mut Network,
-        (none, params, tables): (&PreparedExecutions, Params, Tables),
+        (none, params): (&PreparedExecutions, Params),
         each: &mut EachExecution<'_>,
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<()> {
         let function = &none.function;
+        let gates = function.plan.and_count() as usize;
         params.check_messages(function.inputs, function.outputs)?;
         let first = self.circuits;
         self.circuits = first
@@ -96,7 +95,7 @@ impl DualEx {
             first,
             matrices,
             prg: &mut self.prg,
-            tables,
+            tables: Tables::new(params.executions() * params.bucket(), gates),
             #[cfg(test)]
             cheat,
         };
@@ -137,7 +136,7 @@ impl Engine for DualEx {
         let none = PreparedExecutions::none(net, circuit, (function, &params));
         self.prepare_into(
             net,
-            (&none, params, Tables::Alone),
+            (&none, params),
             &mut |net, execution| each(net, Box::new(none.with(execution))),
             #[cfg(test)]
             None,

@@ -1,8 +1,10 @@
 //! The tables of the peer's circuits until their evaluation, in memory or in a file.
 //!
-//! A batch that is not stored has N·B circuits when its offline phase ends. The first [`HELD`]
-//! bytes of their tables stay in memory. The rest go to an unnamed file in the system's temporary
-//! folder, and are read back piece by piece during the evaluation.
+//! Prepared executions have N·B circuits that wait. The first [`HELD`] bytes of their tables stay
+//! in memory. The rest go to an unnamed file in the system's temporary folder, and are read back
+//! piece by piece during the evaluation. All tables are of one function, so each fills one slot. A
+//! slot is free again when its table is dropped: an execution that goes to a store at once leaves
+//! its slots to the next one.
 //!
 //! A table is not secret: the peer made it, and it is masked with a value that the peer sends
 //! online. A changed file is a circuit that was garbled incorrectly: if an output label depends on
@@ -16,7 +18,7 @@ use symbolon_primitives::block_xor::copy_blocks;
 use symbolon_primitives::{Block, HugeBuf};
 use symbolon_transport::{Error, Result};
 
-/// How many bytes of tables a batch keeps in memory.
+/// How many bytes of tables stay in memory.
 const HELD: usize = 16 << 20;
 
 /// Two half-gates.
@@ -31,55 +33,65 @@ pub(super) struct Table(Place);
 enum Place {
     /// In a vector of its own.
     Alone(Vec<Gate>),
-    /// In the memory of a batch: the first gate, and the number of gates.
-    Held(Arc<Mutex<HugeBuf<Gate>>>, usize, usize),
-    /// In a file: the first gate, and the number of gates.
-    Spilled(Arc<Mutex<File>>, usize, usize),
+    /// In a slot.
+    Slot(Slot),
 }
 
-/// Where tables go.
-pub(super) enum Tables {
-    /// Each table separately, for executions that are handed over one by one.
-    Alone,
-    /// Together, for a batch that waits for its evaluation.
-    Batch(BatchTables),
-}
-
-/// The tables of a batch.
-pub(super) struct BatchTables {
-    /// Memory for the first tables, and how many gates are in it.
-    held: Arc<Mutex<HugeBuf<Gate>>>,
-    used: usize,
-    /// The file for the other tables, and how many gates are in it.
-    file: Option<Arc<Mutex<File>>>,
-    written: usize,
+/// Where the tables of a preparation go.
+pub(super) struct Tables {
+    slots: Arc<Slots>,
     /// A buffer that the next table reuses.
     spare: Vec<Gate>,
 }
 
+/// Room for tables, a slot for each.
+struct Slots {
+    /// The gates of each table.
+    gates: usize,
+    /// The first slots.
+    held: Mutex<HugeBuf<Gate>>,
+    /// The slots after those, in a file that is made when the first is needed.
+    file: Mutex<Option<File>>,
+    usage: Mutex<Usage>,
+}
+
+/// Which slots are taken.
+#[derive(Default)]
+struct Usage {
+    /// The slots that were ever taken: those before this one.
+    end: usize,
+    /// Those among them that are free again.
+    free: Vec<usize>,
+}
+
+/// A slot with a table in it.
+struct Slot {
+    slots: Arc<Slots>,
+    index: usize,
+}
+
 impl Tables {
-    /// Returns room for the tables of a batch: this many circuits of this many gates.
-    pub fn of_batch(circuits: usize, gates: usize) -> Tables {
-        Tables::with_room(HELD.min(circuits.saturating_mul(gates).saturating_mul(GATE)))
+    /// Returns room for this many tables, or more, of this many gates.
+    pub fn new(tables: usize, gates: usize) -> Tables {
+        let table = gates.saturating_mul(GATE);
+        Tables::with_held(tables.min(HELD.checked_div(table).unwrap_or(0)), gates)
     }
 
-    fn with_room(bytes: usize) -> Tables {
-        Tables::Batch(BatchTables {
-            held: Arc::new(Mutex::new(HugeBuf::public(bytes / GATE))),
-            used: 0,
-            file: None,
-            written: 0,
-            spare: Vec::new(),
-        })
+    /// Returns room for tables, of which the first `held` stay in memory.
+    fn with_held(held: usize, gates: usize) -> Tables {
+        let slots = Slots {
+            gates,
+            held: Mutex::new(HugeBuf::public(held * gates)),
+            file: Mutex::new(None),
+            usage: Mutex::default(),
+        };
+        Tables { slots: Arc::new(slots), spare: Vec::new() }
     }
 
     /// Returns a buffer for a table, with arbitrary content.
-    pub fn room(&mut self, gates: usize) -> Vec<Gate> {
-        let mut room = match self {
-            Tables::Alone => Vec::new(),
-            Tables::Batch(batch) => std::mem::take(&mut batch.spare),
-        };
-        room.resize(gates, [Block::ZERO; 2]);
+    pub fn room(&mut self) -> Vec<Gate> {
+        let mut room = std::mem::take(&mut self.spare);
+        room.resize(self.slots.gates, [Block::ZERO; 2]);
         room
     }
 
@@ -87,39 +99,72 @@ impl Tables {
     ///
     /// # Errors
     /// `Store` when the file cannot be made or written.
+    ///
+    /// # Panics
+    /// If the table has another number of gates.
     pub fn keep(&mut self, table: Vec<Gate>) -> Result<Table> {
-        let batch = match self {
-            Tables::Alone => return Ok(Table(Place::Alone(table))),
-            Tables::Batch(batch) => batch,
-        };
-        let kept = batch.keep(&table)?;
-        batch.spare = table;
-        Ok(kept)
+        assert_eq!(table.len(), self.slots.gates, "all tables are of one function");
+        let slot = Slot { index: self.slots.take(), slots: self.slots.clone() };
+        slot.write(&table)?;
+        self.spare = table;
+        Ok(Table(Place::Slot(slot)))
     }
 }
 
-impl BatchTables {
-    fn keep(&mut self, table: &[Gate]) -> Result<Table> {
-        let mut held = lock(&self.held);
-        let (start, n) = (self.used, table.len());
-        if let Some(place) = held.get_mut(start..start + n) {
+impl Slots {
+    /// Takes a free slot.
+    fn take(&self) -> usize {
+        let mut usage = lock(&self.usage);
+        usage.free.pop().unwrap_or_else(|| {
+            usage.end += 1;
+            usage.end - 1
+        })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        lock(&self.slots.usage).free.push(self.index);
+    }
+}
+
+impl Slot {
+    fn write(&self, table: &[Gate]) -> Result<()> {
+        let start = self.index * self.slots.gates;
+        if let Some(place) = lock(&self.slots.held).get_mut(start..start + table.len()) {
             copy_blocks(place.as_flattened_mut(), table.as_flattened());
-            self.used += n;
-            drop(held);
-            return Ok(Table(Place::Held(self.held.clone(), start, n)));
+            return Ok(());
         }
-        drop(held);
-        let file = match &self.file {
-            Some(file) => file.clone(),
-            None => {
-                let file = Arc::new(Mutex::new(tempfile::tempfile().map_err(failed)?));
-                self.file.insert(file).clone()
-            }
+        let mut file = lock(&self.slots.file);
+        let file = match &mut *file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile().map_err(failed)?),
         };
-        let start = self.written;
-        on((&*file, start), |file| file.write_all(Block::as_bytes(table.as_flattened())))?;
-        self.written += n;
-        Ok(Table(Place::Spilled(file, start, n)))
+        self.seek(file, 0)
+            .and_then(|()| file.write_all(Block::as_bytes(table.as_flattened())))
+            .map_err(failed)
+    }
+
+    /// Copies out the gates from number `from` on.
+    fn read(&self, from: usize, gates: &mut [Gate]) -> Result<()> {
+        let start = self.index * self.slots.gates + from;
+        if let Some(place) = lock(&self.slots.held).get(start..start + gates.len()) {
+            copy(gates, place);
+            return Ok(());
+        }
+        let mut file = lock(&self.slots.file);
+        let Some(file) = &mut *file else {
+            return Err(Error::internal("a table that was never written"));
+        };
+        self.seek(file, from)
+            .and_then(|()| file.read_exact(Block::as_bytes_mut(gates.as_flattened_mut())))
+            .map_err(failed)
+    }
+
+    /// Moves to a gate of the slot in the file.
+    fn seek(&self, file: &mut File, gate: usize) -> io::Result<()> {
+        let first = self.index * self.slots.gates - lock(&self.slots.held).len();
+        file.seek(SeekFrom::Start(GATE as u64 * (first + gate) as u64)).map(drop)
     }
 }
 
@@ -141,11 +186,7 @@ impl Table {
             assert!(next <= self.len(), "the table has no more gates");
             match &self.0 {
                 Place::Alone(table) => copy(gates, &table[from..next]),
-                Place::Held(held, start, _) => copy(gates, &lock(held)[start + from..start + next]),
-                Place::Spilled(file, start, _) => {
-                    let bytes = Block::as_bytes_mut(gates.as_flattened_mut());
-                    on((&**file, start + from), |file| file.read_exact(bytes))?;
-                }
+                Place::Slot(slot) => slot.read(from, gates)?,
             }
             Ok(())
         }
@@ -164,7 +205,7 @@ impl Table {
     fn len(&self) -> usize {
         match &self.0 {
             Place::Alone(table) => table.len(),
-            Place::Held(.., len) | Place::Spilled(.., len) => *len,
+            Place::Slot(slot) => slot.slots.gates,
         }
     }
 
@@ -173,8 +214,10 @@ impl Table {
     pub fn change(&mut self, change: impl FnOnce(&mut [Gate])) {
         match &mut self.0 {
             Place::Alone(table) => change(table),
-            Place::Held(held, start, len) => change(&mut lock(held)[*start..*start + *len]),
-            Place::Spilled(..) => panic!("small tables stay in memory"),
+            Place::Slot(Slot { slots, index }) => {
+                let place = *index * slots.gates..(*index + 1) * slots.gates;
+                change(&mut lock(&slots.held)[place]);
+            }
         }
     }
 }
@@ -185,16 +228,6 @@ fn copy(to: &mut [Gate], from: &[Gate]) {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Moves to a gate of a file and runs `work` there.
-fn on(
-    (file, gate): (&Mutex<File>, usize),
-    work: impl FnOnce(&mut File) -> io::Result<()>,
-) -> Result<()> {
-    let mut file = lock(file);
-    let at = SeekFrom::Start(GATE as u64 * gate as u64);
-    file.seek(at).and_then(|_| work(&mut file)).map_err(failed)
 }
 
 fn failed(error: io::Error) -> Error {
@@ -209,24 +242,22 @@ fn failed(error: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn tables_come_back_from_memory_and_from_a_file() {
-        let made = |n: u128| -> Vec<[Block; 2]> {
-            (0..100 + n).map(|gate| [Block(n << 64 | gate), Block(!gate)]).collect()
-        };
-        let mut tables = Tables::with_room(3 * 32 * 100 + 32 * 3);
-        let mut keep = |n| {
-            let made = made(n);
-            let mut room = tables.room(made.len());
-            room.copy_from_slice(&made);
-            tables.keep(room).unwrap()
-        };
-        let kept: Vec<Table> = (0..8).map(&mut keep).collect();
-        let spilled = |table: &Table| matches!(table.0, Place::Spilled(..));
-        assert_eq!(kept.iter().filter(|table| spilled(table)).count(), 5);
-        // In any order, whole and in pieces.
-        for (n, table) in kept.iter().enumerate().rev() {
-            let expected = made(n as u128);
+    const GATES: usize = 100;
+
+    fn made(n: u128) -> Vec<Gate> {
+        (0..GATES as u128).map(|gate| [Block(n << 64 | gate), Block(!gate)]).collect()
+    }
+
+    fn keep(tables: &mut Tables, n: u128) -> Table {
+        let mut room = tables.room();
+        room.copy_from_slice(&made(n));
+        tables.keep(room).unwrap()
+    }
+
+    /// Checks all tables in the reverse order, whole and in pieces.
+    fn check(kept: &[(u128, Table)]) {
+        for (n, table) in kept.iter().rev() {
+            let expected = made(*n);
             assert_eq!(table.to_vec().unwrap(), expected);
             let mut pieces = table.pieces();
             for part in expected.chunks(33) {
@@ -235,5 +266,37 @@ mod tests {
                 assert_eq!(piece, part);
             }
         }
+    }
+
+    #[test]
+    fn tables_come_back_from_memory_and_from_a_file_and_leave_their_slots() {
+        let mut tables = Tables::with_held(3, GATES);
+        let length = |tables: &Tables| {
+            lock(&tables.slots.file).as_ref().map_or(0, |file| file.metadata().unwrap().len())
+        };
+        let mut kept: Vec<_> = (0..3).map(|n| (n, keep(&mut tables, n))).collect();
+        assert_eq!(length(&tables), 0);
+        kept.extend((3..8).map(|n| (n, keep(&mut tables, n))));
+        let full = (5 * GATES * GATE) as u64;
+        assert_eq!(length(&tables), full);
+        check(&kept);
+        // One from memory and two from the file make room for three others.
+        for n in [6, 4, 1] {
+            drop(kept.remove(n));
+        }
+        kept.extend((10..13).map(|n| (n, keep(&mut tables, n))));
+        assert_eq!(length(&tables), full);
+        check(&kept);
+        kept.push((13, keep(&mut tables, 13)));
+        assert!(length(&tables) > full);
+        check(&kept);
+    }
+
+    #[test]
+    fn tables_without_gates_are_kept() {
+        let mut tables = Tables::new(5, 0);
+        let room = tables.room();
+        let kept = [tables.keep(room).unwrap(), tables.keep(Vec::new()).unwrap()];
+        kept.iter().for_each(|table| assert_eq!(table.to_vec().unwrap(), Vec::<Gate>::new()));
     }
 }
