@@ -26,7 +26,7 @@ impl CancelHandle {
         CancelHandle::default()
     }
 
-    /// Cancels: every receive that waits on a watched channel fails at once with
+    /// Cancels: every receive and throttle that waits on a watched channel fails at once with
     /// [`Error::Cancelled`], and so does every later send and receive. Abort notices can still be
     /// sent.
     pub fn cancel(&self) {

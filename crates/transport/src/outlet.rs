@@ -131,13 +131,14 @@ impl Outlet {
         Hangup { pipe: self.pipe.clone(), end: self.end.clone() }
     }
 
-    /// Returns a handle that stops receiving from another thread.
+    /// Returns a handle that stops receiving and throttling from another thread.
     pub(crate) fn interrupt(&self) -> Interrupt {
         let source = match &self.end {
             End::Sink(sink) => Interrupted::Sink(Arc::downgrade(sink)),
             End::Peer { back } => Interrupted::Pipe(Arc::downgrade(back)),
         };
-        Interrupt { flag: self.interrupted.clone(), source }
+        let pipe = Arc::downgrade(&self.pipe);
+        Interrupt { flag: self.interrupted.clone(), pipe, source }
     }
 
     /// Returns whether [`Interrupt::interrupt`] was called.
@@ -214,10 +215,12 @@ impl fmt::Debug for Hangup {
     }
 }
 
-/// Stops a channel's receiving from another thread; the channel can still send an abort notice.
+/// Stops a channel's waiting from another thread; the channel can still send an abort notice.
 /// Does not keep the connection open.
 pub(crate) struct Interrupt {
     flag: Arc<AtomicBool>,
+    /// What this side sends.
+    pipe: Weak<Pipe>,
     source: Interrupted,
 }
 
@@ -228,9 +231,12 @@ enum Interrupted {
 }
 
 impl Interrupt {
-    /// Makes a blocked receive, and every later one, fail at once.
+    /// Makes a blocked receive or throttle, and every later one, fail at once.
     pub(crate) fn interrupt(self) {
         self.flag.store(true, Ordering::SeqCst);
+        if let Some(pipe) = self.pipe.upgrade() {
+            pipe.stop_waiting();
+        }
         match self.source {
             Interrupted::Sink(sink) => {
                 if let Some(sink) = sink.upgrade() {

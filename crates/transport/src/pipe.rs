@@ -67,6 +67,8 @@ struct State {
     finished: bool,
     /// Why the reading side stopped.
     failed: Option<TransportReason>,
+    /// The writing side waits no longer.
+    impatient: bool,
 }
 
 /// The queue itself; both sides hold it in an [`Arc`].
@@ -184,6 +186,12 @@ impl Pipe {
         self.progress.notify_all();
     }
 
+    /// Ends [`wait_below`](Pipe::wait_below), now and later. Pushing still works.
+    pub(crate) fn stop_waiting(&self) {
+        self.state().impatient = true;
+        self.progress.notify_all();
+    }
+
     /// Declares that everything was read and processed.
     pub(crate) fn finish(&self) {
         self.state().finished = true;
@@ -212,7 +220,8 @@ impl Pipe {
     }
 
     /// Waits until at most `max` bytes are outstanding. Gives up after `limit` without progress,
-    /// after the [`allowance`] for all of it, or at the time `by`.
+    /// after the [`allowance`] for all of it, at the time `by`, or at once after
+    /// [`stop_waiting`](Pipe::stop_waiting).
     pub(crate) fn wait_below(
         &self,
         max: usize,
@@ -230,6 +239,9 @@ impl Pipe {
             }
             if state.outstanding <= max {
                 return Ok(());
+            }
+            if state.impatient {
+                return Err(TransportReason::ClosedHere);
             }
             let now = Instant::now();
             if state.outstanding != seen {
@@ -401,5 +413,19 @@ mod tests {
         let long = Duration::from_secs(60);
         assert_eq!(pipe.wait_below(9, long, now), Err(TransportReason::TimedOut(long)));
         assert_eq!(pipe.wait_below(10, long, now), Ok(()));
+    }
+
+    #[test]
+    fn waiting_for_a_reader_can_be_stopped() {
+        let pipe = Pipe::new();
+        pipe.push(Chunk::new(vec![0; 10])).unwrap();
+        let long = Duration::from_secs(60);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| pipe.wait_below(9, long, None));
+            pipe.stop_waiting();
+            assert_eq!(waiting.join().unwrap(), Err(TransportReason::ClosedHere));
+        });
+        assert_eq!(pipe.wait_below(10, long, None), Ok(()));
+        assert!(pipe.push(Chunk::new(vec![1])).is_ok());
     }
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use crate::adversary::{Action, FnAdversary};
 use crate::checks::FRAMING;
 use crate::{
-    Channel, Culprit, Error, Meter, SimulatedLink, TransportReason, memory_lanes, memory_pair,
+    CancelHandle, Channel, Culprit, Error, Meter, SimulatedLink, TransportReason, memory_lanes,
+    memory_pair,
 };
 
 pub(crate) const SHORT: Duration = Duration::from_millis(60);
@@ -277,6 +278,21 @@ fn throttle_waits_for_the_peer() {
     });
     a.send("x", &[0; 1000]).unwrap();
     assert!(a.throttle(0).unwrap_err().to_string().contains("did not answer"));
+}
+
+#[test]
+fn a_throttle_can_be_cancelled() {
+    let (mut a, b) = pair();
+    let cancel = CancelHandle::new();
+    cancel.watch(&a);
+    a.send("x", &[0; 1000]).unwrap();
+    thread::scope(|scope| {
+        let throttled = scope.spawn(|| a.throttle(0).unwrap_err());
+        thread::sleep(SHORT);
+        cancel.cancel();
+        assert_eq!(throttled.join().unwrap(), Error::Cancelled);
+    });
+    drop(b);
 }
 
 #[test]

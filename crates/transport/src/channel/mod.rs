@@ -275,7 +275,7 @@ impl Channel {
         self.or_fail(waited)
     }
 
-    /// Returns a handle that stops this channel's receiving from another thread.
+    /// Returns a handle that stops this channel's waiting from another thread.
     pub(crate) fn interrupt(&self) -> Interrupt {
         self.outlet.interrupt()
     }
