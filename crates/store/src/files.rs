@@ -52,12 +52,15 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     name.push(".new");
     let fresh = path.with_file_name(name);
     remove_if_there(&fresh)?;
-    overwrite(&fresh, bytes)?;
+    if let Err(error) = overwrite(&fresh, bytes) {
+        let _ = fs::remove_file(&fresh);
+        return Err(error);
+    }
     fs::rename(&fresh, path).map_err(|e| StoreError::io("write", path, &e))
 }
 
-/// Writes and flushes a file, replacing its content. Removes it on failure. Returns the file's
-/// metadata afterwards.
+/// Writes and flushes a file, replacing its content. Empties it on failure, so that what was written
+/// takes no room. Returns the file's metadata afterwards.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<Metadata> {
     let mut file = access::open(path, Mode::Create)?;
     let written = (|| {
@@ -68,7 +71,7 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<Metadata> {
         file.metadata()
     })();
     written.map_err(|e| {
-        let _ = fs::remove_file(path);
+        let _ = file.set_len(0);
         StoreError::io("write", path, &e)
     })
 }
