@@ -1,20 +1,3 @@
-//! What whoever reaches a dealer may ask of it: both messages of a request. One that is read has
-//! one encoding, makes sense, and nothing that is counted for it overflows.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use symbolon_preprocessing::dealer::{MAX_PARTIES, Request};
-
-fuzz_target!(|data: &[u8]| {
-    let Some((head, table)) = data.split_first_chunk() else { return };
-    let length = Request::table_length(head);
-    assert!(length.is_none_or(|length| length <= MAX_PARTIES * 40));
-    let Ok(request) = Request::decode(head, table) else { return };
-    assert_eq!(length, Some(table.len()));
-    let (again, same) = request.encode();
-    assert_eq!((&again[2..], same.as_slice()), (&head[2..], table), "one request, one encoding");
-    assert!(request.party.index() < request.parties());
-    (0..request.parties() as u16)
-        .for_each(|party| assert!(request.bytes_to_party(party.into()) >= 24));
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| symbolon_fuzz::dealer::check(data));

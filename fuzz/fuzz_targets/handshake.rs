@@ -1,20 +1,3 @@
-//! The first bytes of a connection, before anything about the peer is known: message headers, the
-//! preamble of a lane, the hello, key files.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use symbolon_transport::fuzzing;
-
-fuzz_target!(|data: &[u8]| {
-    let _ = fuzzing::decode_hello(data);
-    let _ = fuzzing::decode_key_file(data);
-    if let Some(header) = data.first_chunk() {
-        let _ = fuzzing::Header::decode(header);
-    }
-    if let Some(bytes) = data.first_chunk() {
-        if let Ok(preamble) = fuzzing::Preamble::decode(bytes) {
-            assert_eq!(fuzzing::Preamble::decode(&preamble.encode()), Ok(preamble));
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| symbolon_fuzz::handshake::check(data));

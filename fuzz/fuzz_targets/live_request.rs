@@ -1,14 +1,3 @@
-//! Requests to the live page of a command.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use symbolon_cli::check_live_request;
-
-fuzz_target!(|bytes: &[u8]| {
-    let status = check_live_request(bytes);
-    assert!([200, 400, 403, 404, 405, 431].contains(&status), "{status}");
-    // Nothing but a GET with the token is answered.
-    let has = |part: &[u8]| bytes.windows(part.len()).any(|some| some == part);
-    assert!(status != 200 || has(b"GET ") && has(b"token=0123"));
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| symbolon_fuzz::live_request::check(data));

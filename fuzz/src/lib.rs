@@ -1,91 +1,43 @@
-//! Two parties in one process, for targets that reach decoders through a whole run.
+//! What the fuzz targets check: each module takes the bytes of one target.
+//!
+//! The tests of the command compile these modules, too, and give them the samples in `corpus` and
+//! changed samples. So a change that breaks a target is noticed without a fuzzer.
 
-#![cfg(feature = "long")]
+pub mod bristol;
+pub mod dealer;
+pub mod handshake;
+pub mod live_request;
+pub mod native;
+pub mod netlist;
+pub mod packed_bits;
+pub mod peer;
+pub mod prepared;
+mod runs;
+pub mod settings;
+pub mod store_file;
+pub mod sym;
+pub mod sym_words;
+pub mod value;
+pub mod value_file;
 
-use std::sync::OnceLock;
-use std::time::Duration;
+/// A check of a target's bytes.
+pub type Check = fn(&[u8]);
 
-use symbolon_circuit::builtin;
-use symbolon_protocols::{
-    Batch, Compiled, GateForm, OtExtension, InputBits, MacLength, Network, OutputBits, Protocol, Rho,
-    SEGMENT_GATES,
-};
-use symbolon_transport::{Error, Meter, Result, memory_lanes};
-
-/// The ways of computing between two parties, in the order in which inputs number them.
-pub fn ways() -> Vec<(Protocol, GateForm)> {
-    let two = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&2));
-    two.flat_map(|&protocol| protocol.forms().iter().map(move |&form| (protocol, form))).collect()
-}
-
-/// The circuit of all runs: x + y for two bits each, known to both.
-pub fn circuit() -> &'static Compiled {
-    static CIRCUIT: OnceLock<Compiled> = OnceLock::new();
-    CIRCUIT.get_or_init(|| Compiled::new(&builtin::by_name("add:2").expect("a built-in circuit")))
-}
-
-/// The inputs of a party, 1 and 2, and the output.
-pub fn inputs(party: u16) -> InputBits {
-    let own = vec![party == 0, party == 1];
-    (0..2).map(|owner| (owner == party).then(|| own.clone())).collect()
-}
-
-/// 1 + 2.
-pub fn is_right(outputs: &OutputBits) -> bool {
-    outputs.first().and_then(Option::as_deref) == Some(&[true, true])
-}
-
-/// Both parties' networks.
-pub fn networks((_, form): (Protocol, GateForm)) -> [Network; 2] {
-    let meters = [Meter::new(), Meter::new()];
-    let (zero, one) = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None)
-        .expect("memory connects");
-    let mut lanes = [zero, one].into_iter().zip(meters).zip(0..);
-    [(); 2].map(|()| {
-        let ((mut lanes, meter), me) = lanes.next().expect("two parties");
-        lanes.iter_mut().for_each(|lane| lane.set_timeout(Duration::from_secs(2)));
-        Network {
-            me: me.into(),
-            lanes: vec![lanes],
-            meter,
-            session: [7; 32],
-            rho: Rho::Bits40,
-            ot: OtExtension::default(),
-            form,
-            batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
-            segment_gates: SEGMENT_GATES,
-            components: Vec::new(),
-        }
-    })
-}
-
-/// Runs a part of the protocol at both parties, each in a thread; one that fails tells the other.
-pub fn both<T: Send>(
-    nets: [Network; 2],
-    part: impl Fn(&mut Network) -> Result<T> + Sync,
-) -> [Result<T>; 2] {
-    let part = &part;
-    std::thread::scope(|scope| {
-        let threads = nets.map(|mut net| {
-            scope.spawn(move || {
-                let done = part(&mut net);
-                if done.is_err() {
-                    net.lanes.iter_mut().flatten().for_each(|lane| lane.abort("it failed"));
-                }
-                done
-            })
-        });
-        threads.map(|thread| thread.join().expect("no party may panic"))
-    })
-}
-
-/// Whether an error is one that a party may end with when its peer, or its disk, is bent.
-pub fn is_expected(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::PeerMisbehaved { .. }
-            | Error::Transport { .. }
-            | Error::Store(_)
-            | Error::PeerIncompatible { .. }
-    )
-}
+/// The targets by name.
+pub const TARGETS: [(&str, Check); 15] = [
+    ("bristol", bristol::check),
+    ("dealer", dealer::check),
+    ("handshake", handshake::check),
+    ("live_request", live_request::check),
+    ("native", native::check),
+    ("netlist", netlist::check),
+    ("packed_bits", packed_bits::check),
+    ("peer", peer::check),
+    ("prepared", prepared::check),
+    ("settings", settings::check),
+    ("store_file", store_file::check),
+    ("sym", sym::check),
+    ("sym_words", sym_words::check),
+    ("value", value::check),
+    ("value_file", value_file::check),
+];

@@ -18,6 +18,7 @@ mod programs;
 mod progress;
 mod reads;
 mod remote;
+mod samples;
 mod secrets;
 mod several;
 mod tamper;

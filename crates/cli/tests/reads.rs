@@ -1,13 +1,9 @@
-//! Reading always ends: devices, named pipes and endless files, wherever a file is named, and texts
-//! of others that are changed byte by byte. The fuzz targets of the command start from the same
-//! samples.
+//! Reading always ends: devices, named pipes and endless files, wherever a file is named.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use crate::common::{self, end, keys, limited, symbolon, symbolon_in};
-use symbolon_cli::{check_live_request, check_settings};
 
 /// Returns command lines with this file in each place where a file is named.
 fn places(file: &str, key: &str) -> Vec<Vec<String>> {
@@ -116,60 +112,4 @@ fn pipes_that_a_shell_makes_are_read() {
     let none = symbolon_in(folder.path(), "", &["circuit", "info", "./none.txt"]).expect(2);
     none.says(&["does not exist"]);
     symbolon(&["fingerprint", "/no/such.key"]).expect(2).says(&["/no/such.key"]);
-}
-
-/// What a byte of a sample is replaced by.
-const BYTES: [u8; 11] = *b"\0\n\r 0\"=[\\\x7f\xff";
-
-/// The samples of a fuzz target.
-fn samples(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let files = fs::read_dir(folder).expect("the target has samples");
-    let samples: Vec<_> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
-    assert!(!samples.is_empty());
-    samples
-}
-
-/// Calls `check` with the sample, with each part of it that is missing a piece, and with each byte
-/// replaced or doubled.
-fn changed(sample: &[u8], mut check: impl FnMut(&[u8])) {
-    check(sample);
-    for at in 0..sample.len() {
-        check(&sample[..at]);
-        check(&sample[at..]);
-        check(&[&sample[..at], &sample[at + 1..]].concat());
-        check(&[&sample[..=at], &sample[at..]].concat());
-        for byte in BYTES {
-            let mut other = sample.to_vec();
-            other[at] = byte;
-            check(&other);
-        }
-    }
-}
-
-#[test]
-fn changed_requests_to_the_live_page_get_a_status_of_http() {
-    for sample in samples("live_request") {
-        changed(&sample, |bytes| {
-            let status = check_live_request(bytes);
-            assert!([200, 400, 403, 404, 405, 431].contains(&status), "{status}");
-            let has = |part: &[u8]| bytes.windows(part.len()).any(|some| some == part);
-            assert!(status != 200 || has(b"GET ") && has(b"token=0123"));
-        });
-    }
-}
-
-#[test]
-fn changed_settings_are_read_or_refused_with_a_reason() {
-    let (mut read, mut refused) = (0, 0);
-    for sample in samples("settings") {
-        changed(&sample, |bytes| match check_settings(&String::from_utf8_lossy(bytes)) {
-            Ok(()) => read += 1,
-            Err(told) => {
-                assert!(!told.is_empty());
-                refused += 1;
-            }
-        });
-    }
-    assert!(read > 0 && refused > 0, "{read} were read, {refused} refused");
 }
