@@ -6,7 +6,7 @@ use symbolon_circuit::plan::Limits;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
-use crate::tinytable::program::Program;
+use crate::{dualex::function::Function, tinytable::program::Program};
 
 /// A circuit with its digest and the forms in which protocols run it.
 ///
@@ -19,6 +19,7 @@ pub struct Compiled {
     digest: OnceLock<[u8; 32]>,
     plan: OnceLock<Plan>,
     layers: OnceLock<Result<Arc<Program>>>,
+    masked: OnceLock<Result<Arc<Function>>>,
 }
 
 impl Compiled {
@@ -29,8 +30,14 @@ impl Compiled {
 
     /// Wraps a circuit, with other batch sizes of the plan.
     pub fn with_limits(circuit: &Circuit, limits: Limits) -> Compiled {
-        let (digest, plan, layers) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Compiled { circuit: circuit.clone(), limits, digest, plan, layers }
+        Compiled {
+            circuit: circuit.clone(),
+            limits,
+            digest: OnceLock::new(),
+            plan: OnceLock::new(),
+            layers: OnceLock::new(),
+            masked: OnceLock::new(),
+        }
     }
 
     /// Returns the circuit.
@@ -61,6 +68,15 @@ impl Compiled {
     pub(crate) fn layers(&self) -> Result<&Arc<Program>> {
         let make = || Program::new(&self.circuit).map(Arc::new);
         self.layers.get_or_init(make).as_ref().map_err(Error::clone)
+    }
+
+    /// Returns the circuit with masked outputs that [`DualEx`](crate::Protocol::DualEx) garbles.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the circuit is too large or has an input of a third party.
+    pub(crate) fn masked(&self) -> Result<&Arc<Function>> {
+        let make = || Function::of(&self.circuit).map(Arc::new);
+        self.masked.get_or_init(make).as_ref().map_err(Error::clone)
     }
 
     /// Checks that this is the circuit with `digest`, for which something was made.

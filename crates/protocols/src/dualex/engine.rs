@@ -5,7 +5,6 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Error, Result, SessionId};
 
 use super::{
-    function::Function,
     garble::NUMBERS,
     offline::EachExecution,
     online::PreparedExecutions,
@@ -42,19 +41,20 @@ pub(super) fn set_up_own(net: &mut Network) -> Result<DualEx> {
 }
 
 impl DualEx {
-    /// Prepares a batch of executions of `function` that is held until its evaluation.
-    pub(super) fn prepare_with(
+    /// Prepares a batch of executions that is held until its evaluation.
+    pub(super) fn prepare_batch(
         &mut self,
         net: &mut Network,
         circuit: &Compiled,
-        (function, params): (Function, Params),
+        params: Params,
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<PreparedExecutions> {
         let mut executions = Vec::with_capacity(params.executions());
-        let mut none = PreparedExecutions::none(net, circuit, (function, &params));
+        let mut none = PreparedExecutions::none(net, circuit, &params)?;
         self.prepare_into(
             net,
-            (&none, params),
+            &none,
+            params,
             &mut |_, execution| {
                 executions.push(execution);
                 Ok(())
@@ -71,7 +71,8 @@ impl DualEx {
     fn prepare_into(
         &mut self,
         net: &mut Network,
-        (none, params): (&PreparedExecutions, Params),
+        none: &PreparedExecutions,
+        params: Params,
         each: &mut EachExecution<'_>,
         #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
     ) -> Result<()> {
@@ -109,12 +110,12 @@ impl Engine for DualEx {
         net: &mut Network,
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
-        let function = Function::of(circuit.circuit())?;
-        let params = Params::new(net.batch.executions, Kappas::of(net), net.batch.psi, &function)?;
-        Ok(Box::new(self.prepare_with(
+        let function = circuit.masked()?;
+        let params = Params::new(net.batch.executions, Kappas::of(net), net.batch.psi, function)?;
+        Ok(Box::new(self.prepare_batch(
             net,
             circuit,
-            (function, params),
+            params,
             #[cfg(test)]
             None,
         )?))
@@ -131,12 +132,12 @@ impl Engine for DualEx {
             // Executions that run together are already one preparation.
             return each_by_itself(self, net, circuit, count, each);
         }
-        let function = Function::of(circuit.circuit())?;
-        let params = Params::new(count, Kappas::of(net), net.batch.psi, &function)?;
-        let none = PreparedExecutions::none(net, circuit, (function, &params));
+        let params = Params::new(count, Kappas::of(net), net.batch.psi, circuit.masked()?)?;
+        let none = PreparedExecutions::none(net, circuit, &params)?;
         self.prepare_into(
             net,
-            (&none, params),
+            &none,
+            params,
             &mut |net, execution| each(net, Box::new(none.with(execution))),
             #[cfg(test)]
             None,

@@ -17,8 +17,8 @@ use crate::{InputBits, OutputBits, phases::small};
 /// A circuit in the form in which it is garbled.
 ///
 /// Paper: RR16, §6.1 | f of x̂ ⊕ M·r, with masked outputs
-#[derive(Clone)]
-pub(super) struct Function {
+#[derive(Debug)]
+pub(crate) struct Function {
     /// The plan of the circuit with masked outputs.
     pub plan: Plan,
     /// Input bits of each party, masks included.
@@ -34,7 +34,7 @@ pub(super) struct Function {
 }
 
 /// Who learns an output; an output that nobody learns has no receiver.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Receiver {
     Both,
     /// This party alone.

@@ -60,7 +60,7 @@ mod check;
 mod checks;
 mod engine;
 mod execution;
-mod function;
+pub(crate) mod function;
 mod garble;
 mod inputs;
 mod label_hashes;
@@ -88,7 +88,6 @@ use crate::{
 };
 
 use execution::{Execution, Lengths};
-use function::Function;
 use online::PreparedExecutions;
 pub use psi::PsiForm;
 
@@ -133,7 +132,7 @@ fn load(
     circuit: &Compiled,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let function = Function::of(circuit.circuit())?;
+    let function = circuit.masked()?.clone();
     let session = from.array()?;
     let bucket = usize::try_from(from.u64()?).ok().filter(|bucket| (1..=128).contains(bucket));
     let bucket = bucket.ok_or_else(|| damaged("its buckets have no such size"))?;

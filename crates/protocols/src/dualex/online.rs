@@ -1,6 +1,8 @@
 //! The steps of the online phase (Fig. 15, execution stage), each for one or more executions whose
 //! messages are sent together. [`steps`](super::steps) has their order.
 
+use std::sync::Arc;
+
 use symbolon_garbling::{adaptive::evaluate_adaptively_side_by_side, side_by_side};
 use symbolon_primitives::{
     BitVec, Block, CommitContext, Commitment, Opening, Prg, Seed, commit, same_digest, verify,
@@ -31,8 +33,8 @@ pub(super) struct PreparedExecutions {
     pub digest: [u8; 32],
     /// The session that prepared them.
     pub session: [u8; 32],
-    /// The circuit's form.
-    pub function: Function,
+    /// The circuit's form, which executions of one preparation share.
+    pub function: Arc<Function>,
     /// The lengths of the executions' parts.
     pub lengths: Lengths,
     /// The executions.
@@ -40,16 +42,15 @@ pub(super) struct PreparedExecutions {
 }
 
 impl PreparedExecutions {
-    /// Returns an empty list of executions of `circuit` in the session of `net`. `function` is the
-    /// form of `circuit`.
-    pub fn none(
-        net: &Network,
-        circuit: &Compiled,
-        (function, params): (Function, &Params),
-    ) -> PreparedExecutions {
+    /// Returns an empty list of executions of `circuit` in the session of `net`.
+    ///
+    /// # Errors
+    /// As [`Compiled::masked`].
+    pub fn none(net: &Network, circuit: &Compiled, params: &Params) -> Result<PreparedExecutions> {
+        let function = circuit.masked()?.clone();
         let lengths = Lengths::new(net.me, &function, params);
         let (digest, session, executions) = (circuit.digest(), net.session, Vec::new());
-        PreparedExecutions { digest, session, function, lengths, executions }
+        Ok(PreparedExecutions { digest, session, function, lengths, executions })
     }
 
     /// Returns `execution` alone, for the same circuit and session.

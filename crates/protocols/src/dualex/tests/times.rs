@@ -148,8 +148,7 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
                 phase();
                 let mut engine = set_up_own(net)?;
                 phase();
-                let wanted = (function.clone(), params);
-                let prepared = engine.prepare_with(net, &compiled, wanted, None)?;
+                let prepared = engine.prepare_batch(net, &compiled, params, None)?;
                 phase();
                 let outputs = Box::new(prepared).evaluate(
                     net,

@@ -13,7 +13,6 @@ use crate::{
     dualex::{
         engine::{DualEx, set_up_own},
         execution::Execution,
-        function::Function,
         garble::OtherFunction,
         online::PreparedExecutions,
         params::Params,
@@ -140,8 +139,7 @@ pub fn prepare(
 ) -> Result<PreparedExecutions> {
     let mut engine: DualEx = set_up_own(net)?;
     let cheat = cheat.filter(|_| net.me == 0);
-    let function = Function::of(circuit)?;
-    engine.prepare_with(net, &Compiled::new(circuit), (function, setting.params()), cheat)
+    engine.prepare_batch(net, &Compiled::new(circuit), setting.params(), cheat)
 }
 
 /// Runs all phases of both parties.

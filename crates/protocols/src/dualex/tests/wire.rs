@@ -116,8 +116,8 @@ fn assert_bytes(circuit: &Circuit, setting: Setting) {
         net.meter.set_phase("set-up");
         let mut engine = set_up_own(net)?;
         net.meter.set_phase("offline");
-        let wanted = (Function::of(circuit)?, setting.params());
-        let prepared = engine.prepare_with(net, &Compiled::new(circuit), wanted, None)?;
+        let prepared =
+            engine.prepare_batch(net, &Compiled::new(circuit), setting.params(), None)?;
         net.meter.set_phase("online");
         let inputs = inputs_of(circuit, net.me.number(), &all);
         Box::new(prepared).evaluate(net, &Compiled::new(circuit), &inputs)?;
