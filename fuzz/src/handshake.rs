@@ -10,9 +10,9 @@ pub fn check(data: &[u8]) {
     if let Some(header) = data.first_chunk() {
         let _ = fuzzing::Header::decode(header);
     }
-    if let Some(bytes) = data.first_chunk() {
-        if let Ok(preamble) = fuzzing::Preamble::decode(bytes) {
-            assert_eq!(fuzzing::Preamble::decode(&preamble.encode()), Ok(preamble));
-        }
+    if let Some(bytes) = data.first_chunk()
+        && let Ok(preamble) = fuzzing::Preamble::decode(bytes)
+    {
+        assert_eq!(fuzzing::Preamble::decode(&preamble.encode()), Ok(preamble));
     }
 }
