@@ -22,6 +22,8 @@ pub struct Machine {
     pub cores: usize,
     /// Bytes of memory, where the system tells.
     pub memory: Option<u64>,
+    /// Bytes that are free in the folder of temporary files, where the system tells.
+    pub disk: Option<u64>,
     /// The operating system, its kernel where it tells, and the architecture.
     pub system: String,
     /// When the measurements began, in UTC.
@@ -44,6 +46,7 @@ impl Machine {
             processor: field("/proc/cpuinfo", "model name"),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory: field("/proc/meminfo", "MemTotal").and_then(|text| kib(&text)),
+            disk: free_for_temporary_files(),
             system: system
                 .into_iter()
                 .filter(|part| !part.is_empty())
@@ -103,6 +106,17 @@ fn field(file: &str, name: &str) -> Option<String> {
 
 fn kib(text: &str) -> Option<u64> {
     text.strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+#[cfg(unix)]
+fn free_for_temporary_files() -> Option<u64> {
+    let folder = rustix::fs::statvfs(std::env::temp_dir()).ok()?;
+    folder.f_bavail.checked_mul(folder.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free_for_temporary_files() -> Option<u64> {
+    None
 }
 
 fn load() -> Option<f64> {

@@ -62,6 +62,9 @@ pub struct Row {
     /// About how many gigabytes all parties take together.
     #[serde(default)]
     pub memory: f64,
+    /// About how many gigabytes of temporary files they write.
+    #[serde(default)]
+    pub disk: f64,
     /// The threads of each party.
     #[serde(default)]
     pub threads: usize,
