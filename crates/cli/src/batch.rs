@@ -163,11 +163,35 @@ pub fn play_batch(
     Ok(PartyResult { failed: asserts, phases, runs, spans, choice, ..PartyResult::empty() })
 }
 
-/// Connects and runs all of them on stored material, several online at a time.
+/// Connects and runs all of them on an item that was prepared for them together.
 ///
 /// # Errors
 /// Those of the library.
-pub fn play_stored(
+pub fn play_prepared(
+    config: Config,
+    store: &Store,
+    inputs: &BatchInputs<'_>,
+    executions: u64,
+) -> CliResult<PartyResult> {
+    let parties = config.parties() as u16;
+    let (mut batch, mut failed) = (Vec::new(), FailedAsserts::default());
+    let all = (0..executions).map(|number| inputs.get(number));
+    let ran = stored::run_batch(config, store, inputs.circuit, all)?;
+    tell_agreement(&ran.agreement);
+    for (number, outputs) in (1..).zip(&ran.outputs) {
+        batch.push(shown(inputs.circuit.outputs(), outputs, parties));
+        failed.add(inputs.circuit, number, outputs);
+    }
+    let phases = ran.report.phases.clone();
+    let choice = ChoiceJson::none(ran.dealer.as_deref());
+    Ok(PartyResult { batch, failed, phases, choice, ..PartyResult::empty() })
+}
+
+/// Connects and runs all of them on stored items of their own, several online at a time.
+///
+/// # Errors
+/// Those of the library.
+pub fn play_in_flight(
     config: Config,
     store: &Store,
     inputs: &BatchInputs<'_>,

@@ -59,7 +59,7 @@ pub enum Task {
         /// The circuit, its owners and receivers.
         spec: CircuitSpec,
         /// How the phases run.
-        course: RunOptions,
+        options: RunOptions,
         /// The party's inputs: place and value.
         inputs: Resolved,
     },
@@ -107,12 +107,12 @@ fn run_child() -> CliResult<PartyResult> {
     let sink = if job.events { told } else { Sink::default() };
     let dealer = job.dealer.as_ref().map(dealer::told).transpose()?;
     match &job.task {
-        Task::Circuit { spec, course, inputs } => {
+        Task::Circuit { spec, options, inputs } => {
             // Errors in the circuit or the inputs are reported before any connection.
             let circuit = spec.load(job.parties)?.circuit;
             let part = PartyRun::new(&circuit, job.party, inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
-            part.play(config, *course, &sink)
+            part.play(config, *options, &sink)
         }
         Task::Triples(count) => {
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);

@@ -90,11 +90,15 @@ fn auction(bidders: u16, tuning: &Tuning) -> CliResult<()> {
         print(&format!("  party {party} bids {}\n", bid(party)))?;
         inputs.push((usize::from(party), bid(party).to_string().into()));
     }
-    let work =
-        Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: RunOptions::ONCE };
-    let troupe =
+    let work = Work::Circuit {
+        spec: &spec,
+        circuit: &circuit,
+        inputs: &inputs,
+        options: RunOptions::ONCE,
+    };
+    let run =
         LocalRun { work, parties: bidders, tuning, transport: LocalTransport::Tls, dealer: false };
-    let played = troupe.run()?;
+    let played = run.run()?;
     let outputs = agreed(&played)?;
 
     let mut order: Vec<u16> = (0..bidders).collect();
@@ -130,11 +134,11 @@ impl Scene {
             spec: &spec,
             circuit: &circuit,
             inputs: &inputs,
-            course: RunOptions::ONCE,
+            options: RunOptions::ONCE,
         };
-        let troupe =
+        let run =
             LocalRun { work, parties: 2, tuning, transport: LocalTransport::Tls, dealer: false };
-        let played = troupe.run()?;
+        let played = run.run()?;
         let outputs = agreed(&played)?;
         for output in &outputs {
             let value = output.text().unwrap_or_default();

@@ -60,12 +60,12 @@ impl<'v> PartyRun<'v> {
     ///
     /// # Errors
     /// Those of [`play`] and [`play_batch`].
-    pub fn play(&self, config: Config, course: RunOptions, sink: &Sink) -> CliResult<PartyResult> {
+    pub fn play(&self, config: Config, options: RunOptions, sink: &Sink) -> CliResult<PartyResult> {
         match self {
-            PartyRun::Once(circuit, inputs) => play(config, circuit, inputs, course, sink),
+            PartyRun::Once(circuit, inputs) => play(config, circuit, inputs, options, sink),
             PartyRun::Batch(inputs, executions) => {
                 let mut batch = Vec::new();
-                let how = (*executions, course.one_by_one);
+                let how = (*executions, options.one_by_one);
                 let played = play_batch(config, inputs, how, sink, &mut |outputs| {
                     batch.push(outputs);
                     Ok(())
@@ -76,7 +76,7 @@ impl<'v> PartyRun<'v> {
     }
 }
 
-/// Connects and runs the phases as `course` says, reporting progress to `sink`.
+/// Connects and runs the phases as `options` says, reporting progress to `sink`.
 ///
 /// # Errors
 /// Those of the library; an internal failure when two runs do not give the same outputs.

@@ -66,17 +66,16 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let circuit = loaded.circuit;
     tuning.check_components(&circuit)?;
     let saves = Saves::new(&circuit, somebody_learns, paths(&args.values.saves))?;
-    let RunOptions { one_by_one, .. } = RunOptions::ONCE;
-    let course = RunOptions { repeat: args.repeat, split_phases: args.split_phases, one_by_one };
-    let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
-    let troupe = LocalRun {
-        work,
+    let (repeat, split_phases) = (args.repeat, args.split_phases);
+    let options = RunOptions { repeat, split_phases, ..RunOptions::ONCE };
+    let run = LocalRun {
+        work: Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, options },
         parties: count,
         tuning: &tuning,
         transport: args.transport,
         dealer: args.dealer,
     };
-    let played = troupe.run()?;
+    let played = run.run()?;
     let outputs = agreed(&played)?;
     let failure = check_failure(&circuit, &outputs);
     // Not every party needs to learn of it.
@@ -88,46 +87,39 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
         Ok(()) => saves.write(&circuit, &outputs),
         failed => failed,
     };
-    let choice = chosen(&played)?;
-    let parties = parties(&tuning, &played, |played| played.phases.clone());
-    progress::live::report(&parties, &choice.line());
-    if !args.json {
-        print_outputs(&outputs)?;
-        print(&batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
-        if progress::shows_costs() {
-            tell(&format!("\n{}{}", choice.line(), costs(&parties)));
-        }
-        return failure;
-    }
     let runs = (0..args.repeat as usize).map(|run| RunJson {
         run,
-        parties: self::parties(&tuning, &played, |played| {
+        parties: parties(&tuning, &played, |played| {
             played.runs.get(run).cloned().unwrap_or_default()
         }),
     });
-    print_json(&LocalJson {
+    let (name, choice) = (&spec.circuit, chosen(&played)?);
+    let result = LocalJson {
         format: "symbolon-local-1",
-        asked: AskedJson {
-            circuit: spec.circuit.clone(),
-            digest: hex::encode(circuit.digest()),
-            protocol: tuning.params.protocol.name().to_string(),
-            rho: tuning.params.rho.bits(),
-            choice,
-            batch: tuning.params.executions,
-            mac_bits: tuning.mac_bits(),
-            psi: tuning.psi_name(),
-            kappa_b: tuning.kappa_b_bits(),
-            threads: tuning.params.threads,
-            transport: args.transport.name(),
-            link: tuning.link.as_ref().map(|(text, _)| text.clone()),
-        },
+        asked: AskedJson::new(name, &circuit, &tuning, choice, args.transport.name()),
         repeat: args.repeat,
         outputs,
         batch_outputs: batch,
-        parties,
+        parties: parties(&tuning, &played, |played| played.phases.clone()),
         runs: runs.collect(),
-    })?;
+    };
+    show(&result, args.json)?;
     failure
+}
+
+/// Prints the result, as JSON or as text.
+fn show(result: &LocalJson, json: bool) -> CliResult<()> {
+    let choice = result.asked.choice.line();
+    progress::live::report(&result.parties, &choice);
+    if json {
+        return print_json(result);
+    }
+    print_outputs(&result.outputs)?;
+    print(&result.batch_outputs.iter().map(|outputs| line(outputs)).collect::<String>())?;
+    if progress::shows_costs() {
+        tell(&format!("\n{choice}{}", costs(&result.parties)));
+    }
+    Ok(())
 }
 
 /// Returns whether a party learns an output.

@@ -54,7 +54,7 @@ pub enum Work<'r> {
         /// Every input's value.
         inputs: &'r Resolved,
         /// How the phases run.
-        course: RunOptions,
+        options: RunOptions,
     },
     /// This number of AND triples.
     Triples(u64),
@@ -96,10 +96,10 @@ impl LocalRun<'_> {
             let config = config.dealer(house.and_then(LocalDealer::within));
             let sink = progress.sink(party);
             match self.work {
-                Work::Circuit { circuit, inputs, course, .. } => {
+                Work::Circuit { circuit, inputs, options, .. } => {
                     let part =
                         PartyRun::new(circuit, party, inputs, self.tuning.params.executions)?;
-                    part.play(config, course, &sink)
+                    part.play(config, options, &sink)
                 }
                 Work::Triples(count) => run_triples(config, count, &sink),
             }
@@ -151,11 +151,11 @@ impl LocalRun<'_> {
 
     fn task(&self, party: PartyId) -> Task {
         match self.work {
-            Work::Circuit { spec, circuit, inputs, course } => {
+            Work::Circuit { spec, circuit, inputs, options } => {
                 let own =
                     inputs.iter().filter(|(place, _)| circuit.inputs()[*place].owner == party);
                 let inputs = own.cloned().collect();
-                Task::Circuit { spec: spec.clone(), course, inputs }
+                Task::Circuit { spec: spec.clone(), options, inputs }
             }
             Work::Triples(count) => Task::Triples(count),
         }

@@ -112,14 +112,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         let (tuning, party) = who(&settings)?;
         (tuning, Some(party))
     };
-    let protocol = tuning.params.protocol;
-    if !protocol.continues() {
-        let text = format!("{} keeps no outputs for a later part", protocol.name());
-        return Err(CliError::usage(text).with_hint("--protocol duplo does"));
-    }
-    refuse_unused(&settings)?;
-    tuning.one_at_a_time("parts")?;
-    tuning.runs_nothing("parts")?;
+    check_options(&settings, &tuning)?;
     let plan = Plan::read(&args.plan)?;
     for part in &plan.0 {
         let known = tuning.check_components(&part.circuit);
@@ -133,9 +126,9 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     let (played, transport) = match party {
         None => (run_here(&tuning, &plan, &values)?, "memory"),
         Some(party) => {
-            let config = Config::new(party, connect::transport(&settings, party)?);
+            let transport = connect::transport(&settings, party)?;
+            let config = tuning.apply_with_link(Config::new(party, transport));
             let progress = Progress::begin();
-            let config = tuning.apply_with_link(config);
             // Each part's outputs are shown as soon as they are known, unless the result is a
             // document.
             let mut show = |part: &Part, outputs: &[OutputJson]| match settings.json {
@@ -160,32 +153,30 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         tell_costs(&tuning, &costs);
         return failure;
     }
-    let choice = played.first().map(|(_, played)| played.choice.clone()).unwrap_or_default();
-    let of_part = |(part, outputs): (&Part, Option<Vec<OutputJson>>)| PartJson {
-        name: part.name.clone(),
-        circuit: part.given.clone(),
-        digest: hex::encode(part.circuit.digest()),
-        ran: outputs.is_some(),
-        outputs: outputs.unwrap_or_default(),
-    };
     let parties = party_costs(&tuning, &costs);
     progress::live::report(&parties, "");
+    let choice = played.first().map(|(_, played)| played.choice.clone()).unwrap_or_default();
     print_json(&PartsJson {
         format: "symbolon-parts-1",
-        protocol: protocol.name().to_string(),
+        protocol: tuning.params.protocol.name().to_string(),
         rho: tuning.params.rho.bits(),
         choice,
         threads: tuning.params.threads,
         transport,
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
-        parts: plan.0.iter().zip(learnt).map(of_part).collect(),
+        parts: plan.0.iter().zip(learnt).map(|(part, outputs)| part.json(outputs)).collect(),
         parties,
     })?;
     failure
 }
 
-/// Refuses what a settings file or an option says and `parts` does not use.
-fn refuse_unused(settings: &Settings) -> CliResult<()> {
+/// Refuses options and settings that `parts` does not use.
+fn check_options(settings: &Settings, tuning: &Tuning) -> CliResult<()> {
+    let protocol = tuning.params.protocol;
+    if !protocol.continues() {
+        let text = format!("{} keeps no outputs for a later part", protocol.name());
+        return Err(CliError::usage(text).with_hint("--protocol duplo does"));
+    }
     let spec = &settings.spec;
     let given = [
         (!spec.circuit.is_empty(), "a circuit"),
@@ -198,11 +189,12 @@ fn refuse_unused(settings: &Settings) -> CliResult<()> {
         (settings.pad, "padding"),
         (settings.prepared, "prepared circuits"),
     ];
-    match given.iter().find(|(given, _)| *given) {
-        Some((_, what)) => Err(CliError::usage(format!("`parts` takes no settings for {what}"))
-            .with_hint("the file of parts says what each part takes")),
-        None => Ok(()),
+    if let Some((_, what)) = given.iter().find(|(given, _)| *given) {
+        return Err(CliError::usage(format!("`parts` takes no settings for {what}"))
+            .with_hint("the file of parts says what each part takes"));
     }
+    tuning.one_at_a_time("parts")?;
+    tuning.runs_nothing("parts")
 }
 
 /// Runs both parties as threads of this process.
@@ -312,6 +304,17 @@ fn play(
 }
 
 impl Part {
+    /// Returns the part with its outputs, or without them if it was not run.
+    fn json(&self, outputs: Option<Vec<OutputJson>>) -> PartJson {
+        PartJson {
+            name: self.name.clone(),
+            circuit: self.given.clone(),
+            digest: hex::encode(self.circuit.digest()),
+            ran: outputs.is_some(),
+            outputs: outputs.unwrap_or_default(),
+        }
+    }
+
     fn is_wanted(&self, ran: &[Option<(Outputs, usize)>]) -> bool {
         let Some((Source { part, output }, bits)) = &self.when else { return true };
         let Some((outputs, _)) = &ran[*part] else { return false };

@@ -2,12 +2,15 @@
 //! comments.
 
 use serde::{Deserialize, Serialize};
-use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
+use symbolon::circuit::{
+    Circuit, Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex,
+};
 use symbolon::{Choice, Outputs, PhaseReport, Session};
 
 use crate::cost_table::{align, bytes, rate, time};
 use crate::error::CliResult;
 use crate::output::print;
+use crate::tuning::Tuning;
 
 /// One output. Without its value where no party learns it, or with `run` not this one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -281,6 +284,32 @@ pub struct AskedJson {
     pub transport: &'static str,
     /// The simulated link as it was given.
     pub link: Option<String>,
+}
+
+impl AskedJson {
+    /// Returns what was asked for when `circuit` was named `name` and ran as `tuning` says.
+    pub fn new(
+        name: &str,
+        circuit: &Circuit,
+        tuning: &Tuning,
+        choice: ChoiceJson,
+        transport: &'static str,
+    ) -> AskedJson {
+        AskedJson {
+            circuit: name.to_string(),
+            digest: hex::encode(circuit.digest()),
+            protocol: tuning.params.protocol.name().to_string(),
+            rho: tuning.params.rho.bits(),
+            choice,
+            batch: tuning.params.executions,
+            mac_bits: tuning.mac_bits(),
+            psi: tuning.psi_name(),
+            kappa_b: tuning.kappa_b_bits(),
+            threads: tuning.params.threads,
+            transport,
+            link: tuning.link.as_ref().map(|(text, _)| text.clone()),
+        }
+    }
 }
 
 /// What `local --json` prints.

@@ -1,10 +1,10 @@
 //! `symbolon run`: one party of a run between machines.
 
 use symbolon::circuit::PartyId;
-use symbolon::{Config, Error, stored};
+use symbolon::{Config, stored};
 
 use crate::args::{RunArgs, StoreArgs};
-use crate::batch::{FailedAsserts, line, play_stored, shown};
+use crate::batch::{self, line, play_in_flight};
 use crate::connect;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
@@ -14,10 +14,11 @@ use crate::offline::{tell_agreement, who};
 use crate::output::{print, print_json, tell, want_json};
 use crate::party_result::PartyResult;
 use crate::progress::{self, Progress};
-use crate::results::{AskedJson, ChoiceJson, PartyJson, RemoteJson, costs, print_outputs};
+use crate::results::{AskedJson, PartyJson, RemoteJson, costs, print_outputs};
 use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::stores::open_or_create;
+use crate::tuning::Tuning;
 use crate::values::{
     InputSources, Reading, Resolved, Saves, one_from_standard_input, only_own, resolve,
 };
@@ -35,17 +36,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     progress::set_up(&settings.show, "run", &settings.spec.circuit)?;
     let (tuning, party) = who(&settings)?;
     let parties = connect::count(&settings)?;
-    if settings.spec.circuit.is_empty() {
-        return Err(CliError::usage("which circuit? Name a built-in or a file")
-            .with_hint("`symbolon circuit list` shows the built-in circuits"));
-    }
-    let StoreArgs { store, store_key, store_passphrase } = &args.store;
-    if !settings.prepared && [store, store_key, store_passphrase].iter().any(|s| s.is_some()) {
-        return Err(CliError::usage(
-            "--store, --store-key and --store-passphrase are for --prepared",
-        )
-        .with_hint("without --prepared nothing is taken from a store"));
-    }
+    check_options(&settings, &args.store)?;
     let loaded = settings.spec.load(parties)?;
     tuning.warn();
     let values = own_values(&settings, &loaded, party)?;
@@ -61,50 +52,13 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
     let config = tuning.apply_with_link(Config::new(party, transport)).dealer(dealer);
-    let suspect = |error: Error| dealer::suspect(error.into(), dealt);
     let played = if settings.prepared {
-        if settings.tuning.form.is_some() || settings.tuning.ot.is_some() {
-            return Err(CliError::usage("--prepared takes neither --form nor --ot")
-                .with_hint("`symbolon prepare` takes them: what it prepared is what is run"));
-        }
-        let store = open_or_create(&settings.store)?;
-        let progress = Progress::begin();
-        let config = progress.sink(party).attach(config);
-        match &part {
-            PartyRun::Once(circuit, inputs) => {
-                let ran = stored::run(config, &store, circuit, inputs).map_err(suspect)?;
-                tell_agreement(&ran.agreement);
-                PartyResult::prepared(circuit, &ran, parties)
-            }
-            PartyRun::Batch(inputs, executions) if tuning.params.in_flight.is_some() => {
-                let ran = play_stored(config, &store, inputs, *executions, &progress.sink(party));
-                ran.map_err(|failure| dealer::suspect(failure, dealt))?
-            }
-            PartyRun::Batch(inputs, executions) => {
-                let all = (0..*executions).map(|number| inputs.get(number));
-                let ran = stored::run_batch(config, &store, &circuit, all).map_err(suspect)?;
-                tell_agreement(&ran.agreement);
-                let mut failed = FailedAsserts::default();
-                for (number, outputs) in (1..).zip(&ran.outputs) {
-                    failed.add(&circuit, number, outputs);
-                }
-                let shown = |outputs| shown(circuit.outputs(), outputs, parties);
-                let batch = ran.outputs.iter().map(shown).collect();
-                let choice = ChoiceJson::none(ran.dealer.as_deref());
-                PartyResult {
-                    batch,
-                    failed,
-                    phases: ran.report.phases.clone(),
-                    choice,
-                    ..PartyResult::empty()
-                }
-            }
-        }
+        play_prepared(&settings, &tuning, &part, config)
     } else {
         let progress = Progress::begin();
-        let played = part.play(config, RunOptions::ONCE, &progress.sink(party));
-        played.map_err(|failure| dealer::suspect(failure, dealt))?
+        part.play(config, RunOptions::ONCE, &progress.sink(party))
     };
+    let played = played.map_err(|failure| dealer::suspect(failure, dealt))?;
     let failure = check_failure(&circuit, &played.outputs);
     let failure = failure.and(played.failed.check(tuning.params.executions));
     // What was computed is printed, even if a file cannot be written.
@@ -112,43 +66,85 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
         Ok(()) => saves.write(&circuit, &played.outputs),
         failed => failed,
     };
-    let role = tuning.params.protocol.role(party).to_string();
-    let party = PartyJson { party, role, phases: played.phases };
-    progress::live::report(std::slice::from_ref(&party), &played.choice.line());
-    if !settings.json {
-        print_outputs(&played.outputs)?;
-        print(&played.batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
-        let choice = match (&played.choice.dealer, settings.prepared) {
-            (_, false) => played.choice.line(),
+    let PartyResult { outputs, batch, phases, choice, .. } = played;
+    let (name, role) = (&settings.spec.circuit, tuning.params.protocol.role(party));
+    let result = RemoteJson {
+        format: "symbolon-run-1",
+        asked: AskedJson::new(name, &circuit, &tuning, choice, settings.transport.name()),
+        outputs,
+        batch_outputs: batch,
+        party: PartyJson { party, role: role.to_string(), phases },
+    };
+    show(result, &settings)?;
+    failure
+}
+
+/// Checks the options that need no circuit.
+fn check_options(settings: &Settings, store: &StoreArgs) -> CliResult<()> {
+    if settings.spec.circuit.is_empty() {
+        return Err(CliError::usage("which circuit? Name a built-in or a file")
+            .with_hint("`symbolon circuit list` shows the built-in circuits"));
+    }
+    let StoreArgs { store, store_key, store_passphrase } = store;
+    let named = [store, store_key, store_passphrase].iter().any(|part| part.is_some());
+    if !settings.prepared && named {
+        return Err(CliError::usage(
+            "--store, --store-key and --store-passphrase are for --prepared",
+        )
+        .with_hint("without --prepared nothing is taken from a store"));
+    }
+    if settings.prepared && (settings.tuning.form.is_some() || settings.tuning.ot.is_some()) {
+        return Err(CliError::usage("--prepared takes neither --form nor --ot")
+            .with_hint("`symbolon prepare` takes them: what it prepared is what is run"));
+    }
+    Ok(())
+}
+
+/// Connects and runs what was prepared and stored.
+fn play_prepared(
+    settings: &Settings,
+    tuning: &Tuning,
+    part: &PartyRun<'_>,
+    config: Config,
+) -> CliResult<PartyResult> {
+    let store = open_or_create(&settings.store)?;
+    let progress = Progress::begin();
+    let sink = progress.sink(config.party());
+    let config = sink.attach(config);
+    match part {
+        PartyRun::Once(circuit, inputs) => {
+            let parties = config.parties() as u16;
+            let ran = stored::run(config, &store, circuit, inputs)?;
+            tell_agreement(&ran.agreement);
+            Ok(PartyResult::prepared(circuit, &ran, parties))
+        }
+        PartyRun::Batch(inputs, executions) if tuning.params.in_flight.is_some() => {
+            play_in_flight(config, &store, inputs, *executions, &sink)
+        }
+        PartyRun::Batch(inputs, executions) => {
+            batch::play_prepared(config, &store, inputs, *executions)
+        }
+    }
+}
+
+/// Prints the result, as JSON or as text.
+fn show(result: RemoteJson, settings: &Settings) -> CliResult<()> {
+    let choice = &result.asked.choice;
+    progress::live::report(std::slice::from_ref(&result.party), &choice.line());
+    if settings.json {
+        return print_json(&result);
+    }
+    print_outputs(&result.outputs)?;
+    print(&result.batch_outputs.iter().map(|outputs| line(outputs)).collect::<String>())?;
+    if progress::shows_costs() {
+        let choice = match (&choice.dealer, settings.prepared) {
+            (_, false) => choice.line(),
             (Some(dealer), true) => format!("it was made with material of the dealer {dealer}\n"),
             (None, true) => String::new(),
         };
-        if progress::shows_costs() {
-            tell(&format!("\n{choice}{}", costs(&[party])));
-        }
-        return failure;
+        tell(&format!("\n{choice}{}", costs(&[result.party])));
     }
-    print_json(&RemoteJson {
-        format: "symbolon-run-1",
-        asked: AskedJson {
-            circuit: settings.spec.circuit,
-            digest: hex::encode(circuit.digest()),
-            protocol: tuning.params.protocol.name().to_string(),
-            rho: tuning.params.rho.bits(),
-            choice: played.choice,
-            batch: tuning.params.executions,
-            mac_bits: tuning.mac_bits(),
-            psi: tuning.psi_name(),
-            kappa_b: tuning.kappa_b_bits(),
-            threads: tuning.params.threads,
-            transport: settings.transport.name(),
-            link: settings.tuning.link,
-        },
-        outputs: played.outputs,
-        batch_outputs: played.batch,
-        party,
-    })?;
-    failure
+    Ok(())
 }
 
 fn own_values(settings: &Settings, loaded: &Loaded, party: PartyId) -> CliResult<Resolved> {

@@ -19,7 +19,7 @@ use crate::progress::live::args::{LiveAddress, LiveArgs};
 use crate::reading::{SETTINGS, read_text};
 use crate::refusal::renamed;
 use crate::secret::InputText;
-use crate::source::{CircuitSpec, looks_like_file};
+use crate::source::{CircuitSpec, from_folder, looks_like_file};
 use crate::tuning::Tuning;
 use crate::values::{InputSources, given, paths};
 
@@ -236,11 +236,10 @@ impl Settings {
 
     /// Joins the flags with the file, which counts where they are not set and whose paths begin in
     /// `folder`.
-    fn join(args: &RunArgs, file: SettingsFile, folder: Option<&Path>) -> CliResult<Settings> {
-        let in_folder = |path: String| match folder {
-            Some(folder) => folder.join(path),
-            None => PathBuf::from(path),
-        };
+    fn join(args: &RunArgs, mut file: SettingsFile, folder: Option<&Path>) -> CliResult<Settings> {
+        let tuning = file.tuning(&args.meet.tuning);
+        let show = file.show(folder);
+        let in_folder = |path: String| from_folder(folder, &path);
         let circuit = args.circuit.clone().or(file.circuit.map(|name| {
             let path = in_folder(name.clone());
             let file = looks_like_file(&name) || path.exists();
@@ -250,31 +249,11 @@ impl Settings {
         let meeting_given = args.meet.listen.is_some() || args.meet.connect.is_some();
         let (file_listen, file_connect) =
             if meeting_given { (None, None) } else { (file.listen, file.connect) };
-        let flags = &args.meet.tuning;
-        let mut outputs = Vec::new();
-        for (name, parties) in file.outputs {
-            let audience: Audience = parties
-                .parse()
-                .map_err(|why| CliError::usage(format!("[outputs] {name}: {why}")))?;
-            outputs.push((name, audience));
-        }
-        // Later entries win.
-        outputs.extend(args.ports.outputs.iter().cloned());
-        let mut owners = Vec::new();
-        for (name, value) in file.owners {
-            let owner = match &value {
-                toml::Value::String(text) => text.parse::<Owner>().ok(),
-                toml::Value::Integer(number) => {
-                    u16::try_from(*number).ok().map(|party| Owner::Party(party.into()))
-                }
-                _ => None,
-            };
-            let owner = owner.ok_or_else(|| {
-                CliError::usage(format!("[owners] {name}: a party's number, or \"share\""))
-            })?;
-            owners.push((name, owner));
-        }
-        owners.extend(args.ports.owners.iter().cloned());
+        let saved = file.save.into_iter();
+        let saved =
+            saved.filter(|(name, _)| !args.values.saves.iter().any(|(flag, _)| flag == name));
+        let saves = saved.map(|(name, path)| (name, in_folder(path)));
+        let store_passphrase = args.store.store_passphrase.clone();
         let (this, parties) = match file.party {
             Some(PartyKey::This(party)) => (Some(party), None),
             Some(PartyKey::All(list)) => (None, Some(list)),
@@ -283,8 +262,8 @@ impl Settings {
         let settings = Settings {
             spec: CircuitSpec {
                 circuit: circuit.unwrap_or_default(),
-                owners,
-                outputs,
+                owners: owners(file.owners, &args.ports.owners)?,
+                outputs: receivers(file.outputs, &args.ports.outputs)?,
                 labels: Labels::join(file.types, file.names, args.ports.labels())?,
                 program: program(file.entry, file.r#const, &args.ports.program)?,
             },
@@ -297,35 +276,12 @@ impl Settings {
             dealer: args.meet.dealer.clone().or(file.dealer),
             dealer_fingerprint: args.meet.dealer_fingerprint.clone().or(file.dealer_fingerprint),
             transport: args.meet.transport.or(file.transport).unwrap_or(RemoteTransport::Tls),
-            tuning: TuningArgs {
-                protocol: flags.protocol.clone().or(file.protocol),
-                rho: flags.rho.or(file.rho),
-                form: flags.form.clone().or(file.form),
-                ot: flags.ot.clone().or(file.ot),
-                batch: flags.batch.or(file.batch),
-                in_flight: flags.in_flight.or(file.in_flight),
-                mac_bits: flags.mac_bits.or(file.mac_bits),
-                weak_mac_bits: None,
-                psi: flags.psi.clone().or(file.psi),
-                kappa_b: flags.kappa_b.or(file.kappa_b),
-                components: match &flags.components[..] {
-                    [] => file.components.unwrap_or_default(),
-                    given => given.to_vec(),
-                },
-                segment_gates: flags.segment_gates.or(file.segment_gates),
-                threads: flags.threads.or(file.threads),
-                timeout: flags.timeout.or(file.timeout.map(Number::as_f64)),
-                link: flags.link.clone().or(file.link),
-            },
+            tuning,
             inputs: inputs(file.inputs, &args.inputs, folder)?,
             store: StoreArgs {
                 store: args.store.store.clone().or(file.store.map(in_folder)),
                 store_key: args.store.store_key.clone().or(file.store_key.map(in_folder)),
-                store_passphrase: args
-                    .store
-                    .store_passphrase
-                    .clone()
-                    .or(file.store_passphrase.map(in_folder)),
+                store_passphrase: store_passphrase.or(file.store_passphrase.map(in_folder)),
             },
             json: args.json || file.json.unwrap_or(false),
             pad: args.values.pad || file.pad.unwrap_or(false),
@@ -337,25 +293,8 @@ impl Settings {
                 from_pools: file.from_pools.unwrap_or(false),
                 count: file.count,
             },
-            show: args.meet.show.or(ShowArgs {
-                quiet: file.quiet.unwrap_or(false),
-                verbose: file.verbose.unwrap_or(0),
-                log: file.log,
-                events: file.events.map(in_folder),
-                costs: file.costs.unwrap_or(false),
-                progress_interval: file.progress_interval.map(Number::as_f64),
-                live: LiveArgs {
-                    live: file.live,
-                    live_linger: file.live_linger.map(Number::as_f64),
-                },
-            }),
-            saves: file
-                .save
-                .into_iter()
-                .filter(|(name, _)| !args.values.saves.iter().any(|(flag, _)| flag == name))
-                .map(|(name, path)| (name, in_folder(path)))
-                .chain(paths(&args.values.saves))
-                .collect(),
+            show: args.meet.show.or(show),
+            saves: saves.chain(paths(&args.values.saves)).collect(),
         };
         settings.check_addresses()?;
         settings.ahead.check()?;
@@ -382,6 +321,83 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+impl SettingsFile {
+    /// Takes out the parameters; those of the command line win.
+    fn tuning(&mut self, flags: &TuningArgs) -> TuningArgs {
+        TuningArgs {
+            protocol: flags.protocol.clone().or(self.protocol.take()),
+            rho: flags.rho.or(self.rho),
+            form: flags.form.clone().or(self.form.take()),
+            ot: flags.ot.clone().or(self.ot.take()),
+            batch: flags.batch.or(self.batch),
+            in_flight: flags.in_flight.or(self.in_flight),
+            mac_bits: flags.mac_bits.or(self.mac_bits),
+            weak_mac_bits: None,
+            psi: flags.psi.clone().or(self.psi.take()),
+            kappa_b: flags.kappa_b.or(self.kappa_b),
+            components: match &flags.components[..] {
+                [] => self.components.take().unwrap_or_default(),
+                given => given.to_vec(),
+            },
+            segment_gates: flags.segment_gates.or(self.segment_gates),
+            threads: flags.threads.or(self.threads),
+            timeout: flags.timeout.or(self.timeout.take().map(Number::as_f64)),
+            link: flags.link.clone().or(self.link.take()),
+        }
+    }
+
+    /// Takes out what is shown during the run. A relative path is taken from `folder`.
+    fn show(&mut self, folder: Option<&Path>) -> ShowArgs {
+        ShowArgs {
+            quiet: self.quiet.unwrap_or(false),
+            verbose: self.verbose.unwrap_or(0),
+            log: self.log.take(),
+            events: self.events.take().map(|path| from_folder(folder, &path)),
+            costs: self.costs.unwrap_or(false),
+            progress_interval: self.progress_interval.take().map(Number::as_f64),
+            live: LiveArgs {
+                live: self.live.take(),
+                live_linger: self.live_linger.take().map(Number::as_f64),
+            },
+        }
+    }
+}
+
+/// Returns the receivers of outputs, by output; the later entry of two for one output wins.
+fn receivers(
+    file: BTreeMap<String, String>,
+    flags: &[(String, Audience)],
+) -> CliResult<Vec<(String, Audience)>> {
+    let parsed = file.into_iter().map(|(name, parties)| {
+        let audience = parties.parse();
+        let audience =
+            audience.map_err(|why| CliError::usage(format!("[outputs] {name}: {why}")))?;
+        Ok((name, audience))
+    });
+    parsed.chain(flags.iter().cloned().map(Ok)).collect()
+}
+
+/// Returns the owners of inputs, by input; the later entry of two for one input wins.
+fn owners(
+    file: BTreeMap<String, toml::Value>,
+    flags: &[(String, Owner)],
+) -> CliResult<Vec<(String, Owner)>> {
+    let parsed = file.into_iter().map(|(name, value)| {
+        let owner = match &value {
+            toml::Value::String(text) => text.parse::<Owner>().ok(),
+            toml::Value::Integer(number) => {
+                u16::try_from(*number).ok().map(|party| Owner::Party(party.into()))
+            }
+            _ => None,
+        };
+        let refused =
+            || CliError::usage(format!("[owners] {name}: a party's number, or \"share\""));
+        let owner = owner.ok_or_else(refused)?;
+        Ok((name, owner))
+    });
+    parsed.chain(flags.iter().cloned().map(Ok)).collect()
 }
 
 fn read(path: &Path) -> CliResult<SettingsFile> {

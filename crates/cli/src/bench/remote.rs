@@ -15,7 +15,7 @@ use symbolon::{Config, DEPENDENT, Exchange, INDEPENDENT, ONLINE, PhaseReport, SE
 use super::args::{BenchArgs, RemoteArgs};
 use super::machine::Machine;
 use super::plan::{Setting, Workload};
-use super::session::{Session, course};
+use super::session::{Session, options};
 use crate::args::{MeetArgs, RunArgs};
 use crate::connect;
 use crate::error::{CliError, CliResult, ExitKind};
@@ -128,7 +128,7 @@ impl Remote {
                 let executions = tuning.params.executions;
                 let values = &loaded.inputs;
                 let part = PartyRun::new(&loaded.circuit, self.party, values, executions)?;
-                part.play(config, course(args, setting), &sink)?
+                part.play(config, options(args, setting), &sink)?
             }
         };
         drop(progress);

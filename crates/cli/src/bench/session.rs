@@ -16,14 +16,14 @@ pub type Session = Vec<PartyResult>;
 /// # Errors
 /// Those of `local`.
 pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
-    let course = course(args, setting);
+    let options = options(args, setting);
     let work = match &setting.workload {
         Workload::Triples(count) => Work::Triples(*count),
         Workload::Circuit(loaded) => Work::Circuit {
             spec: &loaded.spec,
             circuit: &loaded.circuit,
             inputs: &loaded.inputs,
-            course,
+            options,
         },
     };
     let Setting { parties, tuning, .. } = setting;
@@ -39,7 +39,7 @@ pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
 }
 
 /// Returns how the runs of one session proceed.
-pub fn course(args: &BenchArgs, setting: &Setting) -> RunOptions {
+pub fn options(args: &BenchArgs, setting: &Setting) -> RunOptions {
     let repeat = if setting.fresh_session { 1 } else { setting.repeat };
     let BenchArgs { split_phases, one_by_one, .. } = *args;
     RunOptions { repeat, split_phases, one_by_one }
