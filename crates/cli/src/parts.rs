@@ -24,7 +24,7 @@ use crate::results::{ChoiceJson, OutputJson, PartJson, PartsJson};
 use crate::settings::Settings;
 use crate::source::{CircuitSpec, from_folder, place};
 use crate::tuning::Tuning;
-use crate::values::{InputSources, Reading, Resolved, resolve};
+use crate::values::{InputSources, Reading, Resolved, one_from_standard_input, resolve};
 
 use args::PartsArgs;
 
@@ -468,6 +468,7 @@ impl Plan {
         given: &[(InputSources, Option<std::path::PathBuf>)],
         party: Option<PartyId>,
     ) -> CliResult<Vec<Resolved>> {
+        one_from_standard_input(given.iter().map(|(value, _)| value))?;
         let mut of: Vec<Resolved> = self.0.iter().map(|_| Resolved::new()).collect();
         for (value, folder) in given {
             let names = || CliError::usage("--input takes PART.INPUT=VALUE");

@@ -151,6 +151,8 @@ fn plans_that_cannot_be_are_refused_before_anything_starts() {
     ] {
         symbolon(&[&duplo[..], &["--input", input]].concat()).expect(2).says(&[says]);
     }
+    let twice = ["--input", "sum.x=-", "--input", "sum.y=-"];
+    symbolon(&[&duplo[..], &twice].concat()).expect(2).says(&["only one", "standard input"]);
     symbolon(&[&duplo[..], &["--party", "0"]].concat()).expect(2).says(&["--party"]);
 }
 
