@@ -47,7 +47,7 @@ typedef enum {
     SYMBOLON_STATUS_INTERRUPTED = 130,
 } symbolon_status;
 
-// Cancels what it was given to.
+// Cancels sessions, from any thread.
 typedef struct symbolon_cancel symbolon_cancel;
 
 // A circuit.
@@ -110,9 +110,10 @@ typedef struct {
     uint64_t bytes_received;
 } symbolon_event;
 
-// Is called with what happens, and with the pointer that came with it. It is called from threads
-// of the library, a few times a second, and must return: neither `longjmp` nor an exception of
-// C++ may leave it.
+// Is called with each event, and with the pointer that was given with it. Any thread may call it,
+// a few times a second: threads of the library, and the one that is inside a call on a session.
+// While it runs, it may call only `symbolon_cancel_now`. It must return: neither `longjmp` nor an
+// exception of C++ may leave it.
 typedef void (*symbolon_hear)(const symbolon_event *event, void *data);
 
 #ifdef __cplusplus
@@ -183,7 +184,8 @@ symbolon_status symbolon_config_new(uint16_t party,
 
 // Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
 // `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds).
-// All parties must set the same, but for `timeout`.
+// All parties must set the same, but for `timeout`, and for `form` and `ot`, which the others may
+// leave out if one party sets them.
 symbolon_status symbolon_config_set(symbolon_config *config,
                                     const char *key,
                                     const char *value,
@@ -197,8 +199,9 @@ symbolon_status symbolon_config_dealer(symbolon_config *config,
                                        const char *fingerprint,
                                        symbolon_error **error);
 
-// Has `hear` called with what sessions of this configuration do, and with `data`, which must be
-// usable from any thread until they end. A null `hear` ends that for sessions to come.
+// Sets a callback for the progress of sessions of this configuration. It is called with each event
+// and with `data`, which must be usable from any thread until the sessions end. A null `hear` sets
+// none for sessions to come.
 symbolon_status symbolon_config_on_progress(symbolon_config *config,
                                             symbolon_hear hear,
                                             void *data,
@@ -292,7 +295,7 @@ symbolon_status symbolon_next_circuit(symbolon_session *session,
                                       symbolon_error **error);
 
 // Computes the session's circuit on this party's inputs. It may be called again, with other
-// inputs.
+// inputs. It is one evaluation, whatever `batch` was set to.
 symbolon_status symbolon_evaluate(symbolon_session *session,
                                   const symbolon_inputs *inputs,
                                   symbolon_outputs **outputs,

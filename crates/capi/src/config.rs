@@ -62,12 +62,13 @@ pub struct Event {
     pub bytes_received: u64,
 }
 
-/// Is called with what happens, and with the pointer that came with it. It is called from threads
-/// of the library, a few times a second, and must return: neither `longjmp` nor an exception of
-/// C++ may leave it.
+/// Is called with each event, and with the pointer that was given with it. Any thread may call it,
+/// a few times a second: threads of the library, and the one that is inside a call on a session.
+/// While it runs, it may call only `symbolon_cancel_now`. It must return: neither `longjmp` nor an
+/// exception of C++ may leave it.
 pub type Hear = Option<unsafe extern "C" fn(event: *const Event, data: *mut c_void)>;
 
-/// Cancels what it was given to.
+/// Cancels sessions, from any thread.
 pub struct Cancel(CancelHandle);
 
 /// How a session is reached and what it is asked to do. It may serve several sessions.
@@ -234,7 +235,8 @@ pub unsafe extern "C" fn symbolon_config_new(
 
 /// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
 /// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds).
-/// All parties must set the same, but for `timeout`.
+/// All parties must set the same, but for `timeout`, and for `form` and `ot`, which the others may
+/// leave out if one party sets them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_config_set(
     config: *mut ConfigHandle,
@@ -278,8 +280,9 @@ pub unsafe extern "C" fn symbolon_config_dealer(
     unsafe { call(error, work) }
 }
 
-/// Has `hear` called with what sessions of this configuration do, and with `data`, which must be
-/// usable from any thread until they end. A null `hear` ends that for sessions to come.
+/// Sets a callback for the progress of sessions of this configuration. It is called with each event
+/// and with `data`, which must be usable from any thread until the sessions end. A null `hear` sets
+/// none for sessions to come.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_config_on_progress(
     config: *mut ConfigHandle,

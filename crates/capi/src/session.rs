@@ -67,7 +67,7 @@ pub unsafe extern "C" fn symbolon_next_circuit(
 }
 
 /// Computes the session's circuit on this party's inputs. It may be called again, with other
-/// inputs.
+/// inputs. It is one evaluation, whatever `batch` was set to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_evaluate(
     session: *mut SessionHandle,
