@@ -153,7 +153,7 @@ impl Mask {
     fn open(mut self, labels: &[Block], ending: &Ending) -> (BitVec, Labels) {
         let mut colours = Zeroizing::new(ending.decoding.clone());
         self.apply_blocks(&mut colours);
-        let mut values = Vec::with_capacity(labels.len());
+        let mut values = Zeroizing::new(Vec::with_capacity(labels.len()));
         for (i, label) in labels.iter().enumerate() {
             let colour = colours[i / 128].0 >> (i % 128) & 1 == 1;
             values.push(label.lsb() ^ colour);

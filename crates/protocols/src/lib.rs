@@ -230,6 +230,18 @@ impl Protocol {
         self.spec().components.is_some()
     }
 
+    /// Checks that the circuit has components of these names, with AND gates in them, if this
+    /// protocol garbles components.
+    ///
+    /// # Errors
+    /// `InvalidInput` with the first name that it does not have.
+    pub fn check_components(self, circuit: &Compiled, names: &[String]) -> Result<()> {
+        if names.is_empty() || !self.has_components() {
+            return Ok(());
+        }
+        duplo::check_components(circuit.circuit(), names)
+    }
+
     /// Returns the demand of the executions of `circuit` that are prepared together in the session
     /// of `net`.
     ///

@@ -147,7 +147,7 @@ impl InputsBuilder<'_> {
         let width = elem.width();
         let mut bits = Zeroizing::new(Vec::with_capacity((u64::from(count) * width) as usize));
         for &value in values {
-            bits.append(&mut self.element(index, value, elem)?);
+            bits.extend(self.element(index, value, elem)?);
         }
         self.put(index, std::mem::take(&mut *bits))
     }
@@ -247,7 +247,13 @@ impl InputsBuilder<'_> {
         Ok((0..width).map(|i| i < 128 && value >> i & 1 == 1).collect())
     }
 
-    fn element(&self, index: usize, value: i128, ty: &Type) -> Result<Vec<bool>> {
+    /// Returns the bits of an element. An iterator, because a vector would have to be wiped.
+    fn element(
+        &self,
+        index: usize,
+        value: i128,
+        ty: &Type,
+    ) -> Result<impl Iterator<Item = bool> + use<>> {
         let width = ty.width();
         let half = 1i128.checked_shl(width.saturating_sub(1) as u32);
         let fits = match ty {
@@ -264,7 +270,7 @@ impl InputsBuilder<'_> {
                 input.name, input.ty
             )));
         }
-        Ok((0..width).map(|i| value >> i.min(127) & 1 == 1).collect())
+        Ok((0..width).map(move |i| value >> i.min(127) & 1 == 1))
     }
 }
 

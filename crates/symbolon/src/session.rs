@@ -131,6 +131,7 @@ impl Session {
         let SessionParams { protocol, executions, in_flight, dealer, .. } =
             config.terms().params.clone();
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
+        protocol.check_components(&circuit, &config.terms().params.components)?;
         let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
         let kind = if plan.is_some() { Kind::Parts } else { Kind::Run };
@@ -354,6 +355,7 @@ impl Session {
 
     /// Rejects a call for another kind of session, before anything is sent.
     fn only(&mut self, kind: Kind) -> Result<()> {
+        self.alive()?;
         let (ours, theirs) = match (self.kind, kind) {
             (Kind::Run, Kind::Parts) => (
                 "this session runs whole circuits; a computation in parts begins with \
@@ -380,9 +382,16 @@ impl Session {
         self.noted(Err(Error::InvalidInput(text)))
     }
 
+    /// Fails with the error that ended the session, if one did.
+    fn alive(&self) -> Result<()> {
+        self.dead.clone().map_or(Ok(()), Err)
+    }
+
     /// Records that a call was rejected before anything was sent. The peers wait for a valid call,
-    /// and must learn why none will come if the session is dropped.
+    /// and must learn why none will come if the session is dropped. If the session is dead, every
+    /// call returns the error that ended it.
     fn noted<T>(&mut self, done: Result<T>) -> Result<T> {
+        self.alive()?;
         if let Err(error) = &done {
             self.refused = notice(error, self.network.parties() > 2);
         }
@@ -395,9 +404,7 @@ impl Session {
         name: &'static str,
         work: impl FnOnce(Parts<'_>) -> Result<T>,
     ) -> Result<T> {
-        if let Some(error) = &self.dead {
-            return Err(error.clone());
-        }
+        self.alive()?;
         let Some(engine) = self.engine.as_deref_mut() else {
             return Err(Error::internal("a session without an engine is not marked dead"));
         };

@@ -4,9 +4,10 @@
 use std::thread;
 use std::time::Duration;
 
-use symbolon::circuit::{Circuit, Receivers, builtin};
+use symbolon::circuit::builder::{Builder, ComponentBuilder};
+use symbolon::circuit::{Circuit, Receivers, Type, builtin};
 use symbolon::{
-    Config, Endpoint, Error, Identity, Inputs, Outputs, Result, Rho, Session, Transport,
+    Config, Endpoint, Error, Identity, Inputs, Outputs, Protocol, Result, Rho, Session, Transport,
     TransportReason,
 };
 
@@ -192,6 +193,8 @@ fn misuse_is_refused() {
     };
     refused(config(2), &circuit, "no party 2");
     refused(config(1), &circuit, "party 1's");
+    let named = config(0).protocol(Protocol::Duplo).components(["nothing"]);
+    refused(named, &circuit, "no component `nothing`");
     refused(config(0).threads(3), &circuit, "3 threads");
     refused(config(0).timeout(Duration::ZERO), &circuit, "time-out");
     refused(config(0).link("lan".parse().unwrap()), &circuit, "link");
@@ -216,6 +219,9 @@ fn a_failed_session_is_dead_and_its_peer_is_told() {
         assert!(matches!(error, Error::InvalidInput(_)));
         let again = session.preprocess().map(drop).unwrap_err();
         assert_eq!(again, error);
+        // Also a call that would be refused.
+        assert_eq!(session.evaluate(&inputs(&wide, 0, 1)).unwrap_err(), error);
+        assert_eq!(session.next_circuit(&wide).unwrap_err(), error);
     };
     let one = |transport| {
         let mut session = Session::connect(Config::new(1, transport), &circuit).unwrap();
@@ -232,6 +238,51 @@ fn a_failed_session_is_dead_and_its_peer_is_told() {
         );
     };
     both(zero, one);
+}
+
+#[test]
+fn a_session_of_several_evaluations_also_runs_one() {
+    let circuit = circuit("add:8");
+    for protocol in [Protocol::Wrk, Protocol::TinyTable, Protocol::DualEx] {
+        let party = |me: u16, transport: Transport| {
+            let config = Config::new(me, transport).protocol(protocol).executions(3);
+            let mut session = Session::connect(config, &circuit).unwrap();
+            assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 7)).unwrap()), Some(14));
+            let all = (1..4).map(|value| Ok(inputs(&circuit, me, value)));
+            let mut sums = Vec::new();
+            let each = |outputs: Outputs| {
+                sums.extend(sum(&outputs));
+                Ok(())
+            };
+            session.evaluate_batch(all, each).unwrap();
+            assert_eq!(sums, [2, 4, 6]);
+        };
+        both(|transport| party(0, transport), |transport| party(1, transport));
+    }
+}
+
+#[test]
+fn a_circuit_without_the_chosen_components_is_refused_without_harm() {
+    let with = |name: &str| {
+        let mut product = ComponentBuilder::new(name);
+        let (x, y) = (product.input(8), product.input(8));
+        let xy = product.mul(&x, &y);
+        product.output(&xy);
+        let mut b = Builder::new("product");
+        let (x, y) = (b.input("x", Type::Uint(8), 0), b.input("y", Type::Uint(8), 1));
+        let xy = b.call_one(&product.finish().unwrap(), &[&x, &y]);
+        b.output("sum", &xy, Type::Uint(8), Receivers::All);
+        b.finish().unwrap()
+    };
+    let (circuit, other) = (with("part"), with("another"));
+    let party = |me: u16, transport: Transport| {
+        let config = Config::new(me, transport).protocol(Protocol::Duplo).components(["part"]);
+        let mut session = Session::connect(config, &circuit).unwrap();
+        let error = session.next_circuit(&other).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains("`part`")), "{error}");
+        assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 3)).unwrap()), Some(9));
+    };
+    both(|transport| party(0, transport), |transport| party(1, transport));
 }
 
 #[test]

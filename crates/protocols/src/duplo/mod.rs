@@ -95,6 +95,8 @@ mod tests;
 mod times;
 mod windows;
 
+pub(crate) use program::check_components;
+
 pub use pool::Plan;
 pub use stock::Components;
 

@@ -11,6 +11,14 @@ use super::components::{self, Choice, ComponentGraph, Wire};
 use super::params::{BucketSizes, Games};
 use crate::{InputBits, OutputBits};
 
+/// Checks that a circuit has components of these names, with AND gates in them.
+///
+/// # Errors
+/// `InvalidInput` with the first name that it does not have.
+pub(crate) fn check_components(circuit: &Circuit, names: &[String]) -> Result<()> {
+    components::check_names(&lower_lookups(circuit), names)
+}
+
 /// The party that garbles: the paper's G.
 pub(super) const GARBLER: PartyId = PartyId::new(0);
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use symbolon_circuit::{Circuit, builtin};
+use symbolon_circuit::builder::{Builder, ComponentBuilder};
+use symbolon_circuit::{Circuit, Receivers, Type, builtin};
 use symbolon_store::{Protection, Store};
 use symbolon_transport::{Meter, PartyId};
 
@@ -16,8 +17,19 @@ use crate::{Config, Dealer, Exchange, Inputs, Session, Transport, stored, triple
 /// What a party does in a session of one kind, with the directory of its store.
 type Part = fn(Config, u16, &Path) -> Result<()>;
 
+/// Returns a circuit with the components that the tests choose.
 fn circuit() -> Circuit {
-    builtin::by_name("add:8").unwrap()
+    let mut b = Builder::new("components");
+    let (x, y) = (b.input("x", Type::Uint(8), 0), b.input("y", Type::Uint(8), 1));
+    for name in ["sum", "product"] {
+        let mut c = ComponentBuilder::new(name);
+        let (x0, y0) = (c.input(8), c.input(8));
+        let z = if name == "sum" { c.add(&x0, &y0) } else { c.mul(&x0, &y0) };
+        c.output(&z);
+        let z = b.call_one(&c.finish().unwrap(), &[&x, &y]);
+        b.output(name, &z, Type::Uint(8), Receivers::All);
+    }
+    b.finish().unwrap()
 }
 
 fn store(folder: &Path, party: u16) -> Store {

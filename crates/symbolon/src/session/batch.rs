@@ -146,7 +146,10 @@ fn window((protocol, one): (Protocol, Batch), circuit: &Compiled, parties: u16) 
         return Ok(1);
     }
     let need = protocol.demand_of(circuit, parties, one)?;
-    let window = TRIPLES / need.and_gates.max(1);
+    // A bit of an input or an output takes about as much memory as a gate.
+    let outputs = circuit.circuit().outputs().iter().map(|output| output.ty.width());
+    let bits = need.input_bits.iter().copied().chain(outputs).fold(0, u64::saturating_add);
+    let window = TRIPLES / need.and_gates.max(bits).max(1);
     Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
 }
 
@@ -210,4 +213,25 @@ pub(crate) fn split(
         bits.iter().map(|bits| bits.as_ref().map(part)).collect()
     };
     (0..n).map(|i| Outputs::new(circuit, party, part(i))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use symbolon_circuit::{Receivers, Type, builder::Builder, builtin};
+
+    use super::*;
+
+    #[test]
+    fn windows_are_bounded_by_gates_and_by_inputs_and_outputs() {
+        let together = |circuit: &Circuit| {
+            executions_together(Protocol::TinyTable, circuit, 2).expect("it runs batches")
+        };
+        let aes = builtin::by_name("aes128").unwrap();
+        assert_eq!(together(&aes), TRIPLES / 6400 / 64 * 64);
+        let mut b = Builder::new("wires");
+        let (x, y) = (b.input("x", Type::Uint(2048), 0), b.input("y", Type::Uint(2048), 1));
+        let xor = b.xor(&x, &y);
+        b.output("xor", &xor, Type::Uint(2048), Receivers::All);
+        assert_eq!(together(&b.finish().unwrap()), TRIPLES / 6144 / 64 * 64);
+    }
 }

@@ -119,14 +119,14 @@ impl Session {
 
     /// Moves on to `circuit`, whose digest the parties compare.
     fn announce(&mut self, circuit: &Circuit, digest: [u8; 32]) -> Result<()> {
-        if let Some(error) = &self.dead {
-            return Err(error.clone());
-        }
+        self.alive()?;
         let fits = check_parties(circuit, usize::from(self.parties()));
         self.noted(fits)?;
         let circuit = Compiled::new(circuit);
         let runs = self.protocol.demand(&self.network, &circuit).map(drop);
         self.noted(runs)?;
+        let known = self.protocol.check_components(&circuit, &self.network.components);
+        self.noted(known)?;
         let announcement = Announcement { number: self.circuits, digest };
         self.phase(SETUP, |parts| {
             let peers = parts.network.lanes.first_mut();

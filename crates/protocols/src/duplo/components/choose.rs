@@ -64,6 +64,16 @@ pub(in crate::duplo) fn choose(circuit: &Circuit, choice: Choice<'_>) -> Result<
     search.best.map(|best| best.graph).ok_or_else(too_large)
 }
 
+/// Checks that a circuit without look-ups has components of these names, with AND gates.
+///
+/// # Errors
+/// `InvalidInput` with the first name that it does not have.
+pub(in crate::duplo) fn check_names(circuit: &Circuit, names: &[String]) -> Result<()> {
+    let components = circuit.components();
+    let ands = flattened(components, |step| u64::from(matches!(step, Step::And { .. })));
+    named(components, &reachable(components), &ands, names).map(drop)
+}
+
 /// Returns which components have these names.
 fn named(
     components: &[Component],

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use symbolon_circuit::{Circuit, Plan};
 
 pub(super) use choose::Choice;
-pub(super) use choose::{choose, of_kinds};
+pub(super) use choose::{check_names, choose, of_kinds};
 
 /// A wire of the top level: the bits of the circuit's inputs come first, then the outputs of the
 /// slots.
