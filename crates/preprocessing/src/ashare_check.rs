@@ -72,10 +72,10 @@ pub(crate) fn check(
             *z ^= Block::from_bytes(theirs.try_into().expect("16 bytes"));
         }
     }
-    match z.iter().position(|&z| z != Block::ZERO) {
-        None => Ok(()),
-        Some(_) => Err(Error::misbehaved(Culprit::Unknown, GLOBAL_KEY)),
+    if z.iter().any(|&z| z != Block::ZERO) {
+        return Err(Error::misbehaved(Culprit::Unknown, GLOBAL_KEY));
     }
+    Ok(())
 }
 
 /// Broadcasts `value` and returns the sum of all parties' values.

@@ -36,6 +36,13 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Returns whether the buckets of this batch reach 2^-`rho`.
+    pub fn reaches(self, rho: u32) -> bool {
+        let Batch { triples, bucket, anchored } = self;
+        let log2_failure = if anchored { log2_failure_anchored } else { log2_failure };
+        bucket >= 2 && triples > 0 && log2_failure(triples, bucket) <= -f64::from(rho)
+    }
+
     /// Returns the number of leaky triples consumed.
     pub fn leaky(self) -> usize {
         self.triples * self.bucket

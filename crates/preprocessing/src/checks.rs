@@ -9,8 +9,8 @@ symbolon_transport::checks! {
         "a wrong U, S or d, or a Δ with a wrong last bit, in leaky AND triples";
     pub LEAKY_AND_D = "leaky-and-d-commitment", "leaky AND d commitment":
         "a d of leaky AND triples that does not match its commitment";
-    pub LEAKY_AND_V = "leaky-and-v-commitment", "leaky AND V commitment":
-        "a V in the check of leaky AND triples that does not match its commitment";
+    pub LEAKY_BLINDED_V = "leaky-and-blinded-v-commitment", "leaky AND blinded V commitment":
+        "a share of ρ·V in the check of leaky AND triples that does not match its commitment";
     pub BUCKETING = "bucketing-mac", "bucketing MAC":
         "a wrong bit d, or a wrong MAC on it, when a bucket of leaky triples is combined";
     pub DEALT_BITS = "dealt-bits", "dealt bits":

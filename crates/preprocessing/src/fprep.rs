@@ -213,7 +213,8 @@ impl Preprocessor {
     /// Paper: YWZ20, Fig. 1
     ///
     /// # Errors
-    /// `PeerMisbehaved` if a check fails; `Transport` if a connection is lost.
+    /// `PeerMisbehaved` if a check fails; `Transport` if a connection is lost; `InvalidInput` if the
+    /// buckets are too small, which those of [`plan`](Preprocessor::plan) are not.
     pub fn triples(
         &mut self,
         lanes: &mut [Vec<Channel>],
@@ -267,6 +268,12 @@ impl Preprocessor {
     ) -> Result<Triples> {
         if batch.triples == 0 {
             return Ok(Triples::default());
+        }
+        // This crate's own tests make smaller batches.
+        #[cfg(not(test))]
+        if !batch.reaches(self.rho) {
+            let text = format!("{batch:?} does not reach 2^-{}", self.rho);
+            return Err(Error::InvalidInput(text));
         }
         let peers = lanes[0].len();
         let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };

@@ -82,14 +82,14 @@ symbolon_transport::messages! {
         carries: "the random sum V of all T, masked by R",
         step: "YWZ20, Fig. 14, 4b–7",
     }
-    pub LEAKY_V_COMMITMENT = "leaky AND: commitment to V" {
+    pub LEAKY_BLINDED_V_COMMITMENT = "leaky AND: commitment to blinded V" {
         phase: "triples",
         route: ALL_TO_ALL,
         length: "32",
         carries: "a commitment to a share of ρ·V",
         step: "YWZ20, Fig. 14, 4b–7",
     }
-    pub LEAKY_V = "leaky AND: V" {
+    pub LEAKY_BLINDED_V = "leaky AND: blinded V" {
         phase: "triples",
         route: ALL_TO_ALL,
         length: "32 + 16",

@@ -5,6 +5,7 @@
 mod mesh;
 
 use mesh::{Lanes, assert_caught, state};
+use symbolon_preprocessing::bucketing::Batch;
 use symbolon_preprocessing::{
     AuthShares, Config, OtExtension, PeerIndex, Preprocessor, Triples, checks,
 };
@@ -74,6 +75,28 @@ fn a_session_without_lanes_or_peers_is_refused() {
     for mut lanes in [Vec::new(), vec![Vec::new()]] {
         assert!(matches!(set_up(&mut lanes), Err(Error::InvalidInput(_))));
     }
+}
+
+/// Neither too few triples nor too small buckets are accepted from a caller.
+#[test]
+fn batches_below_the_bound_are_refused() {
+    let ended = mesh::run(mesh::mesh(2, 1), |lanes| {
+        let mut open = set_up(lanes)?;
+        let fit = open.plan(10)[0];
+        let batches = [
+            Batch { triples: 7, ..fit },
+            Batch { bucket: fit.bucket - 1, ..fit },
+            Batch { bucket: 1, ..fit },
+            Batch { bucket: 0, ..fit },
+            Batch { bucket: 1, anchored: true, ..fit },
+        ];
+        for batch in batches {
+            assert!(matches!(open.triples(lanes, batch), Err(Error::InvalidInput(_))), "{batch:?}");
+        }
+        // Nothing was sent, and a batch that is large enough still works.
+        open.triples(lanes, fit).map(|triples| assert_eq!(triples.len(), fit.triples))
+    });
+    ended.into_iter().for_each(|party| party.unwrap());
 }
 
 /// Fig. 5: a different Δ towards one peer than towards the others, in any bit, by any party. The

@@ -194,7 +194,7 @@ impl Prg {
 }
 
 /// Returns the two blocks of a digest.
-fn halves(digest: &[u8; 32]) -> (Block, Block) {
+pub(crate) fn halves(digest: &[u8; 32]) -> (Block, Block) {
     let (seed, start) = digest.split_at(16);
     let block = |half: &[u8]| Block::from_bytes(half.try_into().expect("half of 32 bytes"));
     (block(seed), block(start))

@@ -13,7 +13,7 @@ use std::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Block, Prg};
+use crate::{Block, Prg, prg::halves};
 
 const CONTEXT: &str = "symbolon 2026 transcript";
 const ABSORB: u8 = 1;
@@ -103,7 +103,7 @@ impl Challenge {
     /// a cheater could fit its error to a few hundred seeds, and one of them would occur with
     /// probability more than 2^-128.
     pub fn into_prg(self) -> Prg {
-        let mut digest = blake3::derive_key("symbolon 2026 challenge generator 2", &self.seed);
+        let mut digest = self.derive("symbolon 2026 challenge generator 2");
         let prg = Prg::from_public_digest(&digest);
         digest.zeroize();
         prg
@@ -111,22 +111,27 @@ impl Challenge {
 
     /// Returns a single uniform block.
     pub fn into_block(self) -> Block {
-        self.derive("symbolon 2026 challenge block")
+        let mut digest = self.derive("symbolon 2026 challenge block");
+        let block = halves(&digest).0;
+        digest.zeroize();
+        block
     }
 
     /// Returns a single uniform block and 32 bytes that are computationally independent of it and
     /// as hard to predict, for a [`Transcript`] of later messages.
     pub fn into_block_and_mark(self) -> (Block, [u8; 32]) {
-        let mark = blake3::derive_key("symbolon 2026 challenge mark", &self.seed);
+        let mark = self.derive("symbolon 2026 challenge mark");
         (self.into_block(), mark)
     }
 
-    fn derive(&self, context: &str) -> Block {
-        let mut hash = blake3::derive_key(context, &self.seed);
-        let mut bytes = [0u8; 16];
-        bytes.copy_from_slice(&hash[..16]);
-        hash.zeroize();
-        Block::from_bytes(bytes)
+    /// Returns two challenges that are computationally independent, for two uses of one coin.
+    pub fn split(self) -> [Challenge; 2] {
+        ["symbolon 2026 first challenge", "symbolon 2026 second challenge"]
+            .map(|context| Challenge { seed: self.derive(context) })
+    }
+
+    pub(crate) fn derive(&self, context: &str) -> [u8; 32] {
+        blake3::derive_key(context, &self.seed)
     }
 }
 
@@ -158,6 +163,17 @@ mod tests {
         assert_ne!(of(2).1, mark);
         assert_ne!(mark[..16], block.to_bytes());
         assert_ne!(mark, [1; 32]);
+    }
+
+    #[test]
+    fn halves_of_a_challenge_differ_from_it_and_from_each_other() {
+        let of = |seed| Challenge::from_seed32([seed; 32]);
+        let [first, second] = of(1).split().map(Challenge::into_block);
+        assert_eq!(of(1).split().map(Challenge::into_block), [first, second]);
+        let all = [first, second, of(1).into_block(), of(2).into_block()];
+        for (i, a) in all.iter().enumerate() {
+            assert!(!all[..i].contains(a));
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@
 
 use symbolon_interaction::toss_coin;
 use symbolon_primitives::bucket_kernels::{Buckets, sum_buckets};
-use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, rows_of_bytes};
+use symbolon_primitives::{BitVec, Block, Challenge, Coefficients, Delta, Prg, rows_of_bytes};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 use zeroize::Zeroizing;
 
@@ -175,18 +175,18 @@ impl Combine<'_> {
         OpenedBits { own, theirs }: &OpenedBits,
         firsts: &AuthShares,
     ) -> Result<Vec<MacSums>> {
-        let seed = |(channel, theirs): (&Channel, &BitVec)| {
+        let chi = |(channel, theirs): (&Channel, &BitVec)| {
             let opened = [(channel.me(), &own[..]), (channel.peer(), &theirs.to_bytes())];
-            mac_check::seed(self.session, (self.number, coin), opened)
+            mac_check::coefficients(self.session, (self.number, coin), opened)
         };
-        let seeds: Vec<Block> = channels.iter().zip(theirs).map(seed).collect();
+        let chi: Vec<Coefficients> = channels.iter().zip(theirs).map(chi).collect();
         let opening = mac_check::MacCheck {
             batch: self.leaky.batch(),
             order,
             y_shares: self.leaky.y_shares(),
             firsts: &firsts.towards,
             theirs,
-            seeds: &seeds,
+            chi: &chi,
             delta: self.delta,
         };
         opening.mac_sums(self.threads)

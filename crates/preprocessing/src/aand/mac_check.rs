@@ -33,7 +33,7 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, gf128, xor_masked};
+use symbolon_primitives::{BitVec, Block, Coefficients, Delta, Transcript, gf128, xor_masked};
 use symbolon_transport::{PartyId, Result, SessionId};
 use zeroize::Zeroizing;
 
@@ -50,30 +50,30 @@ pub(crate) struct MacCheck<'a> {
     pub firsts: &'a [PeerAuth],
     /// The bits that each peer opened.
     pub theirs: &'a [BitVec],
-    /// For each peer, the seed from which χ is generated.
-    pub seeds: &'a [Block],
+    /// For each peer, χ.
+    pub chi: &'a [Coefficients],
     pub delta: &'a Delta,
 }
 
 /// The sum of the MACs on this party's d, and the sum that the peer must send.
 pub(crate) type MacSums = [Block; 2];
 
-/// Derives the seed of χ for a pair of parties from what they opened in batch number `batch`, whose
-/// buckets were drawn from `coin`.
-pub(crate) fn seed(
+/// Derives χ for a pair of parties from what they opened in batch number `batch`, whose buckets
+/// were drawn from `coin`.
+pub(crate) fn coefficients(
     session: &SessionId,
     (batch, coin): (u64, &[u8; 32]),
     mut opened: [(PartyId, &[u8]); 2],
-) -> Block {
+) -> Coefficients {
     opened.sort_unstable_by_key(|&(party, _)| party);
-    let mut transcript = Transcript::new("symbolon bucketing MACs 2", session.as_bytes());
+    let mut transcript = Transcript::new("symbolon bucketing MACs 3", session.as_bytes());
     transcript.absorb("batch", &batch.to_le_bytes());
     transcript.absorb("coin", coin);
     for (party, bits) in opened {
         transcript.absorb("party", &party.to_le_bytes());
         transcript.absorb("d", bits);
     }
-    transcript.challenge("coefficients").into_block()
+    transcript.challenge("coefficients").into_coefficients()
 }
 
 /// The number of triples summed at a time; a multiple of the bits in a word.
@@ -94,11 +94,11 @@ impl MacCheck<'_> {
         let (triples, buckets) = (cut(self.order.len(), SUMMED), cut(self.batch.triples, BUCKETS));
         let parts = (0..threads).map(|part| (triples(part), buckets(part)));
         let sums = threads::each(parts, |(triples, buckets)| {
-            let peers = 0..self.seeds.len();
+            let peers = 0..self.chi.len();
             let sums = |peer| self.part(peer, triples.clone(), buckets.clone());
             peers.map(sums).collect::<Vec<_>>()
         })?;
-        let none = vec![[Block::ZERO; 2]; self.seeds.len()];
+        let none = vec![[Block::ZERO; 2]; self.chi.len()];
         Ok(sums.into_iter().fold(none, |mut sums, part| {
             sums.iter_mut().zip(part).for_each(|(sums, part)| add(sums, part));
             sums
@@ -108,21 +108,21 @@ impl MacCheck<'_> {
     /// Returns the contribution of some triples, and of the first triples of some buckets, with one
     /// peer.
     fn part(&self, peer: usize, triples: Range<usize>, buckets: Range<usize>) -> MacSums {
-        let chi = Aes128::new(self.seeds[peer]);
+        let chi = &self.chi[peer];
         let mut sums = [Block::ZERO; 2];
         let mut coefficients = [Block::ZERO; SUMMED];
         for first in triples.clone().step_by(SUMMED) {
             let end = (first + SUMMED).min(triples.end);
             let coefficients = &mut coefficients[..end - first];
-            chi.counter_blocks(first as u128, coefficients);
+            chi.fill(first, coefficients);
             add(&mut sums, self.y_shares.sums(peer, first..end, coefficients));
         }
-        add(&mut sums, self.firsts(peer, &chi, buckets));
+        add(&mut sums, self.firsts(peer, chi, buckets));
         sums
     }
 
     /// Returns the contribution of the first triples of some buckets and of the opened bits.
-    fn firsts(&self, peer: usize, chi: &Aes128, buckets: Range<usize>) -> MacSums {
+    fn firsts(&self, peer: usize, chi: &Coefficients, buckets: Range<usize>) -> MacSums {
         let (size, others) = (self.batch.shuffled(), self.batch.bucket - 1);
         let width = self.y_shares.width();
         let PeerAuth { macs, keys } = &self.firsts[peer];
@@ -133,10 +133,8 @@ impl MacCheck<'_> {
         let mut coefficients = Vec::with_capacity(BUCKETS * size);
         for first in buckets.clone().step_by(BUCKETS) {
             let end = (first + BUCKETS).min(buckets.end);
-            coefficients.clear();
             let members = &self.order[first * size..end * size];
-            coefficients.extend(members.iter().map(|&member| Block(member.into())));
-            chi.encrypt_blocks(&mut coefficients);
+            chi.gather(members.iter().copied(), &mut coefficients);
             let of_bucket = |of: &[Block]| of.iter().fold(Block::ZERO, |sum, &chi| sum ^ chi);
             let of_first: Vec<Block> = coefficients.chunks_exact(size).map(of_bucket).collect();
             for (sum, row) in sums.iter_mut().zip([macs, keys]) {
@@ -161,7 +159,7 @@ fn add(sums: &mut MacSums, more: MacSums) {
 
 #[cfg(test)]
 mod tests {
-    use symbolon_primitives::Prg;
+    use symbolon_primitives::{Challenge, Prg};
 
     use super::*;
     use crate::{aand::shuffle, laand::Width};
@@ -210,24 +208,24 @@ mod tests {
     fn expected(
         held: &Held,
         batch: Batch,
-        (peer, seed): (usize, Block),
+        (peer, chi): (usize, &Coefficients),
         key: (Width, Block),
     ) -> MacSums {
         let (width, delta) = key;
-        let chi = Aes128::new(seed);
         let (PeerAuth { macs, keys }, [of_macs, of_keys]) =
             (&held.firsts[peer], &held.shuffled[peer]);
         let mut sums = [Block::ZERO; 2];
         let mut number = 0;
         for (bucket, members) in held.order.chunks_exact(batch.shuffled()).enumerate() {
             for &member in &members[usize::from(!batch.anchored)..] {
-                let chi = chi.encrypt(Block(member.into()));
+                let mut coefficient = [Block::ZERO];
+                chi.fill(member as usize, &mut coefficient);
                 let d = held.theirs[peer].get(number);
                 number += 1;
                 let mac = macs[bucket] ^ of_macs[member as usize];
                 let key = keys[bucket] ^ of_keys[member as usize] ^ delta.select(d);
                 for (sum, value) in sums.iter_mut().zip([mac, key]) {
-                    *sum ^= gf128::mul(chi, width.low(value));
+                    *sum ^= gf128::mul(coefficient[0], width.low(value));
                 }
             }
         }
@@ -246,19 +244,24 @@ mod tests {
                 let peers = 1 + triples % 3;
                 let held = held(batch, peers, width, &mut prg);
                 let delta = prg.block();
-                let seeds: Vec<Block> = (0..peers).map(|_| prg.block()).collect();
+                let mut draw = || {
+                    let mut seed = [0; 32];
+                    prg.fill(&mut seed);
+                    Challenge::from_seed32(seed).into_coefficients()
+                };
+                let chi: Vec<Coefficients> = (0..peers).map(|_| draw()).collect();
                 let opening = MacCheck {
                     batch,
                     order: &held.order,
                     y_shares: &held.y_shares,
                     firsts: &held.firsts,
                     theirs: &held.theirs,
-                    seeds: &seeds,
+                    chi: &chi,
                     delta: &Delta::new(delta),
                 };
-                let all = seeds.iter().copied().enumerate();
+                let all = chi.iter().enumerate();
                 let expected: Vec<MacSums> =
-                    all.map(|seed| expected(&held, batch, seed, (width, delta))).collect();
+                    all.map(|chi| expected(&held, batch, chi, (width, delta))).collect();
                 for threads in [1, 2, 3] {
                     let sums = opening.mac_sums(threads).unwrap();
                     assert_eq!(sums, expected, "{batch:?} {width:?}, {threads} threads");
@@ -270,17 +273,22 @@ mod tests {
     #[test]
     fn coefficients_hang_on_the_coin_and_all_that_was_opened() {
         let coin = [9; 32];
-        let base = seed(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]);
-        let mirrored = seed(&SESSION, (3, &coin), [(1.into(), b"def"), (0.into(), b"abc")]);
+        let first = |session: &SessionId, (batch, coin): (u64, &[u8; 32]), opened| {
+            let mut out = [Block::ZERO];
+            coefficients(session, (batch, coin), opened).fill(0, &mut out);
+            out[0]
+        };
+        let base = first(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]);
+        let mirrored = first(&SESSION, (3, &coin), [(1.into(), b"def"), (0.into(), b"abc")]);
         assert_eq!(mirrored, base, "the same on both sides");
         for other in [
-            seed(&SessionId([8; 32]), (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
-            seed(&SESSION, (4, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
-            seed(&SESSION, (3, &[8; 32]), [(0.into(), b"abc"), (1.into(), b"def")]),
-            seed(&SESSION, (3, &coin), [(0.into(), b"abd"), (1.into(), b"def")]),
-            seed(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"deg")]),
-            seed(&SESSION, (3, &coin), [(0.into(), b"abc"), (2.into(), b"def")]),
-            seed(&SESSION, (3, &coin), [(0.into(), b"def"), (1.into(), b"abc")]),
+            first(&SessionId([8; 32]), (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
+            first(&SESSION, (4, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
+            first(&SESSION, (3, &[8; 32]), [(0.into(), b"abc"), (1.into(), b"def")]),
+            first(&SESSION, (3, &coin), [(0.into(), b"abd"), (1.into(), b"def")]),
+            first(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"deg")]),
+            first(&SESSION, (3, &coin), [(0.into(), b"abc"), (2.into(), b"def")]),
+            first(&SESSION, (3, &coin), [(0.into(), b"def"), (1.into(), b"abc")]),
         ] {
             assert_ne!(other, base);
         }

@@ -4,7 +4,8 @@
 //! because a request names the keys of all slots and the first request's names count. Nobody can
 //! fill all slots: a key holds few slots at a time, an address not many more, and when all are
 //! taken a session of the address with the most gives way. So strangers with a fresh key for each
-//! connection displace their own sessions. Nobody is dealt the same session twice.
+//! connection displace their own sessions. No session is dealt twice as long as its id is
+//! remembered; if one is dealt again later, it has another Δ.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;

@@ -2,7 +2,7 @@
 //! of a batch are checked at once.
 
 use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
-use symbolon_primitives::{BitVec, Block, Delta, Prg, gf128, xor_masked};
+use symbolon_primitives::{BitVec, Block, Coefficients, Delta, Prg, gf128, xor_masked};
 use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
 use zeroize::Zeroize;
 
@@ -10,15 +10,18 @@ use super::{
     width::{Width, Word},
     zero_test::{TestHashes, ZeroTest},
 };
-use crate::checks::{LEAKY_AND, LEAKY_AND_D, LEAKY_AND_V};
-use crate::messages::{LEAKY_D, LEAKY_D_COMMITMENT, LEAKY_V, LEAKY_V_COMMITMENT};
+use crate::checks::{self, LEAKY_AND, LEAKY_AND_D};
+use crate::messages::{LEAKY_BLINDED_V, LEAKY_BLINDED_V_COMMITMENT, LEAKY_D, LEAKY_D_COMMITMENT};
 use crate::threads;
 
 const D: CommitOpenLabels =
     CommitOpenLabels { commit: LEAKY_D_COMMITMENT, open: LEAKY_D, check: LEAKY_AND_D };
 
-const V: CommitOpenLabels =
-    CommitOpenLabels { commit: LEAKY_V_COMMITMENT, open: LEAKY_V, check: LEAKY_AND_V };
+const BLINDED_V: CommitOpenLabels = CommitOpenLabels {
+    commit: LEAKY_BLINDED_V_COMMITMENT,
+    open: LEAKY_BLINDED_V,
+    check: checks::LEAKY_BLINDED_V,
+};
 
 /// What the check of a batch needs besides the triples.
 ///
@@ -58,19 +61,26 @@ impl LaAndCheck<'_> {
             d.xor_assign(&theirs);
         }
 
-        let coin = toss_coin(channels, self.session, 2 * self.batch, self.prg)?.into_block();
-        let key = (self.delta, coin);
+        let coin = toss_coin(channels, self.session, 2 * self.batch, self.prg)?;
+        let [of_sum, of_test] = coin.split();
+        let chi = of_sum.into_coefficients();
         let mut v = match width {
-            Width::Half => combination(words::<u64>(s, n), &d, key, self.threads),
-            Width::Whole => combination(words::<Block>(s, n), &d, key, self.threads),
+            Width::Half => combination(words::<u64>(s, n), &d, self.delta, &chi, self.threads),
+            Width::Whole => combination(words::<Block>(s, n), &d, self.delta, &chi, self.threads),
         }?;
         channels[0].tamper_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
         let (zero_test, number) = self.zero_test;
         let hashes = TestHashes { session: self.session.as_bytes(), number };
-        let mut sum = zero_test.share(channels, &hashes, coin, &v)?;
+        let mut sum = zero_test.share(channels, &hashes, of_test.into_block(), &v)?;
         v.zeroize();
-        let opened =
-            commit_and_open(channels, &V, self.session, self.batch, &sum.to_bytes(), self.prg)?;
+        let opened = commit_and_open(
+            channels,
+            &BLINDED_V,
+            self.session,
+            self.batch,
+            &sum.to_bytes(),
+            self.prg,
+        )?;
         for theirs in opened {
             sum ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
         }
@@ -97,12 +107,13 @@ const SUMMED: usize = 2048;
 fn combination<W: Word>(
     s: &[W],
     d: &BitVec,
-    (delta, seed): (&Delta, Block),
+    delta: &Delta,
+    chi: &Coefficients,
     threads: usize,
 ) -> Result<Block> {
     let size = s.len().div_ceil(threads).next_multiple_of(SUMMED);
     let parts = s.chunks(size).zip((0..).step_by(size));
-    let sums = threads::each(parts, |(s, first)| sum_of_products(s, d, delta, (seed, first)))?;
+    let sums = threads::each(parts, |(s, first)| sum_of_products(s, d, delta, chi, first))?;
     Ok(sums.into_iter().fold(Block::ZERO, |sum, part| sum ^ part))
 }
 
@@ -111,17 +122,16 @@ fn sum_of_products<W: Word>(
     s: &[W],
     d: &BitVec,
     delta: &Delta,
-    (seed, first): (Block, usize),
+    coefficients: &Coefficients,
+    first: usize,
 ) -> Block {
-    let mut prg = Prg::from_public_seed(seed);
-    prg.skip(first as u128);
     let mut chi = vec![Block::ZERO; SUMMED];
     // Σ χ_t·d_t, where all t with the same remainder share a slot.
     let mut chosen = vec![Block::ZERO; SUMMED];
     let mut v = Block::ZERO;
     for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
         let chi = &mut chi[..s.len()];
-        prg.fill_blocks(chi);
+        coefficients.fill(first, chi);
         xor_masked(&mut chosen[..s.len()], d, first, chi);
         v ^= W::inner_product(s, chi);
     }

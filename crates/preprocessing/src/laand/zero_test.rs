@@ -201,7 +201,7 @@ impl ZeroTest {
 /// Returns g_1 … g_m.
 fn gadget(width: Width, m: usize, coin: Block) -> Vec<Block> {
     let seed = hash_blocks("symbolon zero test gadget 1", &[coin]);
-    let seed = seed.first_chunk().copied().map(Block::from_bytes).unwrap_or_default();
+    let seed = Block::from_bytes(*seed.first_chunk().expect("a digest of 32 bytes"));
     let mut prg = Prg::from_public_seed(seed);
     (0..m).map(|_| low(width, prg.block())).collect()
 }

@@ -371,7 +371,11 @@ fn echo(
 fn echoed_commitments() {
     const CASES: [(&[&str], usize, &str); 4] = [
         (&["leaky AND: commitment to d", "leaky AND: d"], 0, "leaky AND d commitment"),
-        (&["leaky AND: commitment to V", "leaky AND: V"], 0, "leaky AND V commitment"),
+        (
+            &["leaky AND: commitment to blinded V", "leaky AND: blinded V"],
+            0,
+            "leaky AND blinded V commitment",
+        ),
         (&["coin toss: commitment", "coin toss: seed"], 0, "coin toss commitment"),
         (&["coin toss: commitment", "coin toss: seed"], 1, "coin toss commitment"),
     ];
@@ -385,13 +389,13 @@ fn echoed_commitments() {
 
 /// Fig. 14 step 5: a rushing peer waits for our V and opens its own commitment to it. The
 /// commitment always catches it.
-/// Cheat: 2 | Fig. 14, step 5 | our V opened for another commitment | `leaky AND V commitment` |
+/// Cheat: 2 | Fig. 14, step 5 | our V opened for another commitment | `leaky AND blinded V commitment` |
 /// always
 #[test]
 fn our_v_opened_for_another_commitment() {
     for cheater in [0, 1] {
         // The peer's own V would be right, so it is made wrong first.
-        let (cheat, spy) = echo(&["leaky AND: V"], 0, false, |payload, theirs| {
+        let (cheat, spy) = echo(&["leaky AND: blinded V"], 0, false, |payload, theirs| {
             payload[32..].copy_from_slice(&theirs[32..]);
         });
         let cheat = cheat.on_state(|at, data| {
@@ -399,7 +403,8 @@ fn our_v_opened_for_another_commitment() {
                 data[0] ^= 1;
             }
         });
-        run_with(cheater, parties(2, 1, 12), cheat, spy).assert_caught("leaky AND V commitment");
+        run_with(cheater, parties(2, 1, 12), cheat, spy)
+            .assert_caught("leaky AND blinded V commitment");
     }
 }
 
@@ -429,7 +434,11 @@ fn replayed_commitments() {
         (["coin toss: commitment", "coin toss: seed"], 1, COIN),
         (["coin toss: commitment", "coin toss: seed"], 2, COIN),
         (["leaky AND: commitment to d", "leaky AND: d"], 1, checks::LEAKY_AND_D),
-        (["leaky AND: commitment to V", "leaky AND: V"], 1, checks::LEAKY_AND_V),
+        (
+            ["leaky AND: commitment to blinded V", "leaky AND: blinded V"],
+            1,
+            checks::LEAKY_BLINDED_V,
+        ),
     ];
     for cheater in [0, 1] {
         for (kinds, again, check) in CASES {
@@ -569,8 +578,8 @@ fn short_and_long_messages() {
         "coin toss: seed",
         "leaky AND: blinding",
         "leaky AND: masked V",
-        "leaky AND: commitment to V",
-        "leaky AND: V",
+        "leaky AND: commitment to blinded V",
+        "leaky AND: blinded V",
         "bucketing: d",
         "bucketing: MACs",
     ] {

@@ -328,7 +328,11 @@ fn agree_and_look_away(
 fn commitments_swapped_by_two_in_league() {
     const CASES: [(&[&str], usize, &str); 4] = [
         (&["leaky AND: commitment to d", "leaky AND: d"], 0, "leaky AND d commitment"),
-        (&["leaky AND: commitment to V", "leaky AND: V"], 0, "leaky AND V commitment"),
+        (
+            &["leaky AND: commitment to blinded V", "leaky AND: blinded V"],
+            0,
+            "leaky AND blinded V commitment",
+        ),
         (&["coin toss: commitment", "coin toss: seed"], 0, "coin toss commitment"),
         (&["coin toss: commitment", "coin toss: seed"], 1, "coin toss commitment"),
     ];
@@ -354,7 +358,7 @@ fn equivocated_commitments_covered_up_in_the_echo() {
     for (kind, index) in [
         ("leaky AND: commitment to d", 0),
         ("coin toss: commitment", 0),
-        ("leaky AND: commitment to V", 0),
+        ("leaky AND: commitment to blinded V", 0),
         ("coin toss: commitment", 1),
     ] {
         for league in [&[0][..], &[0, 1]] {

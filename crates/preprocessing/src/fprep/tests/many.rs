@@ -236,7 +236,7 @@ fn equivocated_commitments() {
         for (kind, index) in [
             ("leaky AND: commitment to d", 0),
             ("coin toss: commitment", 0),
-            ("leaky AND: commitment to V", 0),
+            ("leaky AND: commitment to blinded V", 0),
             ("coin toss: commitment", 1),
         ] {
             cheat(case, 36, || nth_message(kind, index, |c| c[31] ^= 1))
@@ -254,7 +254,7 @@ fn equivocated_openings() {
         for (kind, index, check) in [
             ("leaky AND: d", 0, "leaky AND d commitment"),
             ("coin toss: seed", 0, "coin toss commitment"),
-            ("leaky AND: V", 0, "leaky AND V commitment"),
+            ("leaky AND: blinded V", 0, "leaky AND blinded V commitment"),
             ("coin toss: seed", 1, "coin toss commitment"),
         ] {
             cheat(case, 37, || nth_message(kind, index, |open| open[32] ^= 1)).assert_caught(check);

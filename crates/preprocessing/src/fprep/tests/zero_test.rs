@@ -132,7 +132,7 @@ fn a_failed_check_does_not_give_the_sum_away() {
             });
             let cheat = cheat.on_incoming(move |kind, _, payload| match kind {
                 "leaky AND: masked V" => sent.send(("masked", low_block(payload))).unwrap(),
-                "leaky AND: V" => sent.send(("share", low_block(&payload[32..]))).unwrap(),
+                "leaky AND: blinded V" => sent.send(("share", low_block(&payload[32..]))).unwrap(),
                 _ => {}
             });
             let spy = FnAdversary::new().on_state(move |at, data| {
