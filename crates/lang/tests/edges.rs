@@ -1,0 +1,45 @@
+//! The library's functions where their arguments are extreme: infinite, NaN, and large constants.
+
+mod common;
+
+use common::{bits, circuit, compute};
+
+/// Returns the hexadecimal bits of the sine and the cosine of a number with these bits.
+fn sine_and_cosine(width: u32, inputs: &[u64]) -> Vec<Vec<String>> {
+    let text = format!(
+        "use std::bits::{{from_bits, to_bits}};
+        fn main(x: u{width} from 0) -> (s: u{width} to all, c: u{width} to all) {{
+            let x: f{width} = from_bits(to_bits(x));
+            (from_bits(to_bits(std::float::sin(x))), from_bits(to_bits(std::float::cos(x))))
+        }}"
+    );
+    let circuit = circuit(&text);
+    inputs.iter().map(|input| bits(&circuit, &[&input.to_string()])).collect()
+}
+
+#[test]
+fn a_sine_or_cosine_that_is_no_number_is_the_positive_quiet_nan() {
+    let both = |nan: u64| vec![nan.to_string(), nan.to_string()];
+    // Infinite ones, quiet ones and one with a payload, of both signs.
+    let inputs = [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_0000, 0xff80_0001];
+    for (input, found) in inputs.iter().zip(sine_and_cosine(32, &inputs)) {
+        assert_eq!(found, both(0x7fc0_0000), "{input:x}");
+    }
+    let high = 32;
+    let inputs = inputs.map(|bits| match bits {
+        0xff80_0001 => 0xfff0_0000_0000_0001,
+        _ if bits & 0x40_0000 != 0 => (bits & 0x8000_0000 | 0x7ff8_0000) << high,
+        _ => (bits & 0x8000_0000 | 0x7ff0_0000) << high,
+    });
+    for (input, found) in inputs.iter().zip(sine_and_cosine(64, &inputs)) {
+        assert_eq!(found, both(0x7ff8_0000_0000_0000), "{input:x}");
+    }
+}
+
+#[test]
+fn a_sort_puts_the_sine_of_an_infinite_number_last() {
+    let text = "fn main(x: [f32; 3] from 0) -> (r: [f32; 3] to all) {
+        std::sort::sort([std::float::sin(y) for y in x])
+    }";
+    assert_eq!(compute(text, &["[\"-inf\", 0.0, \"inf\"]"]), ["[0.0, \"NaN\", \"NaN\"]"]);
+}
