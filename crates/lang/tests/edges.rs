@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{bits, circuit, compute};
+use common::{bits, circuit, compute, errors_of};
 
 /// Returns the hexadecimal bits of the sine and the cosine of a number with these bits.
 fn sine_and_cosine(width: u32, inputs: &[u64]) -> Vec<Vec<String>> {
@@ -42,4 +42,39 @@ fn a_sort_puts_the_sine_of_an_infinite_number_last() {
         std::sort::sort([std::float::sin(y) for y in x])
     }";
     assert_eq!(compute(text, &["[\"-inf\", 0.0, \"inf\"]"]), ["[0.0, \"NaN\", \"NaN\"]"]);
+}
+
+#[test]
+fn comparisons_with_nan_are_false_in_least_and_greatest() {
+    let text = "fn main(x: [f32; 2] from 0) -> (r: [f32; 2] to all, i: u1 to all) {
+        ([min(x[0], x[1]), max(x[0], x[1])], std::ml::argmin(x))
+    }";
+    let circuit = circuit(text);
+    let nan = "\"NaN\"";
+    let found = bits(&circuit, &[&format!("[{nan}, 1.0]")]);
+    assert_eq!(found, [format!("[{nan}, {nan}]"), "0".to_string()]);
+    assert_eq!(bits(&circuit, &[&format!("[1.0, {nan}]")]), ["[1.0, 1.0]", "0"]);
+    assert_eq!(bits(&circuit, &["[2.0, 1.0]"]), ["[1.0, 2.0]", "1"]);
+}
+
+#[test]
+fn quantiles_with_large_constants_do_not_wrap() {
+    let text = |k: &str, q: &str| {
+        format!(
+            "fn main(a: [u8; 4] from 0) -> (r: u8 to all) {{
+                std::stats::quantile::<u8, 4, {k}, {q}>(a)
+            }}"
+        )
+    };
+    for (k, q, expected) in [
+        ("0", "1", "1"),
+        ("1", "2", "3"),
+        ("3000000000", "4000000000", "4"),
+        ("1000000000", "4000000000", "2"),
+        ("3000000000", "1", "4"),
+    ] {
+        assert_eq!(compute(&text(k, q), &["[4, 3, 2, 1]"]), [expected], "{k} of {q}");
+    }
+    let error = errors_of(&text("1", "0"));
+    assert!(error.contains("a quantile needs Q of at least 1"), "{error}");
 }
