@@ -24,7 +24,7 @@ pub type Wire = u32;
 pub struct WireRange {
     /// The first wire of the run.
     pub first: Wire,
-    /// How many wires the run has.
+    /// How many wires the run has; at least 1.
     pub len: u32,
 }
 
@@ -287,8 +287,11 @@ impl Circuit {
     /// wires, a look-up names no table or differs from its table in the numbers of wires, the
     /// widths of inputs or outputs do not add up to the main component's, two ports share a name, a
     /// component has more than 2^30 wires, more than 2^27 wires and 256 for each step, or a list of
-    /// more than 2^31 entries, an enumeration has no variants, or the flattened program would have
-    /// more than 2^48 gates and calls, where a look-up counts as the gates that would replace it.
+    /// more than 2^31 entries, an argument of a call or repeat is an empty range, the calls of a
+    /// component name more arguments than its list has and 256 for each step, calls and repeats
+    /// pass more than 2^28 wires and 2^14 for each step beyond 4 for each of their gates, an
+    /// enumeration has no variants, or the flattened program would have more than 2^48 gates and
+    /// calls, where a look-up counts as the gates that would replace it.
     pub fn new(
         name: impl Into<String>,
         inputs: Vec<Input>,

@@ -52,9 +52,8 @@ pub(crate) fn circuit(program: impl Into<Program>) -> Circuit {
 }
 
 /// Programs of a few components with all kinds of steps, dead gates, repeated and aliased outputs,
-/// wires numbered out of order, empty argument ranges, components without inputs or outputs, in
-/// half of them look-ups, and in a third many inputs and outputs, so that calls pass long runs of
-/// wires.
+/// wires numbered out of order, components without inputs or outputs, in half of them look-ups, and
+/// in a third many inputs and outputs, so that calls pass long runs of wires.
 pub(crate) fn arbitrary_circuit() -> impl Strategy<Value = Circuit> {
     (any::<u64>(), 1usize..5, 1u32..60).prop_map(|(seed, components, steps)| {
         let mut choices = Choices::new(seed);
@@ -160,7 +159,7 @@ fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wire
     let mut missing = callee.inputs;
     while missing > 0 {
         let first = choices.below(wires);
-        let len = choices.below(missing.min(wires - first) + 1);
+        let len = 1 + choices.below(missing.min(wires - first));
         made.call_args.push(WireRange { first, len });
         missing -= len;
     }

@@ -28,6 +28,24 @@ const WIRES_PER_STEP: u64 = 256;
 /// most this many wires, each counted as often as an argument names it.
 const MAX_LIST: u64 = 1 << 31;
 
+/// The calls and repeats of a program may pass this many wires to components with few gates for
+/// them: reading and planning a circuit takes time for every wire passed, and one call in a few
+/// bytes of a file can pass millions that nothing reads.
+const FREE_PASSED: u64 = 1 << 28;
+
+/// This many more for each step: as many as the widest component that is called for small parts of
+/// its inputs, such as a function that reads one field of a large structure, a million times.
+const PASSED_PER_STEP: u64 = 1 << 14;
+
+/// The wires of a call or repeat count only beyond this many for each of its gates, flattened. A
+/// gate reads two wires, so components that use their inputs may be called as often as
+/// [`MAX_GATES`] allows; a walk then takes longer than reading and planning.
+const PASSED_PER_GATE: u64 = 4;
+
+/// Calls may share arguments in their component's list. Together they may name as many as the list
+/// has, and this many more for each step, so that the list is not read once for every call.
+const SHARED_PER_STEP: u64 = 256;
+
 pub(crate) fn check(
     inputs: &[Input],
     outputs: &[Output],
@@ -38,8 +56,9 @@ pub(crate) fn check(
         .last()
         .ok_or_else(|| CircuitError::invalid("a program needs at least one component"))?;
     let mut sizes: Vec<u64> = Vec::with_capacity(components.len());
+    let mut passed = Passed::default();
     for index in 0..components.len() {
-        sizes.push(check_component(program, index, &sizes)?);
+        sizes.push(check_component(program, index, &sizes, &mut passed)?);
     }
     let ports = inputs.iter().map(|input| ("input", &input.name, &input.ty));
     let ports = ports.chain(outputs.iter().map(|output| ("output", &output.name, &output.ty)));
@@ -137,7 +156,12 @@ pub(crate) fn check_names<'a>(
 }
 
 /// Checks one component, given the flattened sizes of those before it; returns its own.
-fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64, CircuitError> {
+fn check_component(
+    program: &Program,
+    index: usize,
+    sizes: &[u64],
+    passed: &mut Passed,
+) -> Result<u64, CircuitError> {
     let components = &program.components[..];
     let component = &components[index];
     let name = &component.name;
@@ -153,17 +177,75 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
     check_lists(component, &program.tables)?;
     (0..component.calls.len() as u32).try_for_each(|c| called(component, c, index).map(drop))?;
     let repeats = check_repeats(components, index)?;
-    // Every wire that is neither an input nor written by a step makes the claimed count too large,
-    // so the count is bounded by what the steps really hold before anything is allocated for it.
-    let written = component.steps.iter().try_fold(u64::from(component.inputs), |sum, step| {
-        let outputs = match *step {
-            Step::Call(call) => called(component, call, index)?.1.outputs_of(components),
-            Step::Lookup(lookup) => u64::from(looked_up(component, lookup)?.output_count),
-            Step::Repeat(repeat) => repeated(component, &repeats, repeat)?.written,
-            _ => 1,
+    // The claimed number of wires and the work are bounded by what the steps really hold before
+    // memory is allocated and time is spent for them.
+    let size = check_totals(program, index, &repeats, sizes, passed)?;
+    check_wires(components, index, &repeats)?;
+    Ok(size)
+}
+
+/// Checks how many wires the steps of a component write and pass; returns its flattened size.
+fn check_totals(
+    program: &Program,
+    index: usize,
+    repeats: &[Shape],
+    sizes: &[u64],
+    passed: &mut Passed,
+) -> Result<u64, CircuitError> {
+    let components = &program.components[..];
+    let component = &components[index];
+    let name = &component.name;
+    let (mut written, mut size, mut args) = (u64::from(component.inputs), 0u64, 0u64);
+    for step in &component.steps {
+        let (outputs, gates) = match *step {
+            Step::Call(call) => {
+                let (call, callee) = called(component, call, index)?;
+                args += u64::from(call.arg_count);
+                let gates = sizes[callee.0];
+                passed.add(components[callee.0].inputs.into(), gates);
+                // The call itself counts too: a walk spends time on it even if it has no gates.
+                (callee.outputs_of(components), gates.saturating_add(1))
+            }
+            Step::Repeat(repeat) => {
+                let &Shape { repeat, read, written, constants } =
+                    repeated(component, repeats, repeat)?;
+                let round = sizes[repeat.component as usize].saturating_add(1 + constants);
+                let gates = round.saturating_mul(repeat.count.into());
+                passed.add(read, gates);
+                (written, gates)
+            }
+            Step::Lookup(lookup) => {
+                let lookup = looked_up(component, lookup)?;
+                // Protocols without look-ups call a component instead.
+                let gates = program.tables[lookup.table as usize].most_gates() + 1;
+                (lookup.output_count.into(), gates)
+            }
+            _ => (1, 1),
         };
-        Ok::<u64, CircuitError>(sum.saturating_add(outputs))
-    })?;
+        written = written.saturating_add(outputs);
+        size = size.saturating_add(gates);
+    }
+    check_written(component, written)?;
+    if size > MAX_GATES {
+        return Err(CircuitError::invalid(format!(
+            "component `{name}` has more than 2^48 gates when flattened"
+        )));
+    }
+    let steps = component.steps.len() as u64;
+    let most = component.call_args.len() as u64 + SHARED_PER_STEP * steps;
+    if args > most {
+        return Err(CircuitError::invalid(format!(
+            "the calls of component `{name}` name {args} arguments: more than {most}, which are \
+             those in its list and 256 for each step"
+        )));
+    }
+    passed.check(component)?;
+    Ok(size)
+}
+
+/// Refuses a component that claims another number of wires than are written, or has too many.
+fn check_written(component: &Component, written: u64) -> Result<(), CircuitError> {
+    let name = &component.name;
     if written != u64::from(component.wires) {
         return Err(CircuitError::invalid(format!(
             "component `{name}` claims {} wires, its inputs and steps write {written}",
@@ -177,31 +259,61 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
              each step"
         )));
     }
+    Ok(())
+}
+
+/// How many wires the calls and repeats of a program pass beyond those that their gates allow.
+#[derive(Default)]
+struct Passed {
+    wires: u64,
+    steps: u64,
+}
+
+impl Passed {
+    /// Adds the wires of a call or repeat with this many gates.
+    fn add(&mut self, wires: u64, gates: u64) {
+        let beyond = wires.saturating_sub(gates.saturating_mul(PASSED_PER_GATE));
+        self.wires = self.wires.saturating_add(beyond);
+    }
+
+    /// Checks the sum, up to and with all steps of this component.
+    fn check(&mut self, component: &Component) -> Result<(), CircuitError> {
+        self.steps += component.steps.len() as u64;
+        let most = FREE_PASSED + PASSED_PER_STEP * self.steps;
+        if self.wires > most {
+            return Err(CircuitError::invalid(format!(
+                "the calls and repeats of component `{}` and those before it pass {} wires beyond \
+                 4 for each gate: more than {most}, which are 2^28 and 2^14 for each step",
+                component.name, self.wires
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Checks that every wire is written once, and not read before.
+fn check_wires(
+    components: &[Component],
+    index: usize,
+    repeats: &[Shape],
+) -> Result<(), CircuitError> {
+    let component = &components[index];
     let mut wires = Defined::new(component);
-    let mut size = 0u64;
     for step in &component.steps {
         match *step {
             Step::Xor { a, b, out } | Step::And { a, b, out } => {
                 wires.read(a)?;
                 wires.read(b)?;
                 wires.write(out)?;
-                size += 1;
             }
             Step::Inv { a, out } => {
                 wires.read(a)?;
                 wires.write(out)?;
-                size += 1;
             }
-            Step::Const { out, .. } => {
-                wires.write(out)?;
-                size += 1;
-            }
-            Step::Call(call) => {
-                size = size.saturating_add(check_call(components, index, call, sizes, &mut wires)?);
-            }
+            Step::Const { out, .. } => wires.write(out)?,
+            Step::Call(call) => check_call(components, index, call, &mut wires)?,
             Step::Repeat(repeat) => {
-                let shape = repeated(component, &repeats, repeat)?;
-                size = size.saturating_add(check_repeat(component, shape, sizes, &mut wires)?);
+                check_repeat(component, repeated(component, repeats, repeat)?, &mut wires)?;
             }
             Step::Lookup(lookup) => {
                 let lookup = looked_up(component, lookup)?;
@@ -209,18 +321,10 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
                 for i in 0..lookup.output_count {
                     wires.write(lookup.first_output.saturating_add(i))?;
                 }
-                // Protocols without look-ups call a component instead.
-                size += program.tables[lookup.table as usize].most_gates() + 1;
             }
         }
-        if size > MAX_GATES {
-            return Err(CircuitError::invalid(format!(
-                "component `{name}` has more than 2^48 gates when flattened"
-            )));
-        }
     }
-    component.outputs.iter().try_for_each(|&w| wires.read(w))?;
-    Ok(size)
+    component.outputs.iter().try_for_each(|&wire| wires.read(wire))
 }
 
 /// Checks the lengths of a component's lists, and that every look-up fits a table and finds its
@@ -262,26 +366,25 @@ fn check_lists(component: &Component, tables: &[Table]) -> Result<(), CircuitErr
 /// The shape of a repeat in its component.
 struct Shape {
     repeat: Repeat,
+    /// How many wires its arguments name.
+    read: u64,
     /// How many wires it writes.
     written: u64,
     /// How many bits of the round's number every round gets.
     constants: u64,
 }
 
-/// Checks the wires of a repeat; returns the gates of all rounds.
+/// Checks the wires of a repeat.
 fn check_repeat(
     component: &Component,
-    &Shape { repeat, written, constants }: &Shape,
-    sizes: &[u64],
+    &Shape { repeat, written, .. }: &Shape,
     wires: &mut Defined<'_>,
-) -> Result<u64, CircuitError> {
+) -> Result<(), CircuitError> {
     let ranges = component.args_of(repeat).iter().filter_map(RepeatArg::ranges);
     let mut ranges = ranges.flat_map(|ranges| component.ranges_of(ranges));
     ranges.try_for_each(|range| wires.read_all(range.first, range.len))?;
     // All wires together are at most 2^30 here.
-    (0..written as u32).try_for_each(|i| wires.write(repeat.first_output.saturating_add(i)))?;
-    let round = sizes[repeat.component as usize].saturating_add(1 + constants);
-    Ok(round.saturating_mul(repeat.count.into()))
+    (0..written as u32).try_for_each(|i| wires.write(repeat.first_output.saturating_add(i)))
 }
 
 /// Checks the repeats of a component, whether or not steps name them.
@@ -300,6 +403,7 @@ fn shape(
     read: &mut u64,
 ) -> Result<Shape, CircuitError> {
     let component = &components[index];
+    let before = *read;
     let refuse = |what: &str| Err(CircuitError::invalid(format!("`{}`: {what}", component.name)));
     let Some(callee) = components[..index].get(repeat.component as usize) else {
         return refuse("a repeat names a component that is not an earlier one");
@@ -346,7 +450,7 @@ fn shape(
         return refuse("a repeat passes a wrong number of wires");
     }
     let written = carried + (outputs - carried).saturating_mul(repeat.count.into());
-    Ok(Shape { repeat, written, constants })
+    Ok(Shape { repeat, read: *read - before, written, constants })
 }
 
 /// Returns how many wires some ranges have, and adds them to `read`.
@@ -387,16 +491,16 @@ fn looked_up(component: &Component, lookup: u32) -> Result<Lookup, CircuitError>
     })
 }
 
+/// Checks the wires of a call.
 fn check_call(
     components: &[Component],
     index: usize,
     call: u32,
-    sizes: &[u64],
     wires: &mut Defined<'_>,
-) -> Result<u64, CircuitError> {
+) -> Result<(), CircuitError> {
     let caller = &components[index];
-    let (call, callee_index) = called(caller, call, index).map(|(c, i)| (c, i.0))?;
-    let callee = &components[callee_index];
+    let (call, callee) = called(caller, call, index)?;
+    let callee = &components[callee.0];
     let args = (call.first_arg as usize)
         .checked_add(call.arg_count as usize)
         .and_then(|end| caller.call_args.get(call.first_arg as usize..end))
@@ -405,6 +509,13 @@ fn check_call(
         })?;
     let mut passed = 0u64;
     for range in args {
+        // Any number of them would pass no wire, and take time.
+        if range.len == 0 {
+            return Err(CircuitError::invalid(format!(
+                "`{}`: a call has an empty range of wires",
+                caller.name
+            )));
+        }
         passed += u64::from(range.len);
         if passed > u64::from(callee.inputs) {
             break;
@@ -417,11 +528,8 @@ fn check_call(
             caller.name, callee.name, callee.inputs
         )));
     }
-    for i in 0..callee.outputs.len() as u32 {
-        wires.write(call.first_output.saturating_add(i))?;
-    }
-    // The call itself counts too: a walk spends time on it even if it has no gates.
-    Ok(sizes[callee_index].saturating_add(1))
+    (0..callee.outputs.len() as u32)
+        .try_for_each(|i| wires.write(call.first_output.saturating_add(i)))
 }
 
 /// The index of a called component, known to be earlier than its caller.

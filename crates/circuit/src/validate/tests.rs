@@ -84,7 +84,7 @@ fn broken_leaves_are_refused() {
 
 #[test]
 fn broken_calls_are_refused() {
-    let cases: [Case<Break>; 9] = [
+    let cases: [Case<Break>; 10] = [
         ("no call number 1", |c| c.steps[0] = Step::Call(1)),
         ("not an earlier one", |c| c.calls[0].component = 1),
         ("not an earlier one", |c| c.calls[0].component = 2),
@@ -92,6 +92,10 @@ fn broken_calls_are_refused() {
         ("arguments out of range", |c| c.calls[0].first_arg = u32::MAX),
         ("wrong number of wires", |c| c.calls[0].arg_count = 0),
         ("wrong number of wires", |c| c.call_args[0].len = 3),
+        ("a call has an empty range of wires", |c| {
+            c.calls[0].arg_count = 2;
+            c.call_args.insert(0, WireRange { first: 0, len: 0 });
+        }),
         ("reads wire 2 before", |c| c.call_args[0].first = 1),
         ("writes wire 4 twice", |c| c.calls[0].first_output = 3),
     ];
@@ -101,6 +105,79 @@ fn broken_calls_are_refused() {
         let found = refusal(vec![leaf(), component]);
         assert!(found.contains(reason), "{reason}: {found}");
     }
+}
+
+/// A component with this many inputs and gates, without outputs, and one that makes `calls` calls
+/// of it, each with the same `args` arguments.
+fn wide(inputs: u32, gates: u32, calls: u32, args: u32) -> Vec<Component> {
+    let callee = Component {
+        name: "wide".into(),
+        inputs,
+        wires: inputs + gates,
+        steps: (inputs..inputs + gates).map(|out| Step::Inv { a: 0, out }).collect(),
+        ..Component::default()
+    };
+    let len = inputs / args;
+    let main = Component {
+        name: "main".into(),
+        inputs,
+        wires: inputs,
+        steps: (0..calls).map(Step::Call).collect(),
+        calls: vec![
+            Call { component: 0, first_arg: 0, arg_count: args, first_output: 0 };
+            calls as usize
+        ],
+        call_args: (0..args).map(|arg| WireRange { first: arg * len, len }).collect(),
+        outputs: vec![0, 1],
+        ..Component::default()
+    };
+    vec![callee, main]
+}
+
+fn check_wide(components: Vec<Component>) -> Result<Circuit, CircuitError> {
+    let (mut inputs, outputs) = ports(2);
+    inputs[0].ty = Type::words(components[0].inputs, 1);
+    Circuit::new("test", inputs, outputs, components)
+}
+
+/// A call of any width takes a few bytes of a file, and time for every wire that it passes.
+#[test]
+fn wires_that_nothing_reads_are_passed_within_limits() {
+    let refused = |components| check_wide(components).expect_err("too many").to_string();
+    let found = refused(wide(1 << 20, 0, 1000, 1));
+    assert!(found.contains("pass 1048576000 wires beyond 4 for each gate"), "{found}");
+    assert!(found.contains("more than 284819456, which are 2^28"), "{found}");
+    let many = |count: u32| {
+        let mut components = wide(1 << 20, 0, 0, 1);
+        let main = &mut components[1];
+        main.repeat_args = vec![RepeatArg::Fixed(Ranges { first: 0, count: 1 })];
+        let repeat = Repeat { component: 0, count: 1, first_arg: 0, arg_count: 1, first_output: 0 };
+        main.repeats = vec![repeat; count as usize];
+        main.steps = (0..count).map(Step::Repeat).collect();
+        components
+    };
+    let found = refused(many(1000));
+    assert!(found.contains("beyond 4 for each gate"), "{found}");
+    check_wide(many(100)).expect("few repeats");
+    // The limit is for all components together.
+    let mut components = wide(1 << 20, 0, 200, 1);
+    check_wide(components.clone()).expect("few calls");
+    components.push(Component { name: "other".into(), ..components[1].clone() });
+    let found = refused(components);
+    assert!(found.contains("component `other` and those before it pass 419430400"), "{found}");
+    // Components that use what they get, and many calls of components of usual widths.
+    check_wide(wide(1 << 20, 1 << 18, 1000, 1)).expect("gates for the wires");
+    check_wide(wide(1 << 14, 0, 1 << 16, 1)).expect("steps for the wires");
+    check_wide(wide(1000, 0, 1_000_000, 1)).expect("steps for the wires");
+}
+
+/// A list that every call names in full would be read once for each of them.
+#[test]
+fn calls_share_arguments_within_limits() {
+    let found = check_wide(wide(1024, 0, 1024, 1024)).expect_err("too many").to_string();
+    assert!(found.contains("calls of component `main` name 1048576 arguments"), "{found}");
+    assert!(found.contains("more than 263168, which are those in its list"), "{found}");
+    check_wide(wide(1024, 0, 1024, 256)).expect("few arguments");
 }
 
 /// Repeats the leaf on its two inputs: passes one on, and outputs the other in each of two rounds.
