@@ -263,6 +263,16 @@ fn wrong_netlists_are_refused_with_the_cell_and_reason() {
         (json(&json_port("p", "inout", "2"), ""), "port `p` is `inout`"),
         (json(&json_port("p", "input", "2, 2"), ""), "a bit of input `p` has two drivers"),
         (json(&json_port("p", "output", "\"z\""), ""), "port `p` has a bit without a value"),
+        (
+            json(&format!("{ports},{y}"), &not),
+            "line 1: not a netlist in Yosys' JSON: `a key is given twice: y at",
+        ),
+        (json(&ports, &format!("{not},{not}")), "key is given twice: n"),
+        (json(&ports, &not.replace("\"Y\"", "\"A\": [2], \"Y\"")), "key is given twice: A"),
+        (
+            json(&ports, &not).replace("\"m\"", "\"m\": {\"ports\": {}, \"cells\": {}}, \"m\""),
+            "key is given twice: m",
+        ),
         ("{".to_string(), "not a netlist"),
         ("{}".to_string(), "missing field"),
         (format!("{{\"modules\": {}", "[".repeat(100_000)), "not a netlist"),

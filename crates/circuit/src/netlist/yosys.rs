@@ -1,6 +1,6 @@
 //! Netlists that Yosys writes by `write_json`, of its simple gates (`$_AND_` and the like).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -191,9 +191,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered<T>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
+                let (mut members, mut names) = (Vec::new(), HashSet::new());
+                while let Some((name, member)) = map.next_entry::<String, T>()? {
+                    // Other readers take the last one: the file would be two circuits.
+                    if !names.insert(name.clone()) {
+                        return Err(A::Error::custom(format!("a key is given twice: {name}")));
+                    }
+                    members.push((name, member));
                 }
                 Ok(Ordered(members))
             }
