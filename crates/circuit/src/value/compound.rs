@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use super::parse::{elements, typed, without_brackets};
+use super::parse::{elements, hex, typed, without_brackets};
 use super::{MAX_FRACTION, decimal};
 use crate::Type;
 
@@ -150,8 +150,12 @@ fn float<T: std::str::FromStr>(
     Ok(())
 }
 
-/// Reads the nearest fixed-point number, ties to the even one.
+/// Reads the nearest fixed-point number, ties to the even one; or all its bits after `hex:` or
+/// `0x`, as numbers that are too wide for decimals are printed.
 fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<(), String> {
+    if let Some(digits) = text.strip_prefix("hex:").or_else(|| text.strip_prefix("0x")) {
+        return hex(digits, int + frac, bits);
+    }
     let (negative, number) = match text.strip_prefix('-') {
         Some(number) => (true, number),
         None => (false, text),
@@ -165,19 +169,21 @@ fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<()
     if point > decimal::MAX_DIGITS as i64 {
         return Err(too_large());
     }
-    // Zeros behind the digits before the point, and before those after it.
+    // Zeros that follow the digits before the point, and that precede those after it.
     let (whole, fraction) = digits.split_at(digits.len().min(point.max(0) as usize));
-    let behind = point.max(0) as usize - whole.len();
-    let before = (-point).max(0) as usize;
-    if before + fraction.len() > MAX_FRACTION || frac > MAX_FRACTION {
+    let trailing_zeros = point.max(0) as usize - whole.len();
+    let leading_zeros = (-point).max(0) as usize;
+    if leading_zeros + fraction.len() > MAX_FRACTION || frac > MAX_FRACTION {
         return Err(format!("more than {MAX_FRACTION} digits after the point; use `hex:…`"));
     }
-    let mut integer = Zeroizing::new(Vec::with_capacity(whole.len() + behind));
-    integer.extend(whole.iter().copied().chain(std::iter::repeat_n(b'0', behind)));
+    let mut integer = Zeroizing::new(Vec::with_capacity(whole.len() + trailing_zeros));
+    integer.extend(whole.iter().copied().chain(std::iter::repeat_n(b'0', trailing_zeros)));
     let whole = decimal::to_bits(&integer).ok_or_else(too_large)?;
     // Twice the fraction's first digit is the next bit, and so on.
-    let mut rest = Zeroizing::new(Vec::with_capacity(before + fraction.len()));
-    rest.extend(std::iter::repeat_n(0, before).chain(fraction.iter().map(|digit| digit - b'0')));
+    let mut rest = Zeroizing::new(Vec::with_capacity(leading_zeros + fraction.len()));
+    rest.extend(
+        std::iter::repeat_n(0, leading_zeros).chain(fraction.iter().map(|digit| digit - b'0')),
+    );
     let mut magnitude = Zeroizing::new(Vec::with_capacity(frac + whole.len() + 1));
     magnitude.extend((0..frac).map(|_| double(&mut rest)));
     magnitude.reverse();

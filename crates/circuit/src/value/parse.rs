@@ -52,7 +52,7 @@ fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String
 }
 
 /// Adds `width` bits: those of the hexadecimal digits, from the last one on, then zeros.
-fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
+pub(super) fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
     if digits.is_empty() {
         return Err("no hexadecimal digits".into());
     }

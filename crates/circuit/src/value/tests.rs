@@ -165,6 +165,10 @@ fn any_type() -> impl Strategy<Value = Type> {
         (1u32..300).prop_map(Type::Uint),
         (1u32..300).prop_map(Type::Int),
         (4090u32..4200).prop_map(Type::Int),
+        (1u32..60, 0u32..60).prop_map(|(int, frac)| Type::Fixed { int, frac }),
+        // Too wide for decimals, or with too many digits after the point.
+        (4000u32..4200, 0u32..200).prop_map(|(int, frac)| Type::Fixed { int, frac }),
+        (1u32..60, 2000u32..2100).prop_map(|(int, frac)| Type::Fixed { int, frac }),
     ];
     leaf.prop_recursive(2, 8, 4, |elem| (1u32..5, elem).prop_map(|(len, elem)| array(len, elem)))
 }
@@ -319,6 +323,23 @@ mod compound {
             let bit = |i: usize| bytes.get(i / 8).unwrap_or(&fill) >> (i % 8) & 1 == 1;
             prop_assert_eq!(bits, (0..100 + frac as usize).map(bit).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn wide_fixed_point_numbers_in_lists_are_hexadecimal() {
+        let ty = array(2, Type::Fixed { int: 4000, frac: 200 });
+        let digits = "0".repeat(1046) + "8001";
+        let printed = format!("[hex:{digits}, hex:{digits}]");
+        let bits = parse_value(&input(ty.clone()), &printed).unwrap();
+        let ones: Vec<usize> = (0..bits.len()).filter(|&place| bits[place]).collect();
+        assert_eq!(ones, [0, 15, 4200, 4215]);
+        assert_eq!(format_value(&ty, &bits).to_string(), printed);
+        for text in ["[0x8001, 0x8001]", "[\"hex:8001\", \"0x8001\"]"] {
+            assert_eq!(parse_value(&input(ty.clone()), text).as_ref(), Ok(&bits), "{text}");
+        }
+        let narrow = array(2, Type::Fixed { int: 3, frac: 2 });
+        let error = parse_value(&input(narrow), "[0x1f, hex:20]").unwrap_err().to_string();
+        assert!(error.contains("element 1: the hexadecimal number does not fit"), "{error}");
     }
 
     #[test]
