@@ -259,7 +259,7 @@ impl<'a> Cursor<'a> {
                     let from = base + source.first;
                     self.copies.push(Linear::Copy { from, out: target.first, len });
                 }
-                (source, target) = (source.behind(len), target.behind(len));
+                (source, target) = (source.after(len), target.after(len));
             }
         }
     }

@@ -109,7 +109,7 @@ impl Slice {
         let mut skip = first.checked_sub(1).map_or(start, |before| start - self.ends[before]);
         let mut left = len;
         self.runs[first..].iter().map_while(move |&run| {
-            let run = run.behind(std::mem::take(&mut skip));
+            let run = run.after(std::mem::take(&mut skip));
             let len = run.len.min(left);
             left -= len;
             (len > 0).then_some(Run { len, ..run })
@@ -132,7 +132,7 @@ impl Run {
     }
 
     /// Returns what is left after its first `n` slots, which must exist.
-    pub(super) fn behind(self, n: u32) -> Run {
+    pub(super) fn after(self, n: u32) -> Run {
         let first = if self.is_skipped() { SKIP } else { self.first + n };
         Run { first, len: self.len - n }
     }
