@@ -76,7 +76,8 @@ struct InfoJson {
     and_depth: u32,
     /// Wires, every call counted.
     wires: u64,
-    /// The most wires that are live at once.
+    /// Slots that a walk over the plan needs: the most wires that are live at once, with the room
+    /// that calls take.
     live_width: u64,
     /// With `--protocol duplo`.
     #[serde(skip_serializing_if = "Option::is_none")]
