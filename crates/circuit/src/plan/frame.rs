@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::lookups::LookupList;
-use super::rewrite::{arguments, outputs_of};
+use super::rewrite::{outputs_of, ranges_passed};
 use super::slots::Slots;
 use super::{And, GateCounts, Limits, Linear};
-use crate::{Call, Component, Lookup, Repeat, RepeatArg, Step, Wire};
+use crate::{Call, Component, Lookup, Repeat, RepeatArg, Step, Wire, WireRange};
 
 /// The first slot of a [`Run`] of results that nobody reads: they are not copied.
 pub(super) const SKIP: u32 = u32::MAX;
@@ -237,6 +237,32 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Notes one read of each wire of a run. Calls may pass very many wires, so wires that are read
+    /// again later, which keep their slots, are counted together.
+    fn read_all(&mut self, run: WireRange) {
+        let end = run.first + run.len;
+        for first in (run.first..end).step_by(64) {
+            let wires = first..end.min(first + 64);
+            let reads = &mut self.reads[wires.start as usize..wires.end as usize];
+            if reads.iter().all(|&count| count > 1) {
+                reads.iter_mut().for_each(|count| *count -= u32::from(*count != u32::MAX));
+            } else {
+                wires.for_each(|wire| self.read(wire));
+            }
+        }
+    }
+
+    /// Adds the slots of a run of live wires to the runs from `first` on.
+    fn push_slots(&self, runs: &mut Vec<Run>, first: usize, run: WireRange) {
+        let mut slots = &self.slot[run.first as usize..][..run.len as usize];
+        while let Some(&slot) = slots.first() {
+            let next = slots.windows(2).take_while(|pair| pair[1] == pair[0] + 1);
+            let len = 1 + next.count();
+            push_run(runs, first, Run { first: slot, len: len as u32 });
+            slots = &slots[len..];
+        }
+    }
+
     fn write(&mut self, wire: Wire) -> u32 {
         let slot = self.free.take();
         self.slot[wire as usize] = slot;
@@ -396,13 +422,13 @@ impl<'a> Planner<'a> {
 
     fn call(&mut self, call: Call, index: usize, callee: &Frame) {
         self.flush();
-        let args = arguments(self.component, call);
-        let first_run = self.frame.runs.len();
-        for wire in args.clone() {
-            push_slot(&mut self.frame.runs, first_run, self.slot[wire as usize]);
-        }
-        let first_result = self.frame.runs.len();
-        args.for_each(|wire| self.read(wire));
+        let args = ranges_passed(self.component, call);
+        let mut runs = std::mem::take(&mut self.frame.runs);
+        let first_run = runs.len();
+        args.iter().for_each(|&range| self.push_slots(&mut runs, first_run, range));
+        let first_result = runs.len();
+        self.frame.runs = runs;
+        args.iter().for_each(|&range| self.read_all(range));
         let mut copies = u64::from(callee.inputs);
         for i in 0..callee.outputs.len() as u32 {
             let wire = call.first_output + i;
@@ -431,8 +457,8 @@ impl<'a> Planner<'a> {
         let mut constants = 0;
         let of = |ranges| {
             let mut runs = Vec::new();
-            let slots = component.wires_of(ranges).map(|wire| self.slot[wire as usize]);
-            slots.for_each(|slot| push_slot(&mut runs, 0, slot));
+            let ranges = component.ranges_of(ranges).iter();
+            ranges.for_each(|&range| self.push_slots(&mut runs, 0, range));
             Slice::new(runs)
         };
         let args = component.args_of(repeat).iter().map(|arg| match *arg {
@@ -467,7 +493,7 @@ impl<'a> Planner<'a> {
             };
             push_slot(&mut runs, 0, slot);
         }
-        component.read_by(repeat).for_each(|wire| self.read(wire));
+        ranges_read(component, repeat).for_each(|range| self.read_all(range));
         (repeat.first_output..others).for_each(|wire| self.free_if_dead(wire));
         self.frame.segments.push(Segment::Repeat(self.frame.repeats.len() as u32));
         self.frame.repeats.push(FrameRepeat {
@@ -501,43 +527,56 @@ impl<'a> Planner<'a> {
 
 /// Adds a slot to the runs from `first` on, lengthening the last one when the slot follows it.
 fn push_slot(runs: &mut Vec<Run>, first: usize, slot: u32) {
+    push_run(runs, first, Run { first: slot, len: 1 });
+}
+
+/// Adds a run to those from `first` on, lengthening the last one when the run follows it.
+fn push_run(runs: &mut Vec<Run>, first: usize, run: Run) {
     if let Some(last) = runs[first..].last_mut() {
         let follows = match last.first {
-            SKIP => slot == SKIP,
-            start => slot == start + last.len,
+            SKIP => run.is_skipped(),
+            start => run.first == start + last.len,
         };
         if follows {
-            last.len += 1;
+            last.len += run.len;
             return;
         }
     }
-    runs.push(Run { first: slot, len: 1 });
+    runs.push(run);
+}
+
+/// Returns the runs of wires that a repeat's arguments name, in order.
+fn ranges_read(component: &Component, repeat: Repeat) -> impl Iterator<Item = WireRange> {
+    let ranges = component.args_of(repeat).iter().filter_map(RepeatArg::ranges);
+    ranges.flat_map(|ranges| component.ranges_of(ranges).iter().copied())
 }
 
 /// Counts how often every wire is read; reads as outputs of the component never end.
 fn count_reads(component: &Component) -> Vec<u32> {
     let mut reads = vec![0u32; component.wires as usize];
-    let mut read = |wire: Wire| {
-        let count = &mut reads[wire as usize];
-        *count = count.saturating_add(1);
+    let add = |count: &mut u32| *count = count.saturating_add(1);
+    let read_all = |reads: &mut [u32], run: WireRange| {
+        reads[run.first as usize..][..run.len as usize].iter_mut().for_each(add);
     };
     for step in &component.steps {
         match *step {
             Step::Xor { a, b, .. } | Step::And { a, b, .. } => {
-                read(a);
-                read(b);
+                add(&mut reads[a as usize]);
+                add(&mut reads[b as usize]);
             }
-            Step::Inv { a, .. } => read(a),
+            Step::Inv { a, .. } => add(&mut reads[a as usize]),
             Step::Const { .. } => {}
             Step::Call(call) => {
-                arguments(component, component.calls[call as usize]).for_each(&mut read);
+                let ranges = ranges_passed(component, component.calls[call as usize]).iter();
+                ranges.for_each(|&run| read_all(&mut reads, run));
             }
             Step::Repeat(repeat) => {
-                component.read_by(component.repeats[repeat as usize]).for_each(&mut read);
+                let repeat = component.repeats[repeat as usize];
+                ranges_read(component, repeat).for_each(|run| read_all(&mut reads, run));
             }
             Step::Lookup(lookup) => {
                 let inputs = component.inputs_of(component.lookups[lookup as usize]);
-                inputs.iter().for_each(|&wire| read(wire));
+                inputs.iter().for_each(|&wire| add(&mut reads[wire as usize]));
             }
         }
     }

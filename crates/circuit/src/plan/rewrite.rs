@@ -334,9 +334,14 @@ impl<'a> Rewriter<'a> {
 }
 
 /// Returns the wires that a call passes, in order.
-pub(super) fn arguments(caller: &Component, call: Call) -> impl Iterator<Item = Wire> + Clone {
-    let ranges = &caller.call_args[call.first_arg as usize..][..call.arg_count as usize];
-    ranges.iter().flat_map(|range| range.first..range.first + range.len)
+fn arguments(caller: &Component, call: Call) -> impl Iterator<Item = Wire> + Clone {
+    let ranges = ranges_passed(caller, call).iter();
+    ranges.flat_map(|range| range.first..range.first + range.len)
+}
+
+/// Returns the runs of wires that a call passes, in order.
+pub(super) fn ranges_passed(caller: &Component, call: Call) -> &[WireRange] {
+    &caller.call_args[call.first_arg as usize..][..call.arg_count as usize]
 }
 
 /// Returns the wires that a gate or a look-up writes.
