@@ -59,17 +59,17 @@ impl Machine {
 
     /// Shortens and cleans the texts in which another machine describes itself, so that they cannot
     /// be mistaken for anything else.
-    pub fn tamed(self) -> Machine {
-        let tame = |text: String| -> String {
+    pub fn sanitised(self) -> Machine {
+        let sanitise = |text: String| -> String {
             let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
             text.chars().take(100).map(plain).collect()
         };
         Machine {
-            version: tame(self.version),
-            backend: tame(self.backend),
-            processor: self.processor.map(tame),
-            system: tame(self.system),
-            began: tame(self.began),
+            version: sanitise(self.version),
+            backend: sanitise(self.backend),
+            processor: self.processor.map(sanitise),
+            system: sanitise(self.system),
+            began: sanitise(self.began),
             load: self.load.filter(|load| (0.0..1e6).contains(load)),
             ..self
         }

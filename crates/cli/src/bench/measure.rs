@@ -51,9 +51,9 @@ fn samples<'s>(
     phase: &'s str,
 ) -> impl Iterator<Item = &'s PhaseReport> {
     sessions.iter().flat_map(move |session| {
-        let played = &session[party];
-        let set_up = played.phases.iter().filter(move |_| phase == SETUP);
-        let all = set_up.chain(played.runs.iter().flatten());
+        let results = &session[party];
+        let set_up = results.phases.iter().filter(move |_| phase == SETUP);
+        let all = set_up.chain(results.runs.iter().flatten());
         all.filter(move |cost| cost.phase == phase)
     })
 }
@@ -67,12 +67,12 @@ fn runs(sessions: &[Session]) -> Vec<Vec<Run<'_>>> {
 }
 
 fn runs_of(session: &Session) -> Vec<Vec<Run<'_>>> {
-    let of = |run: usize| session.iter().map(|played| &played.runs[run][..]).collect();
+    let of = |run: usize| session.iter().map(|results| &results.runs[run][..]).collect();
     (0..count_runs(session)).map(of).collect()
 }
 
 fn count_runs(session: &Session) -> usize {
-    session.iter().map(|played| played.runs.len()).min().unwrap_or(0)
+    session.iter().map(|results| results.runs.len()).min().unwrap_or(0)
 }
 
 fn seconds(run: Run<'_>) -> f64 {
@@ -124,7 +124,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         per_second: taken.rate(count),
         cpu_seconds: cpu.and_then(Spread::of),
         bytes_each: if count > 0 { sent / count as f64 / links } else { 0.0 },
-        peak_memory: sessions.iter().flatten().filter_map(|played| played.peak_memory).max(),
+        peak_memory: sessions.iter().flatten().filter_map(|results| results.peak_memory).max(),
         phases: phases_of_all(sessions, &costs),
         costs,
         timeline: timeline(sessions, taken.median),
@@ -155,7 +155,7 @@ fn chosen(sessions: &[Session]) -> CliResult<ChoiceJson> {
 /// Returns the names of the phases that any party entered, in order.
 fn names(sessions: &[Session]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for phase in sessions.iter().flatten().flat_map(|played| &played.phases) {
+    for phase in sessions.iter().flatten().flat_map(|results| &results.phases) {
         if !names.contains(&phase.phase.as_str()) {
             names.push(&phase.phase);
         }
@@ -228,7 +228,7 @@ fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAl
 fn elapsed(session: &Session, run: usize, phase: &str) -> Option<f64> {
     let in_run =
         |span: &&Span| span.run as usize == run && (span.phase == SETUP) == (phase == SETUP);
-    let spans = || session.iter().flat_map(|played| played.spans.iter().filter(in_run));
+    let spans = || session.iter().flat_map(|results| results.spans.iter().filter(in_run));
     let last_end = |phase: &str| {
         let ends = spans().filter(|span| span.phase == phase).map(|span| span.begin + span.seconds);
         ends.reduce(f64::max)
@@ -247,7 +247,7 @@ fn timeline(sessions: &[Session], median: f64) -> Vec<Vec<Span>> {
     let all =
         sessions.iter().flat_map(|session| (0..count_runs(session)).map(move |run| (session, run)));
     let distance = |&(session, run): &(&Session, usize)| {
-        let slowest = session.iter().map(|played| seconds(&played.runs[run])).fold(0.0, f64::max);
+        let slowest = session.iter().map(|results| seconds(&results.runs[run])).fold(0.0, f64::max);
         (slowest - median).abs()
     };
     let Some((session, run)) = all.min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
@@ -255,14 +255,14 @@ fn timeline(sessions: &[Session], median: f64) -> Vec<Vec<Span>> {
     };
     let is_set_up = |span: &&Span| span.phase == SETUP;
     let in_run = |span: &&Span| !is_set_up(span) && span.run as usize == run;
-    let spans = || session.iter().flat_map(|played| &played.spans);
+    let spans = || session.iter().flat_map(|results| &results.spans);
     let ready = spans().filter(is_set_up).map(|span| span.begin + span.seconds);
     let started = spans().filter(in_run).map(|span| span.begin).fold(f64::MAX, f64::min);
     let late = if run == 0 { 0.0 } else { started - ready.fold(0.0, f64::max) };
     let moved = |span: &Span| Span { begin: span.begin + late, ..span.clone() };
-    let party = |played: &PartyResult| {
-        let set_up = played.spans.iter().filter(is_set_up).map(moved);
-        set_up.chain(played.spans.iter().filter(in_run).cloned()).collect()
+    let party = |results: &PartyResult| {
+        let set_up = results.spans.iter().filter(is_set_up).map(moved);
+        set_up.chain(results.spans.iter().filter(in_run).cloned()).collect()
     };
     let mut timeline: Vec<Vec<Span>> = session.iter().map(party).collect();
     let first = timeline.iter().flatten().map(|span| span.begin).fold(f64::MAX, f64::min);
@@ -284,13 +284,13 @@ mod tests {
             begin,
             seconds: end - begin,
         };
-        let played = |spans: &[(&str, f64, f64)]| PartyResult {
+        let results = |spans: &[(&str, f64, f64)]| PartyResult {
             spans: spans.iter().copied().map(span).collect(),
             ..PartyResult::empty()
         };
         // The garbler has sent everything at 4, and waits online.
-        let garbler = played(&[(SETUP, 0.0, 1.0), ("dependent", 1.0, 4.0), (ONLINE, 4.0, 10.0)]);
-        let evaluator = played(&[(SETUP, 0.5, 1.5), ("dependent", 1.5, 9.0), (ONLINE, 9.0, 9.75)]);
+        let garbler = results(&[(SETUP, 0.0, 1.0), ("dependent", 1.0, 4.0), (ONLINE, 4.0, 10.0)]);
+        let evaluator = results(&[(SETUP, 0.5, 1.5), ("dependent", 1.5, 9.0), (ONLINE, 9.0, 9.75)]);
         let session = vec![garbler, evaluator];
         let phases = [SETUP, "dependent", ONLINE, "independent"];
         let elapsed = phases.map(|phase| elapsed(&session, 0, phase));

@@ -23,11 +23,11 @@ pub struct Raw {
 pub fn rows(sessions: &[Session]) -> Vec<Raw> {
     let mut rows = Vec::new();
     for (session, parties) in sessions.iter().enumerate() {
-        for (party, played) in parties.iter().enumerate() {
+        for (party, results) in parties.iter().enumerate() {
             let row = |run, cost: &PhaseReport| Raw { session, run, party, cost: cost.clone() };
-            let set_up = played.phases.iter().filter(|cost| cost.phase == SETUP);
+            let set_up = results.phases.iter().filter(|cost| cost.phase == SETUP);
             rows.extend(set_up.map(|cost| row(None, cost)));
-            for (run, phases) in played.runs.iter().enumerate() {
+            for (run, phases) in results.runs.iter().enumerate() {
                 rows.extend(phases.iter().map(|cost| row(Some(run), cost)));
             }
         }

@@ -45,7 +45,7 @@ pub struct Remote {
 /// A party's results of a session.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct PeerResults {
     phases: Vec<PhaseReport>,
     runs: Vec<Vec<PhaseReport>>,
     spans: Vec<Span>,
@@ -70,8 +70,8 @@ impl Remote {
         }
         let timeout = settings.iter().map(|setting| setting.tuning.timeout).max();
         let timeout = timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT);
-        let way = (&args.remote, args.transport());
-        Remote::meet(party, way, timeout, &about(args, settings)).map(Some)
+        let endpoint = (&args.remote, args.transport());
+        Remote::meet(party, endpoint, timeout, &about(args, settings)).map(Some)
     }
 
     /// Connects to the other machine as this party, if both are to measure the same.
@@ -85,7 +85,7 @@ impl Remote {
         about: &[(&'static str, String)],
     ) -> CliResult<Remote> {
         let party = PartyId::new(party);
-        let mut known = reach(args, transport, party)?;
+        let mut known = endpoint(args, transport, party)?;
         let transport = connect::transport(&known, party)?;
         if let Some(address) = transport.local_address() {
             // With port 0, all later sessions use the same port.
@@ -99,7 +99,7 @@ impl Remote {
         drop(progress);
         let own = Machine::here();
         let theirs: Machine = read(&exchange.swap(&written(&own)?, MOST)?)?;
-        let mut machines = [own, theirs.tamed()];
+        let mut machines = [own, theirs.sanitised()];
         if party == 1 {
             machines.swap(0, 1);
         }
@@ -137,17 +137,17 @@ impl Remote {
         let first = own.spans.iter().map(|span| span.begin).fold(f64::MAX, f64::min);
         own.spans.iter_mut().for_each(|span| span.begin -= first);
         let most = MOST + MOST_OF_RUN * own.runs.len();
-        let text = written(&Told::of(&own))?;
+        let text = written(&PeerResults::of(&own))?;
         // The same as the peer has, to the last digit.
-        let own = read::<Told>(&text)?.result();
-        let theirs: Told = read(&self.exchange.swap(&text, most)?)?;
+        let own = read::<PeerResults>(&text)?.result();
+        let theirs: PeerResults = read(&self.exchange.swap(&text, most)?)?;
         let theirs = theirs.checked(&own).ok_or_else(nonsense)?;
         Ok(if self.party == 0 { vec![own, theirs] } else { vec![theirs, own] })
     }
 }
 
 /// Returns how the other machine is reached.
-fn reach(args: &RemoteArgs, transport: LocalTransport, party: PartyId) -> CliResult<Settings> {
+fn endpoint(args: &RemoteArgs, transport: LocalTransport, party: PartyId) -> CliResult<Settings> {
     let remote = args.clone();
     let transport = match transport {
         LocalTransport::Tls => RemoteTransport::Tls,
@@ -201,9 +201,9 @@ fn nonsense() -> CliError {
     CliError::new(ExitKind::Incompatible, "the other party reported results of another measurement")
 }
 
-impl Told {
-    fn of(own: &PartyResult) -> Told {
-        Told {
+impl PeerResults {
+    fn of(own: &PartyResult) -> PeerResults {
+        PeerResults {
             phases: own.phases.clone(),
             runs: own.runs.clone(),
             spans: own.spans.clone(),
@@ -215,7 +215,7 @@ impl Told {
 
     /// Returns the peer's result of a session in which this party's is `own`, if it is plausible.
     fn checked(self, own: &PartyResult) -> Option<PartyResult> {
-        let Told { phases, runs, spans, choice, triples, peak_memory } = &self;
+        let PeerResults { phases, runs, spans, choice, triples, peak_memory } = &self;
         let few = |costs: &Vec<PhaseReport>| costs.len() <= KNOWN.len();
         let costs = || phases.iter().chain(runs.iter().flatten());
         let sane = *choice == own.choice
@@ -236,7 +236,7 @@ impl Told {
     }
 
     fn result(self) -> PartyResult {
-        let Told { phases, runs, spans, choice, triples, peak_memory } = self;
+        let PeerResults { phases, runs, spans, choice, triples, peak_memory } = self;
         let empty = PartyResult::empty();
         PartyResult { phases, runs, spans, choice, triples, peak_memory, ..empty }
     }
@@ -298,30 +298,30 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let own = own();
-        assert!(Told::of(&own).checked(&own).is_some());
-        let lies: [fn(&mut Told); 14] = [
-            |told| told.phases[0].phase = "\u{1b}[2J".to_string(),
-            |told| told.phases[0].seconds = -1.0,
-            |told| told.phases[0].seconds = f64::NAN,
-            |told| told.runs[1][0].seconds = 1e300,
-            |told| told.runs[0][0].cpu_seconds = Some(f64::INFINITY),
-            |told| told.runs[0][0].bytes_sent = u64::MAX,
-            |told| drop(told.runs.pop()),
-            |told| told.runs[0] = vec![told.runs[0][0].clone(); 6],
-            |told| told.spans[0].run = 2,
-            |told| told.spans[0].begin = -1.0,
-            |told| told.spans[0].phase = "idle".to_string(),
-            |told| told.spans = vec![told.spans[0].clone(); 16],
-            |told| told.choice.ot = "another".to_string(),
-            |told| told.triples = 1,
+        assert!(PeerResults::of(&own).checked(&own).is_some());
+        let lies: [fn(&mut PeerResults); 14] = [
+            |results| results.phases[0].phase = "\u{1b}[2J".to_string(),
+            |results| results.phases[0].seconds = -1.0,
+            |results| results.phases[0].seconds = f64::NAN,
+            |results| results.runs[1][0].seconds = 1e300,
+            |results| results.runs[0][0].cpu_seconds = Some(f64::INFINITY),
+            |results| results.runs[0][0].bytes_sent = u64::MAX,
+            |results| drop(results.runs.pop()),
+            |results| results.runs[0] = vec![results.runs[0][0].clone(); 6],
+            |results| results.spans[0].run = 2,
+            |results| results.spans[0].begin = -1.0,
+            |results| results.spans[0].phase = "idle".to_string(),
+            |results| results.spans = vec![results.spans[0].clone(); 16],
+            |results| results.choice.ot = "another".to_string(),
+            |results| results.triples = 1,
         ];
         for (number, lie) in lies.into_iter().enumerate() {
-            let mut told = Told::of(&own);
-            lie(&mut told);
-            assert!(told.checked(&own).is_none(), "lie {number}");
+            let mut results = PeerResults::of(&own);
+            lie(&mut results);
+            assert!(results.checked(&own).is_none(), "lie {number}");
         }
         for text in ["", "{}", "[]", "nonsense", "{\"phases\":1e999}"] {
-            assert!(serde_json::from_str::<Told>(text).is_err(), "{text}");
+            assert!(serde_json::from_str::<PeerResults>(text).is_err(), "{text}");
         }
     }
 
@@ -334,7 +334,7 @@ mod tests {
             load: Some(f64::MAX),
             ..Machine::here()
         };
-        let line = machine.tamed().line();
+        let line = machine.sanitised().line();
         assert!(line.len() < 700 && !line.contains(['\u{1b}', '\n']), "{line}");
     }
 }

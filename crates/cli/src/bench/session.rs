@@ -31,11 +31,11 @@ pub fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     // In one process, the peak of an earlier session must be reset; otherwise this one's is
     // unknown.
     let known = transport != LocalTransport::Memory || forget_peak_memory();
-    let mut played = LocalRun { work, parties, tuning, transport, dealer }.run()?;
+    let mut results = LocalRun { work, parties, tuning, transport, dealer }.run()?;
     if !known {
-        played.iter_mut().for_each(|party| party.peak_memory = None);
+        results.iter_mut().for_each(|party| party.peak_memory = None);
     }
-    Ok(played)
+    Ok(results)
 }
 
 /// Returns how the runs of one session proceed.

@@ -32,7 +32,7 @@ impl Site {
     /// # Errors
     /// Those of `bench` when the other machine is not reached, or is to measure other rows.
     pub fn new(args: &PaperArgs, papers: &[Chosen], pace: Pace) -> CliResult<Site> {
-        let Some((party, reach, transport)) = args.other_machine() else {
+        let Some((party, remote, transport)) = args.other_machine() else {
             return Ok(Site::Here(Machine::here()));
         };
         let tables = |paper: &Chosen| {
@@ -43,8 +43,8 @@ impl Site {
         let repeat = pace.repeat.map_or("as it fits".to_string(), |repeat| repeat.to_string());
         let quick = pace.quick.map_or("no".to_string(), |minutes| format!("{minutes} minutes"));
         let about = [("papers", papers.join("; ")), ("quick", quick), ("repeat", repeat)];
-        let way = (reach, transport);
-        let remote = Remote::meet(party, way, symbolon::DEFAULT_TIMEOUT, &about)?;
+        let endpoint = (remote, transport);
+        let remote = Remote::meet(party, endpoint, symbolon::DEFAULT_TIMEOUT, &about)?;
         Ok(Site::Between(Box::new(Between { remote, transport, over: false })))
     }
 
