@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use symbolon::circuit::{
     Circuit, Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex,
 };
-use symbolon::{Choice, Outputs, PhaseReport, Session};
+use symbolon::{Choice, OutputValue, Outputs, PhaseReport, Session};
 
 use crate::cost_table::{align, bytes, rate, time};
 use crate::error::CliResult;
@@ -58,19 +58,13 @@ impl OutputJson {
     /// integers in hexadecimal.
     pub fn text(&self) -> Option<String> {
         let value = self.value.as_ref()?;
-        let wide = self.bits.as_ref().is_some_and(|bits| bits.len() > 64);
-        let wide = wide && is_integer(&self.ty);
+        // A type that cannot be read has names, so it is no integer.
+        let wide = self.ty.parse().is_ok_and(|ty| OutputValue::is_hexadecimal(&ty));
         match (value, &self.hex) {
             (serde_json::Value::String(_), Some(hex)) if wide => Some(hex.clone()),
             _ => Some(value_text(value)),
         }
     }
-}
-
-/// Returns whether a type is written as `uint128` or `int200`.
-fn is_integer(ty: &str) -> bool {
-    let width = ty.strip_prefix("uint").or_else(|| ty.strip_prefix("int"));
-    width.is_some_and(|width| !width.is_empty() && width.bytes().all(|c| c.is_ascii_digit()))
 }
 
 fn value_json(value: &Value) -> serde_json::Value {
@@ -406,7 +400,7 @@ pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
 
 #[cfg(test)]
 mod tests {
-    use symbolon::{OutputValue, circuit::Type};
+    use symbolon::circuit::Type;
 
     use super::*;
 
@@ -439,8 +433,22 @@ mod tests {
             (named, "{\"a\": 0, \"b\": Red}"),
             (Type::Bool, "false"),
         ];
-        for (ty, expected) in types {
-            let bits = vec![false; ty.width() as usize];
+        let option = |some| Type::Enum {
+            name: "Option".into(),
+            variants: vec![("None".into(), vec![]), ("Some".into(), vec![some])],
+        };
+        let of_ones = [
+            (option(Type::Uint(64)), "18446744073709551615"),
+            (option(Type::Int(65)), "-1"),
+            (option(Type::Uint(66)), "73786976294838206463"),
+            (Type::Uint(64), "18446744073709551615"),
+            (Type::Uint(72), "hex:ffffffffffffffffff"),
+            (Type::Int(65), "hex:1ffffffffffffffff"),
+        ];
+        let types = types.map(|(ty, expected)| (ty, false, expected));
+        let of_ones = of_ones.map(|(ty, expected)| (ty, true, expected));
+        for (ty, bit, expected) in types.into_iter().chain(of_ones) {
+            let bits = vec![bit; ty.width() as usize];
             let declared = Output { name: "z".into(), ty: ty.clone(), to: Receivers::All };
             let text = OutputJson::new(&declared, Some(&bits), 2).text();
             let (name, to) = ("z".to_string(), Receivers::All);

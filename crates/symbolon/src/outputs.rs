@@ -29,10 +29,16 @@ impl OutputValue {
     /// 64 bits as `hex:…`, names without quotes.
     pub fn text(&self) -> Option<String> {
         let bits = self.bits.as_deref()?;
-        Some(match self.value()? {
-            Value::Integer(_) if bits.len() > 64 => format!("hex:{}", to_hex(bits)),
-            value => unquoted(&value),
+        Some(match OutputValue::is_hexadecimal(&self.ty) {
+            true => format!("hex:{}", to_hex(bits)),
+            false => unquoted(&format_value(&self.ty, bits)),
         })
+    }
+
+    /// Returns whether [`text`](OutputValue::text) writes values of this type as `hex:…`: integers
+    /// of more than 64 bits. Integers within other types, also an `Option`, are in decimal.
+    pub fn is_hexadecimal(ty: &Type) -> bool {
+        matches!(ty, Type::Uint(width) | Type::Int(width) if *width > 64)
     }
 
     /// Returns the whole output as one unsigned integer, if this party learns it and it has at most
