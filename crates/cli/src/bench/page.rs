@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::machine::Machine;
 use super::plots::{Axis, Drawn, Quantity, Series, timeline, traffic};
-use super::result::{BenchJson, Measured, Table, table};
+use super::result::{BenchJson, Measured, PHASE_TIMES, Table, table};
 use crate::colours::{css, phase_colour, series_colour};
 use crate::cost_table::{bytes, time};
 use crate::error::{CliError, CliResult};
@@ -46,8 +46,8 @@ fn body(result: &BenchJson) -> CliResult<Markup> {
         @if let Some(other) = &result.other_machine { (machine(other)) }
         h2 { "All measurements" }
         p {
-            "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \
-             a party had, processor times all parties' together. Rates are without the set-up."
+            "Medians, least and most in brackets. " (PHASE_TIMES) " Bytes and rounds are the most that a party \
+             had, processor times all parties' together. Rates are without the set-up."
         }
         (overview(&table(&result.measurements)))
         (scaling)

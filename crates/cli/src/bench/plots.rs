@@ -148,7 +148,8 @@ impl Axis {
     fn others(self, measured: &Measured) -> String {
         let Measured { parties, threads, workload, protocol, link, rho, .. } = measured;
         let mut parts = match (self, protocol) {
-            (Axis::Gates, Some(_)) => vec!["circuits".to_string()],
+            // Sizes of one circuit, such as add:8 and add:32; unlike circuits have no line.
+            (Axis::Gates, Some(_)) => vec![family(workload).to_string()],
             (Axis::Gates, None) => vec![TRIPLES.to_string()],
             _ => vec![workload.clone()],
         };
@@ -245,6 +246,11 @@ impl Axis {
         }
         Ok(())
     }
+}
+
+/// Returns a circuit's name without its size.
+fn family(workload: &str) -> &str {
+    workload.split_once(':').map_or(workload, |(name, _)| name)
 }
 
 /// Groups points by name into series in ascending order, without series of a single position.

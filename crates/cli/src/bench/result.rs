@@ -243,6 +243,10 @@ impl Measured {
     }
 }
 
+/// What the times are where a phase has one for all parties.
+pub const PHASE_TIMES: &str =
+    "Times of a phase are from the end of the one before, at the last party, to its own.";
+
 const HEAD: [&str; 8] =
     ["party", "phase", "sent", "received", "messages", "rounds", "processors", "time"];
 
@@ -264,8 +268,8 @@ impl BenchJson {
             many => {
                 let Table { rows, names } = table(many);
                 format!(
-                    "{machine}\nmedians (least – most); the slowest party's time, the most that one sent; \
-                 rates without the set-up, processor time of all parties\n\n{}",
+                    "{machine}\nMedians (least – most). {PHASE_TIMES} Bytes and rounds are the most that a \
+                 party had, processor times all parties' together. Rates are without the set-up.\n\n{}",
                     align(&rows, names)
                 )
             }
