@@ -173,6 +173,32 @@ mod tests {
         }
     }
 
+    /// Where our figures are of something else than the paper's, the table says so.
+    #[test]
+    fn tables_say_what_their_figures_are_of() {
+        for Chosen { name, tables } in chosen(&[Paper::All], &[]).unwrap() {
+            for table in &tables.table {
+                let runs = || table.row.iter().map(|row| &row.run);
+                let says = |what: &str| table.differs.iter().any(|line| line.contains(what));
+                let at = format!("{name}, {}", table.name);
+                let amortised = |run: &Vec<String>| run.len() > 1 && run[0].starts_with("triples");
+                if runs().any(amortised) {
+                    assert!(says("triples alone"), "{at}: input and gate masks are left out");
+                }
+                if name != "rr16" && runs().flatten().any(|run| run.contains("dualex")) {
+                    assert!(says("dualex"), "{at}: whose figures ours are");
+                    assert!(table.sender.is_none() || says("both parties garble"), "{at}: bytes");
+                }
+                if table.columns.contains(&Column::TripleBytes) {
+                    assert!(says("mean"), "{at}: which bytes");
+                }
+                if table.columns.contains(&Column::EachTime) && name == "wrk17" {
+                    assert!(says("function-independent"), "{at}: which phases");
+                }
+            }
+        }
+    }
+
     #[test]
     fn tables_are_chosen_by_number() {
         let papers = chosen(&[Paper::Rr16, Paper::Wrk17], &[6]).unwrap();
