@@ -9,7 +9,7 @@ mod plan;
 pub mod plots;
 mod raw;
 pub mod remote;
-mod report;
+pub mod report;
 pub mod result;
 mod session;
 pub mod spread;

@@ -15,7 +15,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{CliError, CliResult};
+use crate::bench::report;
+use crate::error::CliResult;
 use crate::output::{print, print_json};
 use args::{Pace, PaperArgs};
 use run::PaperResult;
@@ -29,7 +30,7 @@ use site::Site;
 /// machines, those of `bench` when they do not connect; `Interrupted`.
 pub fn command(args: &PaperArgs) -> CliResult<()> {
     let papers = tables::chosen(&args.papers, &args.table)?;
-    write_report(args, "")?;
+    report::check("--report", args.report.as_deref())?;
     let pace = Pace { quick: args.quick, repeat: args.repeat };
     let mut site = Site::new(args, &papers, pace)?;
     let papers = papers.iter().map(|paper| run::paper(paper, &mut site, pace));
@@ -38,13 +39,7 @@ pub fn command(args: &PaperArgs) -> CliResult<()> {
     if let Some(path) = &args.report {
         let markdown = path.extension().is_some_and(|extension| extension == "md");
         let page = if markdown { show::markdown(&result) } else { show::html(&result) };
-        write_report(args, &page)?;
+        report::write("--report", path, &page)?;
     }
     if args.json { print_json(&result) } else { print(&show::text(&result)) }
-}
-
-fn write_report(args: &PaperArgs, page: &str) -> CliResult<()> {
-    let Some(path) = &args.report else { return Ok(()) };
-    std::fs::write(path, page)
-        .map_err(|error| CliError::io(format!("--report: cannot write {}", path.display()), &error))
 }

@@ -1,5 +1,6 @@
 //! Input values as users give them: on the command line, in a file, on standard input.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{
@@ -177,7 +178,9 @@ impl Saves {
                 let what = format!("two outputs cannot be saved to {}", path.display());
                 return Err(CliError::usage(what));
             }
-            can_be_written(&path)?;
+            can_be_written(&path).map_err(|error| {
+                CliError::io(format!("cannot write {}", path.display()), &error)
+            })?;
             found.push((place, path));
         }
         Ok(Saves(found))
@@ -237,17 +240,20 @@ fn is_kind(path: &Path, kind: &str) -> bool {
 
 /// Opens a file for writing, and leaves it as it is. A pipe is not opened: that would wait for its
 /// reader.
-fn can_be_written(path: &Path) -> CliResult<()> {
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn can_be_written(path: &Path) -> io::Result<()> {
     let about = std::fs::metadata(path);
     if about.as_ref().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Ok(());
     }
     let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
-    let checked = match (opened, about) {
-        (Ok(_), Err(_)) => std::fs::remove_file(path),
+    match (opened, about) {
+        // It was a link to no file if it is still there.
+        (Ok(_), Err(_)) => std::fs::canonicalize(path).and_then(std::fs::remove_file),
         (opened, _) => opened.map(drop),
-    };
-    checked.map_err(|error| CliError::io(format!("cannot write {}", path.display()), &error))
+    }
 }
 
 /// Values whose input has been found and whose text has been read.

@@ -218,7 +218,76 @@ fn two_machines_measure_and_have_one_report() {
     assert_eq!(zero, one);
     assert_eq!(zero.lines().count(), 1 + 2 * 10);
     assert!(zero.lines().nth(1).unwrap().starts_with("add:8,wrk,2,1,local,40,"), "{zero}");
-    assert!(zero.lines().all(|line| line.split(',').count() == 21));
+    assert!(zero.lines().all(|line| line.split(',').count() == 27));
+}
+
+/// Rows that differ in a listed option differ in a column.
+#[test]
+fn a_row_says_how_it_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    let path = path.to_str().unwrap();
+    let rows = |words: &str| {
+        let words = format!("bench add:8 --transport memory --repeat 1 {words} --csv {path}");
+        symbolon(&words.split(' ').collect::<Vec<_>>()).expect(0);
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut lines = text.lines().map(|line| line.split(',').map(String::from).collect());
+        let head: Vec<String> = lines.next().unwrap();
+        (head, lines.collect::<Vec<Vec<String>>>())
+    };
+    let of = |words: &str, column: &str| {
+        let (head, rows) = rows(words);
+        let place = head.iter().position(|name| name == column).unwrap();
+        let mut cells: Vec<String> = rows.into_iter().map(|mut row| row.remove(place)).collect();
+        cells.dedup();
+        cells
+    };
+    assert_eq!(of("--protocol tinytable --rho 40 --mac-bits 64,128", "mac_bits"), ["64", "128"]);
+    assert_eq!(of("--protocol dualex --psi sync,async", "psi"), ["sync", "async"]);
+    assert_eq!(of("--protocol dualex --kappa-b 40,48", "kappa_b"), ["40", "48"]);
+    assert_eq!(of("--protocol wrk", "split_phases"), ["false"]);
+    assert_eq!(of("--protocol wrk --split-phases", "split_phases"), ["true"]);
+    assert_eq!(of("--protocol wrk --batch 2 --one-by-one", "one_by_one"), ["true"]);
+}
+
+/// What cannot be measured leaves old files alone; what can replaces them.
+#[test]
+fn old_files_stay_until_everything_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.html", "a.csv", "a.md"].map(|name| folder.path().join(name));
+    let [page, csv, table] = paths.each_ref().map(|path| path.to_str().unwrap());
+    paths.iter().for_each(|path| std::fs::write(path, "old").unwrap());
+    let old = || paths.each_ref().map(|path| std::fs::read_to_string(path).unwrap() == "old");
+    // No key file is there.
+    let two = ["--party", "0", "--listen", "127.0.0.1:0", "--key", "/no/such.key"];
+    let print = "0".repeat(64);
+    let two = [&two[..], &["--peer-fingerprint", &print]].concat();
+    let bench = ["bench", "add:8", "--repeat", "1", "--report", page, "--csv", csv];
+    symbolon(&[&bench[..], &two].concat()).expect(2).says(&["/no/such.key"]);
+    let paper = ["paper", "wrk17", "--table", "6", "--report", table];
+    symbolon(&[&paper[..], &two].concat()).expect(2).says(&["/no/such.key"]);
+    assert_eq!(old(), [true; 3]);
+    symbolon(&bench).expect(0);
+    assert_eq!(old(), [false, false, true]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no other file is left");
+}
+
+/// A line joins the sizes of one circuit, and no unlike circuits.
+#[test]
+fn unlike_circuits_have_lines_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.html");
+    let path = path.to_str().unwrap();
+    let words = "bench add:8 hamming:8 add:16 hamming:16 --transport memory --repeat 1 --report";
+    let text =
+        symbolon(&[&words.split(' ').collect::<Vec<_>>()[..], &[path]].concat()).expect(0).out;
+    let page = std::fs::read_to_string(path).unwrap();
+    for series in ["add, wrk, 2 parties, ", "hamming, wrk, 2 parties, "] {
+        assert!(page.contains(series), "no `{series}` in the page");
+    }
+    let times =
+        "Times of a phase are from the end of the one before, at the last party, to its own.";
+    assert!(page.contains(times) && text.contains(times), "{text}");
 }
 
 #[test]

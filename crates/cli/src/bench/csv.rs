@@ -2,11 +2,13 @@
 
 use super::args::BenchArgs;
 use super::raw::Raw;
+use super::report;
 use super::result::{Measured, link_name};
-use crate::error::{CliError, CliResult};
+use crate::error::CliResult;
 
-const HEAD: &str = "workload,protocol,parties,threads,link,rho,form,ot,transport,batch,session,run,\
-                    party,phase,seconds,cpu_seconds,bytes_sent,bytes_received,messages_sent,\
+const HEAD: &str = "workload,protocol,parties,threads,link,rho,form,ot,mac_bits,psi,kappa_b,\
+                    components,transport,split_phases,batch,one_by_one,session,run,party,phase,\
+                    seconds,cpu_seconds,bytes_sent,bytes_received,messages_sent,\
                     messages_received,rounds\n";
 
 /// Writes the file that `--csv` names, if it was given.
@@ -15,12 +17,12 @@ const HEAD: &str = "workload,protocol,parties,threads,link,rho,form,ot,transport
 /// A failure when it cannot be written.
 pub fn write(args: &BenchArgs, measurements: &[Measured]) -> CliResult<()> {
     let Some(path) = &args.csv else { return Ok(()) };
-    std::fs::write(path, csv(measurements))
-        .map_err(|error| CliError::io(format!("--csv: cannot write {}", path.display()), &error))
+    report::write("--csv", path, &csv(measurements))
 }
 
 fn csv(measurements: &[Measured]) -> String {
     let mut text = HEAD.to_string();
+    let bits = |bits: Option<u32>| bits.map_or(String::new(), |bits| bits.to_string());
     for measured in measurements {
         let what: String = [
             measured.workload.clone(),
@@ -31,8 +33,14 @@ fn csv(measurements: &[Measured]) -> String {
             measured.rho.to_string(),
             measured.choice.form.clone().unwrap_or_default(),
             measured.choice.ot.clone(),
+            bits(measured.mac_bits),
+            measured.psi.unwrap_or_default().to_string(),
+            bits(measured.kappa_b),
+            measured.components.join(" "),
             measured.transport.to_string(),
+            measured.split_phases.to_string(),
             measured.batch.to_string(),
+            measured.one_by_one.to_string(),
         ]
         .iter()
         .map(|text| cell(text) + ",")
@@ -66,6 +74,16 @@ fn cell(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_column_is_documented() {
+        let page = include_str!("../../../../docs/cli.md");
+        let (_, section) = page.split_once("## Measurements as CSV").unwrap();
+        let (section, _) = section.split_once("\n## ").unwrap();
+        for column in HEAD.trim().split(',') {
+            assert!(section.contains(&format!("`{column}`")), "no `{column}` in docs/cli.md");
+        }
+    }
 
     #[test]
     fn cells_hold_whatever_they_are_given() {
