@@ -228,7 +228,7 @@ fn a_row_says_how_it_was_measured() {
     let path = folder.path().join("a.csv");
     let path = path.to_str().unwrap();
     let rows = |words: &str| {
-        let words = format!("bench add:8 --transport memory --repeat 1 {words} --csv {path}");
+        let words = format!("bench {words} --transport memory --repeat 1 --csv {path}");
         symbolon(&words.split(' ').collect::<Vec<_>>()).expect(0);
         let text = std::fs::read_to_string(path).unwrap();
         let mut lines = text.lines().map(|line| line.split(',').map(String::from).collect());
@@ -242,12 +242,17 @@ fn a_row_says_how_it_was_measured() {
         cells.dedup();
         cells
     };
-    assert_eq!(of("--protocol tinytable --rho 40 --mac-bits 64,128", "mac_bits"), ["64", "128"]);
-    assert_eq!(of("--protocol dualex --psi sync,async", "psi"), ["sync", "async"]);
-    assert_eq!(of("--protocol dualex --kappa-b 40,48", "kappa_b"), ["40", "48"]);
-    assert_eq!(of("--protocol wrk", "split_phases"), ["false"]);
-    assert_eq!(of("--protocol wrk --split-phases", "split_phases"), ["true"]);
-    assert_eq!(of("--protocol wrk --batch 2 --one-by-one", "one_by_one"), ["true"]);
+    assert_eq!(
+        of("add:8 --protocol tinytable --rho 40 --mac-bits 64,128", "mac_bits"),
+        ["64", "128"]
+    );
+    assert_eq!(of("add:8 --protocol dualex --psi sync,async", "psi"), ["sync", "async"]);
+    assert_eq!(of("add:8 --protocol dualex --kappa-b 40,64", "kappa_b"), ["40", "64"]);
+    assert_eq!(of("add:8 --protocol wrk", "split_phases"), ["false"]);
+    assert_eq!(of("add:8 --protocol wrk --split-phases", "split_phases"), ["true"]);
+    assert_eq!(of("add:8 --protocol wrk --batch 2 --one-by-one", "one_by_one"), ["true"]);
+    let named = "cbcmac:2 --protocol duplo --component aes128-cipher-of-xor";
+    assert_eq!(of(named, "components"), ["aes128-cipher-of-xor"]);
 }
 
 /// What cannot be measured leaves old files alone; what can replaces them.
