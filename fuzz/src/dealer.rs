@@ -1,5 +1,5 @@
-//! What whoever reaches a dealer may ask of it: both messages of a request. One that is read has
-//! one encoding, makes sense, and nothing that is counted for it overflows.
+//! Both messages of a request to a dealer, from anyone who reaches it. A request that decodes has one
+//! encoding and a party within its range, and its sizes do not overflow.
 
 use symbolon_preprocessing::dealer::{MAX_PARTIES, Request};
 

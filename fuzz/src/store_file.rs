@@ -1,6 +1,5 @@
-//! The files of a store, from the first byte that whoever can write to the disk chooses: the
-//! manifest, the head, records of the index, what is said of unfinished items,
-//! headers and frames of sections.
+//! The files of a store, changed by anyone who can write to the disk: the manifest, the head,
+//! records of the index, descriptions of unfinished items, headers and frames of sections.
 
 use symbolon_store::ItemId;
 use symbolon_store::fuzzing::{

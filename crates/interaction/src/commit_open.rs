@@ -26,8 +26,8 @@ pub struct CommitOpenLabels {
 /// Paper: YWZ20, Fig. 10 | F_Com: commit to a value, open it
 ///
 /// Check: coins and commitments | `coin toss commitment`, `aShare z commitment`, `leaky AND d
-/// commitment`, `leaky AND blinded V commitment`: each names its party | another value than committed to,
-/// an echo of ours | 2^-128
+/// commitment`, `leaky AND blinded V commitment`: each names its party | another value than
+/// committed to, an echo of ours | 2^-128
 ///
 /// # Errors
 /// `PeerMisbehaved` when a peer echoes our commitment, sends others a different commitment, or

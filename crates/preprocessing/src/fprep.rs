@@ -213,8 +213,8 @@ impl Preprocessor {
     /// Paper: YWZ20, Fig. 1
     ///
     /// # Errors
-    /// `PeerMisbehaved` if a check fails; `Transport` if a connection is lost; `InvalidInput` if the
-    /// buckets are too small, which those of [`plan`](Preprocessor::plan) are not.
+    /// `PeerMisbehaved` if a check fails; `Transport` if a connection is lost; `InvalidInput` if
+    /// the buckets are too small, which those of [`plan`](Preprocessor::plan) are not.
     pub fn triples(
         &mut self,
         lanes: &mut [Vec<Channel>],

@@ -59,8 +59,8 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::rename(&fresh, path).map_err(|e| StoreError::io("write", path, &e))
 }
 
-/// Writes and flushes a file, replacing its content. Empties it on failure, so that what was written
-/// takes no room. Returns the file's metadata afterwards.
+/// Writes and flushes a file, replacing its content. Empties it on failure, so that what was
+/// written takes no room. Returns the file's metadata afterwards.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<Metadata> {
     let mut file = access::open(path, Mode::Create)?;
     let written = (|| {

@@ -5,8 +5,8 @@
 //! client that completes a session deals to all of it. So a slow, silent or rude client delays
 //! nobody else.
 //!
-//! Check: dealer | 5 s for each message of a request, 16 places per key; when full, the network with the most
-//! sessions gives way | silent, slow and greedy clients | –
+//! Check: dealer | 5 s for each message of a request, 16 places per key; when full, the network
+//! with the most sessions gives way | silent, slow and greedy clients | –
 
 use std::fmt;
 use std::net::IpAddr;

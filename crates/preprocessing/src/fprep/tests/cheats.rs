@@ -389,8 +389,8 @@ fn echoed_commitments() {
 
 /// Fig. 14 step 5: a rushing peer waits for our V and opens its own commitment to it. The
 /// commitment always catches it.
-/// Cheat: 2 | Fig. 14, step 5 | our V opened for another commitment | `leaky AND blinded V commitment` |
-/// always
+/// Cheat: 2 | Fig. 14, step 5 | our V opened for another commitment | `leaky AND blinded V
+/// commitment` | always
 #[test]
 fn our_v_opened_for_another_commitment() {
     for cheater in [0, 1] {
