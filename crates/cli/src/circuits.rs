@@ -9,7 +9,7 @@ use symbolon::circuit::{
 };
 
 use symbolon::duplo::{Forecast, GameSizes, Plans};
-use symbolon::{Protocol, Rho, executions_together};
+use symbolon::{Batch, BatchPlan, BatchWindows, Compiled, ComponentTerms, Protocol, Rho};
 use symbolon_lang::cost::{ComponentCost, component_costs};
 
 use crate::args::{CircuitCommand, DuploInfoArgs, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
@@ -99,10 +99,12 @@ struct DuploJson {
     bytes: u64,
     /// Those of them that are sent online.
     online_bytes: u64,
-    /// How many evaluations are prepared and run together: `run` and `local` cut a large batch, and
-    /// `prepare`, for which `--count` asks, does not. Components, authenticators, solderings and
-    /// memory are those of this number.
+    /// How many evaluations run together: `run` and `local` cut a large batch, and `prepare`, for
+    /// which `--count` asks, does not.
     evaluations_together: u64,
+    /// How many such batches are prepared together, and share cut-and-chooses. Components,
+    /// authenticators, solderings and memory are those of these batches, the first ones.
+    batches_together: u64,
     /// How many cut-and-chooses there are, one after the other; if one evaluation, or batch of
     /// `executions`, takes several, how many it takes.
     windows: u64,
@@ -310,25 +312,20 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
     check_components(circuit, &args.components)?;
     let rho = Rho::from_bits(args.rho.unwrap_or(40));
     let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
-    let batch = args.batch.unwrap_or(1);
-    // Stored evaluations are prepared together; a run splits them into windows.
-    let together = match args.count {
-        Some(_) => batch,
-        None => batch.min(executions_together(protocol, circuit, parties)?),
-    };
-    let forecast = |executions: u64| {
-        let executions = usize::try_from(executions)
-            .map_err(|_| CliError::usage("more evaluations than this machine can hold"))?;
-        let count = args.count.unwrap_or(1) as usize;
+    let parts = divided(circuit, parties, (protocol, rho), args)?;
+    let mut all: Vec<(Forecast, u64)> = Vec::new();
+    for &(BatchWindows { windows, executions }, times) in &parts {
+        let sized = |n| {
+            usize::try_from(n)
+                .map_err(|_| CliError::usage("more evaluations than this machine can hold"))
+        };
+        let (executions, count) = (sized(executions)?, sized(windows)?);
         let plans = Plans { executions, count, rho, components: &args.components };
-        Ok::<_, CliError>(Forecast::new(circuit, plans)?)
-    };
-    let mut all = vec![(forecast(together)?, batch / together)];
-    if !batch.is_multiple_of(together) {
-        all.push((forecast(batch % together)?, 1));
+        all.push((Forecast::new(circuit, plans)?, times));
     }
     let sum = |of: &dyn Fn(&Forecast) -> u64| -> u64 {
-        all.iter().map(|(forecast, times)| of(forecast).saturating_mul(*times)).sum()
+        let each = all.iter().map(|(forecast, times)| of(forecast).saturating_mul(*times));
+        each.fold(0, u64::saturating_add)
     };
     let online_bytes = sum(&|forecast| forecast.online.garbler + forecast.online.evaluator);
     let (bytes, windows) = (sum(&Forecast::bytes), sum(&|forecast| forecast.windows));
@@ -349,10 +346,34 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
         solderings,
         bytes,
         online_bytes,
-        evaluations_together: together,
+        evaluations_together: parts[0].0.executions,
+        batches_together: parts[0].0.windows,
         windows,
         memory_bytes: memory,
     }))
+}
+
+/// Returns what is prepared together, and how often.
+fn divided(
+    circuit: &Circuit,
+    parties: u16,
+    (protocol, rho): (Protocol, Rho),
+    args: &DuploInfoArgs,
+) -> CliResult<Vec<(BatchWindows, u64)>> {
+    let executions = args.batch.unwrap_or(1);
+    if let Some(count) = args.count {
+        return Ok(vec![(BatchWindows { windows: count.into(), executions }, 1)]);
+    }
+    let terms = ComponentTerms { rho, batch: Batch::default(), names: &args.components };
+    let plan = BatchPlan::new(protocol, &Compiled::new(circuit), parties, terms, executions)?;
+    let mut all: Vec<(BatchWindows, u64)> = Vec::new();
+    for next in plan.windows() {
+        match all.last_mut() {
+            Some((last, times)) if *last == next => *times += 1,
+            _ => all.push((next, 1)),
+        }
+    }
+    Ok(all)
 }
 
 fn duplo_text(duplo: &DuploJson) -> String {
@@ -371,6 +392,7 @@ fn duplo_text(duplo: &DuploJson) -> String {
     rows.push([name, a, b, c, none(), none(), none(), none()]);
     let facts = [
         ["evaluations together".to_string(), duplo.evaluations_together.to_string()],
+        ["batches prepared together".to_string(), duplo.batches_together.to_string()],
         ["solderings".to_string(), duplo.solderings.to_string()],
         ["bytes of all, set-up left out".to_string(), duplo.bytes.to_string()],
         ["of them online".to_string(), duplo.online_bytes.to_string()],

@@ -358,11 +358,18 @@ fn a_batch_that_is_cut_is_forecast() {
     let duplo =
         |more: &[&str]| ask(&[more, &["--json"]].concat()).expect(0).json()["duplo"].clone();
     let number = |duplo: &serde_json::Value, key: &str| duplo[key].as_u64().unwrap();
-    let [four, six, two] = ["4", "6", "2"].map(|batch| duplo(&["--batch", batch]));
-    assert_eq!(number(&six, "evaluations_together"), 4);
-    assert_eq!(number(&six, "bytes"), number(&four, "bytes") + number(&two, "bytes"));
-    assert_eq!(six["components"], four["components"]);
-    assert_eq!(number(&six, "memory_bytes"), number(&four, "memory_bytes"));
+    let [three, four, six, seven] = ["3", "4", "6", "7"].map(|batch| duplo(&["--batch", batch]));
+    // Two windows of one size share a cut-and-choose.
+    assert_eq!(number(&six, "evaluations_together"), 3);
+    assert_eq!(number(&six, "batches_together"), 2);
+    assert_eq!(six, duplo(&["--batch", "3", "--count", "2"]));
+    assert_eq!(number(&six, "windows"), 1);
+    assert!(number(&six, "bytes") < 2 * number(&three, "bytes"));
+    // Two windows of different sizes do not.
+    assert_eq!(number(&seven, "evaluations_together"), 4);
+    assert_eq!(number(&seven, "bytes"), number(&four, "bytes") + number(&three, "bytes"));
+    assert_eq!(seven["components"], four["components"]);
+    assert_eq!(number(&seven, "memory_bytes"), number(&four, "memory_bytes"));
     let stored = duplo(&["--batch", "6", "--count", "1"]);
     assert_eq!(number(&stored, "evaluations_together"), 6);
     ask(&["--batch", "0"]).expect(2).says(&["--batch"]);

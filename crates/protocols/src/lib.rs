@@ -219,6 +219,22 @@ impl Protocol {
         self.spec().runs_in_flight
     }
 
+    /// Returns how many batches of `circuit` a long run should prepare together
+    /// ([`Engine::prepare_each`]), at most `most`: as many as share one cut-and-choose. Each of
+    /// them can run before the next one is ready, so only one waits in memory. `None` if batches
+    /// of this protocol share nothing, or would all have to wait.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the protocol cannot run this circuit.
+    pub fn batches_together(
+        self,
+        circuit: &Compiled,
+        terms: ComponentTerms<'_>,
+        most: usize,
+    ) -> Result<Option<usize>> {
+        self.spec().batches_together.map(|together| together(circuit, terms, most)).transpose()
+    }
+
     /// Returns whether outputs of one circuit can be inputs of the next without being opened: see
     /// [`Engine::evaluate_part`].
     pub fn continues(self) -> bool {

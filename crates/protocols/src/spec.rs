@@ -5,8 +5,10 @@ use symbolon_circuit::PartyId;
 use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
-    Batch, Compiled, Demand, Engine, GateForm, Network, Prepared, codec::Reader,
-    component_pool::ComponentPools, gates::role::GateRole,
+    Batch, Compiled, Demand, Engine, GateForm, Network, Prepared,
+    codec::Reader,
+    component_pool::{ComponentPools, ComponentTerms},
+    gates::role::GateRole,
 };
 
 /// The description of a protocol.
@@ -43,6 +45,9 @@ pub(crate) struct ProtocolSpec {
     pub has_kappa_b: bool,
     /// Whether several evaluations can be online at a time over one connection.
     pub runs_in_flight: bool,
+    /// How many batches of a circuit, at most some number, share one cut-and-choose: see
+    /// [`Protocol::batches_together`](crate::Protocol::batches_together).
+    pub batches_together: Option<BatchesTogether>,
     /// Whether outputs of an evaluation can be inputs of a later one without being opened: see
     /// [`Engine::evaluate_part`].
     pub continues: bool,
@@ -67,6 +72,9 @@ impl ProtocolSpec {
 
 /// Returns the bytes that a number of parties send for a circuit in some form.
 pub(crate) type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
+
+/// Returns how many batches of a circuit share one cut-and-choose, at most the given number.
+pub(crate) type BatchesTogether = fn(&Compiled, ComponentTerms<'_>, usize) -> Result<usize>;
 
 /// Reads back a circuit that was prepared in some form.
 pub(crate) type Load = fn(&Network, GateForm, &Compiled, Reader<'_>) -> Result<Box<dyn Prepared>>;

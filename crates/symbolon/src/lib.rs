@@ -93,15 +93,15 @@ pub use outputs::{OutputValue, Outputs};
 pub use params::{MacChoice, POOL_GATES, SessionParams};
 pub use port::Port;
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
-pub use session::{Correlations, PreparedCircuit, Session, executions_together};
+pub use session::{BatchPlan, BatchWindows, Correlations, PreparedCircuit, Session};
 pub use terms::MAX_THREADS;
 pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
 /// Circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    Compiled, GateForm, Link, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES,
-    TreeDepth,
+    Batch, Compiled, ComponentTerms, GateForm, Link, MacLength, OtExtension, Protocol, PsiForm,
+    Rho, SEGMENT_GATES, TreeDepth,
 };
 /// Forecasts what a run with [`Protocol::Duplo`] garbles and sends, before a session begins.
 pub mod duplo {

@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 mod circuits;
+mod windows;
 
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_primitives::stack;
@@ -21,7 +22,7 @@ use crate::params::{Job, SessionParams, hello};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 use crate::terms::Terms;
 use crate::{Inputs, Outputs};
-pub use batch::executions_together;
+pub use windows::{BatchPlan, BatchWindows};
 
 /// A party's side of a computation.
 ///
@@ -521,19 +522,45 @@ pub(crate) fn counted<T>(
     phase: &'static str,
     work: impl FnOnce(&mut Network) -> Result<T>,
 ) -> Result<T> {
-    network.meter.set_phase(phase);
-    tell(network, &Progress::Phase { phase });
+    enter(network, phase);
     let done = stack::wiped(|| work(network)).and_then(|value| {
-        // The peer may be waiting for buffered data while our caller takes its time.
-        network.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
+        flush(network)?;
         Ok(value)
     });
+    if done.is_ok() {
+        leave(network, phase);
+    }
+    network.meter.set_phase(IDLE);
+    done
+}
+
+/// Ends a phase, does work that is not part of it, and enters the phase again.
+pub(crate) fn interrupted<T>(
+    network: &mut Network,
+    phase: &'static str,
+    work: impl FnOnce(&mut Network) -> Result<T>,
+) -> Result<T> {
+    flush(network)?;
+    leave(network, phase);
+    let done = work(network)?;
+    enter(network, phase);
+    Ok(done)
+}
+
+fn enter(network: &mut Network, phase: &'static str) {
+    network.meter.set_phase(phase);
+    tell(network, &Progress::Phase { phase });
+}
+
+fn leave(network: &mut Network, phase: &'static str) {
     let [bytes_sent, bytes_received] = network.meter.bytes();
     network.meter.set_phase(IDLE);
-    if done.is_ok() {
-        tell(network, &Progress::PhaseEnded { phase, bytes_sent, bytes_received });
-    }
-    done
+    tell(network, &Progress::PhaseEnded { phase, bytes_sent, bytes_received });
+}
+
+/// Sends what is buffered: the peer may be waiting for it while our caller takes its time.
+fn flush(network: &mut Network) -> Result<()> {
+    network.lanes.iter_mut().flatten().try_for_each(Channel::flush)
 }
 
 /// Reports to the session's observer, if there is one, and to the log.

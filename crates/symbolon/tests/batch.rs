@@ -6,9 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
+use symbolon::duplo::{Forecast, Plans};
 use symbolon::store::{ItemKind, Protection, Store};
 use symbolon::stored::{self, Amount};
-use symbolon::{Config, Error, Inputs, MacLength, Outputs, Protocol, Result, Session, Transport};
+use symbolon::{
+    Config, DEPENDENT, Error, Inputs, MacLength, ONLINE, Outputs, Protocol, Result, Session,
+    Transport,
+};
 
 /// Keys, messages and ciphertexts: FIPS 197 C.1 and B, SP 800-38A F.1.1.
 const VECTORS: [[u128; 3]; 3] = [
@@ -102,6 +106,37 @@ fn aes_by_tables_a_thousand_times() {
 fn protocols_that_garble_run_one_after_the_other() {
     evaluate(Protocol::Wrk, "aes128:sbox", 3);
     evaluate(Protocol::Ywz, "aes128", 2);
+}
+
+/// The windows of a batch of `duplo` share a cut-and-choose, and send what is forecast for that.
+#[test]
+fn windows_of_duplo_are_prepared_together() {
+    let circuit = circuit("aes128");
+    const ALL: usize = 257;
+    let [zero, one] = both(Protocol::Duplo, |me, config| {
+        let mut session = Session::connect(config.executions(ALL as u64), &circuit)?;
+        let all = (0..ALL).map(|number| inputs(&circuit, me, number));
+        let mut right = 0;
+        session.evaluate_batch(all, |outputs| {
+            right += usize::from(is_right(right, &outputs));
+            Ok(())
+        })?;
+        assert_eq!(right, ALL);
+        let report = session.report();
+        let sent = |phase| report.phase(phase).map_or(0, |phase| phase.bytes_sent);
+        Ok([sent(DEPENDENT), sent(ONLINE)])
+    })
+    .map(Result::unwrap);
+    let forecast = |executions, count| {
+        Forecast::new(&circuit, Plans { executions, count, ..Plans::default() }).unwrap()
+    };
+    let (windows, rest) = (forecast(128, 2), forecast(1, 1));
+    let near = |sent: u64, forecast: u64| sent.abs_diff(forecast) < forecast / 100;
+    assert!(near(zero[0] + zero[1] + one[0] + one[1], windows.bytes() + rest.bytes()));
+    let online = windows.online.garbler + rest.online.garbler;
+    assert!(near(zero[1], online), "{} sent online, {online} forecast", zero[1]);
+    // Each window by itself would send a tenth more.
+    assert!(windows.bytes() * 11 / 10 < 2 * forecast(128, 1).bytes());
 }
 
 fn store(folder: &Path, party: u16) -> Store {

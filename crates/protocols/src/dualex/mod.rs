@@ -108,6 +108,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_psi_form: true,
     has_kappa_b: true,
     runs_in_flight: true,
+    batches_together: None,
     continues: false,
     components: None,
     engine: EngineSource::Own(engine::set_up),

@@ -9,8 +9,9 @@ use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
 use super::authenticators::LOOKED_AT;
 use super::params::Small;
+use super::state::Duplo;
 use super::tests::{Scene, TINY, table_of};
-use crate::{Compiled, OutputBits};
+use crate::{Compiled, Engine, OutputBits};
 
 const GARBLER: PartyId = super::program::GARBLER;
 const EVALUATOR: PartyId = super::program::EVALUATOR;
@@ -517,4 +518,55 @@ fn bad_copies_are_opened_at_real_sizes() {
     let odd: Vec<usize> = (0..1000).filter(|copy| copy % 2 == 1).collect();
     let ended = cheat(&scene, GARBLER, swapped(&odd));
     assert_noticed(&ended[1], GARBLER, super::OPENING);
+}
+
+/// Of two batches that share a cut-and-choose, the first one runs before the second one is filled.
+/// A garbler that has seen it run can change nothing in the second one.
+/// Cheat: G | a batch that follows one with the same cut-and-choose | another table, a wrong
+/// soldering | `component table`, `commitment opening` | always
+#[test]
+fn cheats_in_a_later_batch_are_caught() {
+    // Each batch has two slots of two copies; its slots take one message of solderings.
+    let table = || {
+        FnAdversary::new().on_message("duplo: table", 4, |payload| {
+            payload[3] ^= 1;
+            Action::Send
+        })
+    };
+    let soldering = || state("duplo: component soldering", Some(3), flip(16));
+    for seed in 0..3 {
+        let scene = Scene::new(Some(TINY), 1, seed);
+        let ended = two_batches(&scene, table());
+        assert_noticed(&ended[1], GARBLER, super::checks::TABLE_DIGEST);
+        let ended = two_batches(&scene, soldering());
+        assert_noticed(&ended[1], GARBLER, super::OPENING);
+        for ended in two_batches(&scene, FnAdversary::new()) {
+            assert_eq!(ended, Ok(2));
+        }
+    }
+}
+
+/// Runs two batches that are prepared together, each as soon as it is ready. Returns how many were
+/// right.
+fn two_batches(scene: &Scene, adversary: FnAdversary) -> [Result<usize>; 2] {
+    let compiled = &Compiled::new(&scene.circuit);
+    scene.play(
+        [Meter::new(), Meter::new()],
+        |channels| channels[usize::from(GARBLER)].set_adversary(Box::new(adversary)),
+        |net| {
+            let mut right = 0;
+            Duplo::set_up(net, scene.games())?.prepare_each(
+                net,
+                compiled,
+                2,
+                &mut |net, ready| {
+                    let outputs = ready.evaluate(net, compiled, &scene.inputs_of(net.me))?;
+                    assert_eq!(outputs, scene.expected(net.me));
+                    right += 1;
+                    Ok(())
+                },
+            )?;
+            Ok(right)
+        },
+    )
 }

@@ -122,6 +122,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_psi_form: false,
     has_kappa_b: false,
     runs_in_flight: false,
+    batches_together: Some(windows::parts_together),
     continues: true,
     components: Some(ComponentPools {
         demand: pool::demand,

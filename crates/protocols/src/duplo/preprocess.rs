@@ -15,6 +15,12 @@
 //! All parts of a program share the cut-and-choose. Then the parts follow one after another, each
 //! with a proof of its own, so that the evaluator can store a part and forget it before the next
 //! one arrives.
+//!
+//! A part may even run online before the next one is filled, as the batches of a long run do. The
+//! coin comes after every commitment, digest and accepted key, and all that is sent later is
+//! checked against these. So what the garbler learns online does not help it: it could only send
+//! the next part or abort. The evaluator chooses its inputs of a part before it sees the next
+//! one, and has less to go by than with stored parts, which it sees before all inputs.
 
 use std::sync::Arc;
 

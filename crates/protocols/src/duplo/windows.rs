@@ -11,8 +11,9 @@ use symbolon_transport::{Error, Result};
 use super::components::Kind;
 use super::layout::Layout;
 use super::params::{BucketSizes, Games, Params};
-use super::program::Program;
+use super::program::{Program, Task};
 use super::stock::Components;
+use crate::{Compiled, ComponentTerms};
 
 /// A division into windows.
 #[derive(Debug)]
@@ -32,6 +33,52 @@ fn share(all: u64, window: usize, number: usize) -> u64 {
     all / number as u64 + u64::from((window as u64) < all % number as u64)
 }
 
+/// The most batches that are prepared together. More would hardly be cheaper.
+const MOST_TOGETHER: usize = 1 << 10;
+
+/// Returns how many parts of the program of a circuit, at most `most`, one cut-and-choose has room
+/// for; at least one.
+///
+/// # Errors
+/// `InvalidInput` when the protocol cannot run this circuit.
+pub(super) fn parts_together(
+    circuit: &Compiled,
+    terms: ComponentTerms<'_>,
+    most: usize,
+) -> Result<usize> {
+    let games = Games::new(terms.rho.bits());
+    let program = |parts| {
+        let (executions, components) = (terms.batch.executions, terms.names);
+        let task = Task { executions, parts, games, components, linked: &[] };
+        Program::new(circuit.circuit(), task)
+    };
+    let mut most = most.clamp(1, MOST_TOGETHER);
+    let program = loop {
+        match program(most) {
+            Err(Error::InvalidInput(_)) if most > 1 => most /= 2,
+            program => break program?,
+        }
+    };
+    let fits = |parts| {
+        let sizes = sizes(&program, parts, games);
+        sizes.is_ok_and(|(_, commitments)| commitments <= games.most)
+    };
+    // More parts take more commitments, except where their buckets become smaller.
+    let (mut fit, mut too_many) = (1, most + 1);
+    while too_many - fit > 1 {
+        let middle = fit + (too_many - fit) / 2;
+        if fits(middle) { fit = middle } else { too_many = middle }
+    }
+    Ok(fit)
+}
+
+/// Returns the sizes of one cut-and-choose for some parts of a program, and its commitments.
+fn sizes(program: &Program, parts: usize, games: Games) -> Result<(Params, usize)> {
+    let params = Params::new(&program.graph, parts, program.authenticated(), games)?;
+    let total = Layout::new((program, parts), &params, games.rho, 0).total;
+    Ok((params, total))
+}
+
 impl Windows {
     /// Divides all parts of a program into windows. Each part is in one window.
     ///
@@ -39,10 +86,7 @@ impl Windows {
     /// `InvalidInput` when a window takes too many copies.
     pub fn of_parts(program: &Program, games: Games) -> Result<Windows> {
         Windows::divide(program.parts as u64, games, |number, games| {
-            let parts = share(program.parts as u64, 0, number) as usize;
-            let params = Params::new(&program.graph, parts, program.authenticated(), games)?;
-            let total = Layout::new((program, parts), &params, games.rho, 0).total;
-            Ok((params, total))
+            sizes(program, share(program.parts as u64, 0, number) as usize, games)
         })
     }
 
@@ -53,10 +97,7 @@ impl Windows {
     pub fn of_pool(components: &Components, games: Games) -> Result<Windows> {
         let most = components.counts().into_iter().max().unwrap_or(1);
         Windows::divide(most, games, |number, games| {
-            let program = Program::of_pool(&components.share(0, number))?;
-            let params = Params::new(&program.graph, 1, program.authenticated(), games)?;
-            let total = Layout::new((&program, 1), &params, games.rho, 0).total;
-            Ok((params, total))
+            sizes(&Program::of_pool(&components.share(0, number))?, 1, games)
         })
     }
 
@@ -165,7 +206,6 @@ mod tests {
     use symbolon_circuit::builtin;
     use symbolon_cutchoose::{Game, Goal};
 
-    use super::super::program::Task;
     use super::*;
 
     /// The windows together have everything, each is small enough, and all games together are lost

@@ -75,6 +75,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_psi_form: false,
     has_kappa_b: false,
     runs_in_flight: false,
+    batches_together: None,
     continues: false,
     components: None,
     engine: EngineSource::Gates(|me, _| GateRole::Garbling(role(me, EVALUATOR))),

@@ -1,16 +1,14 @@
 //! Many evaluations of one circuit, in windows that run side by side if the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_protocols::{Batch, Compiled, InFlight, InputBits, OutputBits, Protocol};
+use symbolon_protocols::{ComponentTerms, InFlight, InputBits, OutputBits};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use super::{Kind, PreparedCircuit, Session};
-use crate::{Inputs, Outputs, report::ONLINE};
-
-/// The approximate number of triples in a window, whose material is made together and held in
-/// memory.
-const TRIPLES: u64 = 1 << 20;
+use super::windows::{BatchPlan, BatchWindows};
+use super::{Kind, PreparedCircuit, Session, counted, interrupted};
+use crate::report::{DEPENDENT, ONLINE};
+use crate::{Inputs, Outputs};
 
 impl Session {
     /// Runs all phases for as many evaluations of the circuit as
@@ -20,10 +18,10 @@ impl Session {
     /// The work is done in windows, so that memory does not grow with the number of evaluations.
     /// [`TinyTable`](crate::Protocol::TinyTable) runs the evaluations of a window side by side,
     /// bit-sliced. [`Duplo`](crate::Protocol::Duplo) and [`DualEx`](crate::Protocol::DualEx)
-    /// prepare and run them together. Other protocols run one at a time. The outputs of a window
-    /// are released once all its checks have passed; with
-    /// [`Config::in_flight`](crate::Config::in_flight), those of each evaluation once its own
-    /// checks have passed.
+    /// prepare and run them together, and as many windows of `duplo` as have room share one
+    /// cut-and-choose. Other protocols run one at a time. The outputs of a window are released once
+    /// all its checks have passed; with [`Config::in_flight`](crate::Config::in_flight), those of
+    /// each evaluation once its own checks have passed.
     ///
     /// # Errors
     /// As [`evaluate`](Session::evaluate); `InvalidInput` if there are fewer inputs than
@@ -47,30 +45,64 @@ impl Session {
         mut each: impl FnMut(Outputs) -> Result<()>,
     ) -> Result<()> {
         let mut inputs = inputs.into_iter();
-        let window = self.window()?;
-        let mut left = self.executions;
-        while left > 0 {
-            let now = window.min(left) as usize;
+        let terms = ComponentTerms::of(&self.network);
+        let (circuit, parties) = (&self.circuit, self.parties());
+        let plan = BatchPlan::new(self.protocol, circuit, parties, terms, self.executions)?;
+        for BatchWindows { windows, executions } in plan.windows() {
+            let n = executions as usize;
             if self.in_flight.is_some() {
-                let prepared = self.prepare_apart(now)?;
+                let prepared = self.prepare_apart(n)?;
                 self.run_in_flight(prepared, inputs.by_ref(), &mut each)?;
-                left -= now as u64;
-                continue;
-            }
-            let joined = Joined::next(self.circuit.circuit(), self.network.me, &mut inputs, now);
-            let joined = self.kept(joined)?;
-            self.network.batch.executions = now;
-            let bits = if self.streams() {
-                self.stream(&joined.bits)?
+            } else if windows > 1 {
+                self.run_windows(windows as usize, n, &mut inputs, &mut each)?;
             } else {
-                self.phases_on(&joined.bits)?
-            };
-            let (circuit, me) = (self.circuit().clone(), self.party());
-            let taken = split(&circuit, me, bits, now)?.into_iter().try_for_each(&mut each);
-            self.kept(taken)?;
-            left -= now as u64;
+                self.run_window(n, &mut inputs, &mut each)?;
+            }
         }
         Ok(())
+    }
+
+    /// Runs all phases of one window of `n` evaluations.
+    fn run_window(
+        &mut self,
+        n: usize,
+        inputs: &mut impl Iterator<Item = Result<Inputs>>,
+        each: &mut impl FnMut(Outputs) -> Result<()>,
+    ) -> Result<()> {
+        let joined = Joined::next(self.circuit.circuit(), self.network.me, inputs, n);
+        let joined = self.kept(joined)?;
+        self.network.batch.executions = n;
+        let bits =
+            if self.streams() { self.stream(&joined.bits)? } else { self.phases_on(&joined.bits)? };
+        let (circuit, me) = (self.circuit().clone(), self.party());
+        let taken = split(&circuit, me, bits, n)?.into_iter().try_for_each(each);
+        self.kept(taken)
+    }
+
+    /// Runs all phases of several windows of `n` evaluations, which are prepared together. Each of
+    /// them runs before the next one is ready.
+    fn run_windows(
+        &mut self,
+        windows: usize,
+        n: usize,
+        inputs: &mut impl Iterator<Item = Result<Inputs>>,
+        each: &mut impl FnMut(Outputs) -> Result<()>,
+    ) -> Result<()> {
+        self.only(Kind::Run)?;
+        self.network.batch.executions = n;
+        self.phase(DEPENDENT, |parts| {
+            let super::Parts { engine, network, circuit } = parts;
+            engine.prepare_each(network, circuit, windows, &mut |network, prepared| {
+                interrupted(network, DEPENDENT, |network| {
+                    let joined = Joined::next(circuit.circuit(), network.me, inputs, n)?;
+                    let bits = counted(network, ONLINE, |network| {
+                        prepared.evaluate(network, circuit, &joined.bits)
+                    })?;
+                    let outputs = split(circuit.circuit(), network.me, bits, n)?;
+                    outputs.into_iter().try_for_each(&mut *each)
+                })
+            })
+        })
     }
 
     /// Runs phase 3 of several prepared circuits, with as many online at a time as
@@ -119,38 +151,10 @@ impl Session {
         })
     }
 
-    /// Returns how many evaluations run side by side.
-    fn window(&self) -> Result<u64> {
-        let one = Batch { executions: 1, ..self.network.batch };
-        window((self.protocol, one), &self.circuit, self.parties())
-    }
-
     /// Ends the session if something outside of a phase failed, because the peer is waiting.
     fn kept<T>(&mut self, done: Result<T>) -> Result<T> {
         done.or_else(|error| self.phase(ONLINE, |_| Err(error)))
     }
-}
-
-/// Returns how many evaluations of a large batch [`Session::evaluate_batch`] prepares and runs
-/// together.
-///
-/// # Errors
-/// `InvalidInput` if the protocol cannot run this circuit.
-pub fn executions_together(protocol: Protocol, circuit: &Circuit, parties: u16) -> Result<u64> {
-    window((protocol, Batch::default()), &Compiled::new(circuit), parties)
-}
-
-/// As [`executions_together`], given the batch `one` of a single evaluation.
-fn window((protocol, one): (Protocol, Batch), circuit: &Compiled, parties: u16) -> Result<u64> {
-    if !protocol.runs_batches() {
-        return Ok(1);
-    }
-    let need = protocol.demand_of(circuit, parties, one)?;
-    // A bit of an input or an output takes about as much memory as a gate.
-    let outputs = circuit.circuit().outputs().iter().map(|output| output.ty.width());
-    let bits = need.input_bits.iter().copied().chain(outputs).fold(0, u64::saturating_add);
-    let window = TRIPLES / need.and_gates.max(bits).max(1);
-    Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
 }
 
 /// The inputs of several evaluations, side by side; wiped when dropped.
@@ -213,25 +217,4 @@ pub(crate) fn split(
         bits.iter().map(|bits| bits.as_ref().map(part)).collect()
     };
     (0..n).map(|i| Outputs::new(circuit, party, part(i))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use symbolon_circuit::{Receivers, Type, builder::Builder, builtin};
-
-    use super::*;
-
-    #[test]
-    fn windows_are_bounded_by_gates_and_by_inputs_and_outputs() {
-        let together = |circuit: &Circuit| {
-            executions_together(Protocol::TinyTable, circuit, 2).expect("it runs batches")
-        };
-        let aes = builtin::by_name("aes128").unwrap();
-        assert_eq!(together(&aes), TRIPLES / 6400 / 64 * 64);
-        let mut b = Builder::new("wires");
-        let (x, y) = (b.input("x", Type::Uint(2048), 0), b.input("y", Type::Uint(2048), 1));
-        let xor = b.xor(&x, &y);
-        b.output("xor", &xor, Type::Uint(2048), Receivers::All);
-        assert_eq!(together(&b.finish().unwrap()), TRIPLES / 6144 / 64 * 64);
-    }
 }
