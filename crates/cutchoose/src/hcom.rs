@@ -222,8 +222,8 @@ impl OwnOpening {
     /// # Panics
     /// If the range is out of bounds.
     pub fn add_range(&mut self, committed: &Committed, range: Range<usize>) {
-        let words = committed.words();
-        self.hasher.rows(&committed.rows()[words * range.start..words * range.end]);
+        let rows = committed.rows();
+        self.hasher.rows(&rows.rows()[rows.words() * range.start..rows.words() * range.end]);
     }
 
     /// Adds the XOR of some commitments of a list. The receiver knows its string.
@@ -231,7 +231,8 @@ impl OwnOpening {
     /// # Panics
     /// If there is no such commitment.
     pub fn add_sum(&mut self, committed: &Committed, which: impl Iterator<Item = usize>) {
-        committed.sum_to(which, self.hasher.row(committed.words()));
+        let rows = committed.rows();
+        rows.sum_to(which, self.hasher.row(rows.words()));
         self.hasher.flush();
     }
 

@@ -10,12 +10,12 @@ use super::{Params, wiped::WipedVec};
 /// Commitments at the committer: strings, and their rows of V. Wiped on drop.
 #[derive(Clone)]
 pub struct Committed {
-    words: usize,
     values: WipedVec<Block>,
-    rows: WipedVec<u64>,
+    rows: Commitments,
 }
 
-/// Commitments at the receiver: rows of W. Wiped on drop.
+/// Commitments at the receiver: rows of W, which have the form of the committer's rows of V. Wiped
+/// on drop.
 #[derive(Clone)]
 pub struct Commitments {
     words: usize,
@@ -25,36 +25,26 @@ pub struct Commitments {
 impl Committed {
     /// Returns an empty list for these parameters.
     pub fn new(params: &Params) -> Committed {
-        let (values, rows) = Default::default();
-        Committed { words: params.row_words(), values, rows }
+        Committed { values: WipedVec::default(), rows: Commitments::new(params) }
     }
 
     /// Appends `n` zero strings and rows and returns them, to be filled in.
     pub(super) fn room(&mut self, n: usize) -> (&mut [Block], &mut [u64]) {
-        (self.values.grow(n), self.rows.grow(n * self.words))
+        (self.values.grow(n), self.rows.room(n))
     }
 
     pub(super) fn values_mut(&mut self) -> &mut [Block] {
         &mut self.values
     }
 
-    pub(super) fn rows(&self) -> &[u64] {
+    /// Returns the rows of V.
+    pub(super) fn rows(&self) -> &Commitments {
         &self.rows
-    }
-
-    pub(super) fn words(&self) -> usize {
-        self.words
     }
 
     /// Prefetches the row of commitment `i`.
     pub fn prefetch(&self, i: usize) {
-        let row = &self.rows[i * self.words..][..self.words];
-        row.iter().step_by(8).chain(row.last()).for_each(prefetch);
-    }
-
-    /// Writes the sum of the rows of some commitments to `row`.
-    pub(super) fn sum_to(&self, which: impl Iterator<Item = usize>, row: &mut [u64]) {
-        sum_to(&self.rows, which, row);
+        self.rows.prefetch(i);
     }
 
     /// Returns the number of commitments.
@@ -95,14 +85,11 @@ impl Committed {
     /// If there is no such commitment.
     #[must_use]
     pub fn sums(&self, sums: &[Vec<u32>]) -> Committed {
-        let (values, rows) = Default::default();
-        let mut new = Committed { words: self.words, values, rows };
-        let (values, rows) = new.room(sums.len());
-        for ((which, value), row) in sums.iter().zip(values).zip(rows.chunks_mut(self.words)) {
+        let mut values = WipedVec::default();
+        for (which, value) in sums.iter().zip(values.grow(sums.len())) {
             *value = which.iter().fold(Block::ZERO, |sum, &i| sum ^ self.values[i as usize]);
-            sum_to(&self.rows, which.iter().map(|&i| i as usize), row);
         }
-        new
+        Committed { values, rows: self.rows.sums(sums) }
     }
 
     /// Appends the XOR of these commitments. The XOR of none is a commitment to 0 that both sides
@@ -111,12 +98,9 @@ impl Committed {
     /// # Panics
     /// If a commitment does not exist, or has other parameters.
     pub fn push_xor(&mut self, parts: &[(&Committed, usize)]) {
-        same_words(self.words, parts.iter().map(|(from, _)| from.words));
-        let (value, row) = self.room(1);
-        for (from, i) in parts {
-            value[0] ^= from.values[*i];
-            xor(row, &from.rows, *i);
-        }
+        let sum = parts.iter().fold(Block::ZERO, |sum, (from, i)| sum ^ from.values[*i]);
+        self.values.grow(1)[0] = sum;
+        self.rows.add_up(parts.iter().map(|(from, i)| (&from.rows, *i)));
     }
 
     /// Appends a commitment of another list.
@@ -132,15 +116,14 @@ impl Committed {
     /// # Panics
     /// If the other list has other parameters.
     pub fn append(&mut self, other: &Committed) {
-        same_words(self.words, [other.words]);
+        self.rows.append(&other.rows);
         self.values.grow(other.values.len()).copy_from_slice(&other.values);
-        self.rows.grow(other.rows.len()).copy_from_slice(&other.rows);
     }
 
     /// Removes the last commitments, so that at most `n` remain.
     pub fn truncate(&mut self, n: usize) {
         self.values.truncate(n);
-        self.rows.truncate(n.saturating_mul(self.words));
+        self.rows.truncate(n);
     }
 
     /// Removes and returns the commitments from number `at` on.
@@ -150,14 +133,13 @@ impl Committed {
     #[must_use]
     pub fn split_off(&mut self, at: usize) -> Committed {
         let values = WipedVec::from_slice(&self.values[at..]);
-        let rows = WipedVec::from_slice(&self.rows[at * self.words..]);
-        self.truncate(at);
-        Committed { words: self.words, values, rows }
+        self.values.truncate(at);
+        Committed { values, rows: self.rows.split_off(at) }
     }
 
     /// Returns the bytes of a stored commitment.
     pub fn record_bytes(params: &Params) -> usize {
-        16 + 8 * params.row_words()
+        16 + Commitments::record_bytes(params)
     }
 
     /// Appends commitment `i` to `record`, as [`record_bytes`](Committed::record_bytes) bytes.
@@ -166,7 +148,7 @@ impl Committed {
     /// If there is no such commitment.
     pub fn write_record(&self, i: usize, record: &mut Vec<u8>) {
         record.extend_from_slice(&self.values[i].to_bytes());
-        record.extend_from_slice(bytemuck::cast_slice(&self.rows[i * self.words..][..self.words]));
+        self.rows.write_record(i, record);
     }
 
     /// Appends the commitment in a record.
@@ -175,9 +157,8 @@ impl Committed {
     /// If the record has another length.
     pub fn push_record(&mut self, record: &[u8]) {
         let (head, row) = record.split_at(16);
-        let (value, new) = self.room(1);
-        value[0] = Block::from_bytes(head.try_into().expect("16 bytes"));
-        bytemuck::cast_slice_mut(new).copy_from_slice(row);
+        self.values.grow(1)[0] = Block::from_bytes(head.try_into().expect("16 bytes"));
+        self.rows.push_record(row);
     }
 }
 
@@ -205,6 +186,10 @@ impl Commitments {
     /// Writes the sum of the rows of some commitments to `row`.
     pub(super) fn sum_to(&self, which: impl Iterator<Item = usize>, row: &mut [u64]) {
         sum_to(&self.rows, which, row);
+    }
+
+    pub(super) fn rows(&self) -> &[u64] {
+        &self.rows
     }
 
     pub(super) fn rows_mut(&mut self) -> &mut [u64] {
@@ -241,9 +226,16 @@ impl Commitments {
     /// # Panics
     /// If a commitment does not exist, or has other parameters.
     pub fn push_xor(&mut self, parts: &[(&Commitments, usize)]) {
-        same_words(self.words, parts.iter().map(|(from, _)| from.words));
+        self.add_up(parts.iter().copied());
+    }
+
+    fn add_up<'a>(&mut self, parts: impl Iterator<Item = (&'a Commitments, usize)>) {
+        let words = self.words;
         let row = self.room(1);
-        parts.iter().for_each(|(from, i)| xor(row, &from.rows, *i));
+        for (from, i) in parts {
+            same_words(words, from.words);
+            xor(row, &from.rows, i);
+        }
     }
 
     /// Appends a commitment of another list.
@@ -259,7 +251,7 @@ impl Commitments {
     /// # Panics
     /// If the other list has other parameters.
     pub fn append(&mut self, other: &Commitments) {
-        same_words(self.words, [other.words]);
+        same_words(self.words, other.words);
         self.rows.grow(other.rows.len()).copy_from_slice(&other.rows);
     }
 
@@ -301,8 +293,8 @@ impl Commitments {
     }
 }
 
-fn same_words(words: usize, others: impl IntoIterator<Item = usize>) {
-    assert!(others.into_iter().all(|other| other == words), "commitments of other parameters");
+fn same_words(words: usize, others: usize) {
+    assert!(words == others, "commitments of other parameters");
 }
 
 /// Writes the sum of some of these rows to `row`, which is as long as each of them.
