@@ -100,7 +100,7 @@ struct DuploJson {
     /// Those of them that are sent online.
     online_bytes: u64,
     /// How many evaluations run together: `run` and `local` cut a large batch, and `prepare`, for
-    /// which `--count` asks, does not.
+    /// which `--count` asks, does not. `bench --one-by-one --batch N` is `--count N`.
     evaluations_together: u64,
     /// How many such batches are prepared together, and share cut-and-chooses. Components,
     /// authenticators, solderings and memory are those of these batches, the first ones.
@@ -314,7 +314,7 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
     let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
     let parts = divided(circuit, parties, (protocol, rho), args)?;
     let mut all: Vec<(Forecast, u64)> = Vec::new();
-    for &(BatchWindows { windows, executions }, times) in &parts {
+    for &BatchWindows { windows, executions, times } in &parts {
         let sized = |n| {
             usize::try_from(n)
                 .map_err(|_| CliError::usage("more evaluations than this machine can hold"))
@@ -346,34 +346,27 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
         solderings,
         bytes,
         online_bytes,
-        evaluations_together: parts[0].0.executions,
-        batches_together: parts[0].0.windows,
+        evaluations_together: parts[0].executions,
+        batches_together: parts[0].windows,
         windows,
         memory_bytes: memory,
     }))
 }
 
-/// Returns what is prepared together, and how often.
+/// Returns what is prepared together.
 fn divided(
     circuit: &Circuit,
     parties: u16,
     (protocol, rho): (Protocol, Rho),
     args: &DuploInfoArgs,
-) -> CliResult<Vec<(BatchWindows, u64)>> {
+) -> CliResult<Vec<BatchWindows>> {
     let executions = args.batch.unwrap_or(1);
     if let Some(count) = args.count {
-        return Ok(vec![(BatchWindows { windows: count.into(), executions }, 1)]);
+        return Ok(vec![BatchWindows { windows: count.into(), executions, times: 1 }]);
     }
     let terms = ComponentTerms { rho, batch: Batch::default(), names: &args.components };
     let plan = BatchPlan::new(protocol, &Compiled::new(circuit), parties, terms, executions)?;
-    let mut all: Vec<(BatchWindows, u64)> = Vec::new();
-    for next in plan.windows() {
-        match all.last_mut() {
-            Some((last, times)) if *last == next => *times += 1,
-            _ => all.push((next, 1)),
-        }
-    }
-    Ok(all)
+    Ok(plan.windows())
 }
 
 fn duplo_text(duplo: &DuploJson) -> String {

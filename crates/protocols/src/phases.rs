@@ -111,6 +111,7 @@ pub trait Engine: Send {
     /// Runs phases 1 and 2 for `count` evaluations of `circuit`, each of which can be kept and run
     /// separately. They are prepared together if that makes them cheaper, otherwise one after
     /// another. Passes each to `each` as soon as it is ready, so that it need not stay in memory.
+    /// `each` may also evaluate it at once; then it must do so at every party.
     ///
     /// # Errors
     /// As for both phases, and any error of `each`.

@@ -83,7 +83,9 @@ impl Engine for Poisonable<dyn Engine> {
     ) -> Result<()> {
         let flag = self.flag.clone();
         let mut shared = |net: &mut Network, inner: Box<dyn Prepared>| {
-            each(net, Box::new(Poisonable { inner: Some(inner), flag: flag.clone() }))
+            each(net, Box::new(Poisonable { inner: Some(inner), flag: flag.clone() }))?;
+            // It may have run, and failed, although `each` did not.
+            if flag.is_poisoned() { Err(dead()) } else { Ok(()) }
         };
         self.work(|engine| engine.prepare_each(net, circuit, count, &mut shared))
     }

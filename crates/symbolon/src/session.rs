@@ -542,6 +542,7 @@ pub(crate) fn interrupted<T>(
 ) -> Result<T> {
     flush(network)?;
     leave(network, phase);
+    stack::wipe();
     let done = work(network)?;
     enter(network, phase);
     Ok(done)

@@ -16,11 +16,12 @@
 //! with a proof of its own, so that the evaluator can store a part and forget it before the next
 //! one arrives.
 //!
-//! A part may even run online before the next one is filled, as the batches of a long run do. The
-//! coin comes after every commitment, digest and accepted key, and all that is sent later is
-//! checked against these. So what the garbler learns online does not help it: it could only send
-//! the next part or abort. The evaluator chooses its inputs of a part before it sees the next
-//! one, and has less to go by than with stored parts, which it sees before all inputs.
+//! A part may even run online before the next one is filled, as the batches of a long run do.
+//! While a part is filled and connected, the evaluator sends nothing, and the garbler's messages
+//! do not depend on what ran before; so both parties' views are those of stored parts in another
+//! order. A garbler that cheats has learnt from earlier parts what it would learn from any earlier
+//! evaluation; the commitments, digests and accepted keys, against which everything is checked,
+//! are older than the coin.
 
 use std::sync::Arc;
 

@@ -36,8 +36,8 @@ fn share(all: u64, window: usize, number: usize) -> u64 {
 /// The most batches that are prepared together. More would hardly be cheaper.
 const MOST_TOGETHER: usize = 1 << 10;
 
-/// Returns how many parts of the program of a circuit, at most `most`, one cut-and-choose has room
-/// for; at least one.
+/// Estimates how many parts of the program of a circuit, at most `most`, one cut-and-choose has room
+/// for; at least one. If they turn out to be too many, they take more windows.
 ///
 /// # Errors
 /// `InvalidInput` when the protocol cannot run this circuit.
@@ -52,15 +52,31 @@ pub(super) fn parts_together(
         let task = Task { executions, parts, games, components, linked: &[] };
         Program::new(circuit.circuit(), task)
     };
-    let mut most = most.clamp(1, MOST_TOGETHER);
-    let program = loop {
-        match program(most) {
-            Err(Error::InvalidInput(_)) if most > 1 => most /= 2,
-            program => break program?,
+    program(1)?;
+    let mut fit = most.clamp(1, MOST_TOGETHER);
+    // The choice of components depends on the number of parts. With more of them a program may
+    // have too many wires.
+    for _ in 0..2 {
+        let many = loop {
+            match program(fit) {
+                Ok(many) => break many,
+                Err(_) if fit == 1 => return Ok(1),
+                Err(_) => fit /= 2,
+            }
+        };
+        let room = largest_that_fits(&many, fit, games);
+        if room == fit {
+            break;
         }
-    };
+        fit = room;
+    }
+    Ok(fit)
+}
+
+/// Returns the largest number of parts, from one to `most`, for which one cut-and-choose has room.
+fn largest_that_fits(program: &Program, most: usize, games: Games) -> usize {
     let fits = |parts| {
-        let sizes = sizes(&program, parts, games);
+        let sizes = sizes(program, parts, games);
         sizes.is_ok_and(|(_, commitments)| commitments <= games.most)
     };
     // More parts take more commitments, except where their buckets become smaller.
@@ -69,7 +85,7 @@ pub(super) fn parts_together(
         let middle = fit + (too_many - fit) / 2;
         if fits(middle) { fit = middle } else { too_many = middle }
     }
-    Ok(fit)
+    fit
 }
 
 /// Returns the sizes of one cut-and-choose for some parts of a program, and its commitments.

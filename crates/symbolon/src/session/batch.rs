@@ -15,7 +15,7 @@ impl Session {
     /// [`Config::executions`](crate::Config::executions) says. `inputs` yields this party's inputs
     /// for each evaluation in turn, and `each` receives its outputs in turn.
     ///
-    /// The work is done in windows, so that memory does not grow with the number of evaluations.
+    /// The work is done in windows, so that memory is bounded whatever the number of evaluations.
     /// [`TinyTable`](crate::Protocol::TinyTable) runs the evaluations of a window side by side,
     /// bit-sliced. [`Duplo`](crate::Protocol::Duplo) and [`DualEx`](crate::Protocol::DualEx)
     /// prepare and run them together, and as many windows of `duplo` as have room share one
@@ -47,16 +47,18 @@ impl Session {
         let mut inputs = inputs.into_iter();
         let terms = ComponentTerms::of(&self.network);
         let (circuit, parties) = (&self.circuit, self.parties());
-        let plan = BatchPlan::new(self.protocol, circuit, parties, terms, self.executions)?;
-        for BatchWindows { windows, executions } in plan.windows() {
+        let plan = BatchPlan::new(self.protocol, circuit, parties, terms, self.executions);
+        for BatchWindows { windows, executions, times } in self.kept(plan)?.windows() {
             let n = executions as usize;
-            if self.in_flight.is_some() {
-                let prepared = self.prepare_apart(n)?;
-                self.run_in_flight(prepared, inputs.by_ref(), &mut each)?;
-            } else if windows > 1 {
-                self.run_windows(windows as usize, n, &mut inputs, &mut each)?;
-            } else {
-                self.run_window(n, &mut inputs, &mut each)?;
+            for _ in 0..times {
+                if self.in_flight.is_some() {
+                    let prepared = self.prepare_apart(n)?;
+                    self.run_in_flight(prepared, inputs.by_ref(), &mut each)?;
+                } else if windows > 1 {
+                    self.run_windows(windows as usize, n, &mut inputs, &mut each)?;
+                } else {
+                    self.run_window(n, &mut inputs, &mut each)?;
+                }
             }
         }
         Ok(())
@@ -89,12 +91,18 @@ impl Session {
         each: &mut impl FnMut(Outputs) -> Result<()>,
     ) -> Result<()> {
         self.only(Kind::Run)?;
+        // Inputs that are missing or do not fit are an error before the first window is prepared.
+        let first = Joined::next(self.circuit.circuit(), self.network.me, inputs, n);
+        let mut first = Some(self.kept(first)?);
         self.network.batch.executions = n;
         self.phase(DEPENDENT, |parts| {
             let super::Parts { engine, network, circuit } = parts;
             engine.prepare_each(network, circuit, windows, &mut |network, prepared| {
                 interrupted(network, DEPENDENT, |network| {
-                    let joined = Joined::next(circuit.circuit(), network.me, inputs, n)?;
+                    let joined = match first.take() {
+                        Some(first) => first,
+                        None => Joined::next(circuit.circuit(), network.me, inputs, n)?,
+                    };
                     let bits = counted(network, ONLINE, |network| {
                         prepared.evaluate(network, circuit, &joined.bits)
                     })?;

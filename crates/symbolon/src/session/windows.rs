@@ -21,13 +21,15 @@ pub struct BatchPlan {
     together: Option<u64>,
 }
 
-/// Some windows of a batch that are prepared together.
+/// Windows of a batch that are prepared together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchWindows {
     /// How many windows.
     pub windows: u64,
     /// How many evaluations in each.
     pub executions: u64,
+    /// How many such groups of windows follow one another.
+    pub times: u64,
 }
 
 impl BatchPlan {
@@ -59,23 +61,25 @@ impl BatchPlan {
         let terms = ComponentTerms { batch: batch(even as usize), ..terms };
         let windows = usize::try_from(executions / even).unwrap_or(usize::MAX);
         Ok(match protocol.batches_together(circuit, terms, windows)? {
-            None => plan(most, None),
+            None | Some(1) => plan(most, None),
             Some(together) => plan(even, Some(together as u64)),
         })
     }
 
-    /// Returns the windows in order, those that are prepared together as one item.
-    pub fn windows(self) -> impl Iterator<Item = BatchWindows> {
-        let mut left = self.executions;
-        std::iter::from_fn(move || {
-            let executions = self.window.min(left);
-            let windows = left.checked_div(executions)?;
-            // All groups have about the same number of windows.
-            let groups = windows.div_ceil(self.together.unwrap_or(1));
-            let windows = windows.div_ceil(groups);
-            left -= windows * executions;
-            Some(BatchWindows { windows, executions })
-        })
+    /// Returns the windows in order, at most three kinds of groups.
+    pub fn windows(&self) -> Vec<BatchWindows> {
+        let executions = self.window.min(self.executions);
+        let Some(windows) = self.executions.checked_div(executions) else { return Vec::new() };
+        let rest = self.executions % executions;
+        // All groups have about the same number of windows.
+        let groups = windows.div_ceil(self.together.unwrap_or(1));
+        let (fewer, larger) = (windows / groups, windows % groups);
+        let all = [
+            BatchWindows { windows: fewer + 1, executions, times: larger },
+            BatchWindows { windows: fewer, executions, times: groups - larger },
+            BatchWindows { windows: 1, executions: rest, times: u64::from(rest > 0) },
+        ];
+        all.into_iter().filter(|group| group.times > 0).collect()
     }
 }
 
@@ -95,43 +99,44 @@ mod tests {
 
     use super::*;
 
-    /// Returns the windows of a batch: how many are prepared together, and their evaluations.
-    fn windows(
-        protocol: Protocol,
-        circuit: &Circuit,
-        executions: u64,
-    ) -> impl Iterator<Item = [u64; 2]> {
+    /// Returns the groups of windows of a batch: how many windows, their evaluations, how often.
+    fn windows(protocol: Protocol, circuit: &Circuit, executions: u64) -> Vec<[u64; 3]> {
         let terms = ComponentTerms { rho: Rho::Bits40, batch: Batch::default(), names: &[] };
         let circuit = Compiled::new(circuit);
         let plan = BatchPlan::new(protocol, &circuit, 2, terms, executions);
-        plan.expect("it runs batches").windows().map(|next| [next.windows, next.executions])
+        let groups = plan.expect("it runs batches").windows().into_iter();
+        groups.map(|group| [group.windows, group.executions, group.times]).collect()
     }
 
     #[test]
     fn windows_are_bounded_by_gates_and_by_inputs_and_outputs() {
-        let first = |circuit| windows(Protocol::TinyTable, circuit, 1 << 30).next().unwrap();
+        let first = |circuit| windows(Protocol::TinyTable, circuit, 1 << 40)[0];
+        let of = |window| [1, window, (1 << 40) / window];
         let aes = builtin::by_name("aes128").unwrap();
-        assert_eq!(first(&aes), [1, TRIPLES / 6400 / 64 * 64]);
+        assert_eq!(first(&aes), of(TRIPLES / 6400 / 64 * 64));
         let mut b = Builder::new("wires");
         let (x, y) = (b.input("x", Type::Uint(2048), 0), b.input("y", Type::Uint(2048), 1));
         let xor = b.xor(&x, &y);
         b.output("xor", &xor, Type::Uint(2048), Receivers::All);
-        assert_eq!(first(&b.finish().unwrap()), [1, TRIPLES / 6144 / 64 * 64]);
+        assert_eq!(first(&b.finish().unwrap()), of(TRIPLES / 6144 / 64 * 64));
     }
 
     #[test]
     fn windows_that_are_prepared_together_have_one_size() {
         let aes = builtin::by_name("aes128").unwrap();
-        let all = |protocol, executions| windows(protocol, &aes, executions).collect::<Vec<_>>();
-        let duplo = |executions| all(Protocol::Duplo, executions);
-        assert_eq!(duplo(1), [[1, 1]]);
-        assert_eq!(duplo(128), [[1, 128]]);
-        assert_eq!(duplo(170), [[2, 85]]);
-        assert_eq!(duplo(257), [[2, 128], [1, 1]]);
-        assert_eq!(duplo(1000), [[8, 125]]);
+        let duplo = |executions| windows(Protocol::Duplo, &aes, executions);
+        assert!(duplo(0).is_empty());
+        assert_eq!(duplo(1), [[1, 1, 1]]);
+        assert_eq!(duplo(128), [[1, 128, 1]]);
+        assert_eq!(duplo(170), [[2, 85, 1]]);
+        assert_eq!(duplo(257), [[2, 128, 1], [1, 1, 1]]);
+        assert_eq!(duplo(1000), [[8, 125, 1]]);
         // One cut-and-choose has room for about 1 600 of these circuits.
-        assert_eq!(duplo(4096), [[11, 128], [11, 128], [10, 128]]);
-        assert_eq!(all(Protocol::TinyTable, 300), [[1, 128], [1, 128], [1, 44]]);
-        assert_eq!(all(Protocol::Wrk, 2), [[1, 1], [1, 1]]);
+        assert_eq!(duplo(4096), [[11, 128, 2], [10, 128, 1]]);
+        assert_eq!(windows(Protocol::TinyTable, &aes, 300), [[1, 128, 2], [1, 44, 1]]);
+        assert_eq!(windows(Protocol::Wrk, &aes, 2), [[1, 1, 2]]);
+        // A window has one of these evaluations, and a cut-and-choose three.
+        let large = builtin::by_name("matmul:16x32").unwrap();
+        assert_eq!(windows(Protocol::Duplo, &large, 7), [[3, 1, 1], [2, 1, 2]]);
     }
 }
