@@ -570,3 +570,32 @@ fn two_batches(scene: &Scene, adversary: FnAdversary) -> [Result<usize>; 2] {
         },
     )
 }
+
+/// A caller that goes on after a failed evaluation gets no further batch under the same keys.
+/// Cheat: E | OutputG of a batch that another one follows, when the garbler's caller ignores the
+/// error | a key that did not come out | the engine is dead | always
+#[test]
+fn a_failed_evaluation_ends_the_preparation_that_it_interrupts() {
+    let scene = Scene::new(Some(TINY), 1, 0);
+    let compiled = &Compiled::new(&scene.circuit);
+    let wrong_key = state("duplo: returned keys", None, flip(18));
+    let ended = scene.play(
+        [Meter::new(), Meter::new()],
+        |channels| channels[usize::from(EVALUATOR)].set_adversary(Box::new(wrong_key)),
+        |net| {
+            let mut engine =
+                crate::poison::poisonable(Box::new(Duplo::set_up(net, scene.games())?));
+            let mut failed = 0;
+            let done = engine.prepare_each(net, compiled, 2, &mut |net, ready| {
+                let evaluated = ready.evaluate(net, compiled, &scene.inputs_of(net.me));
+                failed += usize::from(evaluated.is_err());
+                Ok(())
+            });
+            assert!(net.me == EVALUATOR || failed == 1);
+            done
+        },
+    );
+    assert!(
+        matches!(&ended[usize::from(GARBLER)], Err(Error::InvalidInput(why)) if why.contains("failed"))
+    );
+}
