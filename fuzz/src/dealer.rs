@@ -1,5 +1,5 @@
-//! Both messages of a request to a dealer, from anyone who reaches it. A request that decodes has one
-//! encoding and a party within its range, and its sizes do not overflow.
+//! Both messages of a request to a dealer, from anyone who reaches it. A request that decodes has
+//! one encoding and a party within its range, and its sizes do not overflow.
 
 use symbolon_preprocessing::dealer::{MAX_PARTIES, Request};
 

@@ -312,9 +312,9 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
     check_components(circuit, &args.components)?;
     let rho = Rho::from_bits(args.rho.unwrap_or(40));
     let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
-    let parts = divided(circuit, parties, (protocol, rho), args)?;
+    let groups = divided(circuit, parties, (protocol, rho), args)?;
     let mut all: Vec<(Forecast, u64)> = Vec::new();
-    for &BatchWindows { windows, executions, times } in &parts {
+    for &BatchWindows { windows, executions, times } in &groups {
         let sized = |n| {
             usize::try_from(n)
                 .map_err(|_| CliError::usage("more evaluations than this machine can hold"))
@@ -346,8 +346,8 @@ fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Opt
         solderings,
         bytes,
         online_bytes,
-        evaluations_together: parts[0].executions,
-        batches_together: parts[0].windows,
+        evaluations_together: groups[0].executions,
+        batches_together: groups[0].windows,
         windows,
         memory_bytes: memory,
     }))

@@ -222,8 +222,7 @@ impl OwnOpening {
     /// # Panics
     /// If the range is out of bounds.
     pub fn add_range(&mut self, committed: &Committed, range: Range<usize>) {
-        let rows = committed.rows();
-        self.hasher.rows(&rows.rows()[rows.words() * range.start..rows.words() * range.end]);
+        self.hasher.rows(committed.rows().range(range));
     }
 
     /// Adds the XOR of some commitments of a list. The receiver knows its string.

@@ -64,18 +64,23 @@ fn both<T: Send>(
     })
 }
 
+/// Evaluates a batch, for which there are `given` inputs. Returns how many outputs are right.
+fn evaluate_all(session: &mut Session, me: u16, given: usize) -> Result<usize> {
+    let circuit = session.circuit().clone();
+    let mut right = 0;
+    session.evaluate_batch((0..given).map(|number| inputs(&circuit, me, number)), |outputs| {
+        right += usize::from(is_right(right, &outputs));
+        Ok(())
+    })?;
+    Ok(right)
+}
+
 fn evaluate(protocol: Protocol, name: &str, executions: usize) {
     let circuit = circuit(name);
     for ended in both(protocol, |me, config| {
         let config = config.executions(executions as u64);
         let mut session = Session::connect(config, &circuit)?;
-        let all = (0..executions).map(|number| inputs(&circuit, me, number));
-        let mut right = 0;
-        session.evaluate_batch(all, |outputs| {
-            right += usize::from(is_right(right, &outputs));
-            Ok(())
-        })?;
-        Ok(right)
+        evaluate_all(&mut session, me, executions)
     }) {
         assert_eq!(ended, Ok(executions), "{name}");
     }
@@ -115,13 +120,7 @@ fn windows_of_duplo_are_prepared_together() {
     const ALL: usize = 257;
     let [zero, one] = both(Protocol::Duplo, |me, config| {
         let mut session = Session::connect(config.executions(ALL as u64), &circuit)?;
-        let all = (0..ALL).map(|number| inputs(&circuit, me, number));
-        let mut right = 0;
-        session.evaluate_batch(all, |outputs| {
-            right += usize::from(is_right(right, &outputs));
-            Ok(())
-        })?;
-        assert_eq!(right, ALL);
+        assert_eq!(evaluate_all(&mut session, me, ALL)?, ALL);
         let report = session.report();
         let sent = |phase| report.phase(phase).map_or(0, |phase| phase.bytes_sent);
         Ok([sent(DEPENDENT), sent(ONLINE)])
@@ -137,6 +136,22 @@ fn windows_of_duplo_are_prepared_together() {
     assert!(near(zero[1], online), "{} sent online, {online} forecast", zero[1]);
     // Each window by itself would send a tenth more.
     assert!(windows.bytes() * 11 / 10 < 2 * forecast(128, 1).bytes());
+}
+
+/// Too few inputs for the first window end the session before anything is garbled for it.
+#[test]
+fn inputs_are_read_before_windows_are_prepared_together() {
+    let circuit = circuit("aes128");
+    let ended = both(Protocol::Duplo, |me, config| {
+        let mut session = Session::connect(config.executions(256), &circuit)?;
+        let error = evaluate_all(&mut session, me, 127).unwrap_err();
+        assert!(
+            matches!(&error, Error::InvalidInput(why) if why.contains("fewer inputs")),
+            "{error}"
+        );
+        Ok(session.report().phase(DEPENDENT).map_or(0, |phase| phase.bytes_sent))
+    });
+    assert_eq!(ended, [Ok(0), Ok(0)]);
 }
 
 fn store(folder: &Path, party: u16) -> Store {

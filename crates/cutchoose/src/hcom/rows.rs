@@ -3,6 +3,8 @@
 //! Both sides take XORs in the same order, because a commitment is identified by its place in the
 //! list.
 
+use std::ops::Range;
+
 use symbolon_primitives::{Block, prefetch};
 
 use super::{Params, wiped::WipedVec};
@@ -188,8 +190,9 @@ impl Commitments {
         sum_to(&self.rows, which, row);
     }
 
-    pub(super) fn rows(&self) -> &[u64] {
-        &self.rows
+    /// Returns the rows of a range of commitments, one after the other.
+    pub(super) fn range(&self, range: Range<usize>) -> &[u64] {
+        &self.rows[range.start * self.words..range.end * self.words]
     }
 
     pub(super) fn rows_mut(&mut self) -> &mut [u64] {

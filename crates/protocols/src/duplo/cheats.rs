@@ -595,7 +595,7 @@ fn a_failed_evaluation_ends_the_preparation_that_it_interrupts() {
             done
         },
     );
-    assert!(
-        matches!(&ended[usize::from(GARBLER)], Err(Error::InvalidInput(why)) if why.contains("failed"))
-    );
+    let of_garbler = &ended[usize::from(GARBLER)];
+    let dead = |why: &str| why.contains("failed before");
+    assert!(matches!(of_garbler, Err(Error::InvalidInput(why)) if dead(why)), "{of_garbler:?}");
 }

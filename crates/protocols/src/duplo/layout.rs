@@ -1,8 +1,9 @@
 //! The order of the commitments.
 //!
 //! # Memory
-//! All commitments of a cut-and-choose are in memory until its last bucket is filled, since a bucket
-//! may get any of the copies. At ρ = 40 each takes 72 bytes at each party. For N blocks of AES-128:
+//! All commitments of a cut-and-choose are in memory until its last bucket is filled, since a
+//! bucket may get any of the copies. At ρ = 40 each takes 72 bytes at each party. For N blocks of
+//! AES-128:
 //!
 //! | N | commitments | MB at each party |
 //! | --- | --- | --- |

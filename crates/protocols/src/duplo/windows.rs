@@ -36,8 +36,8 @@ fn share(all: u64, window: usize, number: usize) -> u64 {
 /// The most batches that are prepared together. More would hardly be cheaper.
 const MOST_TOGETHER: usize = 1 << 10;
 
-/// Estimates how many parts of the program of a circuit, at most `most`, one cut-and-choose has room
-/// for; at least one. If they turn out to be too many, they take more windows.
+/// Estimates for how many parts of the program of a circuit one cut-and-choose has room, from one
+/// to `most`. If they turn out to be too many, they take more windows.
 ///
 /// # Errors
 /// `InvalidInput` when the protocol cannot run this circuit.
@@ -47,28 +47,24 @@ pub(super) fn parts_together(
     most: usize,
 ) -> Result<usize> {
     let games = Games::new(terms.rho.bits());
-    let program = |parts| {
-        let (executions, components) = (terms.batch.executions, terms.names);
-        let task = Task { executions, parts, games, components, linked: &[] };
-        Program::new(circuit.circuit(), task)
-    };
-    program(1)?;
     let mut fit = most.clamp(1, MOST_TOGETHER);
-    // The choice of components depends on the number of parts. With more of them a program may
-    // have too many wires.
+    // The choice of components depends on the number of parts, so it is made again for the number
+    // that was found.
     for _ in 0..2 {
-        let many = loop {
-            match program(fit) {
-                Ok(many) => break many,
-                Err(_) if fit == 1 => return Ok(1),
-                Err(_) => fit /= 2,
+        let program = loop {
+            let (executions, components) = (terms.batch.executions, terms.names);
+            let task = Task { executions, parts: fit, games, components, linked: &[] };
+            match Program::new(circuit.circuit(), task) {
+                // Many parts may have too many wires.
+                Err(_) if fit > 1 => fit /= 2,
+                program => break program?,
             }
         };
-        let room = largest_that_fits(&many, fit, games);
-        if room == fit {
+        let found = largest_that_fits(&program, fit, games);
+        if found == fit {
             break;
         }
-        fit = room;
+        fit = found;
     }
     Ok(fit)
 }

@@ -90,7 +90,6 @@ impl Session {
         inputs: &mut impl Iterator<Item = Result<Inputs>>,
         each: &mut impl FnMut(Outputs) -> Result<()>,
     ) -> Result<()> {
-        self.only(Kind::Run)?;
         // Inputs that are missing or do not fit are an error before the first window is prepared.
         let first = Joined::next(self.circuit.circuit(), self.network.me, inputs, n);
         let mut first = Some(self.kept(first)?);

@@ -15,7 +15,7 @@ const TRIPLES: u64 = 1 << 20;
 pub struct BatchPlan {
     /// Evaluations in all.
     executions: u64,
-    /// Evaluations in a window, if there are so many.
+    /// The most evaluations in a window.
     window: u64,
     /// The most windows that are prepared together; `None` if the protocol prepares each by itself.
     together: Option<u64>,
