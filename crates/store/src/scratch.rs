@@ -5,14 +5,15 @@
 //! into memory. Nothing survives the process: the file and the key vanish with it, so a crash
 //! wastes the data. [`Secrecy`] says whether the file is encrypted.
 //!
-//! Frames of all sections follow one another in the order in which they fill up. Only memory
-//! records which frames belong to which section. Each frame has a tag for its position that takes
-//! the key to compute, so a modified file is detected.
+//! Frames of all sections are written in the order in which they fill up. Only memory records which
+//! frames belong to which section. A frame that was read leaves its place to a later one. Each
+//! frame has a number of its own, and a tag for this number that takes the key to compute, so a
+//! modified file is detected.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use zeroize::Zeroizing;
 
@@ -32,37 +33,89 @@ pub enum Secrecy {
     Public,
 }
 
+/// A file that sections of many makers share, so that many sections take one file. It is made for
+/// the first section, and vanishes with the last.
+pub struct SharedScratch {
+    shared: Mutex<Weak<Shared>>,
+    secrecy: Secrecy,
+}
+
 /// Sections that are being written.
 pub struct Scratch {
     shared: Arc<Shared>,
     sections: Vec<Waiting>,
-    /// The number of frames in the file.
-    frames: u64,
     /// Buffer for a sealed frame on its way to the file.
     sealed: Vec<u8>,
 }
 
 /// A finished section, to be read once. One frame of it is in memory and is wiped after use.
 pub struct ScratchReader {
-    shared: Arc<Shared>,
-    /// The indices and lengths of the remaining frames.
-    frames: VecDeque<(u64, usize)>,
+    /// The remaining frames.
+    frames: Frames,
     frame: Zeroizing<Vec<u8>>,
     /// How many bytes of the frame were read.
     read: usize,
 }
 
 struct Shared {
-    file: Mutex<File>,
+    places: Mutex<Places>,
     keys: FileKeys,
     /// The number of bytes that sealing adds to a frame.
     overhead: usize,
 }
 
+/// The file, and which of its places are taken.
+struct Places {
+    file: File,
+    /// How many frames were ever sealed.
+    sealed: u64,
+    /// The places that were ever taken: those before this one.
+    end: u64,
+    /// Those among them that are free again.
+    free: Vec<u64>,
+}
+
+/// A frame in the file.
+#[derive(Clone, Copy)]
+struct Frame {
+    /// No other frame that is sealed under the same keys has this number.
+    number: u64,
+    place: u64,
+    /// Bytes before sealing.
+    length: usize,
+}
+
+/// Frames of a section, in order. Their places are free again when they are dropped.
+struct Frames {
+    shared: Arc<Shared>,
+    frames: VecDeque<Frame>,
+}
+
 /// A section being written: its frames in the file, and the bytes that do not fill a frame yet.
 struct Waiting {
-    frames: VecDeque<(u64, usize)>,
+    frames: Frames,
     rest: Zeroizing<Vec<u8>>,
+}
+
+impl SharedScratch {
+    /// A file that is not made yet.
+    pub const fn new(secrecy: Secrecy) -> SharedScratch {
+        SharedScratch { shared: Mutex::new(Weak::new()), secrecy }
+    }
+
+    /// Creates empty sections in the file.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub fn sections(&self, sections: usize) -> io::Result<Scratch> {
+        let mut latest = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = match latest.upgrade() {
+            Some(shared) => shared,
+            None => Arc::new(Shared::new(self.secrecy)?),
+        };
+        *latest = Arc::downgrade(&shared);
+        Ok(Scratch::of(shared, sections))
+    }
 }
 
 impl Scratch {
@@ -71,30 +124,17 @@ impl Scratch {
     /// # Errors
     /// An I/O error.
     pub fn new(sections: usize, secrecy: Secrecy) -> io::Result<Scratch> {
-        let file = Mutex::new(tempfile::tempfile()?);
-        let random = || keys::random::<32>().map_err(io::Error::other);
-        let (secret, store) = (Zeroizing::new(random()?), [0; 16]);
-        let sealing = match secrecy {
-            Secrecy::Secret => Sealing::Encryption,
-            Secrecy::Public => Sealing::Checksum,
+        Ok(Scratch::of(Arc::new(Shared::new(secrecy)?), sections))
+    }
+
+    fn of(shared: Arc<Shared>, sections: usize) -> Scratch {
+        let waiting = || Waiting {
+            frames: Frames { shared: shared.clone(), frames: VecDeque::new() },
+            rest: Zeroizing::default(),
         };
-        let overhead = sealing.overhead();
-        let header = Header {
-            sealing,
-            store,
-            item: ItemId([0; 16]),
-            section: 0,
-            frame: FRAME as u32,
-            salt: random()?,
-        };
-        let keys = FileKeys::new(&RootKey::derive(&*secret, &store), &header);
-        let waiting = || Waiting { frames: VecDeque::new(), rest: Zeroizing::default() };
-        Ok(Scratch {
-            shared: Arc::new(Shared { file, keys, overhead }),
-            sections: std::iter::repeat_with(waiting).take(sections).collect(),
-            frames: 0,
-            sealed: Vec::with_capacity(FRAME + overhead),
-        })
+        let sections = std::iter::repeat_with(waiting).take(sections).collect();
+        let sealed = Vec::with_capacity(FRAME + shared.overhead);
+        Scratch { shared, sections, sealed }
     }
 
     /// Appends to a section.
@@ -120,14 +160,14 @@ impl Scratch {
 
     /// Writes the buffered bytes of a section as a frame.
     fn flush(&mut self, section: usize) -> io::Result<()> {
-        let (index, waiting) = (self.frames, &mut self.sections[section]);
+        let Waiting { frames, rest } = &mut self.sections[section];
+        let frame = self.shared.places().take(rest.len());
+        frames.frames.push_back(frame);
         self.sealed.clear();
-        self.sealed.extend_from_slice(&waiting.rest);
-        self.shared.keys.seal(index, false, &mut self.sealed).map_err(io::Error::other)?;
-        self.shared.at(index)?.write_all(&self.sealed)?;
-        waiting.frames.push_back((index, waiting.rest.len()));
-        waiting.rest.clear();
-        self.frames += 1;
+        self.sealed.extend_from_slice(rest);
+        self.shared.keys.seal(frame.number, false, &mut self.sealed).map_err(io::Error::other)?;
+        self.shared.at(frame)?.file.write_all(&self.sealed)?;
+        rest.clear();
         Ok(())
     }
 
@@ -141,9 +181,7 @@ impl Scratch {
                 self.flush(section)?;
             }
         }
-        let shared = self.shared;
         let reader = |waiting: Waiting| ScratchReader {
-            shared: shared.clone(),
             frames: waiting.frames,
             frame: Zeroizing::default(),
             read: 0,
@@ -153,37 +191,83 @@ impl Scratch {
 }
 
 impl Shared {
+    fn new(secrecy: Secrecy) -> io::Result<Shared> {
+        let file = tempfile::tempfile()?;
+        let random = || keys::random::<32>().map_err(io::Error::other);
+        let (secret, store) = (Zeroizing::new(random()?), [0; 16]);
+        let sealing = match secrecy {
+            Secrecy::Secret => Sealing::Encryption,
+            Secrecy::Public => Sealing::Checksum,
+        };
+        let overhead = sealing.overhead();
+        let header = Header {
+            sealing,
+            store,
+            item: ItemId([0; 16]),
+            section: 0,
+            frame: FRAME as u32,
+            salt: random()?,
+        };
+        let keys = FileKeys::new(&RootKey::derive(&*secret, &store), &header);
+        let places = Mutex::new(Places { file, sealed: 0, end: 0, free: Vec::new() });
+        Ok(Shared { places, keys, overhead })
+    }
+
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the file, positioned at a frame.
-    fn at(&self, index: u64) -> io::Result<MutexGuard<'_, File>> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(index * (FRAME + self.overhead) as u64))?;
-        Ok(file)
+    fn at(&self, frame: Frame) -> io::Result<MutexGuard<'_, Places>> {
+        let mut places = self.places();
+        places.file.seek(SeekFrom::Start(frame.place * (FRAME + self.overhead) as u64))?;
+        Ok(places)
     }
 
     /// Reads and verifies a frame.
-    fn open(&self, index: u64, frame: &mut Zeroizing<Vec<u8>>) -> io::Result<()> {
-        self.at(index)?.read_exact(frame)?;
-        let opened = self.keys.open(index, false, frame);
+    fn open(&self, from: Frame, frame: &mut Zeroizing<Vec<u8>>) -> io::Result<()> {
+        self.at(from)?.file.read_exact(frame)?;
+        let opened = self.keys.open(from.number, false, frame);
         opened.map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+}
+
+impl Places {
+    /// Takes a place for a frame of `length` bytes.
+    fn take(&mut self, length: usize) -> Frame {
+        let number = self.sealed;
+        self.sealed += 1;
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.end += 1;
+            self.end - 1
+        });
+        Frame { number, place, length }
+    }
+}
+
+impl Drop for Frames {
+    fn drop(&mut self) {
+        self.shared.places().free.extend(self.frames.iter().map(|frame| frame.place));
     }
 }
 
 impl Read for ScratchReader {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         while self.read == self.frame.len() {
-            let Some((index, length)) = self.frames.pop_front() else { return Ok(0) };
-            let overhead = self.shared.overhead;
+            let Some(&frame) = self.frames.frames.front() else { return Ok(0) };
+            let overhead = self.frames.shared.overhead;
             if self.frame.capacity() == 0 {
                 self.frame.reserve_exact(FRAME + overhead);
             }
-            self.frame.resize(length + overhead, 0);
+            self.frame.resize(frame.length + overhead, 0);
             self.read = 0;
-            if let Err(error) = self.shared.open(index, &mut self.frame) {
+            if let Err(error) = self.frames.shared.open(frame, &mut self.frame) {
                 // Nothing of a frame that was not verified is read later, and it is not skipped.
                 self.frame.clear();
-                self.frames.push_front((index, length));
                 return Err(error);
             }
+            self.frames.frames.pop_front();
+            self.frames.shared.places().free.push(frame.place);
         }
         let rest = &self.frame[self.read..];
         let n = rest.len().min(bytes.len());
@@ -248,14 +332,15 @@ mod tests {
             scratch.write(0, &content).unwrap();
             let shared = scratch.shared.clone();
             let frame = FRAME + shared.overhead;
+            let first = Frame { number: 0, place: 0, length: FRAME };
             let mut bytes = Vec::new();
-            shared.at(0).unwrap().read_to_end(&mut bytes).unwrap();
+            shared.at(first).unwrap().file.read_to_end(&mut bytes).unwrap();
             assert_eq!(bytes.len(), 3 * frame);
             let plain = bytes.windows(16).any(|part| part == &content[..16]);
             assert_eq!(plain, secrecy == Secrecy::Public);
             // The first two frames change places.
             bytes.rotate_left(frame);
-            shared.at(0).unwrap().write_all(&bytes).unwrap();
+            shared.at(first).unwrap().file.write_all(&bytes).unwrap();
             let mut reader = scratch.finish().unwrap().remove(0);
             // Reading again neither skips the frame nor returns what is in it.
             for _ in 0..2 {
@@ -263,5 +348,39 @@ mod tests {
                 assert_eq!(error.kind(), io::ErrorKind::InvalidData);
             }
         }
+    }
+
+    /// Sections of one file are written while others are read. A section takes the places of those
+    /// that were read or dropped, and the file vanishes with the last.
+    #[test]
+    fn a_shared_file_reuses_its_places() {
+        let file = SharedScratch::new(Secrecy::Secret);
+        let section = |number: usize| {
+            let mut scratch = file.sections(1).unwrap();
+            scratch.write(0, &content(number, 3 * FRAME + 1)).unwrap();
+            scratch.finish().unwrap().remove(0)
+        };
+        let check = |number: usize, mut reader: ScratchReader| {
+            let mut all = Vec::new();
+            reader.read_to_end(&mut all).unwrap();
+            assert_eq!(all, content(number, 3 * FRAME + 1), "section {number}");
+        };
+        let mut last = section(0);
+        let shared = Arc::downgrade(&last.frames.shared);
+        for number in 1..20 {
+            let next = section(number);
+            match number % 3 {
+                // Some are not read, or not to their end.
+                0 => drop(last),
+                1 => last.read_exact(&mut vec![0; FRAME + 7]).unwrap(),
+                _ => check(number - 1, last),
+            }
+            last = next;
+        }
+        assert!(shared.ptr_eq(&Arc::downgrade(&last.frames.shared)), "all are in one file");
+        assert_eq!(last.frames.shared.places().end, 8, "two sections at a time, of four frames");
+        check(19, last);
+        assert!(shared.upgrade().is_none(), "the file is gone");
+        check(20, section(20));
     }
 }

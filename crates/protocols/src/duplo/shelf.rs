@@ -1,16 +1,17 @@
 //! The evaluator's slots, between their preparation and their evaluation one by one: in memory, or
-//! in a file if they are large.
+//! in a file if those of all programs that wait would take too much memory.
 //!
 //! The file has each slot in the form of a store: the authenticators of its outputs, then its
 //! copies, each with its table. All of this was made by the peer and reveals nothing without keys,
 //! so the file is not encrypted. It has tags, so that a change made by anybody else is not blamed
-//! on the peer.
+//! on the peer. All programs of a process share the file: thousands may wait.
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use symbolon_primitives::HugeBuf;
-use symbolon_store::{Scratch, Secrecy};
+use symbolon_store::{Scratch, Secrecy, SharedScratch};
 use symbolon_transport::{Error, Result};
 
 use super::authenticators::Authenticators;
@@ -23,28 +24,63 @@ use super::store;
 use crate::codec::{Reader, Writer};
 use crate::component_pool::filed;
 
-/// How many bytes of slots are kept in memory; more go to a file, which takes longer to read.
+/// How many bytes of slots this process keeps in memory. More go to a file, which takes longer to
+/// read.
 #[cfg(not(test))]
 const HELD: u64 = 3 << 29;
 
 /// The same limit, for tests to change. Tests that run at the same time still compute the same.
 #[cfg(test)]
-pub(super) static HELD: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(3 << 29);
+pub(super) static HELD: AtomicU64 = AtomicU64::new(3 << 29);
 
-/// Returns how many bytes of slots are kept in memory.
+/// Locked by the test that changes the limit.
+#[cfg(test)]
+pub(super) static CHANGED: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// The slots that are in memory.
+static MEMORY: Memory = Memory(AtomicU64::new(0));
+
+/// The file with all others.
+static FILE: SharedScratch = SharedScratch::new(Secrecy::Public);
+
+/// Returns how many bytes of slots may be in memory.
 fn held() -> u64 {
     #[cfg(test)]
-    let held = HELD.load(std::sync::atomic::Ordering::Relaxed);
+    let held = HELD.load(Ordering::Relaxed);
     #[cfg(not(test))]
     let held = HELD;
     held
 }
 
-/// Returns how many bytes the slots of a program take in memory while they wait: none if they go to
-/// a file.
+/// Returns how many bytes the slots of a program take in memory while it alone waits: none if they
+/// go to a file.
 pub(super) fn bytes_in_memory(graph: &ComponentGraph, buckets: &BucketSizes) -> u64 {
     let all = all_bytes(graph, buckets);
     if all > held() { 0 } else { all }
+}
+
+/// Counts the bytes that are in memory.
+struct Memory(AtomicU64);
+
+/// Room in memory. Others may use it when this is dropped.
+struct Room {
+    memory: &'static Memory,
+    bytes: u64,
+}
+
+impl Memory {
+    /// Returns room for this many bytes, unless more than `most` would be in memory then.
+    fn take(&'static self, bytes: u64, most: u64) -> Option<Room> {
+        let before = self.0.fetch_add(bytes, Ordering::Relaxed);
+        let room = Room { memory: self, bytes };
+        before.checked_add(bytes).is_some_and(|all| all <= most).then_some(room)
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.memory.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 /// The slots of a program.
@@ -54,12 +90,12 @@ pub(super) enum Slots {
 }
 
 /// Slots in memory. Their authenticators are stored with those of all wires.
-#[derive(Default)]
 pub(super) struct Held {
     /// The copies in each slot.
     copies: Vec<Vec<GarbledCopy>>,
     /// The tables of all copies.
     tables: HugeBuf<HalfGates>,
+    _room: Room,
 }
 
 /// Slots in one file, or in several; in each file the slots of a kind are in order.
@@ -126,13 +162,14 @@ impl Shelf {
     /// # Errors
     /// `Store` when there is no room for a file.
     pub fn new(graph: &ComponentGraph, buckets: &BucketSizes) -> Result<Shelf> {
-        if all_bytes(graph, buckets) > held() {
-            let scratch = filed(Scratch::new(1, Secrecy::Public))?;
+        let Some(room) = MEMORY.take(all_bytes(graph, buckets), held()) else {
+            let scratch = filed(FILE.sections(1))?;
             return Ok(Shelf::Filed(scratch, buckets.clone(), HugeBuf::public(0)));
-        }
+        };
         let gates = |slot: &Slot| graph.kinds[slot.kind].ands() * buckets.kinds[slot.kind];
         let tables = HugeBuf::public(graph.slots.iter().map(gates).sum());
-        Ok(Shelf::Held(Held { copies: Vec::with_capacity(graph.slots.len()), tables }, 0))
+        let copies = Vec::with_capacity(graph.slots.len());
+        Ok(Shelf::Held(Held { copies, tables, _room: room }, 0))
     }
 
     /// Whether the slots go to a file, together with the authenticators of their outputs.
@@ -367,5 +404,23 @@ impl Slots {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_taken_and_given_back() {
+        static MEMORY: Memory = Memory(AtomicU64::new(0));
+        let six = MEMORY.take(6, 10).unwrap();
+        assert!(MEMORY.take(5, 10).is_none());
+        assert!(MEMORY.take(u64::MAX, u64::MAX).is_none());
+        let four = MEMORY.take(4, 10).unwrap();
+        drop(six);
+        assert!(MEMORY.take(7, 10).is_none());
+        drop(four);
+        assert!(MEMORY.take(10, 10).is_some());
     }
 }
