@@ -281,7 +281,7 @@ impl Opened {
         self.sections.clear();
         match files::discard(&self.core.item(&self.id), self.core.wipes())? {
             // Somebody still uses an earlier part; garbage collection removes the files later.
-            Discarded::Busy | Discarded::Gone(_) => Ok(()),
+            Discarded::Busy | Discarded::Gone(_) | Discarded::GoneBefore(_) => Ok(()),
         }
     }
 

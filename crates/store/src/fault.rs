@@ -1,4 +1,4 @@
-//! Named points at which a test aborts the process or simulates a full disk.
+//! Named points at which a test aborts or pauses the process, or simulates a full disk.
 //!
 //! Active only under the feature `faults` and in this crate's own tests. In a normal build the
 //! calls do nothing.
@@ -7,7 +7,8 @@
 ///
 /// With `SYMBOLON_FAULT=NAME` the process aborts when it reaches the point, with `NAME:3` when it
 /// reaches the point for the third time. With `SYMBOLON_FULL=NAME` the disk is full there instead,
-/// if `NAME` is one of [`WRITES`].
+/// if `NAME` is one of [`WRITES`]. With `SYMBOLON_PAUSE=NAME` the process says so on standard error
+/// and waits there until its standard input ends.
 #[cfg(any(test, feature = "faults"))]
 pub const POINTS: &[&str] = &[
     "create.directories",
@@ -27,6 +28,7 @@ pub const POINTS: &[&str] = &[
     "take.checked",
     "take.committed",
     "void.committed",
+    "collect.aside",
     "discard.file",
     "discard.directory",
     "encrypt.item",
@@ -78,16 +80,20 @@ pub(crate) fn hides_births() -> bool {
     false
 }
 
-/// Marks a point at which a test may abort the process.
+/// Marks a point at which a test may abort or pause the process.
 #[cfg(any(test, feature = "faults"))]
 pub(crate) fn point(name: &'static str) {
     assert!(POINTS.contains(&name), "{name} is not in the list of points");
     if active::is_due("SYMBOLON_FAULT", name) {
         std::process::abort();
     }
+    if active::is_due("SYMBOLON_PAUSE", name) {
+        eprintln!("paused at {name}");
+        let _ = std::io::stdin().read_line(&mut String::new());
+    }
 }
 
-/// Marks a point at which a test may abort the process.
+/// Marks a point at which a test may abort or pause the process.
 #[cfg(not(any(test, feature = "faults")))]
 #[inline(always)]
 pub(crate) fn point(_name: &'static str) {}

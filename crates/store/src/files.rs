@@ -161,6 +161,8 @@ impl Drop for Flock {
 pub(crate) enum Discarded {
     /// They are gone, and this many bytes were freed.
     Gone(u64),
+    /// As `Gone`, but somebody else removed the directory, or there was none.
+    GoneBefore(u64),
     /// Somebody is still reading them.
     Busy,
 }
@@ -177,7 +179,7 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
         return remove_if_there(directory).map(|()| Discarded::Gone(0));
     }
     let entries = match fs::read_dir(directory) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Discarded::Gone(0)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Discarded::GoneBefore(0)),
         other => other.map_err(|e| failed(&e))?,
     };
     let mode = if wipe { Mode::Write } else { Mode::Read };
@@ -197,24 +199,52 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
     }
     let mut freed = 0;
     for (path, mut lock) in files {
+        let mut length = 0;
         if let Some(file) = lock.as_mut().map(Flock::file) {
-            freed += file.metadata().map(|m| m.len()).unwrap_or(0);
+            length = file.metadata().map(|m| m.len()).unwrap_or(0);
             if wipe {
                 // If wiping fails the bytes remain on disk; removing the file is still right.
                 let _ = wipe_file(file);
             }
         }
-        failure = failure.or(remove_if_there(&path).err());
+        match fs::remove_file(&path) {
+            Ok(()) => freed += length,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => failure = failure.or(Some(StoreError::io("remove", &path, &e))),
+        }
         fault::point("discard.file");
     }
     if let Some(failure) = failure {
         return Err(failure);
     }
-    match fs::remove_dir(directory) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(&e)),
-        _ => fault::point("discard.directory"),
+    let discarded = match fs::remove_dir(directory) {
+        Ok(()) => Discarded::Gone(freed),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Discarded::GoneBefore(freed),
+        Err(e) => return Err(failed(&e)),
+    };
+    fault::point("discard.directory");
+    Ok(discarded)
+}
+
+/// Returns whether somebody holds a lock on a file in a directory, as everyone does who writes or
+/// reads an item. The arguments are those of [`discard`].
+pub(crate) fn is_in_use(directory: &Path, wipe: bool) -> Result<bool> {
+    let failed = |e: &io::Error| StoreError::io("read", directory, e);
+    let entries = match fs::read_dir(directory) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+        other => other.map_err(|e| failed(&e))?,
+    };
+    let mode = if wipe { Mode::Write } else { Mode::Read };
+    for entry in entries {
+        let path = entry.map_err(|e| failed(&e))?.path();
+        // `discard` says what is wrong with a file that cannot be opened.
+        if let Ok(Some(file)) = access::open_if_there(&path, mode)
+            && Flock::try_exclusive(file, &path)?.is_none()
+        {
+            return Ok(true);
+        }
     }
-    Ok(Discarded::Gone(freed))
+    Ok(false)
 }
 
 fn wipe_file(file: &mut File) -> io::Result<()> {

@@ -52,6 +52,7 @@
 //! head                  the digest of the current file, and the identity of the head's own file:
 //!                       replacing it commits a transaction
 //! items/ID/0.bin …      the sections of an item
+//! items/draft-RANDOM/ … files that garbage collection is removing
 //! drafts/RANDOM/        items being written
 //! groups/ID.lock        locks on groups
 //! ```
@@ -115,6 +116,7 @@ mod about;
 mod access;
 mod backend;
 mod body;
+mod collect;
 mod commit_pointer;
 mod consumed;
 mod draft;
@@ -140,19 +142,20 @@ mod scratch;
 mod serde_hex;
 mod store;
 
+pub use collect::Collected;
 pub use consumed::{ConsumedItem, SectionReader};
 pub use draft::Draft;
 pub use error::{Cause, Result, StoreError};
 pub use item_writer::{ClosedItem, ItemWriter, SectionWriter};
 pub use keys::{Protection, create_key_file};
-pub use maintenance::{Collected, GroupLock, Progress};
+pub use maintenance::{GroupLock, Progress};
 pub use manifest::FORMAT as FORMAT_VERSION;
 pub use meta::{
     DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemComponent, ItemId, ItemKind, ItemMeta, ItemPeer,
     MAX_COUNTERS, MAX_PEERS, MAX_SECTIONS, Section,
 };
 pub use record::ItemState;
-pub use scratch::{Scratch, ScratchReader, Secrecy};
+pub use scratch::{Scratch, ScratchReader, Secrecy, SharedScratch};
 pub use store::{AvailableItem, Entry, Store};
 pub use symbolon_errors::PartyId;
 

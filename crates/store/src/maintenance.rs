@@ -1,12 +1,9 @@
-//! Maintenance of a store: verification, garbage collection, and locks on groups.
-
-use std::fs;
-use std::path::Path;
+//! Maintenance of a store: verification, and locks on groups.
 
 use crate::access::{self, Mode};
 use crate::consumed::Opened;
-use crate::files::{self, Discarded, Flock, directories};
-use crate::record::{Edit, ItemState};
+use crate::files::Flock;
+use crate::record::ItemState;
 use crate::{GroupId, ItemId, Result, Store, StoreError};
 
 /// The progress of [`Store::verify`].
@@ -18,21 +15,6 @@ pub struct Progress {
     pub done: u64,
     /// The bytes to be read, of all items.
     pub total: u64,
-}
-
-/// What [`Store::gc`] removed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Collected {
-    /// Used and void items, which are no longer listed.
-    pub items: Vec<ItemId>,
-    /// Unfinished items whose processes died.
-    pub drafts: usize,
-    /// Directories of items without a record.
-    pub orphans: usize,
-    /// Directories that were kept because somebody is writing or reading them.
-    pub busy: usize,
-    /// The bytes that were freed.
-    pub bytes: u64,
 }
 
 /// A lock on a group across all processes. It is released when it is dropped or the process ends.
@@ -101,79 +83,4 @@ impl Store {
         }
         Ok(report)
     }
-
-    /// Removes unneeded files: used and void items, unfinished items whose processes died, and
-    /// files that belong to nothing. Whatever other processes use stays.
-    ///
-    /// The names of items stay used forever, and revoked groups stay revoked.
-    ///
-    /// # Errors
-    /// [`StoreError::Damaged`]; an I/O error.
-    pub fn gc(&self) -> Result<Collected> {
-        let mut collected = Collected::default();
-        let mut locked = self.core.exclusive()?;
-        let finished = locked.content.items.iter().filter(|(_, r)| r.state != ItemState::Available);
-        collected.items = finished.map(|(id, _)| *id).collect();
-        let edits: Vec<_> = collected.items.iter().map(|id| Edit::Forget(*id)).collect();
-        locked.commit(&edits)?;
-        // The lock is still held, so nobody begins, finishes or opens an item meanwhile.
-        for directory in directories(&self.core.drafts())? {
-            // Nothing of an unfinished item was used, but it may hold the Δ that it shares with
-            // items that were.
-            if collected.count(files::discard(&directory, self.core.wipes())?) {
-                collected.drafts += 1;
-            }
-        }
-        for directory in directories(&self.core.items())? {
-            let name = directory.file_name().and_then(|name| name.to_str());
-            let id = name.and_then(|name| name.parse::<ItemId>().ok());
-            if id.is_some_and(|id| locked.content.items.contains_key(&id)) {
-                continue;
-            }
-            let known = id.is_some_and(|id| collected.items.contains(&id));
-            if collected.count(files::discard(&directory, self.core.wipes())?) && !known {
-                collected.orphans += 1;
-            }
-        }
-        let needed = |group: &str| {
-            let mut items = locked.content.items.values();
-            items.any(|record| hex::encode(record.meta.group) == group)
-        };
-        collect_locks(&self.core.groups(), needed)?;
-        Ok(collected)
-    }
-}
-
-impl Collected {
-    /// Counts the result, and returns whether the files were removed.
-    fn count(&mut self, discarded: Discarded) -> bool {
-        match discarded {
-            Discarded::Gone(bytes) => {
-                self.bytes += bytes;
-                true
-            }
-            Discarded::Busy => {
-                self.busy += 1;
-                false
-            }
-        }
-    }
-}
-
-/// Removes lock files of groups that have no items and are not locked.
-fn collect_locks(path: &Path, needed: impl Fn(&str) -> bool) -> Result<()> {
-    for entry in fs::read_dir(path).map_err(|e| StoreError::io("read", path, &e))? {
-        let path = entry.map_err(|e| StoreError::io("read", path, &e))?.path();
-        let group = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if needed(group) {
-            continue;
-        }
-        if let Ok(file) = access::open(&path, Mode::Read)
-            && Flock::try_exclusive(file, &path)?.is_some()
-        {
-            // The caller holds the store's lock, so nobody has opened this file to lock it.
-            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
-        }
-    }
-    Ok(())
 }

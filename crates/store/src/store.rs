@@ -328,7 +328,7 @@ impl Store {
                 match files::discard(&self.core.item(id), self.core.wipes())? {
                     // A process that is reading it took it before; garbage collection removes the
                     // files later.
-                    Discarded::Busy | Discarded::Gone(_) => {}
+                    Discarded::Busy | Discarded::Gone(_) | Discarded::GoneBefore(_) => {}
                 }
             }
             Ok(())
