@@ -1,6 +1,18 @@
-//! Runs work that handles secrets on several threads.
+//! Runs work that handles secrets on several threads, and waits for the work of a peer.
 
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+use symbolon_transport::Channel;
+
+/// How many AND gates a slow peer garbles or evaluates in a second.
+const SLOW: u64 = 1 << 21;
+
+/// Lets the peer garble or evaluate this many AND gates before its next message. For a step that
+/// may take longer than the time-out.
+pub(crate) fn allow_gates(channel: &mut Channel, gates: u64) {
+    channel.allow(Duration::from_millis(gates.saturating_mul(1000) / SLOW));
+}
 
 /// Applies `work` to each item with `threads` threads, of which this is one; returns the results in
 /// order.

@@ -3,9 +3,13 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::outlet::Interrupt;
 use crate::{Channel, Error, Result};
+
+/// How often a wait for peers checks for cancellation.
+pub(crate) const CANCEL_POLL: Duration = Duration::from_millis(100);
 
 /// Cancels what one party does, from any thread: the wait for peers, and every channel that it
 /// [watches](CancelHandle::watch).

@@ -109,6 +109,8 @@ impl<'a> Dialler<'a> {
                     Error::Transport { party: None, reason }.to_string()
                 }
             };
+            // If it was cancelled, the attempt failed for no other reason.
+            self.options.cancel.check()?;
             if last != told {
                 let reason = crate::text::printable(&last);
                 self.options.observer.tell(&Progress::Retrying { party: self.peer, reason });
@@ -132,7 +134,8 @@ impl<'a> Dialler<'a> {
         let tls = self.config.clone().map(tls::dialled).transpose().map_err(Failure::Final)?;
         let deadline = self.options.opening_deadline().min(self.deadline);
         let mine = self.options.preamble(self.peer, lane, self.lanes, token);
-        let answer = Opening::begin(socket, tls, deadline).and_then(|mut opening| {
+        let cancel = self.options.cancel.clone();
+        let answer = Opening::begin(socket, tls, cancel, deadline).and_then(|mut opening| {
             opening.send(&mine, deadline)?;
             let theirs = opening.receive(deadline)?;
             Ok((opening, theirs))
@@ -165,9 +168,8 @@ impl<'a> Dialler<'a> {
         };
         let mut last = Failure::Passing(TransportReason::io("the name has no address"));
         for address in self.address.to_socket_addrs().map_err(failed)? {
-            let left = self.deadline.saturating_duration_since(Instant::now());
-            let limit = left.min(ATTEMPT).max(Duration::from_millis(1));
-            match TcpStream::connect_timeout(&address, limit) {
+            let deadline = self.deadline.min(Instant::now() + ATTEMPT);
+            match crate::tcp::connect(address, deadline, &self.options.cancel) {
                 Ok(socket) => return Ok(socket),
                 Err(e) => last = failed(e),
             }
@@ -187,4 +189,29 @@ fn draw_token() -> Result<Token> {
 #[cfg(test)]
 pub(crate) fn half_connect(options: &Options, address: &str, peer: &Peer, lanes: u16) {
     drop(Dialler::new(options, address, peer, lanes).unwrap().connect(0, None).unwrap());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::{Identity, Meter};
+
+    /// The system connects to a port at which nobody answers.
+    #[test]
+    fn a_cancelled_attempt_waits_for_no_answer() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = silent.local_addr().unwrap().to_string();
+        let keys = [(); 2].map(|()| Identity::generate().unwrap());
+        let peer = Peer::pinned(0, keys[0].fingerprint());
+        let tls = Options::tls(1, &keys[1], Meter::new()).unwrap();
+        for options in [Options::insecure_plain_tcp(1, Meter::new()), tls] {
+            options.cancel.cancel();
+            let dialler = Dialler::new(&options, &address, &peer, 1).unwrap();
+            let ended = dialler.attempt(0, [7; 32]);
+            // Otherwise it would time out.
+            assert!(matches!(ended, Err(Failure::Passing(TransportReason::Closed))));
+        }
+    }
 }

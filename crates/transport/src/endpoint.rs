@@ -215,7 +215,7 @@ impl Options {
         opening: Opening,
         link: Option<Direction>,
     ) -> Result<Channel> {
-        let Opening { socket, tls } = opening;
+        let Opening { socket, tls, .. } = opening;
         let (source, sink, binding): (Box<dyn Source>, Arc<dyn Sink>, _) = match tls {
             Some(connection) => {
                 let binding = tls::binding(&connection)?;
@@ -240,6 +240,8 @@ impl Options {
 pub(crate) struct Opening {
     pub(crate) socket: TcpStream,
     pub(crate) tls: Option<Connection>,
+    /// Cancels every wait for the other side.
+    cancel: CancelHandle,
 }
 
 impl Opening {
@@ -247,12 +249,13 @@ impl Opening {
     pub(crate) fn begin(
         socket: TcpStream,
         tls: Option<Connection>,
+        cancel: CancelHandle,
         deadline: Instant,
     ) -> std::result::Result<Self, TransportReason> {
         let _ = socket.set_nodelay(true);
-        let mut opening = Opening { socket, tls };
+        let mut opening = Opening { socket, tls, cancel };
         if let Some(connection) = &mut opening.tls {
-            let mut stream = DeadlineStream::new(&opening.socket, deadline);
+            let mut stream = DeadlineStream::new(&opening.socket, deadline, &opening.cancel);
             if let Err(reason) = tls::shake_hands(connection, &mut stream, OPENING) {
                 if matches!(reason, TransportReason::WrongKey { .. }) {
                     // If the socket were closed at once with unread bytes, the alert might be lost.
@@ -283,7 +286,7 @@ impl Opening {
         deadline: Instant,
     ) -> std::result::Result<(), TransportReason> {
         let bytes = preamble.encode();
-        let mut stream = DeadlineStream::new(&self.socket, deadline);
+        let mut stream = DeadlineStream::new(&self.socket, deadline, &self.cancel);
         let written = match &mut self.tls {
             None => stream.write_all(&bytes),
             Some(connection) => connection.writer().write_all(&bytes).and_then(|()| {
@@ -302,7 +305,7 @@ impl Opening {
         deadline: Instant,
     ) -> std::result::Result<Preamble, TransportReason> {
         let mut bytes = [0; PREAMBLE];
-        let mut stream = DeadlineStream::new(&self.socket, deadline);
+        let mut stream = DeadlineStream::new(&self.socket, deadline, &self.cancel);
         let read = match &mut self.tls {
             None => stream.read_exact(&mut bytes),
             Some(connection) => read_tls(connection, &mut stream, &mut bytes),

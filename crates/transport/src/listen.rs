@@ -21,13 +21,14 @@ use rustls::ServerConfig;
 use symbolon_errors::PartyId;
 
 use crate::address::check_listening;
+use crate::cancel::CANCEL_POLL;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::keys::Fingerprint;
 use crate::link::Direction;
 use crate::preamble::{Preamble, Verdict};
 use crate::stranger::{first_bytes, stranger};
 use crate::{
-    AttemptCause, Channel, Error, LastAttempt, Progress, Result, Stranger, Subject,
+    AttemptCause, CancelHandle, Channel, Error, LastAttempt, Progress, Result, Stranger, Subject,
     TransportReason, tls,
 };
 
@@ -45,9 +46,6 @@ const MAX_WAITING: usize = 256;
 /// service that serves strangers keeps this many free. The port has two, and every connection being
 /// opened has a second one, by which it is closed.
 pub const OPENING_DESCRIPTORS: usize = 2 + MAX_WAITING + MAX_THREADS + MAX_OPENING;
-
-/// How often a wait for peers checks for cancellation.
-const CANCEL_POLL: Duration = Duration::from_millis(100);
 
 /// The maximum number of strangers reported in one wait; more would flood the reports.
 const MAX_REPORTED: usize = 32;
@@ -645,7 +643,8 @@ fn hear(
     tls: Option<rustls::Connection>,
     deadline: Instant,
 ) -> std::result::Result<Called, TransportReason> {
-    let mut opening = Opening::begin(socket, tls, deadline)?;
+    // When the wait is cancelled, `Openings` closes the socket.
+    let mut opening = Opening::begin(socket, tls, CancelHandle::new(), deadline)?;
     let theirs = opening.receive(deadline)?;
     let key = opening.tls.as_ref().and_then(tls::peer_fingerprint);
     if theirs.verdict != Verdict::Hello {

@@ -214,6 +214,37 @@ fn silence_and_a_peer_that_does_not_read_end() {
     }
 }
 
+/// A peer that computes may be silent for longer than the time-out, but not forever, and only
+/// before its next message.
+#[test]
+fn a_peer_that_computes_may_be_silent_for_longer() {
+    for tls in [false, true] {
+        let (mut a, mut b) = one_lane(tls);
+        a.set_timeout(Duration::from_millis(80));
+        a.allow(Duration::from_secs(20));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(400));
+                b.send("late", b"done").unwrap();
+                b.flush().unwrap();
+            });
+            assert_eq!(a.recv("late", 4).unwrap(), b"done");
+        });
+        a.allow(Duration::from_millis(20));
+        let error = a.recv("never", 1).unwrap_err();
+        assert_eq!(error.to_string(), "party 1 did not answer within 0.1 s");
+
+        let (mut a, mut b) = one_lane(tls);
+        a.set_timeout(Duration::from_millis(80));
+        a.allow(Duration::from_secs(20));
+        b.send("soon", b"").unwrap();
+        b.flush().unwrap();
+        a.recv("soon", 0).unwrap();
+        let error = a.recv("never", 1).unwrap_err();
+        assert_eq!(error.to_string(), "party 1 did not answer within 0.08 s");
+    }
+}
+
 /// Cheat: 2, network | connecting | strangers | preamble and TLS | always
 #[test]
 fn strangers_neither_enter_nor_keep_the_peer_out() {

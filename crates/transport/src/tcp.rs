@@ -1,19 +1,26 @@
 //! TCP sockets as the source and sink of a channel.
 
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::cancel::CANCEL_POLL;
 use crate::pipe::EAGER;
 use crate::raw::{Sink, Source, Tried};
-use crate::{Fault, TransportReason};
+use crate::{CancelHandle, Fault, TransportReason};
 
 /// How far a channel reads ahead, in bytes; such bytes are copied again.
 const READ: usize = 64 << 10;
 
 /// Reads of at least this many bytes go directly to their destination.
 const DIRECT: usize = 8 << 10;
+
+/// How often a connection that is slow to be made is looked at.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Returns what an I/O error means for the connection.
 pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
@@ -32,6 +39,45 @@ pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
 pub(crate) fn io(error: &io::Error) -> TransportReason {
     let fault = Fault::new("connection-failed", error.to_string());
     TransportReason::Io(fault.caused_by_io(error))
+}
+
+/// Connects to `address`, and gives up at the deadline or when `cancel` is cancelled. The system's
+/// own wait cannot be cancelled.
+pub(crate) fn connect(
+    address: SocketAddr,
+    deadline: Instant,
+    cancel: &CancelHandle,
+) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    let left = deadline.saturating_duration_since(Instant::now());
+    let soon = left.clamp(Duration::from_millis(1), CANCEL_POLL);
+    match socket.connect_timeout(&address.into(), soon) {
+        Err(e) if e.kind() == ErrorKind::TimedOut => {}
+        done => return done.map(|()| socket.into()),
+    }
+    // The system continues with this attempt. New ones, each as short, would fail on a slow link.
+    loop {
+        if let Some(error) = socket.take_error()? {
+            return Err(error);
+        }
+        if socket.peer_addr().is_ok() {
+            return Ok(socket.into());
+        }
+        thread::sleep(next_wait(deadline, cancel)?.min(LOOK));
+    }
+}
+
+/// Returns how long to wait before the next check for cancellation. Fails when the deadline has
+/// passed or `cancel` is cancelled.
+fn next_wait(deadline: Instant, cancel: &CancelHandle) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::Error::new(ErrorKind::TimedOut, "connection timed out"));
+    }
+    if cancel.is_cancelled() {
+        return Err(ErrorKind::ConnectionAborted.into());
+    }
+    Ok(left.min(CANCEL_POLL))
 }
 
 /// Reads a socket with a time-out for every read.
@@ -104,7 +150,7 @@ impl SocketReader {
             if since.get_or_insert_with(Instant::now).elapsed() >= EAGER {
                 return Ok(None);
             }
-            std::thread::yield_now();
+            thread::yield_now();
         }
     }
 
@@ -308,50 +354,50 @@ impl Sink for SocketWriter {
     }
 }
 
-/// Converts a time-out: on a blocking socket it looks like "would block", which the TLS layer would
-/// take as a request to try again later.
-fn timed_out(error: io::Error) -> io::Error {
-    if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
-}
-
-/// A socket whose operations all end by one deadline: for the beginning of a connection, when the
-/// other side is not yet known to be a peer.
+/// A socket whose operations all end by one deadline, or when they are cancelled: for the beginning
+/// of a connection, when the other side is not yet known to be a peer.
 pub(crate) struct DeadlineStream<'a> {
     socket: &'a TcpStream,
     deadline: Instant,
+    cancel: &'a CancelHandle,
 }
 
 impl<'a> DeadlineStream<'a> {
-    pub(crate) fn new(socket: &'a TcpStream, deadline: Instant) -> Self {
-        DeadlineStream { socket, deadline }
+    pub(crate) fn new(socket: &'a TcpStream, deadline: Instant, cancel: &'a CancelHandle) -> Self {
+        DeadlineStream { socket, deadline, cancel }
     }
 
-    fn left(&self) -> io::Result<Duration> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
+    /// Tries again while the socket's own time-outs end what was tried. They must not reach the TLS
+    /// layer: it takes "would block" as a request to try again later.
+    fn retried(
+        &self,
+        set_timeout: fn(&TcpStream, Option<Duration>) -> io::Result<()>,
+        mut tried: impl FnMut(&TcpStream) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        loop {
+            set_timeout(self.socket, Some(next_wait(self.deadline, self.cancel)?))?;
+            match tried(self.socket) {
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                done => return done,
+            }
+        }
     }
 }
 
 impl Read for DeadlineStream<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        self.socket.set_read_timeout(Some(self.left()?))?;
-        let mut socket = self.socket;
-        socket.read(buf).map_err(timed_out)
+        self.retried(TcpStream::set_read_timeout, |mut socket| socket.read(buf))
     }
 }
 
 impl Write for DeadlineStream<'_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        self.socket.set_write_timeout(Some(self.left()?))?;
-        let mut socket = self.socket;
-        socket.write(buf).map_err(timed_out)
+        self.retried(TcpStream::set_write_timeout, |mut socket| socket.write(buf))
     }
 
     // The TLS layer writes its last message about a failed handshake with a single call.
     fn write_vectored(&mut self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
-        self.socket.set_write_timeout(Some(self.left()?))?;
-        let mut socket = self.socket;
-        socket.write_vectored(bufs).map_err(timed_out)
+        self.retried(TcpStream::set_write_timeout, |mut socket| socket.write_vectored(bufs))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -376,7 +422,8 @@ mod tests {
         let (near, mut far) = connected();
         let deadline = Instant::now() + Duration::from_secs(10);
         let slices = [io::IoSlice::new(b"change cipher "), io::IoSlice::new(b"alert")];
-        let n = DeadlineStream::new(&near, deadline).write_vectored(&slices).unwrap();
+        let never = CancelHandle::new();
+        let n = DeadlineStream::new(&near, deadline, &never).write_vectored(&slices).unwrap();
         assert_eq!(n, 19);
         drop(near);
         let mut all = String::new();
@@ -384,11 +431,61 @@ mod tests {
         assert_eq!(all, "change cipher alert");
     }
 
+    /// Cancels shortly after `wait` has begun, long before its deadline.
+    fn cancelled<T: Send>(wait: impl FnOnce(Instant, &CancelHandle) -> T + Send) -> T {
+        let (cancel, deadline) = (CancelHandle::new(), Instant::now() + Duration::from_secs(30));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| wait(deadline, &cancel));
+            thread::sleep(CANCEL_POLL * 3 / 2);
+            cancel.cancel();
+            waiting.join().unwrap()
+        })
+    }
+
+    /// A wait that is not interrupted fails at its deadline, with `TimedOut`.
+    #[test]
+    fn a_cancelled_read_does_not_wait_for_its_deadline() {
+        let (near, _far) = connected();
+        let read = cancelled(|deadline, cancel| {
+            DeadlineStream::new(&near, deadline, cancel).read(&mut [0])
+        });
+        assert_eq!(read.unwrap_err().kind(), ErrorKind::ConnectionAborted);
+    }
+
+    /// A port whose queue is full answers nothing until there is room.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_slow_connection_is_made_or_cancelled() {
+        let door = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        door.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        door.listen(0).unwrap();
+        let address = door.local_addr().unwrap().as_socket().unwrap();
+        let mut queue = Vec::new();
+        let full = loop {
+            let deadline = Instant::now() + CANCEL_POLL * 2;
+            match connect(address, deadline, &CancelHandle::new()) {
+                Ok(socket) => queue.push(socket),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(full.kind(), ErrorKind::TimedOut);
+        let dialled = cancelled(|deadline, cancel| connect(address, deadline, cancel));
+        assert_eq!(dialled.unwrap_err().kind(), ErrorKind::ConnectionAborted);
+        thread::scope(|scope| {
+            let deadline = Instant::now() + Duration::from_secs(30);
+            let dialled = scope.spawn(move || connect(address, deadline, &CancelHandle::new()));
+            thread::sleep(CANCEL_POLL * 2);
+            queue.iter().for_each(|_| drop(door.accept().unwrap()));
+            dialled.join().unwrap().unwrap();
+        });
+    }
+
     #[test]
     fn deadlines_and_lingering_end() {
         let (near, far) = connected();
         let deadline = Instant::now() + Duration::from_millis(20);
-        let error = DeadlineStream::new(&near, deadline).read(&mut [0]).unwrap_err();
+        let never = CancelHandle::new();
+        let error = DeadlineStream::new(&near, deadline, &never).read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         let writer = SocketWriter::new(Arc::new(near));
         // The other side neither closes nor sends anything.

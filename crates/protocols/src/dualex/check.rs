@@ -20,7 +20,8 @@ use zeroize::Zeroizing;
 use super::garble::Source;
 use super::preparation::{Ots, Preparation};
 use super::{checks, messages};
-use crate::parallel::in_parallel;
+use crate::io_wires::decode_bits;
+use crate::parallel::{allow_gates, in_parallel};
 
 /// Both parties' committed circuits.
 pub(super) struct Committed {
@@ -67,6 +68,7 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
     let message: Vec<u8> = own.iter().flatten().flat_map(|commitment| commitment.0).collect();
     let channel = offline.channel();
     channel.send(messages::CIRCUITS, &message)?;
+    allow_gates(channel, gates * n as u64);
     let theirs = channel.recv(messages::CIRCUITS, 32 * n)?;
     if theirs == message {
         return Err(Error::misbehaved(channel.peer(), checks::ECHO));
@@ -117,8 +119,7 @@ pub(super) fn open(
     let peer = channel.peer();
     let (seeds, rest) = message.split_at(16 * opened);
     let (choices, digest) = rest.split_at(rest.len() - 32);
-    let choices = BitVec::from_bytes(bits, choices)
-        .ok_or_else(|| Error::misbehaved(peer, checks::CHOICES))?;
+    let choices = decode_bits(channel, bits, choices)?;
     let digest = digest.try_into().expect("32 bytes were split off");
     if !same_digest(&ots.sent.expected_opening(their_runs.into_iter(), &choices), digest) {
         return Err(Error::misbehaved(peer, checks::CHOICES));
@@ -146,6 +147,7 @@ pub(super) fn open(
         let mut pairs = commitments.iter().zip(group);
         pairs.all(|(commitment, (_, theirs))| same_digest(&commitment.0, &theirs.0))
     });
+    allow_gates(offline.channel(), gates * own.opened().count() as u64);
     match good.into_iter().all(|good| good) {
         true => Ok(()),
         false => Err(Error::misbehaved(peer, checks::CIRCUIT)),
@@ -165,7 +167,7 @@ fn bent_orders(
     let Some(cheat) = offline.cheat else { return orders };
     let Some(input) = cheat.swapped else { return orders };
     for (j, order) in orders.iter_mut().enumerate() {
-        if (cheat.garbled)(offline.first + j as u64) {
+        if (cheat.affects)(offline.first + j as u64) {
             let bit = order.get(input);
             order.set(input, !bit);
         }

@@ -23,13 +23,15 @@ use symbolon_garbling::{
 };
 use symbolon_primitives::{BitVec, Block, Delta, HugeBuf, same_digest, watch};
 use symbolon_transport::{Channel, Error, PartyId, Result};
+use zeroize::Zeroizing;
 
 use super::commit::{Committed, Received, receive_blocks, send_blocks};
 use super::components::Kind;
 use super::keys;
 use super::layout::Objects;
 use super::messages;
-use crate::{io_wires::receive_bits, parallel::in_parallel};
+use crate::io_wires::receive_bits;
+use crate::parallel::{allow_gates, in_parallel};
 
 /// The two half-gates of an AND gate, which are not secret.
 pub(super) type HalfGates = [Block; 2];
@@ -213,6 +215,8 @@ pub(super) fn garble_all(
     (kind, objects): (&Kind, &Objects),
 ) -> Result<()> {
     send_offsets(channel, committed, objects)?;
+    // The evaluator has everything before what takes long.
+    channel.flush()?;
     let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
     let mut digests = Vec::with_capacity(32 * objects.count);
     let step = copies_at_a_time(kind, threads);
@@ -253,6 +257,7 @@ pub(super) fn receive_all(
     (kind, objects): (&Kind, &Objects),
 ) -> Result<Vec<[u8; 32]>> {
     receive_offsets(channel, received, objects)?;
+    allow_gates(channel, (kind.ands() * objects.count) as u64);
     let outputs = receive_blocks(channel, messages::OUTPUT_KEYS, kind.outputs() * objects.count)?;
     let mut outputs = outputs.iter();
     for object in 0..objects.count {
@@ -275,8 +280,10 @@ pub(super) fn send_offsets(
     for object in 0..objects.count {
         let id = objects.offset(object);
         let value = committed.value(id);
-        turned.set(object, !value.lsb());
-        committed.correct(id, value.with_lsb(true));
+        let mut offset = Zeroizing::new([value.with_lsb(true)]);
+        channel.tamper_state("duplo: offset", Block::as_bytes_mut(&mut offset[..]));
+        turned.set(object, value.lsb() ^ offset[0].lsb());
+        committed.correct(id, offset[0]);
     }
     channel.send(messages::OFFSETS, &turned.to_bytes())
 }
@@ -297,7 +304,7 @@ pub(super) fn receive_offsets(
 
 /// VerSub of the evaluator: garbles each copy again from what was opened of it, Δ and the committed
 /// values of its inputs. Compares the tables with the digests that were sent, and returns the
-/// committed values that the outputs must have.
+/// committed values that the outputs must have. The copies are in ascending order.
 ///
 /// Paper: KNRTT17, GenSub, VerSub
 pub(super) fn garble_opened(
@@ -313,10 +320,11 @@ pub(super) fn garble_opened(
         }
         watch::tell_opened(&opened[0].to_bytes());
     }
-    let numbers: Vec<_> = copies.iter().map(|(copy, _)| *copy).collect();
-    let made = digest_each(threads, &numbers, |copy| {
-        let of = copies.iter().find(|(other, _)| other.object == copy.object);
-        opened_keys(of.expect("one of them").1)
+    let alone: Vec<_> = copies.iter().map(|(copy, _)| *copy).collect();
+    let made = digest_each(threads, &alone, |copy| {
+        // There may be tens of thousands of copies: the search is not linear.
+        let place = copies.partition_point(|(other, _)| other.object < copy.object);
+        opened_keys(copies[place].1)
     });
     let mut each = made.iter().zip(copies);
     if !each.all(|(made, (copy, _))| same_digest(&made.digest, &digests[copy.object])) {

@@ -30,7 +30,9 @@ use super::recover::{self, Recovered};
 use super::state::peer;
 use super::store;
 use crate::codec::Writer;
-use crate::{Compiled, InputBits, Network, OutputBits, Prepared, phases::check_inputs};
+use crate::{
+    Compiled, InputBits, Network, OutputBits, Prepared, parallel::allow_gates, phases::check_inputs,
+};
 
 /// The garbler's prepared program, before the inputs are known.
 pub(super) struct GarblerReady {
@@ -134,6 +136,9 @@ impl GarblerReady {
         outputs::open_indicators(channel, &mut opening, &program)?;
         opening.prove(channel)?;
         channel.flush()?;
+        let ands = program.graph.slots.iter().map(|slot| program.graph.kinds[slot.kind].ands());
+        // A bucket seldom has more copies.
+        allow_gates(channel, 16 * ands.sum::<usize>() as u64);
         let bits = outputs::take_back(channel, &program, &keys)?;
         let numbers = program.to_garbler.iter().map(|&(number, _): &(usize, ToGarbler)| number);
         Ok(program.output_bits(GARBLER, numbers, &bits))

@@ -49,6 +49,7 @@ use super::pool::Filling;
 use super::program::Program;
 use super::shelf::{Shelf, output_wires};
 use super::state::{Duplo, Side};
+use crate::parallel::allow_gates;
 
 /// The task of one cut-and-choose.
 pub(super) struct Window<'a> {
@@ -181,6 +182,10 @@ pub(super) fn garbler(
     let what = (&objects, bundle);
     check::open_authenticators(channel, &mut opening, what, &places.authenticators)?;
     opening.prove(channel)?;
+    channel.flush()?;
+    let kinds = program.graph.kinds.iter().zip(&places.kinds);
+    let opened = kinds.map(|(kind, draw)| kind.ands() * draw.opened.len()).sum::<usize>();
+    allow_gates(channel, opened as u64);
     Ok(GarblerCopies { digest, program, places, committed, session, threads, buckets })
 }
 

@@ -50,6 +50,8 @@ pub struct Channel {
     me: PartyId,
     peer: PartyId,
     timeout: Duration,
+    /// How much longer the peer may be silent before its next message.
+    grace: Duration,
     source: Box<dyn Source>,
     outlet: Outlet,
     /// Bytes of messages not yet passed on.
@@ -89,6 +91,7 @@ impl Channel {
             me,
             peer,
             timeout: DEFAULT_TIMEOUT,
+            grace: Duration::ZERO,
             source,
             outlet,
             pending: Vec::new(),
@@ -130,7 +133,20 @@ impl Channel {
     /// is [`DEFAULT_TIMEOUT`].
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout.clamp(Duration::from_millis(1), LONGEST_TIMEOUT);
-        self.outlet.set_timeout(self.timeout);
+        self.outlet.set_timeout(self.patience());
+    }
+
+    /// Lets the peer be silent for `time` longer than the [time-out](Channel::set_timeout) before
+    /// its next message, and not read meanwhile: for a step in which it computes, and its messages
+    /// wait for that.
+    pub fn allow(&mut self, time: Duration) {
+        self.grace = time;
+        self.outlet.set_timeout(self.patience());
+    }
+
+    /// Returns how long the peer may be silent now.
+    fn patience(&self) -> Duration {
+        self.timeout.saturating_add(self.grace).min(LONGEST_TIMEOUT)
     }
 
     /// Returns keying material exported from the TLS connection under this lane, the same on both
@@ -271,7 +287,7 @@ impl Channel {
     /// As [`throttle`](Channel::throttle).
     pub fn throttle_until(&mut self, max_backlog: usize, by: Option<Instant>) -> Result<()> {
         self.flush()?;
-        let waited = self.outlet.wait_below(max_backlog, self.timeout, by);
+        let waited = self.outlet.wait_below(max_backlog, self.patience(), by);
         self.or_fail(waited)
     }
 

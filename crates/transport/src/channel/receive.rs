@@ -106,6 +106,10 @@ impl Channel {
         let mut clock = Clock::default();
         let mut bytes = [0; HEADER];
         self.fill(&mut bytes, &mut clock, HEADER + max)?;
+        if !self.grace.is_zero() {
+            self.allow(Duration::ZERO);
+            clock = Clock::default();
+        }
         let header = Header::decode(&bytes);
         if header.tag == ABORT.kind.tag() && header.len as usize <= ABORT_MAX {
             return Err(Error::transport(self.peer, self.read_notice(header, &mut clock)?));
@@ -133,25 +137,26 @@ impl Channel {
 
     /// Reads `buf.len()` bytes of a message of `message` bytes whose receive began with `clock`.
     fn fill(&mut self, mut buf: &mut [u8], clock: &mut Clock, message: usize) -> Result<()> {
-        let failed = |reason| Error::transport(self.peer, reason);
+        let (peer, timeout) = (self.peer, self.patience());
+        let failed = |reason| Error::transport(peer, reason);
         // Bytes that have arrived need no clock, which costs as much as a small message.
         while !buf.is_empty() && self.source.ready() > 0 {
-            let n = self.source.read(buf, self.timeout).map_err(failed)?;
+            let n = self.source.read(buf, timeout).map_err(failed)?;
             buf = &mut buf[n..];
         }
         if buf.is_empty() {
             return Ok(());
         }
-        let limit = allowance(message, self.timeout);
+        let limit = allowance(message, timeout);
         while !buf.is_empty() {
-            let left = limit.saturating_sub(clock.elapsed()).min(self.timeout);
+            let left = limit.saturating_sub(clock.elapsed()).min(timeout);
             if left.is_zero() {
                 return Err(failed(TransportReason::TimedOut(limit)));
             }
             match self.source.read(buf, left) {
                 Ok(n) => buf = &mut buf[n..],
                 Err(TransportReason::TimedOut(_)) => {
-                    let after = if clock.elapsed() >= limit { limit } else { self.timeout };
+                    let after = if clock.elapsed() >= limit { limit } else { timeout };
                     return Err(failed(TransportReason::TimedOut(after)));
                 }
                 Err(reason) => return Err(failed(reason)),
@@ -170,6 +175,7 @@ impl Channel {
     /// Looks for an abort notice in what the peer sent before it disconnected, for a bounded time.
     pub(super) fn pending_abort(&mut self) -> Option<TransportReason> {
         const BUDGET: usize = 64 << 20;
+        self.grace = Duration::ZERO;
         let limit = self.timeout.min(Duration::from_secs(1));
         let normal = std::mem::replace(&mut self.timeout, limit);
         let mut clock = Clock::default();
