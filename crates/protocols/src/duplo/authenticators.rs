@@ -409,3 +409,58 @@ impl Authenticators {
         2 * self.keys(wire, key).filter(is_zero).count() <= self.bucket
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the authenticators of one wire.
+    fn of_one_wire(session: [u8; 32], hash: KeyHash, own: &[Authenticator]) -> Authenticators {
+        let carriers: Arc<[Carrier]> = Arc::from([Carrier::Authenticated(0)]);
+        let mut all = Authenticators::of_all(session, own.len(), carriers);
+        all.add(0, hash, own);
+        all
+    }
+
+    /// In buckets of all sizes, however many of their authenticators accept one of the keys. No
+    /// authenticator accepts the others.
+    #[test]
+    fn a_key_is_accepted_by_more_than_half_of_a_bucket() {
+        let (hash, keys) = (KeyHash::from_block(Block(3)), [10, 11, 12].map(Block));
+        for bucket in 1..=9 {
+            for accepting in 0..=bucket {
+                let one = |place: usize| {
+                    let (number, mut of_key) = (place as u64, [keys[1]]);
+                    hash.hash_groups(std::iter::once(number), 1, &mut of_key);
+                    let wrong = Block(u128::from(place >= accepting));
+                    let accepted = [of_key[0] ^ wrong; 2];
+                    Authenticator { number, accepted, ..Authenticator::default() }
+                };
+                let own: Vec<Authenticator> = (0..bucket).map(one).collect();
+                let verdicts = of_one_wire([0; 32], hash.clone(), &own).accept(0, &keys);
+                let mut expected = [false; AT_A_TIME];
+                expected[1] = 2 * accepting > bucket;
+                assert_eq!(verdicts, expected, "{accepting} of {bucket}");
+            }
+        }
+    }
+
+    /// In buckets of all sizes, however many of their authenticators take a key for that of 0.
+    #[test]
+    fn a_key_is_that_of_0_for_more_than_half_of_a_bucket() {
+        let (session, offset, key) = ([5; 32], Block(77), Block(1000));
+        for bucket in 1..=9 {
+            for zeros in 0..=bucket {
+                let one = |place: usize| {
+                    let (number, mut own) = (place as u64, [offset]);
+                    SelfHash::new(&session).hash(std::iter::once(number), &mut own);
+                    let soldering = key ^ own[0] ^ offset.select(place >= zeros);
+                    Authenticator { number, soldering, ..Authenticator::default() }
+                };
+                let own: Vec<Authenticator> = (0..bucket).map(one).collect();
+                let all = of_one_wire(session, KeyHash::from_block(Block(3)), &own);
+                assert_eq!(all.value(0, key, offset), 2 * zeros <= bucket, "{zeros} of {bucket}");
+            }
+        }
+    }
+}

@@ -58,9 +58,10 @@ fn state(
 }
 
 /// Commits to other transfers, and goes on although the evaluator's sums do not fit.
-fn transfers(point: &'static str, place: usize) -> FnAdversary {
+fn transfers(point: &'static str, places: &[usize]) -> FnAdversary {
+    let places = places.to_vec();
     FnAdversary::new().on_state(move |at, data| match at {
-        _ if at == point => data[place] ^= 2,
+        _ if at == point => places.iter().for_each(|&place| data[place] ^= 2),
         "duplo: verdict on transfers" => data[0] = 1,
         _ => {}
     })
@@ -244,11 +245,14 @@ fn another_table_than_was_fixed() {
 /// always
 #[test]
 fn a_malformed_authenticator_is_noticed_when_it_is_opened() {
-    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
-        state("duplo: accepted", None, |data| {
-            data.chunks_mut(32).for_each(|accepted| accepted[3] ^= 1);
-        })
-    });
+    // One hash: of either colour, for the first or the last of the four wires of a bundle.
+    for place in [3, 19, 3 * 32 + 3, 3 * 32 + 19] {
+        assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
+            state("duplo: accepted", None, move |data| {
+                data.chunks_mut(4 * 32).for_each(|accepted| accepted[place] ^= 1);
+            })
+        });
+    }
 }
 
 /// VerInKeyAuth: authenticators whose hashes are those of their neighbours.
@@ -270,6 +274,23 @@ fn a_key_that_does_not_authenticate_itself() {
     });
 }
 
+/// VerInKeyAuth: Δ of all authenticators ends in 0. They are made before the copies.
+/// Cheat: G | VerInKeyAuth | Δ that ends in 0 | `opened authenticator` | always
+#[test]
+fn an_even_offset_of_an_authenticator_is_noticed_when_it_is_opened() {
+    // Four buckets of three, and three that are opened.
+    const AUTHENTICATORS: usize = 4 * 3 + 3;
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
+        let mut made = 0;
+        FnAdversary::new().on_state(move |at, data| {
+            if at == "duplo: offset" {
+                data[0] ^= u8::from(made < AUTHENTICATORS);
+                made += 1;
+            }
+        })
+    });
+}
+
 /// The opened Δ of an authenticator is not the committed one, and fits nothing.
 /// Cheat: G | VerInKeyAuth | another Δ opened | `opened authenticator` | always
 #[test]
@@ -279,7 +300,7 @@ fn another_offset_of_an_authenticator() {
     });
 }
 
-/// One bad authenticator is opened, or outvoted: it does no harm.
+/// An authenticator that accepts no key is outvoted by the two others in its bucket.
 /// Cheat: G | EvKAs | one bad authenticator in a bucket | majority: the outputs are right | always
 /// right
 #[test]
@@ -287,7 +308,10 @@ fn one_bad_authenticator_is_outvoted() {
     let small = Small { components: [2, 2], authenticators: [3, 0] };
     for seed in 0..8 {
         let scene = Scene::new(Some(small), 1, seed);
-        let adversary = state("duplo: accepted", None, move |data| data[32 * seed as usize] ^= 1);
+        // All hashes of one authenticator, two for each of its four wires.
+        let adversary = state("duplo: accepted", None, move |data| {
+            data[4 * 32 * seed as usize..][..4 * 32].iter_mut().for_each(|b| *b ^= 1);
+        });
         assert_unaffected(&scene, &cheat(&scene, GARBLER, adversary));
     }
 }
@@ -372,8 +396,11 @@ fn an_odd_difference_of_offsets() {
 /// `commitment opening` | 1 − 2^-ρ
 #[test]
 fn a_transfer_that_is_not_committed_to() {
-    for place in [0, 16 * 3 + 7, 16 * 4, 16 * 43] {
-        assert_caught(GARBLER, super::OPENING, || transfers("duplo: transfer keys", place));
+    // One of the evaluator's four transfers, or one of the forty that are sacrificed. Then two that
+    // cancel, and one that every sacrificed one cancels.
+    let cancelled: Vec<usize> = [0].into_iter().chain((4..44).map(|i| 16 * i)).collect();
+    for places in [&[0][..], &[16 * 3 + 7], &[16 * 4], &[16 * 43], &[0, 16], &cancelled[..]] {
+        assert_caught(GARBLER, super::OPENING, || transfers("duplo: transfer keys", places));
     }
 }
 
@@ -381,7 +408,7 @@ fn a_transfer_that_is_not_committed_to() {
 /// Cheat: G | PreProcessOTInit | another Δ_ot committed to | `commitment opening` | 1 − 2^-ρ
 #[test]
 fn another_common_offset() {
-    assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", 9));
+    assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", &[9]));
 }
 
 /// PreProcessOTInit: the evaluator lies about its sums in order to be told Δ_ot.
@@ -401,7 +428,12 @@ fn a_lie_about_sums_of_transfers() {
 /// Cheat: G | §5.1 | masks of indicator bits that end in 1 | `indicator mask` | 1 − 2^-ρ
 #[test]
 fn a_mask_that_turns_a_bit() {
-    assert_caught(GARBLER, super::checks::MASK, || state("duplo: mask", None, |data| data[0] ^= 1));
+    // All masks, or only the first or the last one: of nine outputs, of forty sacrificed ones.
+    for which in [None, Some(0), Some(8), Some(9), Some(48)] {
+        assert_caught(GARBLER, super::checks::MASK, || {
+            state("duplo: mask", which, |data| data[0] ^= 1)
+        });
+    }
 }
 
 /// §5.1: a sum of masks that does not match the commitments.

@@ -63,7 +63,8 @@ pub(super) fn next(coin: &mut Prg) -> Challenge {
     Challenge::from_seed32(seed)
 }
 
-/// Returns a random subset of 0 .. n for each check; that of check `k` ends with n + k.
+/// Returns what each check adds up: for check `k`, a random subset of 0 .. n, then n + k, which is
+/// sacrificed.
 pub(super) fn subsets(
     challenge: Challenge,
     n: usize,

@@ -13,11 +13,10 @@
 //! determines c, which the sacrificed choice makes a random bit. If d = 0 and e_i ≠ 0 for one of
 //! the evaluator's transfers, the sum is wrong either with or without this transfer in the subset,
 //! and so with probability at least 1/2. So each of the ρ checks passes with probability at most
-//! 1/2. (Subsets range over the evaluator's transfers. A sacrificed transfer is in one check only:
-//! with d = 0 and e ≠ 0 this check fails unless the subset makes up for e, which also has
-//! probability at most 1/2, or e is of no consequence.) Appendix A opens only the sacrificed
-//! transfers and leaves e_i ≠ 0 to the authenticators, which fail for both values of the input;
-//! here nothing is left to them.
+//! 1/2, independently of the others. Wrong sacrificed transfers do not help: they are fixed before
+//! the subsets, and no input uses them. Appendix A opens only the sacrificed transfers and leaves
+//! e_i ≠ 0 to the authenticators, which fail for both values of the input; here nothing is left to
+//! them.
 //!
 //! The evaluator sends c and T first, and the garbler proves the sum only if T is right. Otherwise
 //! the evaluator could use a wrong c to test a guess of Δ_ot. The sacrificed transfer hides both c
@@ -52,8 +51,8 @@ pub(super) fn send(
         cot.extend(channel, keys, &mut work)?;
     }
     channel.tamper_state("duplo: transfer keys", Block::as_bytes_mut(&mut keys));
-    let mut offset = [**cot.delta()];
-    channel.tamper_state("duplo: common offset", Block::as_bytes_mut(&mut offset));
+    let mut offset = Zeroizing::new([**cot.delta()]);
+    channel.tamper_state("duplo: common offset", Block::as_bytes_mut(&mut offset[..]));
     let mut corrections = vec![committed.correct(COMMON_OFFSET, offset[0])];
     corrections.extend((first..).zip(keys.iter()).map(|(id, &key)| committed.correct(id, key)));
     send_blocks(channel, messages::TRANSFER_KEYS, &corrections)

@@ -397,9 +397,9 @@ impl Plan {
     /// Prepares the program from a part of the pool.
     ///
     /// Check: `duplo`: pools of components | as above when the pool is filled: coin and buckets are
-    /// a window's, and the games of all windows share 2^-ρ; `commitment opening` when a program is connected | another
-    /// bucket, wire, transfer or mask than was agreed on; parts of another pool | 2^-ρ for the
-    /// pool; 2^-ρ
+    /// a window's, and the games of all windows share 2^-ρ; `commitment opening` when a program is
+    /// connected | another bucket, wire, transfer or mask than was agreed on; parts of another pool
+    /// | 2^-ρ for the pool; 2^-ρ
     ///
     /// # Errors
     /// `Store` when the part cannot be read; otherwise as in the function-dependent phase.

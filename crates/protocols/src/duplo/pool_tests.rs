@@ -3,6 +3,7 @@
 
 use std::io::{Cursor, Read};
 use std::ops::Range;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use symbolon_circuit::builder::{Builder, ComponentBuilder};
@@ -13,7 +14,7 @@ use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
 use super::forecast::{Forecast, Made, Plans};
 use super::program::{EVALUATOR, GARBLER, Program, Task};
-use super::shelf::HELD;
+use super::shelf::{CHANGED, HELD};
 use super::state::Duplo;
 use super::tests::{Scene, TINY, circuit, continuation, table_of};
 use super::windows::Windows;
@@ -196,6 +197,7 @@ fn a_pool_serves_programs_one_after_the_other() {
 /// from a pool.
 #[test]
 fn slots_that_wait_in_a_file_are_evaluated() {
+    let _changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
     HELD.store(0, Ordering::Relaxed);
     for (small, executions) in [(Some(TINY), 1), (Some(TINY), 3), (None, 1)] {
         let scene = Scene::new(small, executions, 5);
@@ -224,6 +226,7 @@ fn slots_that_wait_in_a_file_are_evaluated() {
 /// memory, and once with everything that waits in files.
 #[test]
 fn a_large_program_is_made_in_windows() {
+    let _changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
     for file in [false, true] {
         if file {
             HELD.store(0, Ordering::Relaxed);
@@ -444,8 +447,8 @@ fn another_table_than_was_fixed_is_caught_when_the_pool_is_filled() {
     assert_caught_filling(checks::TABLE_DIGEST, message);
 }
 
-/// Cheat: G | filling a pool | another opened key or Δ | `opened component`, `opened authenticator` |
-/// always
+/// Cheat: G | filling a pool | another opened key or Δ | `opened component`, `opened authenticator`
+/// | always
 #[test]
 fn other_openings_are_caught_when_the_pool_is_filled() {
     let flipped = |kind: &'static str| {

@@ -1,16 +1,18 @@
 //! Runs both parties over channels, with game sizes that the tests choose.
 
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type, builtin, reference};
-use symbolon_transport::adversary::{FnAdversary, Stage};
+use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
 use super::forecast::{Forecast, Plans};
 use super::params::{Games, Small};
 use super::program::{Program, Task};
+use super::shelf::{CHANGED, HELD};
 use super::state::Duplo;
 use super::windows::Windows;
 use crate::{
@@ -323,10 +325,13 @@ fn parts_go_on_with_outputs_that_nobody_learnt() {
     }
 }
 
-/// Several cut-and-chooses run one after another, each for some of what is prepared together.
+/// Several cut-and-chooses run one after another, each for some of what is prepared together. The
+/// slots of the first two preparations wait in memory, those of the others in one file. They are
+/// evaluated in the opposite order.
 #[test]
 fn windows_are_prepared_one_after_the_other() {
-    for (small, most) in [(Some(TINY), 150), (Some(TINY), 1), (None, 2500)] {
+    let _changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+    for (small, most) in [(Some(TINY), 400), (Some(TINY), 150), (Some(TINY), 1), (None, 2500)] {
         let scene = Scene { most: Some(most), ..Scene::new(small, 1, 3) };
         let compiled = &Compiled::new(&scene.circuit);
         let task = Task {
@@ -343,19 +348,46 @@ fn windows_are_prepared_one_after_the_other() {
             [Meter::new(), Meter::new()],
             |_| (),
             |net| {
+                let evaluates = usize::from(net.me) == 1;
                 let (mut engine, mut all) = (Duplo::set_up(net, scene.games())?, Vec::new());
                 engine.prepare_each(net, compiled, 5, &mut |_, prepared| {
                     all.push(prepared);
+                    if evaluates && all.len() == 2 {
+                        HELD.store(0, Ordering::Relaxed);
+                    }
                     Ok(())
                 })?;
+                if evaluates {
+                    HELD.store(3 << 29, Ordering::Relaxed);
+                }
                 let inputs = scene.inputs_of(net.me);
-                all.into_iter().map(|one| one.evaluate(net, compiled, &inputs)).collect()
+                all.into_iter().rev().map(|one| one.evaluate(net, compiled, &inputs)).collect()
             },
         );
         for (party, ended) in (0..).zip(ended) {
             let ended: Vec<OutputBits> = ended.unwrap();
             assert_eq!(ended, vec![scene.expected(party.into()); 5], "party {party}");
         }
+    }
+}
+
+/// The garbler may take longer than the time-out to garble all copies.
+#[test]
+fn a_slow_garbler_is_waited_for() {
+    let circuit = builtin::by_name("sha256").unwrap();
+    let inputs = circuit.inputs().iter().map(|input| vec![true; input.ty.width() as usize * 16]);
+    let inputs = inputs.collect();
+    let scene = Scene { circuit, inputs, components: Vec::new(), ..Scene::new(None, 16, 0) };
+    let ended = scene.run(|[garbler, evaluator]| {
+        evaluator.set_timeout(Duration::from_secs(2));
+        let slow = FnAdversary::new().listening().on_message("duplo: output keys", 0, |_| {
+            std::thread::sleep(Duration::from_millis(2500));
+            Action::Send
+        });
+        garbler.set_adversary(Box::new(slow));
+    });
+    for (party, ended) in (0..).zip(ended) {
+        assert_eq!(ended.unwrap(), scene.expected(party.into()), "party {party}");
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) type Wire = u32;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sums {
     terms: Vec<Wire>,
-    ends: Vec<u32>,
+    ends: Vec<usize>,
     constants: Vec<bool>,
 }
 
@@ -39,14 +39,14 @@ impl Sums {
     /// Adds the sum of these wires and this constant.
     pub fn push(&mut self, terms: impl IntoIterator<Item = Wire>, constant: bool) {
         self.terms.extend(terms);
-        self.ends.push(self.terms.len() as u32);
+        self.ends.push(self.terms.len());
         self.constants.push(constant);
     }
 
     /// Returns the wires and the constant of one sum.
     pub fn get(&self, index: usize) -> (&[Wire], bool) {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        (&self.terms[start..self.ends[index] as usize], self.constants[index])
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        (&self.terms[start..self.ends[index]], self.constants[index])
     }
 
     /// Returns how many sums there are.
