@@ -102,17 +102,18 @@ impl Chance<'_> {
             return Bounds::ZERO;
         }
         let (kept, opened) = (self.buckets.kept, self.opened());
-        // The chance that as few of the t bad objects as possible are opened.
+        // The chance that as few of the t bad objects as possible are opened: C(U, t)/C(L, t) if
+        // t ≤ U, else C(t, U)/C(L, U).
         let mut v = t.min(kept);
-        let most = t.max(kept);
-        let first = (0..v).fold(Bounds::ONE, |x, i| x.times(most - i, self.objects - i));
+        let larger = t.max(kept);
+        let first = (0..v).fold(Bounds::ONE, |x, i| x.times(larger - i, self.objects - i));
         if !self.half {
             return first * self.buckets.win(t);
         }
         let mut chance = first.shifted(-((t - v) as i64));
         let mut sum = chance * self.buckets.win(v);
         while v > self.buckets.spoil && t - v < opened {
-            // One more bad object is opened.
+            // The chance that one more bad object is opened.
             chance = chance.times(v, kept - v + 1).times(opened - (t - v), t - v + 1).shifted(-1);
             v -= 1;
             sum = sum + chance * self.buckets.win(v);

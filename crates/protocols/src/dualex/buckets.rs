@@ -215,7 +215,7 @@ fn receive_labels(offline: &mut Preparation<'_>, bucket: &mut Bucket) -> Result<
 #[cfg(test)]
 fn reseed(offline: &mut Preparation<'_>, bucket: &mut Bucket) {
     let Some(cheat) = offline.cheat.filter(|cheat| cheat.reseeded) else { return };
-    for circuit in bucket.own.iter_mut().filter(|circuit| !(cheat.garbled)(circuit.number)) {
+    for circuit in bucket.own.iter_mut().filter(|circuit| !(cheat.affects)(circuit.number)) {
         circuit.output_seed = offline.prg.seed();
     }
 }

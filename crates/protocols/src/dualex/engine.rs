@@ -47,7 +47,7 @@ impl DualEx {
         net: &mut Network,
         circuit: &Compiled,
         params: Params,
-        #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
+        #[cfg(test)] cheat: Option<&super::garble::GarblingCheat>,
     ) -> Result<PreparedExecutions> {
         let mut executions = Vec::with_capacity(params.executions());
         let mut none = PreparedExecutions::none(net, circuit, &params)?;
@@ -74,7 +74,7 @@ impl DualEx {
         none: &PreparedExecutions,
         params: Params,
         each: &mut EachExecution<'_>,
-        #[cfg(test)] cheat: Option<&super::garble::OtherFunction>,
+        #[cfg(test)] cheat: Option<&super::garble::GarblingCheat>,
     ) -> Result<()> {
         let function = &none.function;
         let gates = function.plan.and_count() as usize;

@@ -176,10 +176,10 @@ impl Execution {
     /// `Store` when the data is damaged.
     pub fn load(from: &mut Reader<'_>, lengths: &Lengths) -> Result<Execution> {
         let Lengths { bucket, inputs: [own_bits, peer_bits], outputs, .. } = *lengths;
-        let bucket_number = number(from)?;
+        let number = read_number(from)?;
         let mut own = Vec::with_capacity(bucket);
         for _ in 0..bucket {
-            let number = number(from)?;
+            let number = read_number(from)?;
             let delta: Delta = from.delta()?;
             if !delta.lsb() {
                 return Err(damaged("a garbling offset is even"));
@@ -204,7 +204,6 @@ impl Execution {
         let sums = (0..outputs).map(|_| from.array()).collect::<Result<_>>()?;
         let output_hashes = LabelHashes { sums, pairs: from.array()? };
         let psi = intersection(from, lengths)?;
-        let number = bucket_number;
         Ok(Execution { number, own, input_mask, theirs, output_hashes, psi })
     }
 }
@@ -212,7 +211,7 @@ impl Execution {
 /// Reads the peer's circuit at `place` in a bucket.
 fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths, place: usize) -> Result<PeerCircuit> {
     let Lengths { inputs: [own_bits, peer_bits], outputs, gates, .. } = *lengths;
-    let number = number(from)?;
+    let number = read_number(from)?;
     let table = Table::held(pairs(from, gates)?);
     let decoding = from.blocks(Ending::decoding_blocks(outputs))?;
     let translations = pairs(from, outputs)?;
@@ -245,7 +244,7 @@ fn intersection(from: &mut Reader<'_>, lengths: &Lengths) -> Result<(Sender, Rec
 }
 
 /// Reads the number of a circuit or bucket, which tweaks are made of.
-fn number(from: &mut Reader<'_>) -> Result<u64> {
+fn read_number(from: &mut Reader<'_>) -> Result<u64> {
     match from.u64()? {
         number if number < NUMBERS => Ok(number),
         _ => Err(damaged("a circuit or bucket has no such number")),

@@ -72,24 +72,26 @@ pub(super) struct Garbler<'a> {
     pub function: &'a Function,
     /// The encoding of the evaluator's input.
     pub matrix: &'a ProbeMatrix,
-    /// What a cheater garbles instead.
+    /// How a cheater garbles instead.
     #[cfg(test)]
-    pub other: Option<&'a OtherFunction>,
+    pub cheat: Option<&'a GarblingCheat>,
 }
 
-/// Another function, of the same shape, that a cheater garbles in some of its circuits.
+/// How a cheater garbles some of its circuits, and what it does with the others.
 #[cfg(test)]
-pub(super) struct OtherFunction {
+pub(super) struct GarblingCheat {
+    /// What it garbles in the affected circuits: a function of the same shape.
     pub function: Function,
-    /// Whether the cheater garbles this function in the circuit with this number.
-    pub garbled: Box<dyn Fn(u64) -> bool + Sync>,
-    /// The input whose leaves are in the wrong order in these circuits.
+    /// Whether the circuit with this number is affected.
+    pub affects: Box<dyn Fn(u64) -> bool + Sync>,
+    /// The input whose leaves are in the wrong order in the affected circuits.
     pub swapped: Option<usize>,
-    /// Whether the leaf for value 1 of the encoding's first bit is zero in these circuits.
+    /// Whether the leaf for value 1 of the encoding's first bit is zero in the affected circuits.
     pub probes: bool,
-    /// Whether the cheater translates and opens the output labels of all other circuits from
-    /// another seed.
+    /// Whether the output labels of the other circuits are translated and opened from another seed.
     pub reseeded: bool,
+    /// Whether the cheater goes on if labels of its own encoding are wrong.
+    pub careless: bool,
 }
 
 /// What the garbler keeps of a circuit.
@@ -437,8 +439,8 @@ impl<'a> Garbler<'a> {
     fn instance(&self, number: u64) -> Instance<'a> {
         let plan: &Plan = &self.function.plan;
         #[cfg(test)]
-        let plan = match self.other {
-            Some(other) if (other.garbled)(number) => &other.function.plan,
+        let plan = match self.cheat {
+            Some(cheat) if (cheat.affects)(number) => &cheat.function.plan,
             _ => plan,
         };
         instance(plan, self.session, self.party, number)
@@ -457,7 +459,7 @@ impl<'a> Garbler<'a> {
     /// Returns how many circuits are garbled side by side.
     pub fn side_by_side(&self) -> usize {
         #[cfg(test)]
-        if self.other.is_some() {
+        if self.cheat.is_some() {
             // A cheater's circuits differ.
             return 1;
         }
@@ -536,8 +538,8 @@ impl<'a> Garbler<'a> {
         #[cfg_attr(not(test), expect(unused_mut))]
         let mut hash = LeafHash::new(self.session, self.party, circuit.number);
         #[cfg(test)]
-        if let Some(other) = self.other {
-            hash.probes = other.probes && (other.garbled)(circuit.number);
+        if let Some(cheat) = self.cheat {
+            hash.probes = cheat.probes && (cheat.affects)(circuit.number);
         }
         let delta = &circuit.delta;
         let (mut inputs, mut encoding) = (PairDigest::new(), PairDigest::new());

@@ -79,8 +79,10 @@ pub(super) struct Online<'a> {
 /// The candidates of an execution and the sets made from them.
 pub(super) struct Sets {
     candidates: Vec<Candidate>,
-    /// The set as a receiver, and the set as a sender.
-    sets: [Set; 2],
+    /// The set of this party as a receiver.
+    receiver: Set,
+    /// Its set as a sender.
+    sender: Set,
 }
 
 /// A commitment to sums, with its opening.
@@ -193,8 +195,8 @@ impl Online<'_> {
         for (values, labels) in self.evaluate_circuits(&execution.theirs, &labels)? {
             candidates.push(reconciliation.candidate(values, &labels, self.prg));
         }
-        let sets = [(); 2].map(|()| reconciliation.set(&candidates, self.prg));
-        Ok(Sets { candidates, sets })
+        let [receiver, sender] = [(); 2].map(|()| reconciliation.set(&candidates, self.prg));
+        Ok(Sets { candidates, receiver, sender })
     }
 
     /// Whether the labels of a circuit are the committed ones. For the peer's inputs, its masked
@@ -293,7 +295,7 @@ impl Online<'_> {
         let mut items = BitVec::zeros(0);
         for (sets, execution) in sets.iter().zip(&self.prepared.executions) {
             let choices = &execution.psi.1.choices;
-            items.extend_from(&self.shape(execution).masked(&sets.sets[0], choices));
+            items.extend_from(&self.shape(execution).masked(&sets.receiver, choices));
         }
         items
     }
@@ -305,7 +307,7 @@ impl Online<'_> {
         if self.prepared.lengths.psi == PsiForm::Asynchronous {
             for (sets, execution) in sets.iter().zip(&self.prepared.executions) {
                 let terms = committed(execution)?;
-                items.extend_from(&self.shape(execution).masked(&sets.sets[1], &terms.order));
+                items.extend_from(&self.shape(execution).masked(&sets.sender, &terms.order));
             }
         }
         Ok(items)
@@ -345,7 +347,7 @@ impl Online<'_> {
         let mut sums = Blocks::default();
         for (i, (sets, execution)) in sets.iter().zip(&self.prepared.executions).enumerate() {
             let d = self.items_of(&items.theirs[0], i);
-            let of_execution = self.shape(execution).sums(me, &execution.psi.0, &sets.sets[1], &d);
+            let of_execution = self.shape(execution).sums(me, &execution.psi.0, &sets.sender, &d);
             sums.extend_from_slice(&of_execution);
         }
         let (commitment, opening) = commit(context, Block::as_bytes(&sums), self.prg);
@@ -457,7 +459,7 @@ impl Online<'_> {
         for (((execution, sets), sums), own) in executions.iter().zip(sets).zip(sums).zip(own) {
             let shape = self.shape(execution);
             let found = shape.matches(&shape.expected(peer, &execution.psi.1), sums);
-            let reconciled = Reconciled::new(peer, &sets.candidates, &sets.sets[0], &found)?;
+            let reconciled = Reconciled::new(peer, &sets.candidates, &sets.receiver, &found)?;
             let values = Zeroizing::new(reconciled.values());
             function.release(me, &values, own, &mut outputs);
         }

@@ -27,7 +27,7 @@ pub(super) struct Preparation<'a> {
     /// Where the tables of the peer's circuits go.
     pub tables: Tables,
     #[cfg(test)]
-    pub cheat: Option<&'a super::garble::OtherFunction>,
+    pub cheat: Option<&'a super::garble::GarblingCheat>,
 }
 
 /// The OTs of an offline phase: for each circuit those of the receiver's encoding, then those of
@@ -67,7 +67,7 @@ impl Preparation<'_> {
             function: self.function,
             matrix: &self.matrices[1 - party],
             #[cfg(test)]
-            other: self.cheat.filter(|_| party == self.me()),
+            cheat: self.cheat.filter(|_| party == self.me()),
         }
     }
 }

@@ -143,8 +143,8 @@ impl Shape<'_> {
     }
 
     /// Returns value k of a list of values.
-    fn number(&self, values: &BitVec, k: usize) -> u128 {
-        self.place(k).rev().fold(0, |number, bit| number << 1 | u128::from(values.get(bit)))
+    fn value(&self, values: &BitVec, k: usize) -> u128 {
+        self.place(k).rev().fold(0, |value, bit| value << 1 | u128::from(values.get(bit)))
     }
 
     /// Returns the bits of `values`, XORed with `mask`.
@@ -170,7 +170,7 @@ impl Shape<'_> {
         let mut terms = Blocks::new(Vec::with_capacity(self.terms()));
         for i in 0..self.values {
             let pairs = &sender.pairs[self.place(i)];
-            let d = self.number(d, i);
+            let d = self.value(d, i);
             for value in values {
                 choose(pairs, d ^ value, &mut terms);
             }
@@ -226,7 +226,7 @@ impl Shape<'_> {
             for i in 0..self.values {
                 let pairs = &sender.pairs[self.place(i)];
                 for j in 0..self.values {
-                    choose(pairs, self.number(&terms.order, j) ^ place, &mut strings);
+                    choose(pairs, self.value(&terms.order, j) ^ place, &mut strings);
                 }
             }
             self.prf(me, &mut strings);
@@ -238,9 +238,9 @@ impl Shape<'_> {
 
     /// Returns the commitments to the terms of `sender`.
     pub fn leaves(&self, sender: PartyId, terms: &[[Block; 2]]) -> Vec<[Digest; 2]> {
-        let hash = self.leaf_key(sender);
+        let key = self.leaf_key(sender);
         let leaf = |(k, pair): (usize, &[Block; 2])| {
-            [leaf(&hash, k, false, pair[0]), leaf(&hash, k, true, pair[1])]
+            [leaf(&key, k, false, pair[0]), leaf(&key, k, true, pair[1])]
         };
         terms.iter().enumerate().map(leaf).collect()
     }
@@ -269,10 +269,10 @@ impl Shape<'_> {
         places: &BitVec,
         terms: &[Block],
     ) -> Option<Vec<Block>> {
-        let hash = self.leaf_key(sender);
+        let key = self.leaf_key(sender);
         let fits = |(k, (term, leaves)): (usize, (&Block, &[Digest; 2]))| {
             let place = places.get(k);
-            leaf(&hash, k, place, *term) == leaves[usize::from(place)]
+            leaf(&key, k, place, *term) == leaves[usize::from(place)]
         };
         let all = terms.len() == self.terms() && terms.iter().zip(leaves).enumerate().all(fits);
         all.then(|| terms.chunks(self.bits).map(xor).collect())

@@ -7,16 +7,21 @@
 //! its slots to the next one.
 //!
 //! A table is not secret: the peer made it, and it is masked with a value that the peer sends
-//! online. A changed file is a circuit that was garbled incorrectly: if an output label depends on
-//! the change, it does not match its hash.
+//! online. But it was compared with its commitment before it went to the file. The peer knows the
+//! labels, so it can make another table that gives valid labels of wrong values. If it could change
+//! the file, no circuit of a bucket might be good. So the digest of each table in the file stays in
+//! memory, and an evaluation ends with an error if the table that it has read is another one.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use symbolon_garbling::component::ComponentDigest;
 use symbolon_primitives::block_xor::copy_blocks;
-use symbolon_primitives::{Block, HugeBuf};
+use symbolon_primitives::{Block, HugeBuf, same_digest};
 use symbolon_transport::{Error, Result};
+
+use super::garble::Digest;
 
 /// How many bytes of tables stay in memory.
 const HELD: usize = 16 << 20;
@@ -68,6 +73,8 @@ struct Usage {
 struct Slot {
     slots: Arc<Slots>,
     index: usize,
+    /// The digest of the table, if it is in the file.
+    digest: Option<Digest>,
 }
 
 impl Tables {
@@ -104,8 +111,8 @@ impl Tables {
     /// If the table has another number of gates.
     pub fn keep(&mut self, table: Vec<Gate>) -> Result<Table> {
         assert_eq!(table.len(), self.slots.gates, "all tables are of one function");
-        let slot = Slot { index: self.slots.take(), slots: self.slots.clone() };
-        slot.write(&table)?;
+        let mut slot = Slot { index: self.slots.take(), slots: self.slots.clone(), digest: None };
+        slot.digest = slot.write(&table)?;
         self.spare = table;
         Ok(Table(Place::Slot(slot)))
     }
@@ -129,11 +136,12 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    fn write(&self, table: &[Gate]) -> Result<()> {
+    /// Writes the table. Returns its digest if it is in the file now.
+    fn write(&self, table: &[Gate]) -> Result<Option<Digest>> {
         let start = self.index * self.slots.gates;
         if let Some(place) = lock(&self.slots.held).get_mut(start..start + table.len()) {
             copy_blocks(place.as_flattened_mut(), table.as_flattened());
-            return Ok(());
+            return Ok(None);
         }
         let mut file = lock(&self.slots.file);
         let file = match &mut *file {
@@ -142,7 +150,10 @@ impl Slot {
         };
         self.seek(file, 0)
             .and_then(|()| file.write_all(Block::as_bytes(table.as_flattened())))
-            .map_err(failed)
+            .map_err(failed)?;
+        let mut digest = ComponentDigest::default();
+        digest.update(table);
+        Ok(Some(digest.finish()))
     }
 
     /// Copies out the gates from number `from` on.
@@ -174,19 +185,30 @@ impl Table {
         Table(Place::Alone(table))
     }
 
-    /// Returns a function that copies out the table piece by piece, in order.
+    /// Returns a function that copies out the table piece by piece, in order. With the last piece
+    /// it fails if the file was changed. Then no piece may be used.
     ///
     /// # Panics
     /// The returned function panics if all pieces together are longer than the table.
     pub fn pieces(&self) -> impl FnMut(&mut [Gate]) -> Result<()> {
-        let mut next = 0;
+        let (mut next, mut read) = (0, None::<ComponentDigest>);
         move |gates| {
             let from = next;
             next += gates.len();
             assert!(next <= self.len(), "the table has no more gates");
             match &self.0 {
                 Place::Alone(table) => copy(gates, &table[from..next]),
-                Place::Slot(slot) => slot.read(from, gates)?,
+                Place::Slot(slot) => {
+                    slot.read(from, gates)?;
+                    if let Some(written) = &slot.digest {
+                        let digest = read.get_or_insert_default();
+                        digest.update(gates);
+                        let whole = from < next && next == self.len();
+                        if whole && !same_digest(&std::mem::take(digest).finish(), written) {
+                            return Err(failed(io::Error::other("a table was changed")));
+                        }
+                    }
+                }
             }
             Ok(())
         }
@@ -195,7 +217,7 @@ impl Table {
     /// Returns the whole table.
     ///
     /// # Errors
-    /// `Store` when the file cannot be read.
+    /// `Store` when the file cannot be read, or the table was changed there.
     pub fn to_vec(&self) -> Result<Vec<Gate>> {
         let mut all = vec![[Block::ZERO; 2]; self.len()];
         self.pieces()(&mut all)?;
@@ -214,7 +236,7 @@ impl Table {
     pub fn change(&mut self, change: impl FnOnce(&mut [Gate])) {
         match &mut self.0 {
             Place::Alone(table) => change(table),
-            Place::Slot(Slot { slots, index }) => {
+            Place::Slot(Slot { slots, index, .. }) => {
                 let place = *index * slots.gates..(*index + 1) * slots.gates;
                 change(&mut lock(&slots.held)[place]);
             }
@@ -290,6 +312,29 @@ mod tests {
         kept.push((13, keep(&mut tables, 13)));
         assert!(length(&tables) > full);
         check(&kept);
+    }
+
+    /// An evaluation of a table that was changed in the file fails at the end, and others do not.
+    #[test]
+    fn a_table_that_was_changed_in_the_file_is_refused() {
+        let mut tables = Tables::with_held(1, GATES);
+        let kept: Vec<_> = (0..4).map(|n| (n, keep(&mut tables, n))).collect();
+        // Tables 1 to 3 are in the file. The changed byte of table 2 was 0.
+        let mut shared = lock(&tables.slots.file);
+        let file = shared.as_mut().unwrap();
+        file.seek(SeekFrom::Start((GATES * GATE + 5) as u64)).unwrap();
+        file.write_all(&[1]).unwrap();
+        drop(shared);
+        for (n, table) in &kept {
+            match (*n, table.to_vec()) {
+                (2, all) => assert!(matches!(all, Err(Error::Store { .. }))),
+                (n, all) => assert_eq!(all.unwrap(), made(n)),
+            }
+        }
+        let mut pieces = kept[2].1.pieces();
+        let mut half = vec![[Block::ZERO; 2]; GATES / 2];
+        pieces(&mut half).unwrap();
+        assert!(matches!(pieces(&mut half), Err(Error::Store { .. })));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use symbolon_circuit::{Circuit, Component, Input, Output, Receivers, Step, Type};
 use symbolon_transport::adversary::{Action, Endings, FnAdversary, Outcome, Rate};
-use symbolon_transport::{Channel, Check, Error, Result};
+use symbolon_transport::{Check, Error, Result};
 
 use super::runs::example;
 use super::tools::{Setting, adversary, expected, prg, random_inputs, run, run_changed};
@@ -15,10 +15,10 @@ use crate::dualex::{
     },
     execution::Execution,
     function::Function,
-    garble::OtherFunction,
+    garble::GarblingCheat,
     psi::PsiForm,
 };
-use crate::{Network, OutputBits};
+use crate::{Network, OutputBits, checks::PADDING};
 
 /// How each party ended.
 type Ended = [Result<OutputBits>; 2];
@@ -43,14 +43,15 @@ fn and(negated: bool) -> Circuit {
 }
 
 /// Garbles x ∧ ¬y in some circuits.
-fn negates(garbled: impl Fn(u64) -> bool + Sync + 'static) -> OtherFunction {
+fn negates(affects: impl Fn(u64) -> bool + Sync + 'static) -> GarblingCheat {
     let function = Function::of(&and(true)).unwrap();
-    OtherFunction {
+    GarblingCheat {
         function,
-        garbled: Box::new(garbled),
+        affects: Box::new(affects),
         swapped: None,
         probes: false,
         reseeded: false,
+        careless: false,
     }
 }
 
@@ -207,7 +208,7 @@ fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
 fn a_good_circuit_cannot_be_spoiled_by_another_seed_of_its_output_labels() {
     for psi in PsiForm::ALL {
         for x in [false, true] {
-            let cheat = OtherFunction { reseeded: true, ..negates(|number| number % 3 != 0) };
+            let cheat = GarblingCheat { reseeded: true, ..negates(|number| number % 3 != 0) };
             let setting = Setting { sizes: [1, 3, 3], psi, ..Setting::default() };
             let ended = run(setting, &and(false), &bits(x, false), Some(&cheat), |_| {});
             assert_caught(&ended, TRANSLATION);
@@ -285,6 +286,29 @@ fn opened_circuits_must_have_their_seeds_and_choices() {
     assert_flips_caught(PsiForm::Synchronous, "dualex: opened circuits", &choices, CHOICES);
 }
 
+/// No list of packed bits ends with a whole byte here, so the last byte of each has a bit that
+/// means nothing.
+/// Cheat: one | Cut-and-Choose, Offline Inputs, Receiver's Inputs, PSI Commit | a bit behind the
+/// last one of a list | `padding of packed bits` | always
+#[test]
+fn bits_behind_the_last_one_are_refused() {
+    for (kind, from_end) in [
+        // The digest of 32 bytes follows the choice bits.
+        ("dualex: opened circuits", 33),
+        ("dualex: OT aggregation", 1),
+        ("dualex: masked inputs", 1),
+        ("dualex: psi items", 1),
+    ] {
+        let ended = run(sized([1, 2, 5]), &and(false), &bits(true, true), None, |nets| {
+            adversary(nets, kind, 0, move |bytes| {
+                let last = bytes.len() - from_end;
+                bytes[last] |= 0x80;
+            });
+        });
+        assert_caught(&ended, PADDING);
+    }
+}
+
 /// Cheat: one | Bucketing | a bit of a table, its ending, its leaves or its nonce | `garbled
 /// circuit commitment` | always
 #[test]
@@ -300,7 +324,8 @@ fn a_circuit_that_stays_must_be_the_one_committed_to() {
 #[test]
 fn wrong_translations_and_label_hashes_are_found_before_anything_depends_on_them() {
     for psi in PsiForm::ALL {
-        let places = [0.0, 0.3, 0.7, 1.0];
+        // Of 992 bytes: 480 of XORs, the digest, then translations of 0 and 1 by turns.
+        let places = [0.0, 0.3, 0.5, 0.65, 0.7, 1.0];
         assert_flips_caught(psi, "dualex: bucket labels", &places, TRANSLATION);
     }
 }
@@ -429,25 +454,36 @@ fn wrong_reconciliation_sums_give_no_output() {
     assert_caught(&ended, RECONCILIATION);
 }
 
-/// The cheater sees its result and withholds the messages that the honest party needs. The honest
-/// party gets no output and accuses nobody, because silence proves nothing.
-/// Cheat: one | PSI Commit, PSI Decommit | messages withheld | a time-out, and no output | always
+/// The cheater withholds a message that the honest party needs, perhaps after it has seen its own
+/// result. The honest party gets no output, and does not send what must wait for this message. It
+/// accuses nobody, because silence proves nothing.
+/// Cheat: one | Receiver's Inputs, PSI Commit, Output Decommit, PSI Decommit | messages withheld |
+/// a time-out, no output, and no message that must wait for them | always
 #[test]
-fn withheld_intersections_give_no_output() {
+fn withheld_messages_give_no_output_and_nothing_that_waits_for_them() {
     let circuit = example();
-    for psi in PsiForm::ALL {
-        for kind in ["dualex: psi opening", "dualex: psi items", "dualex: output labels"] {
-            let all = random_inputs(&circuit, 2, &mut prg(3));
-            let setting = Setting { psi, ..Setting::default() };
-            let ended = run(setting, &circuit, &all, None, |nets| {
-                let adversary = FnAdversary::new().on_outgoing(move |k, _, _| {
-                    if k == kind { Action::Stall } else { Action::Send }
-                });
-                nets[0].lanes[0][0].set_adversary(Box::new(adversary));
-                nets[1].lanes[0][0].set_timeout(std::time::Duration::from_millis(700));
-            });
-            assert!(matches!(ended[1], Err(Error::Transport { .. })), "{kind}: {:?}", ended[1]);
-        }
+    for (psi, kind, waits) in [
+        (PsiForm::Synchronous, "dualex: masked inputs", Some("dualex: input labels")),
+        (PsiForm::Synchronous, "dualex: psi items", Some("dualex: psi commitment")),
+        (PsiForm::Asynchronous, "dualex: psi items", Some("dualex: output labels")),
+        (PsiForm::Synchronous, "dualex: psi commitment", Some("dualex: output labels")),
+        (PsiForm::Synchronous, "dualex: output labels", Some("dualex: psi opening")),
+        (PsiForm::Asynchronous, "dualex: output labels", Some("dualex: psi opening")),
+        (PsiForm::Synchronous, "dualex: psi opening", None),
+        (PsiForm::Asynchronous, "dualex: psi opening", None),
+    ] {
+        let all = random_inputs(&circuit, 2, &mut prg(3));
+        let setting = Setting { psi, ..Setting::default() };
+        let heard = Overheard::default();
+        let ended = run(setting, &circuit, &all, None, |nets| {
+            let adversary = FnAdversary::new()
+                .on_outgoing(move |k, _, _| if k == kind { Action::Stall } else { Action::Send });
+            nets[0].lanes[0][0].set_adversary(Box::new(adversary));
+            heard.listen(nets);
+            nets[1].lanes[0][0].set_timeout(std::time::Duration::from_millis(700));
+        });
+        assert!(matches!(ended[1], Err(Error::Transport { .. })), "{kind}: {:?}", ended[1]);
+        assert!(waits.is_none_or(|waits| !heard.has(waits)), "{psi:?}: {kind}");
     }
 }
 
@@ -481,7 +517,7 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
 #[test]
 fn a_probe_by_committed_leaves_is_found_half_of_the_time_whatever_the_input() {
     let function = || Function::of(&and(false)).unwrap();
-    let cheat = || OtherFunction { function: function(), probes: true, ..negates(|_| true) };
+    let cheat = || GarblingCheat { function: function(), probes: true, ..negates(|_| true) };
     for x in [false, true] {
         let mut found = Rate::default();
         for _ in 0..60 {
@@ -521,72 +557,92 @@ fn more_probes_are_found_more_often() {
     assert_caught(&ended, ENCODED_LABEL);
 }
 
-/// A receiver that lies about a difference of its choices gets no label there: it lacks strings
-/// that both masks contain.
-/// Cheat: one | Offline Inputs | a lie about the difference of OT choices | the cheater gets no
-/// label | always
+/// The cheater sends a wrong bit of a difference, opens the labels of its own circuits that fit it,
+/// and goes on with what it gets. It gets no label at this position of its encoding, because it
+/// lacks a string that both masks contain, so it evaluates nothing.
+/// Cheat: one | Offline Inputs | a wrong difference of OT choices, and the labels that fit it |
+/// `reconciliation`: the cheater lacks a label of its input | always
 #[test]
 fn a_lie_about_aggregated_choices_gives_no_label() {
-    let circuit = example();
-    let all = random_inputs(&circuit, 2, &mut prg(4));
-    let ended = run(Setting::default(), &circuit, &all, None, |nets| {
-        adversary(nets, "dualex: OT aggregation", 0, |bytes| bytes[0] ^= 1);
-        nets[1].lanes[0][0].set_timeout(std::time::Duration::from_secs(3));
-    });
-    // The cheater's own check finds that the labels are not the committed ones.
-    let own =
-        matches!(&ended[0], Err(Error::PeerMisbehaved { check, .. }) if *check == ENCODED_LABEL);
-    assert!(own, "the cheater ended with {:?}", ended[0]);
-    assert!(ended[1].is_err());
+    for psi in PsiForm::ALL {
+        let cheat = GarblingCheat { careless: true, ..negates(|_| false) };
+        let wrong = |nets: &mut [Network; 2]| {
+            adversary(nets, "dualex: OT aggregation", 0, |bytes| bytes[0] ^= 1);
+        };
+        // M maps the wrong bit to the only input bit.
+        let fitting = |executions: &mut Vec<Execution>| {
+            let circuit = &mut executions[0].own[1];
+            let delta = *circuit.delta;
+            circuit.own[0] ^= delta;
+        };
+        let (circuit, setting) = (and(false), Setting { psi, ..sized([1, 2, 2]) });
+        let all = bits(true, true);
+        let ended = run_changed(setting, &circuit, &all, Some(&cheat), (wrong, fitting));
+        assert_caught(&ended, RECONCILIATION);
+    }
 }
 
-/// A message of the honest party, for a cheater that waits for it.
+/// Messages in the order in which they were sent: the kind and the content of each.
+type Messages = Vec<(&'static str, Vec<u8>)>;
+
+/// What party 1 has sent.
 #[derive(Clone, Default)]
-struct Overheard(Arc<(Mutex<Option<Vec<u8>>>, Condvar)>);
+struct Overheard(Arc<(Mutex<Messages>, Condvar)>);
 
 impl Overheard {
-    fn tell(&self, bytes: &[u8]) {
-        *self.0.0.lock().unwrap() = Some(bytes.to_vec());
-        self.0.1.notify_all();
+    /// Listens to party 1, which stays honest.
+    fn listen(&self, nets: &mut [Network; 2]) {
+        let heard = self.clone();
+        let listener = FnAdversary::new().listening().on_outgoing(move |kind, _, payload| {
+            heard.0.0.lock().unwrap().push((kind, payload.clone()));
+            heard.0.1.notify_all();
+            Action::Send
+        });
+        nets[1].lanes[0][0].set_adversary(Box::new(listener));
     }
 
-    fn wait(&self) -> Vec<u8> {
-        let told = self.0.1.wait_while(self.0.0.lock().unwrap(), |told| told.is_none()).unwrap();
-        told.clone().unwrap()
+    /// Whether a message of this kind was sent.
+    fn has(&self, kind: &str) -> bool {
+        self.0.0.lock().unwrap().iter().any(|(sent, _)| *sent == kind)
+    }
+
+    /// Waits for the first message of this kind.
+    fn wait(&self, kind: &str) -> Vec<u8> {
+        let Overheard(shared) = self;
+        let (messages, sent_more) = &**shared;
+        let none = |messages: &mut Messages| messages.iter().all(|(sent, _)| *sent != kind);
+        let messages = sent_more.wait_while(messages.lock().unwrap(), none).unwrap();
+        messages.iter().find(|(sent, _)| *sent == kind).unwrap().1.clone()
     }
 }
 
 /// Makes party 0 send party 1's message of this kind back.
-fn echo(nets: &mut [Network; 2], kind: &'static str) {
-    let overheard = Overheard::default();
-    let heard = overheard.clone();
-    let listen = FnAdversary::new().listening().on_outgoing(move |k, _, payload| {
-        if k == kind {
-            heard.tell(payload);
-        }
-        Action::Send
-    });
-    let channel = |net: &mut Network, adversary| -> () {
-        let channel: &mut Channel = &mut net.lanes[0][0];
-        channel.set_adversary(Box::new(adversary));
-    };
-    channel(&mut nets[1], listen);
+fn echo(nets: &mut [Network; 2], kind: &'static str, overheard: &Overheard) {
+    overheard.listen(nets);
+    let overheard = overheard.clone();
     let echo = FnAdversary::new().on_message(kind, 0, move |payload| {
-        *payload = overheard.wait();
+        *payload = overheard.wait(kind);
         Action::Send
     });
-    channel(&mut nets[0], echo);
+    nets[0].lanes[0][0].set_adversary(Box::new(echo));
 }
 
+/// An echo is refused at once: the honest party does not send its next message.
 /// Cheat: one | Cut-and-Choose Commit, PSI Commit | commitments echoed | `circuit commitment`,
 /// `intersection opening` | always
 #[test]
 fn echoed_commitments_are_refused() {
     let circuit = example();
-    for (kind, check) in [("dualex: circuits", ECHO), ("dualex: psi commitment", PSI_OPENED)] {
+    for (kind, check, next) in [
+        ("dualex: circuits", ECHO, "dualex: opened circuits"),
+        ("dualex: psi commitment", PSI_OPENED, "dualex: output labels"),
+    ] {
         let all = random_inputs(&circuit, 2, &mut prg(5));
-        let ended = run(Setting::default(), &circuit, &all, None, |nets| echo(nets, kind));
+        let heard = Overheard::default();
+        let cheat = |nets: &mut [Network; 2]| echo(nets, kind, &heard);
+        let ended = run(Setting::default(), &circuit, &all, None, cheat);
         assert_caught(&ended, check);
+        assert!(heard.has(kind) && !heard.has(next), "{kind}");
     }
 }
 

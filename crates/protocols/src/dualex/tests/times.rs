@@ -216,7 +216,7 @@ fn times_of_one_circuit() {
         let matrix = ProbeMatrix::draw(function.inputs[1], 40, &mut prg(3));
         let party = symbolon_transport::PartyId::new(0);
         let garbler =
-            Garbler { session: &session, party, function: &function, matrix: &matrix, other: None };
+            Garbler { session: &session, party, function: &function, matrix: &matrix, cheat: None };
         let (seed, order) = (Seed::new(Block(7)), BitVec::zeros(function.inputs[0]));
         let sources = [(); SIDE].map(|()| Source { number: 5, seed: &seed, order: &order });
         let sources = &sources[..garbler.side_by_side()];

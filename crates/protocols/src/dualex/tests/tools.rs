@@ -13,7 +13,7 @@ use crate::{
     dualex::{
         engine::{DualEx, set_up_own},
         execution::Execution,
-        garble::OtherFunction,
+        garble::GarblingCheat,
         online::PreparedExecutions,
         params::Params,
         psi::PsiForm,
@@ -135,7 +135,7 @@ pub fn prepare(
     net: &mut Network,
     circuit: &Circuit,
     setting: Setting,
-    cheat: Option<&OtherFunction>,
+    cheat: Option<&GarblingCheat>,
 ) -> Result<PreparedExecutions> {
     let mut engine: DualEx = set_up_own(net)?;
     let cheat = cheat.filter(|_| net.me == 0);
@@ -147,7 +147,7 @@ pub fn run(
     setting: Setting,
     circuit: &Circuit,
     all: &[Vec<Vec<bool>>],
-    cheat: Option<&OtherFunction>,
+    cheat: Option<&GarblingCheat>,
     adversary: impl FnOnce(&mut [Network; 2]),
 ) -> [Result<OutputBits>; 2] {
     run_changed(setting, circuit, all, cheat, (adversary, |_| {}))
@@ -158,7 +158,7 @@ pub fn run_changed(
     setting: Setting,
     circuit: &Circuit,
     all: &[Vec<Vec<bool>>],
-    cheat: Option<&OtherFunction>,
+    cheat: Option<&GarblingCheat>,
     (adversary, change): (impl FnOnce(&mut [Network; 2]), impl Fn(&mut Vec<Execution>) + Sync),
 ) -> [Result<OutputBits>; 2] {
     let mut nets = networks(setting);
