@@ -277,7 +277,7 @@ impl Preprocessor {
         }
         let peers = lanes[0].len();
         let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };
-        let output = self.buckets.room((batch, peers), given, onto);
+        let output = self.buckets.room(batch, peers, given, onto);
         let width = Width::for_rho(self.rho);
         let of = LaAndBatch { batch, peers, width, chunk: self.chunk, inputs };
         let sampled = Sampled::sample(&mut self.laand, output, of, &mut self.lanes, lanes)?;

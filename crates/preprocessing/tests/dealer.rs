@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use dealing::{Counter, Dealt, request, slots, take, with_dealer};
 use symbolon_preprocessing::PeerIndex;
+use symbolon_preprocessing::checks::DEALER_REQUEST;
 use symbolon_preprocessing::dealer::{DealerClient, Limits, Request, serve};
 use symbolon_primitives::{Block, Mac};
 use symbolon_transport::adversary::{Action, FnAdversary};
+use symbolon_transport::checks::FRAMING;
 use symbolon_transport::{Channel, Client, Culprit, DEALER, Error, TransportReason};
 
 fn clients(channels: Vec<Channel>) -> Vec<Client> {
@@ -184,22 +186,27 @@ fn parties_who_ask_for_different_things_are_all_told() {
 #[test]
 fn a_request_that_makes_no_sense_is_not_sent() {
     let asked = request(&[5, 6], 100);
+    let number = "there is no party of this number";
+    let parties = "a dealer deals to 2 to 256 parties";
+    let count = "more than a dealer can count";
+    let keys = "the keys are not one for each party";
+    let slot = "the channel is not this party's to the dealer";
     let bad = [
-        Request { party: 2.into(), ..asked.clone() },
-        Request { evaluator: 2.into(), ..asked.clone() },
-        Request { input_bits: vec![1], ..asked.clone() },
-        Request { input_bits: vec![0; 257], ..asked.clone() },
-        Request { input_bits: vec![u64::MAX, u64::MAX], ..asked.clone() },
-        Request { and_gates: u64::MAX, ..asked.clone() },
-        Request { keys: vec![symbolon_transport::Fingerprint([0; 32])], ..asked.clone() },
+        (Request { party: 2.into(), ..asked.clone() }, number),
+        (Request { evaluator: 2.into(), ..asked.clone() }, number),
+        (Request { input_bits: vec![1], ..asked.clone() }, parties),
+        (Request { input_bits: vec![0; 257], ..asked.clone() }, parties),
+        (Request { input_bits: vec![u64::MAX, u64::MAX], ..asked.clone() }, count),
+        (Request { and_gates: u64::MAX, ..asked.clone() }, count),
+        (Request { keys: vec![symbolon_transport::Fingerprint([0; 32])], ..asked.clone() }, keys),
         // The other party's slot.
-        Request { party: 1.into(), ..asked.clone() },
+        (Request { party: 1.into(), ..asked.clone() }, slot),
     ];
-    for asked in bad {
+    for (asked, words) in bad {
         let (mut parties, dealer) = slots(2);
         let meter = parties[0].meter().clone();
         let refused = DealerClient::new(parties.remove(0), asked).err().unwrap();
-        assert!(matches!(refused, Error::InvalidInput(_)), "{refused}");
+        assert_eq!(refused, Error::invalid_input(words));
         assert!(meter.report().iter().all(|phase| phase.bytes_sent == 0));
         drop(dealer);
     }
@@ -222,9 +229,11 @@ fn bent_request(kind: &'static str, adversary: fn(&mut Vec<u8>)) -> [Error; 2] {
 /// Cheat: party | request | a malformed request, another's slot or key | `dealer request` | always
 #[test]
 fn a_malformed_request_is_refused_to_all() {
-    let head: [fn(&mut Vec<u8>); 9] = [
-        |bytes| bytes.truncate(63),
-        |bytes| bytes.push(0),
+    const HEAD: &str = "dealer request";
+    const TABLE: &str = "dealer request: parties";
+    let lengths: [fn(&mut Vec<u8>); 2] =
+        [|bytes| bytes.truncate(bytes.len() - 1), |bytes| bytes.push(0)];
+    let head: [fn(&mut Vec<u8>); 7] = [
         |bytes| bytes[2] = 0,
         |bytes| bytes[2] = 9,
         |bytes| bytes[4..6].fill(0xff),
@@ -233,16 +242,14 @@ fn a_malformed_request_is_refused_to_all() {
         |bytes| bytes[48] = 2,
         |bytes| bytes[63] = 1,
     ];
-    let table: [fn(&mut Vec<u8>); 3] =
-        [|bytes| bytes.truncate(15), |bytes| bytes.push(0), |bytes| bytes.fill(0xff)];
-    let head = head.map(|adversary| ("dealer request", adversary));
-    let table = table.map(|adversary| ("dealer request: parties", adversary));
-    for (kind, adversary) in head.into_iter().chain(table) {
+    let table: fn(&mut Vec<u8>) = |bytes| bytes.fill(0xff);
+    let framing = [HEAD, TABLE].map(|kind| lengths.map(|change| (kind, change, FRAMING)));
+    let content = head.map(|change| (HEAD, change, DEALER_REQUEST));
+    let cases = framing.into_iter().flatten().chain(content);
+    for (kind, adversary, check) in cases.chain([(TABLE, table, DEALER_REQUEST)]) {
         let [error, told] = bent_request(kind, adversary);
-        assert!(
-            matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(party), .. } if party == 1),
-            "{error}"
-        );
+        let accused = (error.culprit(), error.check());
+        assert_eq!(accused, (Some(Culprit::from(1u16)), Some(check)), "{kind}: {error}");
         assert!(told.to_string().contains("the request of party 1 is refused"), "{told}");
     }
     let [error, _] = bent_request("dealer request", |bytes| bytes[0] = 2);

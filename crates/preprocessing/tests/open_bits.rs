@@ -43,7 +43,8 @@ fn deal(parties: usize, n: usize) -> (Vec<AuthShares>, Vec<Block>) {
 /// Opens what `push` makes of `n` dealt shares among `parties` parties, after `adversary` has
 /// changed their channels.
 fn open_as(
-    (parties, n): (u16, usize),
+    parties: u16,
+    n: usize,
     adversary: impl FnOnce(&mut [Lanes]),
     push: impl Fn(usize, &AuthShares, &mut ShareOpening) + Sync,
 ) -> Vec<Result<BitVec>> {
@@ -61,7 +62,7 @@ fn open_as(
 
 /// Opens dealt shares, one by one.
 fn open_among(parties: u16, n: usize, adversary: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
-    open_as((parties, n), adversary, |_, shares, opening| {
+    open_as(parties, n, adversary, |_, shares, opening| {
         for k in 0..n {
             opening.push_bit(shares.bits.get(k));
             for (peer, towards) in PeerIndex::all(shares.towards.len()).zip(&shares.towards) {
@@ -132,7 +133,7 @@ fn open_sums_among(
     n: usize,
     adversary: impl FnOnce(&mut [Lanes]),
 ) -> Vec<Result<BitVec>> {
-    open_as((parties, 2 * n), adversary, |me, shares, opening| {
+    open_as(parties, 2 * n, adversary, |me, shares, opening| {
         let [x, y] = [0..n, n..2 * n].map(|range| shares.slice(range));
         if me > 0 {
             opening.push_sums([&x, &y], 0..n / 3);

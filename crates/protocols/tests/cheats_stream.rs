@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use crate::common::{self, Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{GateForm, Network, Protocol};
-use symbolon_transport::adversary::{Action, Adversary, CheckName, FnAdversary, note_caught};
+use symbolon_transport::adversary::{
+    Action, Adversary, CheckName, FnAdversary, assert_noticed, note_caught,
+};
 use symbolon_transport::{Error, Result};
 
 /// Input bits of each party, and gates of each of the two layers.
@@ -313,16 +315,17 @@ fn no_two_stretches_share_their_chi() {
 /// Cheat: 2 | after a failed check | another evaluation | the engine refuses | always
 #[test]
 fn after_a_failed_check_everything_is_refused() {
-    assert_refuses_everything_after(wrk(), 0, ("Beaver: d, e", "Beaver MAC"));
+    assert_refuses_everything_after(wrk(), 0, "Beaver: d, e", "Beaver MAC");
     let setting = meanwhile(wrk());
-    assert_refuses_everything_after(setting, 0, ("Beaver: d, e", "Beaver MAC"));
-    assert_refuses_everything_after(setting, 1, ("bucketing: d", "bucketing MAC"));
+    assert_refuses_everything_after(setting, 0, "Beaver: d, e", "Beaver MAC");
+    assert_refuses_everything_after(setting, 1, "bucketing: d", "bucketing MAC");
 }
 
 fn assert_refuses_everything_after(
     setting: Setting,
     lane: usize,
-    (kind, expected): (&'static str, &str),
+    kind: &'static str,
+    check: &'static str,
 ) {
     let lie = message(kind, 1, |p| p[0] ^= 2);
     let again = |mut net: Network| -> (Result<()>, Result<()>) {
@@ -340,11 +343,8 @@ fn assert_refuses_everything_after(
         scope.spawn(|| again(cheater));
         scope.spawn(|| again(honest)).join().unwrap()
     });
-    let caught =
-        matches!(first, Err(Error::PeerMisbehaved { check, .. }) if check.name() == expected);
-    assert!(caught, "{first:?}");
+    assert_noticed(&first, 0, check);
     assert!(matches!(second, Err(Error::InvalidInput(_))), "{second:?}");
-    note_caught();
 }
 
 /// A party keeps the whole circuit, or has other segments: the messages do not match.

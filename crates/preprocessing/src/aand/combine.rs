@@ -77,7 +77,8 @@ impl Scratch {
     /// rest of the memory is overwritten later.
     pub(crate) fn room(
         &mut self,
-        (batch, peers): (Batch, usize),
+        batch: Batch,
+        peers: usize,
         given: Option<AuthShares>,
         onto: Option<AuthShares>,
     ) -> Triples {
@@ -136,7 +137,7 @@ impl Combine<'_> {
         }
         let mut bits = self.gather(&order, &mut triples)?;
         let opened = exchange_bits(channels, &bits.d)?;
-        let macs = self.mac_sums(channels, (&order, &coin), &opened, &triples.b)?;
+        let macs = self.mac_sums(channels, &order, &coin, &opened, &triples.b)?;
         for (channel, [own, _]) in channels.iter_mut().zip(&macs) {
             channel.send(BUCKETING_MACS, &own.to_bytes())?;
             channel.flush()?;
@@ -171,13 +172,14 @@ impl Combine<'_> {
     fn mac_sums(
         &self,
         channels: &[Channel],
-        (order, coin): (&[u32], &[u8; 32]),
+        order: &[u32],
+        coin: &[u8; 32],
         OpenedBits { own, theirs }: &OpenedBits,
         firsts: &AuthShares,
     ) -> Result<Vec<MacSums>> {
         let chi = |(channel, theirs): (&Channel, &BitVec)| {
             let opened = [(channel.me(), &own[..]), (channel.peer(), &theirs.to_bytes())];
-            mac_check::coefficients(self.session, (self.number, coin), opened)
+            mac_check::coefficients(self.session, self.number, coin, opened)
         };
         let chi: Vec<Coefficients> = channels.iter().zip(theirs).map(chi).collect();
         let opening = mac_check::MacCheck {
@@ -237,7 +239,7 @@ impl Combine<'_> {
         threads::each(parts, |((members, mut part), first)| {
             // This is empty in a batch without anchors.
             let anchors = &anchors[first.min(anchors.len())..];
-            part.run((anchors, shuffled), members, self.leaky.batch());
+            part.run(anchors, shuffled, members, self.leaky.batch());
         })?;
         Ok(bits)
     }
@@ -286,7 +288,7 @@ struct GatherPart<'a> {
 impl GatherPart<'_> {
     /// Gathers the bits from the packed anchors, starting at the first bucket (empty if there are
     /// none), and from all packed shuffled triples.
-    fn run(&mut self, (anchors, packed): (&[u8], &[u8]), members: &[u32], batch: Batch) {
+    fn run(&mut self, anchors: &[u8], packed: &[u8], members: &[u32], batch: Batch) {
         let (others, size) = (batch.bucket - 1, batch.shuffled());
         let mut anchors = anchors.iter();
         let mut sums = Zeroizing::new([0; PIECE]);

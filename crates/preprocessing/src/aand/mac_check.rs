@@ -62,7 +62,8 @@ pub(crate) type MacSums = [Block; 2];
 /// were drawn from `coin`.
 pub(crate) fn coefficients(
     session: &SessionId,
-    (batch, coin): (u64, &[u8; 32]),
+    batch: u64,
+    coin: &[u8; 32],
     mut opened: [(PartyId, &[u8]); 2],
 ) -> Coefficients {
     opened.sort_unstable_by_key(|&(party, _)| party);
@@ -186,7 +187,7 @@ mod tests {
         let shuffled: Vec<[Vec<Block>; 2]> =
             (0..peers).map(|_| [random(order.len()), random(order.len())]).collect();
         let mut y_shares = YShares::default();
-        y_shares.reset((order.len(), peers), width);
+        y_shares.reset(order.len(), peers, width);
         let mut all = y_shares.all();
         for (peer, [macs, keys]) in shuffled.iter().enumerate() {
             all.note(peer, 0, [macs, keys]);
@@ -208,10 +209,11 @@ mod tests {
     fn expected(
         held: &Held,
         batch: Batch,
-        (peer, chi): (usize, &Coefficients),
-        key: (Width, Block),
+        peer: usize,
+        chi: &Coefficients,
+        width: Width,
+        delta: Block,
     ) -> MacSums {
-        let (width, delta) = key;
         let (PeerAuth { macs, keys }, [of_macs, of_keys]) =
             (&held.firsts[peer], &held.shuffled[peer]);
         let mut sums = [Block::ZERO; 2];
@@ -259,9 +261,8 @@ mod tests {
                     chi: &chi,
                     delta: &Delta::new(delta),
                 };
-                let all = chi.iter().enumerate();
-                let expected: Vec<MacSums> =
-                    all.map(|chi| expected(&held, batch, chi, (width, delta))).collect();
+                let of_peer = |(peer, chi)| expected(&held, batch, peer, chi, width, delta);
+                let expected: Vec<MacSums> = chi.iter().enumerate().map(of_peer).collect();
                 for threads in [1, 2, 3] {
                     let sums = opening.mac_sums(threads).unwrap();
                     assert_eq!(sums, expected, "{batch:?} {width:?}, {threads} threads");
@@ -273,22 +274,22 @@ mod tests {
     #[test]
     fn coefficients_hang_on_the_coin_and_all_that_was_opened() {
         let coin = [9; 32];
-        let first = |session: &SessionId, (batch, coin): (u64, &[u8; 32]), opened| {
+        let first = |session: &SessionId, batch, coin: &[u8; 32], opened| {
             let mut out = [Block::ZERO];
-            coefficients(session, (batch, coin), opened).fill(0, &mut out);
+            coefficients(session, batch, coin, opened).fill(0, &mut out);
             out[0]
         };
-        let base = first(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]);
-        let mirrored = first(&SESSION, (3, &coin), [(1.into(), b"def"), (0.into(), b"abc")]);
+        let base = first(&SESSION, 3, &coin, [(0.into(), b"abc"), (1.into(), b"def")]);
+        let mirrored = first(&SESSION, 3, &coin, [(1.into(), b"def"), (0.into(), b"abc")]);
         assert_eq!(mirrored, base, "the same on both sides");
         for other in [
-            first(&SessionId([8; 32]), (3, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
-            first(&SESSION, (4, &coin), [(0.into(), b"abc"), (1.into(), b"def")]),
-            first(&SESSION, (3, &[8; 32]), [(0.into(), b"abc"), (1.into(), b"def")]),
-            first(&SESSION, (3, &coin), [(0.into(), b"abd"), (1.into(), b"def")]),
-            first(&SESSION, (3, &coin), [(0.into(), b"abc"), (1.into(), b"deg")]),
-            first(&SESSION, (3, &coin), [(0.into(), b"abc"), (2.into(), b"def")]),
-            first(&SESSION, (3, &coin), [(0.into(), b"def"), (1.into(), b"abc")]),
+            first(&SessionId([8; 32]), 3, &coin, [(0.into(), b"abc"), (1.into(), b"def")]),
+            first(&SESSION, 4, &coin, [(0.into(), b"abc"), (1.into(), b"def")]),
+            first(&SESSION, 3, &[8; 32], [(0.into(), b"abc"), (1.into(), b"def")]),
+            first(&SESSION, 3, &coin, [(0.into(), b"abd"), (1.into(), b"def")]),
+            first(&SESSION, 3, &coin, [(0.into(), b"abc"), (1.into(), b"deg")]),
+            first(&SESSION, 3, &coin, [(0.into(), b"abc"), (2.into(), b"def")]),
+            first(&SESSION, 3, &coin, [(0.into(), b"def"), (1.into(), b"abc")]),
         ] {
             assert_ne!(other, base);
         }

@@ -338,8 +338,10 @@ mod tests {
             assert_eq!(request(gates, &inputs).check().is_ok(), right, "{gates} {inputs:?}");
         }
         assert!(request(0, &[0; MAX_PARTIES]).check().is_ok());
-        assert!(request(0, &[0; MAX_PARTIES + 1]).check().is_err());
-        assert!(request(0, &[0]).check().is_err());
+        for parties in [1, MAX_PARTIES + 1] {
+            let fault = request(0, &vec![0; parties]).fault();
+            assert_eq!(fault, Some("a dealer deals to 2 to 256 parties"));
+        }
 
         let limits = Limits { and_gates: 10, input_bits: 5 };
         for (gates, inputs, right) in

@@ -14,9 +14,10 @@ use crate::{PeerAuth, Triples};
 pub(super) struct Anchors<'a> {
     len: usize,
     inputs: BatchInputs,
-    /// This party's bits of all anchors' y if they are given, and the number of anchors before
-    /// these.
-    given: (&'a BitVec, usize),
+    /// This party's bits of all anchors' y, if they are given.
+    given: &'a BitVec,
+    /// The number of anchors before these.
+    before: usize,
     towards: Vec<PeerAnchors<'a>>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Anchors<'a> {
             let (x, y, z) = (rows(x), rows(y), rows(z));
             PeerAnchors { x, y, z }
         });
-        Anchors { len, inputs, given: (&b.bits, 0), towards: towards.collect() }
+        Anchors { len, inputs, given: &b.bits, before: 0, towards: towards.collect() }
     }
 
     /// Returns the number of anchors.
@@ -63,7 +64,7 @@ impl<'a> Anchors<'a> {
         });
         let first = Anchors { len: n, towards: towards.collect(), ..*self };
         self.len -= n;
-        self.given.1 += n;
+        self.before += n;
         first
     }
 
@@ -79,8 +80,7 @@ impl<'a> Anchors<'a> {
 
     /// Returns this party's bits of the given y.
     pub fn bits(&self, Range { start, end }: Range<usize>) -> BitVec {
-        let (bits, before) = self.given;
-        bits.slice(before + start..before + end)
+        self.given.slice(self.before + start..self.before + end)
     }
 
     /// Writes the sampled MACs and keys with `peer` for the anchors in `places`. XORs MACs and keys

@@ -99,7 +99,7 @@ impl<'a> Confirmed<'a> {
     pub fn check(self, channels: &mut [Channel], by: LaAndCheck<'_>) -> Result<Checked<'a>> {
         let Confirmed(Sampled { memory, of, output, d }) = self;
         let delta = by.delta.clone();
-        let d = by.run(channels, (memory.s(), of.width), d)?;
+        let d = by.run(channels, memory.s(), of.width, d)?;
         // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0 flips its bit, and the others change their keys for it.
         let own = channels[0].me() == 0;
         memory.pack(&d, own);

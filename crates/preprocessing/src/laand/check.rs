@@ -49,7 +49,8 @@ impl LaAndCheck<'_> {
     pub(super) fn run(
         self,
         channels: &mut [Channel],
-        (s, width): (&[Block], Width),
+        s: &[Block],
+        width: Width,
         mut d: BitVec,
     ) -> Result<BitVec> {
         let n = d.len();

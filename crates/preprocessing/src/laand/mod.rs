@@ -146,12 +146,18 @@ impl<'a> SampledChunk<'a> {
 
 /// The destination of a block of triples.
 struct Out<'a, 'b> {
-    /// The part's anchors, and the range of those in the block; they come first.
-    anchors: (&'a mut Anchors<'b>, Range<usize>),
-    /// The records of the other triples, with all peers.
+    /// The part's anchors.
+    anchors: &'a mut Anchors<'b>,
+    /// The range of the anchors in the block; they come first.
+    places: Range<usize>,
+    /// The number of peers.
+    peers: usize,
+    /// The records of the block's other triples, with all peers.
     records: &'a mut [Record],
-    /// The y of all other triples of the part, and the number of triples before the block.
-    y_shares: (&'a mut YSharesMut<'b>, usize),
+    /// The y of all other triples of the part.
+    y_shares: &'a mut YSharesMut<'b>,
+    /// The number of other triples before the block.
+    before: usize,
     /// Φ_i and S_i of the block; results are XORed to them.
     sums: [&'a mut [Block]; 2],
 }
@@ -159,13 +165,8 @@ struct Out<'a, 'b> {
 impl SampledChunk<'_> {
     /// Writes MACs and keys with `peer` for the triples `block` of the chunk, and XORs to their Φ_i
     /// and S_i the terms that need no hash and no own bit.
-    fn scatter_triples(
-        &self,
-        block: Range<usize>,
-        (peer, peers): (usize, usize),
-        out: &mut Out<'_, '_>,
-    ) {
-        let Out { anchors: (anchors, places), records, y_shares: (y_shares, before), sums } = out;
+    fn scatter_triples(&self, block: Range<usize>, peer: usize, out: &mut Out<'_, '_>) {
+        let Out { anchors, places, peers, records, y_shares, before, sums } = out;
         let (all, [x, y, z]) = (self.of(peer), self.layout.ranges());
         let rows = |range: Range<usize>| all.map(|all| &all[range.clone()]);
         let behind =
@@ -184,14 +185,14 @@ impl SampledChunk<'_> {
             let parts = [(&x, &rest), (&y, &fresh_y), (&z, &rest)];
             let [[mx, kx], [my, ky], [mz, kz]] = parts.map(|(part, run)| rows(behind(part, run)));
             let rows = Rows { macs: [mx, my, mz], keys: [kx, ky, kz] };
-            scatter_triples(&rows, [phi.1, s.1], Place { records, peers, peer });
+            scatter_triples(&rows, [phi.1, s.1], Place { records, peers: *peers, peer });
             y_shares.note(peer, *before, [my, ky]);
         }
     }
 }
 
 /// Returns the hash for what one party sends another.
-fn directed_hash(domain: &str, session: &[u8; 32], (from, to): (PartyId, PartyId)) -> TweakedHash {
+fn directed_hash(domain: &str, session: &[u8; 32], from: PartyId, to: PartyId) -> TweakedHash {
     TweakedHash::new(derive_block(domain, session, u64::from(from) << 16 | u64::from(to)))
 }
 
@@ -271,7 +272,7 @@ impl LeakyAndGenerator {
         prg: Prg,
     ) -> Self {
         let hash = |from: PartyId, to: PartyId| {
-            directed_hash("symbolon leaky and 1", session.as_bytes(), (from, to))
+            directed_hash("symbolon leaky and 1", session.as_bytes(), from, to)
         };
         let hashes = peers_of(me, bits.peers() + 1);
         LeakyAndGenerator {
@@ -476,15 +477,18 @@ impl LeakyAndGenerator {
             xor_key_masked(s, &part.bits[2], place, delta);
             let [before, behind] =
                 [place, end].map(|triple| triple.saturating_sub(part.anchors.len()));
-            let anchors = part.anchors.among(&(place..end));
+            let places = part.anchors.among(&(place..end));
             let mut out = Out {
-                anchors: (&mut part.anchors, anchors),
+                anchors: &mut part.anchors,
+                places,
+                peers,
                 records: &mut part.records[before * peers..behind * peers],
-                y_shares: (&mut part.y_shares, before),
+                y_shares: &mut part.y_shares,
+                before,
                 sums: [phi, s],
             };
             for peer in 0..peers {
-                drawn.scatter_triples(block.clone(), (peer, peers), &mut out);
+                drawn.scatter_triples(block.clone(), peer, &mut out);
             }
             xor_masked(s, &part.bits[0], place, phi);
             for (peer, hashes) in self.hashes.iter().enumerate() {

@@ -234,8 +234,8 @@ mod tests {
                 let [sums, values] = [random(), random()];
                 let expected = (0..n).map(|k| sums[k] ^ values[k].select(bits.get(first + k)));
                 let expected: Vec<Block> = expected.collect();
-                check::<Block>(&sums, &values, (&bits, first), &expected);
-                check::<u64>(&sums, &values, (&bits, first), &expected);
+                check::<Block>(&sums, &values, &bits, first, &expected);
+                check::<u64>(&sums, &values, &bits, first, &expected);
             }
         }
     }
@@ -243,7 +243,8 @@ mod tests {
     fn check<W: Word>(
         sums: &[Block],
         values: &[Block],
-        (bits, first): (&BitVec, usize),
+        bits: &BitVec,
+        first: usize,
         expected: &[Block],
     ) {
         let low = |blocks: &[Block]| blocks.iter().map(|&block| W::low(block)).collect::<Vec<W>>();

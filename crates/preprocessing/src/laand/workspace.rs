@@ -66,7 +66,7 @@ impl LaAndWorkspace {
         let shuffled = batch.leaky() - batch.anchors();
         self.records.reset(shuffled * peers);
         // In other batches the first y of a bucket is read from here, in full.
-        self.y_shares.reset((shuffled, peers), if batch.anchored { width } else { Width::Whole });
+        self.y_shares.reset(shuffled, peers, if batch.anchored { width } else { Width::Whole });
         self.s.reset(width.blocks(batch.leaky()));
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
     }

@@ -21,8 +21,9 @@ pub(crate) struct YShares {
 }
 
 impl YShares {
-    /// Makes room for `n` shares of `width` bits each, and reuses earlier memory.
-    pub fn reset(&mut self, (n, peers): (usize, usize), width: Width) {
+    /// Makes room for `n` shares of `width` bits each with `peers` peers, and reuses earlier
+    /// memory.
+    pub fn reset(&mut self, n: usize, peers: usize, width: Width) {
         self.width = Some(width);
         self.rows.resize_with(peers, Default::default);
         self.rows.iter_mut().flatten().for_each(|row| row.reset(width.words(n)));

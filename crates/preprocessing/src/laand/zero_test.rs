@@ -62,7 +62,7 @@ pub(crate) struct TestHashes<'a> {
 
 impl TestHashes<'_> {
     fn of(&self, from: PartyId, to: PartyId) -> TweakedHash {
-        directed_hash("symbolon zero test 1", self.session, (from, to))
+        directed_hash("symbolon zero test 1", self.session, from, to)
     }
 
     fn first_tweak(&self) -> u128 {

@@ -14,7 +14,8 @@ fn anchored(triples: usize, bucket: usize) -> Batch {
 fn made_on(
     open: &mut Preprocessor,
     lanes: &mut Lanes,
-    (batch, zeros): (Batch, usize),
+    batch: Batch,
+    zeros: usize,
 ) -> Result<(AuthShares, Triples)> {
     let real = open.shares(lanes, batch.triples - zeros)?;
     let mut given = AuthShares::zeros(batch.triples, lanes[0].len());
@@ -42,9 +43,9 @@ fn triples_have_the_given_factors_and_are_right() {
         (3, 4_000, 3, 2, 1),
         (5, 100, 4, 2, 50),
     ] {
-        let what = (anchored(triples, bucket), zeros);
-        let made =
-            all_end_well(run(parties(n, lanes, 1), |open, lanes| made_on(open, lanes, what)));
+        let batch = anchored(triples, bucket);
+        let ended = run(parties(n, lanes, 1), |open, lanes| made_on(open, lanes, batch, zeros));
+        let made = all_end_well(ended);
         assert_triples(&made.iter().map(|made| &made.1).collect::<Vec<_>>(), &deltas(n, 1));
         for (given, triples) in &made {
             assert_eq!(triples.b.bits.to_bools(), given.bits.to_bools());
@@ -135,7 +136,7 @@ fn wrong_u_on_an_anchored_triple() {
         let mut parties = parties(2, 1, seed);
         let adversary = message("leaky AND: U", move |u| u[U * 3 + 2] ^= 1);
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, adversary);
-        let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
+        let ended = run(parties, |open, lanes| made_on(open, lanes, anchored(7, 3), 0));
         let (open, result) = &ended[usize::from(1 - cheater)];
         caught.note(open.laand.own_x(3));
         if open.laand.own_x(3) {
@@ -191,7 +192,7 @@ fn a_lie_in_bucketing() {
         let mut parties = parties(2, 1, 15);
         let adversary: FnAdversary = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, adversary);
-        let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
+        let ended = run(parties, |open, lanes| made_on(open, lanes, anchored(7, 3), 0));
         let expected = Error::misbehaved(cheater, checks::BUCKETING);
         assert_eq!(ended[usize::from(1 - cheater)].1.as_ref().err(), Some(&expected));
     }

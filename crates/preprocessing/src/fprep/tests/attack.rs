@@ -13,12 +13,22 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_primitives::Challenge;
+use symbolon_transport::Culprit;
 use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 
 use super::*;
 use crate::aand::shuffle::shuffled;
-use crate::bucketing;
+use crate::{bucketing, checks};
 use mesh::message;
+
+/// The party that attacks party 0.
+const CHEATER: u16 = 1;
+
+/// Returns the error of the victim among `parties` if a guess is wrong.
+fn caught(parties: u16) -> Error {
+    let culprit = if parties == 2 { Culprit::from(CHEATER) } else { Culprit::Unknown };
+    Error::misbehaved(culprit, checks::LEAKY_AND)
+}
 
 /// The guessed leaky triples: how many anchors, if there are any, and how many of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,9 +108,8 @@ enum Outcome {
     Won,
 }
 
-/// Runs one attack by party 1 on party 0.
+/// Runs one attack.
 fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
-    const CHEATER: usize = 1;
     let places = guess.places(batch);
     let mut parties = parties(parties_, 1, seed);
     let wrong = places.clone();
@@ -114,7 +123,7 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
             *seen.lock().unwrap() = keys.to_vec();
         }
     });
-    mesh::cheat(&mut parties[CHEATER].lanes, 0, adversary);
+    mesh::cheat(&mut parties[usize::from(CHEATER)].lanes, 0, adversary);
     let ended = run(parties, |open, lanes| match batch.anchored {
         false => open.triples(lanes, batch),
         true => {
@@ -122,16 +131,20 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
             open.triples_on(lanes, batch, given, None)
         }
     });
-    let (victim, cheater) = (&ended[0], &ended[CHEATER]);
+    let (victim, cheater) = (&ended[0], &ended[usize::from(CHEATER)]);
     let right = places.iter().all(|&place| !victim.0.laand.own_x(place));
-    let Ok(of_victim) = &victim.1 else {
-        assert!(!right, "caught by right guesses");
-        return Outcome::Caught;
+    let of_victim = match &victim.1 {
+        Ok(of_victim) => of_victim,
+        Err(error) => {
+            assert_eq!(*error, caught(parties_));
+            assert!(!right, "caught by right guesses");
+            return Outcome::Caught;
+        }
     };
     assert!(right, "a wrong guess went unnoticed");
     let of_cheater = cheater.1.as_ref().expect("nobody noticed");
     let anchors = anchors.lock().unwrap();
-    let known = known((&cheater.0, of_cheater), anchors.as_chunks().0, &places, batch);
+    let known = known(&cheater.0, of_cheater, anchors.as_chunks().0, &places, batch);
     for &k in &known {
         assert!(!of_victim.a.bits.get(k), "the cheater thought to know a share");
     }
@@ -142,7 +155,8 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
 /// right. A share's key is the sum of its bucket's keys, so the cheater recognises the buckets by
 /// its own keys.
 fn known(
-    (open, made): (&Preprocessor, &Triples),
+    open: &Preprocessor,
+    made: &Triples,
     anchors: &[[u8; 16]],
     places: &[usize],
     batch: Batch,
@@ -159,7 +173,6 @@ fn known(
 /// Repeats the attack in one batch after another under the same Δ, until it is noticed or wins;
 /// returns the number of the batch in which it won.
 fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128) -> Option<usize> {
-    const CHEATER: usize = 1;
     let places = guess.places(batch);
     let mut parties = parties(2, 1, seed);
     let won = Arc::new(Mutex::new(None));
@@ -170,11 +183,11 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
         }
         Action::Send
     });
-    mesh::cheat(&mut parties[CHEATER].lanes, 0, adversary);
+    mesh::cheat(&mut parties[usize::from(CHEATER)].lanes, 0, adversary);
     // Whether the victim's x matched the cheater's guesses, by batch.
     let right = Mutex::new(Vec::new());
     let ended = run(parties, |open, lanes| {
-        let cheats = usize::from(lanes[0][0].me()) == CHEATER;
+        let cheats = lanes[0][0].me() == CHEATER;
         for number in 0..batches {
             let made = open.triples(lanes, batch);
             if !cheats {
@@ -182,7 +195,7 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
             }
             let made = made?;
             let mut won = won.lock().unwrap();
-            if cheats && won.is_none() && !known((open, &made), &[], &places, batch).is_empty() {
+            if cheats && won.is_none() && !known(open, &made, &[], &places, batch).is_empty() {
                 *won = Some(number);
             }
         }
@@ -192,7 +205,8 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
     let right = right.into_inner().unwrap();
     let tried = won.map_or(batches, |number| number + 1);
     let all_right = right.len() >= tried && right[..tried].iter().all(|&right| right);
-    assert_eq!(ended[0].1.is_ok(), all_right, "caught exactly when a guess is wrong");
+    let expected = if all_right { Ok(()) } else { Err(caught(2)) };
+    assert_eq!(ended[0].1, expected, "caught exactly when a guess is wrong");
     won
 }
 
@@ -261,9 +275,17 @@ fn attacks(parties: u16, batch: Batch, guess: Guess, runs: u64) -> Vec<Outcome> 
     (0..runs).map(|seed| attack(parties, batch, guess, 10_000 + u128::from(seed))).collect()
 }
 
+/// The terms of a plan for a single batch.
+#[derive(Clone, Copy, Debug)]
+struct Terms {
+    rho: u32,
+    triples: usize,
+    anchored: bool,
+}
+
 /// Returns the only planned batch. A batch that is planned as anchored is shuffled completely if
 /// `anchored` is false.
-fn planned(rho: u32, triples: usize, anchored: bool) -> Batch {
+fn planned(Terms { rho, triples, anchored }: Terms) -> Batch {
     let plan = if anchored { bucketing::plan_anchored } else { bucketing::plan };
     let [batch] = plan(triples, rho, 1)[..] else { panic!("one batch") };
     Batch { anchored, ..batch }
@@ -275,12 +297,9 @@ fn rate(outcomes: &[Outcome], of: impl Fn(Outcome) -> bool) -> Rate {
 
 /// Runs many optimal attacks on a planned batch; they are noticed, and succeed, as often as
 /// predicted.
-fn assert_succeeds_as_predicted(
-    parties: u16,
-    (rho, triples, anchored): (u32, usize, bool),
-    runs: u64,
-) {
-    let batch = planned(rho, triples, anchored);
+fn assert_succeeds_as_predicted(parties: u16, terms: Terms, runs: u64) {
+    let Terms { rho, triples, anchored } = terms;
+    let batch = planned(terms);
     let guess = Guess::best(batch);
     let (predicted, allowed) = (guess.succeeds(batch), 0.5f64.powi(rho as i32));
     assert!(predicted <= allowed, "{batch:?}, {guess:?}: {predicted}");
@@ -300,7 +319,7 @@ fn assert_succeeds_as_predicted(
 /// formula
 #[test]
 fn attacks_succeed_as_often_as_predicted() {
-    assert_succeeds_as_predicted(2, (5, 7, false), 3_000);
+    assert_succeeds_as_predicted(2, Terms { rho: 5, triples: 7, anchored: false }, 3_000);
 }
 
 /// ρ = 5, and a single triple in a bucket of five: all must be guessed.
@@ -308,7 +327,7 @@ fn attacks_succeed_as_often_as_predicted() {
 /// formula
 #[test]
 fn attacks_on_a_single_triple_succeed_as_often_as_predicted() {
-    assert_succeeds_as_predicted(2, (5, 1, false), 3_000);
+    assert_succeeds_as_predicted(2, Terms { rho: 5, triples: 1, anchored: false }, 3_000);
 }
 
 /// ρ = 5, and triples on given factors, whose buckets the cheater knows.
@@ -316,7 +335,7 @@ fn attacks_on_a_single_triple_succeed_as_often_as_predicted() {
 /// 2^-ρ at most | by formula
 #[test]
 fn attacks_on_anchored_triples_succeed_as_often_as_predicted() {
-    assert_succeeds_as_predicted(2, (5, 7, true), 3_000);
+    assert_succeeds_as_predicted(2, Terms { rho: 5, triples: 7, anchored: true }, 3_000);
 }
 
 /// One cheater among three parties, against one of the others.
@@ -324,7 +343,7 @@ fn attacks_on_anchored_triples_succeed_as_often_as_predicted() {
 /// formula
 #[test]
 fn attacks_among_three_succeed_as_often_as_predicted() {
-    assert_succeeds_as_predicted(3, (5, 2, false), 2_000);
+    assert_succeeds_as_predicted(3, Terms { rho: 5, triples: 2, anchored: false }, 2_000);
 }
 
 /// Cheat: 2 | Fig. 16 | guesses of x that fill a bucket, many times, ρ = 5 to 9 | 2^-ρ at most | by
@@ -335,7 +354,7 @@ fn many_attacks_succeed_as_often_as_predicted() {
     for anchored in [false, true] {
         for (rho, triples) in [(5, 7), (6, 3), (7, 20), (8, 40), (9, 100)] {
             let runs = if rho < 9 { 20_000 } else { 50_000 };
-            assert_succeeds_as_predicted(2, (rho, triples, anchored), runs);
+            assert_succeeds_as_predicted(2, Terms { rho, triples, anchored }, runs);
         }
     }
 }
@@ -345,7 +364,7 @@ fn many_attacks_succeed_as_often_as_predicted() {
 /// Cheat: 2 | Fig. 16 | buckets too small on purpose: the attack is seen | above 2^-ρ | by formula
 #[test]
 fn attacks_on_small_buckets_succeed_too_often() {
-    let planned = planned(5, 2, false);
+    let planned = planned(Terms { rho: 5, triples: 2, anchored: false });
     let batch = Batch { bucket: planned.bucket - 1, ..planned };
     let guess = Guess::best(batch);
     let won = rate(&attacks(2, batch, guess, 500), |outcome| outcome == Outcome::Won);
@@ -364,7 +383,7 @@ fn no_plan_is_too_small() {
     for rho in 5..=12 {
         for triples in (1..64).chain([100, 300, 1_000]) {
             for anchored in [false, true] {
-                let batch = planned(rho, triples, anchored);
+                let batch = planned(Terms { rho, triples, anchored });
                 let log2 = Guess::best(batch).succeeds_in_the_end(batch).log2();
                 let bound = match anchored {
                     false => bucketing::log2_failure(batch.triples, batch.bucket),
@@ -386,7 +405,7 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
     let mut prg = Prg::from_seed(Block(fresh(12)));
     for (rho, triples) in [(5, 7), (6, 4), (8, 10), (10, 20), (12, 3), (12, 20)] {
         for anchored in [false, true] {
-            let batch = planned(rho, triples, anchored);
+            let batch = planned(Terms { rho, triples, anchored });
             let guess = Guess::best(batch);
             let mut guessed = vec![false; batch.leaky()];
             guess.places(batch).into_iter().for_each(|place| guessed[place] = true);

@@ -28,7 +28,8 @@ fn assert_caught<T>(
     mesh::assert_caught(&results, cheaters, check);
 }
 
-/// Draws shares while one party cheats towards one peer, and asserts that the check catches it.
+/// Draws shares while one party cheats towards one peer, and asserts that the check catches it, and
+/// that this peer names the cheater.
 #[track_caller]
 fn assert_cheat_caught(case: (u16, u16, u16), adversary: FnAdversary, check: impl CheckName) {
     let (n, cheater, victim) = case;
@@ -39,7 +40,9 @@ fn assert_cheat_caught(case: (u16, u16, u16), adversary: FnAdversary, check: imp
         // A party that has noticed nothing yet waits for those that have.
         open.shares(lanes, 1)
     });
-    assert_caught(ended, &[cheater], check);
+    let results: Vec<Result<AuthShares>> = ended.into_iter().map(|(_, result)| result).collect();
+    mesh::assert_caught(&results, &[cheater], check);
+    mesh::assert_caught_by_one_of(&results, &[victim], cheater, check);
 }
 
 /// Flips choice bit 0 in every column.
@@ -209,7 +212,8 @@ pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, adversary: F
 fn forge(
     forger: &Mutex<Forger>,
     to_victim: bool,
-    (kind, index): (&str, usize),
+    kind: &str,
+    index: usize,
     payload: &mut Vec<u8>,
     change: impl Fn(&mut [[u8; 32]], usize),
 ) {
@@ -244,7 +248,7 @@ fn the_forger_computes_what_is_right() {
         let parties = forged(case, |forger, to_victim| {
             FnAdversary::new().on_outgoing(move |kind, index, payload| {
                 let before = payload.clone();
-                forge(&forger, to_victim, (kind, index), payload, |_, _| ());
+                forge(&forger, to_victim, kind, index, payload, |_, _| ());
                 assert!(before == *payload, "{kind}");
                 Action::Send
             })
@@ -258,7 +262,7 @@ fn the_forger_computes_what_is_right() {
 fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
     forged(case, |forger, to_victim| {
         let adversary = FnAdversary::new().on_outgoing(move |kind, index, payload| {
-            forge(&forger, to_victim, (kind, index), payload, |_, _| ());
+            forge(&forger, to_victim, kind, index, payload, |_, _| ());
             Action::Send
         });
         if !to_victim {
@@ -292,7 +296,7 @@ fn other_digests_towards_one_peer_with_their_own_hashes() {
     for case in CASES {
         let parties = forged(case, |forger, to_victim| {
             FnAdversary::new().on_outgoing(move |kind, index, payload| {
-                forge(&forger, to_victim, (kind, index), payload, |digests, victim| {
+                forge(&forger, to_victim, kind, index, payload, |digests, victim| {
                     digests[usize::from(victim == 0)][7] ^= 1;
                 });
                 Action::Send
@@ -328,7 +332,7 @@ fn other_digests_for_bits_that_are_zero() {
                 if kind == "aBit: check" {
                     payload[..16].fill(0);
                 }
-                forge(&forger, peer == victim, (kind, index), payload, |digests, victim| {
+                forge(&forger, peer == victim, kind, index, payload, |digests, victim| {
                     digests[usize::from(victim == 0)][7] ^= 1;
                 });
                 Action::Send

@@ -36,6 +36,18 @@ impl Ended {
         mesh::assert_caught(&self.results, &self.cheaters, by);
     }
 
+    /// Asserts that the check caught it, and that the victim names this cheater.
+    #[track_caller]
+    fn assert_names(
+        &self,
+        victim: u16,
+        cheater: u16,
+        by: impl symbolon_transport::adversary::CheckName,
+    ) {
+        self.assert_caught(by);
+        mesh::assert_caught_by_one_of(&self.results, &[victim], cheater, by);
+    }
+
     /// Asserts that nobody was accused, and that the triples are right nevertheless.
     #[track_caller]
     fn assert_harmless(&self) {
@@ -93,14 +105,14 @@ fn cheat(
 }
 
 /// Runs one cheater that cheats in the same way towards all.
-fn cheat_all((n, cheater): (u16, u16), seed: u128, adversary: impl Fn() -> FnAdversary) -> Ended {
+fn cheat_all(n: u16, cheater: u16, seed: u128, adversary: impl Fn() -> FnAdversary) -> Ended {
     let cheats: Vec<_> =
         peers_of(cheater, usize::from(n)).map(|peer| (cheater, peer.number())).collect();
     run_with(parties(n, 1, seed), &cheats, |_, _| adversary())
 }
 
 /// Runs all parties but one as cheaters towards that one, each in its own way.
-fn in_league((n, honest): (u16, u16), seed: u128, adversary: impl Fn(u16) -> FnAdversary) -> Ended {
+fn in_league(n: u16, honest: u16, seed: u128, adversary: impl Fn(u16) -> FnAdversary) -> Ended {
     let cheats: Vec<_> =
         peers_of(honest, usize::from(n)).map(|peer| (peer.number(), honest)).collect();
     run_with(parties(n, 1, seed), &cheats, |cheater, _| adversary(cheater))
@@ -132,7 +144,7 @@ fn wrong_u_towards_all_peers() {
     for seed in 0..24 {
         let n = [3, 5][seed as usize % 2];
         let cheater = seed as u16 % n;
-        let ended = cheat_all((n, cheater), 200 + seed, || message("leaky AND: U", |u| u[5] ^= 1));
+        let ended = cheat_all(n, cheater, 200 + seed, || message("leaky AND: U", |u| u[5] ^= 1));
         let x =
             peers_of(cheater, usize::from(n)).fold(false, |x, peer| x ^ ended.x(peer.number(), 0));
         ended.assert_caught_if(x);
@@ -147,11 +159,11 @@ fn wrong_u_of_all_but_one() {
     for seed in 0..24 {
         let n = [3, 5][seed as usize % 2];
         let honest = seed as u16 % n;
-        let ended = in_league((n, honest), 300 + seed, |cheater| {
+        let ended = in_league(n, honest, 300 + seed, |cheater| {
             message("leaky AND: U", move |u| u[usize::from(cheater)] ^= 1)
         });
         ended.assert_caught_if(ended.x(honest, 0));
-        let ended = in_league((n, honest), 300 + seed, |_| message("leaky AND: U", |u| u[9] ^= 1));
+        let ended = in_league(n, honest, 300 + seed, |_| message("leaky AND: U", |u| u[9] ^= 1));
         ended.assert_harmless();
     }
 }
@@ -251,13 +263,15 @@ fn equivocated_commitments() {
 #[test]
 fn equivocated_openings() {
     for case in CASES {
+        let (_, cheater, victim) = case;
         for (kind, index, check) in [
             ("leaky AND: d", 0, "leaky AND d commitment"),
             ("coin toss: seed", 0, "coin toss commitment"),
             ("leaky AND: blinded V", 0, "leaky AND blinded V commitment"),
             ("coin toss: seed", 1, "coin toss commitment"),
         ] {
-            cheat(case, 37, || nth_message(kind, index, |open| open[32] ^= 1)).assert_caught(check);
+            cheat(case, 37, || nth_message(kind, index, |open| open[32] ^= 1))
+                .assert_names(victim, cheater, check);
         }
     }
 }
@@ -284,14 +298,20 @@ fn wrong_echo() {
 fn lies_in_bucketing() {
     let lie = || message("bucketing: d", |d| d[0] ^= 2);
     for case in CASES {
-        cheat(case, 39, lie).assert_caught("bucketing MAC");
-        cheat(case, 39, || message("bucketing: MACs", |macs| macs[10] ^= 1))
-            .assert_caught("bucketing MAC");
+        let (_, cheater, victim) = case;
+        cheat(case, 39, lie).assert_names(victim, cheater, checks::BUCKETING);
+        cheat(case, 39, || message("bucketing: MACs", |macs| macs[10] ^= 1)).assert_names(
+            victim,
+            cheater,
+            checks::BUCKETING,
+        );
     }
     for n in [3, 5] {
         for party in 0..n {
-            cheat_all((n, party), 40, lie).assert_caught("bucketing MAC");
-            in_league((n, party), 41, |_| lie()).assert_caught("bucketing MAC");
+            cheat_all(n, party, 40, lie).assert_caught(checks::BUCKETING);
+            // The first of several is named.
+            let first = u16::from(party == 0);
+            in_league(n, party, 41, |_| lie()).assert_names(party, first, checks::BUCKETING);
         }
     }
 }

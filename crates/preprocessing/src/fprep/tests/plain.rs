@@ -28,12 +28,12 @@ fn challenge() -> symbolon_primitives::Challenge {
 fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snapshot> {
     let peers = lanes[0].len();
     let width = Width::for_rho(open.rho);
-    let output = open.buckets.room((batch, peers), None, None);
+    let output = open.buckets.room(batch, peers, None, None);
     let inputs = BatchInputs::default();
     let of = LaAndBatch { batch, peers, width, chunk: open.chunk, inputs };
     let sampled = Sampled::sample(&mut open.laand, output, of, &mut open.lanes, lanes)?;
     let triples = 0..batch.leaky();
-    let drawn = triples.clone().map(|t| drawn(&sampled, (t, peers))).collect();
+    let drawn = triples.clone().map(|t| drawn(&sampled, t, peers)).collect();
     let s = triples.map(|t| sampled.s_of(t)).collect();
     let channels = &mut lanes[0];
     let confirmed = sampled.confirm(&open.lanes, channels)?;
@@ -49,7 +49,7 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
 }
 
 /// Returns x, y and r of leaky triple `t`.
-fn drawn(leaky: &Sampled<'_>, (t, peers): (usize, usize)) -> [OfParty; 3] {
+fn drawn(leaky: &Sampled<'_>, t: usize, peers: usize) -> [OfParty; 3] {
     let bits = leaky.own_bits(t);
     let mut auths = [const { Vec::new() }; 3];
     for peer in crate::PeerIndex::all(peers) {
