@@ -10,6 +10,7 @@
 //! out. Protocols without look-ups see XOR, AND and NOT gates in its place
 //! ([`lower_lookups`](crate::lower_lookups)).
 
+use std::fmt;
 use std::sync::Arc;
 
 use symbolon_errors::PartyId;
@@ -260,6 +261,12 @@ pub struct Failure {
     pub line: u32,
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, line {})", self.text, self.file, self.line)
+    }
+}
+
 /// A function to be computed: a program, its inputs with their owners, its outputs with their
 /// receivers.
 ///
@@ -288,7 +295,8 @@ impl Circuit {
     /// widths of inputs or outputs do not add up to the main component's, two ports share a name, a
     /// component has more than 2^30 wires, more than 2^27 wires and 256 for each step, or a list of
     /// more than 2^31 entries, an argument of a call or repeat is an empty range, the calls of a
-    /// component name more arguments than its list has and 256 for each step, calls and repeats
+    /// component name more arguments than its list has and 256 for each step, its repeats name more
+    /// arguments or runs of wires than its lists have and 256 for each repeat, calls and repeats
     /// pass more than 2^28 wires and 2^14 for each step beyond 4 for each of their gates, an
     /// enumeration has no variants, or the flattened program would have more than 2^48 gates and
     /// calls, where a look-up counts as the gates that would replace it.

@@ -46,6 +46,10 @@ const PASSED_PER_GATE: u64 = 4;
 /// has, and this many more for each step, so that the list is not read once for every call.
 const SHARED_PER_STEP: u64 = 256;
 
+/// The same for repeats: each may name this many arguments and runs of wires beyond those in the
+/// lists.
+const SHARED_PER_REPEAT: u64 = 256;
+
 pub(crate) fn check(
     inputs: &[Input],
     outputs: &[Output],
@@ -384,14 +388,44 @@ fn check_repeat(
     let mut ranges = ranges.flat_map(|ranges| component.ranges_of(ranges));
     ranges.try_for_each(|range| wires.read_all(range.first, range.len))?;
     // All wires together are at most 2^30 here.
-    (0..written as u32).try_for_each(|i| wires.write(repeat.first_output.saturating_add(i)))
+    wires.write_all(repeat.first_output, written as u32)
 }
 
 /// Checks the repeats of a component, whether or not steps name them.
 fn check_repeats(components: &[Component], index: usize) -> Result<Vec<Shape>, CircuitError> {
     let component = &components[index];
+    check_shared(component)?;
     let mut read = 0;
     component.repeats.iter().map(|&repeat| shape(components, index, repeat, &mut read)).collect()
+}
+
+/// Refuses repeats that read the lists of their component again and again: the work would grow with
+/// the product of three lengths.
+fn check_shared(component: &Component) -> Result<(), CircuitError> {
+    let more = SHARED_PER_REPEAT * component.repeats.len() as u64;
+    let check = |what: &str, named: u64, list: usize| {
+        let most = list as u64 + more;
+        if named > most {
+            return Err(CircuitError::invalid(format!(
+                "the repeats of component `{}` name {named} {what}: more than {most}, which are \
+                 those in its list and 256 for each repeat",
+                component.name
+            )));
+        }
+        Ok(())
+    };
+    let args = component.repeats.iter().map(|repeat| u64::from(repeat.arg_count));
+    check("arguments", args.sum(), component.repeat_args.len())?;
+    let args = component.repeats.iter().flat_map(|repeat| arguments(component, *repeat));
+    let runs = args.flatten().filter_map(RepeatArg::ranges).map(|ranges| u64::from(ranges.count));
+    check("runs of wires", runs.sum(), component.call_args.len())
+}
+
+/// Returns the arguments of a repeat, unless they are out of range.
+fn arguments(component: &Component, repeat: Repeat) -> Option<&[RepeatArg]> {
+    (repeat.first_arg as usize)
+        .checked_add(repeat.arg_count as usize)
+        .and_then(|end| component.repeat_args.get(repeat.first_arg as usize..end))
 }
 
 /// Checks everything of a repeat except the wires that it reads and writes; adds the number of
@@ -411,10 +445,9 @@ fn shape(
     if repeat.count == 0 {
         return refuse("a repeat has no rounds");
     }
-    let args = (repeat.first_arg as usize)
-        .checked_add(repeat.arg_count as usize)
-        .and_then(|end| component.repeat_args.get(repeat.first_arg as usize..end));
-    let Some(args) = args else { return refuse("a repeat's arguments are out of range") };
+    let Some(args) = arguments(component, repeat) else {
+        return refuse("a repeat's arguments are out of range");
+    };
     let (mut passed, mut carried, mut constants) = (0u64, 0u64, 0u64);
     for arg in args {
         let width = match *arg {
@@ -528,8 +561,7 @@ fn check_call(
             caller.name, callee.name, callee.inputs
         )));
     }
-    (0..callee.outputs.len() as u32)
-        .try_for_each(|i| wires.write(call.first_output.saturating_add(i)))
+    wires.write_all(call.first_output, callee.outputs.len() as u32)
 }
 
 /// The index of a called component, known to be earlier than its caller.
@@ -566,12 +598,13 @@ struct Defined<'a> {
 
 impl<'a> Defined<'a> {
     fn new(component: &'a Component) -> Self {
-        let mut defined =
-            Defined { component, words: vec![0; (component.wires as usize).div_ceil(64)] };
-        for wire in 0..component.inputs {
-            defined.words[wire as usize / 64] |= 1 << (wire % 64);
+        let mut words = vec![0; (component.wires as usize).div_ceil(64)];
+        let (full, left) = (component.inputs as usize / 64, component.inputs % 64);
+        words[..full].fill(u64::MAX);
+        if left > 0 {
+            words[full] = (1 << left) - 1;
         }
-        defined
+        Defined { component, words }
     }
 
     fn get(&self, wire: u32) -> bool {
@@ -611,6 +644,23 @@ impl<'a> Defined<'a> {
             )));
         }
         self.words[wire as usize / 64] |= 1 << (wire % 64);
+        Ok(())
+    }
+
+    /// Writes a run of wires, 64 at a time where it can.
+    fn write_all(&mut self, first: u32, len: u32) -> Result<(), CircuitError> {
+        let (mut wire, end) = (u64::from(first), u64::from(first) + u64::from(len));
+        let wires = u64::from(self.component.wires);
+        while wire < end {
+            let aligned = wire.is_multiple_of(64) && wire + 64 <= end.min(wires);
+            if aligned && self.words[wire as usize / 64] == 0 {
+                self.words[wire as usize / 64] = u64::MAX;
+                wire += 64;
+            } else {
+                self.write(u32::try_from(wire).unwrap_or(u32::MAX))?;
+                wire += 1;
+            }
+        }
         Ok(())
     }
 }

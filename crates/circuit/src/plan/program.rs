@@ -12,6 +12,10 @@ use crate::{Component, Repeat, Step};
 /// At most this many calls are joined: by then batches are wide, and more would only grow frames.
 const MAX_JOINED: u64 = 64;
 
+/// At most this many entries hold several copies of another one. A repeat whose arguments have a
+/// shape of their own makes an entry as large as a window, however few bytes it has in a file.
+const MAX_ENTRIES: usize = 4096;
+
 /// The entries that hold several copies of another one, by that entry, the number of copies and,
 /// for rounds of a repeat, the shape of the arguments.
 type Joined = HashMap<(usize, usize, Vec<(Passed, u32)>), usize>;
@@ -106,12 +110,14 @@ impl<'a> Program<'a> {
         if most_calls.iter().chain(&most_rounds).all(|&most| most < 2) {
             return Entry { component: Cow::Borrowed(component), rewritten: false };
         }
+        let most = |made: usize, fit: usize| if made < MAX_ENTRIES { fit.max(1) } else { 1 };
         let mut rewriter = Rewriter::new(component);
         rewriter.by_level(2 * window, outputs, |rewriter, joint| match joint {
             Joint::Calls(mut calls) => {
                 // Powers of two, so that few different numbers of copies are ever made.
                 while let Some(&first) = calls.first() {
-                    let largest = most_calls[first as usize].clamp(1, calls.len()).ilog2();
+                    let most = most(joined.len(), most_calls[first as usize]);
+                    let largest = most.min(calls.len()).ilog2();
                     let (group, rest) = calls.split_at(1 << largest);
                     calls = rest;
                     let callee = self.entry_of[component.calls[first as usize].component as usize];
@@ -121,7 +127,7 @@ impl<'a> Program<'a> {
                 }
             }
             Joint::Repeat(index) => {
-                let copies = 1 << most_rounds[index as usize].max(1).ilog2();
+                let copies = 1 << most(joined.len(), most_rounds[index as usize]).ilog2();
                 let repeat = component.repeats[index as usize];
                 let callee = self.entry_of[repeat.component as usize];
                 let outputs = self.entries[callee].component.outputs.len() as u32;

@@ -509,3 +509,37 @@ fn results_are_cut_where_their_places_are_apart() {
     let inputs = bits(1, 6);
     assert_eq!(walk(&plan, &inputs), reference::eval(&circuit, &inputs));
 }
+
+/// Rounds are joined for each shape of arguments, as many as fill a window: a small file has
+/// thousands of shapes.
+#[test]
+fn rounds_are_joined_for_a_limited_number_of_shapes() {
+    let and = Step::And { a: 0, b: 13, out: 14 };
+    let leaf = Component { inputs: 14, wires: 15, steps: vec![and], ..Component::default() };
+    let leaf = Component { outputs: vec![14], ..leaf };
+    let mut main = Component { inputs: 14, wires: 14, outputs: vec![14], ..Component::default() };
+    for shape in 0u32..1 << 13 {
+        let first_arg = main.repeat_args.len() as u32;
+        let mut first = 0;
+        // A set bit ends an argument after its wire.
+        for wire in (0..14).filter(|wire| (shape | 1 << 13) >> wire & 1 == 1) {
+            let range = crate::Ranges { first: main.call_args.len() as u32, count: 1 };
+            main.call_args.push(crate::WireRange { first, len: wire + 1 - first });
+            main.repeat_args.push(crate::RepeatArg::Fixed(range));
+            first = wire + 1;
+        }
+        main.steps.push(Step::Repeat(shape));
+        main.repeats.push(crate::Repeat {
+            component: 0,
+            count: 64,
+            first_arg,
+            arg_count: main.repeat_args.len() as u32 - first_arg,
+            first_output: main.wires,
+        });
+        main.wires += 64;
+    }
+    let plan = Plan::new(&crate::testing::circuit(vec![leaf, main]));
+    assert!(plan.frames.len() < 5000, "{} frames", plan.frames.len());
+    assert_eq!(plan.and_count(), 64 << 13);
+    assert_eq!(walk(&plan, &[true; 14]), [true]);
+}

@@ -180,6 +180,54 @@ fn calls_share_arguments_within_limits() {
     check_wide(wide(1024, 0, 1024, 256)).expect("few arguments");
 }
 
+/// Repeats may name the same arguments, and arguments the same runs of wires: without a limit, the
+/// work would grow with the product of three lists.
+#[test]
+fn repeats_share_arguments_within_limits() {
+    let named = |repeats: u32, args: u32, runs: u32| {
+        let mut components = wide(args * runs, 0, 0, 1);
+        let main = &mut components[1];
+        main.call_args = vec![WireRange { first: 0, len: 1 }; runs as usize];
+        main.repeat_args = vec![RepeatArg::Fixed(Ranges { first: 0, count: runs }); args as usize];
+        let repeat =
+            Repeat { component: 0, count: 1, first_arg: 0, arg_count: args, first_output: 0 };
+        main.repeats = vec![repeat; repeats as usize];
+        main.steps = (0..repeats).map(Step::Repeat).collect();
+        check_wide(components)
+    };
+    let found = named(1024, 1024, 1).expect_err("too many").to_string();
+    assert!(found.contains("repeats of component `main` name 1048576 arguments"), "{found}");
+    assert!(found.contains("more than 263168, which are those in its list"), "{found}");
+    let found = named(1, 1024, 1024).expect_err("too many").to_string();
+    assert!(found.contains("name 1048576 runs of wires: more than 1280"), "{found}");
+    named(1024, 256, 1).expect("few arguments");
+    named(4, 16, 16).expect("few runs");
+}
+
+/// Results of calls are noted by words of 64 wires: each is still written exactly once.
+#[test]
+fn wide_results_are_written_once_wherever_they_begin() {
+    let called = |first: [u32; 2]| {
+        let mut wide = leaf();
+        wide.outputs = vec![2; 200];
+        let mut main = caller();
+        main.steps = vec![Step::Call(0), Step::Call(1)];
+        main.calls = first.map(|first_output| Call { first_output, ..main.calls[0] }).to_vec();
+        main.wires = 402;
+        vec![wide, main]
+    };
+    for first in [[2, 202], [202, 2]] {
+        let (inputs, outputs) = ports(2);
+        Circuit::new("test", inputs, outputs, called(first)).expect("valid");
+    }
+    for (first, wire) in [([2, 201], 201), ([2, 70], 70), ([66, 2], 66), ([202, 203], 203)] {
+        let found = refusal(called(first));
+        assert!(found.contains(&format!("writes wire {wire} twice")), "{found}");
+    }
+    let found = refusal(called([2, 203]));
+    assert!(found.contains("writes wire 402 twice, or it is out of range"), "{found}");
+}
+
 /// Repeats the leaf on its two inputs: passes one on, and outputs the other in each of two rounds.
 fn repeater() -> Component {
     Component {
