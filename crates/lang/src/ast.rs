@@ -464,6 +464,11 @@ impl BinaryOp {
         }
     }
 
+    /// Returns whether its work grows with pairs of the words of its numbers.
+    pub fn multiplies(self) -> bool {
+        matches!(self, BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem)
+    }
+
     /// Returns the operator as written.
     pub fn text(self) -> &'static str {
         use BinaryOp::*;

@@ -10,8 +10,8 @@ use crate::ast::{BinaryOp, UnaryOp};
 use crate::lower::assigns;
 use crate::numbers::{self, fraction, whole};
 use crate::tir::{
-    Expr, Instance, Intrinsic, Kind, MAX_DEPTH, Over, Pattern, PatternKind, Place, Step, Stmt, Tir,
-    TyRef,
+    Expr, Instance, Intrinsic, Kind, MAX_DEEP, MAX_DEPTH, Over, Pattern, PatternKind, Place, Step,
+    Stmt, Tir, TyRef,
 };
 use crate::ty::{Shape, Shapes, TyId, clog2};
 use crate::value::Value;
@@ -23,6 +23,8 @@ pub enum Stop {
     Assert(u32),
     /// It took more steps than allowed.
     Steps,
+    /// Its calls and expressions nest too deep.
+    Deep,
     /// A constant index is out of range.
     Index,
     /// A function is not checked yet.
@@ -55,6 +57,8 @@ pub struct Interp<'a> {
     /// Steps that may be taken.
     pub limit: u64,
     depth: u32,
+    /// How many expressions are being computed, one within the other.
+    deep: u32,
 }
 
 struct Frame<'f> {
@@ -65,7 +69,7 @@ struct Frame<'f> {
 impl<'a> Interp<'a> {
     /// Creates an interpreter of a program.
     pub fn new(tir: &'a Tir) -> Self {
-        Interp { tir, steps: 0, limit: MAX_STEPS, depth: 0 }
+        Interp { tir, steps: 0, limit: MAX_STEPS, depth: 0, deep: 0 }
     }
 
     /// Calls a function.
@@ -79,7 +83,7 @@ impl<'a> Interp<'a> {
         }
         self.depth += 1;
         if self.depth > 4 * MAX_DEPTH {
-            return Err(Stop::Steps);
+            return Err(Stop::Deep);
         }
         let done = self.eval(&mut frame, &instance.body);
         self.depth -= 1;
@@ -103,18 +107,37 @@ impl<'a> Interp<'a> {
         if self.steps > self.limit { Err(Stop::Steps.into()) } else { Ok(()) }
     }
 
+    /// Counts the work of an operator on wide numbers of this type, which grows with their words,
+    /// or with pairs of them.
+    fn wide(&mut self, ty: TyId, pairs: bool) -> Done<()> {
+        let words = self.tir.shapes.width(ty) / 64;
+        let work = if pairs { words * words } else { words };
+        self.step(work / 16)
+    }
+
     fn eval(&mut self, frame: &mut Frame<'_>, expr: &Expr) -> Done<Value> {
         self.step(1)?;
+        if self.deep >= MAX_DEEP {
+            return Err(Stop::Deep.into());
+        }
+        self.deep += 1;
+        let value = self.eval_at(frame, expr);
+        self.deep -= 1;
+        value
+    }
+
+    fn eval_at(&mut self, frame: &mut Frame<'_>, expr: &Expr) -> Done<Value> {
         match &expr.kind {
             Kind::Int(value) => Ok(whole(self.shape(frame, expr.ty), value)),
             Kind::Fraction(text) => Ok(fraction(self.shape(frame, expr.ty), text)),
             Kind::Const(value) => Ok(Value::clone(value)),
             Kind::Local(local) => {
-                self.step(size(&frame.locals[*local as usize]))?;
+                self.step(frame.locals[*local as usize].size())?;
                 Ok(frame.locals[*local as usize].clone())
             }
             Kind::Unary(op, operand) => {
                 let value = self.eval(frame, operand)?;
+                self.wide(self.ty(frame, expr.ty), false)?;
                 Ok(unary(&self.tir.shapes, self.ty(frame, expr.ty), *op, value))
             }
             Kind::Binary(op, a, b) => {
@@ -122,12 +145,14 @@ impl<'a> Interp<'a> {
                 let a = self.eval(frame, a)?;
                 let amount = self.ty(frame, b.ty);
                 let b = self.eval(frame, b)?;
+                self.wide(ty, op.multiplies())?;
                 Ok(binary(&self.tir.shapes, ty, amount, *op, a, b))
             }
             Kind::Cast(value) => {
                 let from = self.shape(frame, value.ty);
                 let to = self.shape(frame, expr.ty);
                 let value = self.eval(frame, value)?;
+                self.wide(self.ty(frame, expr.ty), false)?;
                 Ok(cast(from, to, value))
             }
             Kind::Aggregate(parts) => Ok(Value::List(self.all(frame, parts)?)),
@@ -136,7 +161,7 @@ impl<'a> Interp<'a> {
                 let Shape::Array(_, len) = self.shape(frame, expr.ty) else {
                     return Err(Stop::Missing.into());
                 };
-                self.step(len.saturating_mul(8 * size(&value)))?;
+                self.step(len.saturating_mul(8 * value.size()))?;
                 Ok(Value::List(vec![value; *len as usize]))
             }
             Kind::Variant(variant, parts) => Ok(Value::Variant(*variant, self.all(frame, parts)?)),
@@ -249,7 +274,7 @@ impl<'a> Interp<'a> {
         ty: TyRef,
     ) -> Done<Value> {
         let zero = self.ty(frame, ty);
-        let pick = |parts: &[Value], at: Value, shapes: &Shapes| match place(&at) {
+        let pick = |parts: &[Value], at: Value, shapes: &Shapes| match at.place() {
             Some(at) if at < parts.len() => Ok(parts[at].clone()),
             _ if index.constant => Err(Exit::Stop(Stop::Index)),
             _ => Ok(zero_value(shapes, zero)),
@@ -354,13 +379,16 @@ impl<'a> Interp<'a> {
                 Step::Field(field) => (Some(*field), false),
                 Step::Index(index) => {
                     let at = self.eval(frame, index)?;
-                    (place(&at), index.constant)
+                    (at.place(), index.constant)
                 }
             });
             ty = self.ty(frame, *step_ty);
         }
         let amount = self.ty(frame, value.ty);
         let value = self.eval(frame, value)?;
+        if let Some(op) = op {
+            self.wide(ty, op.multiplies())?;
+        }
         let mut part = &mut frame.locals[target.local as usize];
         for (at, constant) in path {
             let Value::List(parts) = part else { return Err(Stop::Missing.into()) };
@@ -378,21 +406,6 @@ impl<'a> Interp<'a> {
             None => value,
         };
         Ok(())
-    }
-}
-
-/// Returns how many parts a value has, itself included: the cost of copying it.
-fn size(value: &Value) -> u64 {
-    match value {
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) => 1,
-        Value::List(parts) | Value::Variant(_, parts) => 1 + parts.iter().map(size).sum::<u64>(),
-    }
-}
-
-fn place(value: &Value) -> Option<usize> {
-    match value {
-        Value::Int(value) => usize::try_from(value).ok(),
-        _ => None,
     }
 }
 
@@ -456,12 +469,6 @@ fn unary(shapes: &Shapes, ty: TyId, op: UnaryOp, value: Value) -> Value {
     }
 }
 
-/// Returns the quotient, rounded towards zero, and the remainder; after division by zero, −1 or all
-/// ones, and the dividend.
-fn divide(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
-    if b.sign() == Sign::NoSign { (BigInt::from(-1), a.clone()) } else { (a / b, a % b) }
-}
-
 fn binary(shapes: &Shapes, ty: TyId, amount: TyId, op: BinaryOp, a: Value, b: Value) -> Value {
     use BinaryOp::*;
     let order = || numbers::order(shapes, ty, &a, &b);
@@ -497,8 +504,8 @@ fn binary(shapes: &Shapes, ty: TyId, amount: TyId, op: BinaryOp, a: Value, b: Va
                     Add => a + b,
                     Sub => a - b,
                     Mul => (a * b) >> frac,
-                    Div => divide(&(a << frac), &b).0,
-                    Rem => divide(&a, &b).1,
+                    Div => numbers::divide(&(a << frac), &b).0,
+                    Rem => numbers::divide(&a, &b).1,
                     And => a & b,
                     Or => a | b,
                     Xor => a ^ b,
@@ -667,7 +674,7 @@ fn intrinsic(
         }
         (Intrinsic::MulWide, _, [a, b]) => wrapped(shape, *a * *b),
         (Intrinsic::DivRem, _, [a, b]) => {
-            let (quotient, remainder) = divide(a, b);
+            let (quotient, remainder) = numbers::divide(a, b);
             let shape = shapes.shape(types[0]);
             Value::List(vec![wrapped(shape, quotient), wrapped(shape, remainder)])
         }

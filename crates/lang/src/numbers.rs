@@ -29,6 +29,12 @@ fn as_single(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
 }
 
+/// Returns the quotient, rounded towards zero, and the remainder; after division by zero, −1 or all
+/// ones, and the dividend.
+pub(crate) fn divide(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
+    if b.sign() == Sign::NoSign { (BigInt::from(-1), a.clone()) } else { (a / b, a % b) }
+}
+
 /// Computes an arithmetic operator of floating-point numbers.
 pub(crate) fn compute(precision: Precision, op: BinaryOp, a: u64, b: u64) -> u64 {
     macro_rules! operate {

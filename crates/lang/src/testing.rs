@@ -6,7 +6,7 @@ use crate::compile::Checked;
 use crate::diag::Diagnostics;
 use crate::interp::{Interp, Stop, decode};
 use crate::lower::{Entry, EntryInput, InputKind, lower_entry, port_type};
-use crate::tir::Instance;
+use crate::tir::{Instance, TOO_DEEP};
 use crate::ty::TyId;
 
 /// How a test went.
@@ -111,6 +111,7 @@ impl Case<'_> {
             Ok(_) => None,
             Err(Stop::Assert(text)) => Some(tir.asserts[text as usize].0.clone()),
             Err(Stop::Steps) => return Err("it takes too many steps".into()),
+            Err(Stop::Deep) => return Err(TOO_DEEP.into()),
             Err(_) => return Err("a constant index is out of range".into()),
         };
         let outputs = eval_ports(self.circuit, bits).map_err(|error| error.to_string())?;

@@ -18,6 +18,13 @@ pub type Local = u32;
 /// Functions call each other at most this deep.
 pub const MAX_DEPTH: u32 = 256;
 
+/// Expressions that are checked, computed or written nest at most this deep, through all calls and
+/// constants: each takes a part of the thread's stack.
+pub const MAX_DEEP: u32 = 1 << 15;
+
+/// What the error says about expressions that nest deeper.
+pub const TOO_DEEP: &str = "expressions nest more than 2^15 deep, calls and constants included";
+
 /// A function with its types and const arguments.
 #[derive(Debug)]
 pub struct Instance {

@@ -73,6 +73,23 @@ pub enum Arg {
 }
 
 impl Ty {
+    /// Returns how many parts the type has, at all depths; what a copy of it takes.
+    pub fn parts(&self) -> u64 {
+        let whole = |part: &Ty| 1 + part.parts();
+        match self {
+            Ty::Tuple(parts) => parts.iter().map(whole).sum(),
+            Ty::Array(element, _) => whole(element),
+            Ty::Adt(_, args) => args
+                .iter()
+                .map(|arg| match arg {
+                    Arg::Ty(ty) => whole(ty),
+                    Arg::Const(_) => 1,
+                })
+                .sum(),
+            _ => 0,
+        }
+    }
+
     /// Returns the unit.
     pub fn unit() -> Ty {
         Ty::Tuple(Vec::new())

@@ -16,3 +16,24 @@ pub enum Value {
     /// A variant and its payload.
     Variant(usize, Vec<Value>),
 }
+
+impl Value {
+    /// Returns the cost of copying it: its parts, itself included, and the length of wide numbers.
+    pub fn size(&self) -> u64 {
+        match self {
+            Value::Bool(_) | Value::Float(_) => 1,
+            Value::Int(number) => 1 + number.bits() / 1024,
+            Value::List(parts) | Value::Variant(_, parts) => {
+                1 + parts.iter().map(Value::size).sum::<u64>()
+            }
+        }
+    }
+
+    /// Returns it as the number of an element.
+    pub fn place(&self) -> Option<usize> {
+        match self {
+            Value::Int(value) => usize::try_from(value).ok(),
+            _ => None,
+        }
+    }
+}

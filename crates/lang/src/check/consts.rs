@@ -8,7 +8,7 @@ use crate::ast::{self, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::interp::{Interp, Stop};
 use crate::source::{Source, Span};
-use crate::tir::MAX_DEPTH;
+use crate::tir::{MAX_DEPTH, TOO_DEEP};
 use crate::ty::Ty;
 use crate::value::Value;
 
@@ -163,6 +163,7 @@ impl Cx<'_> {
                         (Code::Constant, format!("the constant fails: {text}"))
                     }
                     Stop::Steps => (Code::Limit, "constants take more than 10^8 steps".into()),
+                    Stop::Deep => (Code::Limit, TOO_DEEP.into()),
                     Stop::Index => (Code::Constant, "a constant index is out of range".into()),
                     Stop::Missing => {
                         (Code::Constant, "this constant needs a function that needs it".into())

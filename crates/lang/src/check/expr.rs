@@ -12,7 +12,7 @@ use crate::lower::has_effects;
 use crate::program::AdtDecl;
 use crate::references::Target;
 use crate::source::Span;
-use crate::tir::{Expr, Kind, Local, Pattern, PatternKind, Stmt};
+use crate::tir::{Expr, Kind, Local, MAX_DEEP, Pattern, PatternKind, Stmt, TOO_DEEP};
 use crate::ty::{Arg, Len, Ty};
 use crate::value::Value;
 
@@ -43,8 +43,19 @@ impl FnCx<'_, '_> {
 
     /// Checks an expression; the hint is the type that it will need, but is not enforced here.
     pub(super) fn expr(&mut self, expr: &ast::Expr, hint: Option<&Ty>) -> Expr {
+        self.place = expr.span;
+        if self.cx.deep >= MAX_DEEP {
+            self.error(Code::Limit, expr.span, TOO_DEEP);
+            return self.broken(expr.span);
+        }
+        self.cx.deep += 1;
+        let checked = self.expr_at(expr, hint);
+        self.cx.deep -= 1;
+        checked
+    }
+
+    fn expr_at(&mut self, expr: &ast::Expr, hint: Option<&Ty>) -> Expr {
         let span = expr.span;
-        self.place = span;
         match &expr.kind {
             ExprKind::Int(value, ty) => {
                 let ty = self.literal_type(ty.as_ref());

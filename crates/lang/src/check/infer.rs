@@ -10,8 +10,8 @@ use crate::ty::{Arg, Len, Precision, Ty};
 use super::types::Mini;
 use super::unknown::{Check, Pending, VarKind};
 
-/// Working with the types of one function takes at most this many steps.
-pub(super) const MAX_WORK: u64 = 20_000_000;
+/// Working with the types of all functions takes at most this many steps: some seconds.
+const MAX_WORK: u64 = 1 << 23;
 
 /// A type written out has at most this many parts.
 const MAX_SIZE: u32 = 1 << 16;
@@ -53,10 +53,16 @@ impl FnCx<'_, '_> {
 
     /// Returns the type with its outermost level resolved as far as it is known.
     pub(super) fn shallow(&self, ty: &Ty) -> Ty {
-        let mut ty = ty.clone();
+        let known = self.follow(ty);
+        self.count(known.parts());
+        known.clone()
+    }
+
+    /// Does the same without a copy.
+    fn follow<'t>(&'t self, mut ty: &'t Ty) -> &'t Ty {
         while let Ty::Var(var) = ty {
-            match &self.vars[var as usize].0 {
-                Some(known) => ty = known.clone(),
+            match &self.vars[*var as usize].0 {
+                Some(known) => ty = known,
                 None => break,
             }
         }
@@ -73,11 +79,19 @@ impl FnCx<'_, '_> {
         len
     }
 
-    /// Counts a step; returns false once the function's types have taken too many. Parts that types
-    /// share count each time.
+    /// Counts a step; returns false once the types have taken too many.
+    /// Parts that types share count each time.
     fn tick(&self) -> bool {
-        self.work.set(self.work.get() + 1);
-        self.work.get() < MAX_WORK
+        self.count(1);
+        self.may_work()
+    }
+
+    fn count(&self, steps: u64) {
+        self.cx.work.set(self.cx.work.get() + steps);
+    }
+
+    pub(super) fn may_work(&self) -> bool {
+        self.cx.work.get() < MAX_WORK
     }
 
     /// Returns the type with everything known filled in.
@@ -85,13 +99,13 @@ impl FnCx<'_, '_> {
         if !self.tick() {
             return Ty::Error;
         }
-        match self.shallow(ty) {
-            Ty::Int(signed, width) => Ty::Int(signed, self.len(width)),
-            Ty::Fixed(int, frac) => Ty::Fixed(self.len(int), self.len(frac)),
+        match self.follow(ty) {
+            Ty::Int(signed, width) => Ty::Int(*signed, self.len(*width)),
+            Ty::Fixed(int, frac) => Ty::Fixed(self.len(*int), self.len(*frac)),
             Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(|part| self.resolve(part)).collect()),
-            Ty::Array(element, len) => Ty::Array(Box::new(self.resolve(&element)), self.len(len)),
-            Ty::Adt(adt, args) => Ty::Adt(adt, args.iter().map(|a| self.resolve_arg(a)).collect()),
-            other => other,
+            Ty::Array(element, len) => Ty::Array(Box::new(self.resolve(element)), self.len(*len)),
+            Ty::Adt(adt, args) => Ty::Adt(*adt, args.iter().map(|a| self.resolve_arg(a)).collect()),
+            other => other.clone(),
         }
     }
 
@@ -106,10 +120,10 @@ impl FnCx<'_, '_> {
         if !self.tick() {
             return true;
         }
-        match self.shallow(ty) {
-            Ty::Var(other) => var == other,
+        match self.follow(ty) {
+            Ty::Var(other) => var == *other,
             Ty::Tuple(parts) => parts.iter().any(|part| self.occurs(var, part)),
-            Ty::Array(element, _) => self.occurs(var, &element),
+            Ty::Array(element, _) => self.occurs(var, element),
             Ty::Adt(_, args) => args.iter().any(|arg| match arg {
                 Arg::Ty(ty) => self.occurs(var, ty),
                 Arg::Const(_) => false,

@@ -9,6 +9,7 @@ mod cover;
 mod expr;
 mod infer;
 mod pattern;
+mod show;
 mod stmt;
 mod types;
 mod uncalled;
@@ -82,8 +83,14 @@ pub struct Cx<'a> {
     /// Const parameters whose types are being found.
     open_params: Vec<Span>,
     depth: u32,
+    /// How many expressions are being checked, one within the other, in all functions.
+    deep: u32,
     rounds: u64,
     steps: u64,
+    /// Steps taken with types.
+    work: Cell<u64>,
+    /// How much the samples of functions that nothing calls have taken.
+    sampled: u64,
 }
 
 impl<'a> Cx<'a> {
@@ -107,8 +114,11 @@ impl<'a> Cx<'a> {
             aliases: HashMap::new(),
             open_params: Vec::new(),
             depth: 0,
+            deep: 0,
             rounds: 0,
             steps: 0,
+            work: Cell::new(0),
+            sampled: 0,
         }
     }
 
@@ -255,45 +265,6 @@ impl<'a> Cx<'a> {
             .map(|(name, payload)| (name, payload.iter().map(resolve).collect()))
             .collect()
     }
-
-    /// Returns a type as a user writes it.
-    pub fn show(&self, ty: &Ty, var: &dyn Fn(u32) -> &'static str) -> String {
-        let len = |len: &Len| match len {
-            Len::Known(n) => n.to_string(),
-            Len::Var(_) => "_".to_string(),
-        };
-        let list = |parts: Vec<String>| parts.join(", ");
-        match ty {
-            Ty::Bool => "bool".into(),
-            Ty::Int(signed, width) => {
-                let letter = if *signed { 'i' } else { 'u' };
-                match width {
-                    Len::Known(n) => format!("{letter}{n}"),
-                    Len::Var(_) => format!("{letter}<_>"),
-                }
-            }
-            Ty::Fixed(int, frac) => format!("fixed<{}, {}>", len(int), len(frac)),
-            Ty::Float(precision) => precision.name().into(),
-            Ty::Tuple(parts) if parts.len() == 1 => format!("({},)", self.show(&parts[0], var)),
-            Ty::Tuple(parts) => {
-                format!("({})", list(parts.iter().map(|part| self.show(part, var)).collect()))
-            }
-            Ty::Array(element, n) => format!("[{}; {}]", self.show(element, var), len(n)),
-            Ty::Adt(adt, args) => {
-                let name = &self.program.adts[*adt].name().name;
-                if args.is_empty() {
-                    return name.to_string();
-                }
-                let arg = |arg: &Arg| match arg {
-                    Arg::Ty(ty) => self.show(ty, var),
-                    Arg::Const(n) => len(n),
-                };
-                format!("{name}<{}>", list(args.iter().map(arg).collect()))
-            }
-            Ty::Var(number) => var(*number).into(),
-            Ty::Error => "an error".into(),
-        }
-    }
 }
 
 /// The check of one function.
@@ -318,8 +289,6 @@ struct FnCx<'c, 'a> {
     /// Types of `return` and the like, which default to the unit.
     diverging: Vec<Ty>,
     alias_depth: u32,
-    /// Steps taken with types.
-    work: Cell<u64>,
     place: Span,
     /// Whether cases that nothing reaches are fine.
     allows_unreachable: bool,
@@ -366,7 +335,6 @@ impl<'c, 'a> FnCx<'c, 'a> {
             loops: 0,
             diverging: Vec::new(),
             alias_depth: 0,
-            work: Cell::new(0),
             place: Span::default(),
             allows_unreachable: false,
             seen: Vec::new(),
@@ -403,9 +371,9 @@ impl<'c, 'a> FnCx<'c, 'a> {
 
     fn type_ref(&mut self, ty: &Ty) -> TyRef {
         let large = infer::too_large(ty);
-        if large || self.work.get() >= infer::MAX_WORK {
+        if large || !self.may_work() {
             let place = self.place;
-            self.error(Code::Limit, place, "the types here are too large");
+            self.error(Code::Limit, place, "the types here are too large, or there are too many");
         }
         self.types.push(if large { Ty::Error } else { ty.clone() });
         self.type_spans.push(self.place);

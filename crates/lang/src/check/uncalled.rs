@@ -17,6 +17,10 @@ const CONSTANTS: [[u64; 4]; 7] = [
     [1, 1, 1, 1],
 ];
 
+/// Samples take at most this many steps, those of constants and those with types. Functions beyond
+/// are not checked: samples are to find mistakes early, and what is called is always checked.
+const MAX_SAMPLED: u64 = 100_000_000;
+
 impl Cx<'_> {
     /// Checks the generic functions among these that have no instance. An error is reported if
     /// every sample gives it in the same words, because it then does not depend on the arguments.
@@ -25,7 +29,8 @@ impl Cx<'_> {
     pub fn check_uncalled(&mut self, functions: &[usize]) {
         for &function in functions {
             let called = self.keys.keys().any(|(known, _)| *known == function);
-            if called || self.program.fns[function].generics.is_empty() {
+            let generics = &self.program.fns[function].generics;
+            if called || generics.is_empty() || self.sampled >= MAX_SAMPLED {
                 continue;
             }
             self.common_errors(function).into_iter().for_each(|error| self.errors.push(error));
@@ -49,6 +54,9 @@ impl Cx<'_> {
             };
             let args = generics.iter().map(sample).collect();
             let found = self.errors_of_sample(function, args);
+            if self.sampled >= MAX_SAMPLED {
+                return Vec::new();
+            }
             let known = |error: &Diagnostic| {
                 let same = |other: &&Diagnostic| {
                     (other.span, other.code) == (error.span, error.code)
@@ -70,7 +78,7 @@ impl Cx<'_> {
     /// Checks an instance and what it calls, forgets them, and returns the errors.
     fn errors_of_sample(&mut self, function: usize, args: Vec<Arg>) -> Diagnostics {
         let (instances, asserts) = (self.tir.instances.len(), self.tir.asserts.len());
-        let limits = (self.rounds, self.steps);
+        let (limits, work) = ((self.rounds, self.steps), self.work.replace(0));
         let errors = std::mem::take(&mut self.errors);
         let span = self.program.fns[function].decl.name.span;
         self.instance(function, args, span);
@@ -82,6 +90,7 @@ impl Cx<'_> {
         self.ensured.retain(|place| *place < instances);
         // Every sample reports its own errors.
         self.aliases.retain(|_, known| !matches!(known, AliasState::Wrong));
+        self.sampled += self.steps - limits.1 + self.work.replace(work);
         (self.rounds, self.steps) = limits;
         found
     }

@@ -170,7 +170,9 @@ impl Machine<'_, '_, '_> {
             choice,
             assigned,
             |this, frame| this.eval(frame, &arm.body),
-            |this, frame| this.arms(frame, rest, value, assigned),
+            |this, frame| {
+                this.deeper(arm.body.span, |this| this.arms(frame, rest, value, assigned))
+            },
         )
     }
 
@@ -259,7 +261,8 @@ impl Machine<'_, '_, '_> {
                     frame.returned = Bit::ZERO;
                     frame.broken = Bit::ZERO;
                     frame.continued = Bit::ZERO;
-                    this.block(frame, rest, tail, ty, assigned)
+                    let span = frame.instance.span;
+                    this.deeper(span, |this| this.block(frame, rest, tail, ty, assigned))
                 },
                 |_, _| Ok(nothing),
             );

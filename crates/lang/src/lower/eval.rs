@@ -14,7 +14,7 @@ use crate::diag::Code;
 use crate::interp::{Interp, Stop, decode, encode};
 use crate::numbers::{fraction, whole};
 use crate::source::Span;
-use crate::tir::{Expr, Intrinsic, Kind};
+use crate::tir::{Expr, Intrinsic, Kind, TOO_DEEP};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
 
@@ -28,8 +28,9 @@ impl Machine<'_, '_, '_> {
     pub(super) fn eval(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
         self.step(expr.span)?;
         let before = self.account(expr.span);
-        let value = self.eval_at(frame, expr);
+        let value = self.deeper(expr.span, |this| this.eval_at(frame, expr));
         self.account(before);
+        self.copied(value.as_ref().map_or(0, Word::width));
         value
     }
 
@@ -222,6 +223,13 @@ impl Machine<'_, '_, '_> {
         let word = self.eval(frame, index)?;
         if let Some(at) = constant(&word) {
             if at < u128::from(len) {
+                // Only this element of a constant is written.
+                if let Kind::Const(value) = &array.kind
+                    && let Value::List(parts) = &**value
+                    && let Some(part) = parts.get(at as usize)
+                {
+                    return Ok(self.constant_word(ty, part));
+                }
                 let start = at as usize * width;
                 return match before {
                     Some(array) => Ok(array.slice(start..start + width)),
@@ -390,6 +398,7 @@ impl Machine<'_, '_, '_> {
             Err(Stop::Steps) => {
                 self.lower.error(Code::Limit, span, "constants take too many steps")
             }
+            Err(Stop::Deep) => self.lower.error(Code::Limit, span, TOO_DEEP),
             Err(Stop::Missing) => Err(Failed),
         }
     }

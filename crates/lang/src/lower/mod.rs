@@ -23,7 +23,7 @@ use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Profile, Subcircui
 use crate::cost::{Costs, Totals};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::source::Span;
-use crate::tir::{Expr, Instance, Local, MAX_DEPTH, Tir};
+use crate::tir::{Expr, Instance, Local, MAX_DEEP, MAX_DEPTH, TOO_DEEP, Tir};
 use crate::ty::TyId;
 
 use repeat::Outer;
@@ -40,6 +40,9 @@ const MAX_WIRES: u32 = 1 << 26;
 
 /// Lowering takes at most this many steps.
 const MAX_STEPS: u64 = 1 << 28;
+
+/// Copying this many bits counts as a step.
+const COPIED: usize = 256;
 
 /// An error that has already been reported.
 pub struct Failed;
@@ -68,12 +71,17 @@ pub struct Lower<'a> {
     assigned: HashMap<usize, Rc<[Local]>>,
     /// The bodies of loops that cannot be repeats of calls, by their addresses.
     refused: HashSet<usize>,
+    /// Whether bodies of loops call what may be a component: by their addresses, and by whether
+    /// unmarked functions are written out.
+    may_call: HashMap<(usize, bool), bool>,
     /// Whether every loop that can be a repeat is one.
     repeat_all: bool,
     /// How many loops of each function are repeats.
     loops: HashMap<String, u32>,
     code_bits: usize,
     steps: u64,
+    /// How many expressions are being written, one within the other, in all components.
+    deep: u32,
     /// AND gates by place, if requested.
     pub costs: Option<Costs>,
 }
@@ -167,10 +175,12 @@ impl<'a> Lower<'a> {
             components: HashMap::new(),
             assigned: HashMap::new(),
             refused: HashSet::new(),
+            may_call: HashMap::new(),
             repeat_all: false,
             loops: HashMap::new(),
             code_bits,
             steps: 0,
+            deep: 0,
             costs: None,
         }
     }
@@ -309,6 +319,22 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             return self.beyond(false, span);
         }
         self.room(0, span)
+    }
+
+    /// Counts the copying of this many bits.
+    fn copied(&mut self, bits: usize) {
+        self.lower.steps += (bits / COPIED) as u64;
+    }
+
+    /// Writes a part within the current one, unless it is too deep for the stack.
+    fn deeper<T>(&mut self, span: Span, part: impl FnOnce(&mut Self) -> Done<T>) -> Done<T> {
+        if self.lower.deep >= MAX_DEEP {
+            return self.lower.error(Code::Limit, span, TOO_DEEP);
+        }
+        self.lower.deep += 1;
+        let done = part(self);
+        self.lower.deep -= 1;
+        done
     }
 
     /// Refuses what would make more gates than a component may have, before it makes them.

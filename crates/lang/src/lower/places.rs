@@ -1,6 +1,7 @@
 //! Walks over expressions; places that are assigned to.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
@@ -177,6 +178,15 @@ enum Way {
     Secret(Word, usize),
 }
 
+impl Way {
+    fn start(&self) -> Option<usize> {
+        match self {
+            Way::Known(start) => Some(*start),
+            Way::Secret(..) => None,
+        }
+    }
+}
+
 impl Machine<'_, '_, '_> {
     /// Writes `place = value` or `place += value`.
     pub(super) fn assign(
@@ -211,10 +221,25 @@ impl Machine<'_, '_, '_> {
             }
             None => value,
         };
+        let left = [frame.returned, frame.broken, frame.continued];
+        let start: Option<usize> = ways.iter().map(|(way, _)| way.start()).sum();
+        if let Some(start) = start
+            && left == [Bit::ZERO; 3]
+        {
+            drop(old);
+            // Writes in place, unless something else keeps the old value.
+            let local = &mut frame.locals[place.local as usize];
+            let copied = if Rc::strong_count(local) > 1 { local.width() } else { 0 };
+            let range = start..start + value.width();
+            Rc::make_mut(local)[range].copy_from_slice(&value);
+            self.copied(copied);
+            return Ok(());
+        }
+        self.copied(old.width());
         let new = self.write_way(&old, &ways, &value);
         let live = !self.left(frame);
         let new = self.choose(live, &new, &old);
-        frame.locals[place.local as usize] = std::rc::Rc::new(new);
+        frame.locals[place.local as usize] = Rc::new(new);
         Ok(())
     }
 

@@ -26,6 +26,10 @@ use crate::value::Value;
 /// A body is written at most this often, to find the bits that stay constants.
 const TRIALS: u32 = 4;
 
+/// Each time counts as this many steps, apart from those of the body: a component takes time and
+/// memory however small it is.
+const TRIAL: u64 = 1024;
+
 /// What a loop goes over.
 pub(super) enum Rounds {
     /// Integers from this one on.
@@ -252,6 +256,16 @@ impl Machine<'_, '_, '_> {
 
     /// Returns whether an expression calls what may be a component.
     pub(super) fn may_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
+        let key = (std::ptr::from_ref(expr).addr(), self.whole);
+        if let Some(&known) = self.lower.may_call.get(&key) {
+            return known;
+        }
+        let found = self.finds_call(frame, expr);
+        self.lower.may_call.insert(key, found);
+        found
+    }
+
+    fn finds_call(&mut self, frame: &Frame, expr: &Expr) -> bool {
         let mut called = Vec::new();
         places::walk(expr, 1, &mut |expr, _| {
             if let Kind::Call(call, _) = expr.kind {
@@ -307,7 +321,9 @@ impl Machine<'_, '_, '_> {
         // Bits that are constants before the loop are assumed constant until the body changes them.
         let mut fates: Vec<Vec<Fate>> =
             carried.iter().map(|(_, word)| word.iter().map(|bit| fate(*bit)).collect()).collect();
+        let width: usize = carried.iter().map(|(_, word)| word.width()).sum();
         for _ in 0..TRIALS {
+            self.lower.steps += TRIAL + width as u64 / 16;
             let name = name.clone();
             match self.trial(frame, rounds, at, (body, name), most, (&around, &fates)) {
                 Ok(Outcome::Fits(trial)) => {
