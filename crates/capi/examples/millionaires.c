@@ -16,8 +16,8 @@
 
 #include "symbolon.h"
 
-/* Ends the program with the command's exit code for what went wrong. It takes the place of the error,
- * because C may read an argument before it makes the call that is another one. */
+/* Ends the program with the command's exit code for what went wrong. It takes the place of the
+ * error, because C may read an argument before it makes the call that is another one. */
 static void check(symbolon_status status, symbolon_error **error)
 {
     if (status == SYMBOLON_STATUS_OK)
@@ -95,7 +95,8 @@ int main(int count, char **args)
         puts(fingerprint);
         return 0;
     }
-    if (count != 7 && count != 8) {
+    if (count < 2 || count != (strcmp(args[1], "stored") == 0 ? 8 : 7)
+        || (count == 7 && strcmp(args[1], "run") != 0 && strcmp(args[1], "prepare") != 0)) {
         fprintf(stderr, "key|run|prepare|stored: see the head of millionaires.c\n");
         return SYMBOLON_STATUS_USAGE;
     }

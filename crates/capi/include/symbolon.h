@@ -62,7 +62,7 @@ typedef struct symbolon_error symbolon_error;
 // A party's inputs for a circuit; wiped when they are freed.
 typedef struct symbolon_inputs symbolon_inputs;
 
-// The outputs of a run.
+// The outputs of a run; wiped when they are freed.
 typedef struct symbolon_outputs symbolon_outputs;
 
 // A session with all peers.
@@ -280,7 +280,7 @@ symbolon_status symbolon_outputs_bits(const symbolon_outputs *outputs,
                                       size_t *count,
                                       symbolon_error **error);
 
-// Frees outputs.
+// Wipes and frees outputs.
 void symbolon_outputs_free(symbolon_outputs *outputs);
 
 // Meets all peers, agrees with them on `circuit` and the parameters, and does the set-up.

@@ -2,14 +2,14 @@
 
 use std::ffi::{CString, c_char};
 
-use symbolon::circuit::Circuit;
+use symbolon::zeroize::Zeroizing;
 use symbolon::{Error, Outputs};
 
 use crate::border::call;
 use crate::failure::{Ended, Failure, Status};
 use crate::pointers::{c_string, free, handle, place, put, text};
 
-/// The outputs of a run.
+/// The outputs of a run; wiped when they are freed.
 pub struct OutputsHandle {
     outputs: Vec<Output>,
     /// What an assert of the program said that did not hold: then all outputs are zero, and none is
@@ -24,32 +24,38 @@ struct Output {
 }
 
 struct Learnt {
-    text: CString,
-    bits: Vec<u8>,
+    /// It ends with its only zero byte.
+    text: Zeroizing<Vec<u8>>,
+    bits: Zeroizing<Vec<u8>>,
+}
+
+impl Learnt {
+    fn new(text: &str, bits: &[bool]) -> Self {
+        // A list that grows would leave copies.
+        let mut bytes = Vec::with_capacity(text.len() + 1);
+        bytes.extend(text.bytes().filter(|byte| *byte != 0));
+        bytes.push(0);
+        let bits: Vec<u8> = bits.iter().map(|bit| u8::from(*bit)).collect();
+        Learnt { text: bytes.into(), bits: bits.into() }
+    }
 }
 
 impl OutputsHandle {
     /// The outputs of a run alone.
-    pub(crate) fn checked(circuit: &Circuit, outputs: &Outputs) -> Result<Self, Box<Failure>> {
-        let outputs = OutputsHandle::new(circuit, outputs);
+    pub(crate) fn checked(outputs: &Outputs) -> Result<Self, Box<Failure>> {
+        let outputs = OutputsHandle::new(outputs);
         outputs.check()?;
         Ok(outputs)
     }
 
     /// The outputs of one run of several, of which the others are of use where this one failed.
-    pub(crate) fn new(circuit: &Circuit, outputs: &Outputs) -> Self {
+    pub(crate) fn new(outputs: &Outputs) -> Self {
         let output = |output: &symbolon::OutputValue| {
-            let learnt = output.bits.as_ref().map(|bits| Learnt {
-                text: c_string(&output.text().unwrap_or_default()),
-                bits: bits.iter().map(|bit| u8::from(*bit)).collect(),
-            });
+            let text = Zeroizing::new(output.text().unwrap_or_default());
+            let learnt = output.bits.as_ref().map(|bits| Learnt::new(&text, bits));
             Output { name: c_string(&output.name), learnt }
         };
-        let mut asserts = circuit.outputs().iter().zip(outputs);
-        let failed = asserts.find_map(|(declared, learnt)| {
-            let failure = circuit.failure(declared, learnt.bits.as_ref()?)?;
-            Some(format!("{} ({}, line {})", failure.text, failure.file, failure.line))
-        });
+        let failed = outputs.failure().map(ToString::to_string);
         OutputsHandle { outputs: outputs.iter().map(output).collect(), failed }
     }
 
@@ -100,7 +106,7 @@ pub unsafe extern "C" fn symbolon_outputs_text(
         let (outputs, name) =
             unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
         // SAFETY: the same.
-        Ok(unsafe { put(value, outputs.learnt(name)?.text.as_ptr()) }?)
+        Ok(unsafe { put(value, outputs.learnt(name)?.text.as_ptr().cast()) }?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }
@@ -156,7 +162,7 @@ pub unsafe extern "C" fn symbolon_outputs_bits(
     unsafe { call(error, work) }
 }
 
-/// Frees outputs.
+/// Wipes and frees outputs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_outputs_free(outputs: *mut OutputsHandle) {
     // SAFETY: the rules for callers.

@@ -83,8 +83,8 @@ pub unsafe extern "C" fn symbolon_evaluate(
         let inputs = inputs.finish()?;
         let mut session = owner.take()?;
         let learnt = session.evaluate(&inputs);
-        let session = owner.session.insert(session);
-        let learnt = OutputsHandle::checked(session.circuit(), &learnt?)?;
+        owner.session = Some(session);
+        let learnt = OutputsHandle::checked(&learnt?)?;
         // SAFETY: the same.
         Ok(unsafe { give(outputs, learnt) }?)
     };
@@ -111,10 +111,9 @@ pub unsafe extern "C" fn symbolon_evaluate_batch(
         // SAFETY: the same.
         let inputs = unsafe { finish_all(inputs, count, executions) }?;
         let mut session = owner.take()?;
-        let circuit = session.circuit().clone();
         let mut all = Vec::with_capacity(count);
         let done = session.evaluate_batch(inputs.into_iter().map(Ok), |learnt| {
-            all.push(OutputsHandle::new(&circuit, &learnt));
+            all.push(OutputsHandle::new(&learnt));
             Ok(())
         });
         owner.session = Some(session);

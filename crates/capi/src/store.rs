@@ -103,7 +103,7 @@ pub unsafe extern "C" fn symbolon_run_prepared(
         place(outputs)?;
         let inputs = inputs.finish()?;
         let ran = stored::run(config.build()?, &store.0, &circuit.0, &inputs)?;
-        let learnt = OutputsHandle::checked(&circuit.0, &ran.outputs)?;
+        let learnt = OutputsHandle::checked(&ran.outputs)?;
         // SAFETY: the same.
         Ok(unsafe { give(outputs, learnt) }?)
     };
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn symbolon_run_prepared_batch(
         let inputs = unsafe { finish_all(inputs, count, config.executions()) }?;
         let inputs = inputs.into_iter().map(Ok);
         let ran = stored::run_batch(config.build()?, &store.0, &circuit.0, inputs)?;
-        let learnt = ran.outputs.iter().map(|learnt| OutputsHandle::new(&circuit.0, learnt));
+        let learnt = ran.outputs.iter().map(OutputsHandle::new);
         // SAFETY: the same.
         Ok(unsafe { give_all(outputs, learnt.collect()) }?)
     };

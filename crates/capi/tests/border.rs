@@ -1,13 +1,17 @@
 //! What C may do wrong, and what it gets for it.
 
 mod common;
+#[path = "common/freed.rs"]
+mod freed;
 
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::hint::black_box;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use common::{call, free_address};
+use freed::{SUM, leaves_sum};
 use symbolon_c::*;
 
 fn circuit(name: &CStr) -> *mut CircuitHandle {
@@ -126,7 +130,7 @@ unsafe extern "C" fn count(event: *const Event, data: *mut c_void) {
     }
 }
 
-/// What a party learns of the sum of 40 and 2 and, in the same session, of 100 and 100.
+/// What a party learns of the sum of 40 and 2 and, in the same session, of two larger numbers.
 fn adds(config: Sent<ConfigHandle>, party: u16) -> Vec<String> {
     let config = config.get();
     let (circuit, wide) = (circuit(c"add:8"), circuit(c"add:64"));
@@ -136,7 +140,7 @@ fn adds(config: Sent<ConfigHandle>, party: u16) -> Vec<String> {
     unsafe {
         let (status, text) = call(|error| symbolon_connect(config, circuit, &mut session, error));
         assert_eq!(status, Status::Ok, "{text}");
-        for (circuit, values) in [(circuit, [40, 2]), (wide, [100, 100])] {
+        for (circuit, values) in [(circuit, [40, 2]), (wide, [SUM - 100, 100])] {
             if circuit == wide {
                 assert_eq!(symbolon_next_circuit(session, wide, null_mut()), Status::Ok);
             }
@@ -173,7 +177,8 @@ fn adds(config: Sent<ConfigHandle>, party: u16) -> Vec<String> {
                 symbolon_outputs_uint(outputs, c"no such".as_ptr(), &mut number, error)
             });
             assert_eq!(status, Status::Usage, "{text}");
-            symbolon_outputs_free(outputs);
+            let is_left = leaves_sum(|| symbolon_outputs_free(outputs));
+            assert!(!is_left, "freed outputs are not wiped");
             symbolon_inputs_free(inputs);
         }
         symbolon_session_free(session);
@@ -215,9 +220,20 @@ fn two_circuits_in_one_session() {
     }
     let [zero, one] = configs.map(Sent);
     let one = thread::spawn(move || adds(one, 1));
-    assert_eq!(adds(zero, 0), ["42", "200"]);
-    assert_eq!(one.join().unwrap(), ["42", "200"]);
+    let sums = ["42".to_string(), SUM.to_string()];
+    assert_eq!(adds(zero, 0), sums);
+    assert_eq!(one.join().unwrap(), sums);
     assert_eq!(connected.load(Ordering::SeqCst), 2);
+}
+
+/// The test above would find outputs that are not wiped.
+#[test]
+fn outputs_are_found_in_freed_memory() {
+    let bits: Vec<u8> = (0..64).map(|place| (SUM >> place) as u8 & 1).collect();
+    let (text, zeros) = (SUM.to_string(), vec![0; bits.len()]);
+    assert!(leaves_sum(|| drop(black_box(text))));
+    assert!(leaves_sum(|| drop(black_box(bits))));
+    assert!(!leaves_sum(|| drop(black_box(zeros))));
 }
 
 #[test]

@@ -95,8 +95,7 @@ pub fn failed_assert<B: AsRef<[bool]>>(
     let failures = circuit.outputs().iter().zip(outputs);
     let mut failures =
         failures.filter_map(|(output, bits)| circuit.failure(output, bits?.as_ref()));
-    let failure = failures.next()?;
-    Some(format!("{} ({}, line {})", failure.text, failure.file, failure.line))
+    failures.next().map(ToString::to_string)
 }
 
 /// Arguments of `check`.

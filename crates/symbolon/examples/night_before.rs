@@ -1,5 +1,6 @@
 //! All work that needs no input is done the night before: a pool, then a prepared circuit, both
-//! kept on disk. In the morning a result takes two messages.
+//! kept on disk. In the morning a result takes three messages. Each step opens the stores anew, so
+//! each could be a process of its own; between machines, use [`Transport::tls`].
 //!
 //! ```text
 //! cargo run --release -p symbolon --example night_before
@@ -7,6 +8,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use std::path::Path;
 use std::thread;
 
 use symbolon::circuit::builtin;
@@ -14,17 +16,21 @@ use symbolon::store::{Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{Config, GateForm, Inputs, Result, Transport};
 
-/// Runs one step for both parties, each with its own store.
+/// Runs one step for both parties, each with its own store in `directory`.
 fn both<T: Send>(
-    stores: &[Store; 2],
+    directory: &Path,
     step: impl Fn(u16, Config, &Store) -> Result<T> + Sync,
 ) -> Result<[T; 2]> {
     // Each step has its own connection, as if the processes had ended in between.
     let (for_zero, for_one) = Transport::memory(1, None)?;
-    let config = |number, transport| Config::new(number, transport).form(GateForm::FourRow);
+    let party = |number: u16, transport: Transport| -> Result<T> {
+        let protection = Protection::None; // Give a passphrase where others can read the disk.
+        let store = Store::open_or_create(directory.join(number.to_string()), &protection)?;
+        step(number, Config::new(number, transport).form(GateForm::FourRow), &store)
+    };
     thread::scope(|scope| {
-        let zero = scope.spawn(|| step(0, config(0, for_zero), &stores[0]));
-        let one = step(1, config(1, for_one), &stores[1]);
+        let zero = scope.spawn(|| party(0, for_zero));
+        let one = party(1, for_one);
         Ok([zero.join().expect("party 0")?, one?])
     })
 }
@@ -32,25 +38,23 @@ fn both<T: Send>(
 #[allow(missing_docs)]
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let folder = tempfile::tempdir()?;
-    let protection = Protection::None; // Give a passphrase where others can read the disk.
-    let store = |party: u16| Store::create(folder.path().join(format!("{party}")), &protection);
-    let stores = [store(0)?, store(1)?];
+    let directory = folder.path();
     let circuit = &builtin::by_name("aes128")?;
 
     // In the evening: material for any circuit with this many gates.
     let amount = Amount { and_gates: 6_400, input_bits: 128 };
-    let [filled, _] = both(&stores, |_, config, store| stored::fill(config, store, amount))?;
+    let [filled, _] = both(directory, |_, config, store| stored::fill(config, store, amount))?;
     println!("a pool for {} AND gates", filled.made.and_gates);
 
     // At night: the circuit is garbled.
     let [prepared, _] =
-        both(&stores, |_, config, store| stored::prepare(config, store, circuit, 1))?;
+        both(directory, |_, config, store| stored::prepare(config, store, circuit, 1))?;
     println!("{} prepared, {} of them from the pool", prepared.items.len(), prepared.from_pools);
 
     // In the morning: the inputs. The prepared circuit is used up.
     let key = "hex:000102030405060708090a0b0c0d0e0f";
     let block = "hex:00112233445566778899aabbccddeeff";
-    let [zero, one] = both(&stores, |number, config, store| {
+    let [zero, one] = both(directory, |number, config, store| {
         let value = if number == 0 { key } else { block };
         let inputs = Inputs::builder(circuit, number).text(usize::from(number), value)?.finish()?;
         stored::run(config, store, circuit, &inputs)
@@ -62,7 +66,7 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync
 
     let inputs =
         |number: u16| Inputs::builder(circuit, number).text(usize::from(number), key)?.finish();
-    let again = both(&stores, |number, config, store| {
+    let again = both(directory, |number, config, store| {
         stored::run(config, store, circuit, &inputs(number)?)
     });
     println!("and again: {}", again.err().ok_or("a prepared circuit was used twice")?);

@@ -4,15 +4,16 @@
 //! cargo run --release -p symbolon --example two_machines
 //! ```
 //!
-//! On two machines, each has its own key. The first command prints the fingerprint that the other
-//! side needs, and is the same on both:
+//! On two machines, each has its own key, and its wealth in a file, as others can see a command
+//! line. The first command prints the fingerprint that the other side needs, and is the same on
+//! both:
 //!
 //! ```text
 //! cargo run --release -p symbolon --example two_machines -- key me.pem
 //! cargo run --release -p symbolon --example two_machines -- \
-//!     listen 0.0.0.0:7000 me.pem FINGERPRINT 120
+//!     listen 0.0.0.0:7000 me.pem FINGERPRINT wealth.txt
 //! cargo run --release -p symbolon --example two_machines -- \
-//!     dial alice.example:7000 me.pem FINGERPRINT 95
+//!     dial alice.example:7000 me.pem FINGERPRINT wealth.txt
 //! ```
 
 #![allow(clippy::print_stdout)]
@@ -35,14 +36,15 @@ fn party(number: u16, transport: Transport, wealth: u128) -> Result<bool> {
 
 fn on_two_machines(args: &[&str]) -> Result<()> {
     let [role, address, key, fingerprint, wealth] = args else {
-        return Err("listen|dial HOST:PORT KEY FINGERPRINT WEALTH, or key FILE".into());
+        return Err("listen|dial HOST:PORT KEY FINGERPRINT WEALTH_FILE, or key FILE".into());
     };
     let (number, meeting) = match *role {
         "listen" => (0, Endpoint::listen(address)?),
         _ => (1, Endpoint::dial(*address)),
     };
     let transport = Transport::tls(meeting, Identity::load(key)?, fingerprint.parse()?);
-    println!("party 0 is richer: {}", party(number, transport, wealth.parse()?)?);
+    let wealth: u128 = std::fs::read_to_string(wealth)?.trim().parse()?;
+    println!("party 0 is richer: {}", party(number, transport, wealth)?);
     Ok(())
 }
 

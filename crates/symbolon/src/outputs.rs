@@ -1,13 +1,16 @@
 //! The outputs that a party learns.
 
-use symbolon_circuit::{Circuit, Receivers, Type, Value, format_value, to_hex};
+use std::fmt;
+
+use symbolon_circuit::{Circuit, Failure, Receivers, Type, Value, format_value, to_hex};
 use symbolon_protocols::OutputBits;
 use symbolon_transport::{Error, PartyId, Result};
+use zeroize::Zeroize;
 
 use crate::Port;
 
 /// One output of a finished run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OutputValue {
     /// The output's name.
     pub name: String,
@@ -17,6 +20,16 @@ pub struct OutputValue {
     pub to: Receivers,
     /// Its bits, first wire first, if this party learns it.
     pub bits: Option<Vec<bool>>,
+}
+
+impl fmt::Debug for OutputValue {
+    /// Shows which output this is and whether this party learns it, but never the value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OutputValue { name, ty, to, bits } = self;
+        let mut out = f.debug_struct("OutputValue");
+        out.field("name", name).field("ty", ty).field("to", to);
+        out.field("is_learnt", &bits.is_some()).finish_non_exhaustive()
+    }
 }
 
 impl OutputValue {
@@ -65,10 +78,12 @@ fn unquoted(value: &Value) -> String {
     }
 }
 
-/// The outputs of one run, in the circuit's order. Only those that this party learns have values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The outputs of one run, in the circuit's order. Only those that this party learns have values,
+/// which are wiped when this is dropped.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Outputs {
     entries: Vec<OutputValue>,
+    failure: Option<Failure>,
 }
 
 impl Outputs {
@@ -94,7 +109,15 @@ impl Outputs {
                 bits,
             });
         }
-        Ok(Outputs { entries })
+        let mut learnt = circuit.outputs().iter().zip(&entries);
+        let failure = learnt.find_map(|(port, entry)| circuit.failure(port, entry.bits.as_ref()?));
+        Ok(Outputs { failure: failure.cloned(), entries })
+    }
+
+    /// Returns the assert of the program that failed, if one did. Then all other outputs are zero,
+    /// and none is a result.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
     }
 
     /// Returns the output with this name or index, whether or not this party learns it.
@@ -109,11 +132,38 @@ impl Outputs {
     }
 }
 
+impl fmt::Debug for Outputs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.entries).finish()
+    }
+}
+
+impl Drop for Outputs {
+    fn drop(&mut self) {
+        self.entries.iter_mut().for_each(|entry| entry.bits.zeroize());
+    }
+}
+
 impl<'a> IntoIterator for &'a Outputs {
     type Item = &'a OutputValue;
     type IntoIter = std::slice::Iter<'a, OutputValue>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_not_printed() {
+        let circuit = symbolon_circuit::builtin::by_name("add:8").unwrap();
+        let bits = |bit: bool| vec![Some(vec![bit; 8])];
+        let outputs = |bit: bool| Outputs::new(&circuit, 0.into(), bits(bit)).unwrap();
+        let shown = format!("{:?}", outputs(true));
+        assert_eq!(shown, format!("{:?}", outputs(false)));
+        assert!(shown.contains("is_learnt: true"), "{shown}");
     }
 }

@@ -20,5 +20,6 @@ example!(cheat, "../examples/cheat.rs");
 example!(night_before, "../examples/night_before.rs");
 example!(own_circuit, "../examples/own_circuit.rs");
 example!(parties, "../examples/parties.rs");
+example!(program, "../examples/program.rs");
 example!(reactive, "../examples/reactive.rs");
 example!(two_machines, "../examples/two_machines.rs");
