@@ -18,8 +18,9 @@ use symbolon_transport::{Error, Result};
 
 use super::holdings::{Holdings, Rounds, available_items, common, lock, tell};
 use super::maker::{Maker, Origin};
+use super::pool_parts::{Pools, Preparing, fits, pools_of_other_rhos};
 use super::pools::{Engines, MOST_POOLS, ToItemWriter};
-use super::{Agreement, Pools, Preparing, failed, fits, lowest_latency, pools_of_other_rhos};
+use super::{Agreement, failed, lowest_latency};
 use crate::config::Config;
 use crate::params::Job;
 use crate::report::Report;

@@ -17,7 +17,8 @@ use symbolon_transport::{Error, PartyId, Result};
 
 use super::holdings::{Question, Rounds, all_say};
 use super::maker::{Maker, Origin};
-use super::{Agreement, agree, failed, lowest_latency, or_give_up};
+use super::pool_parts::agree;
+use super::{Agreement, failed, lowest_latency, or_give_up};
 use crate::config::Config;
 use crate::params::{Amount, Job};
 use crate::report::{INDEPENDENT, Report, SETUP};
