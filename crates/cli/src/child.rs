@@ -9,7 +9,7 @@
 use std::io::{BufRead, Write};
 
 use serde::{Deserialize, Serialize};
-use symbolon::circuit::PartyId;
+use symbolon::circuit::{Circuit, PartyId};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Identity, Listener, PeerInfo, Transport};
 
@@ -30,6 +30,8 @@ use crate::values::Resolved;
 pub struct PartyJob {
     /// What is computed.
     pub task: Task,
+    /// The digest of the circuit as the parent loaded it, in hexadecimal; empty without a circuit.
+    pub digest: String,
     /// Which party this is.
     pub party: PartyId,
     /// How many there are.
@@ -109,7 +111,7 @@ fn run_child() -> CliResult<PartyResult> {
     match &job.task {
         Task::Circuit { spec, options, inputs } => {
             // Errors in the circuit or the inputs are reported before any connection.
-            let circuit = spec.load(job.parties)?.circuit;
+            let circuit = load_again(spec, job.parties, &job.digest)?;
             let part = PartyRun::new(&circuit, job.party, inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
             part.play(config, *options, &sink)
@@ -119,6 +121,18 @@ fn run_child() -> CliResult<PartyResult> {
             run_triples(config, *count, &sink)
         }
     }
+}
+
+/// Loads the circuit that the parent has loaded already. The inputs and what the parent does with
+/// the outputs fit no other one.
+fn load_again(spec: &CircuitSpec, parties: u16, digest: &str) -> CliResult<Circuit> {
+    let circuit = spec.load(parties)?.circuit;
+    if hex::encode(circuit.digest()) != digest {
+        let text = format!("{} is no longer the circuit that it was at the start", spec.circuit);
+        return Err(CliError::usage(text)
+            .with_hint("leave the file as it is until the end, or give --transport memory"));
+    }
+    Ok(circuit)
 }
 
 /// Returns the parameters as the parent has them.
@@ -195,4 +209,26 @@ fn end_with_parent() {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circuit_that_changed_since_the_parent_loaded_it_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.txt");
+        let write = |gate: &str| {
+            let text = format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
+            std::fs::write(&path, text).unwrap();
+        };
+        let spec = CircuitSpec { circuit: path.display().to_string(), ..CircuitSpec::default() };
+        write("AND");
+        let digest = hex::encode(spec.load(2).unwrap().circuit.digest());
+        load_again(&spec, 2, &digest).unwrap();
+        write("XOR");
+        let failure = load_again(&spec, 2, &digest).unwrap_err();
+        assert!(failure.message.contains("no longer the circuit"), "{}", failure.message);
+    }
 }

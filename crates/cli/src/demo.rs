@@ -62,6 +62,20 @@ pub fn command(args: &DemoArgs) -> CliResult<()> {
     print("\nNext: `symbolon run --help` shows the same between two machines.\n")
 }
 
+/// Runs all parties; returns what each has at the end, and the outputs.
+fn run(
+    (spec, circuit): (&CircuitSpec, &Circuit),
+    inputs: &Resolved,
+    parties: u16,
+    tuning: &Tuning,
+) -> CliResult<(Vec<PartyResult>, Vec<OutputJson>)> {
+    let work = Work::Circuit { spec, circuit, inputs, options: RunOptions::ONCE };
+    let transport = LocalTransport::Tls;
+    let played = LocalRun { work, parties, tuning, transport, dealer: false }.run()?;
+    let outputs = agreed(&played)?;
+    Ok((played, outputs))
+}
+
 fn show_costs(tuning: &Tuning, played: &[PartyResult]) -> CliResult<()> {
     let costs = costs(&parties(tuning, played, |played| played.phases.clone()));
     let choice = chosen(played)?.line();
@@ -90,16 +104,7 @@ fn auction(bidders: u16, tuning: &Tuning) -> CliResult<()> {
         print(&format!("  party {party} bids {}\n", bid(party)))?;
         inputs.push((usize::from(party), bid(party).to_string().into()));
     }
-    let work = Work::Circuit {
-        spec: &spec,
-        circuit: &circuit,
-        inputs: &inputs,
-        options: RunOptions::ONCE,
-    };
-    let run =
-        LocalRun { work, parties: bidders, tuning, transport: LocalTransport::Tls, dealer: false };
-    let played = run.run()?;
-    let outputs = agreed(&played)?;
+    let (played, outputs) = run((&spec, &circuit), &inputs, bidders, tuning)?;
 
     let mut order: Vec<u16> = (0..bidders).collect();
     order.sort_by_key(|party| (std::cmp::Reverse(bid(*party)), *party));
@@ -130,16 +135,7 @@ impl Scene {
         }
         let inputs: Resolved =
             self.values.iter().enumerate().map(|(place, value)| (place, (*value).into())).collect();
-        let work = Work::Circuit {
-            spec: &spec,
-            circuit: &circuit,
-            inputs: &inputs,
-            options: RunOptions::ONCE,
-        };
-        let run =
-            LocalRun { work, parties: 2, tuning, transport: LocalTransport::Tls, dealer: false };
-        let played = run.run()?;
-        let outputs = agreed(&played)?;
+        let (played, outputs) = run((&spec, &circuit), &inputs, 2, tuning)?;
         for output in &outputs {
             let value = output.text().unwrap_or_default();
             print(&format!("  both learn {} = {value}\n", output.name))?;

@@ -122,8 +122,13 @@ impl LocalRun<'_> {
         let progress = Progress::begin();
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
+        let digest = match self.work {
+            Work::Circuit { circuit, .. } => hex::encode(circuit.digest()),
+            Work::Triples(_) => String::new(),
+        };
         for party in PartyId::all(self.parties) {
-            let job = PartyJob { events: progress.is_watched(), ..self.job(party, house) };
+            let (events, digest) = (progress.is_watched(), digest.clone());
+            let job = PartyJob { events, digest, ..self.job(party, house) };
             children.push(PartyProcess::start(job, party, words.clone())?);
         }
         drop(words);
@@ -137,6 +142,7 @@ impl LocalRun<'_> {
         let params = self.tuning.params.values().into_iter();
         PartyJob {
             task: self.task(party),
+            digest: String::new(),
             party,
             parties: self.parties,
             transport: self.transport,

@@ -15,6 +15,9 @@ use crate::terms::{Terms, check_threads};
 
 /// The configuration of a session: who this party is, how it reaches the others, and the parameters
 /// on which all parties must agree.
+///
+/// The setters accept any value. What is out of range is rejected before anything is sent, by
+/// [`Config::check`] and by every function that takes a configuration.
 #[derive(Debug)]
 pub struct Config {
     transport: Transport,
@@ -23,9 +26,10 @@ pub struct Config {
 }
 
 impl Config {
-    /// Configures party `party` over `transport` with ρ = 40, one thread, the default time-out, no
-    /// simulated link, and the protocol `wrk` between two parties or `ywz` among more. The form of
-    /// garbling and the OT extension follow from the link.
+    /// Configures party `party`, numbered from 0, over `transport` with ρ = 40, one thread (for
+    /// ready-made channels, as many as they have lanes for), the default time-out, no simulated
+    /// link, and the protocol `wrk` between two parties or `ywz` among more. The form of garbling
+    /// and the OT extension follow from the link.
     pub fn new(party: impl Into<PartyId>, transport: Transport) -> Config {
         let threads = match &transport.0 {
             TransportKind::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
@@ -81,7 +85,8 @@ impl Config {
 
     /// Makes correlated OTs and triples with this many threads, 1 to
     /// [`MAX_THREADS`](crate::MAX_THREADS), each with its own connection to each peer. With two or
-    /// more, one additional thread with its own connections garbles or evaluates meanwhile.
+    /// more, one additional thread with its own connections garbles or evaluates meanwhile. With
+    /// [`Duplo`](Protocol::Duplo) and [`DualEx`](Protocol::DualEx), this many threads garble.
     /// Ready-made channels fix the number; [`Config::check`] rejects any other.
     pub fn threads(mut self, threads: usize) -> Self {
         self.terms.params.threads = threads;
@@ -89,7 +94,8 @@ impl Config {
     }
 
     /// Sets how long to wait for the peers to appear, and how long each may be silent; more than
-    /// zero.
+    /// zero. The default is [`DEFAULT_TIMEOUT`], 60 seconds. Each party may choose its own. Where a
+    /// peer garbles all circuits of a cut-and-choose, a second is added for each 2^21 AND gates.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.terms.timeout = timeout;
         self
@@ -149,7 +155,8 @@ impl Config {
 
     /// Sets how many evaluations of the circuit
     /// [`Session::evaluate_batch`](crate::Session::evaluate_batch) runs, and for how many a circuit
-    /// is [prepared](crate::stored::prepare); at least 1, the default.
+    /// is [prepared](crate::stored::prepare); at least 1, the default. The command, C and the
+    /// handshake call it `batch`.
     pub fn executions(mut self, executions: u64) -> Self {
         self.terms.params.executions = executions;
         self

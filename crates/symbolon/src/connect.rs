@@ -1,16 +1,21 @@
 //! How a party reaches the others: sockets, TLS, memory, or channels that the caller made.
 
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use symbolon_circuit::PartyId;
 use symbolon_transport::{
-    Channel, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result, SimulatedLink,
-    check_address, connect_lanes, memory_lanes,
+    CancelHandle, Channel, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result,
+    SimulatedLink, check_address, connect_lanes, memory_lanes,
 };
 
 use crate::report::IDLE;
 use crate::terms::{Terms, check_threads, connections};
+
+/// How often the wait for peers checks for cancellation.
+const CANCEL_POLL: Duration = Duration::from_millis(100);
 
 /// How the two sides of a two-party session meet: one listens, the other dials. Either may start
 /// first.
@@ -396,8 +401,11 @@ enum Call {
     Dial(String, Peer),
 }
 
+/// Channels by peer and lane.
+type Made = Result<Vec<Vec<Channel>>>;
+
 impl Call {
-    fn make(self, options: &Options, lanes: usize) -> Result<Vec<Vec<Channel>>> {
+    fn make(self, options: &Options, lanes: usize) -> Made {
         match self {
             Call::Await(door, peers) => door.accept_parties(options, &peers, lanes),
             Call::Dial(address, peer) => {
@@ -405,6 +413,23 @@ impl Call {
                 Ok(vec![channels.map_err(|error| by_party(error, peer.party))?])
             }
         }
+    }
+
+    /// Makes the call in a thread, which passes the channels to `done`.
+    fn start(
+        self,
+        options: Options,
+        lanes: usize,
+        done: mpsc::Sender<Made>,
+    ) -> Result<JoinHandle<()>> {
+        let work = move || {
+            let made = self.make(&options, lanes);
+            if let Err(mpsc::SendError(Ok(mut peers))) = done.send(made) {
+                abandon(&mut peers);
+            }
+        };
+        let started = thread::Builder::new().name("symbolon-call".to_string()).spawn(work);
+        started.map_err(|error| Error::internal(format!("cannot start a thread: {error}")))
     }
 }
 
@@ -427,34 +452,52 @@ fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<PeerInfo>) -> Vec<
 
 /// Makes all calls at once; returns the channels by peer, in ascending order.
 ///
-/// The first permanent failure ends the wait. Peers that connect later are told so.
-fn make_all(calls: Vec<Call>, options: &Options, lanes: usize) -> Result<Vec<Vec<Channel>>> {
-    let (done, results) = mpsc::channel::<Result<Vec<Vec<Channel>>>>();
-    for call in calls {
-        let (options, done) = (options.clone(), done.clone());
-        let started = thread::Builder::new().name("symbolon-call".to_string()).spawn(move || {
-            let made = call.make(&options, lanes);
-            if let Err(mpsc::SendError(Ok(mut peers))) = done.send(made) {
-                abandon(&mut peers);
-            }
-        });
-        if let Err(error) = started {
-            return Err(Error::internal(format!("cannot start a thread: {error}")));
+/// The first permanent failure ends all calls, and peers that have connected are told so. The port
+/// is free again when this returns.
+fn make_all(calls: Vec<Call>, options: &Options, lanes: usize) -> Made {
+    options.cancel.check()?;
+    // The caller's handle may be for more than these calls.
+    let ended = CancelHandle::new();
+    let mut own = options.clone();
+    own.cancel = ended.clone();
+    let (done, results) = mpsc::channel();
+    let mut listening = Vec::new();
+    let started = calls.into_iter().try_for_each(|call| -> Result<()> {
+        let listens = matches!(call, Call::Await(..));
+        let thread = call.start(own.clone(), lanes, done.clone())?;
+        if listens {
+            listening.push(thread);
         }
-    }
+        Ok(())
+    });
     drop(done);
-    let mut peers: Vec<Vec<Channel>> = Vec::new();
-    for result in results {
-        match result {
-            Ok(reached) => peers.extend(reached),
-            Err(error) => {
-                abandon(&mut peers);
-                return Err(error);
-            }
-        }
+    let mut peers = Vec::new();
+    let gathered = started.and_then(|()| gather(&results, &options.cancel, &mut peers));
+    if let Err(error) = gathered {
+        ended.cancel();
+        // Only these hold a port. One that dials may be stuck in the look-up of a name.
+        listening.into_iter().for_each(|thread| drop(thread.join()));
+        peers.extend(results.try_iter().flatten().flatten());
+        abandon(&mut peers);
+        return Err(error);
     }
     peers.sort_by_key(|channels| channels.first().map(Channel::peer));
     Ok(peers)
+}
+
+/// Adds the channels of all calls to `peers`, until one fails or `cancel` is cancelled.
+fn gather(
+    results: &mpsc::Receiver<Made>,
+    cancel: &CancelHandle,
+    peers: &mut Vec<Vec<Channel>>,
+) -> Result<()> {
+    loop {
+        match results.recv_timeout(CANCEL_POLL) {
+            Ok(made) => peers.extend(made?),
+            Err(RecvTimeoutError::Timeout) => cancel.check()?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
 }
 
 /// Tells the connected peers that others could not be reached.
@@ -471,5 +514,49 @@ pub(crate) fn by_party(error: Error, party: PartyId) -> Error {
             Error::incompatible(what, ours, format!("{theirs} (party {party})"))
         }
         error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(party: u16) -> Options {
+        Options::insecure_plain_tcp(party, Meter::new())
+    }
+
+    /// Makes the calls of party 1, whose peer 2 never comes. Returns the error if the port is free
+    /// then.
+    fn failed(options: &Options, zero: &str) -> Error {
+        let door = Listener::bind("127.0.0.1:0").unwrap();
+        let address = door.local_addr().to_string();
+        let dial = Call::Dial(zero.to_string(), Peer::unauthenticated(0));
+        let calls = vec![Call::Await(door, vec![Peer::unauthenticated(2)]), dial];
+        let error = make_all(calls, options, 1).unwrap_err();
+        Listener::bind(&address).expect("the port is free");
+        error
+    }
+
+    #[test]
+    fn a_wait_that_failed_or_was_cancelled_gives_the_port_back() {
+        let zero = Listener::bind("127.0.0.1:0").unwrap();
+        let address = zero.local_addr().to_string();
+        // Party 0 wants another number of lanes.
+        let refusing = thread::spawn(move || {
+            zero.accept_lanes(&options(0), &Peer::unauthenticated(1), 2).unwrap_err();
+            zero
+        });
+        let error = failed(&options(1), &address);
+        assert!(matches!(error, Error::PeerIncompatible { .. }), "{error}");
+        // From now on it does not answer.
+        let _zero = refusing.join().unwrap();
+        let options = options(1);
+        let error = thread::scope(|scope| {
+            let waiting = scope.spawn(|| failed(&options, &address));
+            thread::sleep(CANCEL_POLL / 2);
+            options.cancel.cancel();
+            waiting.join().unwrap()
+        });
+        assert_eq!(error, Error::Cancelled);
     }
 }

@@ -60,9 +60,9 @@ impl Dealer {
     }
 
     /// Uses a dealer to which `dial` opens channels, one for each dealing, for the party with the
-    /// given number; they count on the given meter. The parties compare its name: printable ASCII,
-    /// at most 100 characters. For dealers within a process, and for parties whose [`Transport`]
-    /// proves no keys.
+    /// given number; they count on the given meter. The parties compare its name: 1 to 100
+    /// characters of printable ASCII. For dealers within a process, and for parties whose
+    /// [`Transport`] proves no keys.
     pub fn channels(
         name: impl Into<String>,
         dial: impl FnMut(PartyId, &Arc<Meter>) -> Result<Channel> + Send + 'static,
@@ -87,8 +87,8 @@ impl Dealer {
     }
 
     /// Returns the name that the parties compare and that the metadata of its material contains:
-    /// the fingerprint of its key in hexadecimal, or `unauthenticated` for a dealer that proves no
-    /// key.
+    /// the fingerprint of its key in hexadecimal, `unauthenticated` for a dealer that proves no
+    /// key, or the name that [`Dealer::channels`] was given.
     ///
     /// Check: dealer | the handshake compares the dealer's name, which enters the session id |
     /// parties that trust different dealers, or none | –

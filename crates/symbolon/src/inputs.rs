@@ -81,8 +81,9 @@ impl std::fmt::Debug for Inputs {
 
 /// Collects a party's inputs, one by one.
 ///
-/// Every method rejects an input that the circuit does not have, that another party owns, or that
-/// was set before, and a value that does not fit. No error ever contains a value.
+/// [`text`](InputsBuilder::text) sets an input of any type. Every method rejects an input that the
+/// circuit does not have, that another party owns, or that was set before, and a value that does
+/// not fit. No error ever contains a value.
 ///
 /// Timing: values | `uint`, `integers` and `bits` shift; a value out of range is refused before
 /// anything is sent
@@ -93,8 +94,17 @@ pub struct InputsBuilder<'c> {
 }
 
 impl InputsBuilder<'_> {
-    /// Sets an input from text: `hex:…`, `bits:…`, a decimal integer, or a list of integers for an
-    /// array.
+    /// Sets an input of any type from text in one of the [forms](crate::circuit::value) that the
+    /// command takes: `-5`, `1.25`, `true`, `hex:01ff`, `[1, 2, 3]`, `{"price": 3, "at": [1, 2]}`.
+    ///
+    /// ```
+    /// # fn main() -> symbolon::Result<()> {
+    /// let aes = symbolon::circuit::builtin::by_name("aes128")?;
+    /// let key = "hex:000102030405060708090a0b0c0d0e0f";
+    /// let inputs = symbolon::Inputs::builder(&aes, 0).text("key", key)?.finish()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `InvalidInput`, see [`InputsBuilder`].
@@ -104,7 +114,8 @@ impl InputsBuilder<'_> {
         self.put(index, bits)
     }
 
-    /// Sets an input from an unsigned integer that fits its width, whatever its type.
+    /// Sets an input from an unsigned integer that fits its width, whatever its type: the integer's
+    /// lowest bit is the first wire. [`text`](InputsBuilder::text) takes negative numbers.
     ///
     /// # Errors
     /// `InvalidInput`, see [`InputsBuilder`].
@@ -131,7 +142,7 @@ impl InputsBuilder<'_> {
             }
             ty => {
                 return Err(Error::invalid_input(format!(
-                    "input `{}` ({ty}) is not an array of integers",
+                    "input `{}` ({ty}) is not an array of integers: give it as text",
                     input.name
                 )));
             }
@@ -152,7 +163,8 @@ impl InputsBuilder<'_> {
         self.put(index, std::mem::take(&mut *bits))
     }
 
-    /// Sets an input from its bits, first wire first.
+    /// Sets an input from its bits, first wire first: an integer begins with its lowest bit, an
+    /// array with element 0.
     ///
     /// # Errors
     /// `InvalidInput`, see [`InputsBuilder`].

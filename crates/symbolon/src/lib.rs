@@ -42,7 +42,7 @@
 //! | a circuit by its name | [`circuit::builtin`] |
 //! | a circuit from a file | [`circuit::read_circuit`] |
 //! | a circuit built gate by gate | [`circuit::builder`] |
-//! | a circuit from a program | the crate `symbolon-lang`, or `symbolon circuit convert` |
+//! | a circuit from a program (`.sym`) | `symbolon_lang::compile`, and the example `program` |
 //! | inputs from numbers, text, bits, or with `serde` any Rust value | [`InputsBuilder`] |
 //! | what a party learnt | [`Outputs`], [`OutputValue`] |
 //! | keys, and who is who | [`Identity`], [`Fingerprint`], [`Transport`] |
@@ -59,7 +59,14 @@
 //! # Errors
 //! Errors say whose fault it is: [`Error::InvalidInput`] ours, [`Error::PeerIncompatible`] nobody's
 //! (the sides have different settings), [`Error::Transport`] the connection's, and
-//! [`Error::PeerMisbehaved`] the peer's. [`Error::class`] and [`Error::code`] are for programs.
+//! [`Error::PeerMisbehaved`] the peer's. [`Error::Store`] is about stores and key files,
+//! [`Error::System`] and [`Error::Full`] are about what this machine lacks, and [`Error::Internal`]
+//! is about a defect of this library. [`Error::class`] and [`Error::code`] are for programs.
+//!
+//! # Asserts
+//! If an assert of a program fails, that is **no error**: the call succeeds, and all other outputs
+//! are zero. So a caller that runs a program first looks at [`Outputs::failure`], which has the text
+//! and the line of the assert, as in the example `program`.
 
 mod autotune;
 pub mod checks;

@@ -146,7 +146,8 @@ impl SessionParams {
     }
 
     /// Returns every parameter by name, in the order in which they are compared; "auto" is the
-    /// value of an open one. Parties fit together if their lists are equal.
+    /// value of an open one. Parties fit together if their lists are equal. The names are those of
+    /// the command's options, and so `batch` is [`executions`](SessionParams::executions).
     pub fn values(&self) -> Vec<(&'static str, String)> {
         // There is no `..`, so that a new field does not compile until it is compared, too.
         let SessionParams {
@@ -206,7 +207,8 @@ impl SessionParams {
     /// returns.
     ///
     /// # Errors
-    /// `InvalidInput` if there is no such parameter, or it has no such value.
+    /// `InvalidInput` if there is no such parameter, or it has no such value; the text says which
+    /// values it has.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         let known = match key {
             "protocol" => put(&mut self.protocol, Protocol::by_name(value)),
@@ -225,7 +227,11 @@ impl SessionParams {
             "dealer" => put(&mut self.dealer, unless(NONE, value)),
             _ => return Err(Error::invalid_input(format!("there is no parameter `{key}`"))),
         };
-        if known { Ok(()) } else { Err(Error::invalid_input(format!("{key} has no such value"))) }
+        if known {
+            return Ok(());
+        }
+        let text = format!("{key} has no such value; it takes {}", possible(key));
+        Err(Error::invalid_input(text))
     }
 
     /// Rejects parameters that are out of range or contradict each other.
@@ -320,6 +326,25 @@ fn put<T>(field: &mut T, value: Option<T>) -> bool {
     value.map(|value| *field = value).is_some()
 }
 
+/// Returns the values that a parameter takes, for messages.
+fn possible(key: &str) -> String {
+    match key {
+        "protocol" => {
+            let names: Vec<&str> = Protocol::ALL.iter().map(|one| one.name()).collect();
+            names.join(", ")
+        }
+        "rho" => "40, 64 or 80".to_string(),
+        "kappa-b" => format!("{NONE}, 40, 64 or 80"),
+        "form" => format!("{AUTO}, {}", GateForm::ALL.map(GateForm::name).join(", ")),
+        "ot" => format!("{AUTO}, {}", OtExtension::ALL.map(OtExtension::name).join(", ")),
+        "mac-bits" => "32, 64 or 128".to_string(),
+        "psi" => PsiForm::ALL.map(PsiForm::name).join(" or "),
+        "in-flight" => format!("{NONE} or a number"),
+        "components" => "names only for a protocol with components".to_string(),
+        _ => "a number".to_string(),
+    }
+}
+
 /// Returns `Some(None)` for `word`, otherwise the parsed value; `None` if it does not parse.
 fn unless<T: FromStr>(word: &str, value: &str) -> Option<Option<T>> {
     if value == word { Some(None) } else { value.parse().ok().map(Some) }
@@ -344,7 +369,8 @@ fn mac_choice(value: &str) -> Option<MacChoice> {
     }
 }
 
-/// The amount of material that all pools together should hold.
+/// The amount of material that all pools together should hold: up to 2^40 AND gates, at least one,
+/// and up to 2^40 input bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
     /// The number of AND gates, rounded up to whole chunks of 128.

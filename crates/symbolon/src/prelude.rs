@@ -27,8 +27,9 @@
 
 pub use crate::circuit::builder::{Bit, Builder, ComponentBuilder, Word};
 pub use crate::circuit::{Circuit, PartyId, Receivers, Type, builtin};
-pub use crate::store::Store;
+pub use crate::store::{Protection, Store};
 pub use crate::{
-    CancelHandle, Config, Endpoint, Error, Fingerprint, Identity, Inputs, Listener, OutputValue,
-    Outputs, PeerInfo, Progress, Protocol, Report, Result, Rho, Session, Transport, stored,
+    CancelHandle, Config, Endpoint, Error, Fingerprint, GateForm, Identity, Inputs, Listener,
+    OutputValue, Outputs, PeerInfo, Progress, Protocol, Report, Result, Rho, Session, Transport,
+    stored,
 };

@@ -2,6 +2,7 @@
 //! in one session and from stores.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use symbolon::duplo::{Forecast, Plans};
 use symbolon::store::{ItemKind, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
-    Config, DEPENDENT, Error, Inputs, MacLength, ONLINE, Outputs, Protocol, Result, Session,
-    Transport,
+    Config, DEPENDENT, Error, Inputs, MacLength, ONLINE, Outputs, Progress, Protocol, Result,
+    SETUP, Session, Transport,
 };
 
 /// Keys, messages and ciphertexts: FIPS 197 C.1 and B, SP 800-38A F.1.1.
@@ -114,13 +115,26 @@ fn protocols_that_garble_run_one_after_the_other() {
 }
 
 /// The windows of a batch of `duplo` share a cut-and-choose, and send what is forecast for that.
+/// Each phase that is told of does something.
 #[test]
 fn windows_of_duplo_are_prepared_together() {
     let circuit = circuit("aes128");
     const ALL: usize = 257;
     let [zero, one] = both(Protocol::Duplo, |me, config| {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let phases = told.clone();
+        let config = config.on_progress(move |progress| match progress {
+            Progress::Phase { phase } => phases.lock().unwrap().push(("began", *phase)),
+            Progress::PhaseEnded { phase, .. } => phases.lock().unwrap().push(("ended", *phase)),
+            _ => {}
+        });
         let mut session = Session::connect(config.executions(ALL as u64), &circuit)?;
         assert_eq!(evaluate_all(&mut session, me, ALL)?, ALL);
+        // Two windows, whose phases take turns, and the rest, in three steps.
+        let turns = [DEPENDENT, ONLINE, DEPENDENT, ONLINE];
+        let all = [&[SETUP][..], &turns, &[DEPENDENT, DEPENDENT, ONLINE]].concat();
+        let all = all.into_iter().flat_map(|phase| [("began", phase), ("ended", phase)]);
+        assert_eq!(*told.lock().unwrap(), all.collect::<Vec<_>>());
         let report = session.report();
         let sent = |phase| report.phase(phase).map_or(0, |phase| phase.bytes_sent);
         Ok([sent(DEPENDENT), sent(ONLINE)])

@@ -376,6 +376,19 @@ fn what_values_say_can_be_set() {
     assert!(SessionParams::new(Protocol::Wrk).set("colour", "red").is_err());
 }
 
+/// The error for a wrong value lists values, and each of them is one.
+#[test]
+fn an_error_says_which_values_a_parameter_has() {
+    let mut params = SessionParams::new(Protocol::DualEx);
+    for key in ["protocol", "rho", "form", "ot", "mac-bits", "psi", "kappa-b"] {
+        let text = params.set(key, "nonsense").unwrap_err().to_string();
+        let (_, values) = text.split_once("; it takes ").expect("a list");
+        for value in values.replace(" or ", ", ").split(", ") {
+            assert!(params.clone().set(key, value).is_ok(), "{text}");
+        }
+    }
+}
+
 #[test]
 fn macs_follow_rho_unless_they_are_asked_for_as_a_comparison() {
     use MacLength::{Bits32, Bits64, Bits128};

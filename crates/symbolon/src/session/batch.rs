@@ -1,7 +1,9 @@
 //! Many evaluations of one circuit, in windows that run side by side if the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_protocols::{ComponentTerms, InFlight, InputBits, OutputBits};
+use symbolon_protocols::{
+    Compiled, ComponentTerms, InFlight, InputBits, Network, OutputBits, Prepared,
+};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
@@ -94,22 +96,33 @@ impl Session {
         let first = Joined::next(self.circuit.circuit(), self.network.me, inputs, n);
         let mut first = Some(self.kept(first)?);
         self.network.batch.executions = n;
+        let mut run = |network: &mut Network, circuit: &Compiled, prepared: Box<dyn Prepared>| {
+            let joined = match first.take() {
+                Some(first) => first,
+                None => Joined::next(circuit.circuit(), network.me, inputs, n)?,
+            };
+            let bits = counted(network, ONLINE, |network| {
+                prepared.evaluate(network, circuit, &joined.bits)
+            })?;
+            let outputs = split(circuit.circuit(), network.me, bits, n)?;
+            outputs.into_iter().try_for_each(&mut *each)
+        };
+        let (mut left, mut last) = (windows, None);
         self.phase(DEPENDENT, |parts| {
             let super::Parts { engine, network, circuit } = parts;
             engine.prepare_each(network, circuit, windows, &mut |network, prepared| {
-                interrupted(network, DEPENDENT, |network| {
-                    let joined = match first.take() {
-                        Some(first) => first,
-                        None => Joined::next(circuit.circuit(), network.me, inputs, n)?,
-                    };
-                    let bits = counted(network, ONLINE, |network| {
-                        prepared.evaluate(network, circuit, &joined.bits)
-                    })?;
-                    let outputs = split(circuit.circuit(), network.me, bits, n)?;
-                    outputs.into_iter().try_for_each(&mut *each)
-                })
+                left -= 1;
+                if left == 0 {
+                    last = Some(prepared);
+                    return Ok(());
+                }
+                interrupted(network, DEPENDENT, |network| run(network, circuit, prepared))
             })
-        })
+        })?;
+        // Nothing is left to prepare, so the last window does not interrupt the phase.
+        let last = last.ok_or_else(|| Error::internal("too few windows were prepared"));
+        let done = last.and_then(|last| run(&mut self.network, &self.circuit, last));
+        self.kept(done)
     }
 
     /// Runs phase 3 of several prepared circuits, with as many online at a time as
