@@ -6,6 +6,11 @@
 //! ──run(inputs)──▶ outputs
 //! ```
 //!
+//! # What must be the same on both days
+//! The parties and their keys, the protocol and ρ. A prepared circuit is also of one circuit, of as
+//! many executions ([`Config::executions`](crate::Config::executions)), and, where the protocol has
+//! them, of the same components, length of MACs, form of the intersection and κ_b.
+//!
 //! # How parties agree on what they use
 //! Each party tells all others which suitable items it holds: material for these parties with these
 //! keys, this protocol and this ρ, made under the same global keys. Only items that all parties
