@@ -73,7 +73,8 @@ pub struct TuningArgs {
     /// if this is 1 [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Seconds to wait for the peer to connect, and later for each message [default: 60]
+    /// Seconds to wait for the peer to connect, and later for each message; longer where it garbles
+    /// many gates first [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
     /// Simulate a slower link for what this machine sends: lan, lan1, wan, or ROUNDTRIP,BANDWIDTH

@@ -65,8 +65,8 @@
 //!
 //! # Asserts
 //! If an assert of a program fails, that is **no error**: the call succeeds, and all other outputs
-//! are zero. So a caller that runs a program first looks at [`Outputs::failure`], which has the text
-//! and the line of the assert, as in the example `program`.
+//! are zero. So a caller that runs a program first looks at [`Outputs::failure`], which has the
+//! text and the line of the assert, as in the example `program`.
 
 mod autotune;
 pub mod checks;

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! # What must be the same on both days
-//! The parties and their keys, the protocol and ρ. A prepared circuit is also of one circuit, of as
-//! many executions ([`Config::executions`](crate::Config::executions)), and, where the protocol has
-//! them, of the same components, length of MACs, form of the intersection and κ_b.
+//! The parties and their keys, the protocol and ρ. What was prepared is also for one circuit, for a
+//! number of executions ([`Config::executions`](crate::Config::executions)), and, where the protocol
+//! has them, for components, a length of MACs, a form of the intersection and κ_b.
 //!
 //! # How parties agree on what they use
 //! Each party tells all others which suitable items it holds: material for these parties with these

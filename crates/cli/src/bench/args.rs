@@ -163,7 +163,8 @@ pub struct ListedTuning {
     /// for the rest; a list [default: 1]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub threads: Vec<usize>,
-    /// Seconds to wait for the peer to connect, and later for each message [default: 60]
+    /// Seconds to wait for the peer to connect, and later for each message; longer where it garbles
+    /// many gates first [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
     /// Simulated links: a list of local (none), lan, lan1, wan; or one ROUNDTRIP,BANDWIDTH such as

@@ -105,8 +105,8 @@ pub(super) fn agree_on_pools(
     Ok(pools)
 }
 
-/// Returns a clause about pools of another ρ, which serve no circuit of this ρ; empty if there are
-/// none.
+/// Returns a clause about pools of another ρ, which serve no circuit of this ρ; empty if there
+/// are none.
 pub(super) fn pools_of_other_rhos(store: &Store, filter: &Filter) -> Result<String> {
     let any = Filter { rho: None, ..filter.clone() };
     let items = store.available_items(&any).map_err(failed)?;
