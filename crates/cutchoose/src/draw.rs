@@ -94,6 +94,11 @@ impl Buckets {
         &self.objects[j * self.bucket..(j + 1) * self.bucket]
     }
 
+    /// Returns the numbers of the objects in all buckets, bucket after bucket.
+    pub fn objects(&self) -> &[u32] {
+        &self.objects
+    }
+
     /// Returns all buckets, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.objects.chunks_exact(self.bucket)

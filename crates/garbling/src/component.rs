@@ -64,6 +64,11 @@ impl ComponentDigest {
         self.0.update(gates.as_flattened());
     }
 
+    /// Returns the digest of what was added so far.
+    pub fn so_far(&mut self) -> [u8; 32] {
+        self.0.so_far()
+    }
+
     /// Returns the digest of a table alone.
     pub fn finish(self) -> [u8; 32] {
         self.0.finish()

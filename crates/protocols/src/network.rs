@@ -1,7 +1,7 @@
 //! A party's view of a session: its identity, its channels, its counters, and the agreed
 //! parameters.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use symbolon_circuit::PartyId;
 use symbolon_preprocessing::OtExtension;
@@ -117,8 +117,11 @@ impl Network {
     /// one for each lane that makes correlated OTs, or two where the machine has two cores. All
     /// messages use the first lane, so the peer does not notice how many there are.
     pub fn garbling_threads(&self) -> usize {
+        // Kept, because the system reads files to find it out.
+        static CORES: OnceLock<usize> = OnceLock::new();
+        let cores =
+            *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         let lanes = self.lanes.len().saturating_sub(1).max(1);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         lanes.max(cores.min(2))
     }
 

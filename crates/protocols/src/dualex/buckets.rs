@@ -6,6 +6,9 @@
 //! hashes and the digest of all pairs, as it does for the input labels (`garble`). The evaluator
 //! checks all of this online, when the seeds of d̂ are opened (`outputs`).
 
+use std::collections::VecDeque;
+
+use symbolon_cutchoose::draw::Buckets;
 use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
 use symbolon_primitives::{BitVec, Block, Opening};
 use symbolon_transport::{Error, Result, Step};
@@ -15,7 +18,7 @@ use super::{
     check::Committed,
     checks,
     execution::{Bucket, PeerCircuit},
-    garble::{Contents, Digest, LeafHash, Leaves, OwnCircuit, Source},
+    garble::{Contents, Digest, Garbled, LeafHash, Leaves, OwnCircuit, Source},
     inputs::Inputs,
     label_hashes::LabelHashes,
     messages,
@@ -27,7 +30,72 @@ use crate::parallel::in_parallel;
 /// How many gates of a table one message carries.
 const PIECE: usize = 1 << 15;
 
-/// Exchanges the circuits and labels of bucket `i` and returns the completed bucket.
+/// A table with two half-gates for each gate.
+type Table = Vec<[Block; 2]>;
+
+/// This party's evaluation circuits, bucket after bucket. Several are garbled at a time, ahead of
+/// their buckets: the circuits of one bucket would not fill all lanes of all threads.
+pub(super) struct Outgoing<'a> {
+    committed: &'a Committed,
+    /// The circuits that are not garbled again yet.
+    rest: &'a [u32],
+    /// Those that are, and wait to be sent.
+    ready: VecDeque<(Table, Garbled)>,
+    /// Tables that were sent, whose memory the next ones reuse.
+    spare: Vec<Table>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// Returns the circuits of these buckets.
+    pub fn new(committed: &'a Committed, buckets: &'a Buckets) -> Outgoing<'a> {
+        let (rest, ready) = (buckets.objects(), VecDeque::new());
+        Outgoing { committed, rest, ready, spare: Vec::new() }
+    }
+
+    /// Returns the next circuit.
+    ///
+    /// # Errors
+    /// `Internal` after the last circuit.
+    fn next(&mut self, offline: &Preparation<'_>) -> Result<(Table, Garbled)> {
+        if self.ready.is_empty() {
+            self.garble(offline);
+        }
+        self.ready.pop_front().ok_or_else(|| Error::internal("no bucket has this circuit"))
+    }
+
+    /// Garbles the next circuits again, on all threads.
+    fn garble(&mut self, offline: &Preparation<'_>) {
+        let threads = offline.threads();
+        let garbler = offline.garbler(offline.me());
+        let side = garbler.side_by_side();
+        let (now, rest) = self.rest.split_at(self.rest.len().min(side * threads));
+        self.rest = rest;
+        let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);
+        let mut room = |_: &u32| {
+            let mut table = self.spare.pop().unwrap_or_default();
+            table.clear();
+            table.reserve_exact(gates);
+            table
+        };
+        let groups = now.chunks(side);
+        let groups = groups.map(|group| (group, group.iter().map(&mut room).collect::<Vec<_>>()));
+        let (committed, meter) = (self.committed, &offline.net.meter);
+        let garbled = in_parallel(threads, groups.collect(), |(group, mut tables)| {
+            let source = |&j: &u32| {
+                let (seed, order) = (&committed.seeds[j as usize], &committed.orders[j as usize]);
+                Source { number: first + u64::from(j), seed, order }
+            };
+            let sources: Vec<Source<'_>> = group.iter().map(source).collect();
+            let garbled = garbler.garble(&sources, |k, gates| tables[k].extend_from_slice(gates));
+            meter.advance(Step::Gates, (gates * group.len()) as u64);
+            tables.into_iter().zip(garbled).collect::<Vec<_>>()
+        });
+        self.ready.extend(garbled.into_iter().flatten());
+    }
+}
+
+/// Exchanges the circuits and labels of bucket `i` and returns the completed bucket. Buckets are
+/// taken in order.
 ///
 /// Paper: RR16, Fig. 15, Bucketing, Bucket Labels | circuits that stay, translations
 ///
@@ -36,15 +104,15 @@ const PIECE: usize = 1 << 15;
 /// commitment; `Transport`.
 pub(super) fn exchange(
     offline: &mut Preparation<'_>,
-    committed: &Committed,
+    outgoing: &mut Outgoing<'_>,
     inputs: &Inputs<'_>,
     i: usize,
 ) -> Result<Bucket> {
-    let [own, peers] = inputs.circuits(i);
     let me = offline.me();
+    let peers = inputs.peers(i);
     let mut bucket = Bucket {
         number: offline.first + i as u64,
-        own: send_circuits(offline, committed, own)?,
+        own: send_circuits(offline, outgoing)?,
         theirs: Vec::with_capacity(peers.len()),
         encoded: Vec::with_capacity(peers.len()),
         output_hashes: LabelHashes { sums: Vec::new(), pairs: [0; 32] },
@@ -54,7 +122,7 @@ pub(super) fn exchange(
     send_labels(offline, &mut bucket)?;
     inputs.send(offline, &mut bucket, i)?;
     for &j in peers {
-        let (circuit, leaves) = receive_circuit(offline, committed, j as usize)?;
+        let (circuit, leaves) = receive_circuit(offline, outgoing.committed, j as usize)?;
         bucket.theirs.push(circuit);
         bucket.encoded.push(leaves);
     }
@@ -63,45 +131,28 @@ pub(super) fn exchange(
     Ok(bucket)
 }
 
-/// Garbles circuits again, sends them, and returns what the garbler keeps of each.
+/// Sends the circuits of the next bucket, and returns what the garbler keeps of each.
 fn send_circuits(
     offline: &mut Preparation<'_>,
-    committed: &Committed,
-    circuits: &[u32],
+    outgoing: &mut Outgoing<'_>,
 ) -> Result<Vec<OwnCircuit>> {
-    let (me, threads) = (offline.me(), offline.threads());
-    let mut kept = Vec::with_capacity(circuits.len());
-    let side = offline.garbler(me).side_by_side();
-    for part in circuits.chunks(side * threads) {
-        let garbler = offline.garbler(me);
-        let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);
-        let meter = &offline.net.meter;
-        let garbled = in_parallel(threads, part.chunks(side).collect(), |group| {
-            let source = |&j: &u32| {
-                let (seed, order) = (&committed.seeds[j as usize], &committed.orders[j as usize]);
-                Source { number: first + u64::from(j), seed, order }
-            };
-            let sources: Vec<Source<'_>> = group.iter().map(source).collect();
-            let mut tables: Vec<Vec<[Block; 2]>> =
-                group.iter().map(|_| Vec::with_capacity(gates)).collect();
-            let garbled = garbler.garble(&sources, |k, gates| tables[k].extend_from_slice(gates));
-            meter.advance(Step::Gates, (gates * group.len()) as u64);
-            tables.into_iter().zip(garbled).collect::<Vec<_>>()
-        });
-        for (table, garbled) in garbled.into_iter().flatten() {
-            let channel = offline.channel();
-            for piece in table.chunks(PIECE) {
-                channel.send(messages::TABLE, Block::as_bytes(piece.as_flattened()))?;
-            }
-            let parts: [&[u8]; 4] = [
-                Block::as_bytes(&garbled.ending.decoding),
-                Block::as_bytes(garbled.ending.translations.as_flattened()),
-                &garbled.leaves.to_bytes(),
-                &garbled.opening.nonce,
-            ];
-            channel.send_parts(messages::ENDING, &parts)?;
-            kept.push(garbled.own);
+    let circuits = offline.params.bucket();
+    let mut kept = Vec::with_capacity(circuits);
+    for _ in 0..circuits {
+        let (table, garbled) = outgoing.next(offline)?;
+        let channel = offline.channel();
+        for piece in table.chunks(PIECE) {
+            channel.send(messages::TABLE, Block::as_bytes(piece.as_flattened()))?;
         }
+        let parts: [&[u8]; 4] = [
+            Block::as_bytes(&garbled.ending.decoding),
+            Block::as_bytes(garbled.ending.translations.as_flattened()),
+            &garbled.leaves.to_bytes(),
+            &garbled.opening.nonce,
+        ];
+        channel.send_parts(messages::ENDING, &parts)?;
+        outgoing.spare.push(table);
+        kept.push(garbled.own);
     }
     Ok(kept)
 }
@@ -127,6 +178,7 @@ fn receive_circuit(
         channel.recv_into(messages::TABLE, Block::as_bytes_mut(piece.as_flattened_mut()))?;
         digest.update(piece);
     }
+    let of_table = digest.so_far();
     let decoding = Ending::decoding_blocks(outputs);
     let leaves = Leaves::byte_len(peer_bits, own_bits, encoded);
     let bytes = channel.recv(messages::ENDING, 16 * decoding + 32 * outputs + leaves + 32)?;
@@ -149,7 +201,7 @@ fn receive_circuit(
     let Leaves { own: inputs, announced, encoded, seeds, pairs } = contents.leaves;
     let circuit = PeerCircuit {
         number,
-        table: offline.tables.keep(table)?,
+        table: offline.tables.keep(table, of_table)?,
         ending,
         translation: Vec::new(),
         inputs,

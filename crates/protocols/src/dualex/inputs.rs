@@ -94,9 +94,9 @@ impl Inputs<'_> {
         self.runs(i, 1).into_iter().for_each(|run| self.ots.sent.release(run));
     }
 
-    /// Returns the circuits of bucket `i`, this party's and the peer's.
-    pub fn circuits(&self, i: usize) -> [&[u32]; 2] {
-        self.buckets.map(|buckets| buckets.bucket(i))
+    /// Returns the peer's circuits in bucket `i`.
+    pub fn peers(&self, i: usize) -> &[u32] {
+        self.buckets[1].bucket(i)
     }
 
     /// Returns the OT choices of the first circuit of own bucket `i`: the encoding r.

@@ -39,8 +39,9 @@ impl Preparation<'_> {
         let [mine, theirs] = self.toss()?;
         check::open(&mut self, &committed, &mut ots, [&mine.opened, &theirs.opened])?;
         let mut inputs = inputs::announce(&mut self, ots, [&mine.buckets, &theirs.buckets])?;
+        let mut outgoing = buckets::Outgoing::new(&committed, &mine.buckets);
         for i in 0..self.params.executions() {
-            let bucket = buckets::exchange(&mut self, &committed, &inputs, i)?;
+            let bucket = buckets::exchange(&mut self, &mut outgoing, &inputs, i)?;
             inputs.release(i);
             let psi = self.intersection(i, inputs.ots())?;
             each(self.net, bucket.into_execution(psi))?;

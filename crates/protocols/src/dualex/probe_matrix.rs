@@ -22,6 +22,8 @@
 //! Departure: `dualex`: probe matrix | Lindell and Riva 2015 | random and systematic, from a coin |
 //! the published one resists about 6 probes
 
+use std::f64::consts::LOG2_E;
+
 use symbolon_primitives::{BitVec, Block, Prg};
 use zeroize::Zeroizing;
 
@@ -169,22 +171,33 @@ pub(super) fn encoded_bits(n: usize, s: u32) -> usize {
 /// rows and columns of A does not resist s probes.
 fn log2_failure(n: usize, tail: usize, s: u32) -> f64 {
     let s = s as usize;
-    let mut terms = Vec::new();
-    for w in 1..s.min(n + 1) {
-        let rows = log2_binomial(n, w);
-        terms.extend((0..(s - w).min(tail + 1)).map(|v| rows + log2_binomial(tail, v)));
-    }
-    let Some(largest) = terms.iter().copied().reduce(f64::max) else {
-        return f64::NEG_INFINITY;
+    // For each v, the vectors of `tail` bits with at most this weight.
+    let add = |sum: &mut f64, more| {
+        *sum = log2_sum(*sum, more);
+        Some(*sum)
     };
-    let sum: f64 = terms.iter().map(|term| (term - largest).exp2()).sum();
-    // The margin covers all rounding: a few thousand terms, each precise to 2^-40.
-    largest + sum.log2() - tail as f64 + 1e-9
+    let light: Vec<f64> = log2_binomials(tail).take(s).scan(f64::NEG_INFINITY, add).collect();
+    let mut all = f64::NEG_INFINITY;
+    for (w, sets) in log2_binomials(n).enumerate().take(s).skip(1) {
+        all = log2_sum(all, sets + light[(s - w - 1).min(tail)]);
+    }
+    // The margin covers all rounding: a few hundred sums, each precise to 2^-40.
+    all - tail as f64 + 1e-9
 }
 
-/// Returns log₂ C(n, k), for small k.
-fn log2_binomial(n: usize, k: usize) -> f64 {
-    (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).log2()).sum()
+/// Returns log₂ C(n, k) for k = 0 to n.
+fn log2_binomials(n: usize) -> impl Iterator<Item = f64> {
+    let next = move |(k, sum): &(usize, f64)| {
+        (*k < n).then(|| (k + 1, sum + ((n - k) as f64 / (k + 1) as f64).log2()))
+    };
+    std::iter::successors(Some((0, 0.0)), next).map(|(_, sum)| sum)
+}
+
+/// Returns log₂(2^a + 2^b).
+fn log2_sum(a: f64, b: f64) -> f64 {
+    let (less, more) = if a < b { (a, b) } else { (b, a) };
+    // Without this, −∞ − (−∞) would not be a number.
+    if less == f64::NEG_INFINITY { more } else { more + (less - more).exp2().ln_1p() * LOG2_E }
 }
 
 #[cfg(test)]

@@ -10,7 +10,11 @@
 //! online. But it was compared with its commitment before it went to the file. The peer knows the
 //! labels, so it can make another table that gives valid labels of wrong values. If it could change
 //! the file, no circuit of a bucket might be good. So the digest of each table in the file stays in
-//! memory, and an evaluation ends with an error if the table that it has read is another one.
+//! memory, and an evaluation ends with an error if the table that it has read is another one. The
+//! digest is computed anyway when the table arrives; the tags of a [`Scratch`] would take as long
+//! again.
+//!
+//! [`Scratch`]: symbolon_store::Scratch
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -102,17 +106,17 @@ impl Tables {
         room
     }
 
-    /// Keeps a table and returns where it is.
+    /// Keeps a table with this digest and returns where it is.
     ///
     /// # Errors
     /// `Store` when the file cannot be made or written.
     ///
     /// # Panics
     /// If the table has another number of gates.
-    pub fn keep(&mut self, table: Vec<Gate>) -> Result<Table> {
+    pub fn keep(&mut self, table: Vec<Gate>, digest: Digest) -> Result<Table> {
         assert_eq!(table.len(), self.slots.gates, "all tables are of one function");
         let mut slot = Slot { index: self.slots.take(), slots: self.slots.clone(), digest: None };
-        slot.digest = slot.write(&table)?;
+        slot.digest = slot.write(&table)?.then_some(digest);
         self.spare = table;
         Ok(Table(Place::Slot(slot)))
     }
@@ -136,12 +140,12 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    /// Writes the table. Returns its digest if it is in the file now.
-    fn write(&self, table: &[Gate]) -> Result<Option<Digest>> {
+    /// Writes the table. Returns whether it is in the file now.
+    fn write(&self, table: &[Gate]) -> Result<bool> {
         let start = self.index * self.slots.gates;
         if let Some(place) = lock(&self.slots.held).get_mut(start..start + table.len()) {
             copy_blocks(place.as_flattened_mut(), table.as_flattened());
-            return Ok(None);
+            return Ok(false);
         }
         let mut file = lock(&self.slots.file);
         let file = match &mut *file {
@@ -151,9 +155,7 @@ impl Slot {
         self.seek(file, 0)
             .and_then(|()| file.write_all(Block::as_bytes(table.as_flattened())))
             .map_err(failed)?;
-        let mut digest = ComponentDigest::default();
-        digest.update(table);
-        Ok(Some(digest.finish()))
+        Ok(true)
     }
 
     /// Copies out the gates from number `from` on.
@@ -273,7 +275,13 @@ mod tests {
     fn keep(tables: &mut Tables, n: u128) -> Table {
         let mut room = tables.room();
         room.copy_from_slice(&made(n));
-        tables.keep(room).unwrap()
+        keep_table(tables, room)
+    }
+
+    fn keep_table(tables: &mut Tables, table: Vec<Gate>) -> Table {
+        let mut digest = ComponentDigest::default();
+        digest.update(&table);
+        tables.keep(table, digest.finish()).unwrap()
     }
 
     /// Checks all tables in the reverse order, whole and in pieces.
@@ -341,7 +349,7 @@ mod tests {
     fn tables_without_gates_are_kept() {
         let mut tables = Tables::new(5, 0);
         let room = tables.room();
-        let kept = [tables.keep(room).unwrap(), tables.keep(Vec::new()).unwrap()];
+        let kept = [room, Vec::new()].map(|table| keep_table(&mut tables, table));
         kept.iter().for_each(|table| assert_eq!(table.to_vec().unwrap(), Vec::<Gate>::new()));
     }
 }
