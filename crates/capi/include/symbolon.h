@@ -183,9 +183,13 @@ symbolon_status symbolon_config_new(uint16_t party,
                                     symbolon_error **error);
 
 // Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds).
-// All parties must set the same, but for `timeout`, and for `form` and `ot`, which the others may
-// leave out if one party sets them.
+// `batch`, `in_flight`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, `components`,
+// or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
+// `ot`, which the others may leave out if one party sets them.
+//
+// `in_flight`, with `dualex`, is how many evaluations of a batch are online at a time, each with
+// its own messages. `components` names those that `duplo` garbles, as in `block; sbox`, and has to
+// be set after `protocol`. `none` and `by cost` undo them.
 symbolon_status symbolon_config_set(symbolon_config *config,
                                     const char *key,
                                     const char *value,
@@ -261,17 +265,38 @@ size_t symbolon_outputs_count(const symbolon_outputs *outputs);
 // The name of the output at a place, from 0; null if there is none.
 const char *symbolon_outputs_name(const symbolon_outputs *outputs, size_t place);
 
+// Writes 1 if this party learns the output, and 0 if it does not.
+symbolon_status symbolon_outputs_is_learnt(const symbolon_outputs *outputs,
+                                           const char *name,
+                                           uint8_t *is_learnt,
+                                           symbolon_error **error);
+
+// All outputs as a JSON list, each as the command writes it with `--json`: an object with `name`,
+// `type`, `receivers`, `bits`, `hex` and `value`. The last three are null where this party does
+// not learn the output. docs/json.md has more.
+symbolon_status symbolon_outputs_json(const symbolon_outputs *outputs,
+                                      const char **json,
+                                      symbolon_error **error);
+
 // An output as text, as the command prints it.
 symbolon_status symbolon_outputs_text(const symbolon_outputs *outputs,
                                       const char *name,
                                       const char **value,
                                       symbolon_error **error);
 
-// An output of at most 64 bits as an unsigned integer.
+// An output of at most 64 bits as an unsigned integer, whatever its type. Wire 0 is the lowest
+// bit.
 symbolon_status symbolon_outputs_uint(const symbolon_outputs *outputs,
                                       const char *name,
                                       uint64_t *value,
                                       symbolon_error **error);
+
+// An integer or a truth value as a signed integer: an `int` of at most 64 bits, a `uint` of at
+// most 63, or a `bool`.
+symbolon_status symbolon_outputs_int(const symbolon_outputs *outputs,
+                                     const char *name,
+                                     int64_t *value,
+                                     symbolon_error **error);
 
 // The bits of an output, a byte of 0 or 1 each, first wire first, and how many there are.
 symbolon_status symbolon_outputs_bits(const symbolon_outputs *outputs,
@@ -329,7 +354,8 @@ symbolon_status symbolon_preprocess(const symbolon_config *config,
                                     symbolon_error **error);
 
 // Prepares `circuit` in all parties' stores, together with them, for `count` runs, each of as many
-// evaluations as `batch` says: from pools where there are any, from new material otherwise.
+// evaluations as `batch` says, or of one with `in_flight`: from pools where there are any, from
+// new material otherwise.
 symbolon_status symbolon_prepare(const symbolon_config *config,
                                  const symbolon_store *store,
                                  const symbolon_circuit *circuit,
@@ -345,7 +371,8 @@ symbolon_status symbolon_run_prepared(const symbolon_config *config,
                                       symbolon_error **error);
 
 // Runs a circuit that was prepared for a batch, and that all parties hold, as
-// symbolon_evaluate_batch does. It is used up, whatever comes of the run.
+// symbolon_evaluate_batch does. It is used up, whatever comes of the run. With `in_flight`, each
+// evaluation takes a prepared circuit of its own, and so `count` of them are used up.
 symbolon_status symbolon_run_prepared_batch(const symbolon_config *config,
                                             const symbolon_store *store,
                                             const symbolon_circuit *circuit,

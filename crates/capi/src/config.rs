@@ -15,18 +15,20 @@ use crate::pointers::{Data, array, c_string, free, give, handle, handle_mut, opt
 
 /// Parameters that [`symbolon_config_set`] sets in what all parties must share, and their names
 /// there.
-const PARAMS: [(&str, &str); 11] = [
+const PARAMS: [(&str, &str); 13] = [
     ("protocol", "protocol"),
     ("rho", "rho"),
     ("form", "form"),
     ("ot", "ot"),
     ("threads", "threads"),
     ("batch", "batch"),
+    ("in_flight", "in-flight"),
     ("psi", "psi"),
     ("kappa_b", "kappa-b"),
     ("mac_bits", "mac-bits"),
     ("segment_gates", "segment_gates"),
     ("pool_gates", "pool_gates"),
+    ("components", "components"),
 ];
 
 /// A party, as the others know it.
@@ -118,6 +120,16 @@ impl ConfigHandle {
     /// How many evaluations a batch has.
     pub(crate) fn executions(&self) -> u64 {
         self.params.executions
+    }
+
+    /// Whether each evaluation of a batch has a prepared circuit and messages of its own.
+    pub(crate) fn is_in_flight(&self) -> bool {
+        self.params.in_flight.is_some()
+    }
+
+    /// How many parties there are.
+    pub(crate) fn parties(&self) -> u16 {
+        self.peers.len() as u16
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
@@ -234,9 +246,13 @@ pub unsafe extern "C" fn symbolon_config_new(
 }
 
 /// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-/// `batch`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, or `timeout` (seconds).
-/// All parties must set the same, but for `timeout`, and for `form` and `ot`, which the others may
-/// leave out if one party sets them.
+/// `batch`, `in_flight`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, `components`,
+/// or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
+/// `ot`, which the others may leave out if one party sets them.
+///
+/// `in_flight`, with `dualex`, is how many evaluations of a batch are online at a time, each with
+/// its own messages. `components` names those that `duplo` garbles, as in `block; sbox`, and has to
+/// be set after `protocol`. `none` and `by cost` undo them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_config_set(
     config: *mut ConfigHandle,

@@ -1,9 +1,11 @@
 //! What a party learnt.
 
+use std::cell::OnceCell;
 use std::ffi::{CString, c_char};
 
+use symbolon::circuit::Type;
 use symbolon::zeroize::Zeroizing;
-use symbolon::{Error, Outputs};
+use symbolon::{Error, OutputValue, Outputs};
 
 use crate::border::call;
 use crate::failure::{Ended, Failure, Status};
@@ -11,66 +13,76 @@ use crate::pointers::{c_string, free, handle, place, put, text};
 
 /// The outputs of a run; wiped when they are freed.
 pub struct OutputsHandle {
-    outputs: Vec<Output>,
-    /// What an assert of the program said that did not hold: then all outputs are zero, and none is
-    /// handed out.
-    failed: Option<String>,
+    all: Outputs,
+    /// How many parties there are, as JSON names those that learn an output.
+    parties: u16,
+    /// The name of each output, and its text where this party learns it.
+    shown: Vec<(CString, Option<Text>)>,
+    /// All of them as JSON, once C has asked for it.
+    json: OnceCell<Text>,
 }
 
-struct Output {
-    name: CString,
-    /// Nothing where this party does not learn it.
-    learnt: Option<Learnt>,
+/// A text that ends with its only zero byte.
+type Text = Zeroizing<Vec<u8>>;
+
+fn terminated(text: &str) -> Text {
+    // A list that grows would leave copies.
+    let mut bytes = Vec::with_capacity(text.len() + 1);
+    bytes.extend(text.bytes().filter(|byte| *byte != 0));
+    bytes.push(0);
+    bytes.into()
 }
 
-struct Learnt {
-    /// It ends with its only zero byte.
-    text: Zeroizing<Vec<u8>>,
-    bits: Zeroizing<Vec<u8>>,
-}
-
-impl Learnt {
-    fn new(text: &str, bits: &[bool]) -> Self {
-        // A list that grows would leave copies.
-        let mut bytes = Vec::with_capacity(text.len() + 1);
-        bytes.extend(text.bytes().filter(|byte| *byte != 0));
-        bytes.push(0);
-        let bits: Vec<u8> = bits.iter().map(|bit| u8::from(*bit)).collect();
-        Learnt { text: bytes.into(), bits: bits.into() }
-    }
+fn unfit(output: &OutputValue, number: &str) -> Error {
+    let OutputValue { name, ty, .. } = output;
+    Error::invalid_input(format!(
+        "output `{name}` ({ty}) cannot be read as {number} of 64 bits: read its text or its bits"
+    ))
 }
 
 impl OutputsHandle {
     /// The outputs of a run alone.
-    pub(crate) fn checked(outputs: &Outputs) -> Result<Self, Box<Failure>> {
-        let outputs = OutputsHandle::new(outputs);
+    pub(crate) fn checked(outputs: Outputs, parties: u16) -> Result<Self, Box<Failure>> {
+        let outputs = OutputsHandle::new(outputs, parties);
         outputs.check()?;
         Ok(outputs)
     }
 
     /// The outputs of one run of several, of which the others are of use where this one failed.
-    pub(crate) fn new(outputs: &Outputs) -> Self {
-        let output = |output: &symbolon::OutputValue| {
-            let text = Zeroizing::new(output.text().unwrap_or_default());
-            let learnt = output.bits.as_ref().map(|bits| Learnt::new(&text, bits));
-            Output { name: c_string(&output.name), learnt }
+    pub(crate) fn new(all: Outputs, parties: u16) -> Self {
+        let show = |output: &OutputValue| {
+            let text = output.text().map(Zeroizing::new);
+            (c_string(&output.name), text.map(|text| terminated(&text)))
         };
-        let failed = outputs.failure().map(ToString::to_string);
-        OutputsHandle { outputs: outputs.iter().map(output).collect(), failed }
+        let shown = all.iter().map(show).collect();
+        OutputsHandle { all, parties, shown, json: OnceCell::new() }
     }
 
+    /// Refuses outputs that are zero because an assert of the program did not hold.
     fn check(&self) -> Ended {
-        self.failed.as_deref().map_or(Ok(()), |text| Err(Failure::assert(text)))
+        let failure = self.all.failure();
+        failure.map_or(Ok(()), |failure| Err(Failure::assert(&failure.to_string())))
     }
 
-    fn learnt(&self, name: &str) -> Result<&Learnt, Box<Failure>> {
+    fn learnt(&self, name: &str) -> Result<&OutputValue, Box<Failure>> {
         self.check()?;
-        let found = self.outputs.iter().find(|output| output.name.as_bytes() == name.as_bytes());
-        let found = found
-            .ok_or_else(|| Error::invalid_input(format!("the circuit has no output `{name}`")))?;
-        let learnt = found.learnt.as_ref();
-        let hidden = || Error::invalid_input(format!("this party does not learn `{name}`"));
-        Ok(learnt.ok_or_else(hidden)?)
+        Ok(self.all.learnt(name)?)
+    }
+
+    fn text(&self, name: &str) -> Result<&Text, Box<Failure>> {
+        self.learnt(name)?;
+        let shown = self.shown.iter().find(|(known, _)| known.as_bytes() == name.as_bytes());
+        let text = shown.and_then(|(_, text)| text.as_ref());
+        Ok(text.ok_or_else(|| Error::internal("an output that is learnt has no text"))?)
+    }
+
+    fn json(&self) -> Result<&Text, Box<Failure>> {
+        self.check()?;
+        if let Some(json) = self.json.get() {
+            return Ok(json);
+        }
+        let json = terminated(&self.all.json(self.parties)?);
+        Ok(self.json.get_or_init(|| json))
     }
 }
 
@@ -78,7 +90,7 @@ impl OutputsHandle {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_outputs_count(outputs: *const OutputsHandle) -> usize {
     // SAFETY: the rules for callers.
-    unsafe { outputs.as_ref() }.map_or(0, |outputs| outputs.outputs.len())
+    unsafe { outputs.as_ref() }.map_or(0, |outputs| outputs.shown.len())
 }
 
 /// The name of the output at a place, from 0; null if there is none.
@@ -89,8 +101,46 @@ pub unsafe extern "C" fn symbolon_outputs_name(
 ) -> *const c_char {
     // SAFETY: the rules for callers.
     let outputs = unsafe { outputs.as_ref() };
-    let output = outputs.and_then(|outputs| outputs.outputs.get(place));
-    output.map_or(std::ptr::null(), |output| output.name.as_ptr())
+    let output = outputs.and_then(|outputs| outputs.shown.get(place));
+    output.map_or(std::ptr::null(), |(name, _)| name.as_ptr())
+}
+
+/// Writes 1 if this party learns the output, and 0 if it does not.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_is_learnt(
+    outputs: *const OutputsHandle,
+    name: *const c_char,
+    is_learnt: *mut u8,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (outputs, name) =
+            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+        // SAFETY: the same.
+        Ok(unsafe { put(is_learnt, u8::from(outputs.all.is_learnt(name)?)) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// All outputs as a JSON list, each as the command writes it with `--json`: an object with `name`,
+/// `type`, `receivers`, `bits`, `hex` and `value`. The last three are null where this party does
+/// not learn the output. docs/json.md has more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_json(
+    outputs: *const OutputsHandle,
+    json: *mut *const c_char,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let outputs = unsafe { handle(outputs, "outputs") }?;
+        // SAFETY: the same.
+        Ok(unsafe { put(json, outputs.json()?.as_ptr().cast()) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
 }
 
 /// An output as text, as the command prints it.
@@ -106,13 +156,14 @@ pub unsafe extern "C" fn symbolon_outputs_text(
         let (outputs, name) =
             unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
         // SAFETY: the same.
-        Ok(unsafe { put(value, outputs.learnt(name)?.text.as_ptr().cast()) }?)
+        Ok(unsafe { put(value, outputs.text(name)?.as_ptr().cast()) }?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }
 }
 
-/// An output of at most 64 bits as an unsigned integer.
+/// An output of at most 64 bits as an unsigned integer, whatever its type. Wire 0 is the lowest
+/// bit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_outputs_uint(
     outputs: *const OutputsHandle,
@@ -124,14 +175,36 @@ pub unsafe extern "C" fn symbolon_outputs_uint(
         // SAFETY: the rules for callers.
         let (outputs, name) =
             unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
-        let bits = &outputs.learnt(name)?.bits;
-        if bits.len() > 64 {
-            let text = format!("output `{name}` has {} bits, more than 64", bits.len());
-            return Err(Error::invalid_input(text).into());
-        }
-        let number = bits.iter().rev().fold(0, |number, bit| number << 1 | u64::from(*bit));
+        let output = outputs.learnt(name)?;
+        let number = output.uint().filter(|_| output.ty.width() <= 64);
+        let number = number.ok_or_else(|| unfit(output, "an unsigned integer"))?;
         // SAFETY: the same.
-        Ok(unsafe { put(value, number) }?)
+        Ok(unsafe { put(value, number as u64) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
+/// An integer or a truth value as a signed integer: an `int` of at most 64 bits, a `uint` of at
+/// most 63, or a `bool`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symbolon_outputs_int(
+    outputs: *const OutputsHandle,
+    name: *const c_char,
+    value: *mut i64,
+    error: *mut *mut Failure,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (outputs, name) =
+            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+        let output = outputs.learnt(name)?;
+        // Whether it can be read never depends on the value.
+        let widest = if matches!(output.ty, Type::Int(_)) { 64 } else { 63 };
+        let number = output.int().filter(|_| output.ty.width() <= widest);
+        let number = number.ok_or_else(|| unfit(output, "a signed integer"))?;
+        // SAFETY: the same.
+        Ok(unsafe { put(value, number as i64) }?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }
@@ -150,11 +223,11 @@ pub unsafe extern "C" fn symbolon_outputs_bits(
         // SAFETY: the rules for callers.
         let (outputs, name) =
             unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
-        let learnt = &outputs.learnt(name)?.bits;
+        let learnt = outputs.learnt(name)?.bits.as_deref().unwrap_or_default();
         place(count)?;
-        // SAFETY: the same.
+        // SAFETY: the same. A `bool` is a byte of 0 or 1.
         unsafe {
-            put(bits, learnt.as_ptr())?;
+            put(bits, learnt.as_ptr().cast())?;
             Ok(put(count, learnt.len())?)
         }
     };

@@ -82,9 +82,9 @@ pub unsafe extern "C" fn symbolon_evaluate(
         place(outputs)?;
         let inputs = inputs.finish()?;
         let mut session = owner.take()?;
-        let learnt = session.evaluate(&inputs);
+        let (learnt, parties) = (session.evaluate(&inputs), session.parties());
         owner.session = Some(session);
-        let learnt = OutputsHandle::checked(&learnt?)?;
+        let learnt = OutputsHandle::checked(learnt?, parties)?;
         // SAFETY: the same.
         Ok(unsafe { give(outputs, learnt) }?)
     };
@@ -111,9 +111,9 @@ pub unsafe extern "C" fn symbolon_evaluate_batch(
         // SAFETY: the same.
         let inputs = unsafe { finish_all(inputs, count, executions) }?;
         let mut session = owner.take()?;
-        let mut all = Vec::with_capacity(count);
+        let (mut all, parties) = (Vec::with_capacity(count), session.parties());
         let done = session.evaluate_batch(inputs.into_iter().map(Ok), |learnt| {
-            all.push(OutputsHandle::new(&learnt));
+            all.push(OutputsHandle::new(learnt, parties));
             Ok(())
         });
         owner.session = Some(session);

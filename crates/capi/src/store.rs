@@ -62,7 +62,8 @@ pub unsafe extern "C" fn symbolon_preprocess(
 }
 
 /// Prepares `circuit` in all parties' stores, together with them, for `count` runs, each of as many
-/// evaluations as `batch` says: from pools where there are any, from new material otherwise.
+/// evaluations as `batch` says, or of one with `in_flight`: from pools where there are any, from
+/// new material otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_prepare(
     config: *const ConfigHandle,
@@ -103,7 +104,7 @@ pub unsafe extern "C" fn symbolon_run_prepared(
         place(outputs)?;
         let inputs = inputs.finish()?;
         let ran = stored::run(config.build()?, &store.0, &circuit.0, &inputs)?;
-        let learnt = OutputsHandle::checked(&ran.outputs)?;
+        let learnt = OutputsHandle::checked(ran.outputs, config.parties())?;
         // SAFETY: the same.
         Ok(unsafe { give(outputs, learnt) }?)
     };
@@ -112,7 +113,8 @@ pub unsafe extern "C" fn symbolon_run_prepared(
 }
 
 /// Runs a circuit that was prepared for a batch, and that all parties hold, as
-/// symbolon_evaluate_batch does. It is used up, whatever comes of the run.
+/// symbolon_evaluate_batch does. It is used up, whatever comes of the run. With `in_flight`, each
+/// evaluation takes a prepared circuit of its own, and so `count` of them are used up.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_run_prepared_batch(
     config: *const ConfigHandle,
@@ -133,10 +135,19 @@ pub unsafe extern "C" fn symbolon_run_prepared_batch(
         // SAFETY: the same.
         let inputs = unsafe { finish_all(inputs, count, config.executions()) }?;
         let inputs = inputs.into_iter().map(Ok);
-        let ran = stored::run_batch(config.build()?, &store.0, &circuit.0, inputs)?;
-        let learnt = ran.outputs.iter().map(OutputsHandle::new);
+        let mut all = Vec::with_capacity(count);
+        let mut take = |learnt| all.push(OutputsHandle::new(learnt, config.parties()));
+        if config.is_in_flight() {
+            stored::run_in_flight(config.build()?, &store.0, &circuit.0, inputs, |learnt| {
+                take(learnt);
+                Ok(())
+            })?;
+        } else {
+            let ran = stored::run_batch(config.build()?, &store.0, &circuit.0, inputs)?;
+            ran.outputs.into_iter().for_each(take);
+        }
         // SAFETY: the same.
-        Ok(unsafe { give_all(outputs, learnt.collect()) }?)
+        Ok(unsafe { give_all(outputs, all) }?)
     };
     // SAFETY: the same.
     unsafe { call(error, work) }

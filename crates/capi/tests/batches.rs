@@ -1,4 +1,4 @@
-//! Programs, batches and dealers from C.
+//! Programs, parameters, outputs, batches and dealers from C.
 
 mod common;
 
@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use common::{call, free_address};
+use symbolon::circuit::builder::{Builder, Word};
+use symbolon::circuit::{Receivers, Type, native};
 use symbolon::dealer::{AdmissionPolicy, Dealing, ServerLimits};
-use symbolon::{Identity, Listener};
+use symbolon::{Identity, Listener, Protocol, SessionParams};
 use symbolon_c::*;
 
 /// Divides, and asserts that it can.
@@ -126,6 +128,19 @@ fn learnt(outputs: *mut OutputsHandle, name: &CStr) -> Result<u64, (Status, Stri
 
 /// What the quotients of 100 and 3, 0, 9 are.
 fn check_quotients(outputs: &[*mut OutputsHandle]) {
+    let (failed, name) = (outputs[1], c"quotient".as_ptr());
+    let (mut number, mut json, mut is_learnt) = (0, null(), 0);
+    // SAFETY: all pointers are of this function.
+    unsafe {
+        for (status, said) in [
+            call(|error| symbolon_outputs_int(failed, name, &mut number, error)),
+            call(|error| symbolon_outputs_json(failed, &mut json, error)),
+        ] {
+            assert_eq!(status, Status::Assert, "{said}");
+        }
+        done(|error| symbolon_outputs_is_learnt(failed, name, &mut is_learnt, error));
+    }
+    assert_eq!((is_learnt, json.is_null()), (1, true));
     let all: Vec<_> = outputs.iter().map(|&outputs| learnt(outputs, c"quotient")).collect();
     assert_eq!((&all[0], &all[2]), (&Ok(33), &Ok(11)));
     let Err((Status::Assert, said)) = &all[1] else { panic!("{all:?}") };
@@ -200,6 +215,155 @@ fn programs_are_compiled() {
     assert!(circuit.is_null());
 }
 
+/// All parameters of the library have a name in C. Here they get the values that they have anyway.
+#[test]
+fn every_parameter_can_be_set() {
+    let town = Town::new();
+    let settings: Vec<(String, String)> = SessionParams::new(Protocol::Wrk)
+        .values()
+        .into_iter()
+        // `symbolon_config_dealer` sets this one.
+        .filter(|(name, _)| *name != "dealer")
+        .map(|(name, value)| (name.replace('-', "_"), value))
+        .collect();
+    assert!(settings.iter().any(|(name, _)| name == "in_flight"));
+    let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let config = town.config(0, &settings.collect::<Vec<_>>());
+    // SAFETY: freed once.
+    unsafe { symbolon_config_free(config) };
+}
+
+#[test]
+fn components_are_those_of_the_protocol_and_the_circuit() {
+    let town = Town::new();
+    let (circuit, config) = (town.program(), town.config(0, &[]));
+    let set = |name: &CStr, value: &CStr| {
+        // SAFETY: all pointers are of this function.
+        call(|error| unsafe { symbolon_config_set(config, name.as_ptr(), value.as_ptr(), error) }).0
+    };
+    assert_eq!(set(c"components", c"block; sbox"), Status::Usage, "wrk garbles none");
+    assert_eq!(set(c"protocol", c"duplo"), Status::Ok);
+    assert_eq!(set(c"components", c"block; sbox"), Status::Ok);
+    let mut session = null_mut();
+    // SAFETY: all pointers are of this function.
+    unsafe {
+        // No peer is waited for.
+        let (status, said) = call(|error| symbolon_connect(config, circuit, &mut session, error));
+        assert_eq!((status, said.contains("block")), (Status::Usage, true), "{said}");
+        symbolon_config_free(config);
+        symbolon_circuit_free(circuit);
+    }
+}
+
+/// Writes a circuit that gives a sum in several types, one of them to party 0 alone.
+fn write_sums(path: &Path) {
+    let mut b = Builder::new("sums");
+    let (x, y) = (b.input("x", Type::Uint(8), 0), b.input("y", Type::Uint(8), 1));
+    let sum = b.add(&x, &y);
+    b.output("signed", &sum, Type::Int(8), Receivers::All);
+    b.output("private", &sum, Type::Uint(8), Receivers::only([0]));
+    b.output("list", &sum, Type::words(2, 4), Receivers::All);
+    b.output("wide", &Word::constant(64, 7), Type::Uint(64), Receivers::All);
+    let circuit = b.finish().unwrap();
+    native::write(&circuit, &mut std::fs::File::create(path).unwrap()).unwrap();
+}
+
+#[test]
+fn outputs_are_read_in_their_types() {
+    let town = Town::new();
+    let file = town.file("sums.sbc");
+    write_sums(&file);
+    let file = path(file);
+    town.both(|party| {
+        let (mut circuit, mut session, mut outputs) = (null_mut(), null_mut(), null_mut());
+        let config = town.config(party, &[]);
+        // SAFETY: all pointers are of this function.
+        unsafe {
+            done(|error| symbolon_circuit_read(file.as_ptr(), &mut circuit, error));
+            let given = inputs(circuit, party, &[[250, 3][usize::from(party)]]);
+            done(|error| symbolon_connect(config, circuit, &mut session, error));
+            done(|error| symbolon_evaluate(session, given[0], &mut outputs, error));
+            check_numbers(outputs, party == 0);
+            check_json(outputs, party == 0);
+            symbolon_outputs_free(outputs);
+            free(given);
+            symbolon_session_free(session);
+            symbolon_config_free(config);
+            symbolon_circuit_free(circuit);
+        }
+    });
+}
+
+/// Reads the outputs of `write_sums` as numbers.
+fn check_numbers(outputs: *const OutputsHandle, is_zero: bool) {
+    let (signed, wide, list) = (c"signed".as_ptr(), c"wide".as_ptr(), c"list".as_ptr());
+    let (private, absent) = (c"private".as_ptr(), c"sum".as_ptr());
+    let (mut int, mut uint, mut is_learnt) = (0, 0, 0);
+    // SAFETY: all pointers are of this function; null is allowed.
+    unsafe {
+        done(|error| symbolon_outputs_int(outputs, signed, &mut int, error));
+        done(|error| symbolon_outputs_uint(outputs, signed, &mut uint, error));
+        assert_eq!((int, uint), (-3, 253));
+        done(|error| symbolon_outputs_uint(outputs, wide, &mut uint, error));
+        assert_eq!(uint, 7);
+        for (name, expected) in [(signed, true), (private, is_zero)] {
+            done(|error| symbolon_outputs_is_learnt(outputs, name, &mut is_learnt, error));
+            assert_eq!(is_learnt, u8::from(expected));
+        }
+        let (place, none) = (null_mut(), null());
+        for ((status, said), says) in [
+            (call(|error| symbolon_outputs_int(outputs, wide, &mut int, error)), "(uint64)"),
+            (call(|error| symbolon_outputs_int(outputs, list, &mut int, error)), "(uint4[2])"),
+            (call(|error| symbolon_outputs_int(outputs, absent, &mut int, error)), "`wide`"),
+            (call(|error| symbolon_outputs_int(none, wide, &mut int, error)), "null"),
+            (call(|error| symbolon_outputs_int(outputs, signed, null_mut(), error)), "null"),
+            (call(|error| symbolon_outputs_is_learnt(outputs, absent, place, error)), "`wide`"),
+            (call(|error| symbolon_outputs_is_learnt(outputs, wide, place, error)), "null"),
+            (call(|error| symbolon_outputs_is_learnt(outputs, null(), place, error)), "null"),
+        ] {
+            assert_eq!((status, said.contains(says)), (Status::Usage, true), "{said}");
+        }
+        let (status, said) =
+            call(|error| symbolon_outputs_uint(outputs, private, &mut uint, error));
+        let hidden = "does not learn output `private`; it learns `signed`, `list`, `wide`";
+        assert_eq!((status == Status::Ok, said.ends_with(hidden)), (is_zero, !is_zero), "{said}");
+    }
+}
+
+/// Reads the outputs of `write_sums` as JSON.
+fn check_json(outputs: *const OutputsHandle, is_zero: bool) {
+    let (mut json, mut again) = (null(), null());
+    // SAFETY: all pointers are of this function; null is allowed.
+    let text = unsafe {
+        for (status, said) in [
+            call(|error| symbolon_outputs_json(null(), &mut json, error)),
+            call(|error| symbolon_outputs_json(outputs, null_mut(), error)),
+        ] {
+            assert_eq!(status, Status::Usage, "{said}");
+        }
+        done(|error| symbolon_outputs_json(outputs, &mut json, error));
+        done(|error| symbolon_outputs_json(outputs, &mut again, error));
+        CStr::from_ptr(json).to_str().unwrap()
+    };
+    assert_eq!(json, again, "the text lives as long as the outputs");
+    let bits = r#""bits":"10111111","hex":"hex:fd""#;
+    let private = match is_zero {
+        true => format!(r#"{bits},"value":"253""#),
+        false => r#""bits":null,"hex":null,"value":null"#.to_string(),
+    };
+    let entry = |name: &str, ty: &str, to: &str, value: &str| {
+        format!(r#"{{"name":"{name}","type":"{ty}","receivers":{to},{value}}}"#)
+    };
+    let expected = [
+        entry("signed", "int8", "[0,1]", &format!(r#"{bits},"value":"-3""#)),
+        entry("private", "uint8", "[0]", &private),
+        entry("list", "uint4[2]", "[0,1]", &format!(r#"{bits},"value":["13","15"]"#)),
+        String::new(),
+    ];
+    assert!(text.starts_with(&format!("[{}", expected.join(","))), "{text}");
+    assert!(text.ends_with(r#""value":"7"}]"#), "{text}");
+}
+
 #[test]
 fn a_batch_in_one_session() {
     let town = Town::new();
@@ -238,40 +402,44 @@ fn a_batch_in_one_session() {
     }
 }
 
+/// A party prepares for this many runs or, if there is no number, runs what was prepared.
+fn prepare_or_run(town: &Town, party: u16, settings: &[(&str, &str)], runs: Option<u32>) {
+    let circuit = town.program();
+    let config = town.config(party, settings);
+    let given = inputs(circuit, party, &VALUES[usize::from(party)]);
+    let folder = path(town.file(format!("{party}.store")));
+    let (mut store, mut outputs) = (null_mut(), [null_mut(); 3]);
+    // SAFETY: all pointers are of this function.
+    unsafe {
+        done(|error| symbolon_store_open(folder.as_ptr(), null(), &mut store, error));
+        let (all, out) = (given.as_ptr(), outputs.as_mut_ptr());
+        if let Some(runs) = runs {
+            done(|error| symbolon_prepare(config, store, circuit, runs, error));
+        } else {
+            let (status, said) = call(|error| {
+                symbolon_run_prepared_batch(config, store, circuit, all, 2, out, error)
+            });
+            assert_eq!(status, Status::Usage, "{said}");
+            done(|error| symbolon_run_prepared_batch(config, store, circuit, all, 3, out, error));
+            check_quotients(&outputs);
+        }
+        free(given);
+        symbolon_store_free(store);
+        symbolon_config_free(config);
+        symbolon_circuit_free(circuit);
+    }
+}
+
 #[test]
 fn a_batch_is_prepared_and_run() {
-    let town = Town::new();
-    let settings = [("protocol", "tinytable"), ("batch", "3")];
-    let work = |party: u16, run: bool| {
-        let circuit = town.program();
-        let config = town.config(party, &settings);
-        let given = inputs(circuit, party, &VALUES[usize::from(party)]);
-        let folder = path(town.file(format!("{party}.store")));
-        let (mut store, mut outputs) = (null_mut(), [null_mut(); 3]);
-        // SAFETY: all pointers are of this function.
-        unsafe {
-            done(|error| symbolon_store_open(folder.as_ptr(), null(), &mut store, error));
-            let (all, out) = (given.as_ptr(), outputs.as_mut_ptr());
-            if run {
-                let ended = call(|error| {
-                    symbolon_run_prepared_batch(config, store, circuit, all, 2, out, error)
-                });
-                assert_eq!(ended.0, Status::Usage, "{}", ended.1);
-                done(|error| {
-                    symbolon_run_prepared_batch(config, store, circuit, all, 3, out, error)
-                });
-                check_quotients(&outputs);
-            } else {
-                done(|error| symbolon_prepare(config, store, circuit, 1, error));
-            }
-            free(given);
-            symbolon_store_free(store);
-            symbolon_config_free(config);
-            symbolon_circuit_free(circuit);
+    // With `dualex`, three circuits are prepared, of which two at a time are online.
+    let side_by_side = &[("protocol", "tinytable"), ("batch", "3")][..];
+    let in_flight = &[("protocol", "dualex"), ("batch", "3"), ("in_flight", "2")][..];
+    for (settings, runs) in [(side_by_side, 1), (in_flight, 3)] {
+        let town = Town::new();
+        for run in [false, true] {
+            town.both(|party| prepare_or_run(&town, party, settings, (!run).then_some(runs)));
         }
-    };
-    for run in [false, true] {
-        town.both(|party| work(party, run));
     }
     // SAFETY: null is allowed everywhere.
     let ended = call(|error| unsafe {

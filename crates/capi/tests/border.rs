@@ -173,6 +173,10 @@ fn adds(config: Sent<ConfigHandle>, party: u16) -> Vec<String> {
             let of_bits = bits.iter().rev().fold(0, |n, bit| n << 1 | u64::from(*bit));
             assert_eq!(of_bits, number);
             learnt.push(CStr::from_ptr(shown).to_str().unwrap().to_string());
+            let mut json = null();
+            assert_eq!(symbolon_outputs_json(outputs, &mut json, none), Status::Ok);
+            let json = CStr::from_ptr(json).to_str().unwrap();
+            assert!(json.contains(&format!("\"value\":\"{number}\"")), "{json}");
             let (status, text) = call(|error| {
                 symbolon_outputs_uint(outputs, c"no such".as_ptr(), &mut number, error)
             });

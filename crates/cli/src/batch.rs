@@ -1,6 +1,6 @@
 //! Many evaluations of one circuit: one line of values and one line of outputs for each.
 
-use symbolon::circuit::{Circuit, Output, PartyId};
+use symbolon::circuit::{Circuit, PartyId};
 use symbolon::{Config, Inputs, InputsBuilder, Outputs, Port, Session, store::Store, stored};
 
 use serde::{Deserialize, Serialize};
@@ -109,8 +109,8 @@ impl FailedAsserts {
 }
 
 /// Returns what is shown of one evaluation.
-pub fn shown(declared: &[Output], outputs: &Outputs, parties: u16) -> Vec<Option<String>> {
-    OutputJson::all(declared, outputs, parties).iter().map(OutputJson::text).collect()
+pub fn shown(outputs: &Outputs, parties: u16) -> Vec<Option<String>> {
+    OutputJson::all(outputs, parties).iter().map(OutputJson::text).collect()
 }
 
 /// Returns the line for one evaluation.
@@ -141,7 +141,7 @@ pub fn play_batch(
         done += 1;
         sink.tell(Event::Run { run: done, of: executions });
         asserts.add(inputs.circuit, done, &outputs);
-        each(shown(inputs.circuit.outputs(), &outputs, parties)).map_err(|failure| {
+        each(shown(&outputs, parties)).map_err(|failure| {
             let told = symbolon::Error::Internal(failure.message.clone());
             failed = Some(failure);
             told
@@ -179,7 +179,7 @@ pub fn play_prepared(
     let ran = stored::run_batch(config, store, inputs.circuit, all)?;
     tell_agreement(&ran.agreement);
     for (number, outputs) in (1..).zip(&ran.outputs) {
-        batch.push(shown(inputs.circuit.outputs(), outputs, parties));
+        batch.push(shown(outputs, parties));
         failed.add(inputs.circuit, number, outputs);
     }
     let phases = ran.report.phases.clone();
@@ -202,7 +202,7 @@ pub fn play_in_flight(
     let (mut batch, mut failed) = (Vec::new(), FailedAsserts::default());
     let all = (0..executions).map(|number| inputs.get(number));
     let ran = stored::run_in_flight(config, store, inputs.circuit, all, |outputs| {
-        batch.push(shown(inputs.circuit.outputs(), &outputs, parties));
+        batch.push(shown(&outputs, parties));
         failed.add(inputs.circuit, batch.len() as u64, &outputs);
         sink.tell(Event::Run { run: batch.len() as u64, of: executions });
         Ok(())

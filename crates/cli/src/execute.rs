@@ -104,7 +104,7 @@ pub fn play(
             false => session.evaluate(inputs)?,
         };
         mark(&session.report());
-        let learnt = OutputJson::all(circuit.outputs(), &learnt, parties);
+        let learnt = OutputJson::all(&learnt, parties);
         if outputs.as_ref().is_some_and(|first| *first != learnt) {
             return Err(CliError::internal("two runs on the same inputs gave different outputs"));
         }

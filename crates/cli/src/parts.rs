@@ -288,7 +288,7 @@ fn play(
         } else {
             session.continue_with(&part.circuit, &part.links_to(plan, &ran)?, inputs)?
         };
-        let shown = OutputJson::all(part.circuit.outputs(), &outputs, PARTIES);
+        let shown = OutputJson::all(&outputs, PARTIES);
         each(part, &shown)?;
         failure = check_failure(&part.circuit, &shown)
             .map_err(|failure| failure.under(&format!("part `{}`", part.name)));

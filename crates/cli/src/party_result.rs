@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use symbolon::SETUP;
-use symbolon::circuit::Circuit;
 use symbolon::stored::RunPrepared;
 
 use symbolon::PhaseReport;
@@ -66,9 +65,9 @@ impl PartyResult {
     }
 
     /// Returns the result of a prepared circuit that was run.
-    pub fn prepared(circuit: &Circuit, ran: &RunPrepared, parties: u16) -> PartyResult {
+    pub fn prepared(ran: &RunPrepared, parties: u16) -> PartyResult {
         PartyResult {
-            outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
+            outputs: OutputJson::all(&ran.outputs, parties),
             phases: ran.report.phases.clone(),
             // The prepared circuit determines how it is garbled, and no OT is made.
             choice: ChoiceJson::none(ran.dealer.as_deref()),

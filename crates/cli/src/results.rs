@@ -2,103 +2,14 @@
 //! comments.
 
 use serde::{Deserialize, Serialize};
-use symbolon::circuit::{
-    Circuit, Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex,
-};
-use symbolon::{Choice, OutputValue, Outputs, PhaseReport, Session};
+pub use symbolon::OutputJson;
+use symbolon::circuit::{Circuit, PartyId};
+use symbolon::{Choice, PhaseReport, Session};
 
 use crate::cost_table::{align, bytes, rate, time};
 use crate::error::CliResult;
 use crate::output::print;
 use crate::tuning::Tuning;
-
-/// One output. Without its value where no party learns it, or with `run` not this one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OutputJson {
-    /// The output's name.
-    pub name: String,
-    /// Its type, such as `uint32` or `uint32[16]`.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// Who learns it, in ascending order.
-    pub receivers: Vec<PartyId>,
-    /// Its bits, the first character on the first wire; null when not learnt.
-    pub bits: Option<String>,
-    /// The whole output as one big-endian integer, `hex:…`; null when not learnt.
-    pub hex: Option<String>,
-    /// The typed value, null when not learnt. An integer is a text of decimal digits, above 4096
-    /// bits `0x…`.
-    pub value: Option<serde_json::Value>,
-}
-
-impl OutputJson {
-    /// Creates the output with the bits that were learnt, among `parties` parties.
-    pub fn new(output: &Output, bits: Option<&[bool]>, parties: u16) -> Self {
-        let receivers = match &output.to {
-            Receivers::All => PartyId::all(parties).collect(),
-            Receivers::Only(parties) => parties.clone(),
-        };
-        OutputJson {
-            name: output.name.clone(),
-            ty: output.ty.to_string(),
-            receivers,
-            bits: bits.map(to_bits_string),
-            hex: bits.map(|bits| format!("hex:{}", to_hex(bits))),
-            value: bits.map(|bits| value_json(&format_value(&output.ty, bits))),
-        }
-    }
-
-    /// Returns all outputs of a run as one party learnt them.
-    pub fn all(declared: &[Output], learnt: &Outputs, parties: u16) -> Vec<Self> {
-        let pairs = declared.iter().zip(learnt);
-        pairs.map(|(output, got)| OutputJson::new(output, got.bits.as_deref(), parties)).collect()
-    }
-
-    /// Returns the value as shown to people: integers of up to 64 bits and arrays in decimal, wider
-    /// integers in hexadecimal.
-    pub fn text(&self) -> Option<String> {
-        let value = self.value.as_ref()?;
-        // A type that cannot be read has names, so it is no integer.
-        let wide = self.ty.parse().is_ok_and(|ty| OutputValue::is_hexadecimal(&ty));
-        match (value, &self.hex) {
-            (serde_json::Value::String(_), Some(hex)) if wide => Some(hex.clone()),
-            _ => Some(value_text(value)),
-        }
-    }
-}
-
-fn value_json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Integer(digits) => serde_json::Value::String(digits.clone()),
-        Value::Array(elements) => elements.iter().map(value_json).collect(),
-        Value::Bool(value) => (*value).into(),
-        Value::Fraction(digits) => digits.as_str().into(),
-        Value::Null => serde_json::Value::Null,
-        Value::Name(name) => name.as_str().into(),
-        Value::Object(fields) => {
-            let field = |(name, value): &(String, Value)| (name.clone(), value_json(value));
-            serde_json::Value::Object(fields.iter().map(field).collect())
-        }
-    }
-}
-
-fn value_text(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Array(elements) => {
-            let elements: Vec<String> = elements.iter().map(value_text).collect();
-            format!("[{}]", elements.join(", "))
-        }
-        serde_json::Value::Object(fields) => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(name, value)| format!("\"{name}\": {}", value_text(value)))
-                .collect();
-            format!("{{{}}}", fields.join(", "))
-        }
-        serde_json::Value::String(digits) => digits.clone(),
-        other => other.to_string(),
-    }
-}
 
 /// What the phases cost one party, all runs together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -400,7 +311,8 @@ pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
 
 #[cfg(test)]
 mod tests {
-    use symbolon::circuit::Type;
+    use symbolon::OutputValue;
+    use symbolon::circuit::{Output, Receivers, Type};
 
     use super::*;
 

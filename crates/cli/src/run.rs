@@ -116,7 +116,7 @@ fn play_prepared(
             let parties = config.parties() as u16;
             let ran = stored::run(config, &store, circuit, inputs)?;
             tell_agreement(&ran.agreement);
-            Ok(PartyResult::prepared(circuit, &ran, parties))
+            Ok(PartyResult::prepared(&ran, parties))
         }
         PartyRun::Batch(inputs, executions) if tuning.params.in_flight.is_some() => {
             play_in_flight(config, &store, inputs, *executions, &sink)

@@ -31,7 +31,7 @@ const DOCUMENTS: &[Entry] = &[
     Type("part", "cli/src/results.rs", "PartJson"),
     Type("request", "cli/src/results.rs", "AskedJson"),
     Type("choice", "cli/src/results.rs", "ChoiceJson"),
-    Type("output", "cli/src/results.rs", "OutputJson"),
+    Type("output", "symbolon/src/outputs/json.rs", "OutputJson"),
     Type("link", "cli/src/results.rs", "MeasuredJson"),
     Type("run", "cli/src/results.rs", "RunJson"),
     Type("party", "cli/src/results.rs", "PartyJson"),

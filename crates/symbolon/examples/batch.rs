@@ -24,7 +24,7 @@ fn party(number: u16, transport: Transport) -> Result<Vec<u128>> {
         .map(|i| Inputs::builder(&circuit, number).uint(place, i * (1 + place as u128))?.finish());
     let mut sums = Vec::new();
     session.evaluate_batch(inputs, |learned| {
-        sums.extend(learned.get(0).and_then(|output| output.uint()));
+        sums.push(learned.uint("sum")?);
         Ok(())
     })?;
     Ok(sums)

@@ -60,8 +60,7 @@ pub fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync
         stored::run(config, store, circuit, &inputs)
     })?;
     for ran in [&zero, &one] {
-        let output = ran.outputs.get(0).and_then(|output| output.value());
-        println!("{}", output.ok_or("no output")?);
+        println!("{}", ran.outputs.text("ciphertext")?);
     }
 
     let inputs =

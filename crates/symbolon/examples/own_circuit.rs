@@ -37,8 +37,7 @@ fn party(
         _ => inputs.integers("weights", &[100, 20, 30, 40, 50, 60, 70, 80])?,
     };
     let mut session = Session::connect(Config::new(number, transport), circuit)?;
-    let learned = session.evaluate(&inputs.finish()?)?;
-    learned.get("result").and_then(|output| output.uint()).ok_or_else(|| "no result".into())
+    Ok(session.evaluate(&inputs.finish()?)?.uint("result")?)
 }
 
 #[allow(missing_docs)]

@@ -53,10 +53,9 @@ pub fn main() -> Result<()> {
                 println!("no result: {failure}");
                 continue;
             }
-            let value = |name: &str| outputs.get(name).and_then(|output| output.text());
-            let (mean, median) = (value("mean"), value("median"));
-            assert_eq!((mean.as_deref(), median.as_deref()), (Some("50000"), Some("52000")));
-            println!("mean {}", mean.ok_or("not learnt")?);
+            let (mean, median) = (outputs.text("mean")?, outputs.text("median")?);
+            assert_eq!((mean.as_str(), median.as_str()), ("50000", "52000"));
+            println!("mean {mean}");
         }
     }
     Ok(())

@@ -30,8 +30,7 @@ fn party(number: u16, transport: Transport, wealth: u128) -> Result<bool> {
     let circuit = builtin::by_name("millionaires:32")?;
     let inputs = Inputs::builder(&circuit, number).uint(usize::from(number), wealth)?.finish()?;
     let mut session = Session::connect(Config::new(number, transport), &circuit)?;
-    let learned = session.evaluate(&inputs)?;
-    Ok(learned.get(0).and_then(|output| output.uint()) == Some(1))
+    Ok(session.evaluate(&inputs)?.uint("richer")? == 1)
 }
 
 fn on_two_machines(args: &[&str]) -> Result<()> {

@@ -144,7 +144,7 @@ impl Config {
     ///     let one = scope.spawn(|| party(1, for_one));
     ///     (zero.join().unwrap(), one.join().unwrap())
     /// });
-    /// assert_eq!(zero?.get(0).and_then(|output| output.uint()), Some(41));
+    /// assert_eq!(zero?.uint("sum")?, 41);
     /// # one.map(drop)
     /// # }
     /// ```

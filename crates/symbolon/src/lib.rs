@@ -30,8 +30,8 @@
 //! });
 //!
 //! // Is party 0 richer? Both learn the answer and nothing else.
-//! assert_eq!(zero?.get(0).and_then(|output| output.uint()), Some(1));
-//! assert_eq!(one?.get(0).and_then(|output| output.uint()), Some(1));
+//! assert_eq!(zero?.uint("richer")?, 1);
+//! assert_eq!(one?.uint("richer")?, 1);
 //! # Ok(())
 //! # }
 //! ```
@@ -66,7 +66,8 @@
 //! # Asserts
 //! If an assert of a program fails, that is **no error**: the call succeeds, and all other outputs
 //! are zero. So a caller that runs a program first looks at [`Outputs::failure`], which has the
-//! text and the line of the assert, as in the example `program`.
+//! text and the line of the assert, as in the example `program`. [`Outputs::uint`] and the methods
+//! beside it then return an error instead of a zero.
 
 mod autotune;
 pub mod checks;
@@ -77,6 +78,8 @@ mod describe;
 mod exchange;
 mod handshake_all;
 mod inputs;
+#[cfg(feature = "serde")]
+mod json;
 pub mod messages;
 mod negotiate;
 mod outputs;
@@ -96,6 +99,8 @@ pub use connect::{Endpoint, PeerInfo, Transport};
 pub use dealer::Dealer;
 pub use exchange::Exchange;
 pub use inputs::{Inputs, InputsBuilder};
+#[cfg(feature = "serde")]
+pub use outputs::OutputJson;
 pub use outputs::{OutputValue, Outputs};
 pub use params::{MacChoice, POOL_GATES, SessionParams};
 pub use port::Port;

@@ -9,6 +9,12 @@ use zeroize::Zeroize;
 
 use crate::Port;
 
+#[cfg(feature = "serde")]
+mod json;
+
+#[cfg(feature = "serde")]
+pub use json::OutputJson;
+
 /// One output of a finished run.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OutputValue {
@@ -41,11 +47,7 @@ impl OutputValue {
     /// Returns the value as the command prints it, if this party learns it: an integer of more than
     /// 64 bits as `hex:…`, names without quotes.
     pub fn text(&self) -> Option<String> {
-        let bits = self.bits.as_deref()?;
-        Some(match OutputValue::is_hexadecimal(&self.ty) {
-            true => format!("hex:{}", to_hex(bits)),
-            false => unquoted(&format_value(&self.ty, bits)),
-        })
+        self.bits.as_deref().map(|bits| as_text(&self.ty, bits))
     }
 
     /// Returns whether [`text`](OutputValue::text) writes values of this type as `hex:…`: integers
@@ -60,6 +62,43 @@ impl OutputValue {
         let bits = self.bits.as_deref().filter(|bits| bits.len() <= 128)?;
         Some(bits.iter().rev().fold(0, |value, &bit| value << 1 | u128::from(bit)))
     }
+
+    /// Returns an integer or a truth value as a signed integer, if this party learns it: an `int`
+    /// of at most 128 bits, a `uint` of at most 127, or a `bool`.
+    pub fn int(&self) -> Option<i128> {
+        let value = self.uint()?;
+        match self.ty {
+            Type::Int(width @ 1..=128) => {
+                let unused = 128 - width;
+                let shifted = (value << unused) as i128;
+                Some(shifted >> unused)
+            }
+            Type::Uint(0..=127) | Type::Bool => Some(value as i128),
+            _ => None,
+        }
+    }
+}
+
+/// Returns a value as [`OutputValue::text`] does.
+fn as_text(ty: &Type, bits: &[bool]) -> String {
+    match OutputValue::is_hexadecimal(ty) {
+        true => format!("hex:{}", to_hex(bits)),
+        false => unquoted(&format_value(ty, bits)),
+    }
+}
+
+/// Returns the names of outputs, for messages.
+fn names<'o>(outputs: impl IntoIterator<Item = &'o OutputValue>) -> String {
+    let names: Vec<String> =
+        outputs.into_iter().map(|output| format!("`{}`", output.name)).collect();
+    if names.is_empty() { "none".to_string() } else { names.join(", ") }
+}
+
+fn unfit(output: &OutputValue, number: &str) -> Error {
+    let OutputValue { name, ty, .. } = output;
+    Error::invalid_input(format!(
+        "output `{name}` ({ty}) cannot be read as {number} of 128 bits: read its text or its bits"
+    ))
 }
 
 fn unquoted(value: &Value) -> String {
@@ -80,6 +119,33 @@ fn unquoted(value: &Value) -> String {
 
 /// The outputs of one run, in the circuit's order. Only those that this party learns have values,
 /// which are wiped when this is dropped.
+///
+/// [`uint`](Outputs::uint), [`int`](Outputs::int), [`text`](Outputs::text),
+/// [`value`](Outputs::value) and [`bits`](Outputs::bits) read an output by name or index, or say
+/// why they cannot. [`get`](Outputs::get) and [`iter`](Outputs::iter) are for programs that do not
+/// know which outputs there are.
+///
+/// ```
+/// use symbolon::{Config, Inputs, Session, Transport, circuit::builtin};
+///
+/// # fn main() -> symbolon::Result<()> {
+/// let circuit = builtin::by_name("add:8")?;
+/// let (for_zero, for_one) = Transport::memory(1, None)?;
+/// let party = |number: u16, transport, name, value| {
+///     let inputs = Inputs::builder(&circuit, number).uint(name, value)?.finish()?;
+///     Session::connect(Config::new(number, transport), &circuit)?.evaluate(&inputs)
+/// };
+/// let outputs = std::thread::scope(|scope| {
+///     let zero = scope.spawn(|| party(0, for_zero, "x", 40));
+///     let one = party(1, for_one, "y", 2);
+///     zero.join().expect("no panic").and(one)
+/// })?;
+/// assert_eq!(outputs.uint("sum")?, 42);
+/// let error = outputs.uint("total").expect_err("there is no such output");
+/// assert!(error.to_string().contains("no output `total`; its outputs are `sum`"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outputs {
     entries: Vec<OutputValue>,
@@ -126,6 +192,98 @@ impl Outputs {
         self.entries.get(index)
     }
 
+    /// Returns whether this party learns the output with this name or index.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the circuit has no such output; the text lists its outputs.
+    pub fn is_learnt<'p>(&self, port: impl Into<Port<'p>>) -> Result<bool> {
+        Ok(self.find(port.into())?.bits.is_some())
+    }
+
+    /// Returns the output with this name or index, if this party learns it.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the circuit has no such output, if this party does not learn it, or if an
+    /// assert of the program [failed](Outputs::failure). The text lists the outputs that there are.
+    pub fn learnt<'p>(&self, port: impl Into<Port<'p>>) -> Result<&OutputValue> {
+        Ok(self.entry(port.into())?.0)
+    }
+
+    /// Returns the bits of an output, first wire first.
+    ///
+    /// # Errors
+    /// As [`learnt`](Outputs::learnt).
+    pub fn bits<'p>(&self, port: impl Into<Port<'p>>) -> Result<&[bool]> {
+        Ok(self.entry(port.into())?.1)
+    }
+
+    /// Returns an output as one unsigned integer, whatever its type: the first wire is its lowest
+    /// bit. [`int`](Outputs::int) returns negative numbers.
+    ///
+    /// # Errors
+    /// As [`learnt`](Outputs::learnt), and `InvalidInput` if it has more than 128 bits.
+    pub fn uint<'p>(&self, port: impl Into<Port<'p>>) -> Result<u128> {
+        let output = self.learnt(port)?;
+        output.uint().ok_or_else(|| unfit(output, "an unsigned integer"))
+    }
+
+    /// Returns an integer or a truth value as a signed integer.
+    ///
+    /// # Errors
+    /// As [`learnt`](Outputs::learnt), and `InvalidInput` if it is neither an `int` of at most 128
+    /// bits, nor a `uint` of at most 127, nor a `bool`. This never depends on the value.
+    pub fn int<'p>(&self, port: impl Into<Port<'p>>) -> Result<i128> {
+        let output = self.learnt(port)?;
+        output.int().ok_or_else(|| unfit(output, "a signed integer"))
+    }
+
+    /// Returns an output as the command prints it; see [`OutputValue::text`].
+    ///
+    /// # Errors
+    /// As [`learnt`](Outputs::learnt).
+    pub fn text<'p>(&self, port: impl Into<Port<'p>>) -> Result<String> {
+        let (output, bits) = self.entry(port.into())?;
+        Ok(as_text(&output.ty, bits))
+    }
+
+    /// Returns an output in the shape of its type.
+    ///
+    /// # Errors
+    /// As [`learnt`](Outputs::learnt).
+    pub fn value<'p>(&self, port: impl Into<Port<'p>>) -> Result<Value> {
+        let (output, bits) = self.entry(port.into())?;
+        Ok(format_value(&output.ty, bits))
+    }
+
+    fn find(&self, port: Port<'_>) -> Result<&OutputValue> {
+        self.get(port).ok_or_else(|| {
+            let known = names(self);
+            Error::invalid_input(format!(
+                "the circuit has no output {port}; its outputs are {known}"
+            ))
+        })
+    }
+
+    fn entry(&self, port: Port<'_>) -> Result<(&OutputValue, &[bool])> {
+        self.check()?;
+        let output = self.find(port)?;
+        let bits = output.bits.as_deref().ok_or_else(|| {
+            let learnt = names(self.iter().filter(|output| output.bits.is_some()));
+            let name = &output.name;
+            Error::invalid_input(format!(
+                "this party does not learn output `{name}`; it learns {learnt}"
+            ))
+        })?;
+        Ok((output, bits))
+    }
+
+    /// Rejects reading the zeros that a failed assert leaves.
+    fn check(&self) -> Result<()> {
+        let Some(failure) = &self.failure else { return Ok(()) };
+        let text = format!("an assert failed, so the outputs are no result: {failure}");
+        Err(Error::invalid_input(text))
+    }
+
     /// Returns all outputs, in the circuit's order.
     pub fn iter(&self) -> std::slice::Iter<'_, OutputValue> {
         self.entries.iter()
@@ -156,6 +314,102 @@ impl<'a> IntoIterator for &'a Outputs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn output(name: &str, ty: Type, bits: Option<Vec<bool>>) -> OutputValue {
+        OutputValue { name: name.into(), ty, to: Receivers::All, bits }
+    }
+
+    /// Returns outputs of ones, of which this party does not learn the last one.
+    fn ones(failure: Option<Failure>) -> Outputs {
+        let list = Type::words(2, 8);
+        let types = [("small", Type::Int(8)), ("wide", Type::Uint(128)), ("list", list)];
+        let types = types.into_iter().chain([("wider", Type::Int(129))]);
+        let entries = types.map(|(name, ty)| {
+            let bits = vec![true; ty.width() as usize];
+            output(name, ty, Some(bits))
+        });
+        let theirs = output("theirs", Type::Uint(8), None);
+        Outputs { entries: entries.chain([theirs]).collect(), failure }
+    }
+
+    #[test]
+    fn outputs_are_read_by_name_and_index() {
+        let outputs = ones(None);
+        assert_eq!((outputs.uint("small"), outputs.int(0)), (Ok(255), Ok(-1)));
+        assert_eq!(outputs.uint("wide"), Ok(u128::MAX));
+        assert_eq!(outputs.text(1), Ok(format!("hex:{}", "f".repeat(32))));
+        assert_eq!(outputs.value("small"), Ok(Value::Integer("-1".into())));
+        assert_eq!(outputs.bits("list"), Ok(&[true; 16][..]));
+        assert_eq!(outputs.learnt("list").unwrap().name, "list");
+        assert_eq!((outputs.is_learnt("list"), outputs.is_learnt("theirs")), (Ok(true), Ok(false)));
+    }
+
+    #[test]
+    fn outputs_that_cannot_be_read_are_errors_that_say_why() {
+        let outputs = ones(None);
+        let all = "its outputs are `small`, `wide`, `list`, `wider`, `theirs`";
+        let learnt = "it learns `small`, `wide`, `list`, `wider`";
+        let cases = [
+            (outputs.uint("sum").err(), ["no output `sum`", all]),
+            (outputs.text(5).err(), ["no output number 5", all]),
+            (outputs.is_learnt("sum").err(), ["no output `sum`", all]),
+            (outputs.uint("theirs").err(), ["does not learn output `theirs`", learnt]),
+            (outputs.bits("theirs").err(), ["does not learn output `theirs`", learnt]),
+            (outputs.uint("wider").err(), ["`wider` (int129)", "an unsigned integer of 128 bits"]),
+            (outputs.int("wider").err(), ["`wider` (int129)", "a signed integer of 128 bits"]),
+            (outputs.int("wide").err(), ["`wide` (uint128)", "a signed integer of 128 bits"]),
+            (outputs.int("list").err(), ["`list` (uint8[2])", "read its text or its bits"]),
+        ];
+        for (error, parts) in cases {
+            let error = error.expect(parts[0]);
+            let shown = error.to_string();
+            assert!(matches!(error, Error::InvalidInput(_)), "{shown}");
+            assert!(parts.iter().all(|part| shown.contains(*part)), "{shown}");
+        }
+        let nobody = Outputs { entries: vec![output("theirs", Type::Bool, None)], failure: None };
+        let shown = nobody.uint(0).unwrap_err().to_string();
+        assert!(shown.ends_with("; it learns none"), "{shown}");
+    }
+
+    #[test]
+    fn the_zeros_of_a_failed_assert_are_not_read() {
+        let failure = Failure { text: "not both".into(), file: "a.sym".into(), line: 7 };
+        let outputs = ones(Some(failure));
+        let read = [
+            outputs.uint("small").err(),
+            outputs.int("small").err(),
+            outputs.text("small").err(),
+            outputs.value("small").err(),
+            outputs.bits("small").err(),
+            outputs.learnt("small").err(),
+        ];
+        for error in read {
+            let shown = error.expect("an assert failed").to_string();
+            assert!(shown.ends_with("no result: not both (a.sym, line 7)"), "{shown}");
+        }
+        assert_eq!(outputs.is_learnt("small"), Ok(true));
+        assert!(outputs.get("small").is_some());
+    }
+
+    /// Signed integers are those that the output's text has.
+    #[test]
+    fn signed_integers_have_the_sign_of_their_type() {
+        for width in 1..=128u32 {
+            let one = |bit: u32| (0..width).map(|place| place == bit).collect::<Vec<bool>>();
+            let patterns = [one(0), one(width - 1), one(width), vec![true; width as usize]];
+            for bits in patterns {
+                for ty in [Type::Int(width), Type::Uint(width)] {
+                    let fits = ty != Type::Uint(128);
+                    let z = output("z", ty, Some(bits.clone()));
+                    let expected = z.value().filter(|_| fits).map(|value| value.to_string());
+                    let number = z.int().map(|number| number.to_string());
+                    assert_eq!(number, expected, "{} {bits:?}", z.ty);
+                }
+            }
+        }
+        assert_eq!(output("z", Type::Bool, Some(vec![true])).int(), Some(1));
+        assert_eq!(output("z", Type::F32, Some(vec![true; 32])).int(), None);
+    }
 
     #[test]
     fn values_are_not_printed() {

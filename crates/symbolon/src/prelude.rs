@@ -20,7 +20,7 @@
 //!     let own = run(0.into(), zero, 12);
 //!     peer.join().expect("no panic").and(own)
 //! })?;
-//! assert_eq!(outputs.get(0).and_then(|sum| sum.uint()), Some(42));
+//! assert_eq!(outputs.uint("sum")?, 42);
 //! # Ok(())
 //! # }
 //! ```

@@ -17,6 +17,7 @@ macro_rules! example {
 
 example!(batch, "../examples/batch.rs");
 example!(cheat, "../examples/cheat.rs");
+example!(dealer, "../examples/dealer.rs");
 example!(night_before, "../examples/night_before.rs");
 example!(own_circuit, "../examples/own_circuit.rs");
 example!(parties, "../examples/parties.rs");

@@ -1,14 +1,12 @@
 //! Inputs from Rust values.
 
 use std::fmt;
-use std::io::{self, Write};
 
 use serde::ser::{self, Serialize, Serializer};
 use symbolon_transport::{Error, Result};
-use zeroize::Zeroizing;
 
 use super::InputsBuilder;
-use crate::Port;
+use crate::{Port, json};
 
 impl InputsBuilder<'_> {
     /// Sets an input from any value that serde can serialize: integers, `bool`, floating-point
@@ -42,28 +40,8 @@ impl InputsBuilder<'_> {
         };
         // JSON would write these as `null`, which is another value.
         value.serialize(Strict).map_err(|_| unfit())?;
-        // The length is measured first, so that the text is never reallocated, which would leave
-        // copies.
-        let mut length = Length(0);
-        serde_json::to_writer(&mut length, value).map_err(|_| unfit())?;
-        let mut text = Zeroizing::new(Vec::with_capacity(length.0));
-        serde_json::to_writer(&mut *text, value).map_err(|_| unfit())?;
-        let text = std::str::from_utf8(&text).expect("JSON is UTF-8");
-        self.text(place, text)
-    }
-}
-
-/// Counts the bytes written.
-struct Length(usize);
-
-impl Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        let text = json::to_text(value).map_err(|_| unfit())?;
+        self.text(place, &text)
     }
 }
 

@@ -95,15 +95,15 @@ impl Session {
     ///     let sum = session.evaluate(&inputs(&adder)?)?;
     ///     session.next_circuit(&richer)?;
     ///     let is_richer = session.evaluate(&inputs(&richer)?)?;
-    ///     Ok((sum.get(0).and_then(|out| out.uint()), is_richer.get(0).and_then(|out| out.uint())))
+    ///     Ok((sum.uint("sum")?, is_richer.uint("richer")?))
     /// };
     /// let (zero, one) = std::thread::scope(|scope| {
     ///     let zero = scope.spawn(|| party(0, for_zero, 7));
     ///     let one = scope.spawn(|| party(1, for_one, 5));
     ///     (zero.join().unwrap(), one.join().unwrap())
     /// });
-    /// assert_eq!(zero?, (Some(12), Some(1)));
-    /// assert_eq!(one?, (Some(12), Some(1)));
+    /// assert_eq!(zero?, (12, 1));
+    /// assert_eq!(one?, (12, 1));
     /// # Ok(())
     /// # }
     /// ```
@@ -168,7 +168,7 @@ impl Session {
     ///     (zero.join().unwrap(), one.join().unwrap())
     /// });
     /// for outputs in [zero?, one?] {
-    ///     assert_eq!(outputs.get(0).and_then(|out| out.uint()), Some(80));
+    ///     assert_eq!(outputs.uint("sum")?, 80);
     /// }
     /// # Ok(())
     /// # }
