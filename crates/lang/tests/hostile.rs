@@ -139,13 +139,16 @@ fn doubled(first: &str) -> String {
 
 #[test]
 fn functions_with_large_types_are_limited_in_all() {
-    let lets: String = (1..=10).map(|i| format!("let x{i} = x{}; ", i - 1)).collect();
+    // A step takes less time with wide tuples than with nested pairs.
+    let wide = |part: &str| format!("({})", vec![part; 128].join(", "));
+    let lets: String = (1..=6).map(|i| format!("let x{i}: Large = x{}; ", i - 1)).collect();
     let program = |last: u32| {
         format!(
-            "{}
-fn f<const N: usize>(x0: A14) -> u8 {{ {lets} if N == 0 {{ 0 }} else {{ f::<N - 1>(x0) }} }}
-fn main(a: u8 from 0) -> (r: u8 to all) {{ let x: A14 = zero(); f::<{last}>(x) + a }}",
-            doubled("bool")
+            "type Row = {}; type Large = {};
+fn f<const N: usize>(x0: Large) -> u8 {{ {lets} if N == 0 {{ 0 }} else {{ f::<N - 1>(x0) }} }}
+fn main(a: u8 from 0) -> (r: u8 to all) {{ let x: Large = zero(); f::<{last}>(x) + a }}",
+            wide("bool"),
+            wide("Row")
         )
     };
     let found = errors_of(&program(200));

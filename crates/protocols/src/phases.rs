@@ -211,6 +211,12 @@ pub trait Preprocessed: Send {
     /// made for; `PeerMisbehaved` and `Transport` as for every phase.
     fn prepare(self: Box<Self>, net: &mut Network, circuit: &Compiled)
     -> Result<Box<dyn Prepared>>;
+
+    /// Returns whether the material is bound to its circuit already, so that
+    /// [`prepare`](Preprocessed::prepare) has no work and sends nothing.
+    fn is_prepared(&self) -> bool {
+        false
+    }
 }
 
 /// A circuit prepared for one evaluation.

@@ -166,6 +166,10 @@ impl Preprocessed for Poisonable<dyn Preprocessed> {
         let made = flag.run(|| inner.ok_or_else(dead)?.prepare(net, circuit))?;
         Ok(Box::new(Poisonable { inner: Some(made), flag }))
     }
+
+    fn is_prepared(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.is_prepared())
+    }
 }
 
 impl Prepared for Poisonable<dyn Prepared> {

@@ -3,19 +3,15 @@
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use symbolon_circuit::PartyId;
 use symbolon_transport::{
-    CancelHandle, Channel, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result,
-    SimulatedLink, check_address, connect_lanes, memory_lanes,
+    CANCEL_POLL, CancelHandle, Channel, Error, Fingerprint, Identity, Listener, Meter, Options,
+    Peer, Result, SimulatedLink, check_address, connect_lanes, memory_lanes,
 };
 
 use crate::report::IDLE;
 use crate::terms::{Terms, check_threads, connections};
-
-/// How often the wait for peers checks for cancellation.
-const CANCEL_POLL: Duration = Duration::from_millis(100);
 
 /// How the two sides of a two-party session meet: one listens, the other dials. Either may start
 /// first.

@@ -90,6 +90,14 @@ pub struct PreparedCircuit {
     inner: Box<dyn Prepared>,
 }
 
+impl Correlations {
+    /// Binds the material to the circuit.
+    fn prepare(self, parts: Parts<'_>) -> Result<PreparedCircuit> {
+        let inner = self.inner.prepare(parts.network, parts.circuit)?;
+        Ok(PreparedCircuit { job: self.job, inner })
+    }
+}
+
 impl Session {
     /// Connects to all peers, agrees with them on the version, the protocol, the parties'
     /// identities, every parameter and the circuit, and runs the set-up.
@@ -261,17 +269,19 @@ impl Session {
         })
     }
 
-    /// Runs phase 2, function-dependent: binds the material to the circuit.
+    /// Runs phase 2, function-dependent: binds the material to the circuit. After
+    /// [`preprocess_circuit`](Session::preprocess_circuit) with
+    /// [`DualEx`](crate::Protocol::DualEx) nothing is left of this phase, and it does not begin.
     ///
     /// # Errors
     /// `InvalidInput` if the material belongs to another session, which does no harm;
     /// `PeerMisbehaved` and `Transport` as for every phase.
     pub fn prepare(&mut self, material: Correlations) -> Result<PreparedCircuit> {
-        let job = self.own(material.job, "material")?;
-        self.phase(DEPENDENT, |parts| {
-            let inner = material.inner.prepare(parts.network, parts.circuit)?;
-            Ok(PreparedCircuit { job, inner })
-        })
+        self.own(material.job, "material")?;
+        if material.inner.is_prepared() {
+            return self.work(|parts| material.prepare(parts));
+        }
+        self.phase(DEPENDENT, |parts| material.prepare(parts))
     }
 
     /// Runs phases 1 and 2 for as many evaluations as [`Config::executions`] says; each of them is
@@ -405,13 +415,20 @@ impl Session {
         name: &'static str,
         work: impl FnOnce(Parts<'_>) -> Result<T>,
     ) -> Result<T> {
+        self.work(|parts| {
+            let Parts { engine, network, circuit } = parts;
+            counted(network, name, |network| work(Parts { engine, network, circuit }))
+        })
+    }
+
+    /// Does work that is not counted. A failure ends the session.
+    fn work<T>(&mut self, work: impl FnOnce(Parts<'_>) -> Result<T>) -> Result<T> {
         self.alive()?;
         let Some(engine) = self.engine.as_deref_mut() else {
             return Err(Error::internal("a session without an engine is not marked dead"));
         };
         self.refused = None;
-        let (network, circuit) = (&mut self.network, &self.circuit);
-        let done = counted(network, name, |network| work(Parts { engine, network, circuit }));
+        let done = work(Parts { engine, network: &mut self.network, circuit: &self.circuit });
         if let Err(error) = &done {
             self.engine = None;
             self.dead = Some(error.clone());

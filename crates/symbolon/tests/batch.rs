@@ -114,6 +114,51 @@ fn protocols_that_garble_run_one_after_the_other() {
     evaluate(Protocol::Ywz, "aes128", 2);
 }
 
+/// The phases that began and ended.
+type Told = Arc<Mutex<Vec<(&'static str, &'static str)>>>;
+
+/// Returns the configuration with an observer, and what it sees.
+fn observed(config: Config) -> (Config, Told) {
+    let told = Told::default();
+    let phases = told.clone();
+    let config = config.on_progress(move |progress| match progress {
+        Progress::Phase { phase } => phases.lock().unwrap().push(("began", *phase)),
+        Progress::PhaseEnded { phase, .. } => phases.lock().unwrap().push(("ended", *phase)),
+        _ => {}
+    });
+    (config, told)
+}
+
+/// Asserts that these phases followed each other.
+#[track_caller]
+fn assert_phases(told: &Told, phases: &[&'static str]) {
+    let expected = phases.iter().flat_map(|phase| [("began", *phase), ("ended", *phase)]);
+    assert_eq!(*told.lock().unwrap(), expected.collect::<Vec<_>>());
+}
+
+/// `dualex` has nothing to prepare after it made material for the circuit, so no phase is told of.
+#[test]
+fn dualex_has_no_empty_phase() {
+    let circuit = circuit("add:16");
+    for ended in both(Protocol::DualEx, |me, config| {
+        let (config, told) = observed(config);
+        let inputs = || Inputs::builder(&circuit, me).uint(usize::from(me), 20)?.finish();
+        let mut session = Session::connect(config.executions(2), &circuit)?;
+        let sum = |outputs: &Outputs| outputs.get(0).and_then(|output| output.uint());
+        let mut sums = Vec::new();
+        session.evaluate_batch([inputs(), inputs()], |outputs| {
+            sums.push(sum(&outputs));
+            Ok(())
+        })?;
+        sums.push(sum(&session.evaluate(&inputs()?)?));
+        assert_eq!(sums, [Some(40); 3]);
+        assert_phases(&told, &[SETUP, DEPENDENT, ONLINE, DEPENDENT, ONLINE]);
+        Ok(())
+    }) {
+        ended.unwrap();
+    }
+}
+
 /// The windows of a batch of `duplo` share a cut-and-choose, and send what is forecast for that.
 /// Each phase that is told of does something.
 #[test]
@@ -121,20 +166,12 @@ fn windows_of_duplo_are_prepared_together() {
     let circuit = circuit("aes128");
     const ALL: usize = 257;
     let [zero, one] = both(Protocol::Duplo, |me, config| {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let phases = told.clone();
-        let config = config.on_progress(move |progress| match progress {
-            Progress::Phase { phase } => phases.lock().unwrap().push(("began", *phase)),
-            Progress::PhaseEnded { phase, .. } => phases.lock().unwrap().push(("ended", *phase)),
-            _ => {}
-        });
+        let (config, told) = observed(config);
         let mut session = Session::connect(config.executions(ALL as u64), &circuit)?;
         assert_eq!(evaluate_all(&mut session, me, ALL)?, ALL);
         // Two windows, whose phases take turns, and the rest, in three steps.
         let turns = [DEPENDENT, ONLINE, DEPENDENT, ONLINE];
-        let all = [&[SETUP][..], &turns, &[DEPENDENT, DEPENDENT, ONLINE]].concat();
-        let all = all.into_iter().flat_map(|phase| [("began", phase), ("ended", phase)]);
-        assert_eq!(*told.lock().unwrap(), all.collect::<Vec<_>>());
+        assert_phases(&told, &[&[SETUP][..], &turns, &[DEPENDENT, DEPENDENT, ONLINE]].concat());
         let report = session.report();
         let sent = |phase| report.phase(phase).map_or(0, |phase| phase.bytes_sent);
         Ok([sent(DEPENDENT), sent(ONLINE)])

@@ -9,7 +9,7 @@ use crate::outlet::Interrupt;
 use crate::{Channel, Error, Result};
 
 /// How often a wait for peers checks for cancellation.
-pub(crate) const CANCEL_POLL: Duration = Duration::from_millis(100);
+pub const CANCEL_POLL: Duration = Duration::from_millis(100);
 
 /// Cancels what one party does, from any thread: the wait for peers, and every channel that it
 /// [watches](CancelHandle::watch).

@@ -72,7 +72,7 @@ mod tls;
 mod wire;
 
 pub use address::{check_address, check_listening};
-pub use cancel::CancelHandle;
+pub use cancel::{CANCEL_POLL, CancelHandle};
 pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT};
 pub use check::{Check, Culprit, DEALER};
 pub use descriptors::descriptor_limit;

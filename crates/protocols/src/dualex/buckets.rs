@@ -25,10 +25,17 @@ use super::{
     ot::Blocks,
     preparation::Preparation,
 };
-use crate::parallel::in_parallel;
+use crate::parallel::{allow_gates, in_parallel};
 
 /// How many gates of a table one message carries.
 const PIECE: usize = 1 << 15;
+
+/// How many bytes of tables are garbled at a time, unless lanes or threads would stay empty: enough
+/// that it pays to start the threads.
+const AHEAD: usize = 8 << 20;
+
+/// The most circuits that are garbled at a time: a circuit without gates takes memory, too.
+const MOST: usize = 1024;
 
 /// A table with two half-gates for each gate.
 type Table = Vec<[Block; 2]>;
@@ -65,12 +72,12 @@ impl<'a> Outgoing<'a> {
 
     /// Garbles the next circuits again, on all threads.
     fn garble(&mut self, offline: &Preparation<'_>) {
-        let threads = offline.threads();
+        let (threads, at_a_time) = (offline.threads(), at_a_time(offline));
         let garbler = offline.garbler(offline.me());
         let side = garbler.side_by_side();
-        let (now, rest) = self.rest.split_at(self.rest.len().min(side * threads));
-        self.rest = rest;
         let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);
+        let (now, rest) = self.rest.split_at(self.rest.len().min(at_a_time));
+        self.rest = rest;
         let mut room = |_: &u32| {
             let mut table = self.spare.pop().unwrap_or_default();
             table.clear();
@@ -110,6 +117,7 @@ pub(super) fn exchange(
 ) -> Result<Bucket> {
     let me = offline.me();
     let peers = inputs.peers(i);
+    allow_garbling(offline);
     let mut bucket = Bucket {
         number: offline.first + i as u64,
         own: send_circuits(offline, outgoing)?,
@@ -122,6 +130,7 @@ pub(super) fn exchange(
     send_labels(offline, &mut bucket)?;
     inputs.send(offline, &mut bucket, i)?;
     for &j in peers {
+        allow_garbling(offline);
         let (circuit, leaves) = receive_circuit(offline, outgoing.committed, j as usize)?;
         bucket.theirs.push(circuit);
         bucket.encoded.push(leaves);
@@ -129,6 +138,22 @@ pub(super) fn exchange(
     receive_labels(offline, &mut bucket)?;
     inputs.receive(offline, &mut bucket, i)?;
     Ok(bucket)
+}
+
+/// Returns how many circuits are garbled at a time: enough to fill the lanes of all threads, and
+/// more if they are small.
+fn at_a_time(offline: &Preparation<'_>) -> usize {
+    let full = offline.threads() * offline.garbler(offline.me()).side_by_side();
+    let bytes = full * offline.function.plan.and_count() as usize * size_of::<[Block; 2]>();
+    full * (AHEAD / bytes.max(1)).min(MOST / full).max(1)
+}
+
+/// Lets the peer garble the circuits of its bucket before its next message, and as many more as
+/// it garbles at a time. It reads nothing meanwhile.
+fn allow_garbling(offline: &mut Preparation<'_>) {
+    let circuits = offline.params.bucket() + at_a_time(offline);
+    let gates = offline.function.plan.and_count();
+    allow_gates(offline.channel(), gates * circuits as u64);
 }
 
 /// Sends the circuits of the next bucket, and returns what the garbler keeps of each.

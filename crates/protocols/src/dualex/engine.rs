@@ -155,4 +155,8 @@ impl Preprocessed for PreparedExecutions {
         circuit.must_be(&self.digest)?;
         Ok(self)
     }
+
+    fn is_prepared(&self) -> bool {
+        true
+    }
 }

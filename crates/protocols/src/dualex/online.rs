@@ -25,6 +25,7 @@ use super::{
 use crate::{
     Compiled, Network, OutputBits,
     io_wires::{decode_bits, receive_bits},
+    parallel::allow_gates,
 };
 
 /// Prepared executions of one circuit.
@@ -323,8 +324,10 @@ impl Online<'_> {
         Ok(items)
     }
 
-    /// Receives the peer's items.
+    /// Receives the peer's items, which it finds by evaluating the circuits of all executions.
     pub fn hear_items(&mut self, own: [BitVec; 2]) -> Result<Items> {
+        let PreparedExecutions { executions, lengths, .. } = self.prepared;
+        allow_gates(self.channel, (executions.len() * lengths.bucket * lengths.gates) as u64);
         let [receiver, sender] = own.each_ref().map(BitVec::len);
         let half = BitVec::byte_len(receiver);
         let bytes = self.channel.recv(messages::PSI_ITEMS, half + BitVec::byte_len(sender))?;
