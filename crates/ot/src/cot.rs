@@ -25,8 +25,9 @@
 //! `docs/proofs/ot-extension.md`.
 //!
 //! # The challenge
-//! The χ come from a hash of the session and of all messages of this direction so far, the whole
-//! correction included, so nothing waits for a round trip.
+//! The χ come from a hash of the session, the parties, the lane and all corrections of this
+//! direction so far, the present one included (`extend` hashes the earlier checks, too). So nothing
+//! waits for a round trip.
 
 use std::sync::{Arc, Mutex};
 

@@ -10,7 +10,7 @@ use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Channel, Error, PartyId, Result, SessionId};
 
 use crate::{
-    AuthBits, AuthShares, PeerAuth, Triples,
+    AuthBits, AuthShares, PeerAuth, PeerKeys, Triples,
     aand::combine,
     abit::AuthBitGenerator,
     ashare_check, bucketing,
@@ -26,7 +26,7 @@ use crate::{
 /// The parameters on which the parties of a session agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The statistical security parameter ρ, in bits.
+    /// The statistical security parameter ρ, in bits: 40, 64 or 80.
     pub rho: u32,
     /// The party that evaluates what the others garble. The last bit of its Δ is n mod 2; all
     /// others' are 1.
@@ -35,12 +35,16 @@ pub struct Config {
     pub ot_extension: OtExtension,
 }
 
+/// The values of ρ that the protocols offer. Buckets, MACs and widths are meant for these.
+const RHOS: [u32; 3] = [40, 64, 80];
+
 /// One party's open session: its Δ, and correlated OT with every peer on every lane.
 ///
 /// Channels are passed as `lanes[l][p]`: lane l's channel to the peer with index p, peers in
 /// ascending order. All parties must call every method at the same time with the same numbers.
-/// After an error the session must be dropped, which wipes it: Δ and everything that depends on it
-/// are dead.
+/// After an error every further step is refused, because a cheater could guess again under the same
+/// Δ. Then the session must be dropped, which wipes it: Δ and everything that depends on it are
+/// dead. (A call with wrong arguments takes no step.)
 ///
 /// Paper: WRK17, Fig. 1 | F_Pre, which F_prep is for two parties
 pub struct Preprocessor {
@@ -55,6 +59,8 @@ pub struct Preprocessor {
     /// Kept between batches, because the first use of new memory is slow.
     laand: LaAndWorkspace,
     buckets: combine::Scratch,
+    /// Whether a step failed.
+    failed: bool,
 }
 
 impl Preprocessor {
@@ -66,10 +72,14 @@ impl Preprocessor {
     /// Paper: WRK17, Fig. 1, init | Δ
     ///
     /// # Errors
-    /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` if a
-    /// connection is lost; `Internal` if the operating system gives no randomness.
+    /// `InvalidInput` for another ρ than 40, 64 and 80; `PeerMisbehaved` for a malformed base-OT
+    /// message or a failed check; `Transport` if a connection is lost; `Internal` if the operating
+    /// system gives no randomness.
     pub fn set_up(lanes: &mut [Vec<Channel>], session: &SessionId, config: Config) -> Result<Self> {
         let Config { rho, evaluator, ot_extension } = config;
+        if !RHOS.contains(&rho) {
+            return Err(Error::InvalidInput(format!("ρ is {rho}, not 40, 64 or 80")));
+        }
         let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
         let count = lanes.len();
         let first = lanes
@@ -105,6 +115,7 @@ impl Preprocessor {
             batches: 0,
             laand: LaAndWorkspace::default(),
             buckets: combine::Scratch::default(),
+            failed: false,
         };
         if parties > 2 {
             let shares = open.shares(lanes, ashare_check::SHARES)?;
@@ -131,16 +142,29 @@ impl Preprocessor {
     /// Paper: YWZ20, Fig. 1 | F_prep: aBit, aShare, aAND
     ///
     /// # Errors
-    /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost.
+    /// `PeerMisbehaved` if a peer's bits are inconsistent; `Transport` if a connection is lost;
+    /// `InvalidInput` if an earlier step failed.
     pub fn bits(
         &mut self,
         lanes: &mut [Vec<Channel>],
         counts: &[usize],
-    ) -> Result<(AuthBits, Vec<Vec<Block>>)> {
-        let AuthShares { bits, towards } = &mut self.draw(lanes, counts, AuthShares::default())?;
+    ) -> Result<(AuthBits, PeerKeys)> {
+        let drawn = &mut self.run(|open| open.draw(lanes, counts, AuthShares::default()))?;
+        let AuthShares { bits, towards } = drawn;
         let each = towards.iter_mut().map(std::mem::take);
         let (macs, keys) = each.map(|PeerAuth { macs, keys }| (macs, keys)).unzip();
-        Ok((AuthBits { bits: std::mem::take(bits), macs }, keys))
+        Ok((AuthBits { bits: std::mem::take(bits), macs }, PeerKeys::new(keys)))
+    }
+
+    /// Takes a step, unless an earlier one failed.
+    fn run<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.failed {
+            let text = "the preprocessing failed before and must be set up afresh";
+            return Err(Error::InvalidInput(text.into()));
+        }
+        let done = step(self);
+        self.failed = done.is_err();
+        done
     }
 
     /// Does the work of [`bits`](Preprocessor::bits), with MACs and keys in the memory of old
@@ -198,7 +222,7 @@ impl Preprocessor {
         memory: AuthShares,
     ) -> Result<AuthShares> {
         let parties = lanes[0].len() + 1;
-        self.draw(lanes, &vec![n; parties], memory)
+        self.run(|open| open.draw(lanes, &vec![n; parties], memory))
     }
 
     /// Returns the batches in which `n` triples are made.
@@ -213,8 +237,9 @@ impl Preprocessor {
     /// Paper: YWZ20, Fig. 1
     ///
     /// # Errors
-    /// `PeerMisbehaved` if a check fails; `Transport` if a connection is lost; `InvalidInput` if
-    /// the buckets are too small, which those of [`plan`](Preprocessor::plan) are not.
+    /// `PeerMisbehaved` if a check fails; `Transport` if a connection is lost; `InvalidInput` if an
+    /// earlier step failed, or the buckets are too small, which those of
+    /// [`plan`](Preprocessor::plan) are not.
     pub fn triples(
         &mut self,
         lanes: &mut [Vec<Channel>],
@@ -275,6 +300,16 @@ impl Preprocessor {
             let text = format!("{batch:?} does not reach 2^-{}", self.rho);
             return Err(Error::InvalidInput(text));
         }
+        self.run(|open| open.make_batch(lanes, batch, given, onto))
+    }
+
+    fn make_batch(
+        &mut self,
+        lanes: &mut [Vec<Channel>],
+        batch: bucketing::Batch,
+        given: Option<AuthShares>,
+        onto: Option<AuthShares>,
+    ) -> Result<Triples> {
         let peers = lanes[0].len();
         let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };
         let output = self.buckets.room(batch, peers, given, onto);

@@ -28,5 +28,5 @@ mod threads;
 
 pub use fprep::{Config, Preprocessor};
 pub use peers::{PeerIndex, peers_of};
-pub use shares::{AuthBits, AuthShares, PeerAuth, Share, Triples};
+pub use shares::{AuthBits, AuthShares, PeerAuth, PeerKeys, Share, Triples};
 pub use symbolon_ot::{OtExtension, TreeDepth};

@@ -12,7 +12,7 @@ use std::ops::Range;
 use bytemuck::zeroed_vec;
 use symbolon_primitives::{BitVec, Block, Key, Mac};
 use symbolon_transport::PartyId;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::PeerIndex;
 
@@ -30,6 +30,9 @@ pub struct AuthBits {
     /// For each peer one MAC per bit, under its Δ.
     pub macs: Vec<Vec<Block>>,
 }
+
+/// For each peer, this party's keys for bits that the peer knows.
+pub type PeerKeys = Zeroizing<Vec<Vec<Block>>>;
 
 /// MACs and keys of a party's shares with one peer: entry k of each array belongs to share k.
 #[derive(Clone, Default, Zeroize)]

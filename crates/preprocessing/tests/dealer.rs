@@ -14,7 +14,7 @@ use symbolon_preprocessing::dealer::{DealerClient, Limits, Request, serve};
 use symbolon_primitives::{Block, Mac};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::checks::FRAMING;
-use symbolon_transport::{Channel, Client, Culprit, DEALER, Error, TransportReason};
+use symbolon_transport::{Channel, Client, Culprit, DEALER, Error, Fingerprint, TransportReason};
 
 fn clients(channels: Vec<Channel>) -> Vec<Client> {
     channels.into_iter().map(Client::from).collect()
@@ -143,7 +143,7 @@ fn bytes_are_exactly_those_of_the_formula() {
 #[test]
 fn parties_who_ask_for_different_things_are_all_told() {
     let asked = request(&[5, 6, 7], 100);
-    let key = symbolon_transport::Fingerprint([7; 32]);
+    let keys = [7, 8, 9].map(|byte| Fingerprint([byte; 32])).to_vec();
     let others = [
         (
             Request { and_gates: 101, ..asked.clone() },
@@ -159,7 +159,7 @@ fn parties_who_ask_for_different_things_are_all_told() {
             "the input bits of party 2: 7 (party 0), 8 (party 1)",
         ),
         (Request { input_bits: vec![5, 6], ..asked.clone() }, "other parties before it"),
-        (Request { keys: vec![key; 3], ..asked.clone() }, "the slot of another key"),
+        (Request { keys, ..asked.clone() }, "the slot of another key"),
         (Request { and_gates: 1 << 33, ..asked.clone() }, "at most 4294967296"),
     ];
     for (other, words) in others {
@@ -190,6 +190,7 @@ fn a_request_that_makes_no_sense_is_not_sent() {
     let parties = "a dealer deals to 2 to 256 parties";
     let count = "more than a dealer can count";
     let keys = "the keys are not one for each party";
+    let one_key = "two parties have the same key";
     let slot = "the channel is not this party's to the dealer";
     let bad = [
         (Request { party: 2.into(), ..asked.clone() }, number),
@@ -198,7 +199,8 @@ fn a_request_that_makes_no_sense_is_not_sent() {
         (Request { input_bits: vec![0; 257], ..asked.clone() }, parties),
         (Request { input_bits: vec![u64::MAX, u64::MAX], ..asked.clone() }, count),
         (Request { and_gates: u64::MAX, ..asked.clone() }, count),
-        (Request { keys: vec![symbolon_transport::Fingerprint([0; 32])], ..asked.clone() }, keys),
+        (Request { keys: vec![Fingerprint([0; 32])], ..asked.clone() }, keys),
+        (Request { keys: vec![Fingerprint([0; 32]); 2], ..asked.clone() }, one_key),
         // The other party's slot.
         (Request { party: 1.into(), ..asked.clone() }, slot),
     ];
@@ -252,11 +254,36 @@ fn a_malformed_request_is_refused_to_all() {
         assert_eq!(accused, (Some(Culprit::from(1u16)), Some(check)), "{kind}: {error}");
         assert!(told.to_string().contains("the request of party 1 is refused"), "{told}");
     }
-    let [error, _] = bent_request("dealer request", |bytes| bytes[0] = 2);
+    let [error, _] = bent_request("dealer request", |bytes| bytes[0] = 3);
     assert_eq!(
         error.to_string(),
-        "the parties disagree on the version of the dealer's messages: ours 1, theirs 2"
+        "the parties disagree on the version of the dealer's messages: ours 2, theirs 3"
     );
+}
+
+/// Cheat: party | request | the same key for two slots | `dealer request` | always
+#[test]
+fn a_request_of_two_slots_for_one_key_is_refused() {
+    let asked = request(&[5, 6], 100);
+    let (mut parties, dealer) = slots(2);
+    // No party of this code sends such a request.
+    let one_key_twice = FnAdversary::new().on_outgoing(|kind, _, payload| {
+        match kind {
+            "dealer request" => payload[48] = 1,
+            "dealer request: parties" => payload.extend([7; 64]),
+            _ => {}
+        }
+        Action::Send
+    });
+    parties[1].set_adversary(Box::new(one_key_twice));
+    let (told, summary) = with_dealer(
+        || serve(clients(dealer), &Limits::default()),
+        parties,
+        |channel| take(channel, &asked).err().unwrap(),
+    );
+    let expected = Error::misbehaved_with(1, DEALER_REQUEST, "two parties have the same key");
+    assert_eq!(summary.unwrap_err(), expected);
+    assert!(told[0].to_string().contains("two parties have the same key"), "{}", told[0]);
 }
 
 /// Cheat: party | any | death and silence | all are told | always

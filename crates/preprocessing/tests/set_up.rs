@@ -77,6 +77,25 @@ fn a_session_without_lanes_or_peers_is_refused() {
     }
 }
 
+#[test]
+fn only_the_offered_rho_are_accepted() {
+    for rho in [0, 1, 39, 41, 63, 65, 79, 81, 126, 127, 128, u32::MAX] {
+        let mut parties = mesh::mesh(2, 1);
+        let ot_extension = OtExtension::default();
+        let config = Config { rho, evaluator: EVALUATOR, ot_extension };
+        let refused = Preprocessor::set_up(&mut parties[0], &SESSION, config);
+        assert!(matches!(refused, Err(Error::InvalidInput(_))), "{rho}");
+    }
+    for rho in [40, 64, 80] {
+        let ended = mesh::run(mesh::mesh(2, 1), |lanes| {
+            let ot_extension = OtExtension::default();
+            let config = Config { rho, evaluator: EVALUATOR, ot_extension };
+            Preprocessor::set_up(lanes, &SESSION, config).map(drop)
+        });
+        assert!(ended.iter().all(Result::is_ok), "{rho}");
+    }
+}
+
 /// Neither too few triples nor too small buckets are accepted from a caller.
 #[test]
 fn batches_below_the_bound_are_refused() {

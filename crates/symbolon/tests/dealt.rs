@@ -14,7 +14,7 @@ use symbolon::{
     Config, DEPENDENT, Dealer, Endpoint, Error, Fingerprint, GateForm, INDEPENDENT, Inputs,
     OtExtension, Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
-use symbolon_primitives::{Block, Prg};
+use symbolon_primitives::{Block, Prg, derive_block};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{DEALER, Meter, PartyId, memory_lanes};
 
@@ -479,9 +479,18 @@ fn a_wrong_product_with_its_right_mac_goes_unnoticed() {
 /// Gives party 0 the inverted bit of the first product, and a MAC on it under party 1's Δ.
 fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnAdversary {
     if party == 1 {
-        return FnAdversary::new().on_message("dealer: seed", 0, move |seed| {
-            let mut seed = Prg::from_seed(Block::from_bytes(seed[..].try_into().unwrap()));
-            *delta.lock().unwrap() = seed.block().with_lsb(evaluator != 1);
+        let session = Arc::new(Mutex::new([0; 32]));
+        let asked = session.clone();
+        let hear = move |kind, _, message: &[u8]| {
+            if kind == "dealer request" {
+                asked.lock().unwrap().copy_from_slice(&message[8..40]);
+            }
+        };
+        return FnAdversary::new().on_incoming(hear).on_message("dealer: seed", 0, move |seed| {
+            let seed = Block::from_bytes(seed[..].try_into().unwrap());
+            let start = derive_block("symbolon dealer streams 1", &session.lock().unwrap(), 1);
+            let first = Prg::starting_at(seed, start).block();
+            *delta.lock().unwrap() = first.with_lsb(evaluator != 1);
             Action::Send
         });
     }

@@ -3,7 +3,7 @@
 use symbolon_primitives::{Block, Leaves as Streams, Prg, derive_block};
 use zeroize::Zeroizing;
 
-use super::{DIGEST, Params};
+use super::{DIGEST, Params, VoleParties};
 use crate::columns::xor_into;
 use crate::oracle::Oracle;
 use crate::pprf::Leaves;
@@ -27,28 +27,61 @@ pub(super) struct LeafStreams {
     binding: [u8; DIGEST],
 }
 
-const LANE: &str = "symbolon vector ole 1: lane";
+/// Makes the streams of a lane for k = 1.
+///
+/// The hash binds the session, the parties, the lane and the place, so one guess of a seed can be
+/// tested only against the two seeds of one place.
+struct LaneHash<'a> {
+    oracle: Oracle,
+    parties: VoleParties<'a>,
+    lane: u64,
+}
 
-fn seed_of_lane(oracle: &mut Oracle, seed: Block, lane: u64) -> Prg {
-    let seed = Zeroizing::new(seed.to_bytes());
-    let digest = Zeroizing::new(oracle.digest(&[&lane.to_le_bytes(), &*seed]));
-    Prg::from_digest(&digest)
+impl<'a> LaneHash<'a> {
+    fn new(parties: VoleParties<'a>, lane: u64) -> Self {
+        LaneHash { oracle: Oracle::new("symbolon vector ole 2: lane"), parties, lane }
+    }
+
+    fn stream(&mut self, place: usize, seed: Block) -> Prg {
+        let VoleParties { session, prover, verifier } = self.parties;
+        let seed = Zeroizing::new(seed.to_bytes());
+        let digest = Zeroizing::new(self.oracle.digest(&[
+            session,
+            &prover.to_le_bytes(),
+            &verifier.to_le_bytes(),
+            &self.lane.to_le_bytes(),
+            &(place as u64).to_le_bytes(),
+            &*seed,
+        ]));
+        Prg::from_digest(&digest)
+    }
 }
 
 impl LeafStreams {
     /// Returns the prover's streams for k = 1, from both seeds of each pair.
-    pub fn pairs(params: &Params, pairs: &[[Block; 2]], lane: u64) -> LeafStreams {
-        let mut oracle = Oracle::new(LANE);
-        let mut both = |pair: &[Block; 2]| pair.map(|seed| seed_of_lane(&mut oracle, seed, lane));
-        let trees = Trees::Pairs(pairs.iter().map(&mut both).collect());
+    pub fn pairs(
+        params: &Params,
+        pairs: &[[Block; 2]],
+        parties: VoleParties<'_>,
+        lane: u64,
+    ) -> LeafStreams {
+        let mut hash = LaneHash::new(parties, lane);
+        let both = pairs.iter().enumerate();
+        let both = both.map(|(place, pair)| pair.map(|seed| hash.stream(place, seed)));
+        let trees = Trees::Pairs(both.collect());
         LeafStreams { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
     }
 
     /// Returns the verifier's streams for k = 1, from the seed of each pair that Δ chose.
-    pub fn chosen(params: &Params, seeds: &[Block], lane: u64) -> LeafStreams {
-        let mut oracle = Oracle::new(LANE);
-        let one = |seed: &Block| seed_of_lane(&mut oracle, *seed, lane);
-        let trees = Trees::Chosen(seeds.iter().map(one).collect());
+    pub fn chosen(
+        params: &Params,
+        seeds: &[Block],
+        parties: VoleParties<'_>,
+        lane: u64,
+    ) -> LeafStreams {
+        let mut hash = LaneHash::new(parties, lane);
+        let chosen = seeds.iter().enumerate().map(|(place, seed)| hash.stream(place, *seed));
+        let trees = Trees::Chosen(chosen.collect());
         LeafStreams { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
     }
 
@@ -102,5 +135,38 @@ impl LeafStreams {
     /// Returns the digest of a correction, bound to its trees.
     pub fn digest(&self, correction: &[u8]) -> [u8; DIGEST] {
         *blake3::keyed_hash(&self.binding, correction).as_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::vole::FieldBits;
+
+    /// Returns the first block of the stream at every place, all from the same seed.
+    fn streams(parties: VoleParties<'_>, lane: u64) -> Vec<[u8; 16]> {
+        let params = Params::new(FieldBits::One, 40).unwrap();
+        let seeds = vec![Block(7); params.columns()];
+        let mut columns = vec![0; 16 * seeds.len()];
+        let mut streams = LeafStreams::chosen(&params, &seeds, parties, lane);
+        streams.draw_some(&mut [0; 16], &mut columns, 16);
+        columns.as_chunks::<16>().0.to_vec()
+    }
+
+    #[test]
+    fn a_seed_has_other_streams_in_every_session_direction_lane_and_place() {
+        let parties = VoleParties { session: &[1; 32], prover: 0.into(), verifier: 1.into() };
+        assert_eq!(streams(parties, 1), streams(parties, 1));
+        let mut seen = HashSet::new();
+        for (parties, lane) in [
+            (parties, 1),
+            (VoleParties { session: &[2; 32], ..parties }, 1),
+            (VoleParties { prover: 1.into(), verifier: 0.into(), ..parties }, 1),
+            (parties, 2),
+        ] {
+            assert!(streams(parties, lane).into_iter().all(|block| seen.insert(block)));
+        }
     }
 }

@@ -83,7 +83,7 @@ pub fn build_provers(
     };
     let prover = |lane| {
         let leaf_streams = match &leaves {
-            None => LeafStreams::pairs(params, pairs, lane),
+            None => LeafStreams::pairs(params, pairs, parties, lane),
             Some(leaves) => LeafStreams::leaves(params, leaves, lane),
         };
         Prover::new(leaf_streams, parties.transcript(params, lane))
@@ -128,7 +128,7 @@ pub fn build_verifiers(
     };
     let verifier = |lane| {
         let leaf_streams = match &leaves {
-            None => LeafStreams::chosen(params, chosen, lane),
+            None => LeafStreams::chosen(params, chosen, parties, lane),
             Some(leaves) => LeafStreams::leaves(params, leaves, lane),
         };
         let transcript = parties.transcript(params, lane);

@@ -5,7 +5,9 @@ use symbolon_transport::{Channel, DEALER, Error, PartyId, Result};
 use zeroize::Zeroize;
 
 use super::{C, CLOSING, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams};
-use crate::{AuthBits, AuthShares, PeerIndex, Triples, checks::DEALT_BITS, messages, peers_of};
+use crate::{
+    AuthBits, AuthShares, PeerIndex, PeerKeys, Triples, checks::DEALT_BITS, messages, peers_of,
+};
 
 /// A party to which the dealer has begun to deal.
 ///
@@ -37,7 +39,7 @@ impl DealerClient {
             messages::DEALER_SEED,
             Block::as_bytes_mut(std::slice::from_mut(&mut *seed)),
         )?;
-        let streams = Streams::new(*seed, request.party, request.evaluator, request.parties());
+        let streams = Streams::new(*seed, &request, request.party);
         Ok(DealerClient { channel, request, streams })
     }
 
@@ -53,18 +55,18 @@ impl DealerClient {
     /// # Errors
     /// `Transport` if the connection is lost, `PeerMisbehaved` if the dealer sends something else;
     /// `InvalidInput` if there is more than this machine can address.
-    pub fn inputs(mut self) -> Result<(AuthBits, Vec<Vec<Block>>, Gates)> {
+    pub fn inputs(mut self) -> Result<(AuthBits, PeerKeys, Gates)> {
         let counts: Vec<usize> =
             self.request.input_bits.iter().map(|&bits| addressable(bits)).collect::<Result<_>>()?;
         let (me, parties) = (self.request.party, self.request.parties());
         let own = counts[usize::from(me)];
-        let mut bits = BitVec::default();
-        let mut macs = vec![vec![Block::ZERO; own]; parties - 1];
+        let mut auth_bits =
+            AuthBits { bits: BitVec::default(), macs: vec![vec![Block::ZERO; own]; parties - 1] };
         let step = inputs_in_chunk(parties);
         for start in (0..own).step_by(step) {
             let range = start..(start + step).min(own);
-            bits.extend_from(&self.streams.input_bits(range.len()));
-            for macs in &mut macs {
+            auth_bits.bits.extend_from(&self.streams.input_bits(range.len()));
+            for macs in &mut auth_bits.macs {
                 let macs = Block::as_bytes_mut(&mut macs[range.clone()]);
                 self.channel.recv_into(messages::DEALER_INPUT_MACS, macs)?;
             }
@@ -74,11 +76,11 @@ impl DealerClient {
             self.streams.keys(PeerIndex::of(peer, me), &mut keys);
             keys
         });
-        let keys = keys.collect();
+        let keys = PeerKeys::new(keys.collect());
         let DealerClient { channel, request, streams } = self;
         let mut gates = Gates { channel, left: request.and_gates, me, parties, streams };
         gates.acknowledge()?;
-        Ok((AuthBits { bits, macs }, keys, gates))
+        Ok((auth_bits, keys, gates))
     }
 }
 

@@ -158,9 +158,7 @@ impl<'r> Dealing<'r> {
         let mut seeds = vec![Block::ZERO; parties];
         prg.fill_blocks(&mut seeds);
         let streams = PartyId::all(parties).zip(&seeds);
-        let streams = streams
-            .map(|(party, seed)| Streams::new(*seed, party, request.evaluator, parties))
-            .collect();
+        let streams = streams.map(|(party, seed)| Streams::new(*seed, request, party)).collect();
         let macs = vec![Block::ZERO; inputs_in_chunk(parties).max(gates_in_chunk(parties))];
         Ok(Dealing { request, seeds, streams, macs, begun: Instant::now(), sent: 0, rate })
     }

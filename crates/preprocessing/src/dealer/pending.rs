@@ -164,8 +164,8 @@ impl<G: PendingClient> PendingSessions<G> {
     /// Gives a client its slot. The caller has checked that the request assigns this slot to the
     /// client.
     ///
-    /// Check: dealer | a session id is dealt to once; every dealing has its own Δ | replayed
-    /// requests | –
+    /// Check: dealer | no id of the last 65 536 sessions is dealt to again; every dealing has its
+    /// own Δ | replayed requests | –
     pub fn arrive(&mut self, client: G, request: Request, now: Instant) -> JoinOutcome<G> {
         let refused = |client, words| Rejection::refused(client, &request, words).into();
         if self.ended.contains(&request.session) {

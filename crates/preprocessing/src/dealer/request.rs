@@ -10,6 +10,8 @@
 //! (u64 each), then the fingerprint of every party's key (32 bytes each). All integers are
 //! little-endian.
 
+use std::collections::HashSet;
+
 use symbolon_transport::{Channel, Client, Error, Fingerprint, PartyId, Result, Subject};
 
 use super::{CLOSING, SHARES, gates_in_chunk, inputs_in_chunk};
@@ -22,7 +24,7 @@ pub const MAX_PARTIES: usize = 256;
 /// counters.
 const MAX_COUNT: u64 = 1 << 40;
 
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 /// The length of the first message, in bytes.
 pub const REQUEST_HEAD: usize = 64;
 const MALFORMED: &str = "malformed";
@@ -112,6 +114,8 @@ impl Request {
             Some("there is no party of this number")
         } else if !self.keys.is_empty() && self.keys.len() != parties {
             Some("the keys are not one for each party")
+        } else if self.keys.iter().collect::<HashSet<_>>().len() < self.keys.len() {
+            Some("two parties have the same key")
         } else if self.and_gates > MAX_COUNT || inputs > MAX_COUNT {
             Some("more than a dealer can count")
         } else {
@@ -352,6 +356,20 @@ mod tests {
                 right,
                 "{gates} {inputs:?}"
             );
+        }
+    }
+
+    #[test]
+    fn two_slots_for_one_key_are_refused() {
+        let fault = "two parties have the same key";
+        for (keys, right) in
+            [([7, 8, 9], true), ([7, 7, 9], false), ([7, 8, 7], false), ([9, 8, 8], false)]
+        {
+            let keys = keys.map(|byte| Fingerprint([byte; 32])).to_vec();
+            let asked = Request { keys, ..request(1, &[1, 1, 1]) };
+            let (head, table) = asked.encode();
+            let expected = if right { Ok(asked) } else { Err(fault) };
+            assert_eq!(Request::decode(&head, &table), expected);
         }
     }
 

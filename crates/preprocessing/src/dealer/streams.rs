@@ -3,11 +3,14 @@
 //! The generator of the seed yields Δ, the seed of the bits, and for each peer the seed of the keys
 //! for its bits. Both sides draw the same numbers in the same order: inputs, then gates chunk by
 //! chunk. Keys are whole blocks, so they may be drawn in any portions.
+//!
+//! The generator starts at a block that depends on the session and the party. If all started at the
+//! same block, one guess of a seed could be tested against the parties of all sessions at once.
 
-use symbolon_primitives::{BitVec, Block, Delta, Prg};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, derive_block};
 use symbolon_transport::PartyId;
 
-use super::{C, CLOSING, SHARES};
+use super::{C, CLOSING, Request, SHARES};
 use crate::{PeerIndex, shares::lsb_of_delta};
 
 /// One party's Δ, bits and keys.
@@ -20,10 +23,12 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    /// Creates the streams of `party` among `parties`.
-    pub fn new(seed: Block, party: PartyId, evaluator: PartyId, parties: usize) -> Self {
-        let mut root = Prg::from_seed(seed);
-        let delta = root.block().with_lsb(lsb_of_delta(party, evaluator, parties));
+    /// Creates the streams of `party` in the session of `request`.
+    pub fn new(seed: Block, request: &Request, party: PartyId) -> Self {
+        let parties = request.parties();
+        let start = derive_block("symbolon dealer streams 1", &request.session, party.into());
+        let mut root = Prg::starting_at(seed, start);
+        let delta = root.block().with_lsb(lsb_of_delta(party, request.evaluator, parties));
         let delta = Delta::new(delta);
         let bits = root.child();
         let keys = (1..parties).map(|_| root.child()).collect();
@@ -47,5 +52,39 @@ impl Streams {
     /// Writes the next keys for the bits of `peer`.
     pub fn keys(&mut self, peer: PeerIndex, keys: &mut [Block]) {
         self.keys[peer.get()].fill_blocks(keys);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns Δ without its last bit, 128 bits and a key that a party expands from one seed.
+    fn expanded(session: u8, party: u16) -> [Block; 3] {
+        let request = Request {
+            session: [session; 32],
+            party: 0.into(),
+            evaluator: 1.into(),
+            and_gates: 0,
+            input_bits: vec![128; 2],
+            keys: Vec::new(),
+        };
+        let mut streams = Streams::new(Block(7), &request, party.into());
+        let bits = streams.input_bits(128).to_bytes();
+        let mut key = [Block::ZERO];
+        streams.keys(PeerIndex::of(1 - party, party), &mut key);
+        let bits = Block::from_bytes(bits.try_into().expect("16 bytes"));
+        [streams.delta.with_lsb(false), bits, key[0]]
+    }
+
+    #[test]
+    fn a_seed_has_other_streams_in_every_session_and_for_every_party() {
+        assert_eq!(expanded(1, 0), expanded(1, 0));
+        let all = [(1, 0), (2, 0), (1, 1), (2, 1)].map(|(session, party)| expanded(session, party));
+        for (k, one) in all.iter().enumerate() {
+            for other in &all[..k] {
+                assert!(one.iter().zip(other).all(|(one, other)| one != other));
+            }
+        }
     }
 }

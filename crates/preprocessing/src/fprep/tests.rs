@@ -98,6 +98,7 @@ fn parties_with(
             batches: 0,
             laand: LaAndWorkspace::default(),
             buckets: combine::Scratch::default(),
+            failed: false,
         };
         Party { open, lanes: channels, seeds: own_seeds }
     };

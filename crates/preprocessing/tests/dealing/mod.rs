@@ -71,12 +71,12 @@ pub fn take(channel: Channel, asked: &Request) -> Result<Dealt> {
 /// Takes everything that is dealt.
 pub fn finish(client: DealerClient) -> Result<Dealt> {
     let delta = **client.delta();
-    let (inputs, keys, mut source) = client.inputs()?;
+    let (inputs, mut keys, mut source) = client.inputs()?;
     let mut gates = Vec::new();
     while let Some(batch) = source.next_batch()? {
         gates.push(batch);
     }
-    Ok(Dealt { delta, inputs, keys, gates })
+    Ok(Dealt { delta, inputs, keys: std::mem::take(&mut *keys), gates })
 }
 
 /// Checks that every MAC fits its key, every c is a ∧ b, and the amounts are as requested.

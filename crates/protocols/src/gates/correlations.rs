@@ -124,9 +124,10 @@ impl Correlations<()> {
         first_tweak: u64,
     ) -> Result<Self> {
         let counts = demand.input_counts(net.parties())?;
-        let (mut own, keys) = open.bits(net.makers(), &counts)?;
+        let (mut own, mut keys) = open.bits(net.makers(), &counts)?;
         let (delta, seed) = (open.delta().clone(), open.prg().seed());
-        let inputs = InputAuth { macs: std::mem::take(&mut own.macs), keys };
+        let inputs =
+            InputAuth { macs: std::mem::take(&mut own.macs), keys: std::mem::take(&mut *keys) };
         let own_masks = std::mem::take(&mut own.bits);
         let secrets = PartySecrets { position, delta, first_tweak, seed, own_masks };
         Ok(Correlations { secrets, inputs, triples: () })

@@ -93,7 +93,7 @@ impl DealerEngine {
         self.dealings += 1;
         let client = DealerClient::new((self.dealer.dial)(net)?, request)?;
         let delta = client.delta().clone();
-        let (mut own, keys, gates) = client.inputs()?;
+        let (mut own, mut keys, gates) = client.inputs()?;
         let correlations = Correlations {
             secrets: PartySecrets {
                 position: self.position,
@@ -102,7 +102,10 @@ impl DealerEngine {
                 seed: Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed(),
                 own_masks: std::mem::take(&mut own.bits),
             },
-            inputs: InputAuth { macs: std::mem::take(&mut own.macs), keys },
+            inputs: InputAuth {
+                macs: std::mem::take(&mut own.macs),
+                keys: std::mem::take(&mut *keys),
+            },
             triples: (),
         };
         Ok((correlations, gates))

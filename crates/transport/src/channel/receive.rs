@@ -55,8 +55,9 @@ impl Channel {
         Ok(buf)
     }
 
-    /// Receives a message of at most `max` bytes. Only for the handshake: in a protocol every
-    /// length is known beforehand.
+    /// Receives a message of at most `max` bytes. Only for the handshake and for what parties tell
+    /// each other about stored items and measurements: in a protocol every length is known
+    /// beforehand.
     ///
     /// # Errors
     /// As [`Channel::recv_into`].

@@ -94,9 +94,10 @@ fn short_and_long_messages() {
     }
 }
 
-/// Returns the stream of a seed of a party's bits towards a verifier.
-fn stream(party: u16, verifier: u16, seed: Block) -> Prg {
-    let id = ExtensionId { sender: Some(verifier.into()), receiver: party.into(), lane: 1 };
+/// Returns the stream of a seed of a party's bits towards a verifier, on a lane.
+fn stream(party: u16, verifier: u16, lane: usize, seed: Block) -> Prg {
+    let (sender, receiver) = (Some(verifier.into()), party.into());
+    let id = ExtensionId { sender, receiver, lane: lane as u64 + 1 };
     Prg::starting_at(seed, id.start(SESSION.as_bytes()))
 }
 
@@ -105,6 +106,7 @@ struct Forger {
     cheater: u16,
     /// The index of the victim among the cheater's peers.
     victim: usize,
+    lane: usize,
     /// The seeds of the cheater's bits towards the victim.
     seeds: Seeds,
     /// The digests of the corrections sent so far, by index.
@@ -114,17 +116,18 @@ struct Forger {
 }
 
 impl Forger {
-    fn of(party: &Party, cheater: u16, victim: u16) -> Arc<Mutex<Forger>> {
+    fn of(party: &Party, lane: usize, cheater: u16, victim: u16) -> Arc<Mutex<Forger>> {
         let place = usize::from(victim) - usize::from(victim > cheater);
-        let seeds = party.seeds[0][place];
+        let seeds = party.seeds[lane][place];
         let (digests, u) = (Vec::new(), Vec::new());
-        Arc::new(Mutex::new(Forger { cheater, victim: place, seeds, digests, u }))
+        Arc::new(Mutex::new(Forger { cheater, victim: place, lane, seeds, digests, u }))
     }
 
     /// Returns the coefficients that follow from these digests.
     fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
-        let mut transcript = ExtensionId { sender: None, receiver: self.cheater.into(), lane: 1 }
-            .transcript(SESSION.as_bytes());
+        let (receiver, lane) = (self.cheater.into(), self.lane as u64 + 1);
+        let mut transcript =
+            ExtensionId { sender: None, receiver, lane }.transcript(SESSION.as_bytes());
         transcript.absorb("corrections", &digests.concat());
         cot::coefficients(transcript.challenge("chi"), self.u.len() / COLUMNS)
     }
@@ -136,7 +139,7 @@ impl Forger {
         let columns = |which: usize| {
             let mut t = vec![0; COLUMNS * stride];
             for (column, seeds) in t.chunks_exact_mut(stride).zip(&self.seeds) {
-                stream(self.cheater, victim, seeds[which]).fill(column);
+                stream(self.cheater, victim, self.lane, seeds[which]).fill(column);
             }
             t
         };
@@ -148,16 +151,27 @@ impl Forger {
     }
 }
 
-/// Returns parties of which one sends each peer something different, as `adversary` says.
+/// Returns parties of which one sends each peer something different on this lane, the last, as
+/// `adversary` says.
 fn forged(
+    lane: usize,
     (n, cheater, victim): (u16, u16, u16),
     adversary: impl Fn(Arc<Mutex<Forger>>, bool) -> FnAdversary,
 ) -> Vec<Party> {
-    let mut parties = parties(n, 1, 22);
-    let party = &mut parties[usize::from(cheater)];
-    let forger = Forger::of(party, cheater, victim);
-    for peer in peers_of(cheater, usize::from(n)) {
-        agree(&mut parties, cheater, peer.number(), adversary(forger.clone(), peer == victim));
+    let mut parties = parties(n, lane + 1, 22);
+    let forger = Forger::of(&parties[usize::from(cheater)], lane, cheater, victim);
+    for (place, peer) in peers_of(cheater, usize::from(n)).enumerate() {
+        let adversary = adversary(forger.clone(), peer == victim);
+        let on_first_lane = match lane {
+            0 => adversary,
+            // Only the echo is on the first lane.
+            _ => {
+                let channel = &mut parties[usize::from(cheater)].lanes[lane][place];
+                channel.set_adversary(Box::new(adversary));
+                FnAdversary::new()
+            }
+        };
+        agree(&mut parties, cheater, peer.number(), on_first_lane);
     }
     parties
 }
@@ -245,7 +259,7 @@ fn forge(
 #[test]
 fn the_forger_computes_what_is_right() {
     for case in CASES {
-        let parties = forged(case, |forger, to_victim| {
+        let parties = forged(0, case, |forger, to_victim| {
             FnAdversary::new().on_outgoing(move |kind, index, payload| {
                 let before = payload.clone();
                 forge(&forger, to_victim, kind, index, payload, |_, _| ());
@@ -257,10 +271,10 @@ fn the_forger_computes_what_is_right() {
     }
 }
 
-/// Returns a forger with different bits towards the victim: the first bit of every column differs,
-/// and x̃ matches it. (Its t̃ are right whatever the bits.)
-fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
-    forged(case, |forger, to_victim| {
+/// Returns a forger with different bits towards the victim in the lane's first draw: the first bit
+/// of every column differs, and x̃ matches it. (Its t̃ are right whatever the bits.)
+fn with_other_bits(lane: usize, case: (u16, u16, u16)) -> Vec<Party> {
+    forged(lane, case, |forger, to_victim| {
         let adversary = FnAdversary::new().on_outgoing(move |kind, index, payload| {
             forge(&forger, to_victim, kind, index, payload, |_, _| ());
             Action::Send
@@ -268,8 +282,9 @@ fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
         if !to_victim {
             return adversary;
         }
-        adversary.on_state(|at, u| {
-            if at == "iknp: u" {
+        let mut first = true;
+        adversary.on_state(move |at, u| {
+            if at == "iknp: u" && std::mem::take(&mut first) {
                 flip_choice(u);
             }
         })
@@ -283,7 +298,48 @@ fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
 #[test]
 fn other_bits_towards_one_peer_with_their_own_hash() {
     for case in CASES {
-        assert_found_out(with_other_bits(case), &[case.1]);
+        assert_found_out(with_other_bits(0, case), &[case.1]);
+    }
+}
+
+/// As above, on a second lane with an honest first one: the echo covers the broadcasts of all
+/// lanes.
+/// Cheat: 3; one, two lanes | Fig. 4, steps 3 and 6 | other bits towards one party on the second
+/// lane, with their own x̃ and hashes | `broadcast echo` | always
+#[test]
+fn other_bits_with_their_own_hash_on_another_lane() {
+    for case in CASES.into_iter().filter(|(n, _, _)| *n == 3) {
+        let parties = with_other_bits(1, case);
+        let ended = run(parties, |open, lanes| open.shares(lanes, MAX_DRAW + 2));
+        assert_caught(ended, &[case.1], BROADCAST_CHECK);
+    }
+}
+
+/// Returns a spy that panics if the honest party commits to d.
+fn no_commitment_to_d() -> FnAdversary {
+    FnAdversary::new().on_outgoing(|kind, _, _| {
+        assert_ne!(kind, "leaky AND: commitment to d", "committed before the echo");
+        Action::Send
+    })
+}
+
+/// As above, in the first draw of a batch of leaky ANDs. The echo catches it before any honest
+/// party commits to its d.
+/// Cheat: 3, 5; one | Fig. 14, steps 1 and 4 | other bits towards one party within a batch, with
+/// their own x̃ and hashes | `broadcast echo`, before d | always
+#[test]
+fn other_bits_with_their_own_hash_in_a_batch() {
+    let batch = Batch { triples: 7, bucket: 3, anchored: false };
+    for case in CASES {
+        let (n, cheater, _) = case;
+        let mut parties = with_other_bits(0, case);
+        for me in (0..n).filter(|&me| me != cheater) {
+            let honest = peers_of(me, usize::from(n)).filter(|&peer| peer != cheater);
+            let lanes = &mut parties[usize::from(me)].lanes;
+            honest.for_each(|peer| mesh::listen(lanes, peer.number(), no_commitment_to_d()));
+        }
+        let ended = run(parties, |open, lanes| open.triples(lanes, batch));
+        assert_caught(ended, &[cheater], BROADCAST_CHECK);
     }
 }
 
@@ -294,7 +350,7 @@ fn other_bits_towards_one_peer_with_their_own_hash() {
 #[test]
 fn other_digests_towards_one_peer_with_their_own_hashes() {
     for case in CASES {
-        let parties = forged(case, |forger, to_victim| {
+        let parties = forged(0, case, |forger, to_victim| {
             FnAdversary::new().on_outgoing(move |kind, index, payload| {
                 forge(&forger, to_victim, kind, index, payload, |digests, victim| {
                     digests[usize::from(victim == 0)][7] ^= 1;
@@ -315,7 +371,7 @@ fn other_digests_for_bits_that_are_zero() {
     for case in CASES {
         let (n, cheater, victim) = case;
         let mut parties = parties(n, 1, 27);
-        let forger = Forger::of(&parties[usize::from(cheater)], cheater, victim);
+        let forger = Forger::of(&parties[usize::from(cheater)], 0, cheater, victim);
         let seeds = parties[usize::from(cheater)].seeds[0].clone();
         for (peer, seeds) in peers_of(cheater, usize::from(n)).zip(seeds) {
             let forger = forger.clone();
@@ -323,8 +379,8 @@ fn other_digests_for_bits_that_are_zero() {
                 let stride = u.len() / COLUMNS;
                 for (column, seeds) in u.chunks_exact_mut(stride).zip(&seeds) {
                     let mut other = vec![0; stride];
-                    stream(cheater, peer.number(), seeds[0]).fill(column);
-                    stream(cheater, peer.number(), seeds[1]).fill(&mut other);
+                    stream(cheater, peer.number(), 0, seeds[0]).fill(column);
+                    stream(cheater, peer.number(), 0, seeds[1]).fill(&mut other);
                     column.iter_mut().zip(other).for_each(|(u, other)| *u ^= other);
                 }
             });
@@ -350,7 +406,7 @@ fn other_digests_for_bits_that_are_zero() {
 #[test]
 fn accomplices_agree_with_everybody() {
     let (cheaters, honest) = ([0, 1, 2], [3, 4]);
-    let mut parties = with_other_bits((5, 0, 4));
+    let mut parties = with_other_bits(0, (5, 0, 4));
     for accomplice in [1, 2] {
         for peer in honest {
             agree(&mut parties, accomplice, peer, FnAdversary::new());

@@ -151,6 +151,40 @@ fn one_more_bit_of_delta_in_every_draw() {
     caught.assert_tells(0.5, 0.25);
 }
 
+/// A peer whose cheat was caught, and that goes on, gets nothing more under the same Δ.
+/// Cheat: 2 | Figs. 4, 14 and 16 | goes on after a failed check | every later step is refused |
+/// always
+#[test]
+fn nothing_is_made_after_a_failed_check() {
+    let lies: [(fn() -> FnAdversary, _); 3] = [
+        (
+            || state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1)),
+            symbolon_ot::checks::EXTENSION,
+        ),
+        (|| message("leaky AND: masked V", |v| v[0] ^= 1), checks::LEAKY_AND),
+        (|| message("bucketing: d", |d| d[0] ^= 2), checks::BUCKETING),
+    ];
+    for (cheater, (lie, check)) in [0, 1].into_iter().flat_map(|c| lies.map(|lie| (c, lie))) {
+        let mut parties = parties(2, 1, 2_100);
+        mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, lie());
+        let ended = run(parties, |open, lanes| {
+            let shares = AuthShares::zeros(BATCH.triples, 1);
+            let anchored = Batch { anchored: true, ..BATCH };
+            Ok([
+                open.triples(lanes, BATCH).err(),
+                open.triples(lanes, BATCH).err(),
+                open.triples_on(lanes, anchored, shares, None).err(),
+                open.shares(lanes, 10).err(),
+                open.bits(lanes, &[10, 10]).err(),
+            ])
+        });
+        let [first, later @ ..] = ended[1 - cheater].1.as_ref().unwrap();
+        assert_eq!(first.as_ref(), Some(&Error::misbehaved(cheater as u16, check)));
+        let refused = |error: &Option<Error>| matches!(error, Some(Error::InvalidInput(text)) if text.contains("failed before"));
+        assert!(later.iter().all(refused), "{later:?}");
+    }
+}
+
 /// Two colluding peers guess a bit of Δ each, in the same draw. The victim names the first whose
 /// guess is wrong.
 /// Cheat: 3; two | Fig. 4 | a bit of the victim's Δ guessed by each of two in one draw | `OT

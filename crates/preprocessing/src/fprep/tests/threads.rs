@@ -63,7 +63,7 @@ fn errors_in_s_that_would_cancel_between_threads() {
     }
 }
 
-/// Fig. 16: one wrong opened d in each thread's part. The digest always catches it.
+/// Fig. 16: one wrong opened d in each thread's part. The sum of MACs always catches it.
 /// Cheat: 2, two lanes | Fig. 16 | a lie in one opened bit of any thread's part | `bucketing MAC` |
 /// always
 #[test]
