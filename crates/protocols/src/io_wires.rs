@@ -85,6 +85,13 @@ impl OutputWires {
     pub fn indices(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         self.indices.iter().copied()
     }
+
+    /// Packs a bit of each wire, given its index.
+    pub fn pack(&self, bit: impl Fn(usize) -> bool) -> BitVec {
+        let mut bits = BitVec::with_capacity(self.len());
+        self.indices().for_each(|w| bits.push(bit(w)));
+        bits
+    }
 }
 
 /// A peer's shares of output masks, with the digest of their MACs.
@@ -100,10 +107,9 @@ pub(crate) fn open_shares(
     masks: &WireShares,
     peer: usize,
 ) -> (BitVec, [u8; 32]) {
-    let bits: Vec<bool> = wires.indices().map(|w| masks.bit(w)).collect();
     let macs =
         Zeroizing::new(wires.indices().map(|w| masks.auth(w)[peer][0]).collect::<Vec<Block>>());
-    (BitVec::from_bools(&bits), open_bits::digest_of(&macs))
+    (wires.pack(|w| masks.bit(w)), open_bits::digest_of(&macs))
 }
 
 /// Sends this party's shares of the masks of the outputs that the peer with index `peer` learns, if
@@ -119,12 +125,12 @@ pub(crate) fn send_output_masks(
         return Ok(());
     }
     let (shares, digest) = open_shares(&wires, masks, peer);
-    channel.send_parts(OUTPUT_MASKS, &[&shares.to_bytes(), &digest])
+    channel.send_parts(OUTPUT_MASKS, &[&Zeroizing::new(shares.to_bytes()), &digest])
 }
 
 /// Receives a peer's shares of the masks of this party's outputs.
 pub(crate) fn receive_output_masks(channel: &mut Channel, wires: &OutputWires) -> Result<Opening> {
-    let mut bytes = channel.recv(OUTPUT_MASKS, BitVec::byte_len(wires.len()) + 32)?;
+    let mut bytes = Zeroizing::new(channel.recv(OUTPUT_MASKS, BitVec::byte_len(wires.len()) + 32)?);
     let digest = bytes.split_off(BitVec::byte_len(wires.len()));
     let shares = decode_bits(channel, wires.len(), &bytes)?;
     Ok(Opening { shares, digest: digest.try_into().expect("32 bytes were split off") })
@@ -142,8 +148,8 @@ pub(crate) struct OutputDecoder<'a> {
 impl<'a> OutputDecoder<'a> {
     /// Starts from the masked values of all outputs and this party's shares of their masks.
     pub fn new(wires: &'a OutputWires, masks: &'a WireShares, masked: &[bool]) -> Self {
-        let bits: Vec<bool> = wires.indices().map(|w| masked[w] ^ masks.bit(w)).collect();
-        OutputDecoder { masks, wires, bits: BitVec::from_bools(&bits), checked: 0 }
+        let bits = wires.pack(|w| masked[w] ^ masks.bit(w));
+        OutputDecoder { masks, wires, bits, checked: 0 }
     }
 
     /// Checks and adds the shares of the peer with index `peer`.
@@ -179,7 +185,9 @@ impl<'a> OutputDecoder<'a> {
     }
 }
 
-/// Output bits that have passed every check. Outputs are released only from this type.
+/// Output bits, unmasked with shares that have passed the check of their MACs. `wrk` and `ywz`
+/// release outputs only from this type, and make it only from masked outputs that have passed a
+/// check of their own.
 pub(crate) struct Verified {
     bits: BitVec,
 }

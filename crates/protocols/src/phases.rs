@@ -85,8 +85,9 @@ pub type EachPrepared<'a> = dyn FnMut(&mut Network, Box<dyn Prepared>) -> Result
 /// One party of a protocol after the set-up (base OTs, global keys).
 ///
 /// An engine can preprocess any number of times. After any error, in this phase or in a later one
-/// of anything it made, its set-up is dead: global keys, base OTs and everything derived from them
-/// are wiped no later than at the next call, and every further call is rejected.
+/// of anything it made, its set-up is dead: every further call is rejected, on the engine and on
+/// everything it made. Each of these wipes its global keys, base OTs and everything derived from
+/// them when it is dropped, and no later than at the next call on it.
 pub trait Engine: Send {
     /// Runs phase 1, function-independent: makes what any circuit within `demand` will consume.
     ///

@@ -27,6 +27,8 @@ const MAC: usize = 5;
 const TABLE: &str = "garbled table";
 const GARBLED: &str = "garbled gates";
 const VALUES: &str = "masked values, label digest, chi";
+const AUTHENTICATION: &str = "circuit authentication";
+const OUTPUTS: &str = "output masks";
 
 fn setting(protocol: Protocol, parties: u16) -> Setting {
     Setting { protocol, parties, segment_gates: Some(SEGMENT_GATES as u64), ..Setting::default() }
@@ -34,6 +36,13 @@ fn setting(protocol: Protocol, parties: u16) -> Setting {
 
 fn wrk() -> Setting {
     setting(Protocol::Wrk, 2)
+}
+
+/// Returns settings with half-gates, each with a garbler that sends the bits b_γ, and the
+/// evaluator.
+fn half_gates() -> [(Setting, u16, u16); 3] {
+    let wrk = Setting { form: GateForm::HalfGates, ..wrk() };
+    [(setting(Protocol::Ywz, 2), 1, 0), (setting(Protocol::Ywz, 3), 1, 0), (wrk, 0, 1)]
 }
 
 /// Returns the setting in which each segment is made on the second lane while the one before it is
@@ -169,7 +178,7 @@ fn lies_to_one_of_two_makers() {
 /// `returned output label and MAC` | always
 #[test]
 fn lies_about_outputs() {
-    let lie = || message("output masks", 0, |p| p[1] ^= 1);
+    let lie = || message(OUTPUTS, 0, |p| p[1] ^= 1);
     assert_caught(wrk(), 0, lie(), "output mask MAC");
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
         let half_gates = Setting { form: GateForm::HalfGates, ..setting(protocol, 2) };
@@ -184,41 +193,50 @@ fn lies_about_outputs() {
 }
 
 /// Yang–Wang–Zhang, step 11: a masked value in any segment that does not match its label. Always
-/// caught, before the next segment.
+/// caught, before the next segment and before any output mask is opened.
 /// Cheat: 2 and 3, E | step 11 | another masked value | `masked value label` | always
 #[test]
 fn another_masked_value_in_any_stretch() {
-    for parties in [2, 3] {
+    for (setting, garbler, evaluator) in half_gates() {
         for segment in 0..SEGMENTS {
             let lie = message(VALUES, segment, |p| p[0] ^= 4);
-            let ended = run(setting(Protocol::Ywz, parties), vec![(0, 1, lie)]);
+            let opened = Arc::new(AtomicUsize::new(0));
+            let listen = counting(OUTPUTS, &opened);
+            let ended = run(setting, vec![(evaluator, garbler, lie), (garbler, evaluator, listen)]);
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
-            common::endings(&ended, &[0]).assert_caught_by([1], &["masked value label"]);
+            common::endings(&ended, &[evaluator])
+                .assert_caught_by([garbler], &["masked value label"]);
+            assert_eq!(opened.load(Ordering::SeqCst), 0, "output masks were opened");
         }
     }
 }
 
-/// Yang–Wang–Zhang, step 8: a garbler inverts a masked value and stands by it. Step 12 always
-/// catches it, and the evaluator takes part in no further segment.
-/// Cheat: 2 and 3, G | steps 8, 12 | a flipped masked value, with z adapted to it | `circuit
-/// authentication`, `masked value label`, before the next segment | always
+/// Yang–Wang–Zhang, step 8: a garbler inverts a masked value and stands by it; or its z is wrong.
+/// Step 12 always catches it. The evaluator takes part in no further segment and opens no output
+/// mask.
+/// Cheat: 2 and 3, G | steps 8, 12 | a flipped masked value, with z adapted to it; a wrong z |
+/// `circuit authentication`, `masked value label`, before the next segment | always
 #[test]
-fn a_turned_gate_in_any_stretch() {
-    for parties in [2, 3] {
+fn a_turned_gate_or_a_wrong_z_in_any_stretch() {
+    for (setting, garbler, evaluator) in half_gates() {
         for segment in 0..SEGMENTS {
-            // The bits b_γ come last.
-            let turn = message(GARBLED, segment, |p| *p.last_mut().unwrap() ^= 1);
-            let sent = Arc::new(AtomicUsize::new(0));
-            let ended = run(
-                setting(Protocol::Ywz, parties),
-                vec![(1, 0, careless(turn)), (0, 1, counting("bucketing: d", &sent))],
-            );
-            // An honest garbler sees that its own label does not match, perhaps before it learns
-            // the evaluator's error.
-            let checks = ["circuit authentication", "masked value label"];
-            let known = if parties == 2 { &checks[..1] } else { &checks };
-            common::endings(&ended, &[1]).assert_caught(known);
-            assert_eq!(sent.load(Ordering::SeqCst), segment + 1, "the run went on");
+            for kind in [GARBLED, AUTHENTICATION] {
+                // The bits b_γ come last.
+                let lie = careless(message(kind, segment, |p| *p.last_mut().unwrap() ^= 1));
+                let sent = Arc::new(Mutex::new(Vec::new()));
+                let listen = recording(&sent);
+                let ended =
+                    run(setting, vec![(garbler, evaluator, lie), (evaluator, garbler, listen)]);
+                // An honest garbler sees that its own label does not match, perhaps before it
+                // learns the evaluator's error.
+                let checks = ["circuit authentication", "masked value label"];
+                let known = if setting.parties == 2 { &checks[..1] } else { &checks };
+                common::endings(&ended, &[garbler]).assert_caught(known);
+                let sent = sent.lock().unwrap();
+                let begun = sent.iter().filter(|kind| **kind == "bucketing: d").count();
+                assert_eq!(begun, segment + 1, "the run went on");
+                assert!(!sent.contains(&OUTPUTS), "output masks were opened");
+            }
         }
     }
 }
@@ -288,6 +306,16 @@ fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnAdversary {
         Action::Send
     });
     count.listening()
+}
+
+/// Records the kinds of the messages of an honest party.
+fn recording(sent: &Arc<Mutex<Vec<&'static str>>>) -> FnAdversary {
+    let sent = sent.clone();
+    let record = FnAdversary::new().on_outgoing(move |kind, _, _| {
+        sent.lock().unwrap().push(kind);
+        Action::Send
+    });
+    record.listening()
 }
 
 /// Step 12: every segment has its own χ, which earlier messages do not reveal.

@@ -24,9 +24,11 @@
 //! wasted), or not to have used what it has used; and it can hide items, and so choose which one is
 //! used. Only this party's own store decides whether something was used.
 //!
-//! A prepared circuit enters a store only once all parties have written it: if a party fails, the
-//! other stores contain no items of the circuit. A party that prepares holds the lock on the group
-//! to the end, for a pool as well as for material that is made on the spot.
+//! A prepared circuit enters a store only once all parties have said that they have written it. If
+//! a party fails before it says so, no store contains the circuit. If it fails afterwards, other
+//! stores may contain it; not all parties hold such an item, so it stays unused. A party that
+//! prepares holds the lock on the group to the end, for a pool as well as for material that is made
+//! on the spot.
 //!
 //! A failed check revokes the whole group, in the store as in a session. A damaged item becomes
 //! void as soon as it is found.

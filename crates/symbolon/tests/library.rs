@@ -13,4 +13,5 @@ mod links;
 mod mesh;
 mod session;
 mod stored;
+mod voided;
 mod wire_docs;

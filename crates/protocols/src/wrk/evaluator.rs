@@ -10,7 +10,6 @@ use symbolon_circuit::{And, Batch, Circuit, Cursor, Plan};
 use symbolon_garbling::four_row::{self, ROWS, RowHash, TruncatedMac};
 use symbolon_garbling::half_gates::RUN;
 use symbolon_garbling::wires::WireStore;
-use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
 use zeroize::{Zeroize, Zeroizing};
@@ -311,11 +310,11 @@ impl InputLabels {
         circuit: &Circuit,
         message: Message,
         more: usize,
-    ) -> Result<(Self, Vec<u8>)> {
+    ) -> Result<(Self, Zeroizing<Vec<u8>>)> {
         let theirs = io_wires::input_bits(circuit, channel.peer());
         let all = InputLabels::bytes(circuit, theirs);
-        let mut bytes = channel.recv(message, all + more)?;
-        let rest = bytes.split_off(all);
+        let mut bytes = Zeroizing::new(channel.recv(message, all + more)?);
+        let rest = Zeroizing::new(bytes.split_off(all));
         let (masked, from) = bytes.split_at(BitVec::byte_len(theirs));
         let mut labels = Zeroizing::new(vec![Block::ZERO; circuit.main().inputs as usize]);
         Block::as_bytes_mut(&mut labels).copy_from_slice(from);
@@ -428,7 +427,8 @@ impl<'p> EvalPass<'p> {
 
     /// Checks that the MAC of every row opened so far was right.
     ///
-    /// Check: `wrk` | `garbled table MAC`: every opened row | wrong rows and labels | 2^-ρ
+    /// Check: `wrk` | `garbled table MAC`: every opened row | wrong rows; wrong labels that
+    /// reach a later gate | 2^-ρ
     fn check(&self, channel: &Channel) -> Result<()> {
         if self.evaluation.wrong != 0 {
             return Err(Error::misbehaved(channel.peer(), checks::GARBLED_TABLE));
@@ -529,17 +529,14 @@ impl MaskedOutputs {
         if wires.is_empty() {
             return Ok(());
         }
-        let shares: Vec<Share> = wires.indices().map(|w| masks.pair(w)).collect();
-        let bits: Vec<bool> = shares.iter().map(|share| share.bit).collect();
         let labels = wires.indices().map(|w| self.labels[w]);
-        let proof =
-            Zeroizing::new(labels.chain(shares.iter().map(|s| s.mac.0)).collect::<Vec<Block>>());
-        let masked: Vec<bool> = wires.indices().map(|w| self.masked[w]).collect();
+        let macs = wires.indices().map(|w| masks.auth(w)[0][0]);
+        let proof = Zeroizing::new(labels.chain(macs).collect::<Vec<Block>>());
         channel.send_parts(
             messages::GARBLER_OUTPUTS,
             &[
-                &BitVec::from_bools(&masked).to_bytes(),
-                &BitVec::from_bools(&bits).to_bytes(),
+                &wires.pack(|w| self.masked[w]).to_bytes(),
+                &Zeroizing::new(wires.pack(|w| masks.bit(w)).to_bytes()),
                 &symbolon_preprocessing::open_bits::digest_of(&proof),
             ],
         )?;

@@ -192,9 +192,10 @@ impl Prepared for GarblerSecrets {
         let labels = choose(&self.input_labels, &masked, &self.delta);
         let for_evaluator = OutputWires::of(circuit, channel.peer());
         let (shares, proof) = io_wires::open_shares(&for_evaluator, &self.output_masks, 0);
+        let shares = Zeroizing::new(shares.to_bytes());
         channel.send_parts(
             messages::INPUTS_AND_LABELS,
-            &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
+            &[&own.to_bytes(), Block::as_bytes(&labels), &shares, &proof],
         )?;
         channel.flush()?;
         outputs(channel, circuit, &self.output_masks, &self.output_labels, *self.delta)

@@ -14,7 +14,11 @@ use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{hash::LabelHash, messages, online};
+use super::{
+    hash::LabelHash,
+    messages,
+    online::{self, AuthenticOutputs, Authenticated},
+};
 #[cfg(feature = "measure")]
 use crate::gates::pseudorandom::Blocks;
 use crate::{
@@ -73,16 +77,16 @@ pub(super) fn stream(
     let (mut table, mut reader) = (Table::default(), TableReader::new(garblers.len()));
     loop {
         let mut segment = streaming.next_segment(net)?;
-        let mut zs = Vec::new();
+        let mut told = Vec::new();
         while let Some(gates) = segment.next(net)? {
             // Every chunk has a fresh χ, which nobody else sees before all of its tables are here.
             let mut values = Values::new(fresh_chi()?, garblers.len());
             reader.receive(&mut table, net.peers(), &gates)?;
             segment.recycle(gates);
             pass.chunk(&table, *delta, &mut values);
-            zs.push(values.tell(net.peers())?);
+            told.push(values.tell(net.peers())?);
         }
-        authenticate(net.peers(), &mut zs)?;
+        pass.authenticate(net.peers(), told)?;
         segment.finish();
         if streaming.is_done() {
             break;
@@ -90,7 +94,7 @@ pub(super) fn stream(
     }
     let masks = streaming.outputs()?;
     let outputs = pass.finish(plan);
-    online::open_outputs(net.peers(), circuit, &masks, &outputs, *delta)
+    online::open_outputs(net.peers(), circuit, &masks, outputs, *delta)
 }
 
 /// A chunk of garbled gates from all garblers, with the evaluator's own part of them. During
@@ -223,10 +227,10 @@ impl Prepared for GarbledCircuit {
             pass.chunk(table, *self.delta, &mut values);
             meter.advance(Step::Gates, table.half_gates.len() as u64);
         }
-        let mut z = values.tell(channels)?;
-        authenticate(channels, std::slice::from_mut(&mut z))?;
+        let told = values.tell(channels)?;
+        pass.authenticate(channels, vec![told])?;
         let outputs = pass.finish(plan);
-        online::open_outputs(channels, circuit, &self.output_masks, &outputs, *self.delta)
+        online::open_outputs(channels, circuit, &self.output_masks, outputs, *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -303,6 +307,7 @@ pub(super) fn load(
 struct EvalPass<'p> {
     cursor: Cursor<'p>,
     evaluation: Evaluation,
+    authenticated: Authenticated,
 }
 
 /// The wires under evaluation, and the state for hashing their gates.
@@ -393,34 +398,22 @@ impl Values {
         Values { chi, bits: BitVec::zeros(0), digests, z: PolyHash::new(chi) }
     }
 
-    /// Step 11: proves the masked values to the garblers, and sends them χ; returns z_1.
-    fn tell(self, channels: &mut [Channel]) -> Result<Block> {
+    /// Step 11: proves the masked values to the garblers, and sends them χ.
+    fn tell(self, channels: &mut [Channel]) -> Result<Told> {
         let bits = self.bits.to_bytes();
         for (channel, digest) in channels.iter_mut().zip(self.digests) {
             let parts: [&[u8]; 3] = [&bits, &digest.finish(), &self.chi.to_bytes()];
             channel.send_parts(messages::MASKED_VALUES, &parts)?;
             channel.flush()?;
         }
-        Ok(self.z.finish())
+        Ok(Told { gates: self.bits.len(), z: self.z.finish() })
     }
 }
 
-/// Step 12: lets the garblers prove their gates. `zs` contains z_1 of each run of gates whose
-/// masked values they were sent. z of each run must be zero on its own, independently of the
-/// others.
-///
-/// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication, at the evaluator
-///
-/// Check: `ywz`: gates | `circuit authentication`, at the evaluator: a polynomial hash over all
-/// gates, or over each streamed chunk | wrong gates and masked values | (ANDs)·2^-128 + 2^-127
-fn authenticate(channels: &mut [Channel], zs: &mut [Block]) -> Result<()> {
-    let mut theirs = vec![Block::ZERO; zs.len()];
-    for channel in channels.iter_mut() {
-        channel.recv_into(messages::AUTHENTICATION, Block::as_bytes_mut(&mut theirs))?;
-        zs.iter_mut().zip(&theirs).for_each(|(z, &theirs)| *z ^= theirs);
-    }
-    let any = zs.iter().fold(0, |any, z| any | z.0);
-    if Block(any).ct_eq(&Block::ZERO) { Ok(()) } else { Err(online::unauthentic(channels)) }
+/// A run of gates whose masked values the garblers were sent, with z_1.
+struct Told {
+    gates: usize,
+    z: Block,
 }
 
 impl<'p> EvalPass<'p> {
@@ -434,7 +427,11 @@ impl<'p> EvalPass<'p> {
         };
         let hash = |&garbler: &PartyId| LabelHash::new(session, garbler, garblers);
         let hashes = garblers.iter().map(hash).collect();
-        EvalPass { cursor: plan.cursor(), evaluation: Evaluation::new(wires, hashes, first_tweak) }
+        EvalPass {
+            cursor: plan.cursor(),
+            evaluation: Evaluation::new(wires, hashes, first_tweak),
+            authenticated: Authenticated::default(),
+        }
     }
 
     /// Evaluates the gates of the next table, into `values`.
@@ -446,12 +443,35 @@ impl<'p> EvalPass<'p> {
         }
     }
 
-    /// Computes the free gates after the last AND gate; returns Λ of the outputs.
-    fn finish(self, plan: &Plan) -> Vec<bool> {
-        let EvalPass { cursor, mut evaluation } = self;
+    /// Step 12: lets the garblers prove these runs of gates. z of each run must be zero on its own,
+    /// independently of the others.
+    ///
+    /// Paper: YWZ20, Fig. 7, 12; §2.6 | circuit authentication, at the evaluator
+    ///
+    /// Check: `ywz`: gates | `circuit authentication`, at the evaluator: a polynomial hash over all
+    /// gates, or over each streamed chunk | wrong gates and masked values | (ANDs)·2^-128 + 2^-127
+    fn authenticate(&mut self, channels: &mut [Channel], mut told: Vec<Told>) -> Result<()> {
+        let mut theirs = vec![Block::ZERO; told.len()];
+        for channel in channels.iter_mut() {
+            channel.recv_into(messages::AUTHENTICATION, Block::as_bytes_mut(&mut theirs))?;
+            told.iter_mut().zip(&theirs).for_each(|(run, &theirs)| run.z ^= theirs);
+        }
+        let any = told.iter().fold(0, |any, run| any | run.z.0);
+        if !Block(any).ct_eq(&Block::ZERO) {
+            return Err(online::unauthentic(channels));
+        }
+        self.authenticated.add(told.iter().map(|run| run.gates).sum());
+        Ok(())
+    }
+
+    /// Computes the free gates after the last AND gate. Returns the outputs, once every gate is
+    /// authenticated.
+    fn finish(self, plan: &Plan) -> AuthenticOutputs {
+        let EvalPass { cursor, mut evaluation, authenticated } = self;
         evaluation.wires.finish(cursor);
         let masked = &evaluation.wires.masked;
-        plan.output_slots().iter().map(|&slot| masked[slot as usize]).collect()
+        let masked = plan.output_slots().iter().map(|&slot| masked[slot as usize]).collect();
+        authenticated.outputs(plan, masked)
     }
 }
 

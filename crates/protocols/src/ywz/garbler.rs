@@ -96,7 +96,7 @@ pub(super) fn stream(
     drop(pass);
     let masks = streaming.outputs()?;
     let outputs = proof.finish(plan);
-    online::open_outputs(net.peers(), circuit, &masks, &outputs, *delta)
+    online::open_outputs(net.peers(), circuit, &masks, outputs, *delta)
 }
 
 /// The pass over the labels: step 8.
@@ -287,7 +287,7 @@ impl Prepared for GarblerSecrets {
         let z = proof.prove(net.peers(), labels, rows, two_threads)?;
         proof.send(net.peers(), &[z])?;
         let outputs = proof.finish(plan);
-        online::open_outputs(net.peers(), circuit, &self.output_masks, &outputs, *self.delta)
+        online::open_outputs(net.peers(), circuit, &self.output_masks, outputs, *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {

@@ -15,7 +15,10 @@ use symbolon_primitives::{
 use symbolon_transport::{Channel, Culprit, Error, Result};
 use zeroize::Zeroizing;
 
-use super::{checks, messages};
+use super::{
+    checks, messages,
+    online::{AuthenticOutputs, Authenticated},
+};
 use crate::{
     gates::{garbled_table::make_room, masked_gates::LOOKAHEAD, streaming::Segment},
     io_wires,
@@ -65,6 +68,7 @@ pub(super) struct Proof<'a> {
     /// The evaluator's index among the peers.
     evaluator: usize,
     delta: Delta,
+    authenticated: Authenticated,
 }
 
 /// The number of gates proven at a time.
@@ -80,7 +84,13 @@ impl<'a> Proof<'a> {
         for (w, slot) in slots.0[plan.input_slots()].iter_mut().enumerate() {
             *slot = inputs.get(w);
         }
-        Proof { cursor: plan.cursor(), slots, evaluator, delta: delta.clone() }
+        Proof {
+            cursor: plan.cursor(),
+            slots,
+            evaluator,
+            delta: delta.clone(),
+            authenticated: Authenticated::default(),
+        }
     }
 
     /// Receives and checks the evaluator's masked values of the next gates, given their labels and
@@ -114,6 +124,7 @@ impl<'a> Proof<'a> {
         if !same_digest(&digest, &values.digest) {
             return Err(Error::misbehaved(Culprit::among(channels), checks::LABEL));
         }
+        self.authenticated.add(labels.len());
         Ok(z)
     }
 
@@ -174,10 +185,11 @@ impl<'a> Proof<'a> {
         [left, right]
     }
 
-    /// Returns the masked values of the outputs, once those of every gate are known.
-    pub fn finish(mut self, plan: &Plan) -> Vec<bool> {
+    /// Returns the outputs, once the masked values of every gate are proven.
+    pub fn finish(mut self, plan: &Plan) -> AuthenticOutputs {
         self.slots.finish(self.cursor);
-        plan.output_slots().iter().map(|&slot| self.slots.0[slot as usize]).collect()
+        let masked = plan.output_slots().iter().map(|&slot| self.slots.0[slot as usize]).collect();
+        self.authenticated.outputs(plan, masked)
     }
 }
 
@@ -219,8 +231,8 @@ impl<'a> StreamedProof<'a> {
         SegmentProof { streamed: self, awaited: VecDeque::new(), proven: 0, zs: Vec::new() }
     }
 
-    /// Returns the masked values of the outputs, after the last segment.
-    pub fn finish(self, plan: &Plan) -> Vec<bool> {
+    /// Returns the outputs, after the last segment.
+    pub fn finish(self, plan: &Plan) -> AuthenticOutputs {
         self.proof.finish(plan)
     }
 }

@@ -6,8 +6,6 @@ use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
-const CHECKS: [&str; 2] = [LABEL_CHECK, AUTHENTICATION_CHECK];
-
 /// Returns the right circuit with another main component.
 fn changed(parties: u16, change: impl FnOnce(&mut Component)) -> Circuit {
     let circuit = circuit(parties);

@@ -4,8 +4,6 @@ use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
-const CHECKS: [&str; 2] = [LABEL_CHECK, AUTHENTICATION_CHECK];
-
 /// Runs a garbler that changes its message to the evaluator, and ignores its own labels.
 fn cheat(
     parties: u16,

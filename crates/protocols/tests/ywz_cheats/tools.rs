@@ -36,6 +36,9 @@ pub const ECHO_CHECK: &str = "broadcast echo";
 pub const FRAMING: &str = "message framing";
 pub const PADDING: &str = "padding of packed bits";
 
+/// The checks of the gates, at a garbler and at the evaluator.
+pub const CHECKS: [&str; 2] = [LABEL_CHECK, AUTHENTICATION_CHECK];
+
 /// Returns the circuit of most tests.
 pub fn circuit(parties: u16) -> Circuit {
     circuit_of(WIDTH as u32, parties)
@@ -64,8 +67,16 @@ pub type Cheat = (u16, u16, FnAdversary);
 pub struct Run {
     pub ended: Vec<Ended>,
     cheaters: Vec<u16>,
-    /// The masked inputs that each party sent, to its last peer.
-    masked: Vec<Vec<u8>>,
+    sent: Vec<Sent>,
+}
+
+/// What a party sent.
+#[derive(Clone, Default)]
+struct Sent {
+    /// Its masked inputs, to its last peer.
+    masked: Vec<u8>,
+    /// Whether it opened output masks to any peer.
+    opened: bool,
 }
 
 /// Runs `parties` parties with these cheats.
@@ -104,7 +115,7 @@ fn run_setting<'a>(
     inputs: &[Vec<bool>],
     cheats: Vec<Cheat>,
 ) -> Run {
-    let masked = Arc::new(Mutex::new(vec![Vec::new(); inputs.len()]));
+    let sent = Arc::new(Mutex::new(vec![Sent::default(); inputs.len()]));
     let mut cheaters: Vec<u16> = cheats.iter().map(|(cheater, ..)| *cheater).collect();
     cheaters.dedup();
     let ended = common::run_preparing(setting, circuit, prepared, inputs, |nets| {
@@ -116,29 +127,32 @@ fn run_setting<'a>(
                 };
                 let adversary = cheats.iter().position(at).map(|at| cheats.swap_remove(at).2);
                 let adversary = adversary.unwrap_or_else(|| FnAdversary::new().listening());
-                let tap = Tap { adversary, me: usize::from(net.me), masked: masked.clone() };
+                let tap = Tap { adversary, me: usize::from(net.me), sent: sent.clone() };
                 channel.set_adversary(Box::new(tap));
             }
         }
         assert!(cheats.is_empty(), "a cheat without a channel");
     });
-    let masked = masked.lock().unwrap().clone();
-    Run { ended, cheaters, masked }
+    let sent = sent.lock().unwrap().clone();
+    Run { ended, cheaters, sent }
 }
 
-/// Records the masked inputs.
+/// Records what a party sends, whether or not anybody receives it.
 struct Tap {
     adversary: FnAdversary,
     me: usize,
-    masked: Arc<Mutex<Vec<Vec<u8>>>>,
+    sent: Arc<Mutex<Vec<Sent>>>,
 }
 
 impl Adversary for Tap {
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
         let action = self.adversary.outgoing(kind, index, payload);
+        let mut sent = self.sent.lock().unwrap();
+        let sent = &mut sent[self.me];
         if kind == MASKED {
-            self.masked.lock().unwrap()[self.me].clone_from(payload);
+            sent.masked.clone_from(payload);
         }
+        sent.opened |= kind == OUTPUTS;
         action
     }
 
@@ -158,7 +172,7 @@ impl Adversary for Tap {
 impl Run {
     /// Returns Λ_α and Λ_β of gate number `gate` of the first layer.
     pub fn masked_inputs(&self, gate: usize) -> [bool; 2] {
-        [0, 1].map(|party| self.masked[party][gate / 8] >> (gate % 8) & 1 == 1)
+        [0, 1].map(|party| self.sent[party].masked[gate / 8] >> (gate % 8) & 1 == 1)
     }
 
     /// Returns how the honest parties ended.
@@ -173,10 +187,18 @@ impl Run {
         self.assert_caught_by_one_of(&[at]);
     }
 
-    /// Asserts the same if honest parties may end at different checks.
+    /// Asserts the same if honest parties may end at different checks. A party whose check of the
+    /// gates fails has opened no output mask.
     #[track_caller]
     pub fn assert_caught_by_one_of(&self, checks: &[impl CheckName]) {
         self.endings().assert_caught(checks);
+        for (party, ended) in self.honest() {
+            let check = ended.as_ref().err().and_then(Error::check);
+            if check.is_some_and(|check| CHECKS.contains(&check.name())) {
+                let opened = self.sent[usize::from(party)].opened;
+                assert!(!opened, "party {party} opened output masks before its check");
+            }
+        }
     }
 
     /// Asserts that the victim saw the check fail. For a cheat in the last messages: the others may
@@ -195,12 +217,13 @@ impl Run {
         Endings::new(self.ended.iter().map(|ended| &ended.outputs), &self.cheaters)
     }
 
-    /// Asserts that every honest party has the right outputs.
+    /// Asserts that every honest party has the right outputs, and has opened its output masks.
     #[track_caller]
     pub fn assert_harmless(&self) {
         for (party, ended) in self.honest() {
             let outputs = ended.as_ref().unwrap_or_else(|error| panic!("party {party}: {error}"));
             assert_eq!(outputs, &right(self.ended.len() as u16, party));
+            assert!(self.sent[usize::from(party)].opened, "party {party} opened nothing");
         }
     }
 

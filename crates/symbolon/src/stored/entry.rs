@@ -1,4 +1,4 @@
-//! How prepared circuits enter the stores: in all of them or in none.
+//! How prepared circuits enter the stores: when every party has said that it has written its own.
 
 use symbolon_protocols::Network;
 use symbolon_store::{ClosedItem, ItemId};
