@@ -399,10 +399,13 @@ impl Claims<'_> {
     ///
     /// # Errors
     /// `PeerMisbehaved` when one of them is wrong; `Transport` when the peer is gone.
-    pub fn check(self, channel: &mut Channel) -> Result<()> {
-        self.check.finish(channel)
+    pub fn check(self, channel: &mut Channel) -> Result<Checked> {
+        self.check.finish(channel).map(|()| Checked(()))
     }
 }
+
+/// Evidence that all claims were right. Nothing is computed from claims and released without it.
+pub(super) struct Checked(());
 
 /// Sends blocks, in messages small enough to be received.
 pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]) -> Result<()> {

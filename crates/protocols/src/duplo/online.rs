@@ -203,7 +203,7 @@ impl EvaluatorReady {
         let mut claims = received.claims(online.opening());
         let keys = inputs::get(channel, &mut claims, &program, &transfers, &bits)?;
         let indicators = outputs::get_indicators(channel, &mut claims, &program)?;
-        claims.check(channel)?;
+        let checked = claims.check(channel)?;
         let mut wires = Zeroizing::new(vec![Block::ZERO; program.wires()]);
         let keys = keys.on_wires(&program).chain(linked.keys.iter().copied());
         inputs::accept(channel, authenticators, keys, &mut wires)?;
@@ -215,8 +215,8 @@ impl EvaluatorReady {
         let evaluated = garbled.evaluate(&program, (channel.peer(), threads), start)?;
         let authenticators = &garbled.authenticators;
         let mut recovered = recover::recover((&program, plan), authenticators, &evaluated, &bits);
-        let values = outputs::values(&program, &evaluated.wires, &indicators, &recovered);
-        outputs::give_back(channel, &mut recovered)?;
+        let values = outputs::values(&program, &evaluated.wires, &indicators, &recovered, &checked);
+        outputs::give_back(channel, &mut recovered, &checked)?;
         let numbers = program.to_evaluator.iter().copied();
         let outputs = program.output_bits(EVALUATOR, numbers, &values);
         Ok(Played { outputs, evaluated, recovered })

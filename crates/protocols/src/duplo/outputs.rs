@@ -10,7 +10,7 @@ use symbolon_primitives::{Block, Delta};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::assemble::GarblerKeys;
-use super::commit::{Claims, Id, Opening, receive_blocks, send_blocks};
+use super::commit::{Checked, Claims, Id, Opening, receive_blocks, send_blocks};
 use super::layout::COMMON_OFFSET;
 use super::messages;
 use super::program::{Program, ToGarbler};
@@ -47,7 +47,7 @@ pub(super) fn get_indicators(
 }
 
 /// Returns the evaluator's output bits, from the keys of all wires and the indicator bits, or from
-/// the recovery if there was one.
+/// the recovery if there was one. Needs the check of the indicator bits.
 ///
 /// Paper: KNRTT17, OutputE, OutputG
 pub(super) fn values(
@@ -55,6 +55,7 @@ pub(super) fn values(
     wires: &[Block],
     indicators: &[bool],
     recovered: &Recovered,
+    _: &Checked,
 ) -> Vec<bool> {
     let value = |(&output, &indicator): (&usize, &bool)| {
         let (terms, constant) = program.graph.outputs.get(output);
@@ -65,10 +66,14 @@ pub(super) fn values(
     program.to_evaluator.iter().zip(indicators).map(value).collect()
 }
 
-/// The evaluator returns the keys of the garbler's outputs.
+/// The evaluator returns the keys of the garbler's outputs, after the check of all claims.
 ///
 /// Paper: KNRTT17, OutputE, OutputG
-pub(super) fn give_back(channel: &mut Channel, recovered: &mut Recovered) -> Result<()> {
+pub(super) fn give_back(
+    channel: &mut Channel,
+    recovered: &mut Recovered,
+    _: &Checked,
+) -> Result<()> {
     let keys = &mut recovered.returned;
     channel.tamper_state("duplo: returned keys", Block::as_bytes_mut(keys));
     send_blocks(channel, messages::RETURNED_KEYS, keys)?;

@@ -375,6 +375,6 @@ impl EvaluatorCopies {
             let digests = &digests[slot.kind];
             buckets::receive_slot(channel, &mut claims, (view, number), digests, &mut bucket)?;
         }
-        claims.check(channel)
+        claims.check(channel).map(drop)
     }
 }
