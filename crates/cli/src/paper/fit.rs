@@ -52,7 +52,7 @@ mod tests {
         for reason in [
             "32 threads for each party, on 2 cores",
             "24 parties, on 2 cores",
-            "about 20 GB of memory",
+            "about 40 GB of memory",
             "GB of temporary files; 4 are",
         ] {
             assert!(told.contains(reason), "{reason}: {told}");
