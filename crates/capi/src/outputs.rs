@@ -86,6 +86,28 @@ impl OutputsHandle {
     }
 }
 
+/// Writes to `value` what `read` returns for the output with this name.
+///
+/// # Safety
+/// The rules for callers of the functions of this library hold for all pointers.
+unsafe fn read_output<T>(
+    outputs: *const OutputsHandle,
+    name: *const c_char,
+    value: *mut T,
+    error: *mut *mut Failure,
+    read: impl FnOnce(&OutputsHandle, &str) -> Result<T, Box<Failure>>,
+) -> Status {
+    let work = || {
+        // SAFETY: the rules for callers.
+        let (outputs, name) =
+            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+        // SAFETY: the same.
+        Ok(unsafe { put(value, read(outputs, name)?) }?)
+    };
+    // SAFETY: the same.
+    unsafe { call(error, work) }
+}
+
 /// How many outputs there are, learnt or not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_outputs_count(outputs: *const OutputsHandle) -> usize {
@@ -113,15 +135,9 @@ pub unsafe extern "C" fn symbolon_outputs_is_learnt(
     is_learnt: *mut u8,
     error: *mut *mut Failure,
 ) -> Status {
-    let work = || {
-        // SAFETY: the rules for callers.
-        let (outputs, name) =
-            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
-        // SAFETY: the same.
-        Ok(unsafe { put(is_learnt, u8::from(outputs.all.is_learnt(name)?)) }?)
-    };
-    // SAFETY: the same.
-    unsafe { call(error, work) }
+    let read = |outputs: &OutputsHandle, name: &str| Ok(u8::from(outputs.all.is_learnt(name)?));
+    // SAFETY: the rules for callers.
+    unsafe { read_output(outputs, name, is_learnt, error, read) }
 }
 
 /// All outputs as a JSON list, each as the command writes it with `--json`: an object with `name`,
@@ -151,15 +167,9 @@ pub unsafe extern "C" fn symbolon_outputs_text(
     value: *mut *const c_char,
     error: *mut *mut Failure,
 ) -> Status {
-    let work = || {
-        // SAFETY: the rules for callers.
-        let (outputs, name) =
-            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
-        // SAFETY: the same.
-        Ok(unsafe { put(value, outputs.text(name)?.as_ptr().cast()) }?)
-    };
-    // SAFETY: the same.
-    unsafe { call(error, work) }
+    let read = |outputs: &OutputsHandle, name: &str| Ok(outputs.text(name)?.as_ptr().cast());
+    // SAFETY: the rules for callers.
+    unsafe { read_output(outputs, name, value, error, read) }
 }
 
 /// An output of at most 64 bits as an unsigned integer, whatever its type. Wire 0 is the lowest
@@ -171,18 +181,13 @@ pub unsafe extern "C" fn symbolon_outputs_uint(
     value: *mut u64,
     error: *mut *mut Failure,
 ) -> Status {
-    let work = || {
-        // SAFETY: the rules for callers.
-        let (outputs, name) =
-            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+    let read = |outputs: &OutputsHandle, name: &str| {
         let output = outputs.learnt(name)?;
         let number = output.uint().filter(|_| output.ty.width() <= 64);
-        let number = number.ok_or_else(|| unfit(output, "an unsigned integer"))?;
-        // SAFETY: the same.
-        Ok(unsafe { put(value, number as u64) }?)
+        Ok(number.ok_or_else(|| unfit(output, "an unsigned integer"))? as u64)
     };
-    // SAFETY: the same.
-    unsafe { call(error, work) }
+    // SAFETY: the rules for callers.
+    unsafe { read_output(outputs, name, value, error, read) }
 }
 
 /// An integer or a truth value as a signed integer: an `int` of at most 64 bits, a `uint` of at
@@ -194,20 +199,15 @@ pub unsafe extern "C" fn symbolon_outputs_int(
     value: *mut i64,
     error: *mut *mut Failure,
 ) -> Status {
-    let work = || {
-        // SAFETY: the rules for callers.
-        let (outputs, name) =
-            unsafe { (handle(outputs, "outputs")?, text(name, "the name of the output")?) };
+    let read = |outputs: &OutputsHandle, name: &str| {
         let output = outputs.learnt(name)?;
         // Whether it can be read never depends on the value.
         let widest = if matches!(output.ty, Type::Int(_)) { 64 } else { 63 };
         let number = output.int().filter(|_| output.ty.width() <= widest);
-        let number = number.ok_or_else(|| unfit(output, "a signed integer"))?;
-        // SAFETY: the same.
-        Ok(unsafe { put(value, number as i64) }?)
+        Ok(number.ok_or_else(|| unfit(output, "a signed integer"))? as i64)
     };
-    // SAFETY: the same.
-    unsafe { call(error, work) }
+    // SAFETY: the rules for callers.
+    unsafe { read_output(outputs, name, value, error, read) }
 }
 
 /// The bits of an output, a byte of 0 or 1 each, first wire first, and how many there are.

@@ -300,33 +300,25 @@ impl Preprocessor {
             let text = format!("{batch:?} does not reach 2^-{}", self.rho);
             return Err(Error::InvalidInput(text));
         }
-        self.run(|open| open.make_batch(lanes, batch, given, onto))
-    }
-
-    fn make_batch(
-        &mut self,
-        lanes: &mut [Vec<Channel>],
-        batch: bucketing::Batch,
-        given: Option<AuthShares>,
-        onto: Option<AuthShares>,
-    ) -> Result<Triples> {
-        let peers = lanes[0].len();
-        let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };
-        let output = self.buckets.room(batch, peers, given, onto);
-        let width = Width::for_rho(self.rho);
-        let of = LaAndBatch { batch, peers, width, chunk: self.chunk, inputs };
-        let sampled = Sampled::sample(&mut self.laand, output, of, &mut self.lanes, lanes)?;
-        let threads = lanes.len().min(batch.leaky().div_ceil(self.chunk));
-        let channels = &mut lanes[0];
-        let confirmed = sampled.confirm(&self.lanes, channels)?;
-        let (session, delta, number) = (&self.session, &self.delta, self.batches);
-        let zero_test = self.lanes[0].take_zero_test()?;
-        let prg = &mut self.prg;
-        let check = LaAndCheck { session, delta, batch: number, prg, threads, zero_test };
-        let leaky = confirmed.check(channels, check)?;
-        self.batches += 1;
-        let combine = combine::Combine { leaky, session, number, delta, threads };
-        combine.run(channels, &mut self.prg)
+        self.run(|open| {
+            let peers = lanes[0].len();
+            let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };
+            let output = open.buckets.room(batch, peers, given, onto);
+            let width = Width::for_rho(open.rho);
+            let of = LaAndBatch { batch, peers, width, chunk: open.chunk, inputs };
+            let sampled = Sampled::sample(&mut open.laand, output, of, &mut open.lanes, lanes)?;
+            let threads = lanes.len().min(batch.leaky().div_ceil(open.chunk));
+            let channels = &mut lanes[0];
+            let confirmed = sampled.confirm(&open.lanes, channels)?;
+            let (session, delta, number) = (&open.session, &open.delta, open.batches);
+            let zero_test = open.lanes[0].take_zero_test()?;
+            let prg = &mut open.prg;
+            let check = LaAndCheck { session, delta, batch: number, prg, threads, zero_test };
+            let leaky = confirmed.check(channels, check)?;
+            open.batches += 1;
+            let combine = combine::Combine { leaky, session, number, delta, threads };
+            combine.run(channels, &mut open.prg)
+        })
     }
 }
 

@@ -66,8 +66,8 @@
 //! # Asserts
 //! If an assert of a program fails, that is **no error**: the call succeeds, and all other outputs
 //! are zero. So a caller that runs a program first looks at [`Outputs::failure`], which has the
-//! text and the line of the assert, as in the example `program`. [`Outputs::uint`] and the methods
-//! beside it then return an error instead of a zero.
+//! text and the line of the assert, as in the example `program`. Then [`Outputs::uint`], `int`,
+//! `text`, `value` and `bits` return an error.
 
 mod autotune;
 pub mod checks;

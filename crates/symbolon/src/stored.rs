@@ -8,8 +8,8 @@
 //!
 //! # What must be the same on both days
 //! The parties and their keys, the protocol and ρ. What was prepared is also for one circuit, for a
-//! number of executions ([`Config::executions`](crate::Config::executions)), and, where the protocol
-//! has them, for components, a length of MACs, a form of the intersection and κ_b.
+//! number of executions ([`Config::executions`](crate::Config::executions)), and, where the
+//! protocol has them, for components, a length of MACs, a form of the intersection and κ_b.
 //!
 //! # How parties agree on what they use
 //! Each party tells all others which suitable items it holds: material for these parties with these

@@ -326,9 +326,9 @@ fn lies_in_bucketing() {
     }
 }
 
-/// As above, with anchored triples, of whose MACs half the bits are there: a lie in any opened d,
-/// or in any byte of the sum, towards one peer, and the same lie of all but one party.
-/// Cheat: 3, 5; one and n − 1 | Fig. 16 | lies in opened bits, or in the sum, of anchored triples |
+/// As above, with anchored triples, whose MACs are shortened to 64 bits. One party lies to one peer
+/// in an opened d or in a byte of the sum; or all but one party tell the same lie.
+/// Cheat: 3, 5; one and n − 1 | Fig. 16 | anchored triples: a wrong bit d or sum of MACs |
 /// `bucketing MAC` | always
 #[test]
 fn lies_in_bucketing_of_anchored_triples() {
