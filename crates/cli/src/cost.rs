@@ -9,7 +9,7 @@ use clap::Args;
 use symbolon::circuit::{
     Circuit, Component, Input, Lookup, Output, Plan, Program, Receivers, Step, Table, Type,
 };
-use symbolon::{Compiled, Protocol};
+use symbolon::{Compiled, OtExtension, Protocol, TreeDepth};
 use symbolon_lang::cost::{Report, report};
 use symbolon_lang::source::{Sources, read_source};
 
@@ -151,9 +151,12 @@ fn shown(cost: &CostJson) -> String {
     let one = |name: &str, value: String| [name.to_string(), value];
     let whole =
         [one("depth", report.depth.to_string()), one("live wires", report.live_wires.to_string())];
-    let mut protocols = vec![["protocol", "bytes after the triples"].map(String::from)];
+    let mut protocols =
+        vec![["protocol", "bytes in all", "of triples", "of the rest"].map(String::from)];
     for protocol in &cost.bytes {
-        protocols.push([protocol.name(), bytes(protocol.bytes)]);
+        let parts = [protocol.total(), protocol.triple_bytes, protocol.bytes].map(bytes);
+        let [total, triples, rest] = parts;
+        protocols.push([protocol.name(), total, triples, rest]);
     }
     let tables = [
         align(&functions, 2),
@@ -186,6 +189,11 @@ impl ProtocolBytes {
             Some(form) => format!("{}, {form}", self.protocol),
             None => self.protocol.to_string(),
         }
+    }
+
+    /// Returns the bytes of a whole run, without the set-up.
+    fn total(&self) -> u64 {
+        self.triple_bytes.saturating_add(self.bytes)
     }
 }
 
@@ -255,16 +263,20 @@ fn independent(ands: u32, lookups: Option<(&Table, u32)>) -> Circuit {
     Circuit::new("gates", vec![input], vec![output], program).expect("gates that read inputs")
 }
 
-/// Returns what the protocols send for a circuit in the function-dependent and the online phase,
-/// for protocols that have a formula.
+/// The OT extension that the bytes of triples are for: the one that parties choose on a fast link.
+const OT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
+
+/// Returns what the protocols that have a formula send for a circuit.
 fn protocol_bytes(circuit: &Circuit, parties: u16) -> Vec<ProtocolBytes> {
     let circuit = Compiled::new(circuit);
     let run = Protocol::ALL.iter().filter(|protocol| protocol.parties().contains(&parties));
     let ways = run.flat_map(|protocol| protocol.forms().iter().map(move |form| (protocol, *form)));
     let bytes = ways.filter_map(|(protocol, form)| {
         let bytes = protocol.bytes_after_triples(&circuit, parties, form)?;
+        let triple_bytes = protocol.bytes_of_triples(&circuit, parties, OT)?;
         let form = (protocol.forms().len() > 1).then(|| form.name());
-        Some(ProtocolBytes { protocol: protocol.name(), form, bytes })
+        let (protocol, ot) = (protocol.name(), OT.name());
+        Some(ProtocolBytes { protocol, form, bytes, triple_bytes, ot })
     });
     bytes.collect()
 }

@@ -6,9 +6,11 @@ use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, builtin, read
 
 use crate::args::PortArgs;
 use crate::error::{CliError, CliResult};
+use crate::escape::one_line;
 use crate::labels::Labels;
 use crate::lang::{self, ProgramArgs};
 use crate::owners::{Audience, Owner};
+use crate::progress::live;
 use crate::reading::{CIRCUIT, read};
 use crate::words::loose_elements;
 
@@ -119,10 +121,12 @@ impl CircuitSpec {
 
     fn open(&self, parties: Option<u16>) -> CliResult<Circuit> {
         if lang::is_program(&self.circuit) {
+            live::doing(&format!("Compiling {}", one_line(&self.circuit)));
             let circuit = lang::compile(&self.circuit, &self.program, parties)?;
             return self.labels.apply(circuit);
         }
         self.program.refuse_for(&self.circuit)?;
+        live::doing(&format!("Making the circuit {}", one_line(&self.circuit)));
         self.labels.apply(open(&self.circuit)?)
     }
 

@@ -34,6 +34,7 @@ use gates::{
     role::GateRole,
 };
 use spec::{EngineSource, ProtocolSpec, Role};
+use symbolon_preprocessing::forecast::triple_bytes;
 use symbolon_transport::{Check, Error, Message, PartyId, Result};
 
 pub use compiled::Compiled;
@@ -285,6 +286,21 @@ impl Protocol {
         form: GateForm,
     ) -> Option<u64> {
         self.spec().bytes.map(|bytes| bytes(circuit, parties, form))
+    }
+
+    /// Returns about how many bytes all parties together send before that, to make the triples of
+    /// one evaluation at ρ = 40. `None` as for
+    /// [`bytes_after_triples`](Protocol::bytes_after_triples), or if the protocol cannot run this
+    /// circuit.
+    pub fn bytes_of_triples(
+        self,
+        circuit: &Compiled,
+        parties: u16,
+        ot: OtExtension,
+    ) -> Option<u64> {
+        self.spec().bytes?;
+        let demand = self.demand_of(circuit, parties, Batch::default()).ok()?;
+        Some(triple_bytes(demand.and_gates, Rho::Bits40.bits(), parties, ot))
     }
 
     /// Returns the party that evaluates, if the others garble; in any case, the one whose Δ ends in

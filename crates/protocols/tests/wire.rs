@@ -5,7 +5,7 @@ use crate::common::{self, Setting, assert_runs};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_preprocessing::bucketing::{self, Batch};
 use symbolon_preprocessing::laand;
-use symbolon_protocols::Rho;
+use symbolon_protocols::{Compiled, OtExtension, Protocol, Rho};
 use symbolon_transport::PhaseReport;
 
 /// The size of a message's header in bytes.
@@ -227,6 +227,12 @@ fn many_gates() {
     assert_eq!(bytes(&garbler, "dependent") - bytes(&saving, "dependent"), 6_000.0 / 8.0);
     let ratio = bytes(&saving, "independent") / bytes(&garbler, "independent");
     assert!((ratio - 16.0 / 17.0).abs() < 0.005, "{ratio}");
+
+    // The forecast leaves out headers, coins and the masks of inputs.
+    let forecast = Protocol::Wrk.bytes_of_triples(&Compiled::new(&circuit), 2, OtExtension::Iknp);
+    let masks = 2.0 * symbolon_ot::draw_bytes(OtExtension::Iknp, 3_000) as f64;
+    let ratio = forecast.unwrap() as f64 / (2.0 * bytes(&saving, "independent") - masks);
+    assert!((0.999..1.0).contains(&ratio), "{ratio}");
 }
 
 /// §6 of the paper, with mask openings moved before the inputs: online is one message each way, and

@@ -3,8 +3,10 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::machine::Machine;
-use super::plots::{Axis, Drawn, Quantity, Series, timeline, traffic};
-use super::result::{BenchJson, Measured, PHASE_TIMES, Table, table};
+use super::plots::{
+    Axis, Drawn, Quantity, Series, compared_bytes, compared_times, timeline, traffic,
+};
+use super::result::{BenchJson, Measured, PHASES, RATES, Table, phase_table, rate_table};
 use crate::colours::{css, phase_colour, series_colour};
 use crate::cost_table::{bytes, time};
 use crate::error::{CliError, CliResult};
@@ -12,9 +14,8 @@ use crate::page::document;
 
 pub const STYLE: &str = "
 body { max-width: 60em } td:first-child { text-align: left }
-figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: #444 }
-.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em }
-.wide { overflow-x: auto } .warning { color: #a00; font-weight: bold }
+figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: var(--faint) }
+.warning { color: var(--bad); font-weight: bold }
 ";
 
 /// Returns the whole page.
@@ -45,11 +46,12 @@ fn body(result: &BenchJson) -> CliResult<Markup> {
         (machine(&result.machine))
         @if let Some(other) = &result.other_machine { (machine(other)) }
         h2 { "All measurements" }
-        p {
-            "Medians, least and most in brackets. " (PHASE_TIMES) " Bytes and rounds are the most that a party \
-             had, processor times all parties' together. Rates are without the set-up."
-        }
-        (overview(&table(&result.measurements)))
+        p { (RATES) }
+        (overview(&rate_table(&result.measurements)))
+        (compared(&result.measurements)?)
+        h2 { "Phases" }
+        p { (PHASES) }
+        (overview(&phase_table(&result.measurements)))
         (scaling)
         @for section in &each { (section) }
     })
@@ -92,6 +94,30 @@ pub fn overview(Table { rows, names }: &Table) -> Markup {
             }
         }
     }
+}
+
+/// Returns plots of all measurements beside each other, if there are several.
+fn compared(many: &[Measured]) -> CliResult<Markup> {
+    if many.len() < 2 {
+        return Ok(html! {});
+    }
+    let mut phases: Vec<&str> = Vec::new();
+    for phase in many.iter().flat_map(|measured| &measured.phases) {
+        if !phases.contains(&phase.phase.as_str()) {
+            phases.push(&phase.phase);
+        }
+    }
+    let keys = html! { @for phase in phases { (key(&css(phase_colour(phase)))) (phase) } };
+    Ok(html! {
+        figure {
+            figcaption { "Time of a run, medians, by phase:" (keys) }
+            (svg(compared_times(many))?)
+        }
+        figure {
+            figcaption { "Bytes of a run, the most that a party sent, by phase:" (keys) }
+            (svg(compared_bytes(many))?)
+        }
+    })
 }
 
 /// Returns a plot for each axis along which something was measured at several points.

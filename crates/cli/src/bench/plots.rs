@@ -35,17 +35,45 @@ pub fn timeline(measured: &Measured) -> Drawn {
 /// Plots the bytes that the parties sent, with a bar for every party and a piece for every phase.
 pub fn traffic(measured: &Measured) -> Drawn {
     let of = |party: &super::result::PartyMeasured| {
-        let mut end = 0.0;
-        let piece = |phase: &super::result::PhaseMeasured| {
-            let begin = end;
-            end += phase.bytes_sent as f64;
-            (begin, end, phase_colour(&phase.phase))
-        };
-        party.phases.iter().map(piece).collect()
+        stacked(party.phases.iter().map(|phase| (phase.bytes_sent as f64, phase.phase.as_str())))
     };
     bars(&names(measured), &measured.costs.iter().map(of).collect::<Vec<_>>(), &|count| {
         bytes(count.round() as u64)
     })
+}
+
+/// Plots the median times of the phases, with a bar for every measurement.
+pub fn compared_times(many: &[Measured]) -> Drawn {
+    compared(many, |phase| phase.seconds.median, &time)
+}
+
+/// Plots the bytes that a party sent at most, with a bar for every measurement.
+pub fn compared_bytes(many: &[Measured]) -> Drawn {
+    compared(many, |phase| phase.bytes_sent as f64, &|count| bytes(count.round() as u64))
+}
+
+fn compared(
+    many: &[Measured],
+    length: impl Fn(&result::PhaseOfAll) -> f64,
+    unit: &dyn Fn(f64) -> String,
+) -> Drawn {
+    let names: Vec<String> = many.iter().map(|one| result::short_name(one, many)).collect();
+    let rows = many.iter().map(|measured| {
+        let lengths = measured.phases.iter().map(|phase| (length(phase), phase.phase.as_str()));
+        stacked(lengths)
+    });
+    bars(&names, &rows.collect::<Vec<_>>(), unit)
+}
+
+/// Returns the pieces of a bar, one after the other, from the lengths and names of phases.
+fn stacked<'a>(lengths: impl Iterator<Item = (f64, &'a str)>) -> Vec<Piece> {
+    let mut end = 0.0;
+    let piece = |(length, phase): (f64, &str)| {
+        let begin = end;
+        end += length;
+        (begin, end, phase_colour(phase))
+    };
+    lengths.map(piece).collect()
 }
 
 fn names(measured: &Measured) -> Vec<String> {
@@ -59,12 +87,13 @@ pub fn bars(names: &[String], rows: &[Vec<Piece>], unit: &dyn Fn(f64) -> String)
     // An axis must have a length.
     let end = if end > 0.0 { end } else { 1.0 };
     let count = rows.len() as i32;
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0) as u32;
     drawn(45 + 26 * rows.len() as u32, |root| {
         let mut chart = ChartBuilder::on(root)
             .margin(6)
             .margin_right(30)
             .x_label_area_size(28)
-            .y_label_area_size(110)
+            .y_label_area_size(longest.clamp(14, 48) * 7 + 12)
             .build_cartesian_2d(0.0..end, (0..count - 1).into_segmented())?;
         let label = |place: &SegmentValue<i32>| match place {
             SegmentValue::CenterOf(place) => {
@@ -272,12 +301,11 @@ pub fn grouped(points: impl IntoIterator<Item = (String, f64, Spread)>) -> Vec<S
 
 type Canvas<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 
-/// Draws on a white canvas of this height.
+/// Draws on a canvas of this height, without a background: the page has one.
 fn drawn(height: u32, draw: impl FnOnce(&Canvas<'_>) -> Result<(), Box<dyn Error>>) -> Drawn {
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-        root.fill(&WHITE)?;
         draw(&root)?;
         root.present()?;
     }

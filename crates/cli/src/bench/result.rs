@@ -243,9 +243,13 @@ impl Measured {
     }
 }
 
-/// What the times are where a phase has one for all parties.
-pub const PHASE_TIMES: &str =
-    "Times of a phase are from the end of the one before, at the last party, to its own.";
+/// What the columns of [`rate_table`] are.
+pub const RATES: &str = "Medians (least – most), without the set-up. Bytes are from a party to each other one, \
+     processor times all parties' together, memory that of the largest process.";
+
+/// What the columns of [`phase_table`] are.
+pub const PHASES: &str = "Times of a phase are from the end of the one before, at the last party, to its own. \
+     Bytes and rounds are the most that a party had, processor times all parties' together.";
 
 const HEAD: [&str; 8] =
     ["party", "phase", "sent", "received", "messages", "rounds", "processors", "time"];
@@ -266,12 +270,9 @@ impl BenchJson {
         match &self.measurements[..] {
             [one] => format!("{machine}\n{}", one.text()),
             many => {
-                let Table { rows, names } = table(many);
-                format!(
-                    "{machine}\nMedians (least – most). {PHASE_TIMES} Bytes and rounds are the most that a \
-                 party had, processor times all parties' together. Rates are without the set-up.\n\n{}",
-                    align(&rows, names)
-                )
+                let [rates, phases] = [rate_table(many), phase_table(many)]
+                    .map(|table| align(&table.rows, table.names));
+                format!("{machine}\n{RATES}\n\n{rates}\n{PHASES}\n\n{phases}")
             }
         }
     }
@@ -285,10 +286,11 @@ pub struct Table {
     pub names: usize,
 }
 
-/// Returns a row for each measurement's phase, and one for its rates; the first row has the
-/// headings. Columns that are the same throughout are left out, except for the workload.
-pub fn table(many: &[Measured]) -> Table {
-    type Column = (&'static str, fn(&Measured) -> String);
+/// A column that says what a measurement is of: its heading and its cells.
+type Column = (&'static str, fn(&Measured) -> String);
+
+/// Returns the columns in which these measurements differ, and the workload.
+fn name_columns(many: &[Measured]) -> Vec<Column> {
     let columns: [Column; 11] = [
         ("workload", |m| m.workload.clone()),
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
@@ -305,10 +307,45 @@ pub fn table(many: &[Measured]) -> Table {
     let varies = |(name, of): &Column| {
         *name == "workload" || many.iter().any(|other| of(other) != of(&many[0]))
     };
-    let columns: Vec<Column> = columns.into_iter().filter(varies).collect();
-    let head = columns.iter().map(|(name, _)| *name);
-    let head = head.chain(["phase", "time", "sent", "rounds", "processors"]);
-    let mut rows: Vec<Vec<String>> = vec![head.map(String::from).collect()];
+    columns.into_iter().filter(varies).collect()
+}
+
+/// Returns the values that tell a measurement from these others, on one line.
+pub fn short_name(measured: &Measured, many: &[Measured]) -> String {
+    let names: Vec<String> = name_columns(many).iter().map(|(_, of)| of(measured)).collect();
+    names.join(" ")
+}
+
+fn head(columns: &[Column], rest: &[&str]) -> Vec<String> {
+    columns.iter().map(|(name, _)| *name).chain(rest.iter().copied()).map(String::from).collect()
+}
+
+/// Returns a row with the rates of each measurement; the first row has the headings.
+pub fn rate_table(many: &[Measured]) -> Table {
+    let columns = name_columns(many);
+    let units: Vec<&str> = many.iter().map(Measured::unit).collect();
+    let counted = if units.iter().all(|unit| *unit == units[0]) { units[0] } else { "counted" };
+    let each = ["time", &format!("{counted} a second"), "bytes each", "processors each", "memory"];
+    let mut rows = vec![head(&columns, &each)];
+    for measured in many {
+        let mut row: Vec<String> = columns.iter().map(|(_, of)| of(measured)).collect();
+        row.extend([
+            measured.seconds.show(time),
+            measured.per_second.show(rate),
+            format!("{:.1} B", measured.bytes_each),
+            measured.cpu_each().map_or(String::new(), |cpu| format!("{:.3} µs", cpu * 1e6)),
+            measured.peak_memory.map_or(String::new(), bytes),
+        ]);
+        rows.push(row);
+    }
+    Table { rows, names: columns.len() }
+}
+
+/// Returns a row for each phase of each measurement; the first row has the headings. Columns that
+/// are the same throughout are left out, except for the workload.
+pub fn phase_table(many: &[Measured]) -> Table {
+    let columns = name_columns(many);
+    let mut rows = vec![head(&columns, &["phase", "time", "sent", "rounds", "processors"])];
     for measured in many {
         let mut names: Vec<String> = columns.iter().map(|(_, of)| of(measured)).collect();
         for phase in &measured.phases {
@@ -324,14 +361,6 @@ pub fn table(many: &[Measured]) -> Table {
             ]);
             rows.push(row);
         }
-        names.extend([
-            format!("{} a second", measured.unit()),
-            measured.per_second.show(rate),
-            format!("{:.1} B each", measured.bytes_each),
-            measured.peak_memory.map_or(String::new(), bytes),
-            measured.cpu_each().map_or(String::new(), |cpu| format!("{:.3} µs each", cpu * 1e6)),
-        ]);
-        rows.push(names);
     }
     Table { rows, names: columns.len() + 1 }
 }

@@ -13,8 +13,10 @@ use crate::page::document;
 const STYLE: &str = "
 .source { overflow-x: auto } .source table { font: 13px/1.5 monospace; width: 100%; margin: 0 }
 .source td { border: 0; padding: 0 .6em } .source .code { text-align: left; width: 100%; white-space: pre }
-.wide { overflow-x: auto } .line { color: #888 } .bar { display: inline-block; height: .75em; background: #c33; vertical-align: middle }
+.line { color: var(--faint) } .bar { display: inline-block; height: .75em; background: #c33; vertical-align: middle }
 .heat1 { background: #fff7e6 } .heat2 { background: #ffe2b8 } .heat3 { background: #ffc085 }
+@media (prefers-color-scheme: dark) { .heat1 { background: #2b2415 } .heat2 { background: #46350f } .heat3 { background: #6b4a0c } }
+.columns th { white-space: normal; min-width: 4em }
 ";
 
 /// Returns the whole page.
@@ -45,15 +47,25 @@ fn summary(cost: &CostJson) -> Markup {
             (grouped(report.live_wires)) " wires are live at once."
         }
         h2 { "Bytes by protocol" }
-        p { "All parties together, in the function-dependent and the online phase at ρ = 40, without making triples." }
-        table {
-            tr { th { "protocol" } th { "bytes" } }
-            @for protocol in &cost.bytes {
-                tr { td.name { (protocol.name()) } td { (bytes(protocol.bytes)) } }
-            }
+        p {
+            "All parties together, for one run at ρ = 40, without the set-up. Bytes of triples are those of the \
+             function-independent phase"
+            @if let Some(first) = cost.bytes.first() { ", with --ot " (first.ot) }
+            "; the rest are those of the function-dependent and the online phase."
         }
+        div.wide { table {
+            tr { th { "protocol" } th { "bytes in all" } th { "of triples" } th { "of the rest" } }
+            @for protocol in &cost.bytes {
+                tr {
+                    td.name { (protocol.name()) }
+                    td { (bytes(protocol.total())) }
+                    td { (bytes(protocol.triple_bytes)) }
+                    td { (bytes(protocol.bytes)) }
+                }
+            }
+        } }
         h2 { "Functions" }
-        table {
+        div.wide { table {
             tr { th { "function" } th.name { "where" } th { "AND gates" } th { "share" } th { "look-ups" } }
             @for function in &report.functions {
                 tr {
@@ -64,10 +76,13 @@ fn summary(cost: &CostJson) -> Markup {
                     td { (grouped(function.lookups)) }
                 }
             }
-        }
+        } }
         h2 { "Components" }
-        p { "Depth and live wires are one call's; bytes are those of all calls' own gates. Glue is XOR gates between calls." }
-        div.wide { table {
+        p {
+            "Depth and live wires are one call's; bytes are those of all calls' own gates, without their triples. \
+             Glue is XOR gates between calls."
+        }
+        div.wide { table.columns {
             tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } th { "glue" } @for protocol in &cost.bytes { th { "bytes, " (protocol.name()) } } }
             @for (component, share) in report.components.iter().zip(&cost.component_bytes) {
                 tr {

@@ -44,4 +44,8 @@ pub struct ProtocolBytes {
     /// All parties together, at ρ = 40, in the function-dependent and online phases, without making
     /// triples.
     pub bytes: u64,
+    /// All parties together, at ρ = 40, to make the triples, with the OT extension `ot`.
+    pub triple_bytes: u64,
+    /// The OT extension: the one for connections without a limit on bandwidth.
+    pub ot: &'static str,
 }

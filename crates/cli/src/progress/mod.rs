@@ -46,8 +46,8 @@ struct Shared {
 enum Display {
     /// Nothing.
     None,
-    /// Bars, by party.
-    Bars(MultiProgress, Mutex<Vec<(PartyId, ProgressBar)>>),
+    /// Bars, by party; `None` after the end, when a late event must draw nothing.
+    Bars(MultiProgress, Mutex<Option<Vec<(PartyId, ProgressBar)>>>),
     /// A line from time to time, by a thread.
     Lines,
 }
@@ -157,7 +157,7 @@ impl Progress {
             () if std::io::stderr().is_terminal() => {
                 let bars = MultiProgress::new();
                 screen::set_bars(Some(bars.clone()));
-                (Display::Bars(bars, Mutex::default()), None)
+                (Display::Bars(bars, Mutex::new(Some(Vec::new()))), None)
             }
             () => (Display::Lines, show.interval().ok()),
         };
@@ -204,9 +204,12 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Display::Bars(bars, _) = &self.0.display {
+        if let Display::Bars(multi, bars) = &self.0.display {
+            let bars = bars.lock().unwrap_or_else(PoisonError::into_inner).take();
+            // A bar that is only cleared is drawn again by its next tick.
+            bars.iter().flatten().for_each(|(_, bar)| bar.finish_and_clear());
             screen::set_bars(None);
-            let _ = bars.clear();
+            let _ = multi.clear();
         }
     }
 }
@@ -229,7 +232,9 @@ impl Shared {
         board.note(party, event);
         if let Display::Bars(multi, bars) = &self.display {
             let mut bars = bars.lock().unwrap_or_else(PoisonError::into_inner);
-            show_bars(&board, multi, &mut bars);
+            if let Some(bars) = &mut *bars {
+                show_bars(&board, multi, bars);
+            }
         }
     }
 

@@ -50,6 +50,7 @@ pub fn set_up(args: &LiveArgs, title: &str) -> CliResult<()> {
         name: title.to_string(),
         begin: Instant::now(),
         title: None,
+        doing: "Getting ready".to_string(),
         board: Board::default(),
         parties: Vec::new(),
         log: VecDeque::new(),
@@ -81,6 +82,14 @@ pub fn begin() {
     if let Some(mut live) = live() {
         live.board = Board::default();
         live.parties.clear();
+    }
+}
+
+/// Says what the command does from now on, until a party begins.
+pub fn doing(what: &str) {
+    if let Some(mut live) = live() {
+        live.doing = what.to_string();
+        live.note(what.to_string());
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Live {
     pub name: String,
     pub begin: Instant,
     pub title: Option<String>,
+    /// What the command does before any party has begun.
+    pub doing: String,
     pub board: Board,
     pub parties: Vec<(PartyId, Party)>,
     /// Seconds since the beginning, and what happened.

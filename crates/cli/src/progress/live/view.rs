@@ -13,12 +13,14 @@ use crate::results::PartyJson;
 use std::time::{Duration, Instant};
 
 const LOOKS: &str = "
-body { max-width: 60em } .state { font-weight: bold } .failed { color: #a00 }
-.party { margin: 1.2em 0 } .bar, .phases { height: .8em; background: #eee; position: relative; margin: .3em 0 }
+body { max-width: 60em } .state { font-weight: bold } .failed { color: var(--bad) }
+.party { margin: 1.6em 0 } .bars { display: grid; grid-template-columns: max-content 1fr; gap: .3em .8em; align-items: center;
+  margin: .4em 0; font-size: .9em }
+.bar, .phases { height: .8em; background: var(--empty); position: relative }
 .bar div { height: 100%; background: #1f77b4 } .phases div { height: 100%; position: absolute; min-width: 2px }
-.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em }
-.log { font: 13px/1.5 monospace; white-space: pre-wrap; overflow-wrap: anywhere } .wide { overflow-x: auto }
-#gone { display: none; color: #a00 }
+.party table { table-layout: fixed; width: 100%; min-width: 24em; margin: .4em 0 } .party td:first-child { text-align: left }
+.log { font: 13px/1.5 monospace; white-space: pre-wrap; overflow-wrap: anywhere }
+#gone { display: none; color: var(--bad) }
 ";
 
 /// Fetches what is new. After the end there is nothing new.
@@ -76,6 +78,7 @@ fn body(live: &Live) -> Markup {
     let elapsed = clock(Duration::from_secs_f64(now));
     html! {
         @match &live.end {
+            None if live.parties.is_empty() => p { span.state { (live.doing) } ", for " (elapsed) "." }
             None => p { span.state { "Working" } ", for " (elapsed) "." }
             Some((_, None)) => p #ended { span.state { "Finished" } " after " (elapsed) "." }
             Some((_, Some(why))) => p #ended .failed {
@@ -145,8 +148,14 @@ fn party(
     html! {
         div.party {
             b { "Party " (number) } @if !ended { ": " (place.text()) }
-            @if !ended { div.bar { div style=(format!("width:{percent:.1}%")) {} } }
-            div.phases { @for phase in &done.phases { div title=(phase.name) style=(piece(phase)) {} } }
+            div.bars {
+                @if !ended {
+                    span { "this step" }
+                    div.bar { div style=(format!("width:{percent:.1}%")) {} }
+                }
+                span { "phases so far" }
+                div.phases { @for phase in &done.phases { div title=(phase.name) style=(piece(phase)) {} } }
+            }
             div.wide { table {
                 tr { th { "phase" } th { "time" } th { "sent" } th { "received" } }
                 @for phase in &done.phases {
