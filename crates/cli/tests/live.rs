@@ -83,7 +83,17 @@ fn the_page_shows_phases_and_costs_and_nothing_secret() {
         assert!(page.contains(header), "no `{header}` in {page}");
     }
     let end = shown.end();
-    for part in ["Finished", "Party 0", "Party 1", "dependent", "online", "Report", "Log"] {
+    for part in [
+        "Making the circuit add:32",
+        "phases so far",
+        "Finished",
+        "Party 0",
+        "Party 1",
+        "dependent",
+        "online",
+        "Report",
+        "Log",
+    ] {
         assert!(end.contains(part), "no `{part}` in {end}");
     }
     assert!(!end.contains('–'), "every phase has ended and told its bytes: {end}");

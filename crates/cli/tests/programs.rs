@@ -164,6 +164,10 @@ fn cost_is_told_as_text_json_and_page() {
     let sum: u64 = lines.iter().filter_map(|line| line["ands"].as_u64()).sum();
     assert_eq!(sum - cost["unused"].as_u64().unwrap(), cost["ands"].as_u64().unwrap());
     assert_eq!(cost["bytes"][0]["protocol"], "ywz", "{cost}");
+    assert!(
+        cost["bytes"][0]["triple_bytes"].as_u64() > cost["bytes"][0]["bytes"].as_u64(),
+        "{cost}"
+    );
     let info = run(&["circuit", "info", VOTE, "--parties", "3", "--json"]).expect(0).json();
     assert_eq!(cost["depth"], info["and_depth"], "{cost} {info}");
     assert!(cost["live_wires"].as_u64() >= cost["components"][0]["live_wires"].as_u64(), "{cost}");
@@ -176,6 +180,9 @@ fn cost_is_told_as_text_json_and_page() {
     }
     let page = std::fs::read_to_string(folder.path().join("p.html")).expect("a page");
     assert!(page.contains("fn main(ballot") && page.contains("AND gates"), "{page}");
+    for part in ["of triples", "prefers-color-scheme: dark", "width=device-width"] {
+        assert!(page.contains(part), "no `{part}` in {page}");
+    }
     assert!(!page.contains("<script") && !page.contains("http:"), "it loads nothing");
     let tested = run(&["test", VOTE]).expect(0).out;
     assert!(tested.ends_with("1 test passed\n"), "{tested}");

@@ -11,8 +11,9 @@ use crate::cost_table::bytes;
 use crate::page::document;
 
 const STYLE: &str = "
+body { max-width: 100em }
 .source { overflow-x: auto } .source table { font: 13px/1.5 monospace; width: 100%; margin: 0 }
-.source td { border: 0; padding: 0 .6em } .source .code { text-align: left; width: 100%; white-space: pre }
+.source td { border: 0; padding: 0 .4em } .source .code { text-align: left; width: 100%; white-space: pre }
 .line { color: var(--faint) } .bar { display: inline-block; height: .75em; background: #c33; vertical-align: middle }
 .heat1 { background: #fff7e6 } .heat2 { background: #ffe2b8 } .heat3 { background: #ffc085 }
 @media (prefers-color-scheme: dark) { .heat1 { background: #2b2415 } .heat2 { background: #46350f } .heat3 { background: #6b4a0c } }
@@ -131,13 +132,13 @@ fn source(file: &str, gates: &Lines<'_>, cost: &CostJson, sources: &Sources) -> 
                     @let costs = gates.get(&number);
                     @let ands = costs.map_or(0, |costs| costs.ands);
                     tr class=[heat(ands, all)] {
-                        td.line { (number) }
-                        td.code { (line) }
                         @if ands > 0 {
+                            td.name { span.bar style=(format!("width:{}px", ands.saturating_mul(40).div_ceil(most))) {} }
                             td { (grouped(ands)) }
                             td { (percent(ands, all)) }
-                            td.name { span.bar style=(format!("width:{}px", ands.saturating_mul(80).div_ceil(most))) {} }
                         } @else { td {} td {} td {} }
+                        td.line { (number) }
+                        td.code { (line) }
                         td.name { @if let Some(costs) = costs { (others(costs)) } }
                     }
                 }

@@ -299,3 +299,34 @@ fn new_bar(party: PartyId) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
+
+#[cfg(test)]
+mod tests {
+    use indicatif::ProgressDrawTarget;
+
+    use super::*;
+
+    #[test]
+    fn an_event_after_the_end_draws_no_bar() {
+        let multi = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+        let shared = Arc::new(Shared {
+            display: Display::Bars(multi, Mutex::new(Some(Vec::new()))),
+            board: Mutex::default(),
+            events: None,
+            begin: Instant::now(),
+            _lines: None,
+        });
+        let bars = || match &shared.display {
+            Display::Bars(_, bars) => bars.lock().unwrap().as_ref().map(Vec::len),
+            _ => None,
+        };
+        let progress = Progress(shared.clone());
+        let sink = progress.sink(PartyId::new(1));
+        let event = || Event::PhaseBegan { phase: "online".to_string() };
+        sink.tell(event());
+        assert_eq!(bars(), Some(1));
+        drop(progress);
+        sink.tell(event());
+        assert_eq!(bars(), None);
+    }
+}
