@@ -5,6 +5,7 @@ use std::rc::Rc;
 use symbolon::circuit::{Circuit, Plan};
 
 use super::args::{BenchArgs, REPEAT, TRIPLES};
+use super::result;
 use crate::error::{CliError, CliResult};
 use crate::lang::{ProgramArgs, is_program};
 use crate::local::can_split_phases;
@@ -41,7 +42,7 @@ impl Setting {
         if matches!(workload, Workload::Circuit(_)) {
             title.push_str(&format!(", {}", tuning.params.protocol.name()));
         }
-        title.push_str(&format!(", {} threads", tuning.params.threads));
+        title.push_str(&format!(", {}", result::threads(tuning.params.threads)));
         if let Some((link, _)) = &tuning.link {
             title.push_str(&format!(", {link}"));
         }
