@@ -22,8 +22,7 @@
 //! Departure: `dualex`: probe matrix | Lindell and Riva 2015 | random and systematic, from a coin |
 //! the published one resists about 6 probes
 
-use std::f64::consts::LOG2_E;
-
+use num_bigint::BigUint;
 use symbolon_primitives::{BitVec, Block, Prg};
 use zeroize::Zeroizing;
 
@@ -146,58 +145,48 @@ fn add<const W: usize>(sum: &mut [Block; W], more: &[Block; W]) {
     sum.iter_mut().zip(more).for_each(|(sum, more)| *sum ^= *more);
 }
 
-/// Returns the smallest E for n input bits and resistance s; 0 if n is 0.
+/// Returns the smallest E for n input bits and resistance s; 0 if n is 0. Computes in integers, so
+/// that both parties find the same length on any machine.
 ///
 /// Paper: RR16, §6, Definition 2
 pub(super) fn encoded_bits(n: usize, s: u32) -> usize {
     if n == 0 {
         return 0;
     }
-    let fits = |tail: usize| log2_failure(n, tail, s) <= -f64::from(s);
+    let sets: Vec<BigUint> = binomials(n).take(s as usize).skip(1).collect();
     // The bound falls as the tail grows.
     let mut high = s as usize;
-    while !fits(high) {
+    while !resists(&sets, high, s) {
         high *= 2;
     }
     let mut low = 0;
     while low < high {
         let middle = low.midpoint(high);
-        if fits(middle) { high = middle } else { low = middle + 1 }
+        if resists(&sets, middle, s) { high = middle } else { low = middle + 1 }
     }
     n + high
 }
 
-/// Returns log₂, rounded up, of the bound on the probability that a matrix with these numbers of
-/// rows and columns of A does not resist s probes.
-fn log2_failure(n: usize, tail: usize, s: u32) -> f64 {
-    let s = s as usize;
-    // For each v, the vectors of `tail` bits with at most this weight.
-    let add = |sum: &mut f64, more| {
-        *sum = log2_sum(*sum, more);
-        Some(*sum)
+/// Whether the bound on the probability that a matrix does not resist s probes is at most 2^-s.
+/// `sets` are C(n, w) for all w from 1 to s − 1, and `tail` is the number of columns of A.
+fn resists(sets: &[BigUint], tail: usize, s: u32) -> bool {
+    // For each v, the number of vectors of `tail` bits with at most this weight.
+    let add = |sum: &mut BigUint, more: BigUint| {
+        *sum += more;
+        Some(sum.clone())
     };
-    let light: Vec<f64> = log2_binomials(tail).take(s).scan(f64::NEG_INFINITY, add).collect();
-    let mut all = f64::NEG_INFINITY;
-    for (w, sets) in log2_binomials(n).enumerate().take(s).skip(1) {
-        all = log2_sum(all, sets + light[(s - w - 1).min(tail)]);
-    }
-    // The margin covers all rounding: a few hundred sums, each precise to 2^-40.
-    all - tail as f64 + 1e-9
+    let light: Vec<BigUint> = binomials(tail).take(s as usize).scan(BigUint::ZERO, add).collect();
+    // The sum of w rows must have fewer than s − w ones in these columns.
+    let lightest = |w: usize| &light[(s as usize - w - 1).min(tail)];
+    let all: BigUint = (1..).zip(sets).map(|(w, sets)| sets * lightest(w)).sum();
+    (all << s) <= (BigUint::from(1u8) << tail)
 }
 
-/// Returns log₂ C(n, k) for k = 0 to n.
-fn log2_binomials(n: usize) -> impl Iterator<Item = f64> {
-    let next = move |(k, sum): &(usize, f64)| {
-        (*k < n).then(|| (k + 1, sum + ((n - k) as f64 / (k + 1) as f64).log2()))
-    };
-    std::iter::successors(Some((0, 0.0)), next).map(|(_, sum)| sum)
-}
-
-/// Returns log₂(2^a + 2^b).
-fn log2_sum(a: f64, b: f64) -> f64 {
-    let (less, more) = if a < b { (a, b) } else { (b, a) };
-    // Without this, −∞ − (−∞) would not be a number.
-    if less == f64::NEG_INFINITY { more } else { more + (less - more).exp2().ln_1p() * LOG2_E }
+/// Returns C(n, k) for k = 0 to n.
+fn binomials(n: usize) -> impl Iterator<Item = BigUint> {
+    let next =
+        move |(k, ways): &(usize, BigUint)| (*k < n).then(|| (k + 1, ways * (n - k) / (k + 1)));
+    std::iter::successors(Some((0, BigUint::from(1u8))), next).map(|(_, ways)| ways)
 }
 
 #[cfg(test)]
@@ -217,30 +206,37 @@ mod tests {
 
     #[test]
     fn lengths_are_those_of_the_bound() {
-        assert_eq!([128, 256, 512].map(|n| encoded_bits(n, 40)), [339, 489, 771]);
+        let lengths = |s| [1, 128, 256, 512, 4096, 1 << 20].map(|n| encoded_bits(n, s));
+        assert_eq!(lengths(40), [167, 339, 489, 771, 4455, 1_049_243]);
+        assert_eq!(lengths(64), [272, 452, 608, 902, 4637, 1_049_611]);
+        assert_eq!(lengths(80), [342, 525, 686, 985, 4752, 1_049_848]);
         assert_eq!(encoded_bits(0, 40), 0);
-        // A single bit needs slightly more than s encoded bits, because the tail is random.
-        assert!(encoded_bits(1, 40) > 40);
-        for n in [1, 128, 4096] {
-            let [a, b, c] = [40, 64, 80].map(|s| encoded_bits(n, s));
-            assert!(a < b && b < c, "{n}: {a} {b} {c}");
-        }
     }
 
-    /// The bound, term by term in integers, holds at E and fails at E − 1.
+    /// Returns C(n, k) for k below `most`, by additions alone.
+    fn pascal(n: usize, most: usize) -> Vec<BigUint> {
+        let mut row = vec![BigUint::ZERO; most];
+        row[0] = BigUint::from(1u8);
+        for _ in 0..n {
+            (1..most).rev().for_each(|k| row[k] = &row[k] + &row[k - 1]);
+        }
+        row
+    }
+
+    /// The bound, term by term in integers, holds at E and fails at E − 1. For n = 1 and s = 2 it
+    /// is met with equality, where a margin for rounding would make E larger.
     #[test]
     fn the_length_is_the_smallest_in_exact_numbers() {
-        let binomial = |n: u128, k: u128| (0..k).fold(1u128, |c, i| c * (n - i) / (i + 1));
-        for (n, s) in [(1, 4), (5, 6), (9, 8), (20, 10), (33, 7)] {
-            let holds = |tail: u128| {
-                let mut sum = 0;
-                for w in 1..s.min(n + 1) {
-                    let inner: u128 = (0..(s - w).min(tail + 1)).map(|v| binomial(tail, v)).sum();
-                    sum += binomial(n, w) * inner;
-                }
-                sum << s <= 1u128 << tail
+        let small = [(1, 2), (1, 4), (5, 6), (9, 8), (20, 10), (33, 7)];
+        let large = [(1, 40), (39, 40), (128, 40), (300, 64), (517, 80)];
+        for (n, s) in small.into_iter().chain(large) {
+            let holds = |tail: usize| {
+                let (sets, vectors) = (pascal(n, s), pascal(tail, s));
+                let pairs = (1..s).flat_map(|w| (0..s - w).map(move |v| (w, v)));
+                let sum: BigUint = pairs.map(|(w, v)| &sets[w] * &vectors[v]).sum();
+                sum << s <= BigUint::from(1u8) << tail
             };
-            let tail = encoded_bits(n as usize, s as u32) as u128 - n;
+            let tail = encoded_bits(n, s as u32) - n;
             assert!(holds(tail) && !holds(tail - 1), "n = {n}, s = {s}: {tail}");
         }
     }
