@@ -160,8 +160,6 @@ impl Committer {
 
     /// Commits to these strings.
     ///
-    /// Paper: KNRTT17, App. A, COMMIT and OPEN
-    ///
     /// # Errors
     /// `Transport` when the peer is gone.
     pub fn commit_chosen(&mut self, channel: &mut Channel, values: &[Block]) -> Result<Committed> {
@@ -310,8 +308,6 @@ impl Receiver {
     }
 
     /// Receives commitments to `n` strings of the committer's choice.
-    ///
-    /// Paper: KNRTT17, App. A, COMMIT and OPEN
     ///
     /// # Errors
     /// As [`Receiver::commit_random`].

@@ -72,13 +72,6 @@ fn garble_with_digest(bencher: Bencher<'_, '_>, name: &str) {
     });
 }
 
-#[divan::bench(args = CIRCUITS)]
-fn garble_adaptively_with_digest(bencher: Bencher<'_, '_>, name: &str) {
-    measure(bencher, name, |instance, seed| {
-        let _ = black_box(instance.garble_adaptively_from_seed(seed, forget));
-    });
-}
-
 /// Benchmarks `run` on `n` instances of one plan, which are garbled or evaluated side by side.
 fn side_by_side(
     bencher: Bencher<'_, '_>,

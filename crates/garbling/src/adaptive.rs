@@ -24,21 +24,19 @@
 //!
 //! `docs/proofs/adaptive-garbling.md` has the problem and the proof.
 
-use std::convert::Infallible;
-
 use symbolon_primitives::block_xor::xor_blocks;
-use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash, same_digest};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash};
 use zeroize::Zeroizing;
 
-use crate::component::{ComponentDigest, ComponentKeys, blocks_of, forget};
-use crate::instance::{self, InputKeys, Instance, Labels, always};
+use crate::component::{ComponentDigest, blocks_of};
+use crate::instance::{self, InputKeys, Instance, Labels};
 use crate::{evaluate_pieces_side_by_side, garble_pieces_side_by_side};
 
 /// How many blocks of a mask are made at a time: they stay in the L1 cache.
 const AT_A_TIME: usize = 256;
 
 /// A pair of blocks for each output, the block for value 0 first.
-pub type Pairs = Zeroizing<Vec<[Block; 2]>>;
+type Pairs = Zeroizing<Vec<[Block; 2]>>;
 
 /// What is sent after the masked table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,27 +59,6 @@ impl Ending {
         assert_eq!(self.translations.len(), outputs, "a translation for each output");
         assert_eq!(self.decoding.len(), Ending::decoding_blocks(outputs), "a bit for each output");
     }
-}
-
-/// What the garbler keeps of an adaptively garbled circuit.
-#[derive(Clone)]
-pub struct AdaptiveKeys {
-    /// Δ, and the labels of the inputs and of the static garbling's outputs.
-    pub component: ComponentKeys,
-    /// R, which is sent with the last input label.
-    pub nonce: Seed,
-    /// d̂, the labels that the evaluator obtains.
-    pub outputs: Pairs,
-}
-
-/// An adaptively garbled circuit in memory.
-pub struct AdaptiveComponent {
-    /// The masked table.
-    pub table: Vec<[Block; 2]>,
-    /// What is sent after the table.
-    pub ending: Ending,
-    /// The digest of table and ending.
-    pub digest: [u8; 32],
 }
 
 /// The mask of an instance, and the hash of its outputs.
@@ -177,115 +154,17 @@ impl ComponentDigest {
     }
 }
 
-impl Instance<'_> {
-    /// Garbles with a nonce R and the labels d̂ that the evaluator is to obtain. Passes the masked
-    /// table to `sink` as [`Instance::garble`] does. Returns the keys with the outputs' labels for
-    /// 0 in the static garbling, and the ending.
-    ///
-    /// Paper: RR16, Fig. 9, Gb | the adaptive transformation
-    ///
-    /// # Errors
-    /// The errors of the sink.
-    ///
-    /// # Panics
-    /// As [`Instance::garble`], and if there are not two labels for each output.
-    pub fn garble_adaptively<E>(
-        &self,
-        keys: &InputKeys,
-        (nonce, wanted): (&Seed, &[[Block; 2]]),
-        mut sink: impl FnMut(&mut [[Block; 2]]) -> Result<(), E>,
-    ) -> Result<(ComponentKeys, Ending), E> {
-        let mut mask = Mask::new(self, nonce);
-        let outputs = self.garble(keys, |gates| {
-            mask.apply(gates);
-            sink(gates)
-        })?;
-        let InputKeys { delta, inputs } = keys.clone();
-        let ending = mask.seal(&outputs, &delta, wanted);
-        Ok((ComponentKeys { delta, inputs, outputs }, ending))
-    }
-
-    /// Evaluates with R and one label for each input bit. `source` fills in the masked table as in
-    /// [`Instance::evaluate`]. Returns the outputs' values and their labels d̂.
-    ///
-    /// If the garbler cheated or a label is wrong, the values are arbitrary, and the labels look
-    /// random or are chosen by the garbler: compare them with the expected ones.
-    ///
-    /// Paper: RR16, Fig. 9, Ev | evaluation after it
-    ///
-    /// # Errors
-    /// The errors of the source.
-    ///
-    /// # Panics
-    /// As [`Instance::evaluate`], and if the ending is not as long as the outputs require.
-    pub fn evaluate_adaptively<E>(
-        &self,
-        nonce: &Seed,
-        inputs: &[Block],
-        ending: &Ending,
-        mut source: impl FnMut(&mut [[Block; 2]]) -> Result<(), E>,
-    ) -> Result<(BitVec, Labels), E> {
-        ending.fits(self.plan.output_slots().len());
-        let mut mask = Mask::new(self, nonce);
-        let labels = self.evaluate(inputs, |gates| {
-            source(gates)?;
-            mask.apply(gates);
-            Ok(())
-        })?;
-        Ok(mask.open(&labels, ending))
-    }
-
-    /// Garbles from a seed, which determines Δ, the inputs' labels, R and d̂. Passes the masked
-    /// table to `sink`. Returns what the garbler keeps, the ending, and the digest of masked table
-    /// and ending.
-    ///
-    /// # Errors
-    /// The errors of the sink.
-    pub fn garble_adaptively_from_seed<E>(
-        &self,
-        seed: &Seed,
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E>,
-    ) -> Result<(AdaptiveKeys, Ending, [u8; 32]), E> {
-        let mut prg = self.generator("symbolon 2026 adaptive garbling", seed);
-        let nonce = prg.seed();
-        let mut outputs = Pairs::new(vec![[Block::ZERO; 2]; self.plan.output_slots().len()]);
-        prg.fill_blocks(outputs.as_flattened_mut());
-        let mut digest = ComponentDigest::default();
-        let keys = self.keys_from_seed(seed);
-        let (component, ending) = self.garble_adaptively(&keys, (&nonce, &outputs), |gates| {
-            digest.update(gates);
-            sink(gates)
-        })?;
-        let digest = digest.finish_with_ending(&ending);
-        Ok((AdaptiveKeys { component, nonce, outputs }, ending, digest))
-    }
-
-    /// Garbles from a seed into memory. Returns the garbled circuit and its keys.
-    pub fn garble_adaptive_component(&self, seed: &Seed) -> (AdaptiveComponent, AdaptiveKeys) {
-        let mut table = Vec::with_capacity(self.gates() as usize);
-        let (keys, ending, digest) = always(self.garble_adaptively_from_seed(seed, |gates| {
-            table.extend_from_slice(gates);
-            Ok::<_, Infallible>(())
-        }));
-        (AdaptiveComponent { table, ending, digest }, keys)
-    }
-
-    /// Garbles an opened copy again, without keeping its table. Returns its keys, or `None` if the
-    /// digest is not that of the seed: then the garbler garbled something else.
-    pub fn regarble_adaptively(&self, seed: &Seed, digest: &[u8; 32]) -> Option<AdaptiveKeys> {
-        let (keys, _, made) = always(self.garble_adaptively_from_seed(seed, forget));
-        same_digest(&made, digest).then_some(keys)
-    }
-}
-
-/// [`Instance::garble_adaptively`] for several instances of one plan, each with its nonce and the
-/// labels d̂. Passes the next gates of all masked tables to `sink` together. Returns the endings.
+/// Garbles several instances of one plan, each with a nonce R and the labels d̂ that the evaluator is
+/// to obtain. Passes the next gates of all masked tables to `sink` together, as
+/// [`garble_pieces_side_by_side`] does. Returns the endings.
+///
+/// Paper: RR16, Fig. 9, Gb | the adaptive transformation
 ///
 /// # Errors
 /// The errors of the sink.
 ///
 /// # Panics
-/// As [`Instance::garble_adaptively`] and [`garble_pieces_side_by_side`].
+/// As [`garble_pieces_side_by_side`], and if there are not two labels for each output.
 pub fn garble_adaptively_side_by_side<E>(
     instances: &[Instance<'_>],
     keys: &[&InputKeys],
@@ -302,14 +181,20 @@ pub fn garble_adaptively_side_by_side<E>(
     Ok(each.map(|(((mask, o), keys), (_, wanted))| mask.seal(&o, &keys.delta, wanted)).collect())
 }
 
-/// [`Instance::evaluate_adaptively`] for several instances of one plan, each with its nonce, its
-/// inputs and its ending. `source` fills in the next gates of all masked tables together.
+/// Evaluates several instances of one plan, each with its R, its ending and one label for each
+/// input bit. `source` fills in the next gates of all masked tables together, as in
+/// [`evaluate_pieces_side_by_side`]. Returns the outputs' values and their labels d̂.
+///
+/// If the garbler cheated or a label is wrong, the values are arbitrary, and the labels look random
+/// or are chosen by the garbler: compare them with the expected ones.
+///
+/// Paper: RR16, Fig. 9, Ev | evaluation after it
 ///
 /// # Errors
 /// The errors of the source.
 ///
 /// # Panics
-/// As [`Instance::evaluate_adaptively`] and [`evaluate_pieces_side_by_side`].
+/// As [`evaluate_pieces_side_by_side`], and if an ending is not as long as the outputs require.
 pub fn evaluate_adaptively_side_by_side<E>(
     instances: &[Instance<'_>],
     inputs: &[&[Block]],

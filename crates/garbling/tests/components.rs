@@ -8,11 +8,11 @@ use common::{SESSION, active, random_circuit, random_inputs, seeds};
 use proptest::prelude::*;
 use symbolon_circuit::{Plan, builtin, eval_bits};
 use symbolon_garbling::adaptive::{
-    evaluate_adaptively_side_by_side, garble_adaptively_side_by_side,
+    Ending, evaluate_adaptively_side_by_side, garble_adaptively_side_by_side,
 };
 use symbolon_garbling::component::ComponentDigest;
-use symbolon_garbling::{Coverage, InputKeys, Instance, decoding};
-use symbolon_primitives::{Block, Seed};
+use symbolon_garbling::{Coverage, InputKeys, Instance, Labels, decoding};
+use symbolon_primitives::{BitVec, Block, Prg, Seed};
 
 fn adder() -> Plan {
     Plan::new(&builtin::by_name("add:8").unwrap())
@@ -67,10 +67,6 @@ fn another_seed_instance_session_or_coverage_is_refused() {
     let plan = Plan::new(&builtin::by_name("sub:8").unwrap());
     let wrong = Instance::new(&plan, &SESSION, 4);
     assert!(wrong.regarble(&seed, Coverage::Table, &digest).is_none());
-    assert!(instance.regarble_adaptively(&seed, &digest).is_none());
-    let digest = instance.garble_adaptive_component(&seed).0.digest;
-    assert!(instance.regarble_adaptively(&seed, &digest).is_some());
-    assert!(instance.regarble_adaptively(&other, &digest).is_none());
 }
 
 #[test]
@@ -97,18 +93,74 @@ fn digests_see_every_bit() {
         assert_ne!(digest_of(&made.table, &wrong), made.digest, "{bit}");
     }
 
-    let made = instance.garble_adaptive_component(&seed).0;
-    let digest_of = |table: &[[Block; 2]], ending: &_| {
+    let made = Adaptive::garble(&instance, 5);
+    let digest_of = |ending: &_| {
         let mut digest = ComponentDigest::default();
-        digest.update(table);
+        digest.update(&made.table);
         digest.finish_with_ending(ending)
     };
-    assert_eq!(digest_of(&made.table, &made.ending), made.digest);
+    let right = digest_of(&made.ending);
     for bit in 0..128 * (made.ending.decoding.len() + 2 * made.ending.translations.len()) {
         let mut ending = made.ending.clone();
         let all = ending.decoding.iter_mut().chain(ending.translations.as_flattened_mut());
         all.skip(bit / 128).take(1).for_each(|block| block.0 ^= 1 << (bit % 128));
-        assert_ne!(digest_of(&made.table, &ending), made.digest, "{bit}");
+        assert_ne!(digest_of(&ending), right, "{bit}");
+    }
+}
+
+/// An adaptively garbled circuit, and what its garbler keeps.
+struct Adaptive {
+    table: Vec<[Block; 2]>,
+    ending: Ending,
+    keys: InputKeys,
+    nonce: Seed,
+    /// d̂, two labels for each output.
+    wanted: Vec<[Block; 2]>,
+}
+
+impl Adaptive {
+    /// Garbles an instance alone, from keys, R and d̂ that a seed determines.
+    fn garble(instance: &Instance<'_>, seed: u128) -> Adaptive {
+        let mut prg = Prg::from_public_seed(Block(seed));
+        let keys = instance.keys_from_seed(&Seed::new(prg.block()));
+        let nonce = Seed::new(prg.block());
+        let mut wanted = vec![[Block::ZERO; 2]; instance.plan().output_slots().len()];
+        prg.fill_blocks(wanted.as_flattened_mut());
+        let (table, ending) = Adaptive::with(instance, &keys, &nonce, &wanted);
+        Adaptive { table, ending, keys, nonce, wanted }
+    }
+
+    fn with(
+        instance: &Instance<'_>,
+        keys: &InputKeys,
+        nonce: &Seed,
+        wanted: &[[Block; 2]],
+    ) -> (Vec<[Block; 2]>, Ending) {
+        let mut table = Vec::new();
+        let each = [(nonce, wanted)];
+        let endings = garble_adaptively_side_by_side(&[*instance], &[keys], &each, |pieces| {
+            table.extend_from_slice(pieces[0]);
+            Ok::<_, Infallible>(())
+        });
+        (table, endings.unwrap().remove(0))
+    }
+
+    /// Evaluates with any R and labels of inputs.
+    fn evaluate(
+        &self,
+        instance: &Instance<'_>,
+        nonce: &Seed,
+        inputs: &[Block],
+    ) -> (BitVec, Labels) {
+        let mut rest = &self.table[..];
+        let endings = [(nonce, &self.ending)];
+        let ended = evaluate_adaptively_side_by_side(&[*instance], &[inputs], &endings, |pieces| {
+            let (next, behind) = rest.split_at(pieces[0].len());
+            pieces[0].copy_from_slice(next);
+            rest = behind;
+            Ok::<_, Infallible>(())
+        });
+        ended.unwrap().remove(0)
     }
 }
 
@@ -118,21 +170,13 @@ proptest! {
         let circuit = random_circuit(seed);
         let plan = Plan::new(&circuit);
         let instance = Instance::new(&plan, &SESSION, 3);
-        let (made, keys) = instance.garble_adaptive_component(&Seed::new(Block(seed)));
-        let component = &keys.component;
-        let input_keys =
-            InputKeys { delta: component.delta.clone(), inputs: component.inputs.clone() };
+        let made = Adaptive::garble(&instance, seed);
         let inputs = random_inputs(&plan, seed);
-        let mut pieces = made.table.chunks(symbolon_garbling::CHUNK);
-        let (values, labels) = instance
-            .evaluate_adaptively(&keys.nonce, &active(&input_keys, &inputs), &made.ending, |gates| {
-                gates.copy_from_slice(pieces.next().unwrap());
-                Ok::<_, Infallible>(())
-            })
-            .unwrap();
+        let (values, labels) =
+            made.evaluate(&instance, &made.nonce, &active(&made.keys, &inputs));
         let expected = eval_bits(&circuit, &inputs.to_bools());
         prop_assert_eq!(values.to_bools(), &expected[..]);
-        for ((label, pair), value) in labels.iter().zip(&*keys.outputs).zip(expected) {
+        for ((label, pair), value) in labels.iter().zip(&made.wanted).zip(expected) {
             prop_assert_eq!(*label, pair[usize::from(value)]);
         }
     }
@@ -144,28 +188,24 @@ fn the_adaptive_form_is_the_same_side_by_side() {
     let circuit = builtin::by_name("mult-schoolbook:32").unwrap();
     let plan = Plan::new(&circuit);
     let instances = [5, 6, 7].map(|number| Instance::new(&plan, &SESSION, number));
-    let seeds = [1, 2, 3].map(|seed| Seed::new(Block(seed)));
-    let alone: [_; 3] = std::array::from_fn(|i| instances[i].garble_adaptive_component(&seeds[i]));
-    let keys = alone.each_ref().map(|(_, keys)| InputKeys {
-        delta: keys.component.delta.clone(),
-        inputs: keys.component.inputs.clone(),
-    });
-    let wanted = alone.each_ref().map(|(_, keys)| (&keys.nonce, &keys.outputs[..]));
+    let alone: [_; 3] = std::array::from_fn(|i| Adaptive::garble(&instances[i], 1 + i as u128));
+    let keys = alone.each_ref().map(|made| &made.keys);
+    let wanted = alone.each_ref().map(|made| (&made.nonce, &made.wanted[..]));
     let mut tables: [Vec<[Block; 2]>; 3] = Default::default();
-    let endings = garble_adaptively_side_by_side(&instances, &keys.each_ref(), &wanted, |pieces| {
+    let endings = garble_adaptively_side_by_side(&instances, &keys, &wanted, |pieces| {
         tables.iter_mut().zip(pieces).for_each(|(table, gates)| table.extend_from_slice(gates));
         Ok::<_, Infallible>(())
     });
-    for ((table, ending), (made, _)) in tables.iter().zip(endings.unwrap()).zip(&alone) {
+    for ((table, ending), made) in tables.iter().zip(endings.unwrap()).zip(&alone) {
         assert_eq!((table, &ending), (&made.table, &made.ending));
     }
     let bits: [_; 3] = std::array::from_fn(|i| random_inputs(&plan, i as u128));
-    let inputs: [_; 3] = std::array::from_fn(|i| active(&keys[i], &bits[i]));
+    let inputs: [_; 3] = std::array::from_fn(|i| active(keys[i], &bits[i]));
     let mut read = [0; 3];
     let evaluated = evaluate_adaptively_side_by_side(
         &instances,
         &inputs.each_ref().map(|inputs| &inputs[..]),
-        &alone.each_ref().map(|(made, keys)| (&keys.nonce, &made.ending)),
+        &alone.each_ref().map(|made| (&made.nonce, &made.ending)),
         |pieces| {
             for ((piece, table), read) in pieces.iter_mut().zip(&tables).zip(&mut read) {
                 piece.copy_from_slice(&table[*read..][..piece.len()]);
@@ -174,10 +214,10 @@ fn the_adaptive_form_is_the_same_side_by_side() {
             Ok::<_, Infallible>(())
         },
     );
-    for (((values, labels), bits), (_, keys)) in evaluated.unwrap().iter().zip(&bits).zip(&alone) {
+    for (((values, labels), bits), made) in evaluated.unwrap().iter().zip(&bits).zip(&alone) {
         let expected = eval_bits(&circuit, &bits.to_bools());
         assert_eq!(values.to_bools(), expected);
-        for ((label, pair), value) in labels.iter().zip(&*keys.outputs).zip(expected) {
+        for ((label, pair), value) in labels.iter().zip(&made.wanted).zip(expected) {
             assert_eq!(*label, pair[usize::from(value)]);
         }
     }
@@ -192,16 +232,7 @@ fn everything_sent_before_the_inputs_is_masked() {
     let keys = instance.keys_from_seed(&Seed::new(Block(5)));
     let (plain, zero) = instance.garble_table(&keys);
     let wanted = vec![[Block(3), Block(4)]; zero.len()];
-    let masked = |nonce| {
-        let mut table = Vec::new();
-        let (_, ending) = instance
-            .garble_adaptively(&keys, (&Seed::new(nonce), &wanted), |gates| {
-                table.extend_from_slice(gates);
-                Ok::<_, Infallible>(())
-            })
-            .unwrap();
-        (table, ending)
-    };
+    let masked = |nonce| Adaptive::with(&instance, &keys, &Seed::new(nonce), &wanted);
     let (table, ending) = masked(Block(1));
     let (other, other_ending) = masked(Block(2));
     let masks = |table: &[[Block; 2]]| -> Vec<Block> {
@@ -225,24 +256,16 @@ fn everything_sent_before_the_inputs_is_masked() {
 fn without_the_nonce_there_is_no_output() {
     let plan = adder();
     let instance = Instance::new(&plan, &SESSION, 3);
-    let (made, keys) = instance.garble_adaptive_component(&Seed::new(Block(5)));
+    let made = Adaptive::garble(&instance, 5);
     let ends = |nonce: &Seed, inputs: &[Block]| {
-        let mut rest = &made.table[..];
-        let (_, labels) = instance
-            .evaluate_adaptively(nonce, inputs, &made.ending, |gates| {
-                let (next, behind) = rest.split_at(gates.len());
-                gates.copy_from_slice(next);
-                rest = behind;
-                Ok::<_, Infallible>(())
-            })
-            .unwrap();
-        labels.iter().zip(&*keys.outputs).filter(|(label, pair)| pair.contains(label)).count()
+        let (_, labels) = made.evaluate(&instance, nonce, inputs);
+        labels.iter().zip(&made.wanted).filter(|(label, pair)| pair.contains(label)).count()
     };
-    let inputs = &keys.component.inputs;
-    assert_eq!(ends(&keys.nonce, inputs), 8);
+    let inputs = &made.keys.inputs;
+    assert_eq!(ends(&made.nonce, inputs), 8);
     assert_eq!(ends(&Seed::new(Block(77)), inputs), 0);
     let mut wrong = inputs.clone();
     wrong[0].0 ^= 1 << 60;
     // Through AND gates, the lowest bit of each summand affects every bit of the sum.
-    assert_eq!(ends(&keys.nonce, &wrong), 0);
+    assert_eq!(ends(&made.nonce, &wrong), 0);
 }

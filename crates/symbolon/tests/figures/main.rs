@@ -13,6 +13,7 @@
 //! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test figures` writes the tables.
 #![allow(missing_docs)]
 
+mod callers;
 mod checks;
 mod rows;
 mod timing;

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Type, builtin};
-use symbolon_garbling::{Instance, SIDE, component::ComponentDigest};
+use symbolon_garbling::{
+    Instance, SIDE, adaptive::garble_adaptively_side_by_side, component::ComponentDigest,
+};
 use symbolon_primitives::{BitVec, Block, Seed};
 
 use super::tools::{Setting, both, inputs_of, networks, prg, random_inputs};
@@ -81,8 +83,9 @@ impl Unavoidable {
                 let instance = Instance::new(&function.plan, &session, number);
                 let keys = instance.keys_from_seed(&seed);
                 let mut digest = ComponentDigest::default();
-                let ended = instance.garble_adaptively(&keys, (&seed, &wanted), |gates| {
-                    digest.update(gates);
+                let each = [(&seed, &wanted[..])];
+                let ended = garble_adaptively_side_by_side(&[instance], &[&keys], &each, |gates| {
+                    digest.update(gates[0]);
                     Ok::<_, std::convert::Infallible>(())
                 });
                 black_box((ended.is_ok(), digest.finish()));
