@@ -65,7 +65,7 @@ use crate::codes::{Code, DIMENSION};
 use crate::columns::xor_if;
 use crate::cot::SelectiveFailureGuard;
 use crate::messages::{CORRECTION, VOLE_CHECK};
-use crate::pprf::TreeDepth;
+use crate::pprf::{TreeDepth, TreeParams};
 
 mod leaf_streams;
 mod matrix;
@@ -73,12 +73,47 @@ mod seeds;
 
 use leaf_streams::LeafStreams;
 use matrix::{Matrix, add_parity};
-pub use seeds::{VoleParties, build_provers, build_verifiers, set_up_prover, set_up_verifier};
+pub use seeds::{build_provers, build_verifiers, set_up_prover, set_up_verifier};
 
 /// The largest draw.
 pub const MAX_DRAW: usize = 1 << 15;
 
 const DIGEST: usize = 32;
+
+/// One direction of one session.
+#[derive(Clone, Copy, Debug)]
+pub struct VoleParties<'a> {
+    /// The session.
+    pub session: &'a [u8; 32],
+    /// The prover's party number.
+    pub prover: PartyId,
+    /// The verifier's party number.
+    pub verifier: PartyId,
+}
+
+impl VoleParties<'_> {
+    /// Returns the session for these trees, which separates them from those of correlated OT.
+    fn session(&self) -> [u8; 32] {
+        blake3::derive_key("symbolon vector ole 1: session", self.session)
+    }
+
+    fn transcript(&self, params: &Params, lane: u64) -> Transcript {
+        let mut transcript = Transcript::new("symbolon vector ole 1", self.session);
+        transcript.absorb("prover", &self.prover.to_le_bytes());
+        transcript.absorb("verifier", &self.verifier.to_le_bytes());
+        transcript.absorb("lane", &lane.to_le_bytes());
+        let code = params.code();
+        for number in [params.k().bits(), code.length(), code.distance()] {
+            transcript.absorb("code", &(number as u64).to_le_bytes());
+        }
+        transcript
+    }
+
+    fn tree_params<'a>(&self, session: &'a [u8; 32], params: &Params) -> Option<TreeParams<'a>> {
+        let k = params.k().trees()?;
+        Some(TreeParams { session, tree_sender: self.prover, tree_receiver: self.verifier, k })
+    }
+}
 
 /// k, the bits of Δ at one place of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -13,29 +13,6 @@ use super::unknown::{Check, Pending, VarKind};
 /// Working with the types of all functions takes at most this many steps: some seconds.
 const MAX_WORK: u64 = 1 << 23;
 
-/// A type written out has at most this many parts.
-const MAX_SIZE: u32 = 1 << 16;
-
-/// Returns whether a type written out has more than [`MAX_SIZE`] parts.
-pub(super) fn too_large(ty: &Ty) -> bool {
-    fn count(ty: &Ty, left: &mut u32) -> bool {
-        if *left == 0 {
-            return false;
-        }
-        *left -= 1;
-        match ty {
-            Ty::Tuple(parts) => parts.iter().all(|part| count(part, left)),
-            Ty::Array(element, _) => count(element, left),
-            Ty::Adt(_, args) => args.iter().all(|arg| match arg {
-                Arg::Ty(ty) => count(ty, left),
-                Arg::Const(_) => true,
-            }),
-            _ => true,
-        }
-    }
-    !count(ty, &mut MAX_SIZE.clone())
-}
-
 impl FnCx<'_, '_> {
     pub(super) fn fresh(&mut self, kind: VarKind) -> Ty {
         self.vars.push((None, kind));

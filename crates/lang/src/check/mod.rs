@@ -192,7 +192,7 @@ impl<'a> Cx<'a> {
     }
 
     fn shape_at(&mut self, ty: &Ty, span: Span, depth: u32) -> Option<TyId> {
-        if infer::too_large(ty) {
+        if types::too_large(ty) {
             self.error(Code::Limit, span, "this type is too large");
             return None;
         }
@@ -370,7 +370,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
     }
 
     fn type_ref(&mut self, ty: &Ty) -> TyRef {
-        let large = infer::too_large(ty);
+        let large = types::too_large(ty);
         if large || !self.may_work() {
             let place = self.place;
             self.error(Code::Limit, place, "the types here are too large, or there are too many");

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::consts::Seen;
-use super::infer::too_large;
 use super::unknown::{Env, Param, Pending, VarKind};
 use super::{AliasState, Binding, FnCx};
 use crate::ast::{self, BinaryOp, ExprKind, GenericKind, TypeKind, UnaryOp};
@@ -14,6 +13,29 @@ use crate::source::Span;
 use crate::ty::{Arg, Len, MAX_WIDTH, Ty};
 use crate::uses;
 use crate::value::Value;
+
+/// A type written out has at most this many parts.
+const MAX_SIZE: u32 = 1 << 16;
+
+/// Returns whether a type written out has more than [`MAX_SIZE`] parts.
+pub(super) fn too_large(ty: &Ty) -> bool {
+    fn count(ty: &Ty, left: &mut u32) -> bool {
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
+        match ty {
+            Ty::Tuple(parts) => parts.iter().all(|part| count(part, left)),
+            Ty::Array(element, _) => count(element, left),
+            Ty::Adt(_, args) => args.iter().all(|arg| match arg {
+                Arg::Ty(ty) => count(ty, left),
+                Arg::Const(_) => true,
+            }),
+            _ => true,
+        }
+    }
+    !count(ty, &mut MAX_SIZE.clone())
+}
 
 /// The result of the quick evaluator.
 pub(super) enum Mini {

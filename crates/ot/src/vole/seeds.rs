@@ -9,52 +9,17 @@
 
 use std::sync::Arc;
 
-use symbolon_primitives::{BitVec, Block, Prg, Transcript, watch};
-use symbolon_transport::{Channel, Error, PartyId, Result};
+use symbolon_primitives::{BitVec, Block, Prg, watch};
+use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
 use super::leaf_streams::LeafStreams;
-use super::{Params, Prover, Verifier, delta_bit};
+use super::{Params, Prover, Verifier, VoleParties, delta_bit};
 use crate::cot::SelectiveFailureGuard;
 use crate::messages::COMMITMENT_TREES;
 use crate::oracle::Oracle;
-use crate::pprf::{self, PuncturePoints, TreeParams};
+use crate::pprf::{self, PuncturePoints};
 use crate::{CotReceiver, CotSender, Workspace};
-
-/// One direction of one session.
-#[derive(Clone, Copy, Debug)]
-pub struct VoleParties<'a> {
-    /// The session.
-    pub session: &'a [u8; 32],
-    /// The prover's party number.
-    pub prover: PartyId,
-    /// The verifier's party number.
-    pub verifier: PartyId,
-}
-
-impl VoleParties<'_> {
-    /// Returns the session for these trees, which separates them from those of correlated OT.
-    fn session(&self) -> [u8; 32] {
-        blake3::derive_key("symbolon vector ole 1: session", self.session)
-    }
-
-    pub(super) fn transcript(&self, params: &Params, lane: u64) -> Transcript {
-        let mut transcript = Transcript::new("symbolon vector ole 1", self.session);
-        transcript.absorb("prover", &self.prover.to_le_bytes());
-        transcript.absorb("verifier", &self.verifier.to_le_bytes());
-        transcript.absorb("lane", &lane.to_le_bytes());
-        let code = params.code();
-        for number in [params.k().bits(), code.length(), code.distance()] {
-            transcript.absorb("code", &(number as u64).to_le_bytes());
-        }
-        transcript
-    }
-
-    fn tree_params<'a>(&self, session: &'a [u8; 32], params: &Params) -> Option<TreeParams<'a>> {
-        let k = params.k().trees()?;
-        Some(TreeParams { session, tree_sender: self.prover, tree_receiver: self.verifier, k })
-    }
-}
 
 /// Returns the bytes of the prover's message to [`build_verifiers`]; 0 for k = 1.
 fn message_bytes(params: &Params) -> usize {
