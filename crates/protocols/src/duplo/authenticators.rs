@@ -13,15 +13,14 @@
 //!
 //! **All are self-authenticating**, K^0 = H(Δ): those of inputs, as in Appendix A (§5.2 has K^0 =
 //! H(Δ) ⊕ Δ, which is the same with the values swapped), and those of the components' outputs as
-//! well. For outputs the paper has another kind. With it, an evaluator that learns Δ knows both
-//! keys of a wire but not which is which, so it could not return the garbler's outputs after a
-//! recovery. One kind for all also means one game with more, smaller buckets.
+//! well, so that the evaluator can return the garbler's outputs after a recovery. One kind for all
+//! also means one game with more, smaller buckets. `docs/proofs/duplo.md` has the argument.
 //!
 //! Departure: `duplo`: authenticators | one for each wire; K^0 = H(Δ) on inputs only; outputs share
 //! a Δ; any hash | one for each bundle of wires, with K^0 = H(Δ) for each wire and a Δ of its own;
 //! none on inputs of the evaluator, whose keys are opened; the hash of garbling, started by a coin
 //! after all keys | the evaluator can tell both keys of any wire apart; a third key is found with
-//! 2^-127 for each call of the cipher
+//! 2^-127 for each call of the cipher (`docs/proofs/duplo.md#one-kind-of-authenticator`)
 
 use std::sync::Arc;
 

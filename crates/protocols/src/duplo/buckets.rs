@@ -8,6 +8,7 @@
 //!
 //! Departure: `duplo`: tables sent early | an adaptively secure scheme | half-gates; the outputs'
 //! meaning is opened after the inputs are fixed | tables and labels are simulated without inputs
+//! (`docs/proofs/duplo.md#tables-that-are-sent-early`)
 
 use std::ops::Range;
 

@@ -411,6 +411,21 @@ fn another_common_offset() {
     assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", &[9]));
 }
 
+/// PreProcessOTInit: Δ_ot ends in 0, in the transfers as in the commitments. Then an opening of the
+/// evaluator's input would be right for one value of the input only. Here nothing but that input
+/// needs keys; one bucket of authenticators is made all the same, and shows that Δ_ot ends in 1.
+/// Cheat: G | PreProcessOTInit | a Δ_ot that ends in 0, for a circuit of the evaluator's inputs
+/// alone (selective failure) | `offset difference` | always
+#[test]
+fn an_even_common_offset() {
+    for small in [Some(TINY), None] {
+        let scene = Scene { small, ..Scene::of_evaluator(7) };
+        assert_unaffected(&scene, &scene.run(|_| {}));
+        let ended = cheat(&scene, GARBLER, state("set-up: delta", None, |delta| delta[0] ^= 1));
+        assert_noticed(&ended[1], GARBLER, super::checks::DIFFERENCE);
+    }
+}
+
 /// PreProcessOTInit: the evaluator lies about its sums in order to be told Δ_ot.
 /// Cheat: E | PreProcessOTInit | lies about sums of transfers, to be told Δ_ot | `oblivious
 /// transfer sum` | always

@@ -62,8 +62,7 @@ impl SelfHash {
 /// third key that hashes to the same value as one of the two, and each later call of the ideal
 /// cipher finds one with probability 2^-127: 128 bits of hash are enough. The hash also hides the
 /// key that the evaluator lacks, as in half-gates: it is the hash of the evaluator's key ⊕ Δ, under
-/// a tweak that no other key has. Differences of Δ are public, so all bundles share one unknown Δ,
-/// as the wires of a circuit do.
+/// a tweak that no other key has (`docs/proofs/duplo.md#a-cheating-evaluator`).
 #[derive(Clone)]
 pub(super) struct KeyHash(Block);
 

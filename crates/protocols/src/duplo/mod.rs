@@ -33,6 +33,7 @@
 //! | continuing with outputs that are not opened (section 1.1) | `reactive` |
 //!
 //! # Where this departs from the paper
+//! `docs/proofs/duplo.md` has the proofs.
 //! * **One kind of authenticator**, self-authenticating, for circuit inputs and component outputs
 //!   alike: so the evaluator can return the right keys even after a recovery (`authenticators`).
 //!   The hash is keyed after the keys are fixed, so 128 bits of hash are enough.

@@ -8,22 +8,18 @@
 //! **The check** sacrifices ρ more transfers. For each of them, a coin that is tossed after
 //! everything is fixed draws a subset of the other transfers. Let c and T be the sums of the
 //! evaluator's choices and results over the subset and the sacrificed transfer, and R the sum of
-//! the committed values. The garbler opens R ⊕ c·Δ_ot, which must be T. Let the commitments differ
-//! from the transfers by e_i, and from Δ_ot by d. The check passes if ⊕e_i = c·d. If d ≠ 0 this
-//! determines c, which the sacrificed choice makes a random bit. If d = 0 and e_i ≠ 0 for one of
-//! the evaluator's transfers, the sum is wrong either with or without this transfer in the subset,
-//! and so with probability at least 1/2. So each of the ρ checks passes with probability at most
-//! 1/2, independently of the others. Wrong sacrificed transfers do not help: they are fixed before
-//! the subsets, and no input uses them. Appendix A opens only the sacrificed transfers and leaves
-//! e_i ≠ 0 to the authenticators, which fail for both values of the input; here nothing is left to
-//! them.
+//! the committed values. The garbler opens R ⊕ c·Δ_ot, which must be T. If Δ_ot or one of the
+//! evaluator's R_i is not committed to as it was transferred, each of the ρ sums is right with
+//! probability at most 1/2, independently of the others (`docs/proofs/duplo.md`). Appendix A opens
+//! only the sacrificed transfers and leaves wrong R_i to the authenticators, which fail for both
+//! values of the input; here nothing is left to them.
 //!
 //! The evaluator sends c and T first, and the garbler proves the sum only if T is right. Otherwise
 //! the evaluator could use a wrong c to test a guess of Δ_ot. The sacrificed transfer hides both c
 //! and T.
 //!
 //! Departure: `duplo`: check of transfers | sacrificed ones are opened | random sums of all | the
-//! sacrificed ones mask the sums
+//! sacrificed ones mask the sums (`docs/proofs/duplo.md#one-δ-for-transfers-inputs-and-recovery`)
 
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::{CotReceiver, CotSender, Workspace};

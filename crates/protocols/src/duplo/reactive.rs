@@ -21,7 +21,7 @@
 //! of that part in the clear, but may hold the key of the wrong value. It then takes the right key
 //! instead: it can tell which value a key on the new wire encodes, and the other key differs by
 //! that wire's Δ. Later parts are recovered from the start. The evaluator takes the same steps when
-//! nothing is recovered.
+//! nothing is recovered. `docs/proofs/duplo.md` has the proof.
 
 use std::sync::Arc;
 

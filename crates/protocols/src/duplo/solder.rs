@@ -17,8 +17,8 @@
 //!
 //! which has colour (⊕ x_i) ⊕ σ ⊕ c: it is the key of (⊕ x_i) ⊕ c. With one wire and c = 0 this is
 //! the paper's soldering. With more wires it is free XOR between components: sums are soldered to
-//! the inputs of first copies and to the wires of outputs. Each of these is the target of only one
-//! soldering, so B hides the opened value, whatever the sum is.
+//! the inputs of first copies and to the wires of outputs. `docs/proofs/duplo.md` proves that the
+//! value is right, and that S shows nothing else.
 //!
 //! The last bit of S is t. In the committed sum this bit is (⊕ σ_i) ⊕ σ ⊕ t·1 = c, which the
 //! evaluator knows, so a garbler that lies about t fails the opening.
@@ -29,11 +29,13 @@
 //! learns one Δ learns all, and the evaluator learns one only if the garbler cheated. The last bit
 //! of each difference must be 0: as every bucket has a good object, all Δ then end in 1.
 //!
-//! Departure: `duplo`: XOR between components | gates | sums are soldered like one wire | what a
-//! sum is soldered to is soldered once
+//! Departure: `duplo`: XOR between components | gates | sums are soldered like one wire | a
+//! soldering shows only what active keys and their colours show
+//! (`docs/proofs/duplo.md#sums-soldered-as-wires`)
 //!
 //! Departure: `duplo`: differences of Δ | pairwise, and towards Δ_rco | towards Δ_ot | the same
-//! differences
+//! differences, of one Δ_ot for all parts
+//! (`docs/proofs/duplo.md#one-δ-for-transfers-inputs-and-recovery`)
 
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Error, Result};

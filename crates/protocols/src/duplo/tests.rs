@@ -97,6 +97,17 @@ impl Scene {
         Scene { circuit, small, most: None, executions, components, inputs }
     }
 
+    /// A circuit of the evaluator's input alone, without gates that are garbled.
+    pub fn of_evaluator(input: u8) -> Scene {
+        let mut b = Builder::new("only inputs");
+        let y = b.input("y", Type::Uint(8), 1);
+        let sum = b.xor(&y, &y.rotl(3));
+        b.output("z", &sum, Type::Uint(8), Receivers::All);
+        let circuit = b.finish().unwrap();
+        let inputs = vec![(0..8).map(|bit| input >> bit & 1 == 1).collect()];
+        Scene { circuit, inputs, components: Vec::new(), ..Scene::new(None, 1, 0) }
+    }
+
     /// Returns the games of the run.
     pub fn games(&self) -> Games {
         let usual = Games::new(40);
