@@ -18,6 +18,7 @@ pub mod interp;
 pub mod lex;
 mod library;
 mod lower;
+#[cfg(feature = "lsp")]
 pub mod lsp;
 mod numbers;
 pub mod parse;
