@@ -10,9 +10,12 @@
  *   in any order.
  * - One thread at a time uses a handle, and only symbolon_cancel_now may be called at any time. A
  *   circuit, a configuration and a store that calls only read may serve several threads.
+ * - Functions that compute or wait do so on a thread of the library, whatever stack the caller has,
+ *   and return when it ends.
  * - Strings are UTF-8 and end with a zero byte. What a function returns a pointer to belongs to the
  *   handle that was asked, and lives as long.
  * - A null pointer where something is needed, or a string that is not UTF-8, has status USAGE.
+ *   So has a count beyond a limit; the array is not read.
  */
 
 
@@ -110,10 +113,10 @@ typedef struct {
     uint64_t bytes_received;
 } symbolon_event;
 
-// Is called with each event, and with the pointer that was given with it. Any thread may call it,
-// a few times a second: threads of the library, and the one that is inside a call on a session.
-// While it runs, it may call only `symbolon_cancel_now`. It must return: neither `longjmp` nor an
-// exception of C++ may leave it.
+// Is called with each event, and with the pointer that was given with it. Threads of the library
+// call it, a few times a second, also while the program's own thread is inside a call. While it
+// runs, it may call only `symbolon_cancel_now`. It must return: neither `longjmp` nor an exception
+// of C++ may leave it.
 typedef void (*symbolon_hear)(const symbolon_event *event, void *data);
 
 #ifdef __cplusplus
@@ -148,8 +151,8 @@ symbolon_status symbolon_circuit_read(const char *path,
                                       symbolon_error **error);
 
 // Compiles the function `entry` (`main`, if that is null) of the `.sym` program in `path`, with
-// `count` of its constants set. If `parties` is 0, the program says how many parties there are,
-// or there are two.
+// `count` of its constants set, at most 4096. If `parties` is 0, the program says how many parties
+// there are, or there are two.
 symbolon_status symbolon_circuit_compile(const char *path,
                                          const char *entry,
                                          const symbolon_constant *constants,
@@ -169,8 +172,8 @@ symbolon_status symbolon_key_fingerprint(const char *path,
                                          char (*fingerprint)[65],
                                          symbolon_error **error);
 
-// Describes a session over TLS among `count` parties, of which this one has the number `party`,
-// from 0, and the key in the file `key`.
+// Describes a session over TLS among `count` parties, 2 to 256, of which this one has the number
+// `party`, from 0, and the key in the file `key`.
 //
 // Of each two parties, the one with the lower number listens at its address and the other dials.
 // If `listen` is not null, this party opens its port there instead, as with `0.0.0.0:7000`.
@@ -327,8 +330,9 @@ symbolon_status symbolon_evaluate(symbolon_session *session,
                                   symbolon_error **error);
 
 // Computes the session's circuit on this party's inputs for each evaluation of a batch: on
-// `count` of them, which is what `batch` was set to. `outputs` has a place for each. A failed
-// assert concerns its evaluation alone: only reading those outputs has the status ASSERT.
+// `count` of them, which is what `batch` was set to, and at most 2^24. `outputs` has a place for
+// each. A failed assert concerns its evaluation alone: only reading those outputs has the status
+// ASSERT.
 symbolon_status symbolon_evaluate_batch(symbolon_session *session,
                                         const symbolon_inputs *const *inputs,
                                         size_t count,

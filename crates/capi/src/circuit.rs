@@ -9,12 +9,15 @@ use symbolon::{Error, Result, files};
 use symbolon_lang::source::{Folder, read_source};
 use symbolon_lang::{Options, compile};
 
-use crate::border::call;
+use crate::border::compute;
 use crate::failure::{Failure, Status};
 use crate::pointers::{array, free, give, optional_text, text};
 
 /// No circuit file is longer.
 const MAX_FILE: u64 = 1 << 30;
+
+/// No call sets more constants.
+const MAX_CONSTANTS: usize = 1 << 12;
 
 /// A circuit.
 pub struct CircuitHandle(pub(crate) Arc<Circuit>);
@@ -34,7 +37,7 @@ pub unsafe extern "C" fn symbolon_circuit_builtin(
         Ok(unsafe { give(circuit, CircuitHandle(Arc::new(built))) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// A `pub const` of a program, and the value it is to have, as text.
@@ -61,12 +64,12 @@ pub unsafe extern "C" fn symbolon_circuit_read(
         Ok(unsafe { give(circuit, CircuitHandle(Arc::new(read))) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Compiles the function `entry` (`main`, if that is null) of the `.sym` program in `path`, with
-/// `count` of its constants set. If `parties` is 0, the program says how many parties there are,
-/// or there are two.
+/// `count` of its constants set, at most 4096. If `parties` is 0, the program says how many parties
+/// there are, or there are two.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_circuit_compile(
     path: *const c_char,
@@ -78,6 +81,10 @@ pub unsafe extern "C" fn symbolon_circuit_compile(
     error: *mut *mut Failure,
 ) -> Status {
     let work = || {
+        if count > MAX_CONSTANTS {
+            let text = format!("a call sets at most {MAX_CONSTANTS} constants, not {count}");
+            return Err(Error::invalid_input(text).into());
+        }
         // SAFETY: the rules for callers.
         let (path, entry, constants) = unsafe {
             let path = text(path, "the path of the program")?;
@@ -102,7 +109,7 @@ pub unsafe extern "C" fn symbolon_circuit_compile(
         Ok(unsafe { give(circuit, CircuitHandle(Arc::new(compiled))) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 fn program(path: &Path, options: &Options) -> Result<Circuit> {

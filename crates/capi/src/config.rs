@@ -9,7 +9,7 @@ use symbolon::{
     PeerInfo, Progress, Protocol, Result, SessionParams, Transport, Work,
 };
 
-use crate::border::call;
+use crate::border::{call, compute};
 use crate::failure::{Failure, Status};
 use crate::pointers::{Data, array, c_string, free, give, handle, handle_mut, optional_text, text};
 
@@ -30,6 +30,9 @@ const PARAMS: [(&str, &str); 13] = [
     ("pool_gates", "pool_gates"),
     ("components", "components"),
 ];
+
+/// A session has at most this many parties.
+const MAX_PARTIES: usize = 256;
 
 /// A party, as the others know it.
 #[repr(C)]
@@ -64,10 +67,10 @@ pub struct Event {
     pub bytes_received: u64,
 }
 
-/// Is called with each event, and with the pointer that was given with it. Any thread may call it,
-/// a few times a second: threads of the library, and the one that is inside a call on a session.
-/// While it runs, it may call only `symbolon_cancel_now`. It must return: neither `longjmp` nor an
-/// exception of C++ may leave it.
+/// Is called with each event, and with the pointer that was given with it. Threads of the library
+/// call it, a few times a second, also while the program's own thread is inside a call. While it
+/// runs, it may call only `symbolon_cancel_now`. It must return: neither `longjmp` nor an exception
+/// of C++ may leave it.
 pub type Hear = Option<unsafe extern "C" fn(event: *const Event, data: *mut c_void)>;
 
 /// Cancels sessions, from any thread.
@@ -164,7 +167,7 @@ pub unsafe extern "C" fn symbolon_key_create(
         Ok(Identity::generate()?.save(path, false)?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Writes the fingerprint of a key to `fingerprint`: 64 hexadecimal digits and a zero byte.
@@ -186,11 +189,11 @@ pub unsafe extern "C" fn symbolon_key_fingerprint(
         Ok(unsafe { crate::pointers::put(fingerprint, out) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
-/// Describes a session over TLS among `count` parties, of which this one has the number `party`,
-/// from 0, and the key in the file `key`.
+/// Describes a session over TLS among `count` parties, 2 to 256, of which this one has the number
+/// `party`, from 0, and the key in the file `key`.
 ///
 /// Of each two parties, the one with the lower number listens at its address and the other dials.
 /// If `listen` is not null, this party opens its port there instead, as with `0.0.0.0:7000`.
@@ -205,6 +208,10 @@ pub unsafe extern "C" fn symbolon_config_new(
     error: *mut *mut Failure,
 ) -> Status {
     let work = || {
+        if !(2..=MAX_PARTIES).contains(&count) || usize::from(party) >= count {
+            let text = format!("party {party} is none of {count} parties, of 2 to {MAX_PARTIES}");
+            return Err(Error::invalid_input(text).into());
+        }
         // SAFETY: the rules for callers.
         let (key, listen, peers) = unsafe {
             let key = text(key, "the path of the key")?;
@@ -220,12 +227,6 @@ pub unsafe extern "C" fn symbolon_config_new(
             Ok(PeerInfo { address: address.map(str::to_string), fingerprint })
         });
         let peers = peers.collect::<Result<Vec<_>>>()?;
-        if !(2..=usize::from(u8::MAX) + 1).contains(&peers.len())
-            || usize::from(party) >= peers.len()
-        {
-            let text = format!("party {party} is none of {} parties, of 2 to 256", peers.len());
-            return Err(Error::invalid_input(text).into());
-        }
         let made = ConfigHandle {
             party,
             key: key.into(),

@@ -12,6 +12,9 @@ use crate::circuit::CircuitHandle;
 use crate::failure::{Failure, Status};
 use crate::pointers::{array, free, give, handle, handle_mut, text};
 
+/// No call computes more evaluations.
+const MAX_BATCH: usize = 1 << 24;
+
 /// A party's inputs for a circuit; wiped when they are freed.
 pub struct InputsHandle {
     circuit: Arc<Circuit>,
@@ -47,6 +50,16 @@ impl InputsHandle {
         Ok(())
     }
 
+    /// Refuses a number of bits that the input does not have.
+    fn check_count(&self, name: &str, count: usize) -> Result<()> {
+        let width = Inputs::builder(&self.circuit, self.party).width(name)?;
+        if width == count as u64 {
+            return Ok(());
+        }
+        let text = format!("input `{name}` takes {width} bits, {count} were given");
+        Err(Error::invalid_input(text))
+    }
+
     /// The inputs as the library takes them, if none is missing.
     pub(crate) fn finish(&self) -> Result<Inputs> {
         let start = Inputs::builder(&self.circuit, self.party);
@@ -64,6 +77,10 @@ pub(crate) unsafe fn finish_all(
     count: usize,
     expected: u64,
 ) -> Result<Vec<Inputs>> {
+    if count > MAX_BATCH {
+        let text = format!("a call computes at most {MAX_BATCH} evaluations, not {count}");
+        return Err(Error::invalid_input(text));
+    }
     if count as u64 != expected {
         let text = format!("there are {count} inputs, and `batch` says {expected} evaluations");
         return Err(Error::invalid_input(text));
@@ -144,10 +161,11 @@ pub unsafe extern "C" fn symbolon_inputs_bits(
 ) -> Status {
     let work = || {
         // SAFETY: the rules for callers.
-        let (inputs, name, bits) = unsafe {
-            let inputs = handle_mut(inputs, "inputs")?;
-            (inputs, text(name, "the name of the input")?, array(bits, count, "bits")?)
-        };
+        let (inputs, name) =
+            unsafe { (handle_mut(inputs, "inputs")?, text(name, "the name of the input")?) };
+        inputs.check_count(name, count)?;
+        // SAFETY: the same.
+        let bits = unsafe { array(bits, count, "bits") }?;
         if bits.iter().any(|bit| *bit > 1) {
             return Err(Error::invalid_input("a bit is a byte of 0 or 1").into());
         }

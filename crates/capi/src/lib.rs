@@ -12,8 +12,9 @@
 //! over raw pointers, and no type can vouch for them. So `pointers` has the few functions that read
 //! strings and arrays and take and give handles, and all other unsafe code here are calls of these.
 //! Each function that C calls does its work inside [`border::call`], which catches panics, so that
-//! none crosses the border. C has to promise those rules and nothing else: the memory behind each
-//! pointer is what its type says, for as long as the call takes.
+//! none crosses the border, or inside [`border::compute`], which also gives the work a stack of its
+//! own. C has to promise those rules and nothing else: the memory behind each pointer is what its
+//! type says, for as long as the call takes.
 
 // One contract for all of them: the rules for callers.
 #![allow(clippy::missing_safety_doc)]

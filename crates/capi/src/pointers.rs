@@ -99,7 +99,8 @@ pub unsafe fn optional_text<'a>(text: *const c_char, what: &str) -> Result<Optio
     Ok(Some(text))
 }
 
-/// An array of C.
+/// An array of C. The caller has compared `count` with a limit: a wrong one would have memory read
+/// that is not of the array.
 ///
 /// # Safety
 /// `first` is null, or points to `count` values that stay as they are for `'a`.
@@ -123,6 +124,28 @@ pub struct Data(pub *mut c_void);
 unsafe impl Send for Data {}
 // SAFETY: the same.
 unsafe impl Sync for Data {}
+
+/// Work with pointers of C, lent to another thread.
+pub struct Lent<W>(W);
+
+impl<W> Lent<W> {
+    /// Lends `work`.
+    ///
+    /// # Safety
+    /// The lender waits for the thread that does `work` or drops it, and touches nothing of it
+    /// before. Nothing in it belongs to one thread, as a lock or an `Rc` would.
+    pub unsafe fn new(work: W) -> Self {
+        Lent(work)
+    }
+
+    /// The work, on the thread that it was lent to.
+    pub fn take(self) -> W {
+        self.0
+    }
+}
+
+// SAFETY: the promise to `new`. Handles may change threads, as `lib.rs` asserts of their types.
+unsafe impl<W> Send for Lent<W> {}
 
 /// A string for C. A zero byte, which none of our texts has, would be left out.
 pub fn c_string(text: &str) -> CString {

@@ -2,13 +2,13 @@
 
 use symbolon::{Error, Session};
 
-use crate::border::call;
+use crate::border::{compute, free_beside};
 use crate::circuit::CircuitHandle;
 use crate::config::ConfigHandle;
 use crate::failure::{Failure, Status};
 use crate::inputs::{InputsHandle, finish_all};
 use crate::outputs::OutputsHandle;
-use crate::pointers::{free, give, give_all, handle, handle_mut, place};
+use crate::pointers::{give, give_all, handle, handle_mut, place};
 
 /// A session with all peers.
 pub struct SessionHandle {
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn symbolon_connect(
         Ok(unsafe { give(session, SessionHandle { session: Some(made) }) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Goes on to another circuit in the same session, without a new set-up; all parties do so.
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn symbolon_next_circuit(
         Ok(done?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Computes the session's circuit on this party's inputs. It may be called again, with other
@@ -89,12 +89,13 @@ pub unsafe extern "C" fn symbolon_evaluate(
         Ok(unsafe { give(outputs, learnt) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Computes the session's circuit on this party's inputs for each evaluation of a batch: on
-/// `count` of them, which is what `batch` was set to. `outputs` has a place for each. A failed
-/// assert concerns its evaluation alone: only reading those outputs has the status ASSERT.
+/// `count` of them, which is what `batch` was set to, and at most 2^24. `outputs` has a place for
+/// each. A failed assert concerns its evaluation alone: only reading those outputs has the status
+/// ASSERT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_evaluate_batch(
     session: *mut SessionHandle,
@@ -122,12 +123,12 @@ pub unsafe extern "C" fn symbolon_evaluate_batch(
         Ok(unsafe { give_all(outputs, all) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Ends a session: its connections are closed and its keys are wiped.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_session_free(session: *mut SessionHandle) {
     // SAFETY: the rules for callers.
-    unsafe { free(session) }
+    unsafe { free_beside(session) }
 }

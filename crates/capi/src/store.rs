@@ -5,13 +5,13 @@ use std::ffi::c_char;
 use symbolon::store::{Protection, Store};
 use symbolon::{Error, stored};
 
-use crate::border::call;
+use crate::border::{compute, free_beside};
 use crate::circuit::CircuitHandle;
 use crate::config::ConfigHandle;
 use crate::failure::{Failure, Status};
 use crate::inputs::{InputsHandle, finish_all};
 use crate::outputs::OutputsHandle;
-use crate::pointers::{free, give, give_all, handle, optional_text, place, text};
+use crate::pointers::{give, give_all, handle, optional_text, place, text};
 
 /// A directory with material of one party, of which nothing is used twice.
 pub struct StoreHandle(Store);
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn symbolon_store_open(
         Ok(unsafe { give(store, StoreHandle(opened)) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Fills the pools of all parties' stores, together with them, until there is material for this
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn symbolon_preprocess(
         Ok(())
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Prepares `circuit` in all parties' stores, together with them, for `count` runs, each of as many
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn symbolon_prepare(
         Ok(())
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Runs a prepared circuit that all parties hold. It is used up, whatever comes of the run.
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn symbolon_run_prepared(
         Ok(unsafe { give(outputs, learnt) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Runs a circuit that was prepared for a batch, and that all parties hold, as
@@ -150,12 +150,12 @@ pub unsafe extern "C" fn symbolon_run_prepared_batch(
         Ok(unsafe { give_all(outputs, all) }?)
     };
     // SAFETY: the same.
-    unsafe { call(error, work) }
+    unsafe { compute(error, work) }
 }
 
 /// Closes a store.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_store_free(store: *mut StoreHandle) {
     // SAFETY: the rules for callers.
-    unsafe { free(store) }
+    unsafe { free_beside(store) }
 }

@@ -121,6 +121,67 @@ fn inputs_are_checked_one_by_one() {
     }
 }
 
+/// Limits on the length of an array hold before it is read: here no address can be read.
+#[test]
+fn arrays_of_wrong_lengths_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    keys(folder.path());
+    let add = circuit(c"add:8");
+    let config = config(folder.path(), 0, &free_address());
+    let path = |name: &str| CString::new(folder.path().join(name).to_str().unwrap()).unwrap();
+    let (key, source, directory) = (path("0"), path("absent.sym"), path("store"));
+    let (mut made, mut compiled, mut inputs, mut store) =
+        (null_mut(), null_mut(), null_mut(), null_mut());
+    let (key, source, x, y) = (key.as_ptr(), source.as_ptr(), c"x".as_ptr(), c"y".as_ptr());
+    let mut outputs = [null_mut(); 2];
+    let outputs = outputs.as_mut_ptr();
+    // SAFETY: all other pointers are of this function.
+    unsafe {
+        let ok = |status| assert_eq!(status, Status::Ok);
+        ok(symbolon_inputs_new(add, 0, &mut inputs, null_mut()));
+        ok(symbolon_store_open(directory.as_ptr(), null(), &mut store, null_mut()));
+        let mut refused = Vec::new();
+        for (party, count) in [(0, 0), (0, 1), (5, 2), (0, 257), (0, 70_000), (0, usize::MAX)] {
+            refused.push(call(|error| {
+                symbolon_config_new(party, key, null(), wild(), count, &mut made, error)
+            }));
+        }
+        for count in [4_097, usize::MAX] {
+            refused.push(call(|error| {
+                let out = &mut compiled;
+                symbolon_circuit_compile(source, null(), wild(), count, 0, out, error)
+            }));
+        }
+        for (name, count) in [(x, 0), (x, 7), (x, 9), (x, usize::MAX), (y, 8), (c"z".as_ptr(), 8)] {
+            refused.push(call(|error| symbolon_inputs_bits(inputs, name, wild(), count, error)));
+        }
+        for batch in [1, 2, 1 << 25] {
+            let value = CString::new(batch.to_string()).unwrap();
+            let (name, value) = (c"batch".as_ptr(), value.as_ptr());
+            ok(symbolon_config_set(config, name, value, null_mut()));
+            // As many as `batch` says are too many, if these are more than any call takes.
+            for count in [0, batch + 1, usize::MAX].into_iter().chain((batch > 2).then_some(batch))
+            {
+                refused.push(call(|error| {
+                    symbolon_run_prepared_batch(config, store, add, wild(), count, outputs, error)
+                }));
+            }
+        }
+        for (status, text) in refused {
+            assert_eq!(status, Status::Usage, "{text}");
+        }
+        symbolon_store_free(store);
+        symbolon_inputs_free(inputs);
+        symbolon_circuit_free(add);
+        symbolon_config_free(config);
+    }
+}
+
+/// An address that no program can read.
+fn wild<T>() -> *const T {
+    std::ptr::without_provenance(align_of::<T>())
+}
+
 unsafe extern "C" fn count(event: *const Event, data: *mut c_void) {
     // SAFETY: the counter lives until the sessions end.
     let (event, counter) = unsafe { (&*event, &*data.cast::<AtomicU64>()) };
@@ -271,6 +332,12 @@ fn a_panic_ends_at_the_border() {
     let (status, text) = call(|error| {
         // SAFETY: `error` is a place of `call`.
         unsafe { border::call(error, || panic!("this test's own")) }
+    });
+    assert_eq!(status, Status::Internal);
+    assert!(text.starts_with("internal: "), "{text}");
+    let (status, text) = call(|error| {
+        // SAFETY: `error` is a place of `call`.
+        unsafe { border::compute(error, || panic!("this test's own")) }
     });
     assert_eq!(status, Status::Internal);
     assert!(text.starts_with("internal: "), "{text}");

@@ -173,6 +173,15 @@ impl InputsBuilder<'_> {
         self.put(index, bits)
     }
 
+    /// The number of bits that an input takes, if it may be set.
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`].
+    pub fn width<'p>(&self, port: impl Into<Port<'p>>) -> Result<u64> {
+        let index = self.place(port.into())?;
+        Ok(self.circuit.inputs()[index].ty.width())
+    }
+
     /// Finishes the collection.
     ///
     /// # Errors
