@@ -88,6 +88,10 @@ int main(int count, char **args)
     symbolon_outputs *outputs = NULL;
     uint16_t party;
 
+    if (symbolon_abi_version() != SYMBOLON_ABI_VERSION) {
+        fprintf(stderr, "error: symbolon %s does not fit its header\n", symbolon_version());
+        return SYMBOLON_STATUS_INTERNAL;
+    }
     if (count == 3 && strcmp(args[1], "key") == 0) {
         char fingerprint[65];
         check(symbolon_key_create(args[2], &error), &error);

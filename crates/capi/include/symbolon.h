@@ -25,6 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The number of this interface. It is raised when a program that was compiled with an earlier
+// header can no longer run with the library.
+#define SYMBOLON_ABI_VERSION 1
+
 // How a call ended: the exit codes of the command.
 typedef enum {
     // All is well.
@@ -122,6 +126,17 @@ typedef void (*symbolon_hear)(const symbolon_event *event, void *data);
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+// The version of the library, such as `0.1.0`.
+const char *symbolon_version(void);
+
+// The number of the interface that the library has. A program may call it if this is the
+// `SYMBOLON_ABI_VERSION` of the header that the program was compiled with.
+uint32_t symbolon_abi_version(void);
+
+// The version of the messages, which all parties must have in common. `symbolon --version` shows
+// it, too.
+uint32_t symbolon_wire_version(void);
 
 // What went wrong, as a sentence.
 const char *symbolon_error_text(const symbolon_error *error);

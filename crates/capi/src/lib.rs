@@ -19,6 +19,7 @@
 // One contract for all of them: the rules for callers.
 #![allow(clippy::missing_safety_doc)]
 
+mod abi;
 pub mod border;
 mod circuit;
 mod config;
@@ -28,7 +29,9 @@ mod outputs;
 mod pointers;
 mod session;
 mod store;
+mod version;
 
+pub use abi::*;
 pub use circuit::*;
 pub use config::*;
 pub use failure::*;
@@ -36,6 +39,7 @@ pub use inputs::*;
 pub use outputs::*;
 pub use session::*;
 pub use store::*;
+pub use version::*;
 
 // The header allows several threads to read these at a time, and to hand any handle over.
 const _: () = {

@@ -9,7 +9,9 @@ fn the_header_is_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for module in ["failure", "circuit", "config", "inputs", "outputs", "session", "store"] {
+    for module in
+        ["abi", "version", "failure", "circuit", "config", "inputs", "outputs", "session", "store"]
+    {
         builder = builder.with_src(folder.join(format!("src/{module}.rs")));
     }
     let mut made = Vec::new();
@@ -42,4 +44,13 @@ fn codes_are_those_of_the_command() {
     }
     assert_eq!(symbolon_c::Status::of(Store), symbolon_c::Status::Usage);
     assert_eq!(symbolon_c::Status::Assert as i32, documented("assert"));
+}
+
+#[test]
+fn versions_are_those_of_the_package() {
+    // SAFETY: it ends with a zero byte.
+    let version = unsafe { std::ffi::CStr::from_ptr(symbolon_c::symbolon_version()) };
+    assert_eq!(version.to_str(), Ok(env!("CARGO_PKG_VERSION")));
+    assert_eq!(symbolon_c::symbolon_abi_version(), symbolon_c::SYMBOLON_ABI_VERSION);
+    assert_eq!(symbolon_c::symbolon_wire_version(), symbolon::PROTOCOL_VERSION);
 }
