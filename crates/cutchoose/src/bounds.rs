@@ -150,11 +150,11 @@ impl Bounds {
         }
     }
 
-    /// Whether the number is at most 1; `None` if the interval does not decide.
-    pub fn is_at_most_one(&self) -> Option<bool> {
-        if self.high.cmp(&Float::ONE).is_le() {
+    /// Whether the number is at most `other`; `None` if the intervals do not decide.
+    pub fn at_most(&self, other: &Bounds) -> Option<bool> {
+        if self.high.cmp(&other.low).is_le() {
             Some(true)
-        } else if self.low.cmp(&Float::ONE).is_gt() {
+        } else if self.low.cmp(&other.high).is_gt() {
             Some(false)
         } else {
             None
@@ -244,19 +244,19 @@ mod tests {
         assert!(holds(&third, &1u8.into(), &3u8.into()));
         // Three times a third is not known to be 1, nor to differ from 1.
         assert_eq!(third.times(3, 1).compare(&Bounds::ONE), None);
-        assert_eq!(third.times(3, 1).is_at_most_one(), None);
-        assert_eq!(third.is_at_most_one(), Some(true));
-        assert_eq!(third.times(4, 1).is_at_most_one(), Some(false));
+        assert_eq!(third.times(3, 1).at_most(&Bounds::ONE), None);
+        assert_eq!(third.at_most(&Bounds::ONE), Some(true));
+        assert_eq!(third.times(4, 1).at_most(&Bounds::ONE), Some(false));
         assert_eq!(
             Bounds::ONE.times(6, 2).times(1, 3).compare(&Bounds::ONE),
             Some(Ordering::Equal)
         );
-        assert_eq!(Bounds::ONE.is_at_most_one(), Some(true));
+        assert_eq!(Bounds::ONE.at_most(&Bounds::ONE), Some(true));
         assert_eq!(Bounds::ZERO.compare(&third), Some(Ordering::Less));
         assert_eq!(Bounds::ONE.shifted(3).compare(&Bounds::ONE.times(8, 1)), Some(Ordering::Equal));
         assert_eq!(third.times(7, 1).at_most_one().compare(&Bounds::ONE), Some(Ordering::Equal));
         // A much smaller term still counts.
         let sum = Bounds::ONE + Bounds::ONE.shifted(-1000);
-        assert_eq!((sum.is_at_most_one(), sum.low), (None, Float::ONE));
+        assert_eq!((sum.at_most(&Bounds::ONE), sum.low), (None, Float::ONE));
     }
 }

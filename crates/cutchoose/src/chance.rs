@@ -1,5 +1,5 @@
-//! The chance P(t) that an adversary wins with t bad objects: bounds, and exact fractions where the
-//! bounds do not decide. [`games`](crate::games) has the formulas.
+//! The chances P(t), Q(t) and W(t) of an adversary with t bad objects: bounds, and exact fractions
+//! where the bounds do not decide. [`games`](crate::games) has the formulas.
 
 use std::cmp::Ordering;
 
@@ -77,7 +77,23 @@ impl BadBuckets {
     }
 }
 
-/// P, for a fixed number of objects.
+/// The chance that an adversary may have: 2^-rho / games.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub games: u64,
+    pub rho: u32,
+    /// Whether the bound is on all tries together, W, or on a single one, P.
+    pub all_tries: bool,
+}
+
+/// P, Q and W as fractions of the same whole.
+struct Exact {
+    win: BigUint,
+    unnoticed: BigUint,
+    whole: BigUint,
+}
+
+/// P, Q and W, for a fixed number of objects.
 pub(crate) struct Chance<'a> {
     pub buckets: &'a mut BadBuckets,
     /// All objects, L.
@@ -98,8 +114,19 @@ impl Chance<'_> {
 
     /// Returns bounds on P(t), for t up to L.
     pub fn bounds(&mut self, t: u64) -> Bounds {
+        self.win_and_unnoticed(t)[0]
+    }
+
+    /// Returns log2 of an upper bound on W(t), for display.
+    pub fn log2_all_tries(&mut self, t: u64) -> f64 {
+        let [win, unnoticed] = self.win_and_unnoticed(t).map(|bounds| bounds.log2().exp2());
+        if win == 0.0 { f64::NEG_INFINITY } else { (win / (1.0 - unnoticed + win)).log2() }
+    }
+
+    /// Returns bounds on P(t) and on Q(t), for t up to L.
+    fn win_and_unnoticed(&mut self, t: u64) -> [Bounds; 2] {
         if t > self.most() {
-            return Bounds::ZERO;
+            return [Bounds::ZERO; 2];
         }
         let (kept, opened) = (self.buckets.kept, self.opened());
         // The chance that as few of the t bad objects as possible are opened: C(U, t)/C(L, t) if
@@ -108,43 +135,94 @@ impl Chance<'_> {
         let larger = t.max(kept);
         let first = (0..v).fold(Bounds::ONE, |x, i| x.times(larger - i, self.objects - i));
         if !self.half {
-            return first * self.buckets.win(t);
+            return [first * self.buckets.win(t), first];
         }
         let mut chance = first.shifted(-((t - v) as i64));
-        let mut sum = chance * self.buckets.win(v);
-        while v > self.buckets.spoil && t - v < opened {
+        let mut win = chance * self.buckets.win(v);
+        let mut unnoticed = chance;
+        while v > 0 && t - v < opened {
             // The chance that one more bad object is opened.
             chance = chance.times(v, kept - v + 1).times(opened - (t - v), t - v + 1).shifted(-1);
             v -= 1;
-            sum = sum + chance * self.buckets.win(v);
+            unnoticed = unnoticed + chance;
+            if v >= self.buckets.spoil {
+                win = win + chance * self.buckets.win(v);
+            }
         }
-        sum
+        [win, unnoticed]
     }
 
-    /// Returns P(t) as a fraction.
-    pub fn exact(&self, t: u64) -> (BigUint, BigUint) {
+    fn exact(&self, t: u64) -> Exact {
         let (kept, opened) = (self.buckets.kept, self.opened());
         let ways = binomial(kept, self.buckets.bucket);
-        let all = binomial(self.objects, t) * &ways;
+        let whole = binomial(self.objects, t) * &ways;
         if !self.half {
             let unseen = if t > kept { BigUint::ZERO } else { binomial(kept, t) };
-            return (unseen * self.buckets.exact_win(t.min(kept), &ways), all);
+            let win = &unseen * self.buckets.exact_win(t.min(kept), &ways);
+            return Exact { win, unnoticed: unseen * ways, whole };
         }
-        let term = |v: u64| {
-            let wins = self.buckets.exact_win(v, &ways);
-            (binomial(kept, v) * binomial(opened, t - v) * wins) << v
-        };
-        let least = t.saturating_sub(opened).max(self.buckets.spoil);
-        ((least..=t.min(kept)).map(term).sum(), all << t)
+        let mut exact = Exact { win: BigUint::ZERO, unnoticed: BigUint::ZERO, whole: whole << t };
+        for v in t.saturating_sub(opened)..=t.min(kept) {
+            let term = (binomial(kept, v) * binomial(opened, t - v)) << v;
+            exact.win += &term * self.buckets.exact_win(v, &ways);
+            exact.unnoticed += term * &ways;
+        }
+        exact
     }
 
-    /// Whether P(t)·games ≤ 2^-rho.
-    pub fn is_small(&mut self, t: u64, games: u64, rho: u32) -> bool {
-        let scaled = self.bounds(t).times(games, 1).shifted(rho.into());
-        scaled.is_at_most_one().unwrap_or_else(|| {
-            let (over, under) = self.exact(t);
-            (over * games) << rho <= under
+    /// Returns the first t found with which the adversary's chance is above the limit; `None` if
+    /// there is none. `hint` is a t to try first.
+    pub fn above(&mut self, limit: Limit, hint: u64) -> Option<u64> {
+        if hint > 0 && !self.is_small(hint, limit) {
+            return Some(hint);
+        }
+        let peak = self.peak(hint);
+        if !self.is_small(peak, limit) {
+            return Some(peak);
+        }
+        if !limit.all_tries {
+            return None;
+        }
+        // Beyond the peak, P and Q both fall. Before it, P(b) and Q(a) bound W for all t from a to
+        // b. Where they are too large together, halves of the interval decide.
+        let mut rest = vec![(self.buckets.spoil, peak)];
+        while let Some((a, b)) = rest.pop() {
+            if a == b && !self.is_small(a, limit) {
+                return Some(a);
+            }
+            if a < b && self.bounded(limit, a, b) != Some(true) {
+                let middle = a.midpoint(b);
+                rest.extend([(a, middle), (middle + 1, b)]);
+            }
+        }
+        None
+    }
+
+    /// Whether P(t), or W(t) for all tries, is within the limit.
+    fn is_small(&mut self, t: u64, limit: Limit) -> bool {
+        self.bounded(limit, t, t).unwrap_or_else(|| {
+            let Exact { win, unnoticed, whole } = self.exact(t);
+            let scaled = (&win * limit.games) << limit.rho;
+            match limit.all_tries {
+                true => scaled + unnoticed <= whole + win,
+                false => scaled <= whole,
+            }
         })
+    }
+
+    /// Whether all of P, or of W for all tries, from t = `a` to t = `b` are within the limit, if P
+    /// is at most P(b) there; `None` if the bounds do not decide. P(b) and Q(a) decide for all
+    /// tries, so no for a < b means nothing.
+    fn bounded(&mut self, limit: Limit, a: u64, b: u64) -> Option<bool> {
+        let [win, mut unnoticed] = self.win_and_unnoticed(b);
+        let scaled = win.times(limit.games, 1).shifted(limit.rho.into());
+        if !limit.all_tries {
+            return scaled.at_most(&Bounds::ONE);
+        }
+        if a != b {
+            unnoticed = self.win_and_unnoticed(a)[1];
+        }
+        (scaled + unnoticed).at_most(&(Bounds::ONE + win))
     }
 
     /// Whether P(t + 1) > P(t).
@@ -161,8 +239,8 @@ impl Chance<'_> {
             (self.buckets.win(t), self.buckets.win(t + 1).times(kept - t, objects - t))
         };
         let order = next.compare(&here).unwrap_or_else(|| {
-            let ((a, b), (c, d)) = (self.exact(t), self.exact(t + 1));
-            (c * b).cmp(&(a * d))
+            let (here, next) = (self.exact(t), self.exact(t + 1));
+            (next.win * here.whole).cmp(&(here.win * next.whole))
         });
         order == Ordering::Greater
     }
@@ -254,18 +332,51 @@ mod tests {
 
     fn check(chance: &mut Chance<'_>) {
         let (first, last) = (chance.buckets.spoil, chance.objects);
+        let log2 = |x: &BigUint| x.to_string().parse::<f64>().unwrap().log2();
+        let near = |x: f64, y: f64| x == y || (x - y).abs() < 1e-9;
         let mut best = (first, chance.exact(first));
+        let mut all = Vec::new();
         for t in first..=last {
-            let (over, under) = chance.exact(t);
-            let log2 = |x: &BigUint| x.to_string().parse::<f64>().unwrap().log2();
-            let (exact, bounds) = (log2(&over) - log2(&under), chance.bounds(t).log2());
-            assert!(exact == bounds || (exact - bounds).abs() < 1e-9, "{exact} {bounds}");
-            if &over * &best.1.1 > &best.1.0 * &under {
-                best = (t, (over, under));
+            let exact = chance.exact(t);
+            let whole = log2(&exact.whole);
+            let [win, unnoticed] = chance.win_and_unnoticed(t).map(|bounds| bounds.log2());
+            assert!(near(log2(&exact.win) - whole, win), "{win}");
+            assert!(near(log2(&exact.unnoticed) - whole, unnoticed), "{unnoticed}");
+            if &exact.win * &best.1.whole > &best.1.win * &exact.whole {
+                best = (t, chance.exact(t));
             }
+            all.push((t, exact));
         }
         for hint in [0, first, best.0, last / 2, last, 1_000_000] {
             assert_eq!(chance.peak(hint), best.0, "t from {hint}");
+        }
+        limits(chance, &all);
+    }
+
+    /// A limit holds if and only if it holds for every t by exact fractions, whatever is tried
+    /// first.
+    fn limits(chance: &mut Chance<'_>, all: &[(u64, Exact)]) {
+        for (games, rho) in [(1, 1), (3, 1), (1, 3), (5, 4), (1, 9), (7, 20)] {
+            let is_above = |all_tries: bool, exact: &Exact| {
+                let scaled = (&exact.win * games) << rho;
+                match all_tries {
+                    // W = P / (1 − Q + P), without a win 0.
+                    true => scaled > &exact.whole - &exact.unnoticed + &exact.win,
+                    false => scaled > exact.whole,
+                }
+            };
+            for all_tries in [false, true] {
+                let limit = Limit { games, rho, all_tries };
+                let above: Vec<u64> = all
+                    .iter()
+                    .filter_map(|(t, exact)| is_above(all_tries, exact).then_some(*t))
+                    .collect();
+                for hint in [0, all[0].0, all[all.len() / 2].0] {
+                    let found = chance.above(limit, hint);
+                    assert_eq!(found.is_some(), !above.is_empty(), "{limit:?}");
+                    assert!(found.is_none_or(|t| above.contains(&t)), "{limit:?} {found:?}");
+                }
+            }
         }
     }
 }

@@ -31,17 +31,31 @@
 //! with 1/2:    P(t) = Σ_v  C(U, v)·C(L − U, t − v)/C(L, t) · 2^-(t−v) · g(v)
 //! ```
 //!
+//! # All tries
+//! An adversary that is neither caught nor wins may cheat again in the next cut-and-choose. Let
+//! Q(t) be the chance that no bad object is noticed: C(U, t)/C(L, t), or the sum above without g.
+//! Whatever the adversary does, in any number of cut-and-chooses, it wins with probability at most
+//!
+//! ```text
+//! max over t of  W(t) = P(t) / (1 − (Q(t) − P(t)))
+//! ```
+//!
+//! and this is what must be at most 2^-ρ / games. Only for
+//! [`OneGoodInGivenBucket`](Goal::OneGoodInGivenBucket) it is P: a given bucket belongs to one
+//! cut-and-choose.
+//!
 //! For every n, a subset of fixed size is better than an independent coin for each object. A random
 //! permutation must assign the objects to buckets: if buckets were filled in the order of the
 //! objects' numbers, an adversary would know the neighbours of a bad object.
 //!
-//! All P are log-concave in t (`docs/proofs/cut-and-choose.md`), so the maximum is where P stops
-//! rising.
+//! All P are log-concave in t, so the largest is where P stops rising. The largest W is there or
+//! before; intervals of t are ruled out as a whole, and halved where that fails.
+//! `docs/proofs/cut-and-choose.md` has the proofs, also that several games may share 2^-ρ.
 //!
 //! # Exactness
 //! Interval arithmetic on integers (`bounds.rs`) decides everything; where an interval does not
-//! decide, exact fractions do. P falls as L grows, so bisection finds the smallest L for each α.
-//! Both parties compute the same, on any machine.
+//! decide, exact fractions do. P and W fall as L grows, so bisection finds the smallest L for each
+//! α. Both parties compute the same, on any machine.
 //!
 //! # The trade-off
 //! α determines how much is sent, soldered and evaluated, L how much is garbled and committed. For
@@ -50,7 +64,7 @@
 
 use symbolon_transport::{Error, Result};
 
-use crate::chance::{BadBuckets, Chance};
+use crate::chance::{BadBuckets, Chance, Limit};
 
 /// What the cut-and-choose must guarantee, and how often it catches a bad object.
 ///
@@ -63,8 +77,7 @@ pub enum Goal {
     /// Every bucket has a good object; an opened bad object is always noticed.
     OneGood,
     /// A bucket that was chosen in advance has a good object, whatever the other buckets have; an
-    /// opened bad object is always noticed. For protocols in which each bucket is a separate risk
-    /// (`dualex`: κ_b bits for each execution).
+    /// opened bad object is always noticed. Counts a single try, as Lemma 1 of RR16 does.
     OneGoodInGivenBucket,
     /// In every bucket more objects are good than bad; an opened bad object is always noticed.
     MajorityGood,
@@ -88,6 +101,11 @@ impl Goal {
             Goal::OneGood | Goal::OneGoodInGivenBucket => bucket,
             Goal::MajorityGood | Goal::MajorityGoodHalfCaught => bucket.div_ceil(2),
         }
+    }
+
+    /// Returns f: the number of buckets of which one bad bucket is enough.
+    fn watched(self, buckets: u64) -> u64 {
+        if self == Goal::OneGoodInGivenBucket { 1 } else { buckets }
     }
 }
 
@@ -178,7 +196,8 @@ impl Game {
         Ok(Game { games, ..self })
     }
 
-    /// Whether buckets of `bucket` out of `objects` objects are enough.
+    /// Whether buckets of `bucket` out of `objects` objects are enough, however often the adversary
+    /// tries ([for most goals](self#all-tries)).
     ///
     /// # Errors
     /// `InvalidInput` for empty buckets, fewer objects than go to buckets, or more than
@@ -258,8 +277,8 @@ impl Game {
         best.map(|(_, sizes)| sizes).ok_or_else(|| self.too_many())
     }
 
-    /// Returns log2 of the chance, in this game alone, of an adversary that makes the number of bad
-    /// objects that is best for it.
+    /// Returns log2 of the chance, in this game alone and in a single try, of an adversary that makes
+    /// the number of bad objects that is best for it.
     ///
     /// # Errors
     /// As [`Game::holds`].
@@ -271,7 +290,20 @@ impl Game {
         Ok(chance.bounds(worst).log2())
     }
 
-    /// Returns the number of bad objects that is best for the adversary.
+    /// Returns log2 of the chance, in this game alone and in all tries together, of an adversary
+    /// that makes the number of bad objects that is best for it; for display.
+    ///
+    /// # Errors
+    /// As [`Game::holds`].
+    pub fn log2_chance_of_all_tries(&self, bucket: u64, objects: u64) -> Result<f64> {
+        let last = self.worst(bucket, objects)?;
+        let mut buckets = self.bad_buckets(bucket);
+        let mut chance = self.chance(&mut buckets, objects);
+        let all = (1..=last).map(|bad| chance.log2_all_tries(bad));
+        Ok(all.fold(f64::NEG_INFINITY, f64::max))
+    }
+
+    /// Returns the number of bad objects that is best for the adversary in a single try.
     ///
     /// # Errors
     /// As [`Game::holds`].
@@ -280,7 +312,7 @@ impl Game {
         Ok(self.chance(&mut self.bad_buckets(bucket), objects).peak(0))
     }
 
-    /// Returns log2 of the chance of an adversary that makes `bad` bad objects.
+    /// Returns log2 of the chance of an adversary that makes `bad` bad objects, in a single try.
     ///
     /// # Errors
     /// As [`Game::holds`].
@@ -306,8 +338,8 @@ impl Game {
     }
 
     fn bad_buckets(&self, bucket: u64) -> BadBuckets {
-        let factor = if self.goal == Goal::OneGoodInGivenBucket { 1 } else { self.buckets };
-        BadBuckets::new(bucket, self.goal.spoil(bucket), bucket * self.buckets, factor)
+        let watched = self.goal.watched(self.buckets);
+        BadBuckets::new(bucket, self.goal.spoil(bucket), bucket * self.buckets, watched)
     }
 
     fn chance<'a>(&self, buckets: &'a mut BadBuckets, objects: u64) -> Chance<'a> {
@@ -317,13 +349,12 @@ impl Game {
     /// Whether this many objects are enough. `worst` is a hint for the adversary's best t, and is
     /// set to the t that was found.
     fn holds_from(&self, buckets: &mut BadBuckets, objects: u64, worst: &mut u64) -> bool {
-        let mut chance = self.chance(buckets, objects);
+        let Game { goal, rho, games, .. } = *self;
+        let limit = Limit { games, rho, all_tries: goal != Goal::OneGoodInGivenBucket };
         // A t found for other sizes often refutes already.
-        if *worst > 0 && !chance.is_small(*worst, self.games, self.rho) {
-            return false;
-        }
-        *worst = chance.peak(*worst);
-        chance.is_small(*worst, self.games, self.rho)
+        let above = self.chance(buckets, objects).above(limit, *worst);
+        *worst = above.unwrap_or(*worst);
+        above.is_none()
     }
 
     /// Returns the sizes with the fewest objects for these buckets, if `most` are enough.

@@ -11,7 +11,7 @@ fn fewest(goal: Goal, buckets: u64, rho: u32) -> (u64, u64) {
     (sizes.bucket, sizes.objects)
 }
 
-/// (α, L) with the smallest L, computed by another program.
+/// (α, L) with the smallest L, computed by another program. The papers count a single try.
 #[test]
 fn published_sizes() {
     use Goal::{MajorityGood, MajorityGoodHalfCaught, OneGood};
@@ -20,16 +20,16 @@ fn published_sizes() {
         (16, (10, 235)),
         (128, (7, 1_169)),
         (1_024, (6, 6_860)),
-        (32_768, (4, 151_719)),
+        (32_768, (4, 151_797)),
     ];
     for (n, expected) in one_good {
         assert_eq!(fewest(OneGood, n, 40), expected, "one good, {n}");
     }
-    let majority = [(1, (45, 123)), (16, (21, 534)), (128, (15, 2_435)), (1_024, (11, 13_264))];
+    let majority = [(1, (45, 123)), (16, (21, 534)), (128, (15, 2_435)), (1_024, (11, 13_265))];
     for (n, expected) in majority {
         assert_eq!(fewest(MajorityGood, n, 40), expected, "majority, {n}");
     }
-    let half = [(1, (55, 188)), (16, (25, 703)), (128, (17, 2_923)), (1_024, (11, 15_259))];
+    let half = [(1, (55, 188)), (16, (25, 703)), (128, (17, 2_923)), (1_024, (11, 15_260))];
     for (n, expected) in half {
         assert_eq!(fewest(MajorityGoodHalfCaught, n, 40), expected, "half caught, {n}");
     }
@@ -43,11 +43,38 @@ fn sizes_for_a_given_bucket() {
     {
         let game = Game::new(Goal::OneGoodInGivenBucket, n, 40).unwrap();
         assert_eq!(game.fewest_objects(bucket).unwrap().unwrap().objects, objects);
-        // Allowing no bad bucket at all takes log2(n) bits more.
+        // Allowing no bad bucket at all takes log2(n) bits more, and hardly more than that for all
+        // tries together.
         let all = Game::new(Goal::OneGood, n, 40).unwrap().fewest_objects(bucket).unwrap().unwrap();
         let more = Game::new(Goal::OneGoodInGivenBucket, n, 40 + n.ilog2()).unwrap();
-        assert_eq!(more.fewest_objects(bucket).unwrap(), Some(all));
-        assert!(all.objects > objects);
+        let more = more.fewest_objects(bucket).unwrap().unwrap();
+        assert!(all.objects >= more.objects && all.objects <= more.objects * 1_002 / 1_000);
+        assert!(more.objects > objects);
+    }
+}
+
+/// Sizes for all tries together, computed by another program. For a single try, some would have
+/// fewer objects: 13 947, 7 063, 151 719; 13 264, 43 506, 518 290.
+#[test]
+fn sizes_for_all_tries() {
+    use Goal::{MajorityGood, MajorityGoodHalfCaught, OneGood};
+    for (goal, n, bucket, objects) in [
+        (OneGood, 32, 7, 455),
+        (OneGood, 128, 6, 1_292),
+        (OneGood, 128, 7, 1_169),
+        (OneGood, 1_000, 4, 13_952),
+        (OneGood, 1_024, 5, 7_064),
+        (OneGood, 32_768, 4, 151_797),
+        (MajorityGood, 128, 15, 2_435),
+        (MajorityGood, 1_024, 11, 13_265),
+        (MajorityGood, 4_096, 9, 43_513),
+        (MajorityGood, 65_536, 7, 518_529),
+        (MajorityGoodHalfCaught, 16, 25, 703),
+        (MajorityGoodHalfCaught, 20, 17, 953),
+    ] {
+        let game = Game::new(goal, n, 40).unwrap();
+        assert_eq!(game.fewest_objects(bucket).unwrap().unwrap().objects, objects, "{n}");
+        assert!(game.holds(bucket, objects).unwrap() && !game.holds(bucket, objects - 1).unwrap());
     }
 }
 
@@ -62,12 +89,14 @@ fn the_fewest_objects_are_the_fewest() {
             for sizes in &choices {
                 let Sizes { bucket, objects, .. } = *sizes;
                 assert!(game.holds(bucket, objects).unwrap());
-                assert!(game.log2_chance(bucket, objects).unwrap() <= -f64::from(rho) + 1e-9);
+                let chance = |objects| match goal {
+                    Goal::OneGoodInGivenBucket => game.log2_chance(bucket, objects).unwrap(),
+                    _ => game.log2_chance_of_all_tries(bucket, objects).unwrap(),
+                };
+                assert!(chance(objects) <= -f64::from(rho) + 1e-9);
                 if objects > sizes.bucketed() + 1 {
                     assert!(!game.holds(bucket, objects - 1).unwrap());
-                    assert!(
-                        game.log2_chance(bucket, objects - 1).unwrap() > -f64::from(rho) - 1e-9
-                    );
+                    assert!(chance(objects - 1) > -f64::from(rho) - 1e-9);
                 }
             }
             let fewest = game.best(Costs::FEWEST_OBJECTS).unwrap();
@@ -171,8 +200,22 @@ fn large_games() {
     }
 }
 
+/// How a game ends for the adversary.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Caught,
+    Wins,
+    /// It may try again.
+    Nothing,
+}
+
 /// Plays a game; returns whether an adversary with `bad` bad objects wins.
 fn play(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> bool {
+    end(goal, sizes, bad, prg) == End::Wins
+}
+
+/// Plays a game against an adversary with `bad` bad objects.
+fn end(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> End {
     let mut coin = || {
         let mut seed = [0; 32];
         prg.fill(&mut seed);
@@ -191,7 +234,43 @@ fn play(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> bool {
         Goal::OneGoodInGivenBucket => spoiled(buckets.bucket(0)),
         _ => buckets.iter().any(spoiled),
     };
-    unnoticed && wins
+    match (unnoticed, wins) {
+        (false, _) => End::Caught,
+        (true, true) => End::Wins,
+        (true, false) => End::Nothing,
+    }
+}
+
+/// An adversary that is neither caught nor wins tries again. It wins as often as predicted for all
+/// tries, which is more than twice as often as in a single try.
+/// Cheat: 1 | several buckets | bad objects, in one cut-and-choose after the other until one is
+/// opened | an opened bad object | W of `crates/cutchoose/src/games.rs`
+#[test]
+fn a_cheater_that_tries_again_wins_as_often_as_predicted() {
+    let mut prg = Prg::from_seed(Block(7));
+    for (goal, sizes, bad) in [
+        // Two bad objects are in the same bucket with probability 1/7 exactly.
+        (Goal::OneGood, Sizes { buckets: 4, bucket: 2, objects: 10 }, 2),
+        (Goal::MajorityGood, Sizes { buckets: 3, bucket: 3, objects: 10 }, 2),
+        (Goal::MajorityGoodHalfCaught, Sizes { buckets: 3, bucket: 3, objects: 12 }, 2),
+    ] {
+        let game = Game::new(goal, sizes.buckets, 1).unwrap();
+        let Sizes { bucket, objects, .. } = sizes;
+        let once = game.log2_chance_of(bucket, objects, bad as u64).unwrap().exp2();
+        let mut buckets = game.bad_buckets(bucket);
+        let all = game.chance(&mut buckets, objects).log2_all_tries(bad as u64).exp2();
+        assert!(all > 2.0 * once, "{goal:?}: {all}, {once}");
+        assert!(game.log2_chance_of_all_tries(bucket, objects).unwrap().exp2() >= all);
+        let session = |_| loop {
+            match end(goal, &sizes, bad, &mut prg) {
+                End::Nothing => {}
+                end => break end == End::Wins,
+            }
+        };
+        let rate: Rate = (0..6_000).map(session).collect();
+        rate.assert_predicted(all, &format!("{goal:?}, all tries"));
+        rate.assert_tells(all, once);
+    }
 }
 
 /// With one bucket, or a given one, the formula is exact: an adversary wins as often as predicted,
