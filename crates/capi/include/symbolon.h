@@ -201,9 +201,9 @@ symbolon_status symbolon_config_new(uint16_t party,
                                     symbolon_error **error);
 
 // Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-// `batch`, `in_flight`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, `components`,
-// or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
-// `ot`, which the others may leave out if one party sets them.
+// `batch`, `in_flight`, `psi`, `kappa_b`, `kappa_b_per`, `mac_bits`, `segment_gates`,
+// `pool_gates`, `components`, or `timeout` (seconds). All parties must set the same, but for
+// `timeout`, and for `form` and `ot`, which the others may leave out if one party sets them.
 //
 // `in_flight`, with `dualex`, is how many evaluations of a batch are online at a time, each with
 // its own messages. `components` names those that `duplo` garbles, as in `block; sbox`, and has to

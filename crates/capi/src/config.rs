@@ -15,7 +15,7 @@ use crate::pointers::{Data, array, c_string, free, give, handle, handle_mut, opt
 
 /// Parameters that [`symbolon_config_set`] sets in what all parties must share, and their names
 /// there.
-const PARAMS: [(&str, &str); 13] = [
+const PARAMS: [(&str, &str); 14] = [
     ("protocol", "protocol"),
     ("rho", "rho"),
     ("form", "form"),
@@ -25,6 +25,7 @@ const PARAMS: [(&str, &str); 13] = [
     ("in_flight", "in-flight"),
     ("psi", "psi"),
     ("kappa_b", "kappa-b"),
+    ("kappa_b_per", "kappa-b-per"),
     ("mac_bits", "mac-bits"),
     ("segment_gates", "segment_gates"),
     ("pool_gates", "pool_gates"),
@@ -247,9 +248,9 @@ pub unsafe extern "C" fn symbolon_config_new(
 }
 
 /// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-/// `batch`, `in_flight`, `psi`, `kappa_b`, `mac_bits`, `segment_gates`, `pool_gates`, `components`,
-/// or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
-/// `ot`, which the others may leave out if one party sets them.
+/// `batch`, `in_flight`, `psi`, `kappa_b`, `kappa_b_per`, `mac_bits`, `segment_gates`,
+/// `pool_gates`, `components`, or `timeout` (seconds). All parties must set the same, but for
+/// `timeout`, and for `form` and `ot`, which the others may leave out if one party sets them.
 ///
 /// `in_flight`, with `dualex`, is how many evaluations of a batch are online at a time, each with
 /// its own messages. `components` names those that `duplo` garbles, as in `block; sbox`, and has to

@@ -274,11 +274,17 @@ fn two_circuits_in_one_session() {
         };
         let kappa_b = [c"80", c"none"].map(|value| (c"kappa_b", value));
         let usual = [(c"rho", c"64"), (c"protocol", c"ywz"), (c"timeout", c"60.5")];
-        for (key, value) in kappa_b.into_iter().chain(usual) {
+        let per = [c"execution", c"none"].map(|value| (c"kappa_b_per", value));
+        for (key, value) in kappa_b.into_iter().chain(per).chain(usual) {
             assert_eq!(set(key, value).0, Status::Ok);
         }
-        let mistakes =
-            [(c"rho", c"41"), (c"kappa_b", c"20"), (c"dealer", c"none"), (c"timeout", c"0")];
+        let mistakes = [
+            (c"rho", c"41"),
+            (c"kappa_b", c"20"),
+            (c"kappa_b_per", c"bucket"),
+            (c"dealer", c"none"),
+            (c"timeout", c"0"),
+        ];
         for (key, value) in mistakes {
             assert_eq!(set(key, value).0, Status::Usage);
         }

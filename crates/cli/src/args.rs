@@ -496,9 +496,9 @@ pub struct InfoArgs {
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
-    /// What a run with duplo garbles.
+    /// What a run garbles and sends.
     #[command(flatten)]
-    pub duplo: DuploInfoArgs,
+    pub run: RunInfoArgs,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
@@ -506,8 +506,8 @@ pub struct InfoArgs {
 
 /// The arguments of `circuit info` that are about a protocol.
 #[derive(Args, Debug, Default)]
-pub struct DuploInfoArgs {
-    /// Also show what a run with this protocol garbles and sends: duplo only
+pub struct RunInfoArgs {
+    /// Also show what a run with this protocol garbles and sends: duplo or dualex
     #[arg(long, value_name = "NAME")]
     pub protocol: Option<String>,
     /// Evaluations, with --protocol; says how many run together [default: 1]
@@ -518,7 +518,7 @@ pub struct DuploInfoArgs {
         value_parser = clap::value_parser!(u64).range(1..=1 << 40)
     )]
     pub batch: Option<u64>,
-    /// Batches that `prepare` prepares together, each as one, with --protocol
+    /// Batches that `prepare` makes, each stored as one, with --protocol
     #[arg(
         long,
         value_name = "N",
@@ -529,9 +529,23 @@ pub struct DuploInfoArgs {
     /// Statistical security in bits, with --protocol: 40, 64 or 80 [default: 40]
     #[arg(long, value_name = "BITS", requires = "protocol")]
     pub rho: Option<u32>,
-    /// Garble the components of this name, with --protocol; once for each name
+    /// Garble the components of this name, with --protocol duplo; once for each name
     #[arg(long = "component", value_name = "NAME", requires = "protocol")]
     pub components: Vec<String>,
+    /// What makes correlated OTs, with --protocol dualex: iknp, softspoken2, softspoken4 or
+    /// softspoken8 [default: softspoken4]
+    #[arg(long, value_name = "NAME", requires = "protocol")]
+    pub ot: Option<String>,
+    /// How results are intersected, with --protocol dualex: sync or async [default: sync]
+    #[arg(long, value_name = "FORM", requires = "protocol")]
+    pub psi: Option<String>,
+    /// The bound on a leaked bit, with --protocol dualex, as for `run` [default: RHO]
+    #[arg(long, value_name = "BITS", requires = "protocol")]
+    pub kappa_b: Option<u32>,
+    /// Which leaks that bounds, with --protocol dualex: preparation or execution [default:
+    /// preparation]
+    #[arg(long, value_name = "WHAT", requires = "protocol")]
+    pub kappa_b_per: Option<String>,
 }
 
 fn eval_help() -> String {

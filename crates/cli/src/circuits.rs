@@ -8,19 +8,20 @@ use symbolon::circuit::{
     lower_lookups, native, optimise, parse_value,
 };
 
-use symbolon::duplo::{Forecast, GameSizes, Plans};
-use symbolon::{Batch, BatchPlan, BatchWindows, Compiled, ComponentTerms, Protocol, Rho};
 use symbolon_lang::cost::{ComponentCost, component_costs};
 
-use crate::args::{CircuitCommand, DuploInfoArgs, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
-use crate::cost_table::{align, bytes};
+use crate::args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
+use crate::cost_table::align;
 use crate::error::{CliError, CliResult};
 use crate::lang::check_failure;
 use crate::output::{print, print_json, tell};
 use crate::results::{OutputJson, print_outputs};
 use crate::source::CircuitSpec;
-use crate::tuning::{check_components, check_parties};
 use crate::values::{Reading, Saves, given, paths, resolve};
+
+mod forecast;
+
+use forecast::ForecastJson;
 
 /// Runs one of the circuit commands.
 ///
@@ -79,73 +80,9 @@ struct InfoJson {
     /// Slots that a walk over the plan needs: the most wires that are live at once, with the room
     /// that calls take.
     live_width: u64,
-    /// With `--protocol duplo`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duplo: Option<DuploJson>,
-}
-
-/// What a run with duplo garbles and sends, the set-up left out.
-#[derive(Serialize)]
-struct DuploJson {
-    /// What is garbled.
-    components: Vec<GarbledJson>,
-    /// The game of the authenticators of bundles of wires.
-    authenticators: GameJson,
-    /// Wires that share an authenticator.
-    wires_in_a_bundle: u64,
-    /// Inputs of components that are soldered to other wires.
-    solderings: u64,
-    /// Bytes that both parties send, for the whole batch.
-    bytes: u64,
-    /// Those of them that are sent online.
-    online_bytes: u64,
-    /// How many evaluations run together: `run` and `local` cut a large batch, and `prepare`, for
-    /// which `--count` asks, does not. `bench --one-by-one --batch N` is `--count N`.
-    evaluations_together: u64,
-    /// How many such batches are prepared together, and share cut-and-chooses. Components,
-    /// authenticators, solderings and memory are those of these batches, the first ones.
-    batches_together: u64,
-    /// How many cut-and-chooses there are, one after the other; if one evaluation, or batch of
-    /// `executions`, takes several, how many it takes.
-    windows: u64,
-    /// Bytes of memory that party 1 holds at its peak, to about a fifth; party 0 holds less.
-    memory_bytes: u64,
-}
-
-/// A component that is garbled.
-#[derive(Serialize)]
-struct GarbledJson {
-    /// Its name.
-    name: String,
-    /// AND gates.
-    and: u64,
-    /// Input bits.
-    inputs: u64,
-    /// Output bits.
-    outputs: u64,
-    /// Its game.
+    /// With `--protocol duplo` or `dualex`.
     #[serde(flatten)]
-    game: GameJson,
-    /// Bytes that party 0 sends for all its copies, commitments included.
-    bytes: u64,
-}
-
-/// A game of cut-and-choose.
-#[derive(Serialize)]
-struct GameJson {
-    /// Places to fill.
-    buckets: u64,
-    /// Objects for each place.
-    bucket: u64,
-    /// Objects that are made.
-    made: u64,
-}
-
-impl From<GameSizes> for GameJson {
-    fn from(sizes: GameSizes) -> GameJson {
-        let GameSizes { buckets, bucket, made } = sizes;
-        GameJson { buckets, bucket, made }
-    }
+    forecast: ForecastJson,
 }
 
 /// An input or output.
@@ -230,7 +167,7 @@ fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
         and_depth: stats.and_depth,
         wires: stats.wires,
         live_width: stats.live_width,
-        duplo: None,
+        forecast: ForecastJson::default(),
     }
 }
 
@@ -251,7 +188,7 @@ fn info(args: &InfoArgs) -> CliResult<()> {
         None => spec.load_for_all()?,
     };
     let mut info = describe(&args.circuit, &loaded.circuit, parties);
-    info.duplo = duplo(&loaded.circuit, parties, &args.duplo)?;
+    info.forecast = ForecastJson::new(&loaded.circuit, parties, &args.run)?;
     if args.json {
         return print_json(&info);
     }
@@ -296,103 +233,8 @@ fn info(args: &InfoArgs) -> CliResult<()> {
         }
         text.push_str(&format!("\n{}", align(&rows, 1)));
     }
-    if let Some(duplo) = &info.duplo {
-        text.push_str(&format!("\n{}", duplo_text(duplo)));
-    }
+    text.push_str(&info.forecast.text());
     print(&text)
-}
-
-/// Returns what a run with duplo garbles, if this was requested.
-fn duplo(circuit: &Circuit, parties: u16, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>> {
-    let Some(protocol) = args.protocol.as_deref() else { return Ok(None) };
-    let Some(protocol) = Protocol::by_name(protocol).filter(|p| p.has_components()) else {
-        return Err(CliError::usage("circuit info takes no --protocol but duplo"));
-    };
-    check_parties(protocol, parties)?;
-    check_components(circuit, &args.components)?;
-    let rho = Rho::from_bits(args.rho.unwrap_or(40));
-    let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
-    let groups = divided(circuit, parties, (protocol, rho), args)?;
-    let mut all: Vec<(Forecast, u64)> = Vec::new();
-    for &BatchWindows { windows, executions, times } in &groups {
-        let sized = |n| {
-            usize::try_from(n)
-                .map_err(|_| CliError::usage("more evaluations than this machine can hold"))
-        };
-        let (executions, count) = (sized(executions)?, sized(windows)?);
-        let plans = Plans { executions, count, rho, components: &args.components };
-        all.push((Forecast::new(circuit, plans)?, times));
-    }
-    let sum = |of: &dyn Fn(&Forecast) -> u64| -> u64 {
-        let each = all.iter().map(|(forecast, times)| of(forecast).saturating_mul(*times));
-        each.fold(0, u64::saturating_add)
-    };
-    let online_bytes = sum(&|forecast| forecast.online.garbler + forecast.online.evaluator);
-    let (bytes, windows) = (sum(&Forecast::bytes), sum(&|forecast| forecast.windows));
-    let (first, _) = all.swap_remove(0);
-    let Forecast { components, authenticators, bundle, solderings, memory, .. } = first;
-    let garbled = components.into_iter().map(|component| GarbledJson {
-        name: component.name,
-        and: component.and_gates,
-        inputs: component.inputs,
-        outputs: component.outputs,
-        game: component.sizes.into(),
-        bytes: component.bytes,
-    });
-    Ok(Some(DuploJson {
-        components: garbled.collect(),
-        authenticators: authenticators.into(),
-        wires_in_a_bundle: bundle,
-        solderings,
-        bytes,
-        online_bytes,
-        evaluations_together: groups[0].executions,
-        batches_together: groups[0].windows,
-        windows,
-        memory_bytes: memory,
-    }))
-}
-
-/// Returns what is prepared together.
-fn divided(
-    circuit: &Circuit,
-    parties: u16,
-    (protocol, rho): (Protocol, Rho),
-    args: &DuploInfoArgs,
-) -> CliResult<Vec<BatchWindows>> {
-    let executions = args.batch.unwrap_or(1);
-    if let Some(count) = args.count {
-        return Ok(vec![BatchWindows { windows: count.into(), executions, times: 1 }]);
-    }
-    let terms = ComponentTerms { rho, batch: Batch::default(), names: &args.components };
-    let plan = BatchPlan::new(protocol, &Compiled::new(circuit), parties, terms, executions)?;
-    Ok(plan.windows())
-}
-
-fn duplo_text(duplo: &DuploJson) -> String {
-    let head = ["garbled by duplo", "places", "bucket", "made", "AND gates", "in", "out", "bytes"];
-    let mut rows = vec![head.map(String::from)];
-    for one in &duplo.components {
-        let GameJson { buckets, bucket, made } = one.game;
-        let numbers = [buckets, bucket, made, one.and, one.inputs, one.outputs, one.bytes];
-        let [a, b, c, d, e, f, g] = numbers.map(|n| n.to_string());
-        rows.push([one.name.clone(), a, b, c, d, e, f, g]);
-    }
-    let GameJson { buckets, bucket, made } = duplo.authenticators;
-    let [a, b, c] = [buckets, bucket, made].map(|n| n.to_string());
-    let none = String::new;
-    let name = format!("authenticators of {} wires", duplo.wires_in_a_bundle);
-    rows.push([name, a, b, c, none(), none(), none(), none()]);
-    let facts = [
-        ["evaluations together".to_string(), duplo.evaluations_together.to_string()],
-        ["batches prepared together".to_string(), duplo.batches_together.to_string()],
-        ["solderings".to_string(), duplo.solderings.to_string()],
-        ["bytes of all, set-up left out".to_string(), duplo.bytes.to_string()],
-        ["of them online".to_string(), duplo.online_bytes.to_string()],
-        ["cut-and-chooses".to_string(), duplo.windows.to_string()],
-        ["memory of party 1, about".to_string(), bytes(duplo.memory_bytes)],
-    ];
-    format!("{}\n{}", align(&rows, 1), align(&facts, 2))
 }
 
 /// What `eval --json` prints.

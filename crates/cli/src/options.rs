@@ -56,10 +56,16 @@ pub struct TuningArgs {
     /// less [default: sync]
     #[arg(long, value_name = "FORM")]
     pub psi: Option<String>,
-    /// With dualex: bound by 2^-BITS that a given evaluation leaks one bit of an input, and all
-    /// else by 2^-RHO; 40, 64 or 80, and the fewer, the fewer circuits are garbled [default: RHO]
+    /// With dualex: bound by 2^-BITS that any evaluation prepared in a session leaks one bit of an
+    /// input, and all else by 2^-RHO; 40, 64 or 80, and the fewer, the fewer circuits are garbled
+    /// [default: RHO]
     #[arg(long, value_name = "BITS")]
     pub kappa_b: Option<u32>,
+    /// Which leaks --kappa-b bounds: preparation, those of any evaluation; or execution, those of a
+    /// given one, as in the paper, with fewer circuits: of N evaluations one leaks a bit with up to
+    /// N times that probability, and the peer can choose which one is run [default: preparation]
+    #[arg(long, value_name = "WHAT")]
+    pub kappa_b_per: Option<String>,
     /// With duplo: garble the components of this name, and no others but leftover gates; once for
     /// each name [default: those with which the run costs least]
     #[arg(long = "component", value_name = "NAME")]

@@ -183,6 +183,9 @@ pub struct AskedJson {
     /// κ_b, the bits that bound a leaked bit; absent where there is no choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa_b: Option<u32>,
+    /// Which leaks κ_b bounds, `preparation` or `execution`; absent where there is no choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa_b_per: Option<&'static str>,
     /// Threads, as `--threads` gave them.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
@@ -210,6 +213,7 @@ impl AskedJson {
             mac_bits: tuning.mac_bits(),
             psi: tuning.psi_name(),
             kappa_b: tuning.kappa_b_bits(),
+            kappa_b_per: tuning.kappa_b_per(),
             threads: tuning.params.threads,
             transport,
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),

@@ -45,6 +45,7 @@ struct SettingsFile {
     mac_bits: Option<u32>,
     psi: Option<String>,
     kappa_b: Option<u32>,
+    kappa_b_per: Option<String>,
     components: Option<Vec<String>>,
     segment_gates: Option<u64>,
     threads: Option<usize>,
@@ -337,6 +338,7 @@ impl SettingsFile {
             weak_mac_bits: None,
             psi: flags.psi.clone().or(self.psi.take()),
             kappa_b: flags.kappa_b.or(self.kappa_b),
+            kappa_b_per: flags.kappa_b_per.clone().or(self.kappa_b_per.take()),
             components: match &flags.components[..] {
                 [] => self.components.take().unwrap_or_default(),
                 given => given.to_vec(),

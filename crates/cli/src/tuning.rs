@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, lower_lookups};
 use symbolon::{
-    Config, GateForm, MAX_THREADS, MacChoice, MacLength, OtExtension, Protocol, PsiForm, Rho,
-    SessionParams, SimulatedLink,
+    Config, GateForm, KappaBPer, MAX_THREADS, MacChoice, MacLength, OtExtension, Protocol, PsiForm,
+    Rho, SessionParams, SimulatedLink,
 };
 
 use symbolon_lang::cost::component_costs;
@@ -57,8 +57,9 @@ impl Tuning {
         }
         let ot = choice("--ot", args.ot.as_deref(), &OtExtension::ALL.map(OtExtension::name))?;
         let mac = mac(args, protocol, rho)?;
-        let psi = psi(args, protocol)?;
-        let kappa_b = kappa_b(args, protocol)?;
+        let psi = psi(args.psi.as_deref(), protocol)?;
+        let kappa_b = kappa_b(args.kappa_b, protocol)?;
+        let kappa_b_per = kappa_b_per(args.kappa_b_per.as_deref(), protocol)?;
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(CliError::usage(format!("--threads takes 1 to {MAX_THREADS}")));
@@ -94,6 +95,7 @@ impl Tuning {
             mac,
             psi,
             kappa_b,
+            kappa_b_per,
             segment_gates,
             components,
             ..usual
@@ -158,6 +160,11 @@ impl Tuning {
         self.params.leak_bound().map(Rho::bits)
     }
 
+    /// Returns which leaks κ_b bounds, as an option takes it, if there is a choice.
+    pub fn kappa_b_per(&self) -> Option<&'static str> {
+        self.params.leak_bound_per().map(KappaBPer::name)
+    }
+
     /// Sets everything but the link, which depends on the transport; signals cancel the session.
     pub fn apply(&self, config: Config) -> Config {
         let config = config.params(self.params.clone()).timeout(self.timeout);
@@ -218,8 +225,11 @@ fn in_flight(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<usize>> 
 }
 
 /// Returns how reconciliation values are intersected.
-fn psi(args: &TuningArgs, protocol: Protocol) -> CliResult<PsiForm> {
-    let Some(name) = args.psi.as_deref() else { return Ok(PsiForm::default()) };
+///
+/// # Errors
+/// A usage failure if there is no such form, or the protocol has no choice.
+pub fn psi(name: Option<&str>, protocol: Protocol) -> CliResult<PsiForm> {
+    let Some(name) = name else { return Ok(PsiForm::default()) };
     if !protocol.has_psi_form() {
         return Err(CliError::usage(format!("{} takes no --psi", protocol.name())));
     }
@@ -228,8 +238,11 @@ fn psi(args: &TuningArgs, protocol: Protocol) -> CliResult<PsiForm> {
 }
 
 /// Returns what bounds leaked bits, if not ρ.
-fn kappa_b(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<Rho>> {
-    let Some(bits) = args.kappa_b else { return Ok(None) };
+///
+/// # Errors
+/// A usage failure if it can be no such number, or the protocol has no choice.
+pub fn kappa_b(bits: Option<u32>, protocol: Protocol) -> CliResult<Option<Rho>> {
+    let Some(bits) = bits else { return Ok(None) };
     if !protocol.has_kappa_b() {
         return Err(CliError::usage(format!("{} takes no --kappa-b", protocol.name())));
     }
@@ -237,8 +250,28 @@ fn kappa_b(args: &TuningArgs, protocol: Protocol) -> CliResult<Option<Rho>> {
     known.map(Some).ok_or_else(|| CliError::usage("--kappa-b takes 40, 64 or 80"))
 }
 
+/// Returns which leaks κ_b bounds.
+///
+/// # Errors
+/// A usage failure if there is no such choice, or the protocol has none.
+pub fn kappa_b_per(name: Option<&str>, protocol: Protocol) -> CliResult<KappaBPer> {
+    let Some(name) = name else { return Ok(KappaBPer::default()) };
+    if !protocol.has_kappa_b() {
+        return Err(CliError::usage(format!("{} takes no --kappa-b-per", protocol.name())));
+    }
+    let known = KappaBPer::ALL.map(KappaBPer::name).join(" or ");
+    KappaBPer::by_name(name).ok_or_else(|| CliError::usage(format!("--kappa-b-per takes {known}")))
+}
+
 /// Returns what an option that can be `auto` chooses by name.
-fn choice<T: FromStr>(option: &str, name: Option<&str>, known: &[&str]) -> CliResult<Option<T>> {
+///
+/// # Errors
+/// A usage failure that lists what it takes.
+pub fn choice<T: FromStr>(
+    option: &str,
+    name: Option<&str>,
+    known: &[&str],
+) -> CliResult<Option<T>> {
     match name {
         None | Some(AUTO) => Ok(None),
         Some(name) => name
@@ -326,7 +359,7 @@ mod tests {
         assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
         assert!(refused.hint.unwrap().contains("--protocol ywz"));
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
-        let refused: [fn(&mut TuningArgs); 20] = [
+        let refused: [fn(&mut TuningArgs); 22] = [
             |args| args.components = vec!["block".into()],
             |args| args.psi = Some("sync".into()),
             |args| {
@@ -337,6 +370,11 @@ mod tests {
             |args| {
                 args.protocol = Some("dualex".into());
                 args.kappa_b = Some(20);
+            },
+            |args| args.kappa_b_per = Some("preparation".into()),
+            |args| {
+                args.protocol = Some("dualex".into());
+                args.kappa_b_per = Some("batch".into());
             },
             |args| args.rho = Some(41),
             |args| args.threads = Some(0),
@@ -397,6 +435,15 @@ mod tests {
         }
         let refused = Tuning::new(&args("dualex", None, Some(39)), 2).unwrap_err();
         assert_eq!(refused.message, "--kappa-b takes 40, 64 or 80");
+        let per = |kappa_b_per: Option<&str>| {
+            let kappa_b_per = kappa_b_per.map(str::to_string);
+            Tuning::new(&TuningArgs { kappa_b_per, ..args("dualex", None, None) }, 2)
+        };
+        for (given, name) in [(None, "preparation"), (Some("execution"), "execution")] {
+            assert_eq!(per(given).unwrap().kappa_b_per(), Some(name));
+        }
+        let refused = per(Some("bucket")).unwrap_err();
+        assert_eq!(refused.message, "--kappa-b-per takes preparation or execution");
     }
 
     #[test]

@@ -254,6 +254,8 @@ fn a_row_says_how_it_was_measured() {
     );
     assert_eq!(of("add:8 --protocol dualex --psi sync,async", "psi"), ["sync", "async"]);
     assert_eq!(of("add:8 --protocol dualex --kappa-b 40,64", "kappa_b"), ["40", "64"]);
+    let per = "add:8 --protocol dualex --kappa-b-per preparation,execution";
+    assert_eq!(of(per, "kappa_b_per"), ["preparation", "execution"]);
     assert_eq!(of("add:8 --protocol wrk", "split_phases"), ["false"]);
     assert_eq!(of("add:8 --protocol wrk --split-phases", "split_phases"), ["true"]);
     assert_eq!(of("add:8 --protocol wrk --batch 2 --one-by-one", "one_by_one"), ["true"]);

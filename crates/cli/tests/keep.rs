@@ -561,10 +561,25 @@ fn executions_of_another_kappa_b_are_not_taken() {
     let inputs: [&[&str]; 2] = [&["--input", "x=3"], &["--input", "y=4"]];
     for more in [&[][..], &["--kappa-b", "80"], &["--rho", "64"]] {
         for ended in pair.both(&[&run[..], more].concat(), inputs) {
-            ended.expect(2).says(&["another way (dualex", "kappa_b 64, ρ = 40)"]);
+            ended.expect(2).says(&["another way (dualex", "kappa_b 64 per preparation, ρ = 40)"]);
         }
     }
+    // Those for which κ_b bounds the leak of each evaluation are weaker, and others.
+    let each = [&run[..], &["--kappa-b", "64", "--kappa-b-per", "execution"]].concat();
+    for ended in pair.both(&each, inputs) {
+        ended.expect(2).says(&["another way (dualex", "kappa_b 64 per preparation, ρ = 40)"]);
+    }
     for ended in pair.both(&[&run[..], &["--kappa-b", "64"]].concat(), inputs) {
+        assert_eq!(ended.expect(0).out, "sum = 7\n");
+    }
+    let prepare = [&["prepare", "--kappa-b-per", "execution"][..], &dualex].concat();
+    for ended in pair.both(&prepare, [&[]; 2]) {
+        ended.expect(0);
+    }
+    for ended in pair.both(&run, inputs) {
+        ended.expect(2).says(&["; dualex, 1 at a time, sync intersection, ρ = 40)"]);
+    }
+    for ended in pair.both(&[&run[..], &["--kappa-b-per", "execution"]].concat(), inputs) {
         assert_eq!(ended.expect(0).out, "sum = 7\n");
     }
 }

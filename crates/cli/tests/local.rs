@@ -377,3 +377,58 @@ fn a_batch_that_is_cut_is_forecast() {
     let auction = ["circuit", "info", "auction:3x32", "--protocol", "duplo"];
     symbolon(&auction).expect(2).says(&["duplo runs among 2 parties, not 3"]);
 }
+
+/// What `circuit info` says about a run of `dualex` is what the run sends, to the byte.
+#[test]
+fn what_dualex_sends_is_forecast_to_the_byte() {
+    let info = |words: &[&str]| {
+        let all = [&["circuit", "info"], words, &["--protocol", "dualex", "--json"]].concat();
+        symbolon(&all).expect(0).json()["dualex"].clone()
+    };
+    let number = |dualex: &Value, key: &str| dualex[key].as_u64().unwrap();
+    for words in [
+        &["add:8", "--ot", "iknp"][..],
+        &["add:8", "--batch", "5", "--ot", "softspoken4", "--psi", "async"],
+        &["add:16", "--batch", "3", "--rho", "64", "--kappa-b", "40", "--ot", "softspoken8"],
+        &["add:8", "--batch", "9", "--kappa-b-per", "execution", "--ot", "iknp"],
+    ] {
+        let told = info(words);
+        let values = ["--input", "x=1", "--input", "y=2", "--transport", "memory", "--json"];
+        let run = [&["local", "--protocol", "dualex"], words, &values].concat();
+        let run = symbolon(&run).expect(0).json();
+        let parties = run["parties"].as_array().unwrap().iter();
+        let phases: Vec<&Value> =
+            parties.flat_map(|party| party["phases"].as_array().unwrap()).collect();
+        let sent = |name: &str| -> u64 {
+            let phases = phases.iter().filter(|phase| phase["phase"] == name);
+            phases.map(|phase| phase["bytes_sent"].as_u64().unwrap()).sum()
+        };
+        assert_eq!(number(&told, "online_bytes"), sent("online"), "{words:?}");
+        assert_eq!(number(&told, "bytes"), sent("dependent") + sent("online"), "{words:?}");
+    }
+    let aes = |more: &[&str]| info(&[&["aes128"], more].concat());
+    let all = aes(&["--batch", "128"]);
+    assert_eq!(all["executions"], 128);
+    assert_eq!((&all["bucket"], &all["made"]), (&json!(6), &json!(1292)));
+    let each = aes(&["--batch", "128", "--kappa-b-per", "execution"]);
+    assert_eq!((&each["bucket"], &each["made"]), (&json!(5), &json!(1137)));
+    // A larger batch is cut, and what is stored is prepared together.
+    let (cut, one) = (aes(&["--batch", "257"]), aes(&[]));
+    assert_eq!((&cut["executions"], &cut["preparations"]), (&json!(128), &json!(3)));
+    assert_eq!(number(&cut, "bytes"), 2 * number(&all, "bytes") + number(&one, "bytes"));
+    let stored = aes(&["--count", "128"]);
+    assert_eq!((&stored["made"], &stored["preparations"]), (&json!(1292), &json!(1)));
+    assert!(number(&stored, "online_bytes") > number(&all, "online_bytes"));
+    let refused = |words: &[&str], why: &str| {
+        symbolon(&[&["circuit", "info", "add:8", "--protocol"], words].concat())
+            .expect(2)
+            .says(&[why]);
+    };
+    refused(&["dualex", "--component", "x"], "dualex takes no --component");
+    refused(&["dualex", "--kappa-b", "20"], "--kappa-b takes 40, 64 or 80");
+    refused(&["dualex", "--kappa-b-per", "all"], "--kappa-b-per takes preparation or execution");
+    refused(&["dualex", "--count", "40000"], "32768 executions together");
+    refused(&["duplo", "--kappa-b", "40"], "duplo takes no --kappa-b");
+    refused(&["duplo", "--ot", "iknp"], "no --ot for duplo");
+    refused(&["wrk"], "no --protocol but duplo and dualex");
+}

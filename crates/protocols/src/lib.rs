@@ -43,7 +43,7 @@ pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
 pub use in_flight::InFlight;
-pub use network::{Batch, Network, Rho, SEGMENT_GATES};
+pub use network::{Batch, KappaBPer, Network, Rho, SEGMENT_GATES};
 pub use phases::{
     Demand, EachPrepared, Engine, InputBits, Link, Online, OutputBits, Prepared, Preprocessed,
 };

@@ -37,6 +37,35 @@ impl Rho {
     }
 }
 
+/// What 2^-κ_b bounds in [`DualEx`](crate::Protocol::DualEx): the probability of which leak.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum KappaBPer {
+    /// That any execution leaks a bit of an input, of all that are prepared in a session.
+    #[default]
+    Preparation,
+    /// That a given execution does, as in the paper. Of N executions that are prepared together,
+    /// one does with probability up to N·2^-κ_b, and a cheater can choose which inputs it gets.
+    Execution,
+}
+
+impl KappaBPer {
+    /// Both choices.
+    pub const ALL: [KappaBPer; 2] = [KappaBPer::Preparation, KappaBPer::Execution];
+
+    /// Returns the name in commands, configuration and the handshake.
+    pub fn name(self) -> &'static str {
+        match self {
+            KappaBPer::Preparation => "preparation",
+            KappaBPer::Execution => "execution",
+        }
+    }
+
+    /// Returns the choice with this name, if there is one.
+    pub fn by_name(name: &str) -> Option<KappaBPer> {
+        KappaBPer::ALL.into_iter().find(|per| per.name() == name)
+    }
+}
+
 /// How many executions of a circuit a protocol runs side by side, and how it authenticates them.
 ///
 /// `wrk` and `ywz` run one execution at a time, and choose their MACs themselves.
@@ -49,17 +78,19 @@ pub struct Batch {
     pub mac: MacLength,
     /// How [`DualEx`](crate::Protocol::DualEx) intersects the parties' results.
     pub psi: PsiForm,
-    /// κ_b of [`DualEx`](crate::Protocol::DualEx): a given execution leaks a bit of an input with
-    /// probability at most 2^-κ_b. `None` means ρ, which bounds all other failures in any case.
+    /// κ_b of [`DualEx`](crate::Protocol::DualEx): a bit of an input leaks with probability at most
+    /// 2^-κ_b. `None` means ρ, which bounds all other failures in any case.
     pub kappa_b: Option<Rho>,
+    /// Whether κ_b bounds leaks of any execution, or of a given one.
+    pub kappa_b_per: KappaBPer,
 }
 
 impl Default for Batch {
     /// Returns the default: one execution, MACs of 128 bits, which suffice for every ρ, and κ_b =
-    /// ρ.
+    /// ρ for the whole preparation.
     fn default() -> Self {
         let (mac, psi) = (MacLength::Bits128, PsiForm::default());
-        Batch { executions: 1, mac, psi, kappa_b: None }
+        Batch { executions: 1, mac, psi, kappa_b: None, kappa_b_per: KappaBPer::default() }
     }
 }
 

@@ -6,8 +6,9 @@ use crate::common::apart::session;
 use crate::common::{self, Setting, inputs_of, receivers, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin, eval_ports};
+use symbolon_protocols::dualex::forecast::{Forecast, Plans};
 use symbolon_protocols::{
-    Batch, Compiled, Demand, GateForm, Network, OutputBits, Protocol, PsiForm, Rho,
+    Batch, Compiled, Demand, GateForm, KappaBPer, Network, OutputBits, Protocol, PsiForm, Rho,
 };
 use symbolon_transport::{Error, Result};
 
@@ -126,15 +127,20 @@ fn kappa_b_is_apart_from_rho() {
     }
 }
 
-/// A smaller κ_b needs fewer circuits at the same ρ, in a batch and one by one.
+/// A smaller κ_b needs fewer circuits at the same ρ, and so does a bound for each execution alone,
+/// in a batch and one by one. What is sent is what is forecast.
 #[test]
 fn circuits_follow_kappa_b() {
     let circuit = common::two_layers(3, Receivers::All);
     let compiled = Compiled::new(&circuit);
-    let sent = |one_by_one: bool, rho, kappa_b| {
+    let sent = |one_by_one: bool, rho, kappa_b, kappa_b_per| {
         let usual = setting(if one_by_one { 1 } else { 8 }, PsiForm::Synchronous);
-        let batch = Batch { kappa_b, ..usual.batch };
-        let ended = session(Setting { rho, batch, ..usual }, 1, vec![(); 2], |net, ()| {
+        let batch = Batch { kappa_b, kappa_b_per, ..usual.batch };
+        let setting = Setting { rho, batch, ..usual };
+        let plans =
+            Plans { rho, batch: Batch { executions: 8, ..batch }, one_by_one, ot: setting.ot };
+        let forecast = Forecast::new(&circuit, plans).unwrap();
+        let ended = session(setting, 1, vec![(); 2], |net, ()| {
             let mut engine = Protocol::DualEx.set_up(net)?;
             let [before, _] = net.meter.bytes();
             if one_by_one {
@@ -144,10 +150,15 @@ fn circuits_follow_kappa_b() {
             }
             Ok(net.meter.bytes()[0] - before)
         });
-        *ended[0].as_ref().unwrap()
+        let sent = *ended[0].as_ref().unwrap();
+        assert_eq!(sent, forecast.offline[0]);
+        sent
     };
     for one_by_one in [false, true] {
-        let sent = |rho, kappa_b| sent(one_by_one, rho, kappa_b);
+        let [all, each] = [KappaBPer::Preparation, KappaBPer::Execution]
+            .map(|per| sent(one_by_one, Rho::Bits40, None, per));
+        assert!(each < all);
+        let sent = |rho, kappa_b| sent(one_by_one, rho, kappa_b, KappaBPer::default());
         assert!(sent(Rho::Bits80, Some(Rho::Bits40)) < sent(Rho::Bits80, None));
         assert!(sent(Rho::Bits40, Some(Rho::Bits80)) > sent(Rho::Bits40, None));
         assert_eq!(sent(Rho::Bits40, Some(Rho::Bits40)), sent(Rho::Bits40, None));

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Receivers};
-use symbolon_protocols::{Compiled, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
+use symbolon_protocols::{
+    Compiled, Demand, GateForm, KappaBPer, OtExtension, Protocol, PsiForm, Rho,
+};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Observer, Progress, Result, SimulatedLink,
 };
@@ -188,14 +190,22 @@ impl Config {
         self
     }
 
-    /// Sets κ_b of [`DualEx`](Protocol::DualEx) independently of ρ: the probability that a given
-    /// evaluation leaks a bit of an input to a cheater is at most 2^-κ_b. All other failures, such
-    /// as a wrong output, keep probability 2^-ρ. A smaller κ_b needs fewer garbled circuits. With
-    /// `None`, the default, κ_b = ρ.
+    /// Sets κ_b of [`DualEx`](Protocol::DualEx) independently of ρ: the probability that any
+    /// evaluation prepared in a session leaks a bit of an input to a cheater is at most 2^-κ_b. All
+    /// other failures, such as a wrong output, keep probability 2^-ρ. A smaller κ_b needs fewer
+    /// garbled circuits. With `None`, the default, κ_b = ρ.
     ///
-    /// Of N stored executions the peer can choose which one is run: then the bound is N·2^-κ_b.
     pub fn kappa_b(mut self, kappa_b: impl Into<Option<Rho>>) -> Self {
         self.terms.params.kappa_b = kappa_b.into();
+        self
+    }
+
+    /// Sets whether κ_b of [`DualEx`](Protocol::DualEx) bounds leaks of any evaluation, the
+    /// default, or only of a given one, as in the paper, which needs fewer garbled circuits. Then
+    /// one of N evaluations leaks a bit with probability up to N·2^-κ_b, and the peer can choose
+    /// which one is run.
+    pub fn kappa_b_per(mut self, per: KappaBPer) -> Self {
+        self.terms.params.kappa_b_per = per;
         self
     }
 

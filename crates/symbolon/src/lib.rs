@@ -112,9 +112,13 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 /// Circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    Batch, Compiled, ComponentTerms, GateForm, Link, MacLength, OtExtension, Protocol, PsiForm,
-    Rho, SEGMENT_GATES, TreeDepth,
+    Batch, Compiled, ComponentTerms, GateForm, KappaBPer, Link, MacLength, OtExtension, Protocol,
+    PsiForm, Rho, SEGMENT_GATES, TreeDepth,
 };
+/// Forecasts what a run with [`Protocol::DualEx`] garbles and sends, before a session begins.
+pub mod dualex {
+    pub use symbolon_protocols::dualex::forecast::{Forecast, Plans};
+}
 /// Forecasts what a run with [`Protocol::Duplo`] garbles and sends, before a session begins.
 pub mod duplo {
     pub use symbolon_protocols::duplo::forecast::{

@@ -9,7 +9,7 @@
 use std::str::FromStr;
 
 use symbolon_protocols::{
-    Compiled, GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES,
+    Compiled, GateForm, KappaBPer, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES,
 };
 use symbolon_transport::{AUTO, Error, Hello, PartyId, Result, SESSION_KIND};
 
@@ -69,10 +69,12 @@ pub struct SessionParams {
     /// How [`DualEx`](Protocol::DualEx) intersects the parties' results. Other protocols have no
     /// choice.
     pub psi: PsiForm,
-    /// κ_b of [`DualEx`](Protocol::DualEx): a given evaluation leaks a bit of an input with
-    /// probability at most 2^-κ_b. `None` means ρ, which bounds all other failures. Other protocols
-    /// leak no bit, and have no choice.
+    /// κ_b of [`DualEx`](Protocol::DualEx): a bit of an input leaks with probability at most
+    /// 2^-κ_b. `None` means ρ, which bounds all other failures. Other protocols leak no bit, and
+    /// have no choice.
     pub kappa_b: Option<Rho>,
+    /// Whether κ_b bounds leaks of any evaluation, or of a given one.
+    pub kappa_b_per: KappaBPer,
     /// Circuits with more AND gates than this are garbled and evaluated about this many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
@@ -120,6 +122,7 @@ impl SessionParams {
             mac: MacChoice::default(),
             psi: PsiForm::default(),
             kappa_b: None,
+            kappa_b_per: KappaBPer::default(),
             segment_gates: SEGMENT_GATES,
             pool_gates: POOL_GATES,
             components: Vec::new(),
@@ -145,6 +148,11 @@ impl SessionParams {
         self.protocol.has_kappa_b().then(|| self.kappa_b.unwrap_or(self.rho))
     }
 
+    /// Returns which leaks κ_b bounds, if the protocol has one of its own.
+    pub fn leak_bound_per(&self) -> Option<KappaBPer> {
+        self.protocol.has_kappa_b().then_some(self.kappa_b_per)
+    }
+
     /// Returns every parameter by name, in the order in which they are compared; "auto" is the
     /// value of an open one. Parties fit together if their lists are equal. The names are those of
     /// the command's options, and so `batch` is [`executions`](SessionParams::executions).
@@ -161,6 +169,7 @@ impl SessionParams {
             mac: _,
             psi,
             kappa_b: _,
+            kappa_b_per: _,
             segment_gates,
             pool_gates,
             components: _,
@@ -174,6 +183,7 @@ impl SessionParams {
         let mac = self.mac_length().map(|length| format!("{length}{weak}"));
         let psi = protocol.has_psi_form().then(|| psi.name().to_string());
         let kappa_b = self.leak_bound().map(|bound| bound.bits().to_string());
+        let kappa_b_per = self.leak_bound_per().map(|per| per.name().to_string());
         let auto = |name: Option<&str>| name.unwrap_or(AUTO).to_string();
         vec![
             ("protocol", protocol.name().to_string()),
@@ -186,6 +196,7 @@ impl SessionParams {
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
             ("psi", psi.unwrap_or_else(|| NONE.to_string())),
             ("kappa-b", kappa_b.unwrap_or_else(|| NONE.to_string())),
+            ("kappa-b-per", kappa_b_per.unwrap_or_else(|| NONE.to_string())),
             ("segment_gates", segment_gates.to_string()),
             ("pool_gates", pool_gates.to_string()),
             ("components", self.component_names().unwrap_or_else(|| NONE.to_string())),
@@ -221,6 +232,7 @@ impl SessionParams {
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
             "psi" => put(&mut self.psi, psi_form(value)),
             "kappa-b" => put(&mut self.kappa_b, leak_bound(value)),
+            "kappa-b-per" => put(&mut self.kappa_b_per, leak_bound_per(value)),
             "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
             "pool_gates" => put(&mut self.pool_gates, value.parse().ok()),
             "components" => put(&mut self.components, component_list(self.protocol, value)),
@@ -245,6 +257,7 @@ impl SessionParams {
             mac,
             psi,
             kappa_b,
+            kappa_b_per,
             segment_gates,
             pool_gates,
             components,
@@ -261,7 +274,8 @@ impl SessionParams {
         if *psi != PsiForm::default() && !protocol.has_psi_form() {
             return refuse(format!("{} intersects nothing", protocol.name()));
         }
-        if kappa_b.is_some() && !protocol.has_kappa_b() {
+        let has_leak_bound = kappa_b.is_some() || *kappa_b_per != KappaBPer::default();
+        if has_leak_bound && !protocol.has_kappa_b() {
             return refuse(format!("{} has no kappa_b: rho bounds all of it", protocol.name()));
         }
         check_components(*protocol, components)?;
@@ -335,6 +349,7 @@ fn possible(key: &str) -> String {
         }
         "rho" => "40, 64 or 80".to_string(),
         "kappa-b" => format!("{NONE}, 40, 64 or 80"),
+        "kappa-b-per" => KappaBPer::ALL.map(KappaBPer::name).join(" or "),
         "form" => format!("{AUTO}, {}", GateForm::ALL.map(GateForm::name).join(", ")),
         "ot" => format!("{AUTO}, {}", OtExtension::ALL.map(OtExtension::name).join(", ")),
         "mac-bits" => "32, 64 or 128".to_string(),
@@ -359,6 +374,10 @@ fn leak_bound(value: &str) -> Option<Option<Rho>> {
         return Some(None);
     }
     value.parse().ok().and_then(Rho::from_bits).map(Some)
+}
+
+fn leak_bound_per(value: &str) -> Option<KappaBPer> {
+    if value == NONE { Some(KappaBPer::default()) } else { KappaBPer::by_name(value) }
 }
 
 fn mac_choice(value: &str) -> Option<MacChoice> {

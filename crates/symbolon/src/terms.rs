@@ -28,8 +28,8 @@ impl Terms {
     pub(crate) fn batch(&self, executions: usize) -> Batch {
         let usual = Batch::default();
         let mac = self.params.mac_length().unwrap_or(usual.mac);
-        let SessionParams { psi, kappa_b, .. } = self.params;
-        Batch { executions, mac, psi, kappa_b }
+        let SessionParams { psi, kappa_b, kappa_b_per, .. } = self.params;
+        Batch { executions, mac, psi, kappa_b, kappa_b_per }
     }
 
     /// Returns the batch of all executions side by side, or of one if each is online separately.

@@ -151,6 +151,10 @@ pub struct ListedTuning {
     /// What bounds a leaked bit with dualex, as for `run`; a list [default: RHO]
     #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
     pub kappa_b: Vec<u32>,
+    /// Which leaks that bounds with dualex, preparation or execution, as for `run`; a list
+    /// [default: preparation]
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',')]
+    pub kappa_b_per: Vec<String>,
     /// With duplo: garble the components of this name, and no others but leftover gates; once for
     /// each name [default: those with which a run costs least]
     #[arg(long = "component", value_name = "NAME")]

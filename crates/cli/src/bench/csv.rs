@@ -7,7 +7,7 @@ use super::result::{Measured, link_name};
 use crate::error::CliResult;
 
 const HEAD: &str = "workload,protocol,parties,threads,link,rho,form,ot,mac_bits,psi,kappa_b,\
-                    components,transport,split_phases,batch,one_by_one,session,run,party,phase,\
+                    kappa_b_per,components,transport,split_phases,batch,one_by_one,session,run,party,phase,\
                     seconds,cpu_seconds,bytes_sent,bytes_received,messages_sent,\
                     messages_received,rounds\n";
 
@@ -36,6 +36,7 @@ fn csv(measurements: &[Measured]) -> String {
             bits(measured.mac_bits),
             measured.psi.unwrap_or_default().to_string(),
             bits(measured.kappa_b),
+            measured.kappa_b_per.unwrap_or_default().to_string(),
             measured.components.join(" "),
             measured.transport.to_string(),
             measured.split_phases.to_string(),

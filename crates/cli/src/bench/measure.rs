@@ -110,6 +110,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         mac_bits: if triples { None } else { tuning.mac_bits() },
         psi: if triples { None } else { tuning.psi_name() },
         kappa_b: if triples { None } else { tuning.kappa_b_bits() },
+        kappa_b_per: if triples { None } else { tuning.kappa_b_per() },
         components: tuning.params.components.clone(),
         threads: tuning.params.threads,
         transport: args.transport().name(),

@@ -84,6 +84,7 @@ pub struct Wanted {
     ot: Option<String>,
     psi: Option<String>,
     kappa_b: Option<u32>,
+    kappa_b_per: Option<String>,
     /// Whether the MACs are only for comparisons, and how many bits they have.
     mac_bits: Option<(bool, u32)>,
 }
@@ -122,6 +123,7 @@ impl Wanted {
         let all = each(all, &tuning.ot, |w, ot| w.ot = Some(ot));
         let all = each(all, &tuning.psi, |w, psi| w.psi = Some(psi));
         let all = each(all, &tuning.kappa_b, |w, bits| w.kappa_b = Some(bits));
+        let all = each(all, &tuning.kappa_b_per, |w, per| w.kappa_b_per = Some(per));
         let strong = tuning.mac_bits.iter().map(|bits| (false, *bits));
         let weak = tuning.weak_mac_bits.iter().map(|bits| (true, *bits));
         let lengths: Vec<(bool, u32)> = strong.chain(weak).collect();
@@ -142,6 +144,7 @@ impl Wanted {
             || lacks(&|other| other.ot == self.ot)
             || lacks(&|other| other.psi == self.psi)
             || lacks(&|other| other.kappa_b == self.kappa_b)
+            || lacks(&|other| other.kappa_b_per == self.kappa_b_per)
             || lacks(&|other| other.mac_bits == self.mac_bits)
     }
 
@@ -154,6 +157,7 @@ impl Wanted {
             ot: self.ot.clone(),
             psi: self.psi.clone(),
             kappa_b: self.kappa_b,
+            kappa_b_per: self.kappa_b_per.clone(),
             threads: self.threads,
             link: self.link.clone(),
             mac_bits: self.mac_bits.filter(|(weak, _)| !weak).map(|(_, bits)| bits),
@@ -309,6 +313,8 @@ mod tests {
         assert_eq!(plan("add:8 --protocol dualex --psi sync,async").unwrap().len(), 2);
         let kappas = "add:8 --protocol dualex --rho 40,80 --kappa-b 40,64";
         assert_eq!(plan(kappas).unwrap().len(), 4);
+        let both = "add:8 --protocol dualex --kappa-b-per preparation,execution";
+        assert_eq!(plan(both).unwrap().len(), 2);
         // Lengths that are too short for a ρ are left out; weak ones are requested by another
         // option.
         assert_eq!(plan(&format!("{table} --rho 40,80 --mac-bits 64,128")).unwrap().len(), 3);
@@ -332,6 +338,8 @@ mod tests {
             "add:8 --mac-bits 64,128",
             "add:8 --psi sync,async",
             "add:8 --kappa-b 40,64",
+            "add:8 --kappa-b-per preparation,execution",
+            "add:8 --protocol dualex --kappa-b-per execution,batch",
             "add:8 --protocol dualex --kappa-b 20,40",
             "add:8 --protocol dualex --split-phases",
             "add:8 --protocol wrk --component block",

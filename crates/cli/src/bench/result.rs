@@ -1,6 +1,7 @@
 //! The results of `bench`, as JSON (docs/json.md is generated from the comments) and as text.
 
 use serde::Serialize;
+use symbolon::KappaBPer;
 use symbolon::circuit::PartyId;
 
 use super::args::TRIPLES;
@@ -49,6 +50,9 @@ pub struct Measured {
     /// κ_b, the bits that bound a leaked bit; absent where it cannot be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kappa_b: Option<u32>,
+    /// Which leaks κ_b bounds, `preparation` or `execution`; absent where it cannot be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kappa_b_per: Option<&'static str>,
     /// The names of the components to garble; absent where the cheapest are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<String>,
@@ -182,9 +186,12 @@ impl Measured {
         )
     }
 
-    /// Returns κ_b with its name, if it is not ρ.
+    /// Returns κ_b with its name, if it is not ρ for the whole preparation.
     pub fn other_kappa_b(&self) -> Option<String> {
-        self.kappa_b.filter(|bits| *bits != self.rho).map(|bits| format!("kappa_b {bits}"))
+        let per = self.kappa_b_per.filter(|per| *per != KappaBPer::default().name());
+        let bits = self.kappa_b.filter(|bits| *bits != self.rho || per.is_some())?;
+        let per = per.map_or(String::new(), |per| format!(" per {per}"));
+        Some(format!("kappa_b {bits}{per}"))
     }
 
     /// Returns how often it was run.
@@ -291,7 +298,7 @@ type Column = (&'static str, fn(&Measured) -> String);
 
 /// Returns the columns in which these measurements differ, and the workload.
 fn name_columns(many: &[Measured]) -> Vec<Column> {
-    let columns: [Column; 11] = [
+    let columns: [Column; 12] = [
         ("workload", |m| m.workload.clone()),
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
         ("parties", |m| m.parties.to_string()),
@@ -303,6 +310,7 @@ fn name_columns(many: &[Measured]) -> Vec<Column> {
         ("MAC", |m| m.mac_bits.map_or("–".to_string(), |bits| bits.to_string())),
         ("psi", |m| m.psi.unwrap_or("–").to_string()),
         ("kappa_b", |m| m.kappa_b.map_or("–".to_string(), |bits| bits.to_string())),
+        ("per", |m| m.kappa_b_per.unwrap_or("–").to_string()),
     ];
     let varies = |(name, of): &Column| {
         *name == "workload" || many.iter().any(|other| of(other) != of(&many[0]))

@@ -42,7 +42,7 @@ pub fn of_parts(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "protocol" => arg.help(format!("The protocol [default: {DEFAULT}]")),
         "dealer" | "dealer_fingerprint" | "batch" | "in_flight" | "form" | "mac_bits" | "psi"
-        | "kappa_b" => arg.hide(true),
+        | "kappa_b" | "kappa_b_per" => arg.hide(true),
         _ => arg,
     }
 }

@@ -31,6 +31,7 @@ const SAME: &[(&str, &[&str], &str)] = &[
     ("mac-bits", &["--mac-bits", "128"], "mac_bits = 128"),
     ("psi", &["--psi", "async"], "psi = \"async\""),
     ("kappa-b", &["--kappa-b", "64"], "kappa_b = 64"),
+    ("kappa-b-per", &["--kappa-b-per", "execution"], "kappa_b_per = \"execution\""),
     ("component", &["--component", "a", "--component", "b"], "components = [\"a\", \"b\"]"),
     ("segment-gates", &["--segment-gates", "9"], "segment_gates = 9"),
     ("threads", &["--threads", "2"], "threads = 2"),

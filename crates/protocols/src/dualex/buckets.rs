@@ -28,7 +28,7 @@ use super::{
 use crate::parallel::{allow_gates, in_parallel};
 
 /// How many gates of a table one message carries.
-const PIECE: usize = 1 << 15;
+pub(super) const PIECE: usize = 1 << 15;
 
 /// How many bytes of tables are garbled at a time, unless lanes or threads would stay empty: enough
 /// that it pays to start the threads.

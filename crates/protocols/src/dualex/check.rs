@@ -84,8 +84,8 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
 ///
 /// Check: `dualex`: circuits | `opened circuit`, `opened OT choices`: after all commitments a coin
 /// opens some and puts the rest into buckets | wrong circuits; labels in another order than that of
-/// the OT choices | 2^-κ_b (2^-ρ unless κ_b is chosen) that a given bucket has no good circuit, and
-/// then one bit leaks
+/// the OT choices | 2^-κ_b (2^-ρ unless κ_b is chosen) that any bucket of a session has no good
+/// circuit (with `--kappa-b-per execution` that a given one has none), and then one bit leaks
 ///
 /// # Errors
 /// `PeerMisbehaved` when an opened circuit does not match its commitment or the opened choice bits

@@ -111,7 +111,8 @@ impl Engine for DualEx {
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
         let function = circuit.masked()?;
-        let params = Params::new(net.batch.executions, Kappas::of(net), net.batch.psi, function)?;
+        let (batch, kappas) = (net.batch, Kappas::of(net.rho, net.batch));
+        let params = Params::new(batch.executions, kappas, batch.psi, function)?;
         Ok(Box::new(self.prepare_batch(
             net,
             circuit,
@@ -132,7 +133,8 @@ impl Engine for DualEx {
             // Executions that run together are already one preparation.
             return each_by_itself(self, net, circuit, count, each);
         }
-        let params = Params::new(count, Kappas::of(net), net.batch.psi, circuit.masked()?)?;
+        let kappas = Kappas::of(net.rho, net.batch);
+        let params = Params::new(count, kappas, net.batch.psi, circuit.masked()?)?;
         let none = PreparedExecutions::none(net, circuit, &params)?;
         self.prepare_into(
             net,

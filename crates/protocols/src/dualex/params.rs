@@ -1,15 +1,18 @@
 //! Derives the number of circuits, the bucket size and the length of reconciliation values from κ_b
 //! and κ_s.
 //!
-//! The paper splits the statistical parameter. With probability 2^-κ_b a given execution leaks one
-//! bit of the honest party's input (§3, Fig. 2). Any other attack (a wrong output, probing the
-//! input) succeeds with probability 2^-κ_s. κ_s is ρ, and so is κ_b unless another value is chosen
+//! The paper splits the statistical parameter. With probability 2^-κ_b an execution leaks one bit
+//! of the honest party's input (§3, Fig. 2). Any other attack (a wrong output, probing the input)
+//! succeeds with probability 2^-κ_s. κ_s is ρ, and so is κ_b unless another value is chosen
 //! ([`Batch::kappa_b`](crate::Batch::kappa_b)). `docs/proofs/dual-execution.md` argues that only
 //! the one bit depends on κ_b.
 //!
-//! * κ_b: N̂ circuits for N buckets of B, such that *a given* bucket has no good circuit with
-//!   probability at most 2^-κ_b, for any number of bad circuits (Lemma 1, whose binomials are
-//!   misprinted; `symbolon_cutchoose::games` has the exact form).
+//! * κ_b: N̂ circuits for N buckets of B, such that *any* bucket has no good circuit with
+//!   probability at most 2^-κ_b, for any number of bad circuits, in all preparations of a session
+//!   together. With [`KappaBPer::Execution`] only *a given* bucket of one preparation counts, as in
+//!   the paper (Lemma 1, whose binomials are misprinted; `symbolon_cutchoose::games` has the exact
+//!   form). A cheater can choose which of N executions is run, and with which inputs, so that is
+//!   less than a user expects of κ_b.
 //! * κ_s: the probe resistance of the input encoding (`probe_matrix`), and the length ℓ of the
 //!   values in the private set intersection. The paper requires ℓ ≥ κ_s. In each of the two
 //!   directions there are B² pairs of values that may match by chance, so 2B² ≤ 2^(ℓ−κ_s) here. In
@@ -20,6 +23,10 @@
 //! the matrix resists fewer probes than it should, all probes pass, or a value of the intersection
 //! is hit. Together they have probability at most 3·2^-κ_s.
 //!
+//! Departure: `dualex`: κ_b | a bound for a given execution | one for all executions of a session,
+//! unless `--kappa-b-per execution` asks for the paper's | counts every bucket and all tries
+//! (`docs/proofs/cut-and-choose.md`)
+//!
 //! Of all safe N̂ and B, the fastest are chosen, with bytes counted as on a 1 Gbit/s link. Times
 //! were measured with 512-bit registers (`times_of_one_circuit`). They are not settings, because
 //! both parties must use the same ones.
@@ -28,7 +35,7 @@ use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
 
 use super::{function::Function, probe_matrix::encoded_bits, psi::PsiForm};
-use crate::{Network, Rho};
+use crate::{Batch, KappaBPer, Rho};
 
 /// Nanoseconds for a byte on the wire.
 const BYTE: u64 = 8;
@@ -72,14 +79,24 @@ pub(super) const MAX_EXECUTIONS: usize = 1 << 15;
 pub(super) struct Kappas {
     /// κ_b: for one bit.
     pub bit: Rho,
+    /// Whether κ_b bounds leaks of any execution, or of a given one.
+    pub per: KappaBPer,
     /// κ_s: for everything else.
     pub rest: Rho,
 }
 
 impl Kappas {
     /// Returns the parameters of a session.
-    pub fn of(net: &Network) -> Kappas {
-        Kappas { bit: net.batch.kappa_b.unwrap_or(net.rho), rest: net.rho }
+    pub fn of(rho: Rho, batch: Batch) -> Kappas {
+        let Batch { kappa_b, kappa_b_per, .. } = batch;
+        Kappas { bit: kappa_b.unwrap_or(rho), per: kappa_b_per, rest: rho }
+    }
+
+    fn goal(self) -> Goal {
+        match self.per {
+            KappaBPer::Preparation => Goal::OneGood,
+            KappaBPer::Execution => Goal::OneGoodInGivenBucket,
+        }
     }
 }
 
@@ -112,7 +129,7 @@ impl Params {
                 "dualex prepares 1 to {MAX_EXECUTIONS} executions together, not {executions}"
             )));
         }
-        let game = Game::new(Goal::OneGoodInGivenBucket, executions as u64, kappas.bit.bits())?;
+        let game = Game::new(kappas.goal(), executions as u64, kappas.bit.bits())?;
         let kappa_s = kappas.rest.bits();
         Ok(Params { sizes: game.best(costs(function, kappa_s))?, kappa_s, psi })
     }
@@ -244,30 +261,69 @@ mod tests {
         Function::of(&builtin::by_name(name).unwrap()).unwrap()
     }
 
+    use KappaBPer::{Execution, Preparation};
+
     fn kappas(bit: Rho, rest: Rho) -> Kappas {
-        Kappas { bit, rest }
+        Kappas { bit, per: Preparation, rest }
     }
 
-    /// Returns the parameters for AES-128.
+    /// Returns the parameters for AES-128, with κ_b = ρ.
+    fn params_per(per: KappaBPer, n: usize, rho: Rho) -> Result<Params> {
+        let kappas = Kappas { per, ..kappas(rho, rho) };
+        Params::new(n, kappas, PsiForm::Synchronous, &function("aes128"))
+    }
+
     fn params(n: usize, rho: Rho) -> Result<Params> {
-        Params::new(n, kappas(rho, rho), PsiForm::Synchronous, &function("aes128"))
+        params_per(Preparation, n, rho)
     }
 
+    fn sizes(per: KappaBPer, n: usize, rho: Rho) -> (u64, u64) {
+        let Sizes { bucket, objects, .. } = params_per(per, n, rho).unwrap().sizes;
+        (bucket, objects)
+    }
+
+    /// Another program, with exact fractions, computed the same.
     #[test]
     fn sizes_are_those_of_the_exact_bound() {
-        let sizes = |n, rho| {
-            let Sizes { bucket, objects, .. } = params(n, rho).unwrap().sizes;
-            (bucket, objects)
-        };
-        assert_eq!(sizes(32, Rho::Bits40), (6, 430));
-        assert_eq!(sizes(128, Rho::Bits40), (5, 1137));
-        assert_eq!(sizes(1024, Rho::Bits40), (4, 5664));
-        for n in [1, 32, 1024] {
-            let [a, b, c] = [Rho::Bits40, Rho::Bits64, Rho::Bits80].map(|rho| sizes(n, rho).1);
+        for (n, per, expected) in [
+            (1, Preparation, (12, 59)),
+            (2, Preparation, (10, 86)),
+            (8, Preparation, (8, 192)),
+            (32, Preparation, (6, 633)),
+            (128, Preparation, (6, 1292)),
+            (1024, Preparation, (5, 7064)),
+            (1, Execution, (12, 59)),
+            (32, Execution, (6, 430)),
+            (128, Execution, (5, 1137)),
+            (1024, Execution, (4, 5664)),
+        ] {
+            assert_eq!(sizes(per, n, Rho::Bits40), expected, "{n}, {per:?}");
+        }
+        for (n, per) in [1, 32, 1024].into_iter().flat_map(|n| KappaBPer::ALL.map(|per| (n, per))) {
+            let [a, b, c] = [Rho::Bits40, Rho::Bits64, Rho::Bits80].map(|rho| sizes(per, n, rho).1);
             assert!(a < b && b < c, "{n}: {a} {b} {c}");
         }
         assert!(params(0, Rho::Bits40).is_err());
         assert!(params(MAX_EXECUTIONS + 1, Rho::Bits40).is_err());
+    }
+
+    /// A bound for each execution alone, which was the default, is none for all: of 128 executions
+    /// one leaks a bit with probability 2^-33.
+    #[test]
+    fn the_default_bounds_leaks_of_all_executions_together() {
+        assert_eq!(KappaBPer::default(), Preparation);
+        for n in [1, 2, 8, 32, 128, 1024, 4096] {
+            let all = Game::new(Goal::OneGood, n as u64, 40).unwrap();
+            let (bucket, circuits) = sizes(Preparation, n, Rho::Bits40);
+            assert!(all.holds(bucket, circuits).unwrap(), "{n}");
+            assert!(all.log2_chance_of_all_tries(bucket, circuits).unwrap() <= -40.0);
+            let (bucket, circuits) = sizes(Execution, n, Rho::Bits40);
+            assert_eq!(all.holds(bucket, circuits).unwrap(), n == 1);
+        }
+        let (bucket, circuits) = sizes(Execution, 128, Rho::Bits40);
+        let game = Game::new(Goal::OneGood, 128, 40).unwrap();
+        let leaks = game.log2_chance_of_all_tries(bucket, circuits).unwrap();
+        assert!((-33.1..-32.9).contains(&leaks), "{leaks}");
     }
 
     /// κ_b alone decides how many circuits there are for a bucket, and κ_s alone how long values
@@ -276,7 +332,7 @@ mod tests {
     fn circuits_follow_kappa_b_and_lengths_kappa_s() {
         let aes = function("aes128");
         let all = [Rho::Bits40, Rho::Bits64, Rho::Bits80];
-        for (n, bucket, circuits) in [(32, 6, 430), (128, 5, 1137), (1024, 4, 5664)] {
+        for (n, bucket, circuits) in [(32, 6, 633), (128, 6, 1292), (1024, 5, 7064)] {
             for rest in all {
                 let kappas = kappas(Rho::Bits40, rest);
                 let params = Params::new(n, kappas, PsiForm::Synchronous, &aes).unwrap();
@@ -288,8 +344,7 @@ mod tests {
                 let params = Params::new(32, kappas(bit, rest), psi, &aes).unwrap();
                 assert_eq!(params.kappa_s, rest.bits());
                 assert_eq!(params.item_bits(), item_bits(params.bucket(), rest.bits(), psi));
-                let game = Goal::OneGoodInGivenBucket;
-                let game = Game::new(game, 32, bit.bits()).unwrap();
+                let game = Game::new(Goal::OneGood, 32, bit.bits()).unwrap();
                 let Sizes { bucket, objects, .. } = params.sizes;
                 assert!(game.holds(bucket, objects).unwrap());
                 assert!(!game.holds(bucket, objects - 1).unwrap());
@@ -324,7 +379,7 @@ mod tests {
             let sizes = functions.each_ref().map(|function| {
                 let kappas = kappas(Rho::Bits40, Rho::Bits40);
                 let params = Params::new(n, kappas, PsiForm::Synchronous, function).unwrap();
-                let game = Game::new(Goal::OneGoodInGivenBucket, n as u64, 40).unwrap();
+                let game = Game::new(Goal::OneGood, n as u64, 40).unwrap();
                 assert!(game.holds(params.sizes.bucket, params.sizes.objects).unwrap());
                 params.sizes
             });
@@ -338,16 +393,18 @@ mod tests {
     /// The table in `docs/protocols.md`, for AES-128.
     #[test]
     fn the_page_has_these_sizes() {
-        let cells = [1, 2, 8, 32, 128, 1024].map(|n| {
-            let params = params(n, Rho::Bits40).unwrap();
-            let circuits = params.circuits().to_string();
-            let (thousands, rest) = circuits.split_at(circuits.len().saturating_sub(3));
-            let space = if thousands.is_empty() { "" } else { " " };
-            format!("{}, {thousands}{space}{rest}", params.bucket())
-        });
-        let row = format!("| B, N̂ | {} |\n", cells.join(" | "));
         let page = include_str!("../../../../docs/protocols.md");
-        assert!(page.contains(&row), "docs/protocols.md should have {row}");
+        for per in KappaBPer::ALL {
+            let cells = [1, 2, 8, 32, 128, 1024].map(|n| {
+                let (bucket, circuits) = sizes(per, n, Rho::Bits40);
+                let circuits = circuits.to_string();
+                let (thousands, rest) = circuits.split_at(circuits.len().saturating_sub(3));
+                let space = if thousands.is_empty() { "" } else { " " };
+                format!("{bucket}, {thousands}{space}{rest}")
+            });
+            let row = format!("| {} |\n", cells.join(" | "));
+            assert!(page.contains(&row), "docs/protocols.md should have {row}");
+        }
     }
 
     /// The limit is exact to the byte, and each refusal gives the right reason.

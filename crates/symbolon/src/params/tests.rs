@@ -143,6 +143,12 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
             let with = |psi| SessionParams { psi, ..SessionParams::new(Protocol::DualEx) };
             return Some(PsiForm::ALL.map(with));
         }
+        "kappa-b-per" if kind == "preprocess" => return None,
+        "kappa-b-per" => {
+            let with =
+                |kappa_b_per| SessionParams { kappa_b_per, ..SessionParams::new(Protocol::DualEx) };
+            return Some(KappaBPer::ALL.map(with));
+        }
         "kappa-b" if kind == "preprocess" => return None,
         "kappa-b" => {
             let with = |kappa_b| SessionParams { kappa_b, ..SessionParams::new(Protocol::DualEx) };
@@ -224,7 +230,7 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
                 let dealer = Some("a friend".to_string());
                 SessionParams { dealer: params.dealer.or(dealer), ..params }
             });
-            if !["ot", "psi", "kappa-b", "in-flight", "components"].contains(&key)
+            if !["ot", "psi", "kappa-b", "kappa-b-per", "in-flight", "components"].contains(&key)
                 && !["triples", OF_COMPONENTS].contains(&kind)
                 && dealt[0] != dealt[1]
             {
@@ -353,6 +359,7 @@ fn what_values_say_can_be_set() {
         SessionParams {
             psi: PsiForm::Asynchronous,
             kappa_b: Some(Rho::Bits64),
+            kappa_b_per: KappaBPer::Execution,
             in_flight: Some(4),
             ..SessionParams::new(Protocol::DualEx)
         },
@@ -380,7 +387,7 @@ fn what_values_say_can_be_set() {
 #[test]
 fn an_error_says_which_values_a_parameter_has() {
     let mut params = SessionParams::new(Protocol::DualEx);
-    for key in ["protocol", "rho", "form", "ot", "mac-bits", "psi", "kappa-b"] {
+    for key in ["protocol", "rho", "form", "ot", "mac-bits", "psi", "kappa-b", "kappa-b-per"] {
         let text = params.set(key, "nonsense").unwrap_err().to_string();
         let (_, values) = text.split_once("; it takes ").expect("a list");
         for value in values.replace(" or ", ", ").split(", ") {
@@ -429,7 +436,9 @@ fn kappa_b_is_rho_unless_another_one_is_chosen() {
     for protocol in Protocol::ALL.iter().filter(|protocol| !protocol.has_kappa_b()) {
         let usual = SessionParams::new(*protocol);
         assert_eq!((usual.check(), usual.leak_bound()), (Ok(()), None));
-        let other = SessionParams { kappa_b: Some(Rho::Bits40), ..usual };
+        let other = SessionParams { kappa_b: Some(Rho::Bits40), ..usual.clone() };
+        assert!(matches!(other.check(), Err(Error::InvalidInput(_))), "{}", protocol.name());
+        let other = SessionParams { kappa_b_per: KappaBPer::Execution, ..usual };
         assert!(matches!(other.check(), Err(Error::InvalidInput(_))), "{}", protocol.name());
     }
     let mut params = SessionParams::new(Protocol::DualEx);

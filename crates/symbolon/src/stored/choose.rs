@@ -164,7 +164,7 @@ fn prepared_otherwise(store: &Store, filter: &Filter) -> Result<Option<String>> 
         return Ok(Some(format!(
             "this store holds nothing that was prepared for this circuit with these peers as it is to be run \
              ({wanted}), but it was prepared in another way ({ways}): run it with the same protocol, batch, \
-             components, form of intersection, kappa_b and ρ as it was prepared with, or prepare it \
+             components, form of intersection, kappa_b, kappa_b_per and ρ as it was prepared with, or prepare it \
              together again"
         )));
     }

@@ -1,6 +1,6 @@
 //! The metadata of new items, and the filters that find them.
 
-use symbolon_protocols::{Compiled, Protocol};
+use symbolon_protocols::{Compiled, KappaBPer, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
 use symbolon_transport::PartyId;
 
@@ -51,9 +51,16 @@ impl Maker {
         if protocol.has_psi_form() {
             label = format!("{label}, {} intersection", params.psi.name());
         }
-        // Items of different ρ are told apart in any case.
-        if let Some(bound) = params.leak_bound().filter(|bound| *bound != rho) {
-            label = format!("{label}, kappa_b {}", bound.bits());
+        // Items of different ρ are told apart in any case. Items from before there was a bound for
+        // whole preparations have the label of those that bound each execution.
+        if let (Some(bound), Some(per)) = (params.leak_bound(), params.leak_bound_per()) {
+            let of_all = per == KappaBPer::Preparation;
+            if bound != rho || of_all {
+                label = format!("{label}, kappa_b {}", bound.bits());
+            }
+            if of_all {
+                label = format!("{label} per preparation");
+            }
         }
         if let Some(names) = params.component_names().filter(|_| !params.components.is_empty()) {
             label = format!("{label}, components {names}");

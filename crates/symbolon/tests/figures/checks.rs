@@ -48,7 +48,7 @@ const STEPS: [&str; 36] = [
 ];
 
 /// The departures from papers, in the order of the table.
-const DEPARTURES: [&str; 26] = [
+const DEPARTURES: [&str; 27] = [
     "base OT",
     "OT extension check",
     "commitments",
@@ -71,6 +71,7 @@ const DEPARTURES: [&str; 26] = [
     "`duplo`: copies",
     "`duplo`: check of transfers",
     "`duplo`: tables sent early",
+    "`dualex`: κ_b",
     "`dualex`: probe matrix",
     "`dualex`: opening",
     "`dualex`: commitments",

@@ -21,7 +21,7 @@ use crate::dualex::{
     probe_matrix::ProbeMatrix,
     psi::PsiForm,
 };
-use crate::{Compiled, Prepared, Rho};
+use crate::{Compiled, KappaBPer, Prepared, Rho};
 
 /// Returns the processor time of this process, all threads, in milliseconds.
 fn processor_ms() -> u64 {
@@ -113,7 +113,7 @@ impl Unavoidable {
 }
 
 /// Prints the processor time of both parties for N evaluations, and the time that passes, by phase,
-/// next to the work that cannot be avoided.
+/// next to the work that cannot be avoided. N̂ and B are those of the paper's bound.
 #[test]
 #[ignore = "measures: prints processor times"]
 fn times_beside_the_garbling_that_cannot_be_avoided() {
@@ -126,7 +126,8 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             let circuit = builtin::by_name(name).unwrap();
             let function = Function::of(&circuit).unwrap();
             let psi = PsiForm::Synchronous;
-            let kappas = Kappas { bit: Rho::Bits40, rest: Rho::Bits40 };
+            let per = KappaBPer::Execution;
+            let kappas = Kappas { bit: Rho::Bits40, per, rest: Rho::Bits40 };
             let params = Params::new(n, kappas, psi, &function).unwrap();
             let sizes = params.sizes;
             let setting = Setting {
