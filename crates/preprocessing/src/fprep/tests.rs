@@ -1,11 +1,12 @@
 //! Sessions in one process whose correlated OT starts from known seeds: everything after the base
-//! OTs, honest here, and with cheating peers in [`cheats`], [`many`], [`bits`], [`anchored`] and
-//! [`threads`], a silent one in [`silent`]; whole attacks, as often as they should succeed, in
-//! [`attack`].
+//! OTs, honest here, and with cheating peers in [`cheats`], [`many`], [`bits`],
+//! [`bits_softspoken`], [`anchored`] and [`threads`], a silent one in [`silent`]; whole attacks, as
+//! often as they should succeed, in [`attack`].
 
 mod anchored;
 mod attack;
 mod bits;
+mod bits_softspoken;
 mod cheats;
 mod combined_cheats;
 mod league;
@@ -17,9 +18,13 @@ mod silent;
 mod threads;
 mod zero_test;
 
+use std::sync::Arc;
+
 use symbolon_ot::cot::{ExtensionId, MAX_DRAW, SelectiveFailureGuard};
 use symbolon_ot::iknp::{self, COLUMNS};
+use symbolon_ot::pprf::{self, TreeParams};
 use symbolon_ot::setup::Lane;
+use symbolon_ot::softspoken;
 use symbolon_transport::adversary::fresh;
 
 use super::*;
@@ -49,6 +54,15 @@ fn parties_with(
     seed: u128,
     delta: impl Fn(u16, u16) -> Block,
 ) -> Vec<Party> {
+    parties_by(OtExtension::Iknp, (parties, lanes, seed), delta)
+}
+
+/// As [`parties_with`], with this OT extension.
+fn parties_by(
+    ot_extension: OtExtension,
+    (parties, lanes, seed): (u16, usize, u128),
+    delta: impl Fn(u16, u16) -> Block,
+) -> Vec<Party> {
     let mut prg = Prg::from_seed(Block(fresh(seed)));
     let of_all = 0..usize::from(parties);
     // Indexed by the holder of Δ, the holder of the bits, and the lane.
@@ -66,24 +80,12 @@ fn parties_with(
             own_seeds.push(Vec::new());
             for peer in crate::peers_of(me, usize::from(parties)) {
                 let (i, j) = (usize::from(me), usize::from(peer));
-                let delta = delta(me, peer.number());
-                let chosen = std::array::from_fn(|c| seeds[i][j][lane][c][delta_bit(delta, c)]);
-                let stream =
-                    |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane: number };
-                let (to, from) = (stream(me.into(), peer), stream(peer, me.into()));
-                let own = &seeds[j][i][lane];
+                let both = [&seeds[i][j][lane], &seeds[j][i][lane]];
+                let delta = Delta::new(delta(me, peer.number()));
                 let tails = Prg::from_seed(prg.block());
-                pairs.push(Lane {
-                    sender: Box::new(iknp::Sender::new(
-                        &Delta::new(delta),
-                        &chosen,
-                        SESSION.as_bytes(),
-                        to,
-                        guard.clone(),
-                    )),
-                    receiver: Box::new(iknp::Receiver::new(own, SESSION.as_bytes(), from, tails)),
-                });
-                own_seeds[lane].push(*own);
+                let ends = Ends { me: me.into(), peer, lane: number };
+                pairs.push(ends.start(ot_extension, both, (&delta, &guard), tails));
+                own_seeds[lane].push(*both[1]);
             }
             let bits = AuthBitGenerator::new(pairs, &SESSION, me.into(), number, &mut prg);
             LeakyAndGenerator::new(bits, &SESSION, me.into(), lane, Prg::from_seed(prg.block()))
@@ -103,6 +105,48 @@ fn parties_with(
         Party { open, lanes: channels, seeds: own_seeds }
     };
     meshed.map(party).collect()
+}
+
+/// A party's correlated OT with one peer on one lane.
+#[derive(Clone, Copy)]
+struct Ends {
+    me: PartyId,
+    peer: PartyId,
+    lane: u64,
+}
+
+impl Ends {
+    /// Starts both directions, from the seeds of the one in which this party holds `delta`, and of
+    /// the one in which it holds the bits.
+    fn start(
+        self,
+        ot_extension: OtExtension,
+        [theirs, own]: [&Seeds; 2],
+        (delta, guard): (&Delta, &Arc<SelectiveFailureGuard>),
+        tails: Prg,
+    ) -> Lane {
+        let Ends { me, peer, lane } = self;
+        let session = SESSION.as_bytes();
+        let chosen = std::array::from_fn(|c| theirs[c][delta_bit(**delta, c)]);
+        let stream = |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane };
+        let (to, from) = (stream(me, peer), stream(peer, me));
+        let k = match ot_extension {
+            OtExtension::Iknp => {
+                let sender = iknp::Sender::new(delta, &chosen, session, to, guard.clone());
+                let receiver = iknp::Receiver::new(own, session, from, tails);
+                return Lane { sender: Box::new(sender), receiver: Box::new(receiver) };
+            }
+            OtExtension::SoftSpoken { k } => k,
+        };
+        let params =
+            |tree_sender, tree_receiver| TreeParams { session, tree_sender, tree_receiver, k };
+        let (_, message) = pprf::build_trees(params(peer, me), theirs);
+        let punctured = pprf::puncture(params(peer, me), delta, &chosen, &message, guard);
+        let sender = softspoken::Sender::new(&punctured.unwrap(), session, to, guard.clone());
+        let (trees, _) = pprf::build_trees(params(me, peer), own);
+        let receiver = softspoken::Receiver::new(&trees, session, from, tails);
+        Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
+    }
 }
 
 fn seeds(prg: &mut Prg) -> Seeds {
