@@ -57,6 +57,10 @@ mod authenticators;
 mod buckets;
 #[cfg(test)]
 mod cheats;
+#[cfg(test)]
+mod cheats_offsets;
+#[cfg(test)]
+mod cheats_programs;
 mod check;
 pub mod checks;
 mod commit;

@@ -24,7 +24,7 @@ use crate::{Compiled, Engine, InputBits, Network, OutputBits, PoolSink, PoolSour
 
 /// A party's pool.
 #[derive(Clone, Default)]
-struct Pool(Vec<Vec<u8>>);
+pub(super) struct Pool(Vec<Vec<u8>>);
 
 impl PoolSink for Pool {
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
@@ -50,7 +50,7 @@ struct Filled {
 
 const NOBODY: fn(&mut [Channel; 2]) = |_| ();
 
-fn cheats(cheater: PartyId, adversary: FnAdversary) -> impl FnOnce(&mut [Channel; 2]) {
+pub(super) fn cheats(cheater: PartyId, adversary: FnAdversary) -> impl FnOnce(&mut [Channel; 2]) {
     move |channels| channels[usize::from(cheater)].set_adversary(Box::new(adversary))
 }
 
@@ -68,7 +68,7 @@ fn state(point: &'static str, index: usize, place: usize) -> FnAdversary {
 }
 
 /// Returns what `runs` runs of the scene take.
-fn components(scene: &Scene, runs: u64) -> Components {
+pub(super) fn components(scene: &Scene, runs: u64) -> Components {
     let task = Task {
         executions: scene.executions,
         parts: runs as usize,
@@ -80,7 +80,11 @@ fn components(scene: &Scene, runs: u64) -> Components {
 }
 
 /// Fills pools for `runs` runs.
-fn fill(scene: &Scene, runs: u64, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<Pool>; 2] {
+pub(super) fn fill(
+    scene: &Scene,
+    runs: u64,
+    adversary: impl FnOnce(&mut [Channel; 2]),
+) -> [Result<Pool>; 2] {
     let components = components(scene, runs);
     scene.play([Meter::new(), Meter::new()], adversary, |net| {
         let mut pool = Pool::default();

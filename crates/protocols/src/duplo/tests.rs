@@ -25,6 +25,8 @@ use crate::{
 pub(super) struct Scene {
     pub circuit: Circuit,
     pub small: Option<Small>,
+    /// ρ of all checks that do not depend on the sizes of buckets.
+    pub rho: u32,
     /// How many commitments may be made at a time, if fewer than usual.
     pub most: Option<usize>,
     pub executions: usize,
@@ -94,7 +96,7 @@ impl Scene {
         let circuit = circuit(Receivers::All);
         let inputs = vec![bits(0x9e37_79b9), bits(0x85eb_ca6b)];
         let components = vec!["product".to_string()];
-        Scene { circuit, small, most: None, executions, components, inputs }
+        Scene { circuit, small, rho: 40, most: None, executions, components, inputs }
     }
 
     /// A circuit of the evaluator's input alone, without gates that are garbled.
@@ -110,7 +112,7 @@ impl Scene {
 
     /// Returns the games of the run.
     pub fn games(&self) -> Games {
-        let usual = Games::new(40);
+        let usual = Games::new(self.rho);
         Games { small: self.small, most: self.most.unwrap_or(usual.most), ..usual }
     }
 
@@ -421,8 +423,8 @@ fn bytes_are_as_documented() {
         let inputs = circuit.inputs().iter();
         let inputs =
             inputs.map(|input| vec![true; input.ty.width() as usize * executions]).collect();
-        let components = Vec::new();
-        let scene = Scene { circuit, small: None, most: None, executions, components, inputs };
+        let usual = Scene::new(None, executions, 0);
+        let scene = Scene { circuit, components: Vec::new(), inputs, ..usual };
         let meters = [Meter::new(), Meter::new()];
         for ended in scene.run_counted(meters.clone(), |_| ()) {
             ended.unwrap();

@@ -96,8 +96,8 @@ fn times_beside_the_garbling_that_cannot_be_avoided() {
             let inputs =
                 inputs.map(|input| vec![true; input.ty.width() as usize * executions]).collect();
             let (circuit, components) = (circuit.clone(), Vec::new());
-            let (small, most) = (None, None);
-            let scene = Scene { circuit, small, most, executions, components, inputs };
+            let usual = Scene::new(None, executions, 0);
+            let scene = Scene { circuit, components, inputs, ..usual };
             let start = Instant::now();
             let hundredths = || start.elapsed().as_millis() as u64 / 10;
             let times = scene.run_timed(|| [ticks(), hundredths()]);
