@@ -2,6 +2,9 @@
 
 pub mod checks;
 mod codec;
+#[cfg(test)]
+#[path = "../tests/privacy/compare.rs"]
+mod compare;
 mod compiled;
 mod component_pool;
 pub mod dualex;
@@ -20,6 +23,9 @@ pub mod phases;
 mod poison;
 pub mod pool;
 mod prepared;
+#[cfg(test)]
+#[path = "../tests/privacy/record.rs"]
+mod record;
 #[cfg(test)]
 mod reference;
 mod spec;

@@ -86,6 +86,8 @@ mod pool;
 #[cfg(test)]
 mod pool_tests;
 mod preprocess;
+#[cfg(test)]
+mod privacy;
 mod program;
 mod reactive;
 mod recover;

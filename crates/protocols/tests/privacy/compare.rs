@@ -1,6 +1,6 @@
 //! Compares what an honest party sends for one input and for another.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use symbolon_transport::adversary::Rate;
 
@@ -17,8 +17,26 @@ pub struct Sent {
 pub struct Seen {
     /// The messages, in order for each receiver.
     pub sent: Vec<Sent>,
-    /// Whether it ended in an error.
-    pub failed: bool,
+    /// The error in which it ended: the check, and whom it accuses. What it tells its peers of an
+    /// error depends on this alone.
+    pub error: Option<String>,
+    /// How the cheater's own program ended, which knows more than the messages: keys, masks. Empty
+    /// if its output depends on the honest party's input.
+    pub learnt: String,
+}
+
+impl Seen {
+    fn failed(&self) -> bool {
+        self.error.is_some()
+    }
+
+    fn error(&self) -> &str {
+        self.error.as_deref().unwrap_or("no error")
+    }
+
+    fn learnt(&self) -> &str {
+        &self.learnt
+    }
 }
 
 /// Returns what differs between the runs for the one input and those for the other.
@@ -28,7 +46,11 @@ pub fn compare(runs: &[Vec<Seen>; 2], noticed: f64) -> Result<(), String> {
     let masked =
         places(&shape, 2 * EDGE, |n, bits| if n < EDGE { n } else { last(n - EDGE, bits) });
     let pairs = masked.len() * masked.len() / 2;
-    let least = Rate::SIGNIFICANCE / (bits.len() + pairs) as f64;
+    let all = || runs.iter().flatten();
+    let errors: BTreeSet<&str> = all().map(Seen::error).collect();
+    let learnt: BTreeSet<&str> = all().map(Seen::learnt).collect();
+    let tests = bits.len() + pairs + errors.len() + learnt.len();
+    let least = Rate::SIGNIFICANCE / tests as f64;
     let mut test = Test { least, known: HashMap::new() };
     for &place in &bits {
         test.same(counts(runs, |seen| bit(seen, place)), || {
@@ -44,12 +66,20 @@ pub fn compare(runs: &[Vec<Seen>; 2], noticed: f64) -> Result<(), String> {
             })?;
         }
     }
-    let [zeros, ones] = counts(runs, |seen| Some(seen.failed));
+    let [zeros, ones] = counts(runs, |seen| Some(seen.failed()));
     let both = Rate { hits: zeros.hits + ones.hits, runs: zeros.runs + ones.runs };
     for failed in [zeros, ones, both] {
         if failed.two_sided(noticed) < Rate::SIGNIFICANCE {
             return Err(format!("ended in an error in {failed:?}, not {noticed}"));
         }
+    }
+    for error in errors {
+        let name = || format!("the error `{error}`");
+        test.same(counts(runs, |seen| Some(seen.error() == error)), name)?;
+    }
+    for ending in learnt {
+        let name = || format!("what the cheater learns, `{ending}`,");
+        test.same(counts(runs, |seen| Some(seen.learnt() == ending)), name)?;
     }
     // There are enough runs to distinguish the prediction from other rates.
     let more = if noticed > 0.5 { 1.0 } else { (2.0 * noticed).min(0.75) };
@@ -131,6 +161,6 @@ impl Test {
             return Ok(());
         }
         let [zeros, ones] = rates;
-        Err(format!("{} is set in {zeros:?} for one input, {ones:?} for the other", name()))
+        Err(format!("{} is in {zeros:?} for one input, {ones:?} for the other", name()))
     }
 }

@@ -9,14 +9,19 @@
 //! - kinds and lengths of its messages, and their order: exactly the same, as far as a run gets;
 //! - every bit of every message, and every sum of two of the bits that are masked: Fisher's exact
 //!   test, at 10^-6 for all of a row's bits together;
-//! - how often it ends in an error: as often as predicted for either input, and equally often.
+//! - how often it ends in an error: as often as predicted for either input, and equally often; and
+//!   how often in which error, on which alone depends what it tells its peers.
 //!
 //! The last tests of this file have careless honest parties, which the comparison must expose.
+//!
+//! `duplo` and `dualex` are compared in the same way, with the sizes of cut-and-choose that a test
+//! chooses (`src/duplo/privacy.rs`, `src/dualex/tests/privacy.rs`).
 #![allow(missing_docs)]
 
 #[path = "../common/mod.rs"]
 mod common;
 mod compare;
+mod record;
 mod stage;
 mod tinytable;
 mod wrk;
@@ -83,11 +88,33 @@ fn an_error_that_depends_on_the_input_is_found() {
     assert!(careless(adversary).contains("error"));
 }
 
+/// An honest party that always ends in an error, but in one of its own for one input.
+#[test]
+fn an_error_that_names_the_input_is_found() {
+    let adversary = |input: bool| {
+        let action = if input { Action::Close } else { Action::Send };
+        FnAdversary::new().on_message(MASKED, 0, move |_| action)
+    };
+    let evaluate = || -> Vec<Cheat> {
+        let lie = FnAdversary::new().on_message(wrk::LABELS, 0, |payload| {
+            payload[0] ^= 1;
+            Action::Send
+        });
+        vec![(0, 1, lie)]
+    };
+    let row = Row { honest: 1, noticed: 1.0, prepare: &Vec::new, evaluate: &evaluate };
+    assert!(careless_in(&row, adversary).contains("the error `"));
+}
+
 /// Returns what the comparison finds about an evaluator of `wrk` that sends what it should not.
 fn careless(adversary: fn(bool) -> FnAdversary) -> String {
+    let row = Row { honest: 1, noticed: 0.0, prepare: &Vec::new, evaluate: &Vec::new };
+    careless_in(&row, adversary)
+}
+
+fn careless_in(row: &Row<'_>, adversary: fn(bool) -> FnAdversary) -> String {
     let setting =
         Setting { protocol: Protocol::Wrk, form: GateForm::FourRow, ..Setting::default() };
-    let row = Row { honest: 1, noticed: 0.0, prepare: &Vec::new, evaluate: &Vec::new };
     let spoil = |input| -> Vec<Cheat> { vec![(1, 0, adversary(input))] };
-    Stage::new(setting).compare_spoiled(&row, &spoil).expect_err("nothing was found")
+    Stage::new(setting).compare_spoiled(row, &spoil).expect_err("nothing was found")
 }

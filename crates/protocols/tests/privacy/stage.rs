@@ -1,14 +1,13 @@
 //! Runs on prepared material, with a record of everything that the honest party sends.
 
-use std::sync::{Arc, Mutex};
-
 use symbolon_circuit::Circuit;
 use symbolon_protocols::{Compiled, Demand, Network};
-use symbolon_transport::adversary::{Action, Adversary, FnAdversary};
+use symbolon_transport::adversary::FnAdversary;
 
 use crate::common::apart::{Pool, range, session, session_bent};
 use crate::common::{self, Setting};
-use crate::compare::{Seen, Sent, compare};
+use crate::compare::{Seen, compare};
+use crate::record::Record;
 
 /// Input bits of each party, and gates of each of the two layers.
 pub const WIDTH: usize = 16;
@@ -94,11 +93,13 @@ impl Stage {
         row: &Row<'_>,
         spoil: &dyn Fn(bool) -> Vec<Cheat>,
     ) -> Result<(), String> {
-        // Each run has its own masks, so all runs are independent.
-        let runs = [false, true].map(|input| {
-            let numbers = (0..row.runs()).map(|run| 2 * run + u64::from(input));
-            numbers.map(|number| self.run(row, number, (input, spoil(input)))).collect()
-        });
+        // Each run has its own masks, so all runs are independent. The two inputs take turns: the
+        // machine's load is the same for both.
+        let mut runs = [Vec::new(), Vec::new()];
+        for number in 0..2 * row.runs() {
+            let input = number % 2 == 1;
+            runs[usize::from(input)].push(self.run(row, number, (input, spoil(input))));
+        }
         compare(&runs, row.noticed)
     }
 
@@ -126,11 +127,11 @@ impl Stage {
                 (0..WIDTH).map(|i| if party == row.honest { input } else { i % 3 == 0 }).collect()
             })
             .collect();
-        let log = Log::default();
+        let record = Record::default();
         let cheats = (row.evaluate)();
         let adversaries = |nets: &mut [Network]| {
             set(nets, cheats);
-            log.listen(&mut nets[usize::from(row.honest)], spoil);
+            listen(&record, &mut nets[usize::from(row.honest)], spoil);
         };
         let ended = session_bent(*setting, 33, saved, adversaries, |net, saved: Vec<u8>| {
             let mut bytes = saved.as_slice();
@@ -138,8 +139,9 @@ impl Stage {
             let own = common::inputs_of(circuit, net.me.number(), &inputs);
             prepared.evaluate(net, compiled, &own)
         });
-        let failed = ended[usize::from(row.honest)].is_err();
-        Seen { sent: log.sent(), failed }
+        let error = ended[usize::from(row.honest)].as_ref().err().map(ToString::to_string);
+        // All parties learn an output that depends on the input.
+        Seen { sent: record.sent(), error, learnt: String::new() }
     }
 }
 
@@ -151,40 +153,12 @@ fn set(nets: &mut [Network], cheats: Vec<Cheat>) {
     }
 }
 
-/// Everything that the honest party sends.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<Sent>>>);
-
-impl Log {
-    /// Records what a party sends, after `spoil` has changed it.
-    fn listen(&self, net: &mut Network, spoil: Vec<Cheat>) {
-        let mut spoil = spoil;
-        for channel in net.peers() {
-            let to = channel.peer();
-            let at = spoil.iter().position(|(_, peer, _)| *peer == to);
-            let adversary = at.map_or_else(FnAdversary::new, |at| spoil.swap_remove(at).2);
-            channel.set_adversary(Box::new(Tap { adversary, to: to.number(), log: self.clone() }));
-        }
-    }
-
-    fn sent(&self) -> Vec<Sent> {
-        self.0.lock().unwrap().clone()
-    }
-}
-
-struct Tap {
-    adversary: FnAdversary,
-    to: u16,
-    log: Log,
-}
-
-impl Adversary for Tap {
-    fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
-        let action = self.adversary.outgoing(kind, index, payload);
-        if action == Action::Send {
-            let sent = Sent { to: self.to, kind, payload: payload.clone() };
-            self.log.0.lock().unwrap().push(sent);
-        }
-        action
+/// Records what a party sends to each peer, after `spoil` has changed it.
+fn listen(record: &Record, net: &mut Network, mut spoil: Vec<Cheat>) {
+    for channel in net.peers() {
+        let peer = channel.peer();
+        let at = spoil.iter().position(|(_, to, _)| *to == peer);
+        let adversary = at.map_or_else(FnAdversary::new, |at| spoil.swap_remove(at).2);
+        record.listen(channel, adversary);
     }
 }

@@ -11,7 +11,7 @@ use crate::common::Setting;
 use crate::stage::{Cheat, GATES, Row, Stage, WIDTH};
 
 const TABLE: &str = "garbled table";
-const LABELS: &str = "masked inputs, labels, output masks";
+pub const LABELS: &str = "masked inputs, labels, output masks";
 const RETURNED: &str = "outputs for the garbler";
 
 /// The size of a MAC in a row at ρ = 40 in bytes, and the offset of the MACs in a garbled table.
