@@ -350,8 +350,8 @@ fn the_page_of_the_library_is_current() {
 
 #[test]
 fn nothing_is_worse_than_the_best_public_circuit() {
-    for (name, program, public) in ROWS {
-        let Ok(public) = public.parse::<u64>() else { continue };
+    for (name, program, public) in ROWS.iter().filter(|(_, _, public)| !public.is_empty()) {
+        let public: u64 = public.parse().unwrap_or_else(|_| panic!("{name}: {public}"));
         let circuit = common::circuit(&format!("fn main{program}"));
         let ands = and_count(&lower_lookups(&circuit));
         assert!(ands <= public, "{name}: {ands}");

@@ -1,7 +1,5 @@
 //! `dualex` against the reference evaluation, with its real parameters.
 
-use std::path::{Path, PathBuf};
-
 use crate::common::apart::session;
 use crate::common::{self, Setting, inputs_of, receivers, run_all};
 use proptest::prelude::*;
@@ -186,25 +184,20 @@ fn every_builtin_circuit_runs() {
 #[test]
 #[ignore = "minutes: cargo test -p symbolon-protocols --test protocols dualex -- --ignored"]
 fn every_sample_file_runs() {
-    let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
-    let folder = given.unwrap_or(beside);
-    let mut files = 0;
-    for kind in ["bristol", "bristol-fashion"] {
-        let Ok(entries) = std::fs::read_dir(folder.join(kind)) else { continue };
-        for entry in entries {
-            let path = entry.unwrap().path();
-            let Ok((circuit, _)) = bristol::read(&std::fs::read(&path).unwrap()) else { continue };
-            if Plan::new(&circuit).and_count() > 100_000 {
-                continue;
-            }
-            let owners: Vec<u16> = (0..circuit.inputs().len() as u16).map(|k| k % 2).collect();
-            let circuit = circuit.with_owners(&owners).unwrap();
-            assert_runs(setting(1, PsiForm::Synchronous), &circuit, 3);
-            files += 1;
+    let mut run = 0;
+    let files = common::sample_files();
+    for file in &files {
+        let read = bristol::read(&std::fs::read(file).unwrap());
+        let (circuit, _) = read.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        if Plan::new(&circuit).and_count() > 100_000 {
+            continue;
         }
+        let owners: Vec<u16> = (0..circuit.inputs().len() as u16).map(|k| k % 2).collect();
+        let circuit = circuit.with_owners(&owners).unwrap();
+        assert_runs(setting(1, PsiForm::Synchronous), &circuit, 3);
+        run += 1;
     }
-    eprintln!("{files} files");
+    assert!(files.is_empty() || run > 0, "none of {files:?}");
 }
 
 /// Executions are prepared in one session, stored, and evaluated in another.

@@ -1,6 +1,5 @@
 //! `duplo` against the reference evaluation: both parties over channels, with real parameters.
 
-use std::path::Path;
 use std::time::Duration;
 
 use crate::common::apart::session;
@@ -58,7 +57,7 @@ fn built_in_circuits() {
     let names = [
         "add:16",
         "mul:6",
-        "auction:3",
+        "auction:2x4",
         "hamming:9",
         "aes128",
         "aes128:sbox-expanded",
@@ -70,7 +69,7 @@ fn built_in_circuits() {
         "sha1",
     ];
     for (seed, name) in (0..).zip(names) {
-        let Ok(circuit) = builtin::by_name(name) else { continue };
+        let circuit = builtin::by_name(name).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_runs(setting(), &circuit, &random_inputs(&circuit, seed));
     }
 }
@@ -145,22 +144,17 @@ fn damaged_files_are_refused() {
 /// Runs every circuit file in the sample directory that is `small` or, otherwise, every one that is
 /// not.
 fn run_files(small: bool) {
-    let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(std::path::PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
-    let folder = given.unwrap_or(beside);
-    for kind in ["bristol", "bristol-fashion"] {
-        let Ok(files) = std::fs::read_dir(folder.join(kind)) else {
-            eprintln!("skipped: there is no folder {kind} in {}", folder.display());
-            continue;
-        };
-        for file in files.map(|file| file.unwrap().path()) {
-            let (circuit, _) = bristol::read(&std::fs::read(&file).unwrap()).unwrap();
-            if (Compiled::new(&circuit).plan().and_count() <= 10_000) == small {
-                eprintln!("{}", file.display());
-                assert_runs(setting(), &circuit, &random_inputs(&circuit, 3));
-            }
+    let mut run = 0;
+    let files = common::sample_files();
+    for file in &files {
+        let (circuit, _) = bristol::read(&std::fs::read(file).unwrap()).unwrap();
+        if (Compiled::new(&circuit).plan().and_count() <= 10_000) == small {
+            eprintln!("{}", file.display());
+            assert_runs(setting(), &circuit, &random_inputs(&circuit, 3));
+            run += 1;
         }
     }
+    assert!(files.is_empty() || run > 0, "none of {files:?}");
 }
 
 #[test]

@@ -199,7 +199,9 @@ proptest! {
             damage(&mut pools[party].sections[section]);
         }
         let saved = prepare(setting, work, pools, &range(&need, 0));
-        let Ok(mut saved) = saved.into_iter().collect::<Result<Vec<_>>>() else { return Ok(()) };
+        let saved: Result<Vec<_>> = saved.into_iter().collect();
+        prop_assert!(in_pool || saved.is_ok(), "there is no damage yet");
+        let Ok(mut saved) = saved else { return Ok(()) };
         if !in_pool {
             damage(&mut saved[party]);
         }

@@ -155,8 +155,7 @@ fn look(folder: &Path, found: &mut Vec<String>) {
         "kind: \"",
         "check: \"",
     ];
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries {
+    for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && name != "tests" {

@@ -127,8 +127,8 @@ fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
     }
     // At least one is opened with probability 1 − C(4,2)/C(6,2). Otherwise four copies are left,
     // and both bad ones are in the same of two buckets with probability 1/3.
-    caught.assert_predicted(0.6, "duplo: bad copies that are opened");
-    wrong.assert_predicted(1.0 / 3.0, "duplo: buckets of bad copies");
+    caught.assert_predicted(0.6, "bad copies that are opened");
+    wrong.assert_predicted(1.0 / 3.0, "buckets of bad copies");
 }
 
 /// The same with a good copy in every bucket: the evaluator's answer is right and the garbler sees
@@ -339,7 +339,7 @@ fn an_authenticator_that_accepts_nothing_is_noticed() {
         assert_noticed(&evaluator, GARBLER, check);
         of_wires.note(of_wire);
     }
-    of_wires.assert_predicted(0.75, "duplo: authenticators of outputs that accept nothing");
+    of_wires.assert_predicted(0.75, "authenticators of outputs that accept nothing");
 }
 
 /// No copy in a bucket is good, and all give garbage: there is no right key to go on with.

@@ -3,6 +3,7 @@
 
 pub mod apart;
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -97,6 +98,29 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         components: setting.components.iter().map(|name| name.to_string()).collect(),
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
+}
+
+/// Returns the circuit files in the folder that `SYMBOLON_TEST_CIRCUITS` names, or else next to the
+/// repository; says so if there is no folder there.
+///
+/// # Panics
+/// If a folder that is named is not there, or has no circuits.
+pub fn sample_files() -> Vec<PathBuf> {
+    let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
+    if given.is_none() && !beside.is_dir() {
+        eprintln!("skipped: no folder {} (set SYMBOLON_TEST_CIRCUITS)", beside.display());
+        return Vec::new();
+    }
+    let folder = given.unwrap_or(beside);
+    let kinds = ["bristol", "bristol-fashion"].map(|kind| folder.join(kind));
+    let files = kinds.iter().flat_map(|kind| {
+        let entries = std::fs::read_dir(kind);
+        entries.unwrap_or_else(|error| panic!("{}: {error}", kind.display()))
+    });
+    let files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    assert!(!files.is_empty(), "no circuits in {}", folder.display());
+    files
 }
 
 /// Returns the connected networks of two parties.
