@@ -5,8 +5,7 @@ use std::borrow::Cow;
 /// Returns whether a terminal does anything but show a character: control characters, and those
 /// that reorder others or are invisible.
 pub fn obeyed(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    c.is_control() || turns
+    c.is_control() || symbolon_lang::invisible::is_invisible(c)
 }
 
 /// Returns text that is safe for a terminal: names of files and circuits, and what peers say, are

@@ -1,7 +1,10 @@
 //! Errors and lints: codes, places, and how they are shown.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
+use crate::invisible::{is_invisible, visible};
 use crate::source::{Sources, Span};
 
 /// What kind of fault a message is about.
@@ -58,9 +61,14 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a message about a place.
+    /// Creates a message about a place. Characters of the source that cannot be seen become escapes.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Diagnostic { code, span, message: message.into(), help: None }
+        let message: String = message.into();
+        let message = match visible(&message) {
+            Cow::Owned(shown) => shown,
+            Cow::Borrowed(_) => message,
+        };
+        Diagnostic { code, span, message, help: None }
     }
 
     /// Adds a suggestion.
@@ -90,6 +98,11 @@ impl Diagnostics {
         if self.list.len() < MOST && !self.list.iter().any(known) {
             self.list.push(diagnostic);
         }
+    }
+
+    /// Returns whether no more messages are kept.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= MOST
     }
 
     /// Returns how many errors there were, without lints.
@@ -133,7 +146,8 @@ fn render_one(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -
         let to = (diagnostic.span.end as usize).saturating_sub(start).max(from);
         let to = ceil_boundary(text, to);
         let line = source.text[..start].bytes().filter(|&byte| byte == b'\n').count() + 1;
-        let snippet = Snippet::source(text.to_string())
+        let (text, from, to) = seen(text, from, to);
+        let snippet = Snippet::source(text)
             .line_start(line)
             .path(source.name.as_str())
             .annotation(AnnotationKind::Primary.span(from..to));
@@ -143,6 +157,28 @@ fn render_one(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -
         group = group.element(Level::HELP.message(help.as_str()));
     }
     renderer.render(&[group])
+}
+
+/// Returns a part of a source with escapes for what cannot be seen, and where the places `from` and
+/// `to` are in it.
+fn seen(text: &str, from: usize, to: usize) -> (String, usize, usize) {
+    let (mut shown, mut start, mut end) = (String::with_capacity(text.len()), None, None);
+    for (place, c) in text.char_indices() {
+        if place >= from {
+            start.get_or_insert(shown.len());
+        }
+        if place >= to {
+            end.get_or_insert(shown.len());
+        }
+        let ends_line = c == '\r' && matches!(text.as_bytes().get(place + 1), None | Some(b'\n'));
+        if is_invisible(c) || (c == '\r' && !ends_line) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    let len = shown.len();
+    (shown, start.unwrap_or(len), end.unwrap_or(len))
 }
 
 /// Returns the start and the text of the line on which a span begins, and of the next few if it

@@ -7,11 +7,12 @@ use std::rc::Rc;
 use num_bigint::{BigInt, Sign};
 
 use crate::ast::{BinaryOp, UnaryOp};
+use crate::bind::bind;
 use crate::lower::assigns;
 use crate::numbers::{self, fraction, whole};
 use crate::tir::{
-    Expr, Instance, Intrinsic, Kind, MAX_DEEP, MAX_DEPTH, Over, Pattern, PatternKind, Place, Step,
-    Stmt, Tir, TyRef,
+    Expr, Instance, Intrinsic, Kind, MAX_DEEP, MAX_DEPTH, Over, Pattern, Place, Step, Stmt, Tir,
+    TyRef,
 };
 use crate::ty::{Shape, Shapes, TyId, clog2};
 use crate::value::Value;
@@ -130,7 +131,10 @@ impl<'a> Interp<'a> {
         match &expr.kind {
             Kind::Int(value) => Ok(whole(self.shape(frame, expr.ty), value)),
             Kind::Fraction(text) => Ok(fraction(self.shape(frame, expr.ty), text)),
-            Kind::Const(value) => Ok(Value::clone(value)),
+            Kind::Const(value) => {
+                self.step(value.size() - 1)?;
+                Ok(Value::clone(value))
+            }
             Kind::Local(local) => {
                 self.step(frame.locals[*local as usize].size())?;
                 Ok(frame.locals[*local as usize].clone())
@@ -214,7 +218,7 @@ impl<'a> Interp<'a> {
             Kind::Match(value, arms) => {
                 let value = self.eval(frame, value)?;
                 for arm in arms {
-                    if !bind(&mut frame.locals, &arm.pattern, &value) {
+                    if !self.binds(frame, &arm.pattern, &value)? {
                         continue;
                     }
                     let taken = match &arm.guard {
@@ -239,7 +243,7 @@ impl<'a> Interp<'a> {
             Kind::Comprehension(pattern, over, body) => {
                 let mut values = Vec::new();
                 for element in self.elements(frame, over)? {
-                    bind(&mut frame.locals, pattern, &element?);
+                    self.binds(frame, pattern, &element?)?;
                     values.push(self.eval(frame, body)?);
                 }
                 Ok(Value::List(values))
@@ -260,6 +264,15 @@ impl<'a> Interp<'a> {
             Kind::Continue => Err(Exit::Continue),
             _ => Err(Stop::Missing.into()),
         }
+    }
+
+    /// Returns whether a value matches a pattern, and binds the pattern's names.
+    fn binds(&mut self, frame: &mut Frame<'_>, pattern: &Pattern, value: &Value) -> Done<bool> {
+        let mut work = 0;
+        let fits = bind(&mut frame.locals, pattern, value, &mut work);
+        // Comparing takes less time than other steps.
+        self.step(work / 8)?;
+        Ok(fits)
     }
 
     fn all(&mut self, frame: &mut Frame<'_>, exprs: &[Expr]) -> Done<Vec<Value>> {
@@ -335,7 +348,7 @@ impl<'a> Interp<'a> {
         match stmt {
             Stmt::Let(pattern, value) => {
                 let value = self.eval(frame, value)?;
-                bind(&mut frame.locals, pattern, &value);
+                self.binds(frame, pattern, &value)?;
                 Ok(())
             }
             Stmt::Expr(value) => self.eval(frame, value).map(drop),
@@ -353,7 +366,7 @@ impl<'a> Interp<'a> {
                 }
                 for element in self.elements(frame, over)? {
                     self.step(1)?;
-                    bind(&mut frame.locals, pattern, &element?);
+                    self.binds(frame, pattern, &element?)?;
                     match self.eval(frame, body) {
                         Ok(_) | Err(Exit::Continue) => {}
                         Err(Exit::Break) => break,
@@ -406,33 +419,6 @@ impl<'a> Interp<'a> {
             None => value,
         };
         Ok(())
-    }
-}
-
-/// Returns whether a value matches a pattern, and binds the pattern's names.
-fn bind(locals: &mut [Value], pattern: &Pattern, value: &Value) -> bool {
-    match (&pattern.kind, value) {
-        (PatternKind::Any, _) => true,
-        (PatternKind::Bind(local), value) => {
-            locals[*local as usize] = value.clone();
-            true
-        }
-        (PatternKind::Range(low, high), Value::Int(value)) => low <= value && value <= high,
-        (PatternKind::Range(low, high), Value::Bool(value)) => {
-            let value = BigInt::from(u8::from(*value));
-            *low <= value && value <= *high
-        }
-        (PatternKind::Tuple(patterns), Value::List(parts)) => {
-            patterns.iter().zip(parts).all(|(pattern, part)| bind(locals, pattern, part))
-        }
-        (PatternKind::Variant(wanted, patterns), Value::Variant(variant, parts)) => {
-            wanted == variant
-                && patterns.iter().zip(parts).all(|(pattern, part)| bind(locals, pattern, part))
-        }
-        (PatternKind::Or(patterns), value) => {
-            patterns.iter().any(|pattern| bind(locals, pattern, value))
-        }
-        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use logos::Logos;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::invisible::is_invisible;
 use crate::source::Span;
 
 /// A token. `>` is always one token, so that nested type arguments close one by one; the parser
@@ -110,7 +111,7 @@ pub struct Lexed {
 }
 
 /// Returns all tokens of a file, comments included, ended by [`Token::End`]; text that is not a
-/// token is reported and left out.
+/// token is reported and left out. Characters that cannot be seen are reported outside of texts.
 pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
     let mut tokens = Vec::new();
     let span = |range: std::ops::Range<usize>| Span {
@@ -122,10 +123,16 @@ pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
         errors.push(Diagnostic::new(Code::Limit, span(0..0), "the file is longer than 16 MiB"));
         return vec![Lexed { token: Token::End, span: span(0..0) }];
     }
+    let mut hidden = Hidden { text, place: 0 };
     for (token, range) in Token::lexer(text).spanned() {
+        let end = if token == Ok(Token::Text) { range.start } else { range.end };
+        hidden.up_to(end, |range| errors.push(refused(text, span(range))));
+        hidden.place = range.end;
         let span = span(range.clone());
         match token {
             Ok(token) => tokens.push(Lexed { token, span }),
+            // These have been reported.
+            Err(()) if text[range.clone()].chars().all(is_unseen) => {}
             Err(()) => {
                 let reason = match text.as_bytes()[range.start] {
                     b'"' => "this text has no closing `\"` on its line",
@@ -137,8 +144,44 @@ pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
             }
         }
     }
+    hidden.up_to(text.len(), |range| errors.push(refused(text, span(range))));
     tokens.push(Lexed { token: Token::End, span: span(text.len()..text.len()) });
     tokens
+}
+
+/// Returns whether a character cannot be seen, or is a carriage return. Editors end a line at a
+/// carriage return, and the language does not, so it is allowed only before a line feed.
+fn is_unseen(c: char) -> bool {
+    is_invisible(c) || c == '\r'
+}
+
+/// Finds what cannot be seen from a place in a text on.
+struct Hidden<'t> {
+    text: &'t str,
+    place: usize,
+}
+
+impl Hidden<'_> {
+    fn up_to(&mut self, end: usize, mut found: impl FnMut(std::ops::Range<usize>)) {
+        while self.place < end {
+            let part = &self.text[self.place..end];
+            let Some((at, c)) = part.char_indices().find(|(_, c)| is_unseen(*c)) else { break };
+            let start = self.place + at;
+            self.place = start + c.len_utf8();
+            if c != '\r' || !self.text[self.place..].starts_with('\n') {
+                found(start..self.place);
+            }
+        }
+        self.place = self.place.max(end);
+    }
+}
+
+fn refused(text: &str, span: Span) -> Diagnostic {
+    let shown = &text[span.start as usize..span.end as usize];
+    let shown: String = shown.chars().map(|c| format!("U+{:04X}", u32::from(c))).collect();
+    let message = format!("the character {shown} cannot be seen, or changes what is seen");
+    Diagnostic::new(Code::Text, span, message)
+        .help("delete it: outside of texts in `\"`, a program has no such characters")
 }
 
 /// Returns the bytes of a text or character literal, whose quotes are part of `literal`; `None` for

@@ -6,6 +6,7 @@
 //! gates: it evaluates constants, and tests compare the two.
 
 pub mod ast;
+mod bind;
 mod builtin;
 mod check;
 mod compile;
@@ -15,6 +16,7 @@ pub mod diag;
 pub mod facts;
 pub mod fmt;
 pub mod interp;
+pub mod invisible;
 pub mod lex;
 mod library;
 mod lower;
