@@ -7,6 +7,7 @@ pub mod bristol;
 pub mod dealer;
 pub mod handshake;
 pub mod live_request;
+pub mod lsp;
 pub mod native;
 pub mod netlist;
 pub mod packed_bits;
@@ -24,11 +25,12 @@ pub mod value_file;
 pub type Check = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Check); 15] = [
+pub const TARGETS: [(&str, Check); 16] = [
     ("bristol", bristol::check),
     ("dealer", dealer::check),
     ("handshake", handshake::check),
     ("live_request", live_request::check),
+    ("lsp", lsp::check),
     ("native", native::check),
     ("netlist", netlist::check),
     ("packed_bits", packed_bits::check),

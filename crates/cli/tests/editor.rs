@@ -1,6 +1,6 @@
 //! A session of an editor with `symbolon lsp`.
 
-use std::io::BufReader;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
@@ -269,5 +269,117 @@ fn a_change_in_a_program_of_two_thousand_lines_is_answered() {
     }
     times.sort_unstable();
     println!("errors after a change of one of 2 001 lines: {:?} (median)", times[times.len() / 2]);
+    editor.goodbye();
+}
+
+/// What arrives at the server, whatever it is, costs this message alone: the next one is answered.
+#[test]
+fn the_server_outlives_what_is_no_message() {
+    let framed = |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    let document = |text: &str| {
+        framed(&format!(
+            r#"{{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{{"textDocument":{{"uri":"file:///x.sym","languageId":"sym","version":1,"text":"{text}"}}}}}}"#
+        ))
+    };
+    for (name, bytes) in [
+        ("half a character", document("// \\ud800")),
+        ("no JSON", framed("{")),
+        ("a number", framed("5")),
+        ("nothing", framed("")),
+        ("deep JSON", framed(&"[".repeat(100_000))),
+        ("a long length", "Content-Length: 10000000000000\r\n\r\n{}".into()),
+        ("a large length", "Content-Length: 4000000000\r\n\r\n{}".into()),
+        ("a length past the end", "Content-Length: 60\r\n\r\n{}".into()),
+        ("a length of letters", "Content-Length: abc\r\n\r\n{}".into()),
+        ("no length", "Content-Type: x\r\n\r\n{}".into()),
+        ("no header", "{}\r\n".into()),
+        ("not text", "\0\u{1}\u{7f}\n\n".into()),
+        (
+            "parameters of another form",
+            framed(r#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":7}"#),
+        ),
+        ("a response", framed(r#"{"jsonrpc":"2.0","id":9,"result":null}"#)),
+        ("a request in a wrong form", framed(r#"{"jsonrpc":"2.0","id":[],"method":{}}"#)),
+    ] {
+        // Before the session begins, and within.
+        for begun in [false, true] {
+            let mut server = Command::new(env!("CARGO_BIN_EXE_symbolon"))
+                .arg("lsp")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("the server starts");
+            let mut to = server.stdin.take().expect("a pipe");
+            let mut from = BufReader::new(server.stdout.take().expect("a pipe"));
+            let begin = framed(
+                r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#,
+            );
+            let parts = if begun { [&begin, &bytes] } else { [&bytes, &begin] };
+            for part in parts {
+                to.write_all(part.as_bytes()).expect("the server listens");
+            }
+            to.write_all(framed(r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#).as_bytes())
+                .expect("the server listens");
+            let mut answered = Vec::new();
+            while !answered.contains(&json!(2)) {
+                let answer = raw_message(&mut from);
+                if let Some(id) = answer.get("id") {
+                    answered.push(id.clone());
+                }
+            }
+            assert!(answered.contains(&json!(1)), "{name}: {answered:?}");
+            to.write_all(framed(r#"{"jsonrpc":"2.0","method":"exit"}"#).as_bytes())
+                .expect("the server listens");
+            assert!(server.wait().expect("it ends").success(), "{name}");
+        }
+    }
+}
+
+/// Reads a message that may be no answer to a request.
+fn raw_message(from: &mut impl BufRead) -> Value {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        assert!(from.read_line(&mut line).expect("a line") > 0, "the server is there");
+        match line.trim_end().strip_prefix("Content-Length: ") {
+            Some(number) => length = number.parse().expect("a number"),
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    from.read_exact(&mut body).expect("a message");
+    serde_json::from_slice(&body).expect("JSON")
+}
+
+/// A document with half a character is checked with U+FFFD in its place, and changes after it fit.
+#[test]
+fn half_a_character_counts_as_one_column() {
+    let mut editor = Editor::start(Value::Null);
+    let uri = "file:///folder/half.sym";
+    let text = "// HALF 1\nfn main(a: u8 from 0) -> (r: u8 to all) { a }\n";
+    let params = json!({ "textDocument":
+        { "uri": uri, "languageId": "sym", "version": 1, "text": text } });
+    let body = json!({ "jsonrpc": "2.0", "method": "textDocument/didOpen", "params": params });
+    let body = body.to_string().replace("HALF", "\\ud800");
+    write!(editor.to, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("a pipe");
+    assert!(editor.errors(uri, 1).is_empty());
+    // `/`, `/`, a space, the half, a space, `1`.
+    editor.change(uri, 2, range((0, 5), (0, 6)), "\n?");
+    let errors = editor.errors(uri, 2);
+    assert_eq!(errors[0]["range"]["start"], json!({ "line": 1, "character": 0 }), "{errors:?}");
+    editor.goodbye();
+}
+
+#[test]
+fn characters_that_cannot_be_seen_are_shown_with_their_place() {
+    let mut editor = Editor::start(Value::Null);
+    let uri = "file:///folder/bidi.sym";
+    let text = "fn main(a: u8 from 0) -> (r: u8 to all) {\n    /* \u{202e} */ a\n}\n";
+    editor.open(uri, text);
+    let errors = editor.errors(uri, 1);
+    assert_eq!(errors[0]["code"], "E01", "{errors:?}");
+    assert_eq!(errors[0]["range"], range((1, 7), (1, 8)), "{errors:?}");
+    assert!(errors[0]["message"].as_str().unwrap().contains("U+202E"), "{errors:?}");
+    assert_eq!(editor.of("textDocument/formatting", uri), Value::Null);
     editor.goodbye();
 }

@@ -161,6 +161,7 @@ targets! {
     dealer: 5_000;
     handshake: 5_000;
     live_request: 5_000;
+    lsp: 200;
     native: 5_000;
     netlist: 2_000;
     packed_bits: 5_000;

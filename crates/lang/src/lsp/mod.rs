@@ -7,15 +7,21 @@
 mod answers;
 mod document;
 mod files;
+mod pipe;
 mod server;
 mod text;
 mod worker;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::io::{self, BufRead, Write};
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 
-use lsp_server::Connection;
+use crossbeam_channel::Sender;
+use lsp_server::{Connection, ErrorCode, Message, Request, RequestId, Response};
+use lsp_types::notification::{Exit, Notification as _};
+use lsp_types::request::{Initialize, Request as _};
 use lsp_types::{
     CodeActionProviderCapability, CodeLensOptions, CompletionOptions, HoverProviderCapability,
     InitializeParams, InitializeResult, OneOf, PositionEncodingKind, ServerCapabilities,
@@ -23,8 +29,15 @@ use lsp_types::{
 };
 
 use crate::compile::{STACK, with_stack};
+use pipe::{Incoming, Reader};
 use server::Server;
 use text::Encoding;
+
+/// The notification after which nothing is read.
+const EXIT: &str = Exit::METHOD;
+
+/// What the error says about an editor that ends without asking to.
+const LEFT: &str = "it left before it ended the session";
 
 /// What the editor sets: in `initializationOptions`, and under `symbolon` in changed settings.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
@@ -42,14 +55,81 @@ struct Settings {
 /// Serves one editor over standard input and output until it ends the session.
 ///
 /// # Errors
-/// A sentence, when the editor breaks the protocol or leaves without notice.
+/// A sentence, when the editor leaves without notice.
 pub fn serve() -> Result<(), String> {
-    let (connection, threads) = Connection::stdio();
+    serve_over(std::io::BufReader::new(std::io::stdin()), std::io::stdout())
+}
+
+/// Does the same as [`serve`], over any pipes. What is no message is skipped, and answered with an
+/// error.
+///
+/// # Errors
+/// Those of [`serve`].
+pub fn serve_over(
+    from: impl BufRead + Send + 'static,
+    to: impl Write + Send + 'static,
+) -> Result<(), String> {
+    let (sender, sent) = crossbeam_channel::bounded(0);
+    let (received, receiver) = crossbeam_channel::bounded(0);
+    let to = Arc::new(Mutex::new(to));
+    let reader = {
+        let to = to.clone();
+        start("editor's messages", move || take_messages(Reader::new(from), &received, &to))?
+    };
+    let writer = start("answers", move || {
+        sent.iter().try_for_each(|message: Message| {
+            message.write(&mut *to.lock().unwrap_or_else(PoisonError::into_inner))
+        })
+    })?;
+    let connection = Connection { sender, receiver };
     let done = serve_on(&connection);
     // The thread that writes ends when nobody can send any more.
     drop(connection);
     done?;
-    threads.join().map_err(|error| format!("the connection to the editor broke: {error}"))
+    for thread in [reader, writer] {
+        match thread.join() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(format!("the connection to the editor broke: {error}")),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+    Ok(())
+}
+
+type Pipe = JoinHandle<io::Result<()>>;
+
+fn start(
+    name: &str,
+    work: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> Result<Pipe, String> {
+    let thread = std::thread::Builder::new().name(name.into());
+    thread.spawn(work).map_err(|error| format!("the system gives no thread: {error}"))
+}
+
+/// Passes messages on until the one that ends the session, and refuses what is none.
+fn take_messages(
+    mut reader: Reader<impl BufRead>,
+    messages: &Sender<Message>,
+    to: &Mutex<impl Write>,
+) -> io::Result<()> {
+    while let Some(incoming) = reader.next()? {
+        match incoming {
+            Incoming::Message(message) => {
+                let is_last = matches!(&message, Message::Notification(n) if n.method == EXIT);
+                if messages.send(message).is_err() || is_last {
+                    break;
+                }
+            }
+            Incoming::Refused(Some(answer)) => {
+                let text = answer.to_string();
+                let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+                write!(to, "Content-Length: {}\r\n\r\n{text}", text.len())?;
+                to.flush()?;
+            }
+            Incoming::Refused(None) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Does the same as [`serve`], over any connection.
@@ -58,9 +138,7 @@ pub fn serve() -> Result<(), String> {
 /// Those of [`serve`].
 pub fn serve_on(connection: &Connection) -> Result<(), String> {
     let broken = |error: &dyn std::fmt::Display| format!("the editor broke the protocol: {error}");
-    let (id, params) = connection.initialize_start().map_err(|error| broken(&error))?;
-    let params: InitializeParams =
-        serde_json::from_value(params).map_err(|error| broken(&error))?;
+    let (id, params) = first_request(connection).map_err(|error| broken(&error))?;
     let encoding = encoding(&params);
     let result = InitializeResult {
         capabilities: capabilities(encoding),
@@ -69,8 +147,8 @@ pub fn serve_on(connection: &Connection) -> Result<(), String> {
             version: Some(env!("CARGO_PKG_VERSION").into()),
         }),
     };
-    let result = serde_json::to_value(result).map_err(|error| error.to_string())?;
-    connection.initialize_finish(id, result).map_err(|error| broken(&error))?;
+    let response = Response::new_ok(id, result);
+    connection.sender.send(response.into()).map_err(|error| broken(&error))?;
     let settings = params.initialization_options.as_ref();
     let settings =
         settings.and_then(|given| serde::Deserialize::deserialize(given).ok()).unwrap_or_default();
@@ -91,6 +169,30 @@ pub fn serve_on(connection: &Connection) -> Result<(), String> {
         server.can_refresh = can_refresh;
         server.run(&counted).map_err(|error| broken(&error))
     })
+}
+
+/// Waits for the request that begins the session, and refuses others.
+fn first_request(connection: &Connection) -> Result<(RequestId, InitializeParams), String> {
+    loop {
+        let message = connection.receiver.recv().map_err(|_| LEFT)?;
+        let (id, code, why) = match message {
+            Message::Request(Request { id, method, params }) if method == Initialize::METHOD => {
+                match serde_json::from_value(params) {
+                    Ok(params) => return Ok((id, params)),
+                    Err(error) => (id, ErrorCode::InvalidParams, error.to_string()),
+                }
+            }
+            Message::Request(Request { id, .. }) => {
+                (id, ErrorCode::ServerNotInitialized, "the first request is `initialize`".into())
+            }
+            Message::Notification(notification) if notification.method == EXIT => {
+                return Err(LEFT.into());
+            }
+            Message::Notification(_) | Message::Response(_) => continue,
+        };
+        let refusal = Response::new_err(id, code as i32, why);
+        connection.sender.send(refusal.into()).map_err(|_| LEFT)?;
+    }
 }
 
 fn encoding(params: &InitializeParams) -> Encoding {

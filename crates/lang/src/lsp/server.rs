@@ -14,7 +14,7 @@ use lsp_types::notification::{
 };
 use lsp_types::request::{
     CodeActionRequest, CodeLensRefresh, CodeLensRequest, Completion, DocumentSymbolRequest,
-    Formatting, GotoDefinition, HoverRequest, Request as _,
+    Formatting, GotoDefinition, HoverRequest, Request as _, Shutdown,
 };
 use lsp_types::{
     CodeActionParams, CodeLensParams, CompletionParams, DidChangeConfigurationParams,
@@ -25,11 +25,11 @@ use lsp_types::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Settings;
 use super::document::{Analysis, Document};
 use super::files::{self, Modules};
 use super::text::{Encoding, Text};
 use super::worker::{Counted, Job};
+use super::{EXIT, LEFT, Settings};
 use crate::source::Span;
 use crate::{MAX_SOURCE, Options};
 
@@ -50,6 +50,8 @@ pub struct Server<'c> {
     /// The number of the last change of any document; older jobs are void.
     latest: Arc<AtomicU64>,
     requests: i32,
+    /// Whether the editor has ended the session, and is to leave.
+    is_over: bool,
 }
 
 /// The parameters of [`SOURCE`].
@@ -68,8 +70,17 @@ impl<'c> Server<'c> {
         latest: Arc<AtomicU64>,
     ) -> Self {
         let documents = BTreeMap::new();
-        let can_refresh = false;
-        Server { connection, encoding, settings, can_refresh, documents, jobs, latest, requests: 0 }
+        Server {
+            connection,
+            encoding,
+            settings,
+            can_refresh: false,
+            documents,
+            jobs,
+            latest,
+            requests: 0,
+            is_over: false,
+        }
     }
 
     /// Answers until the editor ends the session.
@@ -83,20 +94,26 @@ impl<'c> Server<'c> {
                 continue;
             }
             select! {
-                recv(self.connection.receiver) -> message => match message? {
-                    Message::Request(request) => {
-                        if self.connection.handle_shutdown(&request)? {
-                            return Ok(());
-                        }
+                recv(self.connection.receiver) -> message => match message {
+                    Ok(Message::Request(request)) => {
                         let response = self.answer(request);
                         self.send(response)?;
                     }
-                    Message::Notification(notification) => self.notice(notification),
-                    Message::Response(_) => {}
+                    Ok(Message::Notification(notification)) if notification.method == EXIT => {
+                        return self.left();
+                    }
+                    Ok(Message::Notification(notification)) => self.notice(notification),
+                    Ok(Message::Response(_)) => {}
+                    Err(_) => return self.left(),
                 },
                 recv(counted) -> counted => self.take_counts(counted?)?,
             }
         }
+    }
+
+    /// Ends the session, which the editor must have asked for.
+    fn left(&self) -> Result<(), Broken> {
+        if self.is_over { Ok(()) } else { Err(LEFT.into()) }
     }
 
     fn send(&self, message: impl Into<Message>) -> Result<(), Broken> {
@@ -145,7 +162,8 @@ impl<'c> Server<'c> {
         self.latest.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    fn open(&mut self, uri: Uri, version: i32, text: String) {
+    fn open(&mut self, uri: Uri, version: i32, mut text: String) {
+        limit(&mut text);
         let path = files::path_of(&uri).unwrap_or_else(|| PathBuf::from("untitled.sym"));
         self.outdate(&path);
         let document = Document {
@@ -169,11 +187,8 @@ impl<'c> Server<'c> {
         for event in params.content_changes {
             text = text.changed(event, self.encoding);
         }
-        // The check refuses texts half as long, so one this long is not kept.
-        if text.text.len() > 2 * MAX_SOURCE {
-            text = Text::default();
-        }
-        document.text = text;
+        limit(&mut text.text);
+        document.text = if text.text.is_empty() { Text::default() } else { text };
         document.version = params.text_document.version;
         document.change = change;
         document.is_stale = true;
@@ -276,7 +291,14 @@ impl<'c> Server<'c> {
 
     fn result(&mut self, method: &str, params: Value) -> Result<Value, (ErrorCode, String)> {
         let encoding = self.encoding;
+        if self.is_over {
+            return Err((ErrorCode::InvalidRequest, "the session is over".into()));
+        }
         match method {
+            Shutdown::METHOD => {
+                self.is_over = true;
+                Ok(Value::Null)
+            }
             HoverRequest::METHOD => {
                 let params: HoverParams = parameters(params)?;
                 let at = params.text_document_position_params;
@@ -345,6 +367,13 @@ impl<'c> Server<'c> {
             elsewhere(document, span, encoding, library)
         };
         Ok(location.map(GotoDefinitionResponse::Scalar))
+    }
+}
+
+/// Drops a text that is much too long: the check refuses texts half as long.
+fn limit(text: &mut String) {
+    if text.len() > 2 * MAX_SOURCE {
+        *text = String::new();
     }
 }
 
