@@ -1,6 +1,6 @@
 //! What a program costs, by function and line.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 
 use serde::Serialize;
@@ -340,13 +340,16 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
     let mut functions = Functions::default();
     let mut booked_all = 0u64;
     let Totals { ands, lookups, .. } = Totals::of(circuit);
-    let mut left: Vec<_> = costs.components.iter().collect();
+    // The components of each name, in order.
+    let mut left: HashMap<&str, VecDeque<&HashMap<Span, Totals>>> = HashMap::new();
+    for (name, booked) in &costs.components {
+        left.entry(name).or_default().push_back(booked);
+    }
     for (place, component) in components.iter().enumerate() {
-        let Some(found) = left.iter().position(|(name, _)| *name == component.name) else {
-            continue;
-        };
+        let same = left.get_mut(component.name.as_str());
+        let Some(found) = same.and_then(VecDeque::pop_front) else { continue };
         let mut own: BTreeMap<(u32, u32), Totals> = BTreeMap::new();
-        for (span, booked) in &left.remove(found).1 {
+        for (span, booked) in found {
             let mut booked = booked.times(calls[place]);
             booked_all = booked_all.saturating_add(booked.ands);
             if component.uses().next().is_none() {
@@ -404,8 +407,11 @@ impl Functions {
             let text = sources.files.get(at.file as usize).map_or("", |source| &source.text);
             functions_of(at.file, text)
         });
-        let holds = |span: &Span| span.start <= at.start && at.start < span.end;
-        if let Some(found) = functions.iter_mut().find(|(span, ..)| holds(span)) {
+        // Functions are in order, and none is in another.
+        let after = functions.partition_point(|(span, ..)| span.start <= at.start);
+        if let Some(found) = after.checked_sub(1).and_then(|place| functions.get_mut(place))
+            && at.start < found.0.end
+        {
             found.2 += gates;
         }
     }

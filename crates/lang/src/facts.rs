@@ -150,9 +150,9 @@ fn text(sources: &Sources, span: Span) -> &str {
 /// Returns the lines of `///` before the line of a place; attributes may be in between.
 fn docs(sources: &Sources, span: Span) -> String {
     let Some(source) = sources.files.get(span.file as usize) else { return String::new() };
-    let before = source.text.get(..span.start as usize).unwrap_or("");
     let mut lines: Vec<&str> = Vec::new();
-    for line in before.lines().rev().skip(1) {
+    let before = (0..source.line_at(span.start).0).rev();
+    for line in before.map_while(|line| source.line(line)) {
         match line.trim() {
             line if line.starts_with("#[") => {}
             line => match line.strip_prefix("///") {

@@ -102,6 +102,8 @@ pub struct Program<'a> {
     pub aliases: Vec<(usize, Arc<Type>)>,
     /// Where the names in `aliases` are defined.
     pub alias_names: Vec<Ident>,
+    /// The places of a structure's fields and an enumeration's variants, by their names.
+    parts: HashMap<(usize, Name), usize>,
     /// Methods by type and name.
     pub methods: HashMap<(usize, Name), usize>,
     /// The parties' names.
@@ -128,6 +130,7 @@ impl<'a> Program<'a> {
             aliases: Vec::new(),
             alias_names: Vec::new(),
             references: None,
+            parts: HashMap::new(),
             methods: HashMap::new(),
             parties: Vec::new(),
             loader,
@@ -142,7 +145,7 @@ impl<'a> Program<'a> {
 
     fn add(&mut self, path: Vec<Name>, name: &str, text: &str, errors: &mut Diagnostics) -> usize {
         let file = self.sources.files.len() as u32;
-        self.sources.files.push(Source { name: name.to_string(), text: text.into() });
+        self.sources.files.push(Source::new(name, text));
         let module = self.modules.len();
         self.known.insert(path.clone(), Some(module));
         self.modules.push(Module { path, file, scope: HashMap::new(), uses: HashMap::new() });
@@ -193,6 +196,7 @@ impl<'a> Program<'a> {
                 let name = decl.name.clone();
                 check_generics(&decl.generics, errors);
                 check_distinct(decl.fields.iter().map(|(name, _)| name), errors);
+                self.add_parts(self.adts.len(), decl.fields.iter().map(|(name, _)| name));
                 self.adts.push(Adt { module, decl: AdtDecl::Struct(decl) });
                 self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
             }
@@ -205,6 +209,7 @@ impl<'a> Program<'a> {
                 }
                 check_generics(&decl.generics, errors);
                 check_distinct(decl.variants.iter().map(|(name, _)| name), errors);
+                self.add_parts(self.adts.len(), decl.variants.iter().map(|(name, _)| name));
                 self.adts.push(Adt { module, decl: AdtDecl::Enum(decl) });
                 self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
             }
@@ -436,8 +441,20 @@ impl<'a> Program<'a> {
     /// Returns the number of an enumeration's variant.
     pub fn variant(&self, adt: usize, name: &Name) -> Option<usize> {
         match &self.adts[adt].decl {
-            AdtDecl::Enum(decl) => decl.variants.iter().position(|(n, _)| n.name == *name),
+            AdtDecl::Enum(_) => self.part(adt, name),
             AdtDecl::Struct(_) => None,
+        }
+    }
+
+    /// Returns the number of a structure's field or an enumeration's variant.
+    pub fn part(&self, adt: usize, name: &Name) -> Option<usize> {
+        self.parts.get(&(adt, name.clone())).copied()
+    }
+
+    fn add_parts<'n>(&mut self, adt: usize, names: impl Iterator<Item = &'n Ident>) {
+        for (place, name) in names.enumerate() {
+            // Of two with the same name, which are reported, the first counts.
+            self.parts.entry((adt, name.name.clone())).or_insert(place);
         }
     }
 

@@ -1,10 +1,10 @@
 //! Source files, places in them, and where modules come from.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A run of bytes in one source file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// Index of the file in [`Sources`].
     pub file: u32,
@@ -28,6 +28,35 @@ pub struct Source {
     pub name: String,
     /// The text.
     pub text: Arc<str>,
+    /// Where its lines begin, once that is asked for.
+    lines: OnceLock<Vec<u32>>,
+}
+
+impl Source {
+    /// Creates a file of at most 2^32 bytes.
+    pub fn new(name: impl Into<String>, text: impl Into<Arc<str>>) -> Source {
+        Source { name: name.into(), text: text.into(), lines: OnceLock::new() }
+    }
+
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            std::iter::once(0).chain(breaks.map(|(place, _)| place as u32 + 1)).collect()
+        })
+    }
+
+    /// Returns the 0-based line of a byte, and where it begins.
+    pub fn line_at(&self, byte: u32) -> (usize, usize) {
+        let line = self.lines().partition_point(|&start| start <= byte).saturating_sub(1);
+        (line, self.lines()[line] as usize)
+    }
+
+    /// Returns a line without its end, or `None` after the last.
+    pub fn line(&self, line: usize) -> Option<&str> {
+        let start = *self.lines().get(line)? as usize;
+        let end = self.lines().get(line + 1).map_or(self.text.len(), |&next| next as usize - 1);
+        self.text.get(start..end)
+    }
 }
 
 /// All files of one compilation; the first one is the main file.
@@ -41,8 +70,7 @@ impl Sources {
     /// Returns the 1-based line on which a span begins.
     pub fn line(&self, span: Span) -> u32 {
         let Some(source) = self.files.get(span.file as usize) else { return 0 };
-        let end = (span.start as usize).min(source.text.len());
-        source.text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
+        source.line_at(span.start).0 as u32 + 1
     }
 
     /// Returns the line and the column of a byte, both from 1; columns count characters.
@@ -50,11 +78,10 @@ impl Sources {
         let Some(source) = self.files.get(file as usize) else { return (0, 0) };
         let text = source.text.as_bytes();
         let before = &text[..(byte as usize).min(text.len())];
-        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1;
+        let (line, start) = source.line_at(byte);
         // Bytes that continue a character are of the form 10xxxxxx.
         let column = before[start..].iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u32;
-        (line, column + 1)
+        (line as u32 + 1, column + 1)
     }
 
     /// Returns the name of the file that a span is in.

@@ -138,6 +138,8 @@ pub const MAX_WIDTH: u64 = 65_536;
 pub struct Shapes {
     /// Each with how many bits it has, and how many it counts as.
     shapes: Vec<(Shape, u64, u64)>,
+    /// Where the parts of each tuple and structure begin.
+    starts: Vec<Vec<u32>>,
     written: Vec<Ty>,
     known: HashMap<Ty, TyId>,
 }
@@ -158,6 +160,21 @@ impl Shapes {
         let width = Self::bits(&shape, |part| self.width(part))?;
         let counts = Self::bits(&shape, |part| self.shapes[part.0 as usize].2)?.max(1);
         let id = TyId(self.shapes.len() as u32);
+        let starts = |parts: &mut dyn Iterator<Item = TyId>| {
+            let mut end = 0u64;
+            let start = |part| {
+                // All of them are below `MAX_BITS`.
+                let start = end as u32;
+                end += self.width(part);
+                start
+            };
+            parts.map(start).collect()
+        };
+        self.starts.push(match &shape {
+            Shape::Tuple(parts) => starts(&mut parts.iter().copied()),
+            Shape::Struct(_, fields) => starts(&mut fields.iter().map(|field| field.1)),
+            _ => Vec::new(),
+        });
         self.shapes.push((shape, width, counts));
         self.written.push(ty.clone());
         self.known.insert(ty, id);
@@ -227,21 +244,13 @@ impl Shapes {
 
     /// Returns where part `index` of a tuple or a structure begins, and its type.
     pub fn part(&self, id: TyId, index: usize) -> (usize, TyId) {
-        let at = |parts: &mut dyn Iterator<Item = TyId>| {
-            let mut offset = 0;
-            for (i, part) in parts.enumerate() {
-                if i == index {
-                    return (offset, part);
-                }
-                offset += self.width(part) as usize;
-            }
-            (offset, id)
+        let part = match self.shape(id) {
+            Shape::Tuple(parts) => parts.get(index).copied(),
+            Shape::Struct(_, fields) => fields.get(index).map(|field| field.1),
+            _ => None,
         };
-        match self.shape(id) {
-            Shape::Tuple(parts) => at(&mut parts.iter().copied()),
-            Shape::Struct(_, fields) => at(&mut fields.iter().map(|field| field.1)),
-            _ => (0, id),
-        }
+        let start = self.starts[id.0 as usize].get(index).copied().unwrap_or(0);
+        (start as usize, part.unwrap_or(id))
     }
 
     /// Returns how many bits name an enumeration's variant.

@@ -1,6 +1,8 @@
 //! Whether a loop's variable is in types, lengths or bounds of slices, so that the loop must be
 //! checked round by round.
 
+use std::collections::HashSet;
+
 use crate::ast::*;
 
 /// Returns whether `name` is in a type or a length in this block.
@@ -91,6 +93,54 @@ pub fn names(expr: &Expr, name: &str) -> bool {
                 || values.iter().any(|value| names(value, name))
         }
         _ => parts(expr).into_iter().any(|part| names(part, name)),
+    }
+}
+
+/// Returns the names in an expression, or `None` if it has forms that are rare in a length.
+pub fn all_names(expr: &Expr) -> Option<HashSet<&str>> {
+    let mut found = HashSet::new();
+    collect(expr, &mut found).then_some(found)
+}
+
+/// Adds the names in an expression; returns whether these are all.
+fn collect<'e>(expr: &'e Expr, found: &mut HashSet<&'e str>) -> bool {
+    match &expr.kind {
+        ExprKind::Path(path, _) => {
+            if let [only] = &path.parts[..] {
+                found.insert(&only.name);
+            }
+            true
+        }
+        ExprKind::Cast(value, ty) => collect(value, found) && collect_type(ty, found),
+        ExprKind::If(_) | ExprKind::Match(..) | ExprKind::Block(_) => false,
+        ExprKind::Struct(_, fields) => fields.iter().all(|(name, value)| match value {
+            Some(value) => collect(value, found),
+            None => {
+                found.insert(&name.name);
+                true
+            }
+        }),
+        ExprKind::Call(callee, args, values) => {
+            args.iter().all(|arg| collect_arg(arg, found))
+                && collect(callee, found)
+                && values.iter().all(|value| collect(value, found))
+        }
+        _ => parts(expr).into_iter().all(|part| collect(part, found)),
+    }
+}
+
+fn collect_type<'e>(ty: &'e Type, found: &mut HashSet<&'e str>) -> bool {
+    match &ty.kind {
+        TypeKind::Path(_, args) => args.iter().all(|arg| collect_arg(arg, found)),
+        TypeKind::Array(element, len) => collect_type(element, found) && collect(len, found),
+        TypeKind::Tuple(parts) => parts.iter().all(|part| collect_type(part, found)),
+    }
+}
+
+fn collect_arg<'e>(arg: &'e Arg, found: &mut HashSet<&'e str>) -> bool {
+    match arg {
+        Arg::Type(ty) => collect_type(ty, found),
+        Arg::Expr(expr) => collect(expr, found),
     }
 }
 

@@ -131,6 +131,23 @@ fn main(a: u8 from 0) -> (r: u8 to all) {{
     assert!(compile_text(&program(10), &Options::default()).is_ok());
 }
 
+/// Refused before it takes the memory: a selection for each of 16 million bits.
+#[test]
+fn writes_to_secret_places_of_large_arrays_are_refused_at_once() {
+    let program = |len: u32, at: &str| {
+        format!(
+            "fn main(a: [u8; {len}] from 0, i: u32 from 1) -> (o: [u8; {len}] to all) {{
+    let mut b = a; b[{at}] = 1; b
+}}"
+        )
+    };
+    let found = errors_of(&program(2_000_000, "i"));
+    assert!(found.contains("error[E07]") && found.contains("1 GiB"), "{found}");
+    assert!(found.contains(":2:"), "{found}");
+    assert!(compile_text(&program(2_000_000, "7"), &Options::default()).is_ok());
+    assert!(compile_text(&program(2_000, "i"), &Options::default()).is_ok());
+}
+
 /// Returns types that double: `A14` has 2^14 parts of type `first`.
 fn doubled(first: &str) -> String {
     let aliases: String = (1..=14).map(|i| format!("type A{i} = (A{0}, A{0}); ", i - 1)).collect();

@@ -45,6 +45,7 @@ pub struct Gates {
     /// The steps from this one on write one wire each, from `run_wire` on.
     run_step: usize,
     run_wire: Wire,
+    runs: u64,
 }
 
 impl Gates {
@@ -69,6 +70,7 @@ impl Gates {
             xors: 0,
             run_step: 0,
             run_wire: 0,
+            runs: 0,
         }
     }
 
@@ -88,10 +90,21 @@ impl Gates {
         self.lookups.gates.len() as u64
     }
 
-    /// Returns how many wires there are so far, those that reach no output included: they bound the
-    /// memory that the builder takes.
+    /// Returns the bytes that the gates take so far, with the tables by which equal ones are found, and
+    /// what these tables take in passing when they grow next, if that is soon.
+    pub fn memory(&self) -> u64 {
+        (self.steps.len() * size_of::<Step>()) as u64 + self.table.memory()
+    }
+
+    /// Returns how many wires there are so far, those that reach no output included.
     pub fn wire_count(&self) -> u32 {
         self.next_wire
+    }
+
+    /// Returns how many calls, repeats, look-ups and runs of inputs there have been so far. While it
+    /// stays the same, operations on bits give the same bits again, and make no gates then.
+    pub fn run_count(&self) -> u64 {
+        self.runs
     }
 
     /// `x ⊕ y`; free.
@@ -310,6 +323,7 @@ impl Gates {
     }
 
     pub(super) fn start_run(&mut self) {
+        self.runs += 1;
         self.run_step = self.steps.len();
         self.run_wire = self.next_wire;
     }

@@ -23,6 +23,14 @@ impl GateTable {
         GateTable { near: Vec::new(), far: HashTable::new() }
     }
 
+    /// Returns the bytes that it takes, and what it takes in passing if it grows soon.
+    pub(super) fn memory(&self) -> u64 {
+        let slots = self.far.entries.len();
+        // An eighth of the slots is left before it grows to twice as many.
+        let growing = if self.far.used > slots / 8 * 3 { 2 * slots } else { 0 };
+        (self.near.len() * size_of::<[u32; NEAR]>() + (slots + growing) * size_of::<u64>()) as u64
+    }
+
     /// Returns the place of a gate equal to `gate` (whatever its output), or `place` after noting
     /// that the caller puts the gate there.
     pub(super) fn find_or_insert(&mut self, steps: &[Step], gate: Key, place: u32) -> u32 {

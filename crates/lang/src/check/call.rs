@@ -28,7 +28,7 @@ impl FnCx<'_, '_> {
             }
             ExprKind::Path(path, _) => {
                 if let [only] = &path.parts[..] {
-                    let local = self.scope.iter().any(|(name, _)| *name == only.name);
+                    let local = self.scope.find(&only.name).is_some();
                     if local {
                         let message = format!("`{}` is a value, not a function", only.name);
                         self.error(Code::Type, path.span, message);
@@ -141,11 +141,11 @@ impl FnCx<'_, '_> {
         };
         let text = String::from_utf8_lossy(bytes).into_owned();
         let asserts = &mut self.cx.tir.asserts;
-        let known = asserts.iter().position(|(t, s)| *t == text && *s == span);
-        Some(known.unwrap_or_else(|| {
+        let place = *self.cx.assert_places.entry(span).or_insert_with(|| {
             asserts.push((text, span));
-            asserts.len() - 1
-        }) as u32)
+            asserts.len() as u32 - 1
+        });
+        Some(place)
     }
 
     fn assert(&mut self, values: &[ast::Expr], span: Span) -> Expr {

@@ -58,7 +58,7 @@ impl Cx<'_> {
                 let files = &mut self.program.sources.files;
                 let file = files.len() as u32;
                 let option = format!("--const {}", name.name);
-                files.push(Source { name: option, text: text.as_str().into() });
+                files.push(Source::new(option, text.as_str()));
                 let mut errors = Diagnostics::default();
                 parsed = crate::parse::parse_expr(file, &text, &mut errors);
                 match &parsed {
@@ -124,7 +124,7 @@ impl Cx<'_> {
                     Binding::Local(fn_cx.locals.len() as u32 - 1)
                 }
             };
-            fn_cx.scope.push((name, binding));
+            fn_cx.scope.push(name, binding);
         }
         let ty = expected.unwrap_or_else(|| fn_cx.any());
         let body = fn_cx.check(expr, &ty);

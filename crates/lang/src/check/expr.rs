@@ -48,6 +48,9 @@ impl FnCx<'_, '_> {
             self.error(Code::Limit, expr.span, TOO_DEEP);
             return self.broken(expr.span);
         }
+        if !self.may_work() {
+            return self.broken(expr.span);
+        }
         self.cx.deep += 1;
         let checked = self.expr_at(expr, hint);
         self.cx.deep -= 1;
@@ -154,8 +157,7 @@ impl FnCx<'_, '_> {
     fn path(&mut self, path: &ast::Path) -> Expr {
         let span = path.span;
         if let [only] = &path.parts[..] {
-            let found = self.scope.iter().rev().find(|(name, _)| *name == only.name);
-            match found.map(|(_, binding)| binding.clone()) {
+            match self.scope.find(&only.name).cloned() {
                 Some(Binding::Local(local)) => {
                     let info = &self.locals[local as usize];
                     let bound = info.span;
@@ -246,7 +248,7 @@ impl FnCx<'_, '_> {
         let mut parts: Vec<Option<Expr>> = vec![None; types.len()];
         let mut order = Vec::new();
         for (name, value) in fields {
-            let Some(place) = decl.fields.iter().position(|(n, _)| n.name == name.name) else {
+            let Some(place) = self.cx.program.part(adt, &name.name) else {
                 let message = format!("`{}` has no field `{}`", decl.name.name, name.name);
                 self.error(Code::Name, name.span, message);
                 continue;
@@ -319,7 +321,7 @@ impl FnCx<'_, '_> {
                 self.unify(&ty, hint);
             }
         }
-        let payload = self.variants_of(adt, &args).swap_remove(variant).1;
+        let payload = self.payload_of(adt, variant, &args);
         if payload.len() != values.len() {
             let message = format!(
                 "this variant carries {} values, {} are given",
@@ -456,12 +458,12 @@ impl FnCx<'_, '_> {
         let ty = self.known_type(value);
         if let Ty::Adt(adt, args) = &ty
             && let AdtDecl::Struct(decl) = &self.cx.program.adts[*adt].decl
-            && let Some(place) = decl.fields.iter().position(|(n, _)| n.name == name.name)
+            && let Some(place) = self.cx.program.part(*adt, &name.name)
         {
-            let field = decl.fields[place].0.span;
-            self.note(name.span, Target::Place(field));
-            let types = self.variants_of(*adt, args).pop().map(|v| v.1)?;
-            return Some((place, types[place].clone()));
+            let (field, ty) = &decl.clone().fields[place];
+            self.note(name.span, Target::Place(field.span));
+            let env = self.inside(*adt, args);
+            return Some((place, self.convert(ty, &env)));
         }
         if ty != Ty::Error {
             let shown = self.show(&ty);

@@ -63,7 +63,7 @@ impl FnCx<'_, '_> {
         self.may_work()
     }
 
-    fn count(&self, steps: u64) {
+    pub(super) fn count(&self, steps: u64) {
         self.cx.work.set(self.cx.work.get() + steps);
     }
 
@@ -188,6 +188,10 @@ impl FnCx<'_, '_> {
     pub(super) fn settle(&mut self) {
         loop {
             let mut progress = false;
+            self.count(self.pending.len() as u64);
+            if !self.may_work() {
+                return;
+            }
             for pending in std::mem::take(&mut self.pending) {
                 if self.settle_one(&pending) {
                     progress = true;

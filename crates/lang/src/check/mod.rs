@@ -9,8 +9,10 @@ mod cover;
 mod expr;
 mod infer;
 mod pattern;
+mod scope;
 mod show;
 mod stmt;
+mod suggest;
 mod types;
 mod uncalled;
 mod unknown;
@@ -28,6 +30,7 @@ use crate::tir::{Expr, Instance, Local, MAX_DEPTH, Tir, TyRef};
 use crate::ty::{Arg, Len, Shape, Ty, TyId};
 use crate::value::Value;
 
+use scope::Scope;
 use unknown::{Check, Env, Param, Pending, VarKind};
 
 /// A program has at most this many instances of functions.
@@ -59,6 +62,9 @@ enum Binding {
     Const(Ty, Rc<Value>),
 }
 
+/// A function with its arguments.
+type Key = (usize, Vec<Arg>);
+
 /// An instance to be checked: its place, its function, the arguments, and the depth of the call.
 type Waiting = (usize, usize, Vec<Arg>, u32);
 
@@ -74,12 +80,20 @@ pub struct Cx<'a> {
     pub parties: u64,
     /// Constants that are set from outside.
     pub settings: HashMap<String, String>,
-    keys: HashMap<(usize, Vec<Arg>), usize>,
+    keys: HashMap<Key, usize>,
+    /// The keys of all instances, by place.
+    made: Vec<Key>,
+    /// The instances that are not checked yet, and where each is in this list.
     waiting: Vec<Waiting>,
+    queued: HashMap<usize, usize>,
     /// Instances that have been checked with all that they call.
     ensured: HashSet<usize>,
     consts: HashMap<usize, ConstState>,
     aliases: HashMap<usize, AliasState>,
+    /// The aliases for which an error has been reported.
+    wrong_aliases: Vec<usize>,
+    /// The places in `tir.asserts` of the asserts at places of the text.
+    assert_places: HashMap<Span, u32>,
     /// Const parameters whose types are being found.
     open_params: Vec<Span>,
     depth: u32,
@@ -87,8 +101,12 @@ pub struct Cx<'a> {
     deep: u32,
     rounds: u64,
     steps: u64,
+    /// Steps taken to compare patterns.
+    compared: u64,
     /// Steps taken with types.
     work: Cell<u64>,
+    /// Steps taken to find known names that are like unknown ones.
+    suggested: Cell<u64>,
     /// How much the samples of functions that nothing calls have taken.
     sampled: u64,
 }
@@ -108,16 +126,22 @@ impl<'a> Cx<'a> {
             parties,
             settings,
             keys: HashMap::new(),
+            made: Vec::new(),
             waiting: Vec::new(),
+            queued: HashMap::new(),
             ensured: HashSet::new(),
             consts: HashMap::new(),
             aliases: HashMap::new(),
+            wrong_aliases: Vec::new(),
+            assert_places: HashMap::new(),
             open_params: Vec::new(),
             depth: 0,
             deep: 0,
             rounds: 0,
             steps: 0,
+            compared: 0,
             work: Cell::new(0),
+            suggested: Cell::new(0),
             sampled: 0,
         }
     }
@@ -141,6 +165,8 @@ impl<'a> Cx<'a> {
         let place = self.tir.instances.len();
         self.tir.instances.push(None);
         self.keys.insert(key.clone(), place);
+        self.made.push(key.clone());
+        self.queued.insert(place, self.waiting.len());
         self.waiting.push((place, function, key.1, self.depth + 1));
         Some(place)
     }
@@ -148,6 +174,7 @@ impl<'a> Cx<'a> {
     /// Checks all instances that wait.
     pub fn work(&mut self) {
         while let Some(waiting) = self.waiting.pop() {
+            self.queued.remove(&waiting.0);
             self.check_waiting(waiting);
         }
     }
@@ -162,6 +189,7 @@ impl<'a> Cx<'a> {
         self.depth = before;
         if self.errors.errors() > 200 {
             self.waiting.clear();
+            self.queued.clear();
         }
     }
 
@@ -172,8 +200,11 @@ impl<'a> Cx<'a> {
             if self.ensured.contains(&place) {
                 continue;
             }
-            if let Some(found) = self.waiting.iter().position(|waiting| waiting.0 == place) {
+            if let Some(found) = self.queued.remove(&place) {
                 let waiting = self.waiting.swap_remove(found);
+                if let Some(moved) = self.waiting.get(found) {
+                    self.queued.insert(moved.0, found);
+                }
                 self.check_waiting(waiting);
             }
             if let Some(instance) = &self.tir.instances[place] {
@@ -272,7 +303,7 @@ struct FnCx<'c, 'a> {
     cx: &'c mut Cx<'a>,
     module: usize,
     generics: Rc<Vec<Param>>,
-    scope: Vec<(Name, Binding)>,
+    scope: Scope,
     /// How many of the first names in scope are const parameters.
     param_bindings: usize,
     locals: Vec<LocalInfo>,
@@ -320,7 +351,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
             cx,
             module,
             generics: Rc::new(Vec::new()),
-            scope: Vec::new(),
+            scope: Scope::default(),
             param_bindings: 0,
             locals: Vec::new(),
             types: Vec::new(),
@@ -349,33 +380,16 @@ impl<'c, 'a> FnCx<'c, 'a> {
         self.cx.error(code, span, message);
     }
 
-    /// Reports an unknown name, with the nearest known one.
-    fn unknown(&mut self, path: &ast::Path, kind: &str) {
-        let name: Vec<&str> = path.parts.iter().map(|part| &*part.name).collect();
-        let name = name.join("::");
-        let mut best: Option<(usize, String)> = None;
-        let locals = self.scope.iter().map(|(known, _)| known);
-        for known in locals.chain(self.cx.program.names(self.module)) {
-            let distance = edit_distance(known, &name);
-            if distance <= name.len() / 3 && best.as_ref().is_none_or(|(d, _)| distance < *d) {
-                best = Some((distance, known.to_string()));
-            }
-        }
-        let error = Diagnostic::new(Code::Name, path.span, format!("there is no {kind} `{name}`"));
-        let error = match best {
-            Some((_, known)) => error.help(format!("did you mean `{known}`?")),
-            None => error,
-        };
-        self.cx.errors.push(error);
-    }
-
     fn type_ref(&mut self, ty: &Ty) -> TyRef {
         let large = types::too_large(ty);
-        if large || !self.may_work() {
+        // What is copied and kept.
+        self.count(1 + ty.parts());
+        let refused = large || !self.may_work();
+        if refused {
             let place = self.place;
             self.error(Code::Limit, place, "the types here are too large, or there are too many");
         }
-        self.types.push(if large { Ty::Error } else { ty.clone() });
+        self.types.push(if refused { Ty::Error } else { ty.clone() });
         self.type_spans.push(self.place);
         self.types.len() as u32 - 1
     }
@@ -391,7 +405,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         }
         self.locals.push(LocalInfo { name: name.clone(), span, ty, mutable, constant });
         let local = self.locals.len() as u32 - 1;
-        self.scope.push((name, Binding::Local(local)));
+        self.scope.push(name, Binding::Local(local));
         local
     }
 
@@ -409,11 +423,24 @@ impl<'c, 'a> FnCx<'c, 'a> {
         }
     }
 
-    fn variants_of(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
+    /// Returns where the types in a definition are looked up for these arguments.
+    fn inside(&mut self, adt: usize, args: &[Arg]) -> Env {
         let generics = self.cx.program.adts[adt].generics().to_vec();
         let module = self.cx.program.adts[adt].module;
         let args = Rc::new(self.params(module, &generics, args));
-        let env = Env { module, args, own: false };
+        Env { module, args, own: false }
+    }
+
+    /// Returns the payload of one variant.
+    fn payload_of(&mut self, adt: usize, variant: usize, args: &[Arg]) -> Vec<Ty> {
+        let env = self.inside(adt, args);
+        let AdtDecl::Enum(decl) = &self.cx.program.adts[adt].decl else { return Vec::new() };
+        let decl = decl.clone();
+        decl.variants[variant].1.iter().map(|ty| self.convert(ty, &env)).collect()
+    }
+
+    fn variants_of(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
+        let env = self.inside(adt, args);
         match &self.cx.program.adts[adt].decl {
             AdtDecl::Struct(decl) => {
                 let decl = decl.clone();
@@ -488,7 +515,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
                 _ => Value::Int(value.into()),
             };
             let binding = Binding::Const(param.ty.clone(), Rc::new(value));
-            self.scope.push((param.name.clone(), binding));
+            self.scope.push(param.name.clone(), binding);
         }
         self.param_bindings = self.scope.len();
     }
@@ -626,20 +653,4 @@ impl<'c, 'a> FnCx<'c, 'a> {
             span,
         }
     }
-}
-
-/// Returns how many letters differ.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let best = (diagonal + usize::from(x != y)).min(row[j].min(row[j + 1]) + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    row[b.len()]
 }

@@ -1,5 +1,7 @@
 //! Patterns.
 
+use std::collections::{HashMap, HashSet};
+
 use num_bigint::BigInt;
 
 use super::unknown::Check;
@@ -9,7 +11,7 @@ use crate::def::Def;
 use crate::diag::Code;
 use crate::program::AdtDecl;
 use crate::source::Span;
-use crate::tir::{Pattern, PatternKind, TyRef};
+use crate::tir::{Local, Pattern, PatternKind, TyRef};
 use crate::ty::Ty;
 use crate::value::Value;
 
@@ -24,15 +26,18 @@ impl FnCx<'_, '_> {
 
     /// Reports names that a pattern binds twice, among those in scope from this place on.
     fn check_names(&mut self, mark: usize) {
-        for place in mark..self.scope.len() {
-            let (name, binding) = &self.scope[place];
+        let mut known = HashSet::new();
+        let mut twice = Vec::new();
+        for (name, binding) in self.scope.after(mark) {
             if let Binding::Local(local) = binding
-                && self.scope[mark..place].iter().any(|(known, _)| known == name)
+                && !known.insert(name)
             {
                 let message = format!("`{name}` is bound twice");
-                let span = self.locals[*local as usize].span;
-                self.error(Code::Name, span, message);
+                twice.push((self.locals[*local as usize].span, message));
             }
+        }
+        for (span, message) in twice {
+            self.error(Code::Name, span, message);
         }
     }
 
@@ -168,7 +173,7 @@ impl FnCx<'_, '_> {
         let generics = self.cx.program.adts[adt].generics().to_vec();
         let args = self.fresh_args(&generics);
         self.demand(ty, &Ty::Adt(adt, args.clone()), span);
-        let payload = self.variants_of(adt, &args).swap_remove(variant).1;
+        let payload = self.payload_of(adt, variant, &args);
         if payload.len() != parts.len() {
             let message =
                 format!("this variant carries {} values, {} are named", payload.len(), parts.len());
@@ -203,7 +208,7 @@ impl FnCx<'_, '_> {
         let types = self.variants_of(adt, &args).pop().map(|v| v.1).unwrap_or_default();
         let mut parts: Vec<Option<Pattern>> = vec![None; types.len()];
         for (name, pattern) in fields {
-            let Some(place) = decl.fields.iter().position(|(n, _)| n.name == name.name) else {
+            let Some(place) = self.cx.program.part(adt, &name.name) else {
                 let message = format!("`{}` has no field `{}`", decl.name.name, name.name);
                 self.error(Code::Name, name.span, message);
                 continue;
@@ -245,35 +250,44 @@ impl FnCx<'_, '_> {
         let mark = self.scope.len();
         let mut checked = Vec::new();
         let mut first: Option<Vec<(ast::Name, Binding)>> = None;
+        let mut known: HashMap<ast::Name, Local> = HashMap::new();
         for pattern in patterns {
             let mut pattern = self.pattern(pattern, ty, constant);
             let bound = self.scope.split_off(mark);
-            match &first {
-                None => first = Some(bound),
-                Some(first) => {
-                    let mut same = first.len() == bound.len();
-                    for (name, binding) in &bound {
-                        let other = first.iter().find(|(known, _)| known == name);
-                        match (binding, other.map(|o| &o.1)) {
-                            (Binding::Local(from), Some(Binding::Local(to))) => {
-                                let (from, to) = (*from, *to);
-                                let a = self.types[self.locals[from as usize].ty as usize].clone();
-                                let b = self.types[self.locals[to as usize].ty as usize].clone();
-                                self.demand(&b, &a, span);
-                                rename(&mut pattern, from, to);
-                            }
-                            _ => same = false,
-                        }
-                    }
-                    if !same {
-                        let message = "all alternatives of a pattern bind the same names";
-                        self.error(Code::Pattern, span, message);
-                    }
-                }
+            let locals = bound.iter().filter_map(|(name, binding)| match binding {
+                Binding::Local(local) => Some((name.clone(), *local)),
+                Binding::Const(..) => None,
+            });
+            let Some(first) = &first else {
+                known = locals.collect();
+                first = Some(bound);
+                checked.push(pattern);
+                continue;
+            };
+            let mut same = first.len() == bound.len();
+            let mut renamed = HashMap::new();
+            for (name, from) in locals {
+                let Some(&to) = known.get(&name) else {
+                    same = false;
+                    continue;
+                };
+                let a = self.types[self.locals[from as usize].ty as usize].clone();
+                let b = self.types[self.locals[to as usize].ty as usize].clone();
+                self.demand(&b, &a, span);
+                renamed.insert(from, to);
+            }
+            if !same {
+                let message = "all alternatives of a pattern bind the same names";
+                self.error(Code::Pattern, span, message);
+            }
+            if !renamed.is_empty() {
+                rename(&mut pattern, &renamed);
             }
             checked.push(pattern);
         }
-        self.scope.extend(first.into_iter().flatten());
+        for (name, binding) in first.into_iter().flatten() {
+            self.scope.push(name, binding);
+        }
         PatternKind::Or(checked)
     }
 
@@ -289,11 +303,11 @@ impl FnCx<'_, '_> {
     }
 }
 
-fn rename(pattern: &mut Pattern, from: u32, to: u32) {
+fn rename(pattern: &mut Pattern, names: &HashMap<Local, Local>) {
     match &mut pattern.kind {
-        PatternKind::Bind(local) if *local == from => *local = to,
+        PatternKind::Bind(local) => *local = names.get(local).copied().unwrap_or(*local),
         PatternKind::Tuple(parts) | PatternKind::Variant(_, parts) | PatternKind::Or(parts) => {
-            parts.iter_mut().for_each(|part| rename(part, from, to));
+            parts.iter_mut().for_each(|part| rename(part, names));
         }
         _ => {}
     }

@@ -87,7 +87,7 @@ impl FnCx<'_, '_> {
             Some(known) => known,
             None => (Ty::Error, Value::Int(0.into())),
         };
-        self.scope.push((decl.name.name.clone(), Binding::Const(ty, Rc::new(value))));
+        self.scope.push(decl.name.name.clone(), Binding::Const(ty, Rc::new(value)));
     }
 
     fn assign(
@@ -128,8 +128,7 @@ impl FnCx<'_, '_> {
         match &expr.kind {
             ExprKind::Path(path, _) if path.parts.len() == 1 => {
                 let name = &path.parts[0].name;
-                let found = self.scope.iter().rev().find(|(known, _)| known == name);
-                let local = match found.map(|(_, binding)| binding) {
+                let local = match self.scope.find(name) {
                     Some(Binding::Local(local)) => *local,
                     Some(Binding::Const(..)) => {
                         self.error(Code::Control, expr.span, "a constant cannot be assigned to");
@@ -253,7 +252,7 @@ impl FnCx<'_, '_> {
             let mark = self.scope.len();
             let errors = self.cx.errors.errors();
             let value = Rc::new(Value::Int(number.into()));
-            self.scope.push((name.name.clone(), Binding::Const(Ty::size(), value)));
+            self.scope.push(name.name.clone(), Binding::Const(Ty::size(), value));
             parts.push(part(self));
             self.scope.truncate(mark);
             if self.cx.errors.errors() > errors {

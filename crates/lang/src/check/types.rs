@@ -155,6 +155,7 @@ impl FnCx<'_, '_> {
         }
         if self.cx.errors.errors() > errors {
             self.cx.aliases.insert(alias, AliasState::Wrong);
+            self.cx.wrong_aliases.push(alias);
             return Ty::Error;
         }
         // What is not known belongs to this use.
@@ -335,7 +336,7 @@ impl FnCx<'_, '_> {
 
     /// Returns whether a name of the function hides the const parameter.
     fn hides_param(&self, name: &str) -> bool {
-        self.scope[self.param_bindings..].iter().any(|(known, _)| &**known == name)
+        self.scope.at(name).is_some_and(|(place, _)| place >= self.param_bindings)
     }
 
     /// Does the same as [`Self::mini`] for a constant of this type.
@@ -391,20 +392,30 @@ impl FnCx<'_, '_> {
     /// constants of the same name.
     fn seen_by(&self, expr: &ast::Expr) -> Vec<Seen> {
         let mut seen = Vec::new();
-        for (name, binding) in &self.scope[self.param_bindings..] {
-            let name = name.clone();
+        let names: Vec<&str> = match uses::all_names(expr) {
+            Some(names) => names.into_iter().collect(),
+            None => {
+                self.count(self.scope.len() as u64);
+                self.scope.names().map(|name| &**name).collect()
+            }
+        };
+        for name in names {
+            let Some((place, binding)) = self.scope.at(name) else { continue };
+            if place < self.param_bindings {
+                continue;
+            }
+            let name = name.into();
             match binding {
                 Binding::Const(ty, value) => {
                     seen.push(Seen { name, ty: ty.clone(), value: Some(value.clone()) });
                 }
-                Binding::Local(local) if uses::names(expr, &name) => {
+                Binding::Local(local) => {
                     let ty = &self.types[self.locals[*local as usize].ty as usize];
                     let ty = self.resolve(ty);
                     let unknown = has_var(&ty) || ty == Ty::Error;
                     let ty = if unknown { Ty::size() } else { ty };
                     seen.push(Seen { name, ty, value: None });
                 }
-                Binding::Local(_) => {}
             }
         }
         seen
@@ -480,9 +491,8 @@ impl FnCx<'_, '_> {
 
     /// Returns the type and the value of a constant number in scope or a const parameter.
     fn named(&self, name: &str, env: &Env) -> Option<(Ty, i128)> {
-        let mut scope = self.scope.iter().rev();
         if env.own
-            && let Some((_, binding)) = scope.find(|(known, _)| &**known == name)
+            && let Some(binding) = self.scope.find(name)
         {
             let Binding::Const(ty, value) = binding else { return None };
             let Mini::Value(value) = mini_value(value) else { return None };
@@ -514,8 +524,7 @@ impl FnCx<'_, '_> {
     fn mini_path(&mut self, path: &ast::Path, env: &Env) -> Mini {
         if let [only] = &path.parts[..] {
             if env.own
-                && let Some((_, binding)) =
-                    self.scope.iter().rev().find(|(name, _)| *name == only.name)
+                && let Some(binding) = self.scope.find(&only.name)
             {
                 return match binding {
                     Binding::Const(ty, value) if *ty == Ty::size() || *ty == Ty::Bool => {

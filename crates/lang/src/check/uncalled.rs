@@ -1,5 +1,7 @@
 //! Generic functions that nothing calls: checked with samples of their arguments.
 
+use std::collections::HashSet;
+
 use super::{AliasState, Cx};
 use crate::ast::{self, Generic, GenericKind, TypeKind};
 use crate::builtin;
@@ -27,10 +29,10 @@ impl Cx<'_> {
     ///
     /// The program stays as it is: samples do not become instances.
     pub fn check_uncalled(&mut self, functions: &[usize]) {
+        let called: HashSet<usize> = self.keys.keys().map(|(known, _)| *known).collect();
         for &function in functions {
-            let called = self.keys.keys().any(|(known, _)| *known == function);
             let generics = &self.program.fns[function].generics;
-            if called || generics.is_empty() || self.sampled >= MAX_SAMPLED {
+            if called.contains(&function) || generics.is_empty() || self.sampled >= MAX_SAMPLED {
                 continue;
             }
             self.common_errors(function).into_iter().for_each(|error| self.errors.push(error));
@@ -78,20 +80,31 @@ impl Cx<'_> {
     /// Checks an instance and what it calls, forgets them, and returns the errors.
     fn errors_of_sample(&mut self, function: usize, args: Vec<Arg>) -> Diagnostics {
         let (instances, asserts) = (self.tir.instances.len(), self.tir.asserts.len());
-        let (limits, work) = ((self.rounds, self.steps), self.work.replace(0));
+        let (limits, work) = ((self.rounds, self.steps, self.compared), self.work.replace(0));
         let errors = std::mem::take(&mut self.errors);
         let span = self.program.fns[function].decl.name.span;
         self.instance(function, args, span);
         self.work();
         let found = std::mem::replace(&mut self.errors, errors);
+        for place in instances..self.tir.instances.len() {
+            self.ensured.remove(&place);
+        }
+        for key in self.made.drain(instances..) {
+            self.keys.remove(&key);
+        }
+        for (_, span) in self.tir.asserts.drain(asserts..) {
+            self.assert_places.remove(&span);
+        }
         self.tir.instances.truncate(instances);
-        self.tir.asserts.truncate(asserts);
-        self.keys.retain(|_, place| *place < instances);
-        self.ensured.retain(|place| *place < instances);
         // Every sample reports its own errors.
-        self.aliases.retain(|_, known| !matches!(known, AliasState::Wrong));
-        self.sampled += self.steps - limits.1 + self.work.replace(work);
-        (self.rounds, self.steps) = limits;
+        for alias in self.wrong_aliases.drain(..) {
+            if matches!(self.aliases.get(&alias), Some(AliasState::Wrong)) {
+                self.aliases.remove(&alias);
+            }
+        }
+        let compared = self.compared - limits.2;
+        self.sampled += self.steps - limits.1 + compared + self.work.replace(work);
+        (self.rounds, self.steps, self.compared) = limits;
         found
     }
 }

@@ -68,6 +68,8 @@ impl Machine<'_, '_, '_> {
             Some(false) => return otherwise(self, frame),
             None => {}
         }
+        // What is saved, put back and compared.
+        self.lower.steps += assigned.len() as u64 / 8;
         let before = Self::save(frame, assigned);
         self.path.push((choice, None));
         let first = then(self, frame)?;
@@ -182,6 +184,7 @@ impl Machine<'_, '_, '_> {
         match &pattern.kind {
             PatternKind::Any => Ok(Bit::ONE),
             PatternKind::Bind(local) => {
+                self.copied(word.len());
                 frame.locals[*local as usize] = Rc::new(word.to_vec().into());
                 Ok(Bit::ONE)
             }
@@ -217,11 +220,13 @@ impl Machine<'_, '_, '_> {
         let mut fits = Bit::ZERO;
         let mut names: Vec<Local> = Vec::new();
         for pattern in patterns {
+            self.step(pattern.span)?;
             let before: Vec<Rc<Word>> =
                 names.iter().map(|&local| frame.locals[local as usize].clone()).collect();
             let this = self.bind(frame, pattern, word)?;
             for (&local, before) in names.iter().zip(&before) {
                 let now = frame.locals[local as usize].clone();
+                self.copied(8 * now.width());
                 // The first alternative that fits gives the values.
                 frame.locals[local as usize] = Rc::new(self.choose(fits, before, &now));
             }

@@ -333,7 +333,7 @@ impl Machine<'_, '_, '_> {
             self.path.push((!left, None));
         }
         let value = match self.lower.component(place, self.whole)? {
-            None => self.function(callee, words)?,
+            None => self.write_out(place, callee, words)?,
             Some(component) => {
                 if let Some(never) = component.never
                     && self.is_certain()

@@ -9,6 +9,8 @@ mod control;
 mod count;
 mod eval;
 mod float;
+mod kept;
+mod least;
 mod ops;
 mod pace;
 mod places;
@@ -26,6 +28,7 @@ use crate::source::Span;
 use crate::tir::{Expr, Instance, Local, MAX_DEEP, MAX_DEPTH, TOO_DEEP, Tir};
 use crate::ty::TyId;
 
+use kept::Kept;
 use repeat::Outer;
 
 pub use calls::cycle;
@@ -35,8 +38,14 @@ pub use ports::{
     Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, port_type,
 };
 
-/// A component has at most this many wires while it is built: about 2 GB.
+/// A component has at most this many wires while it is built.
 const MAX_WIRES: u32 = 1 << 26;
+
+/// The gates of a component take at most this many bytes while it is built.
+const MAX_MEMORY: u64 = 1 << 30;
+
+/// A gate takes this many bytes.
+const GATE: u64 = 24;
 
 /// Lowering takes at most this many steps.
 const MAX_STEPS: u64 = 1 << 28;
@@ -67,6 +76,7 @@ pub struct Lower<'a> {
     /// How often each instance is called; 2 means twice or more.
     counts: HashMap<usize, u8>,
     fails: HashMap<usize, bool>,
+    least: least::Least,
     components: HashMap<usize, Option<Finished>>,
     assigned: HashMap<usize, Rc<[Local]>>,
     /// The bodies of loops that cannot be repeats of calls, by their addresses.
@@ -142,6 +152,8 @@ struct Machine<'l, 'a, 'g> {
     failing_calls: u64,
     /// How many choices of `if` and `match` were known while compiling.
     choices: u64,
+    /// Results of functions that were written out.
+    kept: Kept,
     /// Gates by place, the current place, and the gates when it was entered.
     costs: HashMap<Span, Totals>,
     at: Span,
@@ -172,6 +184,7 @@ impl<'a> Lower<'a> {
             errors,
             counts,
             fails: HashMap::new(),
+            least: HashMap::new(),
             components: HashMap::new(),
             assigned: HashMap::new(),
             refused: HashSet::new(),
@@ -270,6 +283,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             depth: 0,
             failing_calls: 0,
             choices: 0,
+            kept: Kept::default(),
             costs: HashMap::new(),
             at: Span::default(),
             since: Totals::default(),
@@ -342,13 +356,16 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         if u64::from(self.gates.wire_count()).saturating_add(gates) > u64::from(MAX_WIRES) {
             return self.beyond(true, span);
         }
+        if self.gates.memory().saturating_add(gates.saturating_mul(GATE)) > MAX_MEMORY {
+            return self.beyond(true, span);
+        }
         Ok(())
     }
 
-    /// Reports too many wires, or else too many steps.
+    /// Reports too many wires or too much memory, or else too many steps.
     fn beyond(&mut self, wires: bool, span: Span) -> Done<()> {
         let message = if wires {
-            "this makes the circuit larger than 2^26 gates in one component"
+            "this makes the circuit larger than 2^26 gates in one component, or than 1 GiB"
         } else {
             "the program takes more than 2^28 steps"
         };

@@ -187,6 +187,22 @@ impl Way {
     }
 }
 
+/// Returns how many gates it takes at most to write to a part of a value of this many bits, and to
+/// read it before.
+fn gates(ways: &[(Way, TyId)], width: usize, reads: bool) -> u64 {
+    let (mut arrays, mut elements, mut hot) = (0u64, 1u64, 0u64);
+    for (way, _) in ways {
+        if let Way::Secret(_, len) = way {
+            arrays += 1;
+            elements = elements.saturating_mul(*len as u64);
+            hot = hot.saturating_add(elements);
+        }
+    }
+    // A selection for each bit, and the bits that say which element it is.
+    let selected = (3 * arrays + 2 * u64::from(reads && arrays > 0)).saturating_mul(width as u64);
+    selected.saturating_add(hot.saturating_mul(2))
+}
+
 impl Machine<'_, '_, '_> {
     /// Writes `place = value` or `place += value`.
     pub(super) fn assign(
@@ -210,9 +226,9 @@ impl Machine<'_, '_, '_> {
         let amount = frame.instance.types[value.ty as usize];
         let value = self.eval(frame, value)?;
         let old = self.local(frame, place.local);
-        self.room(5 * old.width() as u64, place.span)?;
         // An index beyond the array writes nothing.
         let Some(ways) = ways.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
+        self.room(gates(&ways, old.width(), op.is_some()), place.span)?;
         let value = match op {
             Some(op) => {
                 let before = self.read_way(&old, &ways);

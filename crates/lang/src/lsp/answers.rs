@@ -1,6 +1,6 @@
 //! Answers about one document.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeLens, Command, CompletionItem,
@@ -45,7 +45,7 @@ impl Document {
         let facts = &self.analysis.facts;
         if let Some(item) = facts.items.get(&target) {
             let mut shown = code(&item.signature);
-            for count in self.counts_at(target) {
+            for count in self.counts_now().get(&target).into_iter().flatten().take(8) {
                 let name = if count.name == item.name { "" } else { &count.name };
                 let colon = if name.is_empty() { "" } else { ": " };
                 shown.push_str(&format!("\n\n{name}{colon}{}", gates(&count.gates)));
@@ -66,24 +66,29 @@ impl Document {
         })
     }
 
-    fn counts_at(&self, name: Span) -> impl Iterator<Item = &Count> {
-        self.counts.iter().filter(move |count| self.place(count) == Some(name)).take(8)
-    }
-
-    /// Returns where the function of a count is now: counts are of the last state without errors.
-    fn place(&self, count: &Count) -> Option<Span> {
+    /// Returns the counts of each function, by where its name is now: counts are of the last state
+    /// without errors.
+    fn counts_now(&self) -> HashMap<Span, Vec<&Count>> {
         let items = &self.analysis.facts.items;
-        let name = count.name.split('<').next().unwrap_or_default();
-        let is_it = |span: &Span| {
-            let item = items.get(span);
-            item.is_some_and(|item| item.kind == ItemKind::Function && item.name == name)
-        };
-        if is_it(&count.span) {
-            return Some(count.span);
-        }
-        let mut found = items.keys().filter(|span| span.file == 0 && is_it(span));
+        let functions =
+            items.iter().filter(|(span, item)| span.file == 0 && item.kind == ItemKind::Function);
         // Methods of several types can share a name: then nothing is shown for a moment.
-        found.next().copied().filter(|_| found.next().is_none())
+        let mut named: HashMap<&str, Option<Span>> = HashMap::new();
+        for (span, item) in functions {
+            named.entry(&item.name).and_modify(|only| *only = None).or_insert(Some(*span));
+        }
+        let mut counts: HashMap<Span, Vec<&Count>> = HashMap::new();
+        for count in &self.counts {
+            let name = count.name.split('<').next().unwrap_or_default();
+            let stays = items
+                .get(&count.span)
+                .is_some_and(|item| item.kind == ItemKind::Function && item.name == name);
+            let now = if stays { Some(count.span) } else { named.get(name).copied().flatten() };
+            if let Some(now) = now {
+                counts.entry(now).or_default().push(count);
+            }
+        }
+        counts
     }
 
     /// Returns where the name at a position is defined; the file is one of the sources'.
@@ -95,16 +100,24 @@ impl Document {
     /// Returns the items of the document.
     pub fn symbols(&self, encoding: Encoding) -> Vec<DocumentSymbol> {
         let items = crate::parse::parse(0, &self.text.text, &mut Diagnostics::default());
-        items.iter().filter_map(|item| self.symbol(item, encoding)).collect()
+        let counts = self.counts_now();
+        items.iter().filter_map(|item| self.symbol(item, &counts, encoding)).collect()
     }
 
-    fn symbol(&self, item: &Item, encoding: Encoding) -> Option<DocumentSymbol> {
+    fn symbol(
+        &self,
+        item: &Item,
+        counts: &HashMap<Span, Vec<&Count>>,
+        encoding: Encoding,
+    ) -> Option<DocumentSymbol> {
         let whole = item.span;
         let make = |kind, name: &Ident, children| {
-            Some(self.one_symbol((kind, name), whole, children, encoding))
+            Some(self.one_symbol((kind, name), whole, children, counts, encoding))
         };
         let field = |kind| {
-            move |name: &Ident| self.one_symbol((kind, name), name.span, Vec::new(), encoding)
+            move |name: &Ident| {
+                self.one_symbol((kind, name), name.span, Vec::new(), counts, encoding)
+            }
         };
         match &item.kind {
             Written::Const(decl) => make(SymbolKind::CONSTANT, &decl.name, Vec::new()),
@@ -124,7 +137,7 @@ impl Document {
                 let method = |decl: &std::sync::Arc<FnDecl>| {
                     let whole = decl.name.span.to(decl.body.span);
                     let named = (SymbolKind::METHOD, &decl.name);
-                    self.one_symbol(named, whole, Vec::new(), encoding)
+                    self.one_symbol(named, whole, Vec::new(), counts, encoding)
                 };
                 let methods = functions.iter().map(method).collect();
                 make(SymbolKind::CLASS, path.parts.last()?, methods)
@@ -138,6 +151,7 @@ impl Document {
         (kind, name): (SymbolKind, &Ident),
         whole: Span,
         children: Vec<DocumentSymbol>,
+        counts: &HashMap<Span, Vec<&Count>>,
         encoding: Encoding,
     ) -> DocumentSymbol {
         let selection_range = self.text.range(name.span, encoding);
@@ -145,7 +159,7 @@ impl Document {
         // Editors refuse a name outside of its item.
         range.start = range.start.min(selection_range.start);
         range.end = range.end.max(selection_range.end);
-        let count = self.counts_at(name.span).next();
+        let count = counts.get(&name.span).and_then(|counts| counts.first());
         #[allow(deprecated)] // The field has no default.
         DocumentSymbol {
             name: name.name.to_string(),
@@ -161,15 +175,22 @@ impl Document {
 
     /// Returns the gates of one call above each function.
     pub fn lenses(&self, encoding: Encoding) -> Vec<CodeLens> {
-        let lens = |count: &Count| {
-            let range = self.text.range(self.place(count)?, encoding);
+        let counts = self.counts_now();
+        let lens = |span: Span, count: &Count| {
+            let range = self.text.range(span, encoding);
             let generic = count.name.contains('<');
             let prefix = if generic { format!("{}: ", count.name) } else { String::new() };
             let title = format!("{prefix}{}", gates(&count.gates));
             let command = Command { title, command: String::new(), arguments: None };
-            Some(CodeLens { range, command: Some(command), data: None })
+            CodeLens { range, command: Some(command), data: None }
         };
-        self.counts.iter().filter_map(lens).collect()
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(span, _)| *span);
+        let mut lenses = Vec::new();
+        for (span, counts) in counts {
+            lenses.extend(counts.into_iter().map(|count| lens(span, count)));
+        }
+        lenses
     }
 
     /// Returns the formatted text as one change, or `None` if it is not made of tokens.

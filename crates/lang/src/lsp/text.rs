@@ -19,14 +19,34 @@ pub struct Text {
     /// The text.
     pub text: String,
     lines: Vec<usize>,
+    /// How many units of 16 bits are before each block of [`BLOCK`] bytes.
+    blocks: Vec<usize>,
 }
+
+/// Columns in long lines are counted from the block of so many bytes before.
+const BLOCK: usize = 1 << 10;
 
 impl Text {
     /// Creates a text.
     pub fn new(text: String) -> Text {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0).chain(breaks.map(|(place, _)| place + 1)).collect();
-        Text { text, lines }
+        let mut before = 0;
+        let blocks = text.as_bytes().chunks(BLOCK).map(|block| {
+            let start = before;
+            before += block.iter().map(|&byte| wide_units(byte)).sum::<usize>();
+            start
+        });
+        let blocks = blocks.collect();
+        Text { text, lines, blocks }
+    }
+
+    /// Returns how many units of 16 bits are before a byte.
+    fn wide_before(&self, offset: usize) -> usize {
+        let block = (offset / BLOCK).min(self.blocks.len().saturating_sub(1));
+        let rest = &self.text.as_bytes()[block * BLOCK..offset];
+        let before = self.blocks.get(block).copied().unwrap_or(0);
+        before + rest.iter().map(|&byte| wide_units(byte)).sum::<usize>()
     }
 
     /// Returns the byte at a position; positions past a line's end count as its end.
@@ -51,8 +71,11 @@ impl Text {
             offset -= 1;
         }
         let line = self.lines.partition_point(|&start| start <= offset) - 1;
-        let before = &self.text[self.lines[line]..offset];
-        let column: usize = before.chars().map(|c| units(c, encoding)).sum();
+        let start = self.lines[line];
+        let column = match encoding {
+            Encoding::Utf8 => offset - start,
+            Encoding::Utf16 => self.wide_before(offset) - self.wide_before(start),
+        };
         Position::new(line as u32, column as u32)
     }
 
@@ -77,6 +100,15 @@ impl Text {
     }
 }
 
+/// Returns how many units of 16 bits a character has, by its first byte; 0 for its other bytes.
+fn wide_units(byte: u8) -> usize {
+    match byte {
+        0x80..=0xbf => 0,
+        0xf0.. => 2,
+        _ => 1,
+    }
+}
+
 fn units(c: char, encoding: Encoding) -> usize {
     match encoding {
         Encoding::Utf8 => c.len_utf8(),
@@ -96,6 +128,12 @@ mod tests {
         assert_eq!(text.position(x, Encoding::Utf8), Position::new(1, 10));
         for encoding in [Encoding::Utf8, Encoding::Utf16] {
             assert_eq!(text.offset(text.position(x, encoding), encoding), x);
+        }
+        let long = Text::new(format!("{}x", "\u{1f600}é ".repeat(BLOCK)));
+        for (offset, _) in long.text.char_indices().filter(|(place, _)| place % 97 < 9) {
+            let wide = long.text[..offset].encode_utf16().count();
+            let position = long.position(offset, Encoding::Utf16);
+            assert_eq!(position, Position::new(0, wide as u32));
         }
         assert_eq!(text.offset(Position::new(0, 99), Encoding::Utf16), 1);
         assert_eq!(text.offset(Position::new(99, 0), Encoding::Utf16), text.text.len());

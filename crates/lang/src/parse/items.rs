@@ -98,6 +98,7 @@ impl Parser<'_> {
                 break;
             }
             parts.push(self.name()?);
+            self.few(parts.len(), super::MAX_PATH, "a path", "names")?;
         }
         let path = Path { parts, span: self.from(start) };
         self.expect(";")?;
@@ -126,7 +127,7 @@ impl Parser<'_> {
         if !self.eat("<") {
             return Ok(Vec::new());
         }
-        self.list(">", |p| {
+        let generics = self.list(">", |p| {
             if p.eat("const") {
                 let name = p.name()?;
                 p.expect(":")?;
@@ -135,7 +136,9 @@ impl Parser<'_> {
             let name = p.name()?;
             let bound = if p.eat(":") { Some(p.name()?) } else { None };
             Ok(Generic { name, kind: GenericKind::Type(bound) })
-        })
+        })?;
+        self.few(generics.len(), super::MAX_GENERICS, "an item", "parameters in `<…>`")?;
+        Ok(generics)
     }
 
     fn struct_item(&mut self) -> Parsed<ItemKind> {

@@ -56,6 +56,12 @@ use crate::source::Span;
 /// Expressions, types, patterns and blocks nest at most this deep.
 pub const MAX_NESTING: u32 = 256;
 
+/// A path has at most this many names.
+const MAX_PATH: usize = 64;
+
+/// An item has at most this many parameters in `<…>`.
+const MAX_GENERICS: usize = 64;
+
 /// Words that cannot be names.
 pub const KEYWORDS: [&str; 22] = [
     "use", "const", "type", "struct", "enum", "impl", "fn", "parties", "pub", "mut", "let", "for",
@@ -161,6 +167,16 @@ impl<'a> Parser<'a> {
 
     fn error(&mut self, span: Span, message: impl Into<String>) {
         self.errors.push(Diagnostic::new(Code::Text, span, message));
+    }
+
+    /// Refuses more than this many parts of a kind.
+    fn few(&mut self, count: usize, most: usize, whole: &str, parts: &str) -> Parsed<()> {
+        if count <= most {
+            return Ok(());
+        }
+        let message = format!("{whole} has at most {most} {parts}");
+        self.errors.push(Diagnostic::new(Code::Limit, self.last_span(), message));
+        Err(Failed)
     }
 
     fn is_name(&self, ahead: usize) -> bool {

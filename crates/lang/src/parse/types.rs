@@ -18,6 +18,7 @@ impl Parser<'_> {
         while self.at("::") && self.is_name(1) {
             self.next();
             parts.push(self.name()?);
+            self.few(parts.len(), super::MAX_PATH, "a path", "names")?;
         }
         Ok(Path { parts, span: self.from(start) })
     }

@@ -1,0 +1,72 @@
+//! Results of functions that are written out. Functions are pure: the same arguments give the same
+//! bits, so a call that was written out need not be written again. Functions that call each other
+//! twice each would otherwise take 2^n steps for n functions.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use symbolon_circuit::builder::{Bit, Word};
+
+use super::{Done, Machine, calls};
+use crate::tir::Instance;
+
+/// Calls with more bits of arguments than this are written each time.
+const MOST_BITS: usize = 1 << 12;
+
+/// At most this many bits of arguments and results are kept.
+const MOST_KEPT: usize = 1 << 20;
+
+/// A function, whether the unmarked functions that it calls are written out, and the arguments.
+type Key = (usize, bool, Box<[Bit]>);
+
+/// What has been written.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// The results, each with the choices that were known in the function.
+    results: HashMap<Key, (Word, u64)>,
+    bits: usize,
+    /// The gates' run to which they belong. In a later one, the same operations may make gates
+    /// again, and calls of components always do.
+    run: u64,
+}
+
+impl Machine<'_, '_, '_> {
+    /// Calls a function by writing it out here, unless this has been done with these arguments.
+    pub(super) fn write_out(
+        &mut self,
+        place: usize,
+        callee: Rc<Instance>,
+        args: Vec<Word>,
+    ) -> Done<Word> {
+        let bits: usize = args.iter().map(Word::width).sum();
+        // What can fail notes whether its place is reached.
+        if calls::fails(self.lower, place) {
+            self.steps_left_for(place, callee.span)?;
+            return self.function(callee, args);
+        }
+        if bits > MOST_BITS {
+            return self.function(callee, args);
+        }
+        let run = self.gates.run_count();
+        if self.kept.run != run {
+            self.kept = Kept { run, ..Kept::default() };
+        }
+        let joined = args.iter().flat_map(|arg| arg.iter().copied()).collect();
+        let key: Key = (place, self.whole, joined);
+        if let Some((result, choices)) = self.kept.results.get(&key) {
+            self.choices += choices;
+            return Ok(result.clone());
+        }
+        let choices = self.choices;
+        let result = self.function(callee, args)?;
+        let more = bits + result.width() + 64;
+        if self.gates.run_count() == run && result.width() <= MOST_BITS {
+            if self.kept.bits + more > MOST_KEPT {
+                self.kept = Kept { run, ..Kept::default() };
+            }
+            self.kept.bits += more;
+            self.kept.results.insert(key, (result.clone(), self.choices - choices));
+        }
+        Ok(result)
+    }
+}

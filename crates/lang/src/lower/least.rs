@@ -1,0 +1,117 @@
+//! How many steps a function takes at least, before it is written: functions that call each other
+//! twice each take 2^n steps for n functions.
+
+use std::collections::HashMap;
+
+use super::places::walk;
+use super::{Done, Lower, MAX_STEPS, Machine, calls};
+use crate::source::Span;
+use crate::tir::{Expr, Kind, Over, Step, Stmt};
+
+/// The least steps of instances, by whether the unmarked functions that they call are written out.
+pub(super) type Least = HashMap<(usize, bool), u64>;
+
+impl Lower<'_> {
+    /// Returns how many steps a call takes at least. Only functions that can fail and are certainly
+    /// written out count with those that they call: others may be components, or written before.
+    fn least(&mut self, place: usize, whole: bool) -> u64 {
+        let Some(Some(instance)) = self.tir.instances.get(place).cloned() else { return 1 };
+        let is_written = instance.inline || (whole && !instance.component);
+        if !is_written || !calls::fails(self, place) {
+            return 1;
+        }
+        if let Some(&known) = self.least.get(&(place, whole)) {
+            return known;
+        }
+        // A function that calls itself is reported elsewhere.
+        self.least.insert((place, whole), 1);
+        let (mut steps, mut called) = (0u64, Vec::new());
+        certain(&instance.body, &mut |expr| {
+            steps += 1;
+            if let Kind::Call(call, _) = expr.kind
+                && !expr.constant
+            {
+                called.push(call);
+            }
+        });
+        for call in called {
+            steps = steps.saturating_add(self.least(instance.calls[call], whole));
+        }
+        self.least.insert((place, whole), steps);
+        steps
+    }
+}
+
+impl Machine<'_, '_, '_> {
+    /// Refuses a function that would take more steps than are left, before it takes them.
+    pub(super) fn steps_left_for(&mut self, place: usize, span: Span) -> Done<()> {
+        let least = self.lower.least(place, self.whole);
+        if self.lower.steps.saturating_add(least) > MAX_STEPS {
+            return self.beyond(false, span);
+        }
+        Ok(())
+    }
+}
+
+/// Shows the expressions that are written whenever this one is, in any order; returns whether what
+/// follows this one is written, too.
+fn certain<'e>(expr: &'e Expr, see: &mut dyn FnMut(&'e Expr)) -> bool {
+    see(expr);
+    match &expr.kind {
+        Kind::Int(_) | Kind::Fraction(_) | Kind::Const(_) | Kind::Local(_) => true,
+        Kind::Break | Kind::Continue => false,
+        Kind::Return(value) => {
+            certain(value, see);
+            false
+        }
+        Kind::Unary(_, a)
+        | Kind::Cast(a)
+        | Kind::Repeat(a)
+        | Kind::Field(a, _)
+        | Kind::Slice(a, _)
+        | Kind::Assert(a, _)
+        | Kind::Expect(a, _) => certain(a, see),
+        Kind::Binary(_, a, b) | Kind::Index(a, b) => certain(a, see) && certain(b, see),
+        Kind::Aggregate(parts)
+        | Kind::Variant(_, parts)
+        | Kind::Call(_, parts)
+        | Kind::Intrinsic(_, parts) => parts.iter().all(|part| certain(part, see)),
+        Kind::If(first, ..) | Kind::Match(first, _) => certain(first, see) && stays(expr),
+        Kind::Comprehension(_, over, _) => certain_over(over, see) && stays(expr),
+        Kind::Block(stmts, tail) => {
+            stmts.iter().all(|stmt| certain_stmt(stmt, see))
+                && tail.as_ref().is_none_or(|tail| certain(tail, see))
+        }
+    }
+}
+
+fn certain_stmt<'e>(stmt: &'e Stmt, see: &mut dyn FnMut(&'e Expr)) -> bool {
+    match stmt {
+        Stmt::Let(_, value) | Stmt::Expr(value) => certain(value, see),
+        Stmt::Assign(place, _, value) => {
+            let mut indices = place.path.iter().filter_map(|(step, _)| match step {
+                Step::Index(index) => Some(index),
+                Step::Field(_) => None,
+            });
+            indices.all(|index| certain(index, see)) && certain(value, see)
+        }
+        Stmt::For(_, over, body, _) => certain_over(over, see) && stays(body),
+    }
+}
+
+fn certain_over<'e>(over: &'e Over, see: &mut dyn FnMut(&'e Expr)) -> bool {
+    match over {
+        Over::Range(low, high, _) => certain(low, see) && certain(high, see),
+        Over::Array(array) => certain(array, see),
+        Over::Rounds(rounds) => rounds.iter().all(stays),
+    }
+}
+
+/// Returns whether an expression never leaves the function or a loop.
+fn stays(expr: &Expr) -> bool {
+    let mut stays = true;
+    walk(expr, 1, &mut |expr, _| {
+        stays &= !matches!(expr.kind, Kind::Return(_) | Kind::Break | Kind::Continue);
+    });
+    stays
+}
