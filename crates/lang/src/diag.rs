@@ -100,11 +100,6 @@ impl Diagnostics {
         }
     }
 
-    /// Returns whether no more messages are kept.
-    pub fn is_full(&self) -> bool {
-        self.list.len() >= MOST
-    }
-
     /// Returns how many errors there were, without lints.
     pub fn errors(&self) -> usize {
         self.errors
