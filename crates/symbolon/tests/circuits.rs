@@ -179,6 +179,47 @@ fn a_cancelled_session_ends_at_once_and_its_peer_is_told() {
     }
 }
 
+/// Party 0 is interrupted at any moment, while both compute, send and receive. Party 1 learns each
+/// time that it was interrupted, and never only that the connection ended.
+#[test]
+fn an_interrupt_at_any_moment_is_told() {
+    let circuit = &circuit("mul:32");
+    for time in 0..12 {
+        for (transport, (zero, one)) in transports().into_iter().enumerate() {
+            let cancel = CancelHandle::new();
+            let until_it_ends = |config: Config| -> Result<()> {
+                let mut session = Session::connect(config, circuit)?;
+                loop {
+                    evaluate(&mut session, 1)?;
+                }
+            };
+            let connected = std::sync::Barrier::new(2);
+            let told = thread::scope(|scope| {
+                let config = Config::new(0, zero).cancelled_by(&cancel);
+                let interrupted = scope.spawn(move || until_it_ends(config));
+                scope.spawn(|| {
+                    connected.wait();
+                    thread::sleep(Duration::from_millis(11 * time));
+                    cancel.cancel();
+                });
+                let mut session = Session::connect(Config::new(1, one), circuit).unwrap();
+                connected.wait();
+                let told = loop {
+                    if let Err(error) = evaluate(&mut session, 1) {
+                        break error;
+                    }
+                };
+                assert_eq!(interrupted.join().expect("no panic"), Err(Error::Cancelled));
+                told
+            });
+            let Error::Transport { reason: TransportReason::Aborted(text), .. } = &told else {
+                panic!("transport {transport}, time {time}: {told}");
+            };
+            assert!(text.contains("interrupted"), "{told}");
+        }
+    }
+}
+
 #[test]
 fn waiting_for_a_peer_can_be_cancelled() {
     let circuit = &circuit("add:8");

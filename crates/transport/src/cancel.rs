@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::outlet::Interrupt;
 use crate::{Channel, Error, Result};
 
-/// How often a wait for peers checks for cancellation.
+/// How often a wait checks for cancellation.
 pub const CANCEL_POLL: Duration = Duration::from_millis(100);
 
 /// Cancels what one party does, from any thread: the wait for peers, and every channel that it
@@ -30,9 +30,9 @@ impl CancelHandle {
         CancelHandle::default()
     }
 
-    /// Cancels: every receive and throttle that waits on a watched channel fails at once with
-    /// [`Error::Cancelled`], and so does every later send and receive. Abort notices can still be
-    /// sent.
+    /// Cancels: every receive and throttle that waits on a watched channel fails within
+    /// [`CANCEL_POLL`] with [`Error::Cancelled`], and so does every later send and receive. The
+    /// connections stay whole, so that abort notices can still be sent and reach the peers.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
         self.interrupt_all();

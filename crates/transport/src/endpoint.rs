@@ -223,9 +223,8 @@ impl Options {
                 (source, sink, Some(binding))
             }
             None => {
-                let socket = Arc::new(socket);
-                let source = Box::new(TcpSource::new(socket.clone()));
-                (source, Arc::new(SocketWriter::new(socket)), None)
+                let writer = SocketWriter::new(socket);
+                (Box::new(TcpSource::new(writer.reader())), Arc::new(writer), None)
             }
         };
         let outlet = Outlet::threaded(sink, link)?;
@@ -259,9 +258,9 @@ impl Opening {
             if let Err(reason) = tls::shake_hands(connection, &mut stream, OPENING) {
                 if matches!(reason, TransportReason::WrongKey { .. }) {
                     // If the socket were closed at once with unread bytes, the alert might be lost.
-                    let writer = SocketWriter::new(Arc::new(opening.socket));
+                    let writer = SocketWriter::new(opening.socket);
                     writer.close();
-                    writer.linger(GOODBYE);
+                    writer.linger(GOODBYE, GOODBYE);
                 }
                 return Err(reason);
             }

@@ -99,6 +99,8 @@ pub use symbolon_errors::{Classified, ErrorClass, PartyId, Shortage, shortage};
 pub use wire::tag;
 
 #[cfg(test)]
+mod last_word_tests;
+#[cfg(test)]
 mod network_tests;
 /// The decoders of a peer's bytes, for fuzzing. Not part of the public interface.
 #[doc(hidden)]

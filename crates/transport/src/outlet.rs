@@ -12,9 +12,9 @@ use crate::pipe::{Chunk, Pipe, hang_up};
 use crate::raw::{Sink, Tried};
 use crate::{Error, TransportReason};
 
-/// How long the peer has to close after us. An aborting side waits for that; otherwise the writer
-/// thread does.
-const LINGER: Duration = Duration::from_secs(1);
+/// How long a peer that sends nothing has to close after us. An aborting side waits for that;
+/// otherwise the writer thread does.
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// The maximum number of pieces per system call; all systems accept at least this many.
 const PIECES: usize = 16;
@@ -170,7 +170,7 @@ impl Outlet {
 
     /// Ends the sending half. What was passed on is still sent, within `limit` plus the time that
     /// its length allows. With `aborted`, only within `limit`, and then the peer has a moment to
-    /// read.
+    /// read: longer if it still sends, which shows that it has not read all of it yet.
     pub(crate) fn finish(&self, limit: Duration, aborted: bool) -> Result<(), TransportReason> {
         self.pipe.end();
         let Some(sink) = self.sink() else {
@@ -181,7 +181,7 @@ impl Outlet {
             Some(reason) => reason,
             None if finished => {
                 if aborted {
-                    sink.linger(LINGER.min(limit));
+                    sink.linger(LINGER.min(limit), limit);
                 }
                 return Ok(());
             }
@@ -245,7 +245,7 @@ impl Interrupt {
             }
             Interrupted::Pipe(pipe) => {
                 if let Some(pipe) = pipe.upgrade() {
-                    pipe.fail(TransportReason::Closed);
+                    pipe.stop_reading();
                 }
             }
         }
@@ -280,7 +280,7 @@ fn write_all(queue: &Pipe, sink: &dyn Sink) {
     }
     sink.close();
     queue.finish();
-    sink.linger(LINGER);
+    sink.linger(LINGER, LINGER);
 }
 
 #[cfg(test)]
@@ -316,7 +316,7 @@ mod tests {
             self.note("close");
         }
 
-        fn linger(&self, _limit: Duration) {
+        fn linger(&self, _quiet: Duration, _most: Duration) {
             self.note("linger");
         }
 

@@ -69,6 +69,15 @@ struct State {
     failed: Option<TransportReason>,
     /// The writing side waits no longer.
     impatient: bool,
+    /// The reading side reads no more; what is pushed is discarded.
+    deaf: bool,
+}
+
+impl State {
+    /// Returns whether nothing comes after what is queued.
+    fn is_over(&self) -> bool {
+        self.ended || self.failed.is_some() || self.deaf
+    }
 }
 
 /// The queue itself; both sides hold it in an [`Arc`].
@@ -99,6 +108,11 @@ impl Pipe {
         if state.ended {
             return Err(TransportReason::ClosedHere);
         }
+        if state.deaf {
+            let mut data = chunk.data;
+            data.clear();
+            return Ok(data);
+        }
         state.outstanding += chunk.rest().len();
         state.chunks += 1;
         state.queue.push_back(chunk);
@@ -119,7 +133,7 @@ impl Pipe {
             if let Some(chunk) = state.queue.pop_front() {
                 return Ok(Some(chunk));
             }
-            if state.ended || state.failed.is_some() {
+            if state.is_over() {
                 return Ok(None);
             }
             let Some(deadline) = deadline else {
@@ -143,7 +157,7 @@ impl Pipe {
             if let Some(chunk) = state.queue.pop_front() {
                 return Some(chunk);
             }
-            if state.ended || state.failed.is_some() {
+            if state.is_over() {
                 return None;
             }
             drop(state);
@@ -186,6 +200,18 @@ impl Pipe {
         self.progress.notify_all();
     }
 
+    /// Ends reading, now and later. Pushing still works, so the writing side notices nothing before
+    /// the reading side's last word reaches it.
+    pub(crate) fn stop_reading(&self) {
+        let mut state = self.state();
+        state.deaf = true;
+        state.queue.clear();
+        (state.outstanding, state.chunks) = (0, 0);
+        drop(state);
+        self.readable.notify_all();
+        self.progress.notify_all();
+    }
+
     /// Ends [`wait_below`](Pipe::wait_below), now and later. Pushing still works.
     pub(crate) fn stop_waiting(&self) {
         self.state().impatient = true;
@@ -211,7 +237,7 @@ impl Pipe {
     /// Returns whether a pop would find a chunk or the end at once.
     pub(crate) fn has_news(&self) -> bool {
         let state = self.state();
-        !state.queue.is_empty() || state.ended || state.failed.is_some()
+        !state.queue.is_empty() || state.is_over()
     }
 
     /// Returns the number of bytes pushed and not yet processed.
@@ -355,7 +381,7 @@ impl Sink for PipeSink {
     }
 
     fn stop_reading(&self) {
-        self.back.fail(TransportReason::Closed);
+        self.back.stop_reading();
     }
 }
 

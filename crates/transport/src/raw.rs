@@ -3,6 +3,8 @@
 use std::io::IoSlice;
 use std::time::Duration;
 
+#[cfg(doc)]
+use crate::CANCEL_POLL;
 use crate::TransportReason;
 
 /// Where a channel's bytes come from. It has its own buffer, so short reads are cheap.
@@ -56,14 +58,17 @@ pub(crate) trait Sink: Send + Sync {
     /// Tells the peer that nothing more will come.
     fn close(&self);
 
-    /// Waits after [`Sink::close`], for at most `limit`, until the peer has closed too, so that the
-    /// operating system does not discard our last bytes because of unread ones from the peer.
-    fn linger(&self, _limit: Duration) {}
+    /// Waits after [`Sink::close`] until the peer has closed too, so that the operating system does
+    /// not discard our last bytes because of unread ones from the peer. Gives up when the peer has
+    /// sent nothing for `quiet`, and after `most`.
+    fn linger(&self, _quiet: Duration, _most: Duration) {}
 
     /// Makes a blocked read or write end at once.
     fn kill(&self);
 
-    /// Makes a blocked read, and every later one, end at once. Writing still works.
+    /// Makes a blocked read of the channel, and every later one, end within [`CANCEL_POLL`]. The
+    /// connection stays whole: writing and [`Sink::linger`] still work, and the peer notices
+    /// nothing.
     fn stop_reading(&self);
 
     /// Sets how long a write may block while the peer takes no bytes.

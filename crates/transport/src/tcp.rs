@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -85,11 +86,13 @@ pub(crate) struct SocketReader {
     socket: Arc<TcpStream>,
     /// The socket's current time-out.
     set: Duration,
+    /// Set by [`SocketWriter::stop_reading`].
+    stopped: Arc<AtomicBool>,
 }
 
 impl SocketReader {
-    pub(crate) fn new(socket: Arc<TcpStream>) -> Self {
-        SocketReader { socket, set: Duration::ZERO }
+    fn new(socket: Arc<TcpStream>, stopped: Arc<AtomicBool>) -> Self {
+        SocketReader { socket, set: Duration::ZERO, stopped }
     }
 
     /// Reads at least one byte; waits for about `wait`.
@@ -108,9 +111,41 @@ impl SocketReader {
         wait: Duration,
     ) -> Result<usize, TransportReason> {
         let mut parts = parts.map(IoSliceMut::new);
+        self.go_on()?;
         if let Some(n) = self.read_soon(&mut parts)? {
             return Ok(n);
         }
+        let begun = Instant::now();
+        let mut left = wait.max(Duration::from_millis(1));
+        // The system's own wait cannot be stopped, so it is short.
+        loop {
+            self.set_timeout(left.min(CANCEL_POLL))?;
+            match (&*self.socket).read_vectored(&mut parts) {
+                Ok(0) => return Err(TransportReason::Closed),
+                Ok(n) => return Ok(n),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => match reason(&e, wait) {
+                    TransportReason::TimedOut(_) => {}
+                    reason => return Err(reason),
+                },
+            }
+            self.go_on()?;
+            left = wait.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return Err(TransportReason::TimedOut(wait));
+            }
+        }
+    }
+
+    /// Fails if the reading was stopped.
+    fn go_on(&self) -> Result<(), TransportReason> {
+        match self.stopped.load(Ordering::SeqCst) {
+            true => Err(TransportReason::ClosedHere),
+            false => Ok(()),
+        }
+    }
+
+    fn set_timeout(&mut self, wait: Duration) -> Result<(), TransportReason> {
         let wait = wait.max(Duration::from_millis(1));
         // Setting the time-out costs a system call, and a deviation of one sixteenth makes no
         // difference.
@@ -118,14 +153,7 @@ impl SocketReader {
             self.socket.set_read_timeout(Some(wait)).map_err(|e| reason(&e, wait))?;
             self.set = wait;
         }
-        loop {
-            match (&*self.socket).read_vectored(&mut parts) {
-                Ok(0) => return Err(TransportReason::Closed),
-                Ok(n) => return Ok(n),
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(reason(&e, wait)),
-            }
-        }
+        Ok(())
     }
 }
 
@@ -203,8 +231,7 @@ pub(crate) struct TcpSource {
 }
 
 impl TcpSource {
-    pub(crate) fn new(socket: Arc<TcpStream>) -> Self {
-        let reader = SocketReader::new(socket);
+    pub(crate) fn new(reader: SocketReader) -> Self {
         TcpSource { reader, buffer: vec![0; READ], start: 0, end: 0 }
     }
 }
@@ -240,11 +267,21 @@ impl Source for TcpSource {
 pub(crate) struct SocketWriter {
     socket: Arc<TcpStream>,
     timeout: Mutex<Duration>,
+    /// Stops the [reader](SocketWriter::reader). The socket is not shut down for reading: then
+    /// nothing could be drained before it is closed, and unread data would make the system reset
+    /// the connection and discard what the peer does not have yet, such as the abort notice.
+    stopped: Arc<AtomicBool>,
 }
 
 impl SocketWriter {
-    pub(crate) fn new(socket: Arc<TcpStream>) -> Self {
-        SocketWriter { socket, timeout: Mutex::new(Duration::ZERO) }
+    pub(crate) fn new(socket: TcpStream) -> Self {
+        let (socket, timeout) = (Arc::new(socket), Mutex::new(Duration::ZERO));
+        SocketWriter { socket, timeout, stopped: Arc::default() }
+    }
+
+    /// Returns a reader of the socket, which [`SocketWriter::stop_reading`] stops.
+    pub(crate) fn reader(&self) -> SocketReader {
+        SocketReader::new(self.socket.clone(), self.stopped.clone())
     }
 
     /// Writes everything. The time-out applies to every piece that the socket takes.
@@ -287,12 +324,12 @@ impl SocketWriter {
         let _ = self.socket.shutdown(Shutdown::Write);
     }
 
-    pub(crate) fn linger(&self, limit: Duration) {
-        let mut reader = SocketReader::new(self.socket.clone());
-        let mut scratch = [0; 4096];
+    pub(crate) fn linger(&self, quiet: Duration, most: Duration) {
+        let mut reader = SocketReader::new(self.socket.clone(), Arc::default());
+        let mut scratch = vec![0; READ];
         let begun = Instant::now();
         loop {
-            let left = limit.saturating_sub(begun.elapsed());
+            let left = most.saturating_sub(begun.elapsed()).min(quiet);
             if left.is_zero() || reader.read(&mut scratch, left).is_err() {
                 return;
             }
@@ -304,7 +341,7 @@ impl SocketWriter {
     }
 
     pub(crate) fn stop_reading(&self) {
-        let _ = self.socket.shutdown(Shutdown::Read);
+        self.stopped.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn set_timeout(&self, timeout: Duration) {
@@ -337,8 +374,8 @@ impl Sink for SocketWriter {
         SocketWriter::close(self);
     }
 
-    fn linger(&self, limit: Duration) {
-        SocketWriter::linger(self, limit);
+    fn linger(&self, quiet: Duration, most: Duration) {
+        SocketWriter::linger(self, quiet, most);
     }
 
     fn kill(&self) {
@@ -487,15 +524,20 @@ mod tests {
         let never = CancelHandle::new();
         let error = DeadlineStream::new(&near, deadline, &never).read(&mut [0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
-        let writer = SocketWriter::new(Arc::new(near));
+        let writer = SocketWriter::new(near);
         // The other side neither closes nor sends anything.
-        writer.linger(Duration::from_millis(20));
+        writer.linger(Duration::from_millis(20), Duration::from_secs(60));
+        writer.linger(Duration::from_secs(60), Duration::from_millis(20));
         (&far).write_all(b"unread").unwrap();
         drop(far);
         let begun = Instant::now();
-        writer.linger(Duration::from_secs(60));
+        // It takes what came, although the channel's reading was stopped.
+        writer.stop_reading();
+        let read = writer.reader().read(&mut [0], Duration::from_secs(60));
+        assert_eq!(read, Err(TransportReason::ClosedHere));
+        writer.linger(Duration::from_secs(60), Duration::from_secs(60));
         assert!(begun.elapsed() < Duration::from_secs(50), "ended by the other side's end");
-        let mut reader = SocketReader::new(writer.socket.clone());
+        let mut reader = SocketReader::new(writer.socket.clone(), Arc::default());
         let read = reader.read(&mut [0], Duration::from_millis(20));
         assert_eq!(read, Err(TransportReason::Closed), "lingering took the unread bytes");
     }

@@ -283,10 +283,10 @@ pub(crate) fn split(
     mut connection: Connection,
 ) -> (Box<dyn Source>, Arc<dyn Sink>) {
     connection.set_buffer_limit(None);
-    let socket = Arc::new(socket);
+    let writer = SocketWriter::new(socket);
     let shared = Arc::new(Shared(Mutex::new(connection)));
     let source = TlsSource {
-        reader: SocketReader::new(socket.clone()),
+        reader: writer.reader(),
         shared: shared.clone(),
         cipher: vec![0; BATCH],
         start: 0,
@@ -294,7 +294,7 @@ pub(crate) fn split(
         // This is a lower bound: the first read finds what came with the preamble.
         plain: 0,
     };
-    let sink = TlsSink { writer: SocketWriter::new(socket), shared, backlog: Mutex::default() };
+    let sink = TlsSink { writer, shared, backlog: Mutex::default() };
     (Box::new(source), Arc::new(sink))
 }
 
@@ -467,8 +467,8 @@ impl Sink for TlsSink {
         self.writer.close();
     }
 
-    fn linger(&self, limit: Duration) {
-        self.writer.linger(limit);
+    fn linger(&self, quiet: Duration, most: Duration) {
+        self.writer.linger(quiet, most);
     }
 
     fn kill(&self) {

@@ -1,5 +1,7 @@
 //! One blocking, ordered, duplex lane to one peer.
 
+#[cfg(test)]
+mod allowance_tests;
 mod receive;
 
 use std::fmt;
@@ -13,8 +15,7 @@ use crate::adversary::{Action, Adversary, HookedAdversary};
 use crate::messages::ABORT;
 use crate::meter::LaneMeter;
 pub use crate::outlet::Hangup;
-use crate::outlet::Interrupt;
-use crate::outlet::Outlet;
+use crate::outlet::{Interrupt, LINGER, Outlet};
 use crate::raw::Source;
 use crate::text::Printable;
 use crate::wire::{ABORT_MAX, HEADER, Header};
@@ -26,7 +27,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum time-out; longer ones are cut to a year.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// How long a closing channel tries to send an abort notice.
+/// How long a closing channel tries to send an abort notice, and waits for a peer that still sends.
 const LAST_NOTICE: Duration = Duration::from_secs(5);
 
 /// Small messages are buffered up to this many bytes before they are passed on.
@@ -50,8 +51,8 @@ pub struct Channel {
     me: PartyId,
     peer: PartyId,
     timeout: Duration,
-    /// How much longer the peer may be silent before its next message.
-    grace: Duration,
+    /// Until when the peer computes: the time-out of its silence begins only then.
+    busy_until: Option<Instant>,
     source: Box<dyn Source>,
     outlet: Outlet,
     /// Bytes of messages not yet passed on.
@@ -59,8 +60,8 @@ pub struct Channel {
     /// The number of pending bytes from which a message is passed on piecewise.
     chunk: usize,
     dead: Option<Error>,
-    /// Whether an abort notice was sent; the peer is given a moment to receive it.
-    aborted: bool,
+    /// When an abort notice was sent; the peer is given a moment to receive it.
+    aborted: Option<Instant>,
     finished: bool,
     meter: LaneMeter,
     binding: Option<[u8; 32]>,
@@ -91,13 +92,13 @@ impl Channel {
             me,
             peer,
             timeout: DEFAULT_TIMEOUT,
-            grace: Duration::ZERO,
+            busy_until: None,
             source,
             outlet,
             pending: Vec::new(),
             chunk,
             dead: None,
-            aborted: false,
+            aborted: None,
             finished: false,
             meter: LaneMeter::new(meter),
             binding,
@@ -136,17 +137,32 @@ impl Channel {
         self.outlet.set_timeout(self.patience());
     }
 
-    /// Lets the peer be silent for `time` longer than the [time-out](Channel::set_timeout) before
-    /// its next message, and not read meanwhile: for a step in which it computes, and its messages
-    /// wait for that.
+    /// Lets the peer be silent, and not read, until `time` from now, and then for the
+    /// [time-out](Channel::set_timeout): for a step in which it computes.
+    ///
+    /// Messages of the peer that come before do not end this: what it sends while it computes says
+    /// nothing about when the rest will come. A second call can only prolong the time.
     pub fn allow(&mut self, time: Duration) {
-        self.grace = time;
+        let until = Instant::now() + time.min(LONGEST_TIMEOUT);
+        self.busy_until = self.busy_until.max(Some(until));
         self.outlet.set_timeout(self.patience());
     }
 
-    /// Returns how long the peer may be silent now.
+    /// Returns how long the peer may be silent from now on.
     fn patience(&self) -> Duration {
-        self.timeout.saturating_add(self.grace).min(LONGEST_TIMEOUT)
+        let Some(until) = self.busy_until else { return self.timeout };
+        let left = until.saturating_duration_since(Instant::now());
+        // Whole milliseconds read well in errors.
+        let left = Duration::from_millis(left.as_micros().div_ceil(1000) as u64);
+        self.timeout.saturating_add(left).min(LONGEST_TIMEOUT)
+    }
+
+    /// Returns to the plain time-out when the time that [`Channel::allow`] gave has passed.
+    fn end_allowance(&mut self) {
+        if self.busy_until.is_some_and(|until| until <= Instant::now()) {
+            self.busy_until = None;
+            self.outlet.set_timeout(self.timeout);
+        }
     }
 
     /// Returns keying material exported from the TLS connection under this lane, the same on both
@@ -236,6 +252,7 @@ impl Channel {
 
     /// Passes on what is pending.
     fn push(&mut self) -> std::result::Result<(), TransportReason> {
+        self.end_allowance();
         if self.pending.is_empty() { Ok(()) } else { self.outlet.push(&mut self.pending) }
     }
 
@@ -313,10 +330,10 @@ impl Channel {
     /// escaped. This also works after an error of this channel, as far as the connection allows,
     /// and ignores failure, because there is nobody left to tell.
     pub fn abort(&mut self, reason: &str) {
-        if self.aborted || self.finished {
+        if self.aborted.is_some() || self.finished {
             return;
         }
-        self.aborted = true;
+        self.aborted = Some(Instant::now());
         #[cfg(any(test, feature = "adversary"))]
         if self.adversary.as_ref().is_some_and(|adversary| adversary.stalled) {
             return;
@@ -346,12 +363,17 @@ impl Channel {
             return;
         }
         // A dead channel sends nothing but its notice.
-        if self.dead.is_some() && !self.aborted {
+        if self.dead.is_some() && self.aborted.is_none() {
             let _ = self.outlet.finish(Duration::ZERO, false);
             return;
         }
-        let limit = if self.aborted { self.timeout.min(LAST_NOTICE) } else { self.timeout };
-        let ended = self.push().and_then(|()| self.outlet.finish(limit, self.aborted));
+        let limit = match self.aborted {
+            // The notices of all channels of a session leave at the same time.
+            Some(at) => LAST_NOTICE.saturating_sub(at.elapsed()).max(LINGER).min(self.timeout),
+            None => self.timeout,
+        };
+        let aborted = self.aborted.is_some();
+        let ended = self.push().and_then(|()| self.outlet.finish(limit, aborted));
         if let Err(reason) = ended {
             self.fail(Error::transport(self.peer, reason));
         }

@@ -107,8 +107,8 @@ impl Channel {
         let mut clock = Clock::default();
         let mut bytes = [0; HEADER];
         self.fill(&mut bytes, &mut clock, HEADER + max)?;
-        if !self.grace.is_zero() {
-            self.allow(Duration::ZERO);
+        if self.busy_until.is_some() {
+            // The rest of the message has its own time.
             clock = Clock::default();
         }
         let header = Header::decode(&bytes);
@@ -176,7 +176,7 @@ impl Channel {
     /// Looks for an abort notice in what the peer sent before it disconnected, for a bounded time.
     pub(super) fn pending_abort(&mut self) -> Option<TransportReason> {
         const BUDGET: usize = 64 << 20;
-        self.grace = Duration::ZERO;
+        self.busy_until = None;
         let limit = self.timeout.min(Duration::from_secs(1));
         let normal = std::mem::replace(&mut self.timeout, limit);
         let mut clock = Clock::default();

@@ -99,6 +99,8 @@ fn a_slow_evaluator_is_waited_for() {
         let prepared = Box::new(prepare(net, &circuit, setting, None)?);
         let inputs = inputs_of(&circuit, net.me.number(), &all);
         let mut online = prepared.start(net, &Compiled::new(&circuit), &inputs)?;
+        // What was allowed while the executions were prepared has passed.
+        std::thread::sleep(Duration::from_millis(500));
         // Both send labels, and party 1 evaluates.
         online.step(net)?;
         if net.me == 1 {
@@ -107,7 +109,8 @@ fn a_slow_evaluator_is_waited_for() {
         stall(net, &end)?;
         online.step(net).map(drop)
     });
-    // 2^21 gates take a second.
+    // 2^21 gates take a second. Part of the time passes before party 1 waits.
     let gates = 2 * 2 * 6400;
-    assert_eq!(granted, Duration::from_millis(gates * 1000 / (1 << 21)));
+    let all = Duration::from_millis(gates * 1000 / (1 << 21));
+    assert!(!granted.is_zero() && granted <= all, "{granted:?}");
 }
