@@ -323,21 +323,23 @@ impl Store {
                 _ => None,
             })
             .collect();
+        // Files that cannot be removed keep no others from being removed.
         let remove = || {
-            for id in &ids {
-                match files::discard(&self.core.item(id), self.core.wipes())? {
+            ids.iter().fold(Ok(()), |before, id| {
+                match files::discard(&self.core.item(id), self.core.wipes()) {
                     // A process that is reading it took it before; garbage collection removes the
                     // files later.
-                    Discarded::Busy | Discarded::Gone(_) | Discarded::GoneBefore(_) => {}
+                    Ok(Discarded::Busy | Discarded::Gone(_) | Discarded::GoneBefore(_)) => before,
+                    Err(error) => before.and(Err(error)),
                 }
-            }
-            Ok(())
+            })
         };
         match locked.commit(&edits) {
             // Removing the files makes room, and also makes the material unusable.
             Err(StoreError::Full { .. }) => {
-                remove()?;
+                let removed = remove();
                 locked.commit(&edits)?;
+                removed?;
             }
             other => other?,
         }

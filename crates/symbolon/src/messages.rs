@@ -54,17 +54,10 @@ symbolon_transport::messages! {
         step: "",
     }
     pub ANSWER = "stored items: yes or no" {
-        phase: "stored",
+        phase: "stored, dependent",
         route: ALL_TO_ALL,
         length: "26",
         carries: "a question about an item, its round, and the answer",
-        step: "",
-    }
-    pub WRITTEN = "prepared circuits written" {
-        phase: "dependent",
-        route: ALL_TO_ALL,
-        length: "0",
-        carries: "nothing: all that the sender has prepared so far is on its disk",
         step: "",
     }
 }

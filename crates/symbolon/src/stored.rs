@@ -56,6 +56,8 @@ mod pool_parts;
 mod pools;
 mod preparation;
 
+use std::collections::BTreeSet;
+
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::{Network, Protocol};
 use symbolon_store::{ConsumedItem, GroupId, Store, StoreError};
@@ -115,10 +117,26 @@ fn remove(taken: ConsumedItem) {
     let _ = taken.done();
 }
 
-fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {
-    store.revoke_group(group, &error.to_string()).map_err(|store| {
-        Error::store(format!("{error}; and what was made with it could not be made void: {store}"))
-    })
+/// Revokes all of these groups if `done` is a failed check. A group that cannot be revoked keeps no
+/// other from being revoked; then the error names what the store says about each.
+fn void_cheated<T>(
+    store: &Store,
+    groups: impl IntoIterator<Item = GroupId>,
+    done: Result<T>,
+) -> Result<T> {
+    let Err(error @ Error::PeerMisbehaved { .. }) = &done else { return done };
+    let groups: BTreeSet<GroupId> = groups.into_iter().collect();
+    let revoked = groups.iter().map(|group| store.revoke_group(group, &error.to_string()));
+    let mut failures: Vec<String> =
+        revoked.filter_map(|revoked| Some(revoked.err()?.to_string())).collect();
+    failures.dedup();
+    match failures.is_empty() {
+        true => done,
+        false => Err(Error::store(format!(
+            "{error}; and what was made with it could not be made void: {}",
+            failures.join("; ")
+        ))),
+    }
 }
 
 /// Voids the damaged item if `done` failed because of it, so that nobody tries it again.

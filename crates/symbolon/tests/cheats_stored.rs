@@ -30,6 +30,8 @@ struct Lie {
     kind: &'static str,
     index: usize,
     change: fn(&mut Vec<u8>),
+    /// What becomes of the changed message.
+    action: Action,
     victims: fn(peer: u16) -> bool,
 }
 
@@ -66,7 +68,7 @@ fn mesh(parties: u16, cheat: Option<(u16, Lie)>) -> Vec<Transport> {
                     lie.index,
                     move |told| {
                         (lie.change)(told);
-                        Action::Send
+                        lie.action
                     },
                 )));
             }
@@ -141,7 +143,8 @@ fn assert_noticed(
 
 /// Returns a lie that inverts the answer towards the peers that `victims` selects.
 fn opposite(index: usize, victims: fn(u16) -> bool) -> Lie {
-    Lie { kind: ANSWER, index, change: |told| *told.last_mut().unwrap() ^= 1, victims }
+    let change: fn(&mut Vec<u8>) = |told| *told.last_mut().unwrap() ^= 1;
+    Lie { kind: ANSWER, index, change, action: Action::Send, victims }
 }
 
 /// Cheat: 3; one | stored runs, yes or no | "yes" to one party and "no" to another, before and
@@ -185,6 +188,44 @@ fn two_answers_about_one_pool() {
     assert!(stores.iter().all(|store| available(store, ItemKind::Prepared) == 0));
 }
 
+/// Cheat: 3; one | preparing, what is written | "yes" to one party, and "no" or another item to
+/// another | `broadcast echo`, at both, before either enters the item | always
+#[test]
+fn two_answers_about_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 3);
+    let nobody = Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK);
+    let another = |victims| Lie { change: |told| told[3] ^= 1, ..opposite(0, victims) };
+    for (cheater, lie) in [
+        (2, opposite(0, |peer| peer == 1)),
+        (0, opposite(0, |peer| peer == 2)),
+        (1, another(|peer| peer == 0)),
+    ] {
+        assert_noticed((&stores, ItemKind::Prepared, 0), (cheater, lie), &nobody, prepare);
+    }
+    assert!(prepare(&stores, None).iter().all(Result::is_ok));
+}
+
+/// A party says to one other that it has written the item, and breaks off towards another, which
+/// keeps none. The first one must not keep one, either: it would be useless.
+/// Cheat: 3; one | preparing, what is written | "yes" to one party, and nothing to another | none:
+/// no honest party enters the item | always
+#[test]
+fn an_item_that_is_written_for_one_party_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 3);
+    for (cheater, victims) in [(2, (|peer| peer == 1) as fn(u16) -> bool), (0, |peer| peer == 2)] {
+        let lie = Lie { action: Action::Close, ..opposite(0, victims) };
+        let ended = prepare(&stores, Some((cheater, lie)));
+        assert!(ended.iter().all(Result::is_err), "{ended:?}");
+        for store in &stores {
+            assert_eq!(available(store, ItemKind::Prepared), 0);
+        }
+        note_caught();
+    }
+    assert!(prepare(&stores, None).iter().all(Result::is_ok));
+}
+
 /// Cheat: 3; one | stored runs, what is held | two lists: empty, with another item, malformed |
 /// `broadcast echo`, at both | always
 #[test]
@@ -201,7 +242,7 @@ fn two_lists_of_what_is_held() {
         },
     ];
     for change in changes {
-        let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |peer| peer == 1 };
+        let lie = Lie { kind: HOLDINGS, change, ..opposite(0, |peer| peer == 1) };
         assert_noticed((&stores, ItemKind::Prepared, 1), (0, lie), &nobody, run);
     }
 }
@@ -221,7 +262,7 @@ fn an_answer_to_another_question() {
         let items = changes.len() as u32 + 1;
         assert!(prepare_some(&stores, None, items).iter().all(Result::is_ok));
         for change in changes {
-            let lie = Lie { kind: ANSWER, index: 0, change, victims: |peer| peer == 0 };
+            let lie = Lie { change, ..opposite(0, |peer| peer == 0) };
             // With two parties there is nobody else whom it could have told something different.
             let expected = match parties {
                 2 => Error::misbehaved(1, checks::STORED_ANSWER),
@@ -242,7 +283,7 @@ fn no_list_of_what_is_held() {
     let stores = stores(folder.path(), 2);
     assert!(prepare(&stores, None).iter().all(Result::is_ok));
     let change: fn(&mut Vec<u8>) = |told| told.truncate(15);
-    let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |_| true };
+    let lie = Lie { kind: HOLDINGS, change, ..opposite(0, |_| true) };
     let expected = Error::misbehaved(1, checks::STORED_ITEMS);
     assert_noticed((&stores, ItemKind::Prepared, 1), (1, lie), &expected, run);
 }
@@ -263,6 +304,7 @@ fn after_a_failed_check_no_part_is_entered() {
         kind: "duplo: table",
         index: first_part as usize,
         change: |table| table[5] ^= 1,
+        action: Action::Send,
         victims: |_| true,
     };
     let ended = together(&stores, Some((0, lie)), |_, config, store| {
@@ -291,6 +333,7 @@ fn a_cheat_in_a_later_pool_leaves_those_that_were_closed() {
             index,
             // Each of many triples is noticed with probability 1/2.
             change: |told| told.iter_mut().for_each(|byte| *byte ^= 1),
+            action: Action::Send,
             victims: |_| true,
         };
         let amount = Amount { and_gates: 256, input_bits: 64 };
@@ -324,7 +367,7 @@ fn a_cheat_in_a_later_pool_leaves_those_that_were_closed() {
 fn a_party_that_says_it_closed_another_pool() {
     let folder = tempfile::tempdir().unwrap();
     let stores = stores(folder.path(), 2);
-    let lie = Lie { kind: ANSWER, index: 0, change: |told| told[3] ^= 1, victims: |_| true };
+    let lie = Lie { change: |told| told[3] ^= 1, ..opposite(0, |_| true) };
     let expected = Error::misbehaved(1, checks::STORED_ANSWER);
     assert_noticed((&stores, ItemKind::Pool, 1), (1, lie), &expected, |stores, cheat| {
         let amount = Amount { and_gates: 256, input_bits: 64 };

@@ -174,7 +174,7 @@ fn what_is_prepared_is_not_run_before_the_preparation_has_ended() {
     let path = folder.path().to_path_buf();
     let (seen, has_seen) = std::sync::mpsc::channel();
     // The first 16 are in the stores when party 0 says that it has the others, too.
-    let look = FnAdversary::new().on_message("prepared circuits written", 1, move |_| {
+    let look = FnAdversary::new().on_message("stored items: yes or no", 1, move |_| {
         let open = |party| Store::open(path.join(format!("{party}")), &Protection::None).unwrap();
         let stores: Vec<Store> = (0..2).map(open).collect();
         for store in &stores {

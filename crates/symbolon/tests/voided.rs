@@ -69,6 +69,17 @@ fn prepared(protocol: Protocol, folder: &Path) -> Vec<Store> {
     stores
 }
 
+/// Runs `count` of the circuits, of `dualex`.
+fn run_some(stores: &[Store], adversary: Option<FnAdversary>, count: u64) -> Vec<Result<()>> {
+    let circuit = circuit();
+    together(Protocol::DualEx, stores, adversary, |party, config, store| {
+        let inputs = || Inputs::builder(&circuit, party).uint(usize::from(party), 20)?.finish();
+        let inputs = (0..count).map(|_| inputs());
+        let config = config.executions(count).in_flight(1);
+        stored::run_in_flight(config, store, &circuit, inputs, |_| Ok(())).map(drop)
+    })
+}
+
 /// Runs one of the circuits.
 fn run(protocol: Protocol, stores: &[Store], adversary: Option<FnAdversary>) -> Vec<Result<()>> {
     let circuit = circuit();
@@ -107,6 +118,45 @@ fn a_check_that_fails_online_voids_what_was_prepared_with_it() {
         assert!(stores[1].available_items(&Filter::default()).unwrap().is_empty());
         assert!(run(protocol, &stores, None).iter().all(Result::is_err));
     }
+}
+
+/// A run takes circuits of two preparations, with their own global keys, and its first evaluation
+/// fails a check. This party holds another circuit of each. Their files cannot be removed, so the
+/// store reports an error about one group after the other, and both are void nevertheless.
+/// Cheat: `dualex`; one | online, from a store, circuits of two preparations | a label | `input
+/// label`; what else was prepared with any of them is void, although the store reports errors |
+/// always
+#[test]
+fn a_store_error_does_not_keep_the_other_groups_from_being_voided() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = prepared(Protocol::DualEx, folder.path());
+    let again = together(Protocol::DualEx, &stores, None, |_, config, store| {
+        stored::prepare(config, store, &circuit(), 2).map(drop)
+    });
+    assert!(again.iter().all(Result::is_ok), "{again:?}");
+    // The peer has lost one of each preparation, which is not run then.
+    let mut lost = stores[0].available_items(&Filter::default()).unwrap();
+    lost.sort_by_key(|item| (item.group, item.meta.sequence));
+    let lost: Vec<_> = lost.iter().map(|item| item.id).skip(1).step_by(2).collect();
+    stores[0].void(&lost, "lost").unwrap();
+    for item in std::fs::read_dir(folder.path().join("1/items")).unwrap() {
+        std::fs::create_dir(item.unwrap().path().join("in the way")).unwrap();
+    }
+    let lie = FnAdversary::new().on_message("dualex: input labels", 0, |payload| {
+        payload[0] ^= 1;
+        Action::Send
+    });
+    let ended = run_some(&stores, Some(lie), 2);
+    let Err(Error::Store(why)) = &ended[1] else { panic!("{ended:?}") };
+    assert!(why.text().contains("input label"), "{why:?}");
+    assert!(why.text().contains("could not be made void"), "{why:?}");
+    // The peer learns that this side gave up, and not only that the connection ended.
+    assert!(ended[0].as_ref().unwrap_err().to_string().contains("aborted"), "{ended:?}");
+    let entries = stores[1].list().unwrap();
+    let void = entries.iter().filter(|entry| matches!(entry.state, ItemState::Void(_)));
+    assert_eq!(void.count(), 2, "{entries:?}");
+    assert!(stores[1].available_items(&Filter::default()).unwrap().is_empty());
+    adversary::note_caught();
 }
 
 /// The second circuit can be run.

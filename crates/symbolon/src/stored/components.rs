@@ -233,13 +233,12 @@ impl Candidates {
 /// Finds parts of pools for up to `count` circuits.
 pub(super) fn agree_on_pools(
     network: &mut Network,
+    rounds: &mut Rounds,
     work: &Preparing<'_>,
     count: u32,
 ) -> Result<Pools> {
-    let mut rounds = Rounds::default();
     let (store, what) = (work.store, (work.maker, work.circuit));
-    let Candidates { all, agreement, useless } =
-        Candidates::find(network, &mut rounds, store, what)?;
+    let Candidates { all, agreement, useless } = Candidates::find(network, rounds, store, what)?;
     // A suitable pool with too little left explains more than an unsuitable one.
     let useless = useless.filter(|_| all.is_empty());
     let mut note = pools_of_other_rhos(store, &filter(work.maker))?;
@@ -254,7 +253,7 @@ pub(super) fn agree_on_pools(
         if is_enough || takes_nothing || !fits(&item, &next, plan.takes()) {
             continue;
         }
-        if let Some(locked) = lock(network, &mut rounds, store, &filter(work.maker), &item)? {
+        if let Some(locked) = lock(network, rounds, store, &filter(work.maker), &item)? {
             pools._locks.push(locked);
             pools.take(&item, next, plan.takes(), (count, Some(plan.clone())))?;
         }

@@ -15,7 +15,7 @@ const MOST: usize = if cfg!(test) { 4 } else { 1024 };
 /// The maximum number of pages, which keeps a peer from telling items without end.
 const MOST_PAGES: usize = 64;
 
-const ROUND_DOMAIN: &str = "symbolon 2026 stored items v2";
+const ROUND_DOMAIN: &str = "symbolon 2026 stored items v3";
 const SESSION_DOMAIN: &str = "symbolon 2026 session id after stored items v1";
 
 /// The holdings that a party announces: names of items, and for pools what is left.
@@ -30,24 +30,30 @@ pub(super) type Holdings = Vec<(ItemId, Vec<u64>)>;
 #[derive(Default)]
 pub(super) struct Rounds {
     done: u64,
+    /// A digest of all rounds.
+    digest: [u8; 32],
 }
 
 impl Rounds {
-    /// Ends a round in which the parties sent `told`, by party number: compares it pairwise, and
-    /// binds it into the session's id.
-    fn confirm(&mut self, network: &mut Network, told: &[Vec<u8>]) -> Result<()> {
+    /// Ends a round in which the parties sent `told`, by party number: compares it, and all rounds
+    /// before, pairwise.
+    fn compare(&mut self, network: &mut Network, told: &[Vec<u8>]) -> Result<()> {
         let mut hasher = blake3::Hasher::new_derive_key(ROUND_DOMAIN);
-        hasher.update(&network.session).update(&self.done.to_le_bytes());
+        hasher.update(&network.session).update(&self.done.to_le_bytes()).update(&self.digest);
         for bytes in told {
             hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
         }
-        let digest = hasher.finalize();
-        confirm_broadcasts(network.peers(), digest.as_bytes())?;
-        let mut hasher = blake3::Hasher::new_derive_key(SESSION_DOMAIN);
-        hasher.update(&network.session).update(digest.as_bytes());
-        network.session = *hasher.finalize().as_bytes();
+        self.digest = *hasher.finalize().as_bytes();
         self.done += 1;
-        Ok(())
+        confirm_broadcasts(network.peers(), &self.digest)
+    }
+
+    /// Binds all rounds into the session's id. While an engine prepares, the id must stay: it has
+    /// committed to circuits that depend on it.
+    pub(super) fn bind(&self, network: &mut Network) {
+        let mut hasher = blake3::Hasher::new_derive_key(SESSION_DOMAIN);
+        hasher.update(&network.session).update(&self.digest);
+        network.session = *hasher.finalize().as_bytes();
     }
 }
 
@@ -62,6 +68,8 @@ pub(super) enum Question {
     GoOn,
     /// Is this new pool closed here?
     Closed(ItemId),
+    /// Are this prepared circuit, and all that were prepared before it, written here?
+    Written(ItemId),
 }
 
 impl Question {
@@ -72,6 +80,7 @@ impl Question {
             Question::ConsumedItem(item) => (1, item),
             Question::GoOn => (2, ItemId([0; 16])),
             Question::Closed(item) => (3, item),
+            Question::Written(item) => (4, item),
         };
         [&[kind][..], &item.0, &round.to_le_bytes()].concat()
     }
@@ -104,7 +113,8 @@ pub(super) fn tell(
         all.push(peer.recv_bounded(HOLDINGS, each * MOST)?);
     }
     all.insert(usize::from(me), bytes);
-    rounds.confirm(network, &all)?;
+    rounds.compare(network, &all)?;
+    rounds.bind(network);
     if let Some(party) = all.iter().position(|bytes| bytes.len() % each != 0) {
         return Err(Error::misbehaved(party as u16, checks::STORED_ITEMS));
     }
@@ -162,11 +172,31 @@ pub(super) fn common(
     (both, agreement)
 }
 
-/// Returns whether every party answers yes to the same question; all parties learn the same.
+/// Returns whether every party answers yes to the same question; all parties learn the same. The
+/// answers enter the session's id.
+///
+/// # Errors
+/// As [`all_say_meanwhile`].
+pub(super) fn all_say(
+    network: &mut Network,
+    rounds: &mut Rounds,
+    question: Question,
+    yes: bool,
+) -> Result<bool> {
+    let all = all_say_meanwhile(network, rounds, question, yes)?;
+    rounds.bind(network);
+    Ok(all)
+}
+
+/// As [`all_say`], while an engine works. The caller must [bind](Rounds::bind) the round later.
 ///
 /// Check: what the stores hold | each answer (`stored items: yes or no`) names its item and round
 /// and is broadcast (`broadcast echo`) | a party that answers others differently | 2^-128
-pub(super) fn all_say(
+///
+/// # Errors
+/// `PeerMisbehaved` if a party answers another question, or answers others differently;
+/// `Transport`.
+pub(super) fn all_say_meanwhile(
     network: &mut Network,
     rounds: &mut Rounds,
     question: Question,
@@ -187,7 +217,7 @@ pub(super) fn all_say(
     all.insert(usize::from(me), own);
     // The answers are confirmed before any is evaluated, so both parties notice if a third one
     // answers them differently.
-    rounds.confirm(network, &all)?;
+    rounds.compare(network, &all)?;
     let known = [answer(false), answer(true)];
     match all.iter().position(|answer| !known.contains(answer)) {
         Some(party) => Err(Error::misbehaved(party as u16, checks::STORED_ANSWER)),

@@ -10,7 +10,7 @@ use symbolon_transport::{Error, Result};
 use super::choose::choose_many;
 use super::holdings::{Question, Rounds, all_say};
 use super::maker::Maker;
-use super::{Agreement, failed, kill, lowest_latency, or_give_up, remove, void_damaged};
+use super::{Agreement, failed, lowest_latency, or_give_up, remove, void_cheated, void_damaged};
 use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::params::{Job, SessionParams};
@@ -107,12 +107,8 @@ fn run_many(
             |bits| each(Outputs::new(circuit, me, bits)?),
         )
     });
-    if let Err(error @ Error::PeerMisbehaved { .. }) = &done {
-        let mut groups: Vec<_> = chosen.iter().map(|item| item.origin.group).collect();
-        groups.dedup();
-        groups.iter().try_for_each(|group| kill(store, group, error))?;
-    }
-    or_give_up(done, &mut network)?;
+    let groups = chosen.iter().map(|item| item.origin.group);
+    or_give_up(void_cheated(store, groups, done), &mut network)?;
     used.into_iter().for_each(remove);
     let items = chosen.iter().map(|item| item.id).collect();
     Ok(RanInFlight { items, agreement, report: Report::of(&network.meter) })

@@ -8,7 +8,7 @@ use symbolon_transport::{Error, Result};
 use super::choose::{Chosen, Opened, choose_prepared};
 use super::holdings::{Question, Rounds, all_say};
 use super::maker::{Maker, Origin};
-use super::{Agreement, kill, lowest_latency, or_give_up, remove, void_damaged};
+use super::{Agreement, lowest_latency, or_give_up, remove, void_cheated, void_damaged};
 use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::params::Job;
@@ -113,9 +113,7 @@ fn run_one(
         let bits = prepared.evaluate(network, &compiled, &inputs.bits)?;
         split(circuit, network.me, bits, batch.executions)
     });
-    if let Err(error @ Error::PeerMisbehaved { .. }) = &done {
-        kill(store, &chosen.origin.group, error)?;
-    }
+    let done = void_cheated(store, [chosen.origin.group], done);
     let outputs = or_give_up(done, &mut network)?;
     remove(taken);
     let Chosen { id: item, origin: Origin { dealer, .. }, .. } = chosen;

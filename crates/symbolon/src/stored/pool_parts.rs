@@ -79,12 +79,12 @@ pub(super) struct Pools {
 /// Finds parts of pools for up to `count` circuits.
 pub(super) fn agree_on_pools(
     network: &mut Network,
+    rounds: &mut Rounds,
     work: &Preparing<'_>,
     count: u32,
 ) -> Result<Pools> {
     let filter = work.maker.filter(ItemKind::Pool, None);
-    let mut rounds = Rounds::default();
-    let (available_items, both, agreement) = agree(network, &mut rounds, work.store, &filter)?;
+    let (available_items, both, agreement) = agree(network, rounds, work.store, &filter)?;
     let taken = work.taken();
     let note = pools_of_other_rhos(work.store, &filter)?;
     let mut pools = Pools { note, ..Pools::none(agreement) };
@@ -97,7 +97,7 @@ pub(super) fn agree_on_pools(
         if pools.ranges.len() == count as usize || !fits(item, &next, &taken) {
             continue;
         }
-        if let Some(locked) = lock(network, &mut rounds, work.store, &filter, item)? {
+        if let Some(locked) = lock(network, rounds, work.store, &filter, item)? {
             pools._locks.push(locked);
             pools.take(item, next, &taken, (count, None))?;
         }

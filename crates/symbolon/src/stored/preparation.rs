@@ -12,9 +12,12 @@ use symbolon_store::{
 use symbolon_transport::{Error, Result};
 
 use super::entry::Entry;
+use super::holdings::Rounds;
 use super::maker::{Maker, Origin};
 use super::pool_parts::{PoolPart, Pools, Preparing, agree_on_pools};
-use super::{Agreement, components, failed, kill, lowest_latency, or_give_up, void_damaged};
+use super::{
+    Agreement, components, failed, lowest_latency, or_give_up, void_cheated, void_damaged,
+};
 use crate::config::Config;
 use crate::params::{Job, Material};
 use crate::report::{DEPENDENT, Report};
@@ -82,6 +85,7 @@ fn prepare_of(
     let maker = Maker::of(&config);
     let and_gates = need.and_gates.saturating_mul(count.into());
     let work = Preparing { store, circuit, need, maker: &maker };
+    let mut rounds = Rounds::default();
     let begun = begin(
         config,
         Job::Prepare(circuit, count, material),
@@ -89,8 +93,8 @@ fn prepare_of(
         |network, dealer| {
             network.batch = batch;
             let pools = match maker.protocol.has_components() {
-                true => components::agree_on_pools(network, &work, count)?,
-                false => agree_on_pools(network, &work, count)?,
+                true => components::agree_on_pools(network, &mut rounds, &work, count)?,
+                false => agree_on_pools(network, &mut rounds, &work, count)?,
             };
             let fresh = pools.ranges.len() < count as usize;
             if fresh && material == Material::Pools {
@@ -101,16 +105,13 @@ fn prepare_of(
         },
     )?;
     let Begun { mut network, made: (pools, mut engine), .. } = begun;
-    let mut entry = Entry::of(work.need.and_gates);
+    let mut entry = Entry::of(work.need.and_gates, rounds);
     for range in &pools.ranges {
         let made = work.prepare_from(&mut network, range, &mut entry);
-        if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
-            kill(store, &range.origin.group, error)?;
-        }
-        or_give_up(made, &mut network)?;
+        or_give_up(void_cheated(store, [range.origin.group], made), &mut network)?;
     }
     if !pools.ranges.is_empty() {
-        let entered = counted(&mut network, DEPENDENT, |network| entry.enter(network));
+        let entered = counted(&mut network, DEPENDENT, |network| entry.finish(network));
         or_give_up(entered, &mut network)?;
     }
     if let Some(engine) = engine.as_deref_mut() {
@@ -120,10 +121,7 @@ fn prepare_of(
         let locked = work.lock_new(&group);
         let _lock = or_give_up(locked, &mut network)?;
         let made = work.prepare_fresh(&mut network, engine, (left, &mut entry));
-        if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
-            kill(store, &group, error)?;
-        }
-        or_give_up(made, &mut network)?;
+        or_give_up(void_cheated(store, [group], made), &mut network)?;
     }
     let items = entry.items;
     let Pools { ranges, agreement, .. } = &pools;
@@ -196,7 +194,7 @@ impl Preparing<'_> {
                 number += 1;
                 entry.add(network, item)
             })?;
-            entry.enter(network)
+            entry.finish(network)
         })
     }
 
