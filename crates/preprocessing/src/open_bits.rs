@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use symbolon_primitives::block_xor::{append_blocks, xor_blocks};
-use symbolon_primitives::{BitVec, Block, BlockHasher, Key, Mac, same_digest, xor_key_masked};
+use symbolon_primitives::{
+    BitVec, Block, BlockHasher, Key, Mac, reserve_wiped, same_digest, xor_key_masked,
+};
 use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -46,6 +48,8 @@ impl Proof {
         loop {
             let room = HASHED - self.macs.len();
             for [mac, key] in auths.by_ref().take(room) {
+                reserve_wiped(&mut self.macs, 1);
+                reserve_wiped(&mut self.keys, 1);
                 self.macs.push(mac);
                 self.keys.push(key);
             }
@@ -61,6 +65,7 @@ impl Proof {
     fn extend_sums(&mut self, [mut x, mut y]: [&[Block]; 2], keys: [&[Block]; 2]) {
         let sums = |out: &mut Vec<Block>, [x, y]: [&[Block]; 2]| {
             let start = out.len();
+            reserve_wiped(out, x.len());
             append_blocks(out, x);
             xor_blocks(&mut out[start..], y);
         };

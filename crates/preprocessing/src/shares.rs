@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use bytemuck::zeroed_vec;
-use symbolon_primitives::{BitVec, Block, Key, Mac};
+use symbolon_primitives::{BitVec, Block, Key, Mac, reserve_wiped};
 use symbolon_transport::PartyId;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -43,6 +43,13 @@ pub struct PeerAuth {
     pub keys: Vec<Block>,
 }
 
+impl PeerAuth {
+    /// Returns the MACs and the keys.
+    pub fn lists(&mut self) -> [&mut Vec<Block>; 2] {
+        [&mut self.macs, &mut self.keys]
+    }
+}
+
 /// One party's authenticated shares.
 #[derive(Clone, Default, ZeroizeOnDrop)]
 pub struct AuthShares {
@@ -57,6 +64,14 @@ impl AuthShares {
     pub fn zeros(n: usize, peers: usize) -> Self {
         let towards = || PeerAuth { macs: zeroed_vec(n), keys: zeroed_vec(n) };
         AuthShares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
+    }
+
+    /// Returns no shares, with room for `n` among this party and `peers` others.
+    pub fn with_capacity(n: usize, peers: usize) -> Self {
+        let room = || Vec::with_capacity(n);
+        let towards = || PeerAuth { macs: room(), keys: room() };
+        let towards = (0..peers).map(|_| towards()).collect();
+        AuthShares { bits: BitVec::with_capacity(n), towards }
     }
 
     /// Makes room for `n` shares among this party and `peers` others, and reuses the existing
@@ -82,9 +97,9 @@ impl AuthShares {
     /// Appends shares of zero until there are `n`.
     pub fn fill_up(&mut self, n: usize) {
         self.bits.extend_from(&BitVec::zeros(n - self.len()));
-        for PeerAuth { macs, keys } in &mut self.towards {
-            macs.resize(n, Block::ZERO);
-            keys.resize(n, Block::ZERO);
+        for list in self.towards.iter_mut().flat_map(PeerAuth::lists) {
+            reserve_wiped(list, n.saturating_sub(list.len()));
+            list.resize(n, Block::ZERO);
         }
     }
 

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::Prg;
+use crate::{Prg, reserve_wiped};
 
 /// A sequence of bits, packed in 64-bit words, least significant bit first.
 ///
 /// Indices and lengths are public; the bits may be secret, and no operation branches on them. The
 /// unused bits of the last word are zero. `==` may stop early, so it is only for tests and public
-/// bits. Wiped on drop.
+/// bits. Wiped on drop, and so is the memory that it leaves when it grows.
 #[derive(Clone, PartialEq, Eq, Default, ZeroizeOnDrop)]
 pub struct BitVec {
     words: Vec<u64>,
@@ -26,7 +26,7 @@ impl fmt::Debug for BitVec {
 }
 
 impl Zeroize for BitVec {
-    /// Wipes the bits and leaves an empty vector.
+    /// Wipes the bits and leaves an empty vector, which keeps its memory.
     fn zeroize(&mut self) {
         self.words.zeroize();
         self.len = 0;
@@ -60,9 +60,9 @@ impl BitVec {
         bits
     }
 
-    /// Appends the bits to a list, one `bool` each.
+    /// Appends the bits to a list, one `bool` each. Memory that the list leaves is wiped.
     pub fn append_to(&self, list: &mut Vec<bool>) {
-        list.reserve(self.len);
+        reserve_wiped(list, self.len);
         let mut left = self.len;
         for &word in &self.words {
             let bits = left.min(64);
@@ -116,6 +116,7 @@ impl BitVec {
     #[inline]
     pub fn push(&mut self, bit: bool) {
         if self.len.is_multiple_of(64) {
+            reserve_wiped(&mut self.words, 1);
             self.words.push(0);
         }
         self.words[self.len / 64] |= u64::from(bit) << (self.len % 64);
@@ -133,6 +134,7 @@ impl BitVec {
             return;
         }
         let shift = self.len % 64;
+        reserve_wiped(&mut self.words, 1);
         if shift == 0 {
             self.words.push(word);
         } else {
@@ -240,7 +242,9 @@ impl BitVec {
     pub fn extend_from(&mut self, other: &BitVec) {
         let (old, shift) = (self.len / 64, self.len % 64);
         self.len += other.len;
-        self.words.resize(self.len.div_ceil(64), 0);
+        let words = self.len.div_ceil(64);
+        reserve_wiped(&mut self.words, words.saturating_sub(old));
+        self.words.resize(words, 0);
         for (i, &word) in other.words.iter().enumerate() {
             self.words[old + i] |= word << shift;
             if shift != 0

@@ -54,7 +54,7 @@ pub use crate::mac_hash::{SelectedSums, UniversalMacHash, carryless_products};
 pub use crate::mask::{mask64, mask128};
 pub use crate::prefetch::{prefetch, prefetch_early};
 pub use crate::prg::Prg;
-pub use crate::secret::{Delta, Secret, Seed};
+pub use crate::secret::{Delta, Secret, Seed, reserve_wiped};
 pub use crate::select::{lsbs, truncate_u64, xor_key_masked, xor_masked, xor_words_masked};
 pub use crate::transcript::{Challenge, Transcript};
 pub use crate::transpose::{bytes_of_rows, rows_of_bytes, transpose_128};

@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{Block, watch};
 
@@ -24,6 +24,9 @@ impl<T: Zeroize> Secret<T> {
         Secret(Box::new(Zeroizing::new(value)))
     }
 }
+
+/// The box wipes its content.
+impl<T: Zeroize> ZeroizeOnDrop for Secret<T> {}
 
 impl<T: Zeroize + Default> Default for Secret<T> {
     fn default() -> Self {
@@ -58,6 +61,24 @@ impl<T: Zeroize> fmt::Debug for Secret<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
     }
+}
+
+/// Makes room for `more` elements of a list of secrets. If the list has to move, its old memory is
+/// wiped: a `Vec` that grows by itself frees it as it is.
+#[inline]
+pub fn reserve_wiped<T: Zeroize + Copy>(list: &mut Vec<T>, more: usize) {
+    if more > list.capacity() - list.len() {
+        move_wiped(list, more);
+    }
+}
+
+#[cold]
+fn move_wiped<T: Zeroize + Copy>(list: &mut Vec<T>, more: usize) {
+    let needed = list.len().saturating_add(more);
+    let mut longer = Vec::with_capacity(needed.max(2 * list.capacity()));
+    longer.extend_from_slice(list);
+    list.zeroize();
+    *list = longer;
 }
 
 /// A seed of a generator, or another secret block, in its own heap allocation.
@@ -116,6 +137,20 @@ mod tests {
         let copy = moved.clone();
         assert!(copy.ct_eq(&moved) && !copy.ct_eq(&Delta::new(Block(8))));
         assert_ne!(at, &*copy as *const Block);
+    }
+
+    #[test]
+    fn a_list_grows_and_keeps_its_elements() {
+        let mut list = Vec::new();
+        for k in 0..1000 {
+            reserve_wiped(&mut list, 1);
+            let room = list.capacity();
+            list.push(Block(k));
+            assert_eq!(list.capacity(), room, "push did not move the list");
+        }
+        assert!(list.iter().zip(0..).all(|(block, k)| *block == Block(k)));
+        reserve_wiped(&mut list, 5000);
+        assert!(list.capacity() >= 6000 && list.len() == 1000);
     }
 
     #[test]

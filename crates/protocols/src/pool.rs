@@ -20,9 +20,9 @@ use std::ops::Range;
 
 use symbolon_circuit::PartyId;
 use symbolon_preprocessing::{AuthShares, PeerAuth, Triples};
-use symbolon_primitives::{BitVec, Block, Delta, Prg};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, reserve_wiped, watch};
 use symbolon_transport::{Error, Result};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     codec::{Reader, damaged},
@@ -44,6 +44,10 @@ pub const HEAD: usize = 0;
 pub const GATES: usize = 1;
 
 const HEAD_BYTES: usize = 18;
+
+/// The name under which MACs and keys are reported to the test that searches the memory. Some are
+/// sent when the pool is used: they are secret only until then.
+pub const WATCHED: &str = "pool";
 
 /// The layout of one party's pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,8 +128,9 @@ pub struct PoolRange {
 pub(crate) struct PoolWriter<'a> {
     sink: &'a mut dyn PoolSink,
     layout: PoolLayout,
+    /// Gates of the next chunk, with room for all of it: lists that grow would leave copies.
     pending: Vec<AuthShares>,
-    buffer: Vec<u8>,
+    buffer: Zeroizing<Vec<u8>>,
 }
 
 impl<'a> PoolWriter<'a> {
@@ -137,19 +142,19 @@ impl<'a> PoolWriter<'a> {
         delta: &Delta,
     ) -> Result<PoolWriter<'a>> {
         let layout = PoolLayout { me: position.me, parties };
-        let mut head = Vec::with_capacity(HEAD_BYTES);
+        let mut head = Zeroizing::new(Vec::with_capacity(HEAD_BYTES));
         head.extend_from_slice(Block::as_bytes(std::slice::from_ref(delta)));
         head.extend_from_slice(&position.evaluator.to_le_bytes());
-        let written = sink.write(HEAD, &head);
-        head.zeroize();
-        written?;
-        let pending = (0..4).map(|_| AuthShares::zeros(0, layout.peers())).collect();
-        Ok(PoolWriter { sink, layout, pending, buffer: Vec::new() })
+        sink.write(HEAD, &head)?;
+        let room = || AuthShares::with_capacity(GATES_PER_CHUNK, layout.peers());
+        let pending = (0..4).map(|_| room()).collect();
+        Ok(PoolWriter { sink, layout, pending, buffer: Zeroizing::default() })
     }
 
     /// Writes the masks of all input bits.
     pub fn inputs(&mut self, own: &BitVec, macs: &[Vec<Block>], keys: &[Vec<Block>]) -> Result<()> {
-        self.buffer.clear();
+        self.buffer.zeroize();
+        reserve_wiped(&mut self.buffer, own.len() * (1 + 16 * macs.len()));
         for k in 0..own.len() {
             self.buffer.push(own.get(k).into());
             for macs in macs {
@@ -197,33 +202,27 @@ impl<'a> PoolWriter<'a> {
         let missing = GATES_PER_CHUNK - self.pending[0].len();
         for pending in &mut self.pending {
             pending.bits.extend_from(&BitVec::zeros(missing));
-            for PeerAuth { macs, keys } in &mut pending.towards {
-                macs.resize(GATES_PER_CHUNK, Block::ZERO);
-                keys.resize(GATES_PER_CHUNK, Block::ZERO);
+            for list in pending.towards.iter_mut().flat_map(PeerAuth::lists) {
+                list.resize(GATES_PER_CHUNK, Block::ZERO);
             }
         }
         self.chunk()
     }
 
     fn chunk(&mut self) -> Result<()> {
-        self.buffer.clear();
+        self.buffer.zeroize();
+        reserve_wiped(&mut self.buffer, small(self.layout.chunk_bytes())?);
         for pending in &mut self.pending {
-            self.buffer.extend_from_slice(&pending.bits.to_bytes());
-            pending.bits = BitVec::zeros(0);
-            for PeerAuth { macs, keys } in &mut pending.towards {
-                self.buffer.extend_from_slice(Block::as_bytes(macs));
-                self.buffer.extend_from_slice(Block::as_bytes(keys));
-                macs.clear();
-                keys.clear();
+            self.buffer.extend_from_slice(&Zeroizing::new(pending.bits.to_bytes()));
+            // Wiping keeps the memory.
+            pending.bits.zeroize();
+            for list in pending.towards.iter_mut().flat_map(PeerAuth::lists) {
+                watch::tell(WATCHED, Block::as_bytes(list));
+                self.buffer.extend_from_slice(Block::as_bytes(list));
+                list.zeroize();
             }
         }
         self.sink.write(GATES, &self.buffer)
-    }
-}
-
-impl Drop for PoolWriter<'_> {
-    fn drop(&mut self) {
-        self.buffer.zeroize();
     }
 }
 
@@ -281,6 +280,7 @@ fn read_own(section: &mut Reader<'_>, n: usize, macs: &mut [Vec<Block>]) -> Resu
         }
         own.push(bit == 1);
         for macs in &mut *macs {
+            reserve_wiped(macs, 1);
             macs.push(section.block()?);
         }
     }

@@ -58,7 +58,8 @@ use std::ops::Range;
 use symbolon_ot::{OtExtension, TreeDepth};
 use symbolon_primitives::bucket_kernels::{Place, Record, Rows, scatter_triples};
 use symbolon_primitives::{
-    BitVec, Block, HugeBuf, Prg, TweakedHash, derive_block, xor_key_masked, xor_masked,
+    BitVec, Block, HugeBuf, Prg, TweakedHash, derive_block, reserve_wiped, xor_key_masked,
+    xor_masked,
 };
 use symbolon_transport::{Channel, Error, PartyId, Result, SessionId, Step};
 use zeroize::Zeroize;
@@ -471,6 +472,7 @@ impl LeakyAndGenerator {
             let end = range.start + block.end;
             for sums in [&mut *phi, &mut *s] {
                 sums.clear();
+                reserve_wiped(sums, block.len());
                 sums.resize(block.len(), Block::ZERO);
             }
             xor_key_masked(phi, &part.bits[1], place, delta);
@@ -493,6 +495,7 @@ impl LeakyAndGenerator {
             xor_masked(s, &part.bits[0], place, phi);
             for (peer, hashes) in self.hashes.iter().enumerate() {
                 let [macs, keys] = drawn.x(peer).map(|x| &x[block.clone()]);
+                reserve_wiped(hashed, block.len().saturating_sub(hashed.len()));
                 hashed.resize(block.len(), Block::ZERO);
                 let by = (first_tweak + place as u128, delta);
                 TweakedHash::leaky_hashes(hashes, by, [macs, keys], phi, s, hashed);

@@ -37,8 +37,8 @@ use symbolon_garbling::{
     component::ComponentDigest,
 };
 use symbolon_primitives::{
-    BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, TweakedHash, commit_with,
-    derive_block, mask64,
+    BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Secret, Seed, TweakedHash,
+    commit_with, derive_block, mask64,
 };
 use symbolon_transport::PartyId;
 use zeroize::Zeroizing;
@@ -219,7 +219,8 @@ const BLOCKS: usize = 4;
 ///
 /// Paper: RR16, Figs. 9, 15, Send Circuit, Input and Output Commit
 pub(super) struct PairDigest {
-    hasher: blake3::Hasher,
+    /// Wiped, because it holds the last pairs that it was given; boxed, because moves leave copies.
+    hasher: Secret<blake3::Hasher>,
     /// A buffer for [`PAIRS`] pairs, of which `waiting` are filled. It is wiped, because it shows
     /// which label of a wire was opened; blocks are wiped faster than bytes.
     room: Blocks,
@@ -230,7 +231,7 @@ impl PairDigest {
     /// Starts a digest.
     pub fn new() -> PairDigest {
         PairDigest {
-            hasher: blake3::Hasher::new_derive_key("symbolon dualex pairs 1"),
+            hasher: Secret::new(blake3::Hasher::new_derive_key("symbolon dualex pairs 1")),
             room: Blocks::new(vec![Block::ZERO; BLOCKS * PAIRS]),
             waiting: 0,
         }
@@ -580,7 +581,19 @@ impl Contents {
 
 #[cfg(test)]
 mod tests {
+    use zeroize::ZeroizeOnDrop;
+
     use super::*;
+
+    /// The order of the last pairs shows which label of a wire was opened. It is in the buffer, and
+    /// also in the hasher, which keeps the last 64 bytes.
+    #[test]
+    fn a_pair_digest_keeps_pairs_only_where_they_are_wiped() {
+        fn is_wiped(_: &impl ZeroizeOnDrop) {}
+        let PairDigest { hasher, room, waiting: _ } = PairDigest::new();
+        is_wiped(&hasher);
+        is_wiped(&room);
+    }
 
     /// Guessing a seed attacks only one circuit.
     #[test]

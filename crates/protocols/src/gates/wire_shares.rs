@@ -7,7 +7,7 @@ use std::slice::ChunksExact;
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Share};
 use symbolon_primitives::block_xor::{interleave_blocks, interleave_masked};
-use symbolon_primitives::{BitVec, Block, Key, Mac, key_sums};
+use symbolon_primitives::{BitVec, Block, Key, Mac, key_sums, reserve_wiped};
 use symbolon_transport::Result;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -93,6 +93,8 @@ impl WireShares {
 
     /// Appends share `k` of another list.
     pub fn push_row(&mut self, from: &WireShares, k: usize) {
+        reserve_wiped(&mut self.bits, 1);
+        reserve_wiped(&mut self.auth, self.peers);
         self.bits.push(from.bits[k]);
         if self.peers == 1 {
             // This avoids a call for 32 bytes.
@@ -110,6 +112,7 @@ impl WireShares {
     /// Returns room for MACs and keys of `n` more shares, for writing.
     fn more_auths(&mut self, n: usize) -> &mut [[Block; 2]] {
         let start = self.auth.len();
+        reserve_wiped(&mut self.auth, n);
         self.auth.resize(start + n, [Block::ZERO; 2]);
         &mut self.auth[start..]
     }
@@ -121,6 +124,7 @@ impl WireShares {
             let out = self.more_auths(range.len());
             return interleave_blocks(&t.macs[range.clone()], &t.keys[range], out);
         }
+        reserve_wiped(&mut self.auth, range.len() * self.peers);
         for k in range {
             self.auth.extend(from.towards.iter().map(|t| [t.macs[k], t.keys[k]]));
         }
@@ -132,6 +136,7 @@ impl WireShares {
         bits.xor_assign(&more);
         more.zeroize();
         self.push_bits(bits);
+        reserve_wiped(&mut self.auth, range.len() * self.peers);
         if let ([a], [b]) = (&a.towards[..], &b.towards[..]) {
             let [a, b] = [a, b].map(|t| t.macs[range.clone()].iter().zip(&t.keys[range.clone()]));
             let sum = |((m, k), (n, l)): ((&Block, &Block), (&Block, &Block))| [*m ^ *n, *k ^ *l];
@@ -154,6 +159,7 @@ impl WireShares {
             let [a, b] = [a, b].map(|t| [&t.macs[range.clone()], &t.keys[range.clone()]]);
             return interleave_masked(a, d, b, self.more_auths(range.len()));
         }
+        reserve_wiped(&mut self.auth, range.len() * self.peers);
         let start = range.start;
         for k in range {
             let d = d.get(k - start);

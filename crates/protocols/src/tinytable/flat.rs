@@ -5,7 +5,7 @@ use std::ops::Range;
 use symbolon_circuit::PartyId;
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, PeerAuth};
-use symbolon_primitives::{BitVec, Block, Delta};
+use symbolon_primitives::{BitVec, Block, Delta, reserve_wiped};
 use zeroize::Zeroizing;
 
 use super::slices::{self, Slices};
@@ -43,22 +43,29 @@ impl Side {
 
 /// Returns an empty list with room for this many shares.
 pub(crate) fn empty(room: usize) -> AuthShares {
-    let list = || Vec::with_capacity(room);
-    AuthShares { bits: BitVec::zeros(0), towards: vec![PeerAuth { macs: list(), keys: list() }] }
+    AuthShares::with_capacity(room, 1)
 }
 
 /// Appends a share.
 pub(crate) fn push(shares: &mut AuthShares, from: &AuthShares, k: usize) {
     shares.bits.push(from.bits.get(k));
-    shares.towards[0].macs.push(from.towards[0].macs[k]);
-    shares.towards[0].keys.push(from.towards[0].keys[k]);
+    let PeerAuth { macs, keys } = &from.towards[0];
+    extend(&mut shares.towards[0], &macs[k..=k], &keys[k..=k]);
+}
+
+/// Appends MACs and keys.
+fn extend(to: &mut PeerAuth, macs: &[Block], keys: &[Block]) {
+    for (list, more) in to.lists().into_iter().zip([macs, keys]) {
+        reserve_wiped(list, more.len());
+        list.extend_from_slice(more);
+    }
 }
 
 /// Appends all shares of a list.
 pub(crate) fn append(shares: &mut AuthShares, from: &AuthShares) {
     shares.bits.extend_from(&from.bits);
-    shares.towards[0].macs.extend_from_slice(&from.towards[0].macs);
-    shares.towards[0].keys.extend_from_slice(&from.towards[0].keys);
+    let PeerAuth { macs, keys } = &from.towards[0];
+    extend(&mut shares.towards[0], macs, keys);
 }
 
 /// Adds `from` to `into`, share by share.
@@ -112,8 +119,7 @@ impl MaskSlices {
         shares.bits.extend_from(&BitVec::zeros(executions));
         slices::put(shares.bits.words_mut(), old, self.bits.row(slot), executions);
         let range = slot * executions..(slot + 1) * executions;
-        shares.towards[0].macs.extend_from_slice(&self.macs[range.clone()]);
-        shares.towards[0].keys.extend_from_slice(&self.keys[range]);
+        extend(&mut shares.towards[0], &self.macs[range.clone()], &self.keys[range]);
     }
 }
 

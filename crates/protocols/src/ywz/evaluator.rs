@@ -10,7 +10,7 @@ use symbolon_circuit::{And, Batch, Cursor, PartyId, Plan};
 use symbolon_garbling::four_row;
 use symbolon_garbling::half_gates::{self, RUN};
 use symbolon_garbling::wires::WireStore;
-use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
+use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg, reserve_wiped};
 use symbolon_transport::{Channel, Error, Message, Result, Step};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -526,6 +526,7 @@ impl Evaluation {
         let ands = slots_of(batch);
         self.gates(table, done, &ands, self.first_tweak + batch.first_and);
         self.ts.clear();
+        reserve_wiped(&mut self.ts, ands.len());
         for (k, &[a, b, out]) in ands.iter().enumerate() {
             let (u, v, value) =
                 (self.wires.masked[a], self.wires.masked[b], self.wires.masked[out]);
@@ -539,6 +540,7 @@ impl Evaluation {
         values.z.update(&self.ts);
         for (i, digest) in values.digests.iter_mut().enumerate() {
             self.new.clear();
+            reserve_wiped(&mut self.new, ands.len());
             self.new
                 .extend(ands.iter().map(|and| self.wires.labels[and[2] * self.wires.garblers + i]));
             digest.update(&self.new);
@@ -589,6 +591,7 @@ impl Evaluation {
                 [self.wires.labels[a * n + i], self.wires.labels[b * n + i]]
             };
             let halves = &mut self.halves[i];
+            reserve_wiped(halves, (2 * ands.len()).saturating_sub(halves.len()));
             halves.resize(2 * ands.len(), Block::ZERO);
             for (halves, and) in halves.as_chunks_mut().0.iter_mut().zip(ands) {
                 *halves = labels(and);
@@ -597,6 +600,7 @@ impl Evaluation {
             for j in 0..n - 1 {
                 let rows = &mut self.rows[i * (n - 1) + j];
                 rows.clear();
+                reserve_wiped(rows, ands.len());
                 rows.extend(ands.iter().map(|and| {
                     let [alpha, beta] = labels(and);
                     four_row::row_input(alpha, beta)

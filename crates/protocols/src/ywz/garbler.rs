@@ -6,7 +6,7 @@ use std::ops::Range;
 use symbolon_circuit::{Cursor, PartyId, Plan};
 use symbolon_garbling::wires::{WireStore, ZeroLabels};
 use symbolon_garbling::{choose, four_row};
-use symbolon_primitives::{BitVec, Block, Delta};
+use symbolon_primitives::{BitVec, Block, Delta, reserve_wiped};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
@@ -170,6 +170,7 @@ impl<'p> GarblePass<'p> {
         let slots = &mut slots[batch.base..];
         self.inputs.clear();
         if !self.sealed.is_empty() {
+            reserve_wiped(&mut self.inputs, 4 * batch.ands.len());
             for and in batch.ands {
                 let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
                 self.inputs.extend(four_row::row_inputs(alpha, beta, **delta));
@@ -190,6 +191,7 @@ impl<'p> GarblePass<'p> {
     /// Paper: YWZ20, Fig. 6, 8 | rows with MACs for the other garblers
     fn seal(&mut self, chunk: &MaskedGates, gates: Range<usize>, first: u64, other: usize) {
         self.rows.clear();
+        reserve_wiped(&mut self.rows, self.inputs.len());
         self.rows.extend_from_slice(&self.inputs);
         self.half.hash.rows(other, first, 4, &mut self.rows);
         // Peers are the evaluator and the other garblers, the latter in the same order.
@@ -248,6 +250,7 @@ impl ProofMacs {
     fn push(&mut self, gates: &MaskedGates, peer: usize) {
         let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];
         for (macs, rows) in self.0.iter_mut().zip(rows) {
+            reserve_wiped(macs, gates.len());
             macs.extend(rows.auths(0, gates.len()).map(|auth| auth[peer][0]));
         }
     }
@@ -325,6 +328,8 @@ pub(super) fn load(
     };
     for gates in chunk_sizes(plan) {
         let mut blocks = from.blocks(4 * gates)?;
+        let Gates { labels, macs: ProofMacs(macs) } = &mut ready.gates;
+        macs.iter_mut().chain([labels]).for_each(|list| reserve_wiped(list, gates));
         for &[label, ref macs @ ..] in blocks.as_chunks::<4>().0 {
             ready.gates.labels.push(label);
             ready.gates.macs.0.iter_mut().zip(macs).for_each(|(list, mac)| list.push(*mac));

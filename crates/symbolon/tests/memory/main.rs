@@ -18,6 +18,7 @@ use std::process::{Command, Stdio};
 
 use scenes::Scene;
 use search::{Found, Secrets};
+use symbolon_protocols::pool::WATCHED;
 
 /// The variable that tells a child which scene to run.
 const SCENE: &str = "SYMBOLON_MEMORY_SCENE";
@@ -72,7 +73,8 @@ fn left_by(scene: Scene) -> Option<Vec<Found>> {
 }
 
 fn assert_nothing_is_left(scene: Scene) {
-    if let Some(found) = left_by(scene) {
+    if let Some(mut found) = left_by(scene) {
+        found.retain(|found| found.name != WATCHED || scene == Scene::Filled);
         let text: Vec<String> = found.iter().map(Found::to_string).collect();
         assert!(found.is_empty(), "{}: {} left:\n{}", scene.name(), found.len(), text.join("\n"));
     }
@@ -105,6 +107,7 @@ scenes! {
     nothing_is_left_of_tinytable: TinyTable,
     nothing_is_left_of_duplo: Duplo,
     nothing_is_left_of_dualex: DualEx,
+    nothing_is_left_of_a_pool_that_is_filled: Filled,
     nothing_is_left_of_a_pool_and_what_was_made_of_it: Stored,
     nothing_is_left_of_prepared_tinytable: StoredTables,
     nothing_is_left_of_prepared_duplo: StoredComponents,
@@ -113,4 +116,19 @@ scenes! {
     nothing_is_left_when_a_peer_cheats: Cheated,
     nothing_is_left_when_a_connection_dies: Died,
     nothing_is_left_of_a_run_that_is_given_up: GivenUp,
+}
+
+/// What a thread leaves depends on when it ends, so one search shows little.
+#[test]
+#[ignore = "takes minutes"]
+fn nothing_is_left_of_cut_and_choose_a_hundred_times() {
+    let mut all = Vec::new();
+    for time in 0..100 {
+        for scene in [Scene::Duplo, Scene::DualEx, Scene::StoredComponents, Scene::StoredCircuits] {
+            let found = left_by(scene).unwrap_or_default();
+            let found = found.iter().filter(|found| found.name != WATCHED);
+            all.extend(found.map(|found| format!("time {time}, {}: {found}", scene.name())));
+        }
+    }
+    assert!(all.is_empty(), "{} left:\n{}", all.len(), all.join("\n"));
 }

@@ -39,6 +39,7 @@ pub enum Scene {
     TinyTable,
     Duplo,
     DualEx,
+    Filled,
     Stored,
     StoredTables,
     StoredComponents,
@@ -51,7 +52,7 @@ pub enum Scene {
 
 use Scene::*;
 
-const ALL: [Scene; 17] = [
+const ALL: [Scene; 18] = [
     Left,
     FourRow,
     HalfGates,
@@ -61,6 +62,7 @@ const ALL: [Scene; 17] = [
     TinyTable,
     Duplo,
     DualEx,
+    Filled,
     Stored,
     StoredTables,
     StoredComponents,
@@ -92,7 +94,7 @@ impl Scene {
 
     /// Adds secrets that the parent knows itself.
     pub fn more_secrets(self, folder: &Path, secrets: &mut Secrets) {
-        if self == Stored {
+        if matches!(self, Filled | Stored) {
             let key = std::fs::read(folder.join("key")).expect("the store's key");
             assert!(key.len() >= 64);
             secrets.add("key file", &key);
@@ -113,6 +115,7 @@ impl Scene {
             TinyTable => evaluate(Protocol::TinyTable, (2, 1), |config| config),
             Duplo => evaluate(Protocol::Duplo, (2, 1), |config| config),
             DualEx => evaluate(Protocol::DualEx, (2, 1), |config| config),
+            Filled => fill(folder),
             Stored => store(folder, Protocol::Wrk),
             StoredTables => store(folder, Protocol::TinyTable),
             StoredComponents => store(folder, Protocol::Duplo),
@@ -199,9 +202,8 @@ fn evaluate(
     });
 }
 
-/// Fills a pool if the protocol has one, prepares a circuit from it and one without it, and runs
-/// both. A key file opens one store, a passphrase the other.
-fn store(folder: &Path, protocol: Protocol) {
+/// Creates a store for each party. A key file opens one store, a passphrase the other.
+fn stores(folder: &Path) -> Vec<Store> {
     let key = folder.join("key");
     create_key_file(&key).expect("a key");
     let mut prg = Prg::from_os().expect("randomness");
@@ -217,19 +219,33 @@ fn store(folder: &Path, protocol: Protocol) {
     let stores = protections.iter().enumerate().map(|(party, protection)| {
         Store::create(folder.join(format!("store{party}")), protection).expect("a store")
     });
-    let stores: Vec<Store> = stores.collect();
-    drop(protections);
+    stores.collect()
+}
+
+const AMOUNT: Amount = Amount { and_gates: 8_000, input_bits: 200 };
+
+/// Fills a pool.
+fn fill(folder: &Path) {
+    let stores = stores(folder);
+    each(mesh(2, 1), |party, transport| {
+        let config = soft_spoken(Config::new(party, transport)).protocol(Protocol::Wrk);
+        stored::fill(config, &stores[usize::from(party)], AMOUNT).expect("an honest run");
+    });
+}
+
+/// Fills a pool if the protocol has one, prepares a circuit from it and one without it, and runs
+/// both.
+fn store(folder: &Path, protocol: Protocol) {
+    let stores = &stores(folder);
     let circuit = circuit(protocol);
-    let stores = &stores;
     let step = |work: &(dyn Fn(u16, Config, &Store) -> Result<()> + Sync)| {
         each(mesh(2, 1), |party, transport| {
             let config = soft_spoken(Config::new(party, transport)).protocol(protocol);
             work(party, config, &stores[usize::from(party)]).expect("an honest run");
         });
     };
-    let amount = Amount { and_gates: 8_000, input_bits: 200 };
     if !matches!(protocol, Protocol::Duplo | Protocol::DualEx) {
-        step(&|_, config, store| stored::fill(config, store, amount).map(drop));
+        step(&|_, config, store| stored::fill(config, store, AMOUNT).map(drop));
     }
     step(&|_, config, store| stored::prepare(config, store, &circuit, 2).map(drop));
     for _ in 0..2 {
