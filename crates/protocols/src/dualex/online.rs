@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use symbolon_garbling::{adaptive::evaluate_adaptively_side_by_side, side_by_side};
 use symbolon_primitives::{
-    BitVec, Block, CommitContext, Commitment, Opening, Prg, Seed, commit, same_digest, verify,
+    BitVec, Block, CommitContext, Commitment, Opening, Prg, Seed, commit, reserve_wiped,
+    same_digest, verify,
 };
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
@@ -137,6 +138,7 @@ impl Online<'_> {
             let mut message = Blocks::default();
             for circuit in &execution.own {
                 let label = |zero: &Block, bit| *zero ^ circuit.delta.select(bit);
+                reserve_wiped(&mut message, circuit.own.len() + circuit.announced.len() + 1);
                 message
                     .extend(circuit.own.iter().zip(&**bits).map(|(zero, bit)| label(zero, *bit)));
                 let announced = circuit.announced.iter().enumerate();

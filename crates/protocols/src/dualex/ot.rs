@@ -16,7 +16,9 @@ use symbolon_ot::{
     cot::MAX_DRAW,
     setup::{self, Lane},
 };
-use symbolon_primitives::{BitVec, Block, Delta, Prg, TweakedHash, derive_block, hash_blocks};
+use symbolon_primitives::{
+    BitVec, Block, Delta, Prg, TweakedHash, derive_block, hash_blocks, reserve_wiped,
+};
 use symbolon_transport::{PartyId, Result};
 use zeroize::Zeroizing;
 
@@ -192,8 +194,12 @@ impl ReceivedOts {
 
     /// Returns the digest that opens the choices of these runs of OTs.
     pub fn opening(&self, runs: impl Iterator<Item = Range<usize>>) -> [u8; 32] {
-        let macs = runs.flat_map(|run| self.macs.blocks(run)).copied();
-        hash_blocks(OPENED, &Blocks::new(macs.collect()))
+        let mut macs = Blocks::default();
+        for run in runs {
+            reserve_wiped(&mut macs, run.len());
+            macs.extend(self.macs.blocks(run).copied());
+        }
+        hash_blocks(OPENED, &macs)
     }
 
     /// Forgets the MACs of OTs that have been used.
@@ -220,9 +226,13 @@ impl SentOts {
         runs: impl Iterator<Item = Range<usize>>,
         choices: &BitVec,
     ) -> [u8; 32] {
-        let keys = runs.flat_map(|run| self.keys.blocks(run)).enumerate();
-        let macs = keys.map(|(k, key)| *key ^ self.delta.select(choices.get(k)));
-        hash_blocks(OPENED, &Blocks::new(macs.collect()))
+        let mut macs = Blocks::default();
+        for run in runs {
+            reserve_wiped(&mut macs, run.len());
+            let keys = (macs.len()..).zip(self.keys.blocks(run));
+            macs.extend(keys.map(|(k, key)| *key ^ self.delta.select(choices.get(k))));
+        }
+        hash_blocks(OPENED, &macs)
     }
 
     /// Forgets the keys of OTs that have been used.

@@ -63,8 +63,9 @@ pub(super) fn recover(
         let offset = common_offset ^ evaluated.differences[wire];
         evaluated.wires[wire] ^ offset.select(known & (right ^ value(wire)))
     };
-    let returned = Zeroizing::new(returned(program).zip(right).map(key).collect());
-    Recovered { known, outputs, returned }
+    let mut keys = Zeroizing::new(Vec::with_capacity(program.to_garbler.len()));
+    keys.extend(returned(program).zip(right).map(key));
+    Recovered { known, outputs, returned: keys }
 }
 
 /// Evaluates all executions in the clear and returns the output bits.

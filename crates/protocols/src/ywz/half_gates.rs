@@ -3,7 +3,7 @@
 
 use symbolon_circuit::And;
 use symbolon_garbling::half_gates::{self, Gates, RUN};
-use symbolon_primitives::{BitVec, Block, Delta};
+use symbolon_primitives::{BitVec, Block, Delta, reserve_wiped};
 use zeroize::Zeroize;
 
 use super::hash::LabelHash;
@@ -78,6 +78,7 @@ impl HalfGates {
             let pointers = bits.fold(0, |bits, (k, label)| bits | u64::from(label.lsb()) << k);
             self.pointers.push_word(pointers, n);
         }
+        reserve_wiped(&mut self.outputs, n);
         self.outputs.extend_from_slice(labels);
     }
 }
