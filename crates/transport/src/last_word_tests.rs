@@ -1,5 +1,6 @@
 //! The last word of a party that is interrupted reaches its peer, whatever both were doing.
 
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,12 +60,16 @@ fn the_last_word_arrives_behind_data_and_against_data() {
             let (mut a, mut b) = ends(transport);
             let cancel = CancelHandle::new();
             cancel.watch(&b);
+            let has_sent = Barrier::new(2);
             thread::scope(|scope| {
+                let sent = &has_sent;
                 scope.spawn(move || {
                     (0..MANY).for_each(|_| b.send("many", &[1; SOME]).unwrap());
+                    sent.wait();
                     interrupted(b, |b| b.recv("some", SOME).map(drop));
                 });
                 scope.spawn(|| {
+                    has_sent.wait();
                     thread::sleep(Duration::from_millis(time));
                     cancel.cancel();
                 });
