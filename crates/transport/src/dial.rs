@@ -198,6 +198,69 @@ mod tests {
     use super::*;
     use crate::{Identity, Meter};
 
+    /// Returns the timers that the system runs for both ends of the connections to a port: 2 for
+    /// keepalive, 0 for none.
+    #[cfg(target_os = "linux")]
+    fn timers(port: u16) -> Vec<String> {
+        let all = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+        let port = format!(":{port:04X}");
+        let ours = all.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let ours = ours.filter(|words| words.len() > 5 && words[3] == "01");
+        let ours = ours.filter(|words| words[1].ends_with(&port) || words[2].ends_with(&port));
+        ours.map(|words| words[5][..2].to_string()).collect()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn idle_connections_are_probed_from_both_ends() {
+        let keys = [(); 2].map(|()| Identity::generate().unwrap());
+        let prints = [0, 1].map(|i: usize| keys[i].fingerprint());
+        for tls in [false, true] {
+            let options = |me: u16| match tls {
+                true => Options::tls(me, &keys[usize::from(me)], Meter::new()).unwrap(),
+                false => Options::insecure_plain_tcp(me, Meter::new()),
+            };
+            let peer = |number: u16| match tls {
+                true => Peer::pinned(number, prints[usize::from(number)]),
+                false => Peer::unauthenticated(number),
+            };
+            let door = crate::Listener::bind("127.0.0.1:0").unwrap();
+            let (address, port) = (door.local_addr().to_string(), door.local_addr().port());
+            thread::scope(|scope| {
+                let (options, peer) = (&options, &peer);
+                let accept = move || door.accept_lanes(&options(0), &peer(1), 2).unwrap();
+                let near = scope.spawn(accept);
+                let far = connect_lanes(&options(1), &address, &peer(0), 2).unwrap();
+                let near = near.join().unwrap();
+                // What was sent last may not be acknowledged yet, which has another timer.
+                let until = Instant::now() + Duration::from_secs(10);
+                while timers(port) != ["02"; 4] && Instant::now() < until {
+                    thread::sleep(Duration::from_millis(10));
+                }
+                assert_eq!(timers(port), ["02"; 4], "TLS: {tls}");
+                drop((near, far));
+            });
+        }
+    }
+
+    #[test]
+    fn probes_come_soon_enough_for_firewalls_and_end_late_enough_for_a_network_that_was_away() {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(door.local_addr().unwrap()).unwrap();
+        let socket = socket2::SockRef::from(&near);
+        assert!(!socket.keepalive().unwrap());
+        crate::tcp::keep_alive(&near);
+        assert!(socket.keepalive().unwrap());
+        let (first, then) =
+            (socket.tcp_keepalive_time().unwrap(), socket.tcp_keepalive_interval().unwrap());
+        let whole = first + then * socket.tcp_keepalive_retries().unwrap();
+        assert!(first <= Duration::from_secs(60), "{first:?}");
+        assert!(
+            whole >= Duration::from_secs(600) && whole <= Duration::from_secs(900),
+            "{whole:?}"
+        );
+    }
+
     /// The system connects to a port at which nobody answers.
     #[test]
     fn a_cancelled_attempt_waits_for_no_answer() {

@@ -16,7 +16,7 @@ use crate::link::Direction;
 use crate::outlet::Outlet;
 use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};
 use crate::raw::{Sink, Source};
-use crate::tcp::{DeadlineStream, SocketWriter, TcpSource};
+use crate::tcp::{DeadlineStream, SocketWriter, TcpSource, keep_alive};
 use crate::tls::{self, TlsSetup};
 use crate::{
     CancelHandle, Channel, Error, Meter, Observer, Result, SimulatedLink, TransportReason,
@@ -252,6 +252,7 @@ impl Opening {
         deadline: Instant,
     ) -> std::result::Result<Self, TransportReason> {
         let _ = socket.set_nodelay(true);
+        keep_alive(&socket);
         let mut opening = Opening { socket, tls, cancel };
         if let Some(connection) = &mut opening.tls {
             let mut stream = DeadlineStream::new(&opening.socket, deadline, &opening.cancel);

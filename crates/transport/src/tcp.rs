@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 
 use crate::cancel::CANCEL_POLL;
 use crate::pipe::EAGER;
@@ -22,6 +22,22 @@ const DIRECT: usize = 8 << 10;
 
 /// How often a connection that is slow to be made is looked at.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// How long a connection may be idle before the system probes it, and the time between two probes.
+/// Firewalls and translators of addresses forget a connection that is idle for longer than some
+/// minutes, and parties may compute for hours without a message.
+const PROBE: Duration = Duration::from_secs(30);
+
+/// After this many probes without an answer the connection is over: ten minutes, about as long as
+/// the system tries to deliver data. A wait ends earlier, by its own time-out.
+const PROBES: u32 = 20;
+
+/// Makes the system probe the connection while nothing is sent over it.
+pub(crate) fn keep_alive(socket: &TcpStream) {
+    let probes = TcpKeepalive::new().with_time(PROBE).with_interval(PROBE).with_retries(PROBES);
+    // A connection without probes works as well, as long as it is used.
+    let _ = SockRef::from(socket).set_tcp_keepalive(&probes);
+}
 
 /// Returns what an I/O error means for the connection.
 pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
