@@ -29,5 +29,6 @@ pub fn check(data: &[u8]) {
     with_stack(|| match compile_here("main.sym", text, &NoModules, &Options::default(), false) {
         Ok((circuit, ..)) => drop(circuit.digest()),
         Err(errors) => drop(errors.to_string()),
-    });
+    })
+    .expect("a thread");
 }

@@ -35,5 +35,6 @@ pub fn check(data: &[u8]) {
             let (again, ..) = compile(&formatted).expect("the same program");
             assert_eq!(circuit.digest(), again.digest(), "{formatted}");
         }
-    });
+    })
+    .expect("a thread");
 }

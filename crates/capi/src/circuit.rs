@@ -7,7 +7,7 @@ use std::sync::Arc;
 use symbolon::circuit::{Circuit, builtin, read_circuit};
 use symbolon::{Error, Result, files};
 use symbolon_lang::source::{Folder, read_source};
-use symbolon_lang::{Options, compile};
+use symbolon_lang::{CompileError, Options, compile};
 
 use crate::border::compute;
 use crate::failure::{Failure, Status};
@@ -116,8 +116,12 @@ fn program(path: &Path, options: &Options) -> Result<Circuit> {
     let source = read_source(path).map_err(Error::invalid_input)?;
     let folder = Folder(path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
     let shown = path.display();
-    compile(&shown.to_string(), &source, &folder, options)
-        .map_err(|errors| Error::invalid_input(format!("{shown} has errors\n\n{errors}")))
+    compile(&shown.to_string(), &source, &folder, options).map_err(|error| match error {
+        CompileError::Program(errors) => {
+            Error::invalid_input(format!("{shown} has errors\n\n{errors}"))
+        }
+        CompileError::NoThread(error) => error.into(),
+    })
 }
 
 fn read(path: &Path) -> Result<Circuit> {

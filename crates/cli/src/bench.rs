@@ -28,7 +28,7 @@ use result::{BenchJson, Measured};
 /// # Errors
 /// Those of `local`; a usage failure when the report cannot be written.
 pub fn command(args: &BenchArgs) -> CliResult<()> {
-    progress::set_up(&args.show, "bench", "")?;
+    progress::set_up(&args.show, &args.tuning.unlisted(), "bench", "")?;
     let settings = plan::settings(args)?;
     settings.iter().for_each(|setting| setting.tuning.warn());
     announce(args)?;

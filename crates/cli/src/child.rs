@@ -11,11 +11,12 @@ use std::io::{BufRead, Write};
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, PartyId};
 use symbolon::zeroize::Zeroizing;
-use symbolon::{Config, Identity, Listener, PeerInfo, Transport};
+use symbolon::{Config, Identity, Listener, NoThread, PeerInfo, Transport};
 
 use crate::dealer;
 use crate::error::{CliError, CliResult};
 use crate::execute::{PartyRun, RunOptions, run_triples};
+use crate::exhaustion;
 use crate::options::{LocalTransport, TuningArgs};
 use crate::party_result::PartyResult;
 use crate::peer::Peer;
@@ -88,6 +89,7 @@ pub enum ChildMessage {
 /// # Errors
 /// The failure that was reported, for the exit code.
 pub fn command() -> CliResult<()> {
+    exhaustion::tell_parent();
     let done = run_child();
     match done {
         Ok(played) => write_message(&ChildMessage::Done(Box::new(played))),
@@ -113,11 +115,13 @@ fn run_child() -> CliResult<PartyResult> {
             // Errors in the circuit or the inputs are reported before any connection.
             let circuit = load_again(spec, job.parties, &job.digest)?;
             let part = PartyRun::new(&circuit, job.party, inputs, tuning.params.executions)?;
-            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
+            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?))?;
+            let config = config.dealer(dealer);
             part.play(config, *options, &sink)
         }
         Task::Triples(count) => {
-            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
+            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?))?;
+            let config = config.dealer(dealer);
             run_triples(config, *count, &sink)
         }
     }
@@ -163,7 +167,7 @@ fn meet(job: &PartyJob) -> CliResult<Transport> {
         fingerprint: identity.as_ref().map(|key| key.fingerprint().to_string()),
     }))?;
     let peers: Vec<Peer> = read_message()?;
-    end_with_parent();
+    end_with_parent()?;
     let mut contacts = Vec::with_capacity(peers.len());
     for Peer { address, fingerprint } in peers {
         let fingerprint = fingerprint.map(|text| text.parse()).transpose()?;
@@ -198,8 +202,11 @@ fn write_message(word: &ChildMessage) -> CliResult<()> {
 }
 
 /// Ends this process as soon as the parent's end of standard input closes.
-fn end_with_parent() {
-    std::thread::spawn(|| {
+///
+/// # Errors
+/// A failure of the class `System` when there is no thread for that.
+fn end_with_parent() -> CliResult<()> {
+    let watch = || {
         let mut scrap = [0; 64];
         let mut input = std::io::stdin().lock();
         loop {
@@ -208,7 +215,9 @@ fn end_with_parent() {
                 Ok(_) => {}
             }
         }
-    });
+    };
+    let thread = std::thread::Builder::new().name("symbolon-parent".to_string()).spawn(watch);
+    Ok(thread.map(drop).map_err(NoThread)?)
 }
 
 #[cfg(test)]

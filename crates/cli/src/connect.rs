@@ -94,7 +94,7 @@ fn pair(settings: &Settings, aloud: bool) -> CliResult<Transport> {
         }
     };
     if let Some(address) = meeting.local_address().filter(|_| aloud) {
-        tell_address(address);
+        tell_address(address)?;
     }
     Ok(match pinned {
         Some((identity, fingerprint)) => Transport::tls(meeting, identity, fingerprint),
@@ -146,7 +146,7 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: PartyId) -> CliResul
         (None, None) => return Err(no_address(own)),
     };
     if let Some(door) = &door {
-        tell_address(door.local_addr());
+        tell_address(door.local_addr())?;
     }
     Ok(match identity {
         Some(identity) => Transport::tls_mesh(door, identity, contacts),
@@ -155,9 +155,13 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: PartyId) -> CliResul
 }
 
 /// Prints where this process listens. From then on a signal cancels the run.
-pub fn tell_address(address: SocketAddr) {
-    interrupt::handle();
+///
+/// # Errors
+/// Those of [`interrupt::handle`].
+pub fn tell_address(address: SocketAddr) -> CliResult<()> {
+    interrupt::handle()?;
     tell(&format!("listening on {address}\n"));
+    Ok(())
 }
 
 /// Checks that every party that `own` dials has an address.

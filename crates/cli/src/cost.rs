@@ -55,7 +55,7 @@ pub fn command(args: &CostArgs) -> CliResult<()> {
                 (circuit, report, sources)
             })
             .map_err(|errors| wrong_program(&args.file, &errors.list, &errors.sources))
-    })?;
+    })??;
     let parties = args.parties.unwrap_or_else(|| parties_of(&circuit));
     let whole = protocol_bytes(&circuit, parties);
     let cost = CostJson {

@@ -2,8 +2,8 @@
 
 pub mod args;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use args::DealerArgs;
 use symbolon::dealer::{
     AdmissionPolicy, DealerServer, Dealing, Event, Limits, ServerLimits, Summary, TurnedAway, serve,
 };
-use symbolon::{Dealer, Fingerprint, Identity, Listener};
+use symbolon::{Dealer, Error, ErrorClass, Fingerprint, Identity, Listener, NoThread};
 
 use crate::connect::tell_address;
 use crate::cost_table::bytes;
@@ -33,19 +33,21 @@ all inputs and can change any output; alone it can spoil outputs, unnoticed
 /// each.
 ///
 /// # Errors
-/// A usage failure before the port is open; otherwise those of the library.
+/// A usage failure, or one of the class `System`, before the port is open; otherwise those of the
+/// library.
 pub fn command(args: &DealerArgs) -> CliResult<()> {
     symbolon::check_listening(&args.listen)?;
     live::set_up(&args.live, "dealer")?;
     let dealing = dealing(args)?;
+    dealing.check()?;
     let door = Listener::bind(&args.listen)?;
     tell(
         "warning: this process will know all that it deals: together with any one party, or by reading what the \
          parties send each other, it learns all inputs and can change any output; alone it can spoil outputs\n",
     );
     let stop = Arc::new(AtomicBool::new(false));
-    interrupt::set_on_signal(&stop);
-    tell_address(door.local_addr());
+    interrupt::set_on_signal(&stop)?;
+    tell_address(door.local_addr())?;
     let mut left = args.sessions;
     let stopping = stop.clone();
     let report = move |event: Event| {
@@ -182,6 +184,7 @@ pub struct LocalDealer {
     way: Way,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    lacks: Arc<OnceLock<CliError>>,
 }
 
 enum Way {
@@ -197,9 +200,19 @@ impl LocalDealer {
     pub fn open(transport: LocalTransport) -> CliResult<LocalDealer> {
         tell(TRUST);
         let stop = Arc::new(AtomicBool::new(false));
+        let lacks = Arc::new(OnceLock::new());
+        let lacked = lacks.clone();
+        let report = move |event: Event| match event {
+            Event::Failed { error, .. } => note_lack(&lacked, error),
+            Event::TurnedAway(TurnedAway { refused: Some(why), .. }) => {
+                note_lack(&lacked, Error::system(format!("cannot accept connections: {why}")));
+            }
+            _ => {}
+        };
         if transport == LocalTransport::Memory {
-            let server = DealerServer::new(ServerLimits::default(), |_| ())?;
-            return Ok(LocalDealer { way: Way::InProcess(Arc::new(server)), stop, thread: None });
+            let server = DealerServer::new(ServerLimits::default(), report)?;
+            let way = Way::InProcess(Arc::new(server));
+            return Ok(LocalDealer { way, stop, thread: None, lacks });
         }
         let identity = match transport {
             LocalTransport::Tls => Some(Identity::generate()?),
@@ -212,15 +225,22 @@ impl LocalDealer {
         };
         let dealing =
             Dealing { identity, admit: AdmissionPolicy::Anybody, limits: ServerLimits::default() };
-        let stopped = stop.clone();
+        dealing.check()?;
+        let (stopped, lacked) = (stop.clone(), lacks.clone());
         let work = move || {
-            if let Err(error) = serve(door, &dealing, &stopped, |_| ()) {
+            if let Err(error) = serve(door, &dealing, &stopped, report) {
                 tell(&format!("the dealer failed: {error}\n"));
+                note_lack(&lacked, error);
             }
         };
         let thread = thread::Builder::new().name("symbolon-house".to_string()).spawn(work);
-        let thread = thread.map_err(|e| CliError::system(format!("cannot start a thread: {e}")))?;
-        Ok(LocalDealer { way: Way::Door(peer), stop, thread: Some(thread) })
+        let thread = Some(thread.map_err(NoThread)?);
+        Ok(LocalDealer { way: Way::Door(peer), stop, thread, lacks })
+    }
+
+    /// Returns what the dealer lacked, if that explains why a party was not dealt to.
+    pub fn lack(&self) -> Option<CliError> {
+        self.lacks.get().cloned()
     }
 
     /// Returns where processes find it, or `None` if it is in memory.
@@ -237,6 +257,13 @@ impl LocalDealer {
             Way::Door(_) => None,
             Way::InProcess(server) => Some(Dealer::in_process(server.clone())),
         }
+    }
+}
+
+/// Notes the first failure of a dealer for which this machine is to blame.
+fn note_lack(lacks: &OnceLock<CliError>, error: Error) {
+    if error.class() == ErrorClass::System {
+        let _ = lacks.set(CliError::from(error).under("the dealer"));
     }
 }
 

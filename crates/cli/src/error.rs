@@ -2,8 +2,8 @@
 
 use symbolon::circuit::PartyId;
 use symbolon::{
-    AttemptCause, Culprit, DEALER, Error, ErrorClass, Refusal, Shortage, Subject, TransportReason,
-    shortage,
+    AttemptCause, Culprit, DEALER, Error, ErrorClass, NoThread, Refusal, Shortage, Subject,
+    TransportReason, shortage,
 };
 
 use crate::escape::one_line;
@@ -276,6 +276,12 @@ impl From<Error> for CliError {
             party: error.culprit().map(Named::from),
         }
         .with_own_hint()
+    }
+}
+
+impl From<NoThread> for CliError {
+    fn from(error: NoThread) -> Self {
+        Error::from(error).into()
     }
 }
 

@@ -4,7 +4,9 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use symbolon::CancelHandle;
+use symbolon::{CancelHandle, NoThread};
+
+use crate::error::{CliError, CliResult};
 
 /// The signal that came first, 0 for none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
@@ -17,19 +19,26 @@ const INTERRUPT: i32 = 2;
 
 /// Returns the handle that cancels every session of this process. From the first call on, signals
 /// are caught.
-pub fn handle() -> &'static CancelHandle {
-    static HANDLE: OnceLock<CancelHandle> = OnceLock::new();
-    HANDLE.get_or_init(|| {
+///
+/// # Errors
+/// A failure of the class `System` when there is no descriptor or thread for that.
+pub fn handle() -> CliResult<&'static CancelHandle> {
+    static HANDLE: OnceLock<CliResult<CancelHandle>> = OnceLock::new();
+    let handle = HANDLE.get_or_init(|| {
         let handle = CancelHandle::new();
-        catch(handle.clone());
-        handle
-    })
+        catch(handle.clone()).map(|()| handle)
+    });
+    handle.as_ref().map_err(CliError::clone)
 }
 
 /// Sets `flag` when a signal comes.
-pub fn set_on_signal(flag: &Arc<AtomicBool>) {
-    handle();
+///
+/// # Errors
+/// Those of [`handle`].
+pub fn set_on_signal(flag: &Arc<AtomicBool>) -> CliResult<()> {
+    handle()?;
     FLAGS.lock().unwrap_or_else(PoisonError::into_inner).push(flag.clone());
+    Ok(())
 }
 
 /// Returns whether a signal has come.
@@ -47,11 +56,11 @@ pub fn exit_code() -> u8 {
 }
 
 #[cfg(unix)]
-fn catch(cancel: CancelHandle) {
+fn catch(cancel: CancelHandle) -> CliResult<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    // Without a handler, a signal ends the process as usual.
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+    let uncaught = |error| CliError::system(format!("cannot catch signals: {error}"));
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(uncaught)?;
     let watch = move || {
         for signal in signals.forever() {
             if SIGNAL.swap(signal, Ordering::SeqCst) != 0 {
@@ -62,8 +71,11 @@ fn catch(cancel: CancelHandle) {
             flags.iter().for_each(|flag| flag.store(true, Ordering::SeqCst));
         }
     };
-    let _ = std::thread::Builder::new().name("symbolon-signals".to_string()).spawn(watch);
+    let thread = std::thread::Builder::new().name("symbolon-signals".to_string()).spawn(watch);
+    Ok(thread.map(drop).map_err(NoThread)?)
 }
 
 #[cfg(not(unix))]
-fn catch(_cancel: CancelHandle) {}
+fn catch(_cancel: CancelHandle) -> CliResult<()> {
+    Ok(())
+}

@@ -6,7 +6,7 @@ use clap::Args;
 use symbolon::circuit::Circuit;
 use symbolon_lang::diag::{Code, Diagnostic, Diagnostics};
 use symbolon_lang::source::{Folder, Sources, read_source};
-use symbolon_lang::{Options, fmt::format, testing::run_tests};
+use symbolon_lang::{CompileError, Options, fmt::format, lsp::ServeError, testing::run_tests};
 
 use crate::error::{CliError, CliResult};
 use crate::output::{print, print_json, tell};
@@ -70,8 +70,10 @@ pub fn compile(path: &str, program: &ProgramArgs, parties: Option<u16>) -> CliRe
     let text = read_source(Path::new(path)).map_err(CliError::usage)?;
     // The program determines the number of parties if nobody else does.
     let options = program.options(parties);
-    symbolon_lang::compile(path, &text, &folder(path), &options)
-        .map_err(|errors| wrong_program(path, &errors.list, &errors.sources))
+    symbolon_lang::compile(path, &text, &folder(path), &options).map_err(|error| match error {
+        CompileError::Program(errors) => wrong_program(path, &errors.list, &errors.sources),
+        CompileError::NoThread(error) => error.into(),
+    })
 }
 
 /// Fails with the assert that the outputs report as failed.
@@ -156,7 +158,7 @@ pub fn check(args: &CheckArgs) -> CliResult<()> {
             Ok(_) => (checked.errors, checked.sources),
             Err(errors) => (errors.list, errors.sources),
         }
-    });
+    })?;
     if args.json {
         let error = |d: &Diagnostic| {
             let (line, column) = sources.position(d.span.file, d.span.start);
@@ -253,7 +255,7 @@ pub fn test(args: &TestArgs) -> CliResult<()> {
             return Err(wrong_program(&args.file, &checked.errors, &checked.sources));
         }
         Ok(run_tests(&checked, args.seed))
-    })?;
+    })??;
     let mut failed = 0;
     for result in &results {
         match &result.wrong {
@@ -285,5 +287,8 @@ pub struct LspArgs {
 /// # Errors
 /// A usage failure when it breaks the protocol.
 pub fn lsp(_: &LspArgs) -> CliResult<()> {
-    symbolon_lang::lsp::serve().map_err(CliError::usage)
+    symbolon_lang::lsp::serve().map_err(|error| match error {
+        ServeError::Editor(text) => CliError::usage(text),
+        ServeError::NoThread(error) => error.into(),
+    })
 }

@@ -18,6 +18,7 @@ mod demo;
 mod error;
 mod escape;
 mod execute;
+mod exhaustion;
 mod identity;
 mod interrupt;
 mod labels;
@@ -47,6 +48,8 @@ mod timeline;
 mod tuning;
 mod values;
 mod words;
+
+pub use exhaustion::end_well_without_memory;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

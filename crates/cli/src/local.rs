@@ -39,7 +39,7 @@ pub fn can_split_phases(protocol: Protocol) -> CliResult<()> {
 /// A usage failure before anything is started; the worst of the parties' failures; an internal
 /// failure when two parties that learn one output do not agree on it.
 pub fn command(args: &LocalArgs) -> CliResult<()> {
-    progress::set_up(&args.show, "local", &args.circuit)?;
+    progress::set_up(&args.show, &args.tuning, "local", &args.circuit)?;
     let spec = CircuitSpec::new(&args.circuit, &args.ports);
     if let Some(parties) = args.parties {
         // This comes before the circuit, which may not have as many parties either.

@@ -3,11 +3,12 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use symbolon::circuit::{Circuit, PartyId};
 use symbolon::zeroize::Zeroizing;
-use symbolon::{Config, Transport};
+use symbolon::{Config, NoThread, Transport};
 
 use crate::child::{ChildMessage, PartyJob, Task};
 use crate::dealer::LocalDealer;
@@ -81,18 +82,23 @@ impl LocalRun<'_> {
             }
         }
         let house = if self.dealer { Some(LocalDealer::open(self.transport)?) } else { None };
-        match self.transport {
+        let played = match self.transport {
             LocalTransport::Memory => self.threads(house.as_ref()),
             LocalTransport::Tls | LocalTransport::Tcp => self.processes(house.as_ref()),
-        }
+        };
+        // The parties only see that the dealer has gone.
+        played.map_err(|failure| match house.as_ref().and_then(LocalDealer::lack) {
+            Some(lack) if failure.class == ExitKind::Peer => lack,
+            _ => failure,
+        })
     }
 
     fn threads(&self, house: Option<&LocalDealer>) -> CliResult<Vec<PartyResult>> {
         let link = self.tuning.link.as_ref().map(|(_, link)| *link);
         let mesh = Transport::memory_mesh(self.parties, self.tuning.params.threads, link)?;
-        let progress = Progress::begin();
+        let progress = Progress::begin()?;
         let perform = |party: PartyId, transport: Transport| {
-            let config = self.tuning.apply(Config::new(party, transport));
+            let config = self.tuning.apply(Config::new(party, transport))?;
             let config = config.dealer(house.and_then(LocalDealer::within));
             let sink = progress.sink(party);
             match self.work {
@@ -106,11 +112,9 @@ impl LocalRun<'_> {
         };
         let perform = &perform;
         let ends = std::thread::scope(|scope| {
-            let start = |(party, transport)| scope.spawn(move || perform(party, transport));
+            let start = |(party, transport)| party_thread(scope, move || perform(party, transport));
             let parties: Vec<_> = PartyId::all(mesh.len()).zip(mesh).map(start).collect();
-            let panicked = |_| Err(CliError::internal("a party's thread panicked"));
-            let ends = parties.into_iter().map(|party| party.join().unwrap_or_else(panicked));
-            ends.collect::<Vec<_>>()
+            parties.into_iter().map(party_end).collect::<Vec<_>>()
         });
         let mut played = all_or_worst(ends.into_iter().map(Some).collect())?;
         played.iter_mut().for_each(PartyResult::forget_cpu);
@@ -118,8 +122,8 @@ impl LocalRun<'_> {
     }
 
     fn processes(&self, house: Option<&LocalDealer>) -> CliResult<Vec<PartyResult>> {
-        interrupt::handle();
-        let progress = Progress::begin();
+        interrupt::handle()?;
+        let progress = Progress::begin()?;
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
         let digest = match self.work {
@@ -166,6 +170,28 @@ impl LocalRun<'_> {
             Work::Triples(count) => Task::Triples(count),
         }
     }
+}
+
+/// A party of this process, if there is a thread for it.
+type PartyThread<'scope, T> = Result<ScopedJoinHandle<'scope, CliResult<T>>, NoThread>;
+
+/// Starts a party of this process. If there is no thread for it, its transport is dropped, and the
+/// others see that it has gone.
+pub fn party_thread<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    perform: impl FnOnce() -> CliResult<T> + Send + 'scope,
+) -> PartyThread<'scope, T> {
+    let thread = std::thread::Builder::new().name("symbolon-party".to_string());
+    thread.spawn_scoped(scope, perform).map_err(NoThread)
+}
+
+/// Waits for the end of a party of this process.
+///
+/// # Errors
+/// The party's failure, or the lack of a thread for it.
+pub fn party_end<T>(thread: PartyThread<'_, T>) -> CliResult<T> {
+    let panicked = |_| Err(CliError::internal("a party's thread panicked"));
+    thread?.join().unwrap_or_else(panicked)
 }
 
 /// What comes from a child: a message, or the end of its output.
@@ -255,6 +281,10 @@ fn ended(party: PartyId, status: std::process::ExitStatus) -> CliError {
         let message = format!("party {party}'s process was killed by signal {signal}");
         let hint = "someone killed it, or the system did because memory ran out";
         return CliError::new(ExitKind::Killed, message).with_hint(hint);
+    }
+    if status.code() == Some(ExitKind::System.code().into()) {
+        let text = format!("party {party} failed: its process ran out of memory or threads");
+        return CliError::system(text);
     }
     let code = status.code().map_or(String::new(), |code| format!(", with exit code {code}"));
     CliError::internal(format!("party {party}'s process ended without a message{code}"))

@@ -3,7 +3,14 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use symbolon_primitives::out_of_memory::Exiting;
+
+/// Ends the process with a sentence when memory runs out.
+#[global_allocator]
+static ALLOCATOR: Exiting = Exiting;
+
 fn main() -> ExitCode {
+    symbolon_cli::end_well_without_memory();
     keep_freed_memory();
     symbolon_cli::main()
 }

@@ -35,7 +35,7 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
         ..RunArgs::default()
     };
     let settings = Settings::of(&run)?;
-    progress::set_up(&settings.show, "preprocess", &settings.spec.circuit)?;
+    progress::set_up(&settings.show, &settings.tuning, "preprocess", &settings.spec.circuit)?;
     let (mut tuning, party) = who(&settings)?;
     if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
         tuning.params.pool_gates = gates;
@@ -85,7 +85,8 @@ fn has_pools(protocol: Protocol) -> CliResult<()> {
 
 /// Returns the configuration that reaches the others, and whether there is a dealer.
 fn reach(settings: &Settings, (tuning, party): (&Tuning, PartyId)) -> CliResult<(Config, bool)> {
-    let config = tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?));
+    let config =
+        tuning.apply_with_link(Config::new(party, connect::transport(settings, party)?))?;
     let dealer = dealer::named(settings)?;
     let dealt = dealer.is_some();
     Ok((config.dealer(dealer), dealt))
@@ -101,7 +102,7 @@ fn fill(config: Config, store: &Store, target: Amount) -> CliResult<Filled> {
     let mut closed = Vec::new();
     let mut printed = Ok(());
     let filled = {
-        let progress = Progress::begin();
+        let progress = Progress::begin()?;
         let config = progress.sink(party).attach(config);
         stored::fill_each(config, store, target, |pool| {
             let NewPool { item, holds, number, of } = *pool;
@@ -146,7 +147,7 @@ fn preprocess_components(
     let of = |runs: u64| format!("components for {} of {}", counted(runs, "run"), circuit.name());
     let (mut closed, mut printed) = (0, Ok(()));
     let filled = {
-        let progress = Progress::begin();
+        let progress = Progress::begin()?;
         let config = progress.sink(party).attach(config);
         stored::fill_components(config, &store, &circuit, runs, |pool| {
             let NewComponents { item, runs, number, of: pools } = *pool;
@@ -186,7 +187,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
         ..RunArgs::default()
     };
     let settings = Settings::of(&run)?;
-    progress::set_up(&settings.show, "prepare", &settings.spec.circuit)?;
+    progress::set_up(&settings.show, &settings.tuning, "prepare", &settings.spec.circuit)?;
     let (tuning, party) = who(&settings)?;
     let from_pools = args.from_pools || settings.ahead.from_pools;
     if from_pools {
@@ -200,7 +201,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let store = open_or_create(&settings.store)?;
     let (config, dealt) = reach(&settings, (&tuning, party))?;
     let made = {
-        let progress = Progress::begin();
+        let progress = Progress::begin()?;
         let config = progress.sink(party).attach(config);
         let prepare = if from_pools { stored::prepare_from_pools } else { stored::prepare };
         let made = prepare(config, &store, &circuit, count);

@@ -15,6 +15,7 @@ use crate::connect;
 use crate::error::{CliError, CliResult};
 use crate::labels::Labels;
 use crate::lang::{ProgramArgs, check_failure};
+use crate::local_runner::{party_end, party_thread};
 use crate::offline::{party_costs, tell_costs, who};
 use crate::output::{print, print_json, want_json};
 use crate::owners::{Audience, Owner};
@@ -105,7 +106,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     if settings.json {
         want_json();
     }
-    progress::set_up(&settings.show, "parts", &settings.spec.circuit)?;
+    progress::set_up(&settings.show, &settings.tuning, "parts", &settings.spec.circuit)?;
     let (tuning, party) = if args.local {
         (Tuning::new(&settings.tuning, PARTIES)?, None)
     } else {
@@ -127,8 +128,8 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         None => (run_here(&tuning, &plan, &values)?, "memory"),
         Some(party) => {
             let transport = connect::transport(&settings, party)?;
-            let config = tuning.apply_with_link(Config::new(party, transport));
-            let progress = Progress::begin();
+            let config = tuning.apply_with_link(Config::new(party, transport))?;
+            let progress = Progress::begin()?;
             // Each part's outputs are shown as soon as they are known, unless the result is a
             // document.
             let mut show = |part: &Part, outputs: &[OutputJson]| match settings.json {
@@ -205,17 +206,16 @@ fn run_here(
 ) -> CliResult<Vec<(PartyId, Played)>> {
     let link = tuning.link.as_ref().map(|(_, link)| *link);
     let (zero, one) = Transport::memory(tuning.params.threads, link)?;
-    let progress = Progress::begin();
+    let progress = Progress::begin()?;
     let perform = |party: PartyId, transport: Transport| {
-        let config = tuning.apply(Config::new(party, transport));
+        let config = tuning.apply(Config::new(party, transport))?;
         play(config, plan, values, &progress.sink(party), &mut |_, _| Ok(()))
     };
     let perform = &perform;
     let (zero, one) = std::thread::scope(|scope| {
-        let zero = scope.spawn(move || perform(0.into(), zero));
-        let one = scope.spawn(move || perform(1.into(), one));
-        let panicked = |_| Err(CliError::internal("a party's thread panicked"));
-        (zero.join().unwrap_or_else(panicked), one.join().unwrap_or_else(panicked))
+        let zero = party_thread(scope, move || perform(0.into(), zero));
+        let one = party_thread(scope, move || perform(1.into(), one));
+        (party_end(zero), party_end(one))
     });
     let parties = [(PartyId::new(0), zero), (PartyId::new(1), one)];
     let failed = |(_, end): &(PartyId, CliResult<Played>)| {

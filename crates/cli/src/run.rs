@@ -33,7 +33,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     if settings.json {
         want_json();
     }
-    progress::set_up(&settings.show, "run", &settings.spec.circuit)?;
+    progress::set_up(&settings.show, &settings.tuning, "run", &settings.spec.circuit)?;
     let (tuning, party) = who(&settings)?;
     let parties = connect::count(&settings)?;
     check_options(&settings, &args.store)?;
@@ -51,11 +51,11 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     let transport = connect::transport(&settings, party)?;
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
-    let config = tuning.apply_with_link(Config::new(party, transport)).dealer(dealer);
+    let config = tuning.apply_with_link(Config::new(party, transport))?.dealer(dealer);
     let played = if settings.prepared {
         play_prepared(&settings, &tuning, &part, config)
     } else {
-        let progress = Progress::begin();
+        let progress = Progress::begin()?;
         part.play(config, RunOptions::ONCE, &progress.sink(party))
     };
     let played = played.map_err(|failure| dealer::suspect(failure, dealt))?;
@@ -108,7 +108,7 @@ fn play_prepared(
     config: Config,
 ) -> CliResult<PartyResult> {
     let store = open_or_create(&settings.store)?;
-    let progress = Progress::begin();
+    let progress = Progress::begin()?;
     let sink = progress.sink(config.party());
     let config = sink.attach(config);
     match part {

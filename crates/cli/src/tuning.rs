@@ -64,16 +64,12 @@ impl Tuning {
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(CliError::usage(format!("--threads takes 1 to {MAX_THREADS}")));
         }
-        let seconds = args.timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT.as_secs_f64());
-        if !(0.001..=LONGEST_TIMEOUT).contains(&seconds) {
-            return Err(CliError::usage("--timeout takes seconds, from 0.001 to a week's"));
-        }
+        let timeout = timeout(args)?;
         let link = match &args.link {
             None => None,
             Some(text) => Some((text.clone(), text.parse::<SimulatedLink>()?)),
         };
         check_parties(protocol, parties)?;
-        let timeout = Duration::from_secs_f64(seconds);
         let executions = args.batch.unwrap_or(1);
         let in_flight = in_flight(args, protocol)?;
         let usual = SessionParams::new(protocol);
@@ -166,18 +162,36 @@ impl Tuning {
     }
 
     /// Sets everything but the link, which depends on the transport; signals cancel the session.
-    pub fn apply(&self, config: Config) -> Config {
+    ///
+    /// # Errors
+    /// Those of [`interrupt::handle`].
+    pub fn apply(&self, config: Config) -> CliResult<Config> {
         let config = config.params(self.params.clone()).timeout(self.timeout);
-        config.cancelled_by(interrupt::handle())
+        Ok(config.cancelled_by(interrupt::handle()?))
     }
 
     /// Sets everything, for TCP and TLS.
-    pub fn apply_with_link(&self, config: Config) -> Config {
-        let config = self.apply(config);
-        match &self.link {
+    ///
+    /// # Errors
+    /// Those of [`interrupt::handle`].
+    pub fn apply_with_link(&self, config: Config) -> CliResult<Config> {
+        let config = self.apply(config)?;
+        Ok(match &self.link {
             Some((_, link)) => config.link(*link),
             None => config,
-        }
+        })
+    }
+}
+
+/// Returns how long a peer may take.
+///
+/// # Errors
+/// A usage failure when it is out of range.
+pub fn timeout(args: &TuningArgs) -> CliResult<Duration> {
+    let seconds = args.timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT.as_secs_f64());
+    match (0.001..=LONGEST_TIMEOUT).contains(&seconds) {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(CliError::usage("--timeout takes seconds, from 0.001 to a week's")),
     }
 }
 

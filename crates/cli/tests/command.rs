@@ -4,6 +4,7 @@ mod bench;
 mod common;
 mod dealer;
 mod editor;
+mod exhaustion;
 mod exits;
 mod formats;
 mod json_docs;

@@ -384,6 +384,11 @@ fn a_thousand_strangers_keep_nobody_from_a_dealer_for_anybody() {
 fn a_dealer_without_enough_descriptors_says_so() {
     let words = ["dealer", "--listen", "127.0.0.1:0", "--transport", "tcp"];
     let ended = end(limited("ulimit -n 300", &words).spawn().unwrap());
+    let ended = ended.expect(71).says(&["needs at least", "ulimit -n"]);
+    assert!(!ended.err.contains("listening on"), "a party would come in vain: {}", ended.err);
+    // The same for the one of `local`, whose parties would only see that it has gone.
+    let words = ["local", "add:8", "--dealer", "--input", "x=1", "--input", "y=2"];
+    let ended = end(limited("ulimit -n 300", &words).spawn().unwrap());
     ended.expect(71).says(&["needs at least", "ulimit -n"]);
 }
 

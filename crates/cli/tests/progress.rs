@@ -66,6 +66,27 @@ fn events_follow_every_party_through_its_phases() {
     }
 }
 
+/// Of two pipes, nobody has opened the one, and nobody reads from the other, which is full.
+#[test]
+fn a_reader_of_events_may_take_as_long_as_a_peer() {
+    use std::io::ErrorKind;
+    use std::os::unix::fs::OpenOptionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("events");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let shown = path.display().to_string();
+    let words = ["local", "add:8", "--transport", "memory", "--input", "x=1", "--input", "y=2"];
+    let words = [&words[..], &["--timeout", "0.5", "--events", &shown]].concat();
+    symbolon(&words).expect(74).says(&["nobody opened the pipe", "within 0.5 s", "hint: "]);
+    const NONBLOCK: i32 = 0o4000;
+    let mut options = std::fs::OpenOptions::new();
+    let mut pipe = options.read(true).write(true).custom_flags(NONBLOCK).open(&path).unwrap();
+    let full = std::iter::from_fn(|| Some(pipe.write(&[b'\n'; 4096]))).find_map(Result::err);
+    assert_eq!(full.unwrap().kind(), ErrorKind::WouldBlock);
+    let ended = symbolon(&words).expect(0).says(&["no more events are written"]);
+    assert_eq!(ended.err.matches("no more events").count(), 1, "{}", ended.err);
+}
+
 #[test]
 fn a_failure_ends_the_events() {
     let folder = tempfile::tempdir().unwrap();

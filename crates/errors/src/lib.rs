@@ -7,6 +7,7 @@
 mod party;
 
 use std::error::Error;
+use std::fmt;
 use std::io;
 
 pub use party::PartyId;
@@ -59,6 +60,33 @@ pub trait Classified: Error + Send + Sync + 'static {
 
     /// A stable name for programs, in kebab case: what went wrong within the class.
     fn code(&self) -> &'static str;
+}
+
+/// The system gave no thread. What it lacks may also be memory for the thread's stack: it does not
+/// say which.
+#[derive(Debug)]
+pub struct NoThread(pub io::Error);
+
+impl fmt::Display for NoThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot start a thread: {}", self.0)
+    }
+}
+
+impl Error for NoThread {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl Classified for NoThread {
+    fn class(&self) -> ErrorClass {
+        ErrorClass::System
+    }
+
+    fn code(&self) -> &'static str {
+        "system"
+    }
 }
 
 /// A resource of which the operating system has none left.

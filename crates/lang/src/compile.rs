@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
+use symbolon_errors::NoThread;
 
 use crate::ast::{self, Owner, Party, ResultDecl, Who};
 use crate::builtin;
@@ -68,18 +69,53 @@ impl std::fmt::Display for Errors {
     }
 }
 
+/// Why there is no circuit.
+#[derive(Debug)]
+pub enum CompileError {
+    /// The program has errors.
+    Program(Errors),
+    /// The system gave no stack to compile on.
+    NoThread(NoThread),
+}
+
+impl std::fmt::Display for CompileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CompileError::Program(errors) => errors.fmt(f),
+            CompileError::NoThread(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+impl From<Errors> for CompileError {
+    fn from(errors: Errors) -> Self {
+        CompileError::Program(errors)
+    }
+}
+
+impl From<NoThread> for CompileError {
+    fn from(error: NoThread) -> Self {
+        CompileError::NoThread(error)
+    }
+}
+
 /// Trees nest, and so do calls: they are walked on a stack of this many bytes, of which little is
 /// ever touched.
 pub(crate) const STACK: usize = 1 << 30;
 
-/// Runs `work` on a stack for deep recursion.
-pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+/// Runs `work` on a stack for deep recursion: a thread of its own, for which this process needs a
+/// gigabyte of addresses, though hardly any memory.
+///
+/// # Errors
+/// When the system does not give them.
+pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, NoThread> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
-        match thread.map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(done)) => done,
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(error) => panic!("the system gives no thread: {error}"),
+        match thread.map_err(NoThread)?.join() {
+            Ok(done) => Ok(done),
+            Err(panic) => std::panic::resume_unwind(panic),
         }
     })
 }
@@ -317,21 +353,21 @@ fn entry_outputs(cx: &mut Cx<'_>, decl: &ast::FnDecl, result: TyId) -> Option<Ve
 /// Compiles a program.
 ///
 /// # Errors
-/// All errors found.
+/// All errors found, or the lack of a thread.
 pub fn compile(
     name: &str,
     text: &str,
     loader: &(dyn Loader + Sync),
     options: &Options,
-) -> Result<Circuit, Errors> {
-    with_stack(|| compile_here(name, text, loader, options, false).map(|done| done.0))
+) -> Result<Circuit, CompileError> {
+    Ok(with_stack(|| compile_here(name, text, loader, options, false))?.map(|done| done.0)?)
 }
 
 /// Compiles a program without modules of its own.
 ///
 /// # Errors
-/// All errors found.
-pub fn compile_text(text: &str, options: &Options) -> Result<Circuit, Errors> {
+/// Those of [`compile`].
+pub fn compile_text(text: &str, options: &Options) -> Result<Circuit, CompileError> {
     compile("main.sym", text, &NoModules, options)
 }
 

@@ -34,7 +34,8 @@ mod uses;
 pub mod value;
 
 pub use compile::{
-    Checked, Errors, Options, Test, analyse, check, compile, compile_here, compile_text, with_stack,
+    Checked, CompileError, Errors, Options, Test, analyse, check, compile, compile_here,
+    compile_text, with_stack,
 };
 pub use cost::Costs;
 pub use library::modules as library_modules;

@@ -260,7 +260,8 @@ fn programs_pass_their_own_tests() {
             let results = run_tests(&checked, 1);
             assert_eq!(results.len(), tests, "{name}");
             assert!(results.iter().all(|result| result.wrong.is_none()), "{name}: {results:?}");
-        });
+        })
+        .expect("a thread");
     }
 }
 
@@ -285,7 +286,8 @@ fn the_costs_of_lines_sum_up_to_the_circuit() {
                 symbolon_lang::cost::report(&circuit, &costs.expect("asked for"), &sources);
             assert_eq!(report.ands, symbolon_circuit::builder::and_count(&circuit), "{name}");
             report
-        });
+        })
+        .expect("a thread");
         let lines: u64 = report.lines.iter().map(|line| line.ands).sum();
         assert_eq!(lines - report.unused, report.ands, "{name}");
         // The gates of calls are those that their components list.
@@ -324,7 +326,8 @@ fn main(a: [u32; 4] from 0, b: u32 from 1) -> (x: u32 to all) {
         )
         .unwrap_or_else(|errors| panic!("{errors}"));
         symbolon_lang::cost::report(&circuit, &costs.expect("asked for"), &sources)
-    });
+    })
+    .expect("a thread");
     let names: Vec<&str> = report.components.iter().map(|part| &part.name[..]).collect();
     assert_eq!(names, ["main", "main loop 1", "add"]);
     let line = |number: u32| {

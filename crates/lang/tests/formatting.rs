@@ -59,6 +59,7 @@ fn a_lint_can_be_allowed() {
             let codes = checked.errors.list().iter().map(|error| error.code.text());
             codes.collect::<Vec<_>>()
         })
+        .expect("a thread")
     };
     assert_eq!(told(""), ["W09"]);
     assert!(told("#[allow(unreachable)] ").is_empty());

@@ -9,7 +9,7 @@ use symbolon_lang::{Options, check, lower_entry, lower_entry_as_repeats, with_st
 /// Returns the outputs of a program or the text with which it fails. The interpreter, the circuit,
 /// and the circuit in which all loops that can be repeats are must agree.
 fn run(text: &str, inputs: &[&str]) -> String {
-    with_stack(|| run_within(text, inputs))
+    with_stack(|| run_within(text, inputs)).expect("a thread")
 }
 
 fn run_within(text: &str, inputs: &[&str]) -> String {

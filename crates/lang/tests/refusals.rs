@@ -89,7 +89,8 @@ fn main(c: fixed<4, 4> from 0) -> (r: u8 to all) {{ {body} }}"
     let checked = symbolon_lang::with_stack(|| {
         let loader = symbolon_lang::source::NoModules;
         symbolon_lang::check("main.sym", &whole, &loader, &options).errors
-    });
+    })
+    .expect("a thread");
     assert!(checked.list().is_empty(), "no case is unreachable");
 }
 

@@ -54,7 +54,8 @@ fn the_ten_examples_do_what_they_say() {
             for result in run_tests(&checked, 3) {
                 assert!(result.wrong.is_none(), "{result:?}");
             }
-        });
+        })
+        .expect("a thread");
     }
 }
 

@@ -46,6 +46,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use blake3::Hasher;
 use curve25519_dalek::{
@@ -272,11 +273,11 @@ const THREADS: usize = 8;
 fn threads() -> usize {
     static THREADS_HERE: OnceLock<usize> = OnceLock::new();
     *THREADS_HERE
-        .get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(THREADS))
+        .get_or_init(|| thread::available_parallelism().map_or(1, usize::from).min(THREADS))
 }
 
-/// Applies `work` to 0..n, part by part, in the machine's threads. Returns the results in order, or
-/// the error of the first part that has one.
+/// Applies `work` to 0..n, part by part, in as many of the machine's threads as the system gives.
+/// Returns the results in order, or the error of the first part that has one.
 fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
     let parts = n.div_ceil(PART);
     let next = AtomicUsize::new(0);
@@ -290,9 +291,12 @@ fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) 
             made.push((part, work(part * PART..((part + 1) * PART).min(n))));
         }
     };
-    let mut made = std::thread::scope(|scope| {
-        let others: Vec<_> =
-            (1..threads().min(parts)).map(|_| scope.spawn(|| stack::wiped(worker))).collect();
+    let mut made = thread::scope(|scope| {
+        let start = |_| {
+            let thread = thread::Builder::new().name("symbolon-worker".to_string());
+            thread.spawn_scoped(scope, || stack::wiped(worker)).ok()
+        };
+        let others: Vec<_> = (1..threads().min(parts)).map_while(start).collect();
         let mut made = worker();
         for other in others {
             let panicked = |_| Error::Internal("a thread of the base OTs panicked".into());

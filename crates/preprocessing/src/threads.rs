@@ -1,31 +1,24 @@
 //! Runs work on several threads at once.
 
-use std::thread;
-
 use symbolon_primitives::stack;
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, threads};
 
 /// Applies `work` to each part, to the first on this thread and to every other on its own thread.
 /// Returns the results in order.
 ///
 /// # Errors
-/// `Internal` if a thread panicked, after all have ended.
+/// `System` if the system gives too few threads: then no part was begun. `Internal` if a thread
+/// panicked, after all have ended.
 pub(crate) fn each<P: Send, R: Send>(
     parts: impl IntoIterator<Item = P>,
     work: impl Fn(P) -> R + Sync,
 ) -> Result<Vec<R>> {
     let mut parts = parts.into_iter();
     let Some(first) = parts.next() else { return Ok(Vec::new()) };
-    thread::scope(|scope| {
-        let work = &work;
-        let others: Vec<_> =
-            parts.map(|part| scope.spawn(move || stack::wiped(|| work(part)))).collect();
-        let first = work(first);
-        // All threads are joined before any result is examined.
-        let others: Vec<_> = others.into_iter().map(|other| other.join()).collect();
-        let panicked = |_| Error::internal("a lane's thread panicked");
-        std::iter::once(Ok(first)).chain(others).map(|done| done.map_err(panicked)).collect()
-    })
+    let (first, others) =
+        threads::beside(parts, |part| stack::wiped(|| work(part)), || work(first))?;
+    let panicked = |_| Error::internal("a lane's thread panicked");
+    std::iter::once(Ok(first)).chain(others).map(|done| done.map_err(panicked)).collect()
 }
 
 /// Returns the first error, but prefers a failed check: it says more than the broken connection

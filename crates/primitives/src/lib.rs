@@ -28,6 +28,7 @@ pub mod hash;
 pub mod huge_buf;
 pub mod mac_hash;
 pub mod mask;
+pub mod out_of_memory;
 pub mod prefetch;
 pub mod prg;
 pub mod secret;

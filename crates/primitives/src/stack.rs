@@ -19,6 +19,11 @@ pub fn wipe() {
     frame(DEPTH / FRAME);
 }
 
+/// Uses so many bytes of the stack below the caller's frame.
+pub(crate) fn touch(bytes: usize) {
+    frame(bytes.div_ceil(FRAME));
+}
+
 #[inline(never)]
 fn frame(left: usize) {
     let mut bytes = [0u8; FRAME];

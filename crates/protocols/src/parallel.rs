@@ -3,7 +3,7 @@
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use symbolon_transport::Channel;
+use symbolon_transport::{Channel, NoThread, Result, threads};
 
 /// How many AND gates a slow peer garbles or evaluates in a second.
 const SLOW: u64 = 1 << 21;
@@ -16,14 +16,17 @@ pub(crate) fn allow_gates(channel: &mut Channel, gates: u64) {
 
 /// Applies `work` to each item with `threads` threads, of which this is one; returns the results in
 /// order.
+///
+/// # Errors
+/// `System` if the system gives too few threads.
 pub(crate) fn in_parallel<I: Send, T: Send>(
     threads: usize,
     items: Vec<I>,
     work: impl Fn(I) -> T + Sync,
-) -> Vec<T> {
+) -> Result<Vec<T>> {
     let n = items.len();
     if threads <= 1 || n <= 1 {
-        return items.into_iter().map(work).collect();
+        return Ok(items.into_iter().map(work).collect());
     }
     let share = n.div_ceil(threads.min(n));
     let mut items = items.into_iter();
@@ -31,22 +34,15 @@ pub(crate) fn in_parallel<I: Send, T: Send>(
     let process = |part: Vec<I>| {
         symbolon_primitives::stack::wiped(|| part.into_iter().map(&work).collect::<Vec<T>>())
     };
-    let process = &process;
-    std::thread::scope(|scope| {
-        let start = |_| {
-            let part: Vec<I> = items.by_ref().take(share).collect();
-            scope.spawn(move || process(part))
-        };
-        let others: Vec<_> = (1..n.div_ceil(share)).map(start).collect();
-        let mut all = process(own);
-        for thread in others {
-            match thread.join() {
-                Ok(part) => all.extend(part),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+    let others = (1..n.div_ceil(share)).map(|_| items.by_ref().take(share).collect());
+    let (mut all, others) = threads::beside(others, process, || process(own))?;
+    for part in others {
+        match part {
+            Ok(part) => all.extend(part),
+            Err(panic) => std::panic::resume_unwind(panic),
         }
-        all
-    })
+    }
+    Ok(all)
 }
 
 /// Work in a thread of its own.
@@ -54,8 +50,13 @@ pub(crate) struct Background<T>(Option<JoinHandle<T>>);
 
 impl<T: Send + 'static> Background<T> {
     /// Starts the work.
-    pub fn start(work: impl FnOnce() -> T + Send + 'static) -> Background<T> {
-        Background(Some(std::thread::spawn(|| symbolon_primitives::stack::wiped(work))))
+    ///
+    /// # Errors
+    /// `System` if the system gives no thread.
+    pub fn start(work: impl FnOnce() -> T + Send + 'static) -> Result<Background<T>> {
+        let thread = std::thread::Builder::new().name("symbolon-worker".to_string());
+        let thread = thread.spawn(|| symbolon_primitives::stack::wiped(work));
+        Ok(Background(Some(thread.map_err(NoThread)?)))
     }
 
     /// Waits for the result.

@@ -6,8 +6,8 @@ use std::thread::{self, JoinHandle};
 
 use symbolon_circuit::PartyId;
 use symbolon_transport::{
-    CANCEL_POLL, CancelHandle, Channel, Error, Fingerprint, Identity, Listener, Meter, Options,
-    Peer, Result, SimulatedLink, check_address, connect_lanes, memory_lanes,
+    CANCEL_POLL, CancelHandle, Channel, Error, Fingerprint, Identity, Listener, Meter, NoThread,
+    Options, Peer, Result, SimulatedLink, check_address, connect_lanes, memory_lanes,
 };
 
 use crate::report::IDLE;
@@ -425,7 +425,7 @@ impl Call {
             }
         };
         let started = thread::Builder::new().name("symbolon-call".to_string()).spawn(work);
-        started.map_err(|error| Error::internal(format!("cannot start a thread: {error}")))
+        Ok(started.map_err(NoThread)?)
     }
 }
 

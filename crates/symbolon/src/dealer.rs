@@ -202,6 +202,17 @@ pub struct Dealing {
     pub limits: ServerLimits,
 }
 
+impl Dealing {
+    /// Checks whether the system has file descriptors for this. [`serve`] does so as well; who
+    /// opens a port for it asks first, so that no party comes to a dealer that cannot deal.
+    ///
+    /// # Errors
+    /// `System` if it has too few.
+    pub fn check(&self) -> Result<()> {
+        slots(self.limits.slots).map(drop)
+    }
+}
+
 /// File descriptors reserved for everything but clients: standard streams, files, and what
 /// libraries open.
 const OTHER_DESCRIPTORS: usize = 32;

@@ -133,9 +133,9 @@ pub use symbolon_transport::PROTOCOL_VERSION;
 pub use symbolon_transport::files;
 pub use symbolon_transport::{
     AttemptCause, CancelHandle, Channel, Check, Culprit, DEALER, DEFAULT_TIMEOUT, Error,
-    ErrorClass, Fault, Fingerprint, Identity, LinkSpeed, Listener, Meter, PhaseReport, Progress,
-    Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger, Subject, TransportReason,
-    Work, check_address, check_listening, shortage,
+    ErrorClass, Fault, Fingerprint, Identity, LinkSpeed, Listener, Meter, NoThread, PhaseReport,
+    Progress, Refusal, Result, SessionId, Shortage, SimulatedLink, Step, Stranger, Subject,
+    TransportReason, Work, check_address, check_listening, shortage,
 };
 mod build;
 

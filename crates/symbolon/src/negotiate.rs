@@ -12,14 +12,13 @@
 //! So honest parties reach the same choice or end in an error, whatever the others send. A false
 //! report about a link slows the computation down, but every party can do that by being slow.
 
-use std::thread;
 use std::time::Duration;
 
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_protocols::{GateForm, OtExtension};
 use symbolon_transport::{
-    AUTO, Channel, Culprit, Error, LinkSpeed, PartyId, Result, Subject, measure,
+    AUTO, Channel, Culprit, Error, LinkSpeed, PartyId, Result, Subject, measure, threads,
 };
 
 use crate::autotune::{Choice, Preferences, Work};
@@ -118,21 +117,11 @@ fn slowest(peers: &mut [Channel], session: &[u8; 32]) -> Result<(LinkSpeed, [u8;
 fn measure_all(peers: &mut [Channel]) -> Result<LinkSpeed> {
     let results: Vec<Result<LinkSpeed>> = match peers {
         [peer] => vec![measure(peer)],
-        peers => thread::scope(|scope| {
-            let start = |peer| {
-                let thread = thread::Builder::new().name("symbolon-measure".to_string());
-                thread.spawn_scoped(scope, move || measure(peer))
-            };
-            let threads: Vec<_> = peers.iter_mut().map(start).collect();
-            threads
-                .into_iter()
-                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
-                    Ok(Ok(result)) => result,
-                    Ok(Err(_)) => Err(Error::internal("a thread that measures a link panicked")),
-                    Err(error) => Err(Error::internal(format!("cannot start a thread: {error}"))),
-                })
-                .collect()
-        }),
+        peers => {
+            let ((), ended) = threads::beside(peers.iter_mut(), measure, || ())?;
+            let lost = |_| Err(Error::internal("a thread that measures a link panicked"));
+            ended.into_iter().map(|end| end.unwrap_or_else(lost)).collect()
+        }
     };
     let mut worst: Option<LinkSpeed> = None;
     let mut lost = None;

@@ -47,16 +47,11 @@ pub fn connect_lanes(
     // The first lane is connected alone: until the peer is there, a single attempt is enough.
     let (first, token) = dialler.connect(0, None)?;
     let mut openings = vec![first];
-    let others: Vec<Result<(Opening, Token)>> = thread::scope(|scope| {
-        let dialler = &dialler;
-        let threads: Vec<_> = (1..lanes)
-            .map(|lane| scope.spawn(move || dialler.connect(lane, Some(token))))
-            .collect();
-        let lost = |_| Err(Error::internal("a connecting thread panicked"));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(lost)).collect()
-    });
+    let connect = |lane| dialler.connect(lane, Some(token));
+    let ((), others) = crate::threads::beside(1..lanes, connect, || ())?;
     for opening in others {
-        openings.push(opening?.0);
+        let lost = |_| Err(Error::internal("a connecting thread panicked"));
+        openings.push(opening.unwrap_or_else(lost)?.0);
     }
     options.observer.tell(&Progress::Connected { party: peer.party });
     let link = options.link.map(Direction::new);

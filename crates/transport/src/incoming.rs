@@ -146,7 +146,8 @@ impl Incoming<'_> {
             return None;
         }
         let link = self.options.link.map(Direction::new);
-        let channel = self.options.channel(theirs.sender, opening, link).ok()?;
+        let channel = self.options.channel(theirs.sender, opening, link);
+        let channel = channel.inspect_err(|error| self.listener.refuse(error)).ok()?;
         Some(Client { channel, key, address })
     }
 }

@@ -68,6 +68,7 @@ mod reason;
 mod stranger;
 mod tcp;
 mod text;
+pub mod threads;
 mod tls;
 mod wire;
 
@@ -95,7 +96,7 @@ pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use pipe::MIN_RATE;
 pub use progress::{Observer, Progress, Step, Stranger, Work};
 pub use reason::{AttemptCause, LastAttempt, Refusal, SESSION_KIND, Subject, TransportReason};
-pub use symbolon_errors::{Classified, ErrorClass, PartyId, Shortage, shortage};
+pub use symbolon_errors::{Classified, ErrorClass, NoThread, PartyId, Shortage, shortage};
 pub use wire::tag;
 
 #[cfg(test)]

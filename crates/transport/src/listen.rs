@@ -28,8 +28,8 @@ use crate::link::Direction;
 use crate::preamble::{Preamble, Verdict};
 use crate::stranger::{first_bytes, stranger};
 use crate::{
-    AttemptCause, CancelHandle, Channel, Error, LastAttempt, Progress, Result, Stranger, Subject,
-    TransportReason, tls,
+    AttemptCause, CancelHandle, Channel, Error, LastAttempt, NoThread, Progress, Result, Stranger,
+    Subject, TransportReason, tls,
 };
 
 /// The maximum number of connections that are being opened.
@@ -64,11 +64,22 @@ pub struct Listener {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Connections that the accepting thread could not pass on.
+/// Connections that could not be accepted or opened.
 #[derive(Default)]
 struct Missed {
     overflowed: AtomicU64,
+    /// What the system last refused.
     refused: Mutex<Option<String>>,
+}
+
+impl Missed {
+    fn refuse(&self, error: &dyn std::fmt::Display) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+    }
+
+    fn refused(&self) -> Option<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 impl std::fmt::Debug for Listener {
@@ -114,6 +125,7 @@ pub(crate) struct Openings {
     displaced: u64,
     /// The number of threads at work.
     threads: Arc<AtomicUsize>,
+    missed: Arc<Missed>,
 }
 
 impl Openings {
@@ -121,8 +133,8 @@ impl Openings {
     pub(crate) fn new(listener: &Listener, config: Option<Arc<ServerConfig>>) -> Self {
         let events = listener.events.clone();
         let threads = Arc::new(AtomicUsize::new(0));
-        let (round, sockets) = (Instant::now(), Vec::new());
-        Openings { config, events, round, sockets, opened: 0, displaced: 0, threads }
+        let (round, sockets, missed) = (Instant::now(), Vec::new(), listener.missed.clone());
+        Openings { config, events, round, sockets, opened: 0, displaced: 0, threads, missed }
     }
 
     /// Returns how many connections gave way since the last call.
@@ -135,9 +147,13 @@ impl Openings {
         self.config.is_some()
     }
 
-    /// Starts the opening of a connection in its own thread.
+    /// Starts the opening of a connection in its own thread. If the system refuses what that needs,
+    /// the connection is closed, and the peer tries again: the refusal is reported at the end of
+    /// the wait, as the reason why nobody came.
     pub(crate) fn begin(&mut self, socket: TcpStream, deadline: Instant) {
-        let (Ok(handle), Ok(from)) = (socket.try_clone(), socket.peer_addr()) else { return };
+        let Ok(from) = socket.peer_addr() else { return };
+        let handle = socket.try_clone().inspect_err(|error| self.missed.refuse(error));
+        let Ok(handle) = handle else { return };
         if self.threads.load(Ordering::SeqCst) >= MAX_THREADS {
             self.displaced += 1;
             return;
@@ -168,7 +184,7 @@ impl Openings {
                 let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
                 drop(at_work);
             });
-        if started.is_ok() {
+        if started.inspect_err(|error| self.missed.refuse(error)).is_ok() {
             let caller = Caller { id, network: network(from.ip()), socket: handle };
             self.sockets.push(caller);
         }
@@ -261,15 +277,19 @@ impl Listener {
         let thread = thread::Builder::new()
             .name("symbolon-listener".to_string())
             .spawn(move || accept_all(&door, &queue, &stopped, &misses))
-            .map_err(|e| Error::system(format!("cannot start a listening thread: {e}")))?;
+            .map_err(NoThread)?;
         Ok(Listener { address, socket, incoming, events, stop, missed, thread: Some(thread) })
     }
 
     /// Returns how many accepted connections were closed at once since the last call, and the
     /// reason if none could be accepted.
     pub(crate) fn missed(&self) -> (u64, Option<String>) {
-        let refused = self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
-        (self.missed.overflowed.swap(0, Ordering::SeqCst), refused)
+        (self.missed.overflowed.swap(0, Ordering::SeqCst), self.missed.refused())
+    }
+
+    /// Records why the system did not let a connection become a client.
+    pub(crate) fn refuse(&self, error: &Error) {
+        self.missed.refuse(error);
     }
 
     /// Returns the listening address, with the actual port.
@@ -315,7 +335,6 @@ impl Listener {
             lanes,
             openings: Openings::new(self, config),
             groups: peers.iter().map(|_| VecDeque::new()).collect(),
-            missed: &self.missed,
             last: None,
             reported: HashSet::new(),
         };
@@ -366,9 +385,7 @@ fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool, 
             // This happens, for example, without free file descriptors, and must not end in a busy
             // loop.
             Err(error) => {
-                let mut refused = missed.refused.lock().unwrap_or_else(PoisonError::into_inner);
-                *refused = Some(error.to_string());
-                drop(refused);
+                missed.refuse(&error);
                 thread::sleep(Duration::from_millis(5));
             }
         }
@@ -399,7 +416,6 @@ struct Reception<'a> {
     openings: Openings,
     /// By peer: groups, oldest first.
     groups: Vec<VecDeque<Group>>,
-    missed: &'a Missed,
     /// Why the last stranger was not a peer.
     last: Option<LastAttempt>,
     /// The strangers that were reported, with their kinds.
@@ -447,7 +463,7 @@ impl Reception<'_> {
 
     /// Returns the error for a peer that did not come in time.
     fn no_answer(&mut self, missing: PartyId, address: SocketAddr) -> Error {
-        if let Some(why) = self.refused() {
+        if let Some(why) = self.openings.missed.refused() {
             return Error::system(format!("cannot accept connections: {why}"));
         }
         let reason = TransportReason::NoAnswer {
@@ -456,11 +472,6 @@ impl Reception<'_> {
             last: self.last.take(),
         };
         Error::transport(missing, reason)
-    }
-
-    /// Returns why the system accepted no connections, if so.
-    fn refused(&self) -> Option<String> {
-        self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Returns a peer without a complete group. Once no peer is missing, drops the groups of those

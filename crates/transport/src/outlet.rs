@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::link::{Direction, wait_until};
 use crate::pipe::{Chunk, Pipe, hang_up};
 use crate::raw::{Sink, Tried};
-use crate::{Error, TransportReason};
+use crate::{NoThread, TransportReason};
 
 /// How long a peer that sends nothing has to close after us. An aborting side waits for that;
 /// otherwise the writer thread does.
@@ -53,7 +53,7 @@ impl Outlet {
         thread::Builder::new()
             .name("symbolon-writer".to_string())
             .spawn(move || write_all(&queue, &*out))
-            .map_err(|e| Error::system(format!("cannot start a writer thread: {e}")))?;
+            .map_err(NoThread)?;
         Ok(Outlet { pipe, end: End::Sink(sink), link, interrupted: Arc::default() })
     }
 

@@ -91,9 +91,9 @@ impl Remote {
             // With port 0, all later sessions use the same port.
             known.listen = Some(address.to_string());
         }
-        let config = Config::new(party, transport).cancelled_by(interrupt::handle());
+        let config = Config::new(party, transport).cancelled_by(interrupt::handle()?);
         let config = config.timeout(timeout);
-        let progress = Progress::begin();
+        let progress = Progress::begin()?;
         let config = progress.sink(party).attach(config);
         let mut exchange = Exchange::begin(config, about)?;
         drop(progress);
@@ -118,9 +118,9 @@ impl Remote {
     pub fn session(&mut self, args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
         let transport = connect::transport_again(&self.settings, self.party)?;
         let tuning = &setting.tuning;
-        let config = tuning.apply_with_link(Config::new(self.party, transport));
+        let config = tuning.apply_with_link(Config::new(self.party, transport))?;
         let known = forget_peak_memory();
-        let progress = Progress::begin();
+        let progress = Progress::begin()?;
         let sink = progress.sink(self.party);
         let mut own = match &setting.workload {
             Workload::Triples(count) => run_triples(config, *count, &sink)?,

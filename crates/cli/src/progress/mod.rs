@@ -3,30 +3,34 @@
 pub mod args;
 mod board;
 mod event;
+mod event_file;
 pub mod live;
 mod log;
 
-use std::fs::File;
-use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 pub use event::{Event, Sink};
+use event_file::{EventFile, unwritable};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 pub use log::log_as_party;
-use serde::Serialize;
 
+use symbolon::NoThread;
 use symbolon::circuit::PartyId;
 
 use crate::cost_table::clock;
 use crate::error::{CliError, CliResult};
 use crate::escape::one_line;
+use crate::options::TuningArgs;
 use crate::output::tell;
-use crate::screen;
+use crate::{screen, tuning};
 use args::ShowArgs;
 use board::Board;
+
+/// The time between two looks at bars that do not move.
+const TICK: Duration = Duration::from_millis(200);
 
 /// The most parties that have a bar each; more share a line.
 const MOST_BARS: usize = 8;
@@ -37,23 +41,24 @@ pub struct Progress(Arc<Shared>);
 struct Shared {
     display: Display,
     board: Mutex<Board>,
-    events: Option<Mutex<File>>,
+    events: Option<Arc<EventFile>>,
     begin: Instant,
-    /// Ends the thread that writes lines, when dropped.
-    _lines: Option<mpsc::Sender<()>>,
+    /// Ends the thread that shows progress from time to time, when dropped.
+    _shows: Option<mpsc::Sender<()>>,
 }
 
 enum Display {
     /// Nothing.
     None,
-    /// Bars, by party; `None` after the end, when a late event must draw nothing.
+    /// Bars, by party; `None` after the end, when a late event must draw nothing. A thread shows that
+    /// time passes.
     Bars(MultiProgress, Mutex<Option<Vec<(PartyId, ProgressBar)>>>),
     /// A line from time to time, by a thread.
     Lines,
 }
 
-/// The file of events, for the last event, which says how the command ended.
-static EVENTS: Mutex<Option<File>> = Mutex::new(None);
+/// The file of events.
+static EVENTS: Mutex<Option<Arc<EventFile>>> = Mutex::new(None);
 
 /// The command's options.
 static SHOW: OnceLock<ShowArgs> = OnceLock::new();
@@ -73,25 +78,31 @@ pub fn log_filter() -> Option<String> {
 }
 
 /// Sets up what `show` requests, for a command of this name: the log, the file of events, costs,
-/// the live page. The page's title has the circuit, if it is not empty.
+/// the live page. The page's title has the circuit, if it is not empty. The reader of events may take
+/// as long as a peer.
 ///
 /// # Errors
-/// A usage failure when the log's filter or the interval is invalid, or the file cannot be written.
-pub fn set_up(show: &ShowArgs, command: &str, circuit: &str) -> CliResult<()> {
+/// A usage failure when the log's filter or the interval is invalid, or the file cannot be written;
+/// those of [`EventFile::open`].
+pub fn set_up(show: &ShowArgs, tuning: &TuningArgs, command: &str, circuit: &str) -> CliResult<()> {
     log::set_up(show)?;
     show.interval()?;
     live::set_up(&show.live, one_line(&format!("{command} {circuit}")).trim_end())?;
     let _ = SHOW.set(show.clone());
     let Some(path) = &show.events else { return Ok(()) };
-    let mut file = create(path)?;
+    let file = EventFile::open(path, tuning::timeout(tuning)?)?;
     let started = Event::Started {
         format: event::FORMAT.to_string(),
         command: command.to_string(),
         version: env!("CARGO_PKG_VERSION").to_string(),
     };
-    write_event(&mut file, None, &started).map_err(|error| unwritable(path, &error))?;
-    *EVENTS.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
+    file.write(None, &started).map_err(|error| unwritable(path, &error))?;
+    *EVENTS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(file));
     Ok(())
+}
+
+fn events() -> Option<Arc<EventFile>> {
+    EVENTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Reports the next of several measurements.
@@ -101,54 +112,27 @@ pub fn measure(number: usize, of: usize, name: &str) {
     *TITLE.lock().unwrap_or_else(PoisonError::into_inner) = Some(title);
     live::set_title(&title_shown);
     let event = Event::Measurement { number, of, name: name.to_string() };
-    if let Some(file) = &mut *EVENTS.lock().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(file) = events() {
         // A full disk does not end a measurement.
-        let _ = write_event(file, None, &event);
+        let _ = file.write(None, &event);
     }
 }
 
 /// Writes the last event, if there is a file of events.
 pub fn finish(exit_code: u8, failure: Option<&CliError>) {
-    let file = EVENTS.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(mut file) = file {
+    if let Some(file) = events() {
         // The exit code matters more than the file.
-        let _ = write_event(&mut file, None, &Event::finished(exit_code, failure));
+        let _ = file.write(None, &Event::finished(exit_code, failure));
     }
     live::finish(failure);
 }
 
-fn create(path: &Path) -> CliResult<File> {
-    let mut options = File::options();
-    options.create(true).append(true);
-    options.open(path).map_err(|error| unwritable(path, &error))
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> CliError {
-    CliError::io(format!("cannot write {}", path.display()), error)
-}
-
-/// A line of the file of events.
-#[derive(Serialize)]
-struct Line<'e> {
-    /// Seconds since 1970.
-    time: f64,
-    party: Option<PartyId>,
-    #[serde(flatten)]
-    event: &'e Event,
-}
-
-/// Writes a whole line at once, so that a reader never sees half of one for long.
-fn write_event(file: &mut File, party: Option<PartyId>, event: &Event) -> std::io::Result<()> {
-    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let time = (time.as_secs_f64() * 1000.0).round() / 1000.0;
-    let mut line = serde_json::to_vec(&Line { time, party, event })?;
-    line.push(b'\n');
-    file.write_all(&line)
-}
-
 impl Progress {
     /// Begins to show progress as requested from [`set_up`], until the result is dropped.
-    pub fn begin() -> Progress {
+    ///
+    /// # Errors
+    /// A failure of the class `System` when there is no thread that shows it.
+    pub fn begin() -> CliResult<Progress> {
         let begin = Instant::now();
         live::begin();
         let show = SHOW.get().cloned().unwrap_or_default();
@@ -157,32 +141,31 @@ impl Progress {
             () if std::io::stderr().is_terminal() => {
                 let bars = MultiProgress::new();
                 screen::set_bars(Some(bars.clone()));
-                (Display::Bars(bars, Mutex::new(Some(Vec::new()))), None)
+                (Display::Bars(bars, Mutex::new(Some(Vec::new()))), Some(TICK))
             }
             () => (Display::Lines, show.interval().ok()),
         };
-        let events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
-        let events = events.as_ref().and_then(|file| file.try_clone().ok()).map(Mutex::new);
+        let events = events();
         let (stop, stopped) = mpsc::channel();
         let shared = Arc::new(Shared {
             display,
             board: Mutex::default(),
             events,
             begin,
-            _lines: interval.map(|_| stop),
+            _shows: interval.map(|_| stop),
         });
         if let Some(interval) = interval {
             let weak = Arc::downgrade(&shared);
-            let lines = move || {
+            let show = move || {
                 while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
                     let Some(shared) = weak.upgrade() else { return };
-                    shared.write_lines();
+                    shared.show();
                 }
             };
-            // The run does not need the lines.
-            let _ = std::thread::Builder::new().name("symbolon-lines".to_string()).spawn(lines);
+            let thread = std::thread::Builder::new().name("symbolon-progress".to_string());
+            thread.spawn(show).map_err(NoThread)?;
         }
-        Progress(shared)
+        Ok(Progress(shared))
     }
 
     /// Returns whether anybody receives events.
@@ -217,9 +200,8 @@ impl Drop for Progress {
 impl Shared {
     fn hear(&self, party: PartyId, event: &Event) {
         if let Some(file) = &self.events {
-            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
             // A full disk does not end a run that needs no disk.
-            let _ = write_event(&mut file, Some(party), event);
+            let _ = file.write(Some(party), event);
         }
         live::hear(party, event);
         if let Event::Rejected { from, reason, .. } = event {
@@ -240,6 +222,18 @@ impl Shared {
 
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows what there is to show from time to time.
+    fn show(&self) {
+        match &self.display {
+            Display::None => {}
+            Display::Bars(_, bars) => {
+                let bars = bars.lock().unwrap_or_else(PoisonError::into_inner);
+                bars.iter().flatten().for_each(|(_, bar)| bar.tick());
+            }
+            Display::Lines => self.write_lines(),
+        }
     }
 
     /// Writes a line for each of a few parties, or one for all.
@@ -296,7 +290,6 @@ fn new_bar(party: PartyId) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style.progress_chars("=> "));
     }
-    bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
 
@@ -314,7 +307,7 @@ mod tests {
             board: Mutex::default(),
             events: None,
             begin: Instant::now(),
-            _lines: None,
+            _shows: None,
         });
         let bars = || match &shared.display {
             Display::Bars(_, bars) => bars.lock().unwrap().as_ref().map(Vec::len),

@@ -27,6 +27,7 @@ use lsp_types::{
     InitializeParams, InitializeResult, OneOf, PositionEncodingKind, ServerCapabilities,
     ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
 };
+use symbolon_errors::NoThread;
 
 use crate::compile::{STACK, with_stack};
 use pipe::{Incoming, Reader};
@@ -52,11 +53,32 @@ struct Settings {
     library_sources: bool,
 }
 
+/// Why a session with an editor ended early.
+#[derive(Debug)]
+pub enum ServeError {
+    /// The editor broke the protocol or left without notice: a sentence.
+    Editor(String),
+    /// The system gave no thread.
+    NoThread(NoThread),
+}
+
+impl From<String> for ServeError {
+    fn from(text: String) -> Self {
+        ServeError::Editor(text)
+    }
+}
+
+impl From<NoThread> for ServeError {
+    fn from(error: NoThread) -> Self {
+        ServeError::NoThread(error)
+    }
+}
+
 /// Serves one editor over standard input and output until it ends the session.
 ///
 /// # Errors
-/// A sentence, when the editor leaves without notice.
-pub fn serve() -> Result<(), String> {
+/// When the editor leaves without notice, and when the system gives no thread.
+pub fn serve() -> Result<(), ServeError> {
     serve_over(std::io::BufReader::new(std::io::stdin()), std::io::stdout())
 }
 
@@ -68,7 +90,7 @@ pub fn serve() -> Result<(), String> {
 pub fn serve_over(
     from: impl BufRead + Send + 'static,
     to: impl Write + Send + 'static,
-) -> Result<(), String> {
+) -> Result<(), ServeError> {
     let (sender, sent) = crossbeam_channel::bounded(0);
     let (received, receiver) = crossbeam_channel::bounded(0);
     let to = Arc::new(Mutex::new(to));
@@ -89,7 +111,7 @@ pub fn serve_over(
     for thread in [reader, writer] {
         match thread.join() {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => return Err(format!("the connection to the editor broke: {error}")),
+            Ok(Err(error)) => Err(format!("the connection to the editor broke: {error}"))?,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
@@ -101,9 +123,8 @@ type Pipe = JoinHandle<io::Result<()>>;
 fn start(
     name: &str,
     work: impl FnOnce() -> io::Result<()> + Send + 'static,
-) -> Result<Pipe, String> {
-    let thread = std::thread::Builder::new().name(name.into());
-    thread.spawn(work).map_err(|error| format!("the system gives no thread: {error}"))
+) -> Result<Pipe, NoThread> {
+    std::thread::Builder::new().name(name.into()).spawn(work).map_err(NoThread)
 }
 
 /// Passes messages on until the one that ends the session, and refuses what is none.
@@ -136,7 +157,7 @@ fn take_messages(
 ///
 /// # Errors
 /// Those of [`serve`].
-pub fn serve_on(connection: &Connection) -> Result<(), String> {
+pub fn serve_on(connection: &Connection) -> Result<(), ServeError> {
     let broken = |error: &dyn std::fmt::Display| format!("the editor broke the protocol: {error}");
     let (id, params) = first_request(connection).map_err(|error| broken(&error))?;
     let encoding = encoding(&params);
@@ -161,14 +182,13 @@ pub fn serve_on(connection: &Connection) -> Result<(), String> {
     let worker = std::thread::Builder::new().name("gate counts".into()).stack_size(STACK);
     let change = latest.clone();
     // Nobody waits for it: it ends with its present job, or with the process.
-    worker
-        .spawn(move || worker::work(&waiting, &done, &change))
-        .map_err(|error| format!("the system gives no thread: {error}"))?;
+    worker.spawn(move || worker::work(&waiting, &done, &change)).map_err(NoThread)?;
     with_stack(|| {
         let mut server = Server::new(connection, encoding, settings, jobs, latest);
         server.can_refresh = can_refresh;
         server.run(&counted).map_err(|error| broken(&error))
-    })
+    })??;
+    Ok(())
 }
 
 /// Waits for the request that begins the session, and refuses others.

@@ -86,7 +86,8 @@ fn compare(seed: u64, effects: bool) -> bool {
 fn run(seeds: std::ops::Range<u64>, effects: bool) {
     let total = seeds.end - seeds.start;
     let before = REPEATS.load(Ordering::Relaxed);
-    let compiled = with_stack(|| seeds.filter(|&seed| compare(seed, effects)).count());
+    let compiled =
+        with_stack(|| seeds.filter(|&seed| compare(seed, effects)).count()).expect("a thread");
     assert!(compiled as u64 > total / 2, "only {compiled} of {total} compile");
     let repeats = REPEATS.load(Ordering::Relaxed) - before;
     assert!(repeats as u64 > total / 8, "only {repeats} loops of {total} programs are repeats");

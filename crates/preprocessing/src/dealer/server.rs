@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use symbolon_primitives::stack;
 use symbolon_transport::{
-    Client, Error, Hangup, Incoming, Result, TransportReason, TurnedAway, displaced_by_newcomer,
+    Client, Error, Hangup, Incoming, NoThread, Result, TransportReason, TurnedAway,
+    displaced_by_newcomer,
 };
 
 use super::{
@@ -350,5 +351,5 @@ impl Drop for Running<'_> {
 fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let thread =
         thread::Builder::new().name("symbolon-dealer".to_string()).spawn(|| stack::wiped(work));
-    thread.map_err(|e| Error::system(format!("cannot start a thread: {e}")))
+    Ok(thread.map_err(NoThread)?)
 }

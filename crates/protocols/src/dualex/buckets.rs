@@ -65,13 +65,13 @@ impl<'a> Outgoing<'a> {
     /// `Internal` after the last circuit.
     fn next(&mut self, offline: &Preparation<'_>) -> Result<(Table, Garbled)> {
         if self.ready.is_empty() {
-            self.garble(offline);
+            self.garble(offline)?;
         }
         self.ready.pop_front().ok_or_else(|| Error::internal("no bucket has this circuit"))
     }
 
     /// Garbles the next circuits again, on all threads.
-    fn garble(&mut self, offline: &Preparation<'_>) {
+    fn garble(&mut self, offline: &Preparation<'_>) -> Result<()> {
         let (threads, at_a_time) = (offline.threads(), at_a_time(offline));
         let garbler = offline.garbler(offline.me());
         let side = garbler.side_by_side();
@@ -96,8 +96,9 @@ impl<'a> Outgoing<'a> {
             let garbled = garbler.garble(&sources, |k, gates| tables[k].extend_from_slice(gates));
             meter.advance(Step::Gates, (gates * group.len()) as u64);
             tables.into_iter().zip(garbled).collect::<Vec<_>>()
-        });
+        })?;
         self.ready.extend(garbled.into_iter().flatten());
+        Ok(())
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn commit(offline: &mut Preparation<'_>, ots: &Ots) -> Result<Committ
         let commitments = garbler.commit(group);
         meter.advance(Step::Gates, gates * group.len() as u64);
         commitments
-    });
+    })?;
     let message: Vec<u8> = own.iter().flatten().flat_map(|commitment| commitment.0).collect();
     let channel = offline.channel();
     channel.send(messages::CIRCUITS, &message)?;
@@ -146,7 +146,7 @@ pub(super) fn open(
         meter.advance(Step::Gates, gates * group.len() as u64);
         let mut pairs = commitments.iter().zip(group);
         pairs.all(|(commitment, (_, theirs))| same_digest(&commitment.0, &theirs.0))
-    });
+    })?;
     allow_gates(offline.channel(), gates * own.opened().count() as u64);
     match good.into_iter().all(|good| good) {
         true => Ok(()),

@@ -274,7 +274,7 @@ impl<'a> Sending<'a> {
             let copy = |&object: &u32| Copy { kind, objects, session, object: object as usize };
             let copies: Vec<Copy<'_>> = some.iter().map(copy).collect();
             let committed = opening.committed();
-            let tables = garble::again(channel, committed, threads, &copies, &mut self.room);
+            let tables = garble::again(channel, committed, threads, &copies, &mut self.room)?;
             for (table, copy) in tables.into_iter().zip(&copies) {
                 send_blocks(channel, messages::TABLE, table.as_flattened())?;
                 solder_copy(channel, opening, (view, slot), (place, copy.object))?;

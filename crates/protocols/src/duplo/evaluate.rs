@@ -185,7 +185,7 @@ impl GarbledProgram {
                 differences: &evaluated.differences[output_wires(graph, at)],
             };
             let groups = copies.all.chunks(side).collect();
-            let made = in_parallel(threads, groups, |group| job.evaluate(group));
+            let made = in_parallel(threads, groups, |group| job.evaluate(group))?;
             outputs.extend(made.into_iter().flatten());
         }
         Ok(outputs)

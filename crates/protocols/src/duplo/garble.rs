@@ -75,18 +75,18 @@ pub(super) fn again<'r>(
     threads: usize,
     copies: &[Copy<'_>],
     room: &'r mut HugeBuf<HalfGates>,
-) -> Vec<&'r [HalfGates]> {
+) -> Result<Vec<&'r [HalfGates]>> {
     let gates = copies.first().map_or(0, |copy| copy.kind.ands());
     room.reset(gates * copies.len());
     let places = split(room, gates, copies.len()).into_iter().zip(copies);
     let all = places.map(|(table, &copy)| (copy, table)).collect();
-    garble_each(threads, all, |copy| copy.keys(committed));
+    garble_each(threads, all, |copy| copy.keys(committed))?;
     let tables = split(room, gates, copies.len());
     let sent = tables.into_iter().map(|table| {
         adversary(channel, table);
         &*table
     });
-    sent.collect()
+    Ok(sent.collect())
 }
 
 /// Returns how many copies of a kind are processed side by side.
@@ -125,8 +125,8 @@ fn digest_each(
     threads: usize,
     copies: &[Copy<'_>],
     keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
-) -> Vec<Made> {
-    let Some(first) = copies.first() else { return Vec::new() };
+) -> Result<Vec<Made>> {
+    let Some(first) = copies.first() else { return Ok(Vec::new()) };
     let threads = threads_for(first.kind, copies.len(), threads);
     let groups = copies.chunks(side_by_side(first.kind)).collect();
     let made = in_parallel(threads, groups, |group| {
@@ -145,8 +145,8 @@ fn digest_each(
             digest: digest.finish(),
         });
         made.collect::<Vec<_>>()
-    });
-    made.into_iter().flatten().collect()
+    })?;
+    Ok(made.into_iter().flatten().collect())
 }
 
 /// Garbles copies of a kind, each from its keys and into its place.
@@ -154,8 +154,8 @@ fn garble_each(
     threads: usize,
     mut copies: Vec<(Copy<'_>, &mut [HalfGates])>,
     keys: impl Fn(Copy<'_>) -> InputKeys + Sync,
-) {
-    let Some((first, _)) = copies.first() else { return };
+) -> Result<()> {
+    let Some((first, _)) = copies.first() else { return Ok(()) };
     let (side, threads) =
         (side_by_side(first.kind), threads_for(first.kind, copies.len(), threads));
     in_parallel(threads, copies.chunks_mut(side).collect(), |group| {
@@ -163,7 +163,8 @@ fn garble_each(
         let keys: Vec<_> = group.iter().map(|(copy, _)| keys(*copy)).collect();
         let mut tables: Vec<_> = group.iter_mut().map(|(_, table)| &mut **table).collect();
         garble_side_by_side(&instances, &keys.iter().collect::<Vec<_>>(), &mut tables);
-    });
+    })
+    .map(drop)
 }
 
 /// Returns the instance that garbles and evaluates the copy with this number.
@@ -189,7 +190,7 @@ fn bent(
     }
     for (Made { outputs, delta, digest: of_table }, copy) in made.iter_mut().zip(copies) {
         let mut room = HugeBuf::public(0);
-        let tables = again(channel, committed, 1, &[*copy], &mut room);
+        let tables = again(channel, committed, 1, &[*copy], &mut room).unwrap();
         *of_table = digest(tables[0]);
         outputs.push(**delta);
         channel.tamper_state("duplo: output labels", Block::as_bytes_mut(outputs));
@@ -224,7 +225,7 @@ pub(super) fn garble_all(
         let numbers = first..objects.count.min(first + step);
         let copies: Vec<_> =
             numbers.map(|object| Copy { kind, objects, session, object }).collect();
-        let made = digest_each(threads, &copies, |copy| copy.keys(committed));
+        let made = digest_each(threads, &copies, |copy| copy.keys(committed))?;
         #[cfg(test)]
         let made = bent(channel, committed, &copies, made);
         for (Made { outputs, delta, digest }, copy) in made.into_iter().zip(&copies) {
@@ -325,7 +326,7 @@ pub(super) fn garble_opened(
         // There may be tens of thousands of copies: the search is not linear.
         let place = copies.partition_point(|(other, _)| other.object < copy.object);
         opened_keys(copies[place].1)
-    });
+    })?;
     let mut each = made.iter().zip(copies);
     if !each.all(|(made, (copy, _))| same_digest(&made.digest, &digests[copy.object])) {
         return Err(wrong());

@@ -105,8 +105,11 @@ impl Verdict {
 
 impl Check {
     /// Starts the check in a thread of its own.
-    pub fn start(self) -> Verdict {
-        Verdict::Awaited(Background::start(move || self.run()))
+    ///
+    /// # Errors
+    /// `System` if the system gives no thread.
+    pub fn start(self) -> Result<Verdict> {
+        Ok(Verdict::Awaited(Background::start(move || self.run())?))
     }
 
     /// # Errors

@@ -278,7 +278,7 @@ pub(super) fn evaluator(
         threads,
         peer: channel.peer(),
     };
-    let opened = check.start();
+    let opened = check.start()?;
     Ok(EvaluatorCopies { digest, program, places, received, transfers, sent, buckets, opened })
 }
 

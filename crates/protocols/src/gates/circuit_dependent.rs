@@ -14,12 +14,11 @@
 //! (`docs/proofs/leaky-ands.md#only-the-right-factor-is-a-mask`)
 
 use std::collections::VecDeque;
-use std::{thread, vec};
+use std::vec;
 
 use symbolon_circuit::Cursor;
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Preprocessor, Triples, bucketing};
-use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
@@ -138,23 +137,20 @@ impl<'p> CircuitTriples<'p> {
         let mut found: Option<(Drawn, AuthShares)> = None;
         while drawn.is_some() || found.is_some() {
             let mut lambda_b = std::mem::take(&mut memory);
-            let next = thread::scope(|scope| {
-                let (pass, lambda_b) = (&mut pass, &mut lambda_b);
-                let finder = drawn.as_ref().map(|Drawn { batch, lambda_c }| {
-                    scope.spawn(move || {
-                        stack::wiped(|| pass.find(lambda_c, batch.triples, lambda_b, None))
-                    })
-                });
-                let made = found.take().map(|(found, mut lambda_b)| {
+            let mut multiply_and_draw = || {
+                if let Some((found, mut lambda_b)) = found.take() {
                     all.push_back(found.multiply(open, lanes, &mut lambda_b)?);
                     memory = lambda_b;
-                    Ok(())
-                });
-                let here = made
-                    .unwrap_or(Ok(()))
-                    .and_then(|()| draws.next(open, lanes, AuthShares::default()));
-                pipeline::join(finder.map_or(Ok(Ok(())), |finder| finder.join()), here)
-            })?;
+                }
+                draws.next(open, lanes, AuthShares::default())
+            };
+            let next = match &drawn {
+                None => multiply_and_draw()?,
+                Some(Drawn { batch, lambda_c }) => pipeline::beside(
+                    || pass.find(lambda_c, batch.triples, &mut lambda_b, None),
+                    multiply_and_draw,
+                )?,
+            };
             found = std::mem::replace(&mut drawn, next).map(|drawn| (drawn, lambda_b));
         }
         Ok(all)

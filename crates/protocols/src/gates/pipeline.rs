@@ -23,7 +23,7 @@ use std::thread;
 
 use symbolon_circuit::Plan;
 use symbolon_primitives::stack;
-use symbolon_transport::{Channel, Error, Result, Step};
+use symbolon_transport::{Channel, Error, Result, Step, threads};
 
 use super::masked_gates::{CHUNK, Lane, MaskedGateStream, MaskedGates};
 use crate::Network;
@@ -61,16 +61,25 @@ pub(crate) fn run<T: Send>(
     };
     let (ready, chunks) = mpsc::sync_channel(AHEAD);
     let (spent, used) = mpsc::channel();
-    thread::scope(|scope| {
-        let next = move || {
-            used.try_iter().for_each(|chunk| gates.recycle(chunk));
-            let chunk = gates.next(second, Lane::Own)?;
-            Ok(chunk.map(|chunk| (begin(&chunk, Lane::Own), chunk)))
-        };
-        let producer = scope.spawn(move || stack::wiped(|| produce(next, ready)));
-        let consumed = consume_all(first, chunks, spent, &mut consume);
-        join(producer.join(), consumed)
-    })
+    let next = move || {
+        used.try_iter().for_each(|chunk| gates.recycle(chunk));
+        let chunk = gates.next(second, Lane::Own)?;
+        Ok(chunk.map(|chunk| (begin(&chunk, Lane::Own), chunk)))
+    };
+    beside(|| produce(next, ready), || consume_all(first, chunks, spent, &mut consume))
+}
+
+/// Runs `other` in a thread and `here` on this one, both to their end; returns what `here` returns.
+///
+/// # Errors
+/// `System` if the system gives no thread: then neither ran. A failure of one of them, as [`join`]
+/// chooses.
+pub(crate) fn beside<T>(
+    other: impl FnOnce() -> Result<()> + Send,
+    here: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let (here, mut ended) = threads::beside([other], stack::wiped, here)?;
+    join(ended.pop().unwrap_or(Ok(Ok(()))), here)
 }
 
 /// Sends chunks as long as there are gates and the receiver accepts them.
@@ -106,7 +115,7 @@ fn consume_all<T>(
 }
 
 /// Combines the results of this thread and of the other.
-pub(crate) fn join<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
+fn join<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
     let panicked = |_| Err(Error::internal("a thread of this party panicked"));
     match (beside.unwrap_or_else(panicked), here) {
         // A failed check says more than an error that follows from it.

@@ -4,10 +4,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
     mpsc::{self, Receiver, Sender, SyncSender},
 };
-use std::thread;
 
 use symbolon_preprocessing::Preprocessor;
-use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result, Step};
 
 use super::{
@@ -48,21 +46,21 @@ pub(crate) fn stream(
     let (found, outputs) = mpsc::channel();
     let failed = &AtomicBool::new(false);
     let making = &mut lanes[..];
-    let done = thread::scope(|scope| {
-        let maker = scope.spawn(move || {
-            let made = stack::wiped(|| maker.keep_making(making, &ready, &used));
-            failed.store(made.is_err(), Ordering::Relaxed);
-            if let Some(outputs) = made? {
-                // If the evaluation has failed, nobody takes the outputs.
-                let _ = found.send(outputs);
-            }
-            Ok(())
-        });
+    let make = move || {
+        let made = maker.keep_making(making, &ready, &used);
+        failed.store(made.is_err(), Ordering::Relaxed);
+        if let Some(outputs) = made? {
+            // If the evaluation has failed, nobody takes the outputs.
+            let _ = found.send(outputs);
+        }
+        Ok(())
+    };
+    let done = pipeline::beside(make, || {
         let source = Box::new(Background { batches, outputs, spent, failed });
         let evaluated = evaluate(Streaming::new(circuit, peers, secrets, source), net);
         // A peer's maker, and so ours, may be waiting for what is not sent yet.
         let _ = pipeline::flush(net.peers());
-        pipeline::join(maker.join(), evaluated)
+        evaluated
     });
     net.lanes.append(&mut lanes);
     done

@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::thread;
 
 use symbolon_circuit::{Cursor, Plan};
 use symbolon_garbling::wires::WireStore;
@@ -12,7 +11,7 @@ use symbolon_primitives::block_xor::append_blocks;
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Delta, PolyHash, same_digest, stack, xor_key_masked, xor_masked,
 };
-use symbolon_transport::{Channel, Culprit, Error, Result};
+use symbolon_transport::{Channel, Culprit, Error, Result, threads};
 use zeroize::Zeroizing;
 
 use super::{
@@ -112,14 +111,12 @@ impl<'a> Proof<'a> {
     ) -> Result<Block> {
         let values = MaskedValues::receive(&mut channels[self.evaluator], labels.len())?;
         let delta = self.delta.clone();
-        let (mut digest, z) = thread::scope(|scope| {
-            let digest = || values.expected(labels, *delta);
-            let beside = two_threads.then(|| scope.spawn(move || stack::wiped(digest)));
-            let z = self.sum(&values, labels.len(), macs);
-            let digest = beside.map_or_else(|| Ok(digest()), |beside| beside.join());
-            digest.map(|digest| (digest, z))
-        })
-        .map_err(|_| Error::internal("a thread of this party panicked"))?;
+        let digest = || values.expected(labels, *delta);
+        let (z, mut beside) = threads::beside(two_threads.then_some(digest), stack::wiped, || {
+            self.sum(&values, labels.len(), macs)
+        })?;
+        let panicked = |_| Error::internal("a thread of this party panicked");
+        let mut digest = beside.pop().unwrap_or_else(|| Ok(digest())).map_err(panicked)?;
         channels[self.evaluator].tamper_state("masked value label", &mut digest);
         if !same_digest(&digest, &values.digest) {
             return Err(Error::misbehaved(Culprit::among(channels), checks::LABEL));

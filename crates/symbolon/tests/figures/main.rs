@@ -16,6 +16,7 @@
 mod callers;
 mod checks;
 mod rows;
+mod threads;
 mod timing;
 
 use std::fmt::Write;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use subtle::ConstantTimeEq;
+use symbolon::NoThread;
 
 use super::view;
 use crate::error::{CliError, CliResult};
@@ -98,7 +99,7 @@ pub fn start(listener: TcpListener, access: Arc<Access>) -> CliResult<()> {
         }
     };
     let thread = std::thread::Builder::new().name("symbolon-live".to_string()).spawn(accept);
-    thread.map(drop).map_err(|e| CliError::system(format!("cannot start a thread: {e}")))
+    Ok(thread.map(drop).map_err(NoThread)?)
 }
 
 /// One of the few places for connections; free again when dropped.
