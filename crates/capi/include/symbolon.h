@@ -138,7 +138,8 @@ uint32_t symbolon_abi_version(void);
 // it, too.
 uint32_t symbolon_wire_version(void);
 
-// What went wrong, as a sentence.
+// What went wrong, as one line: what names and peers contribute is escaped, so that a terminal
+// can be given it.
 const char *symbolon_error_text(const symbolon_error *error);
 
 // A name for programs, which never changes: what went wrong within the class, such as

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use symbolon::circuit::{Circuit, builtin, read_circuit};
 use symbolon::{Error, Result, files};
+use symbolon_lang::diag::{Code, Diagnostic};
 use symbolon_lang::source::{Folder, read_source};
-use symbolon_lang::{CompileError, Options, compile};
+use symbolon_lang::{CompileError, Errors, Options, compile};
 
 use crate::border::compute;
 use crate::failure::{Failure, Status};
@@ -118,10 +119,23 @@ fn program(path: &Path, options: &Options) -> Result<Circuit> {
     let shown = path.display();
     compile(&shown.to_string(), &source, &folder, options).map_err(|error| match error {
         CompileError::Program(errors) => {
-            Error::invalid_input(format!("{shown} has errors\n\n{errors}"))
+            Error::invalid_input(format!("{shown} has errors: {}", list(&errors)))
         }
         CompileError::NoThread(error) => error.into(),
     })
+}
+
+/// The errors of a program, in one line.
+fn list(errors: &Errors) -> String {
+    let sources = &errors.sources;
+    let errors = errors.list.list().iter().filter(|error| error.code != Code::Lint);
+    let one = |error: &Diagnostic| {
+        let (line, column) = sources.position(error.span.file, error.span.start);
+        let help = error.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+        let (file, code, what) = (sources.name(error.span), error.code.text(), &error.message);
+        format!("{file}, line {line}, column {column}: {code}: {what}{help}")
+    };
+    errors.map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn read(path: &Path) -> Result<Circuit> {

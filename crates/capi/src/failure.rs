@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, c_char};
 
+use symbolon::escape::one_line;
 use symbolon::{Culprit, Error, ErrorClass};
 
 use crate::pointers::{c_string, free};
@@ -65,7 +66,7 @@ impl From<Error> for Box<Failure> {
     fn from(error: Error) -> Self {
         Box::new(Failure {
             status: Status::of(error.class()),
-            text: c_string(&error.to_string()),
+            text: c_string(&one_line(&error.to_string())),
             code: c_string(error.code()),
             check: error.check().map(|check| c_string(check.code())),
             party: match error.culprit() {
@@ -80,7 +81,8 @@ impl Failure {
     /// An assert of a program that did not hold.
     pub(crate) fn assert(text: &str) -> Box<Failure> {
         let (status, code) = (Status::Assert, c_string("assert"));
-        Box::new(Failure { status, text: c_string(text), code, check: None, party: -1 })
+        let text = c_string(&one_line(text));
+        Box::new(Failure { status, text, code, check: None, party: -1 })
     }
 }
 
@@ -93,7 +95,8 @@ unsafe fn of<T>(error: *const Failure, none: T, get: impl FnOnce(&Failure) -> T)
     unsafe { error.as_ref() }.map_or(none, get)
 }
 
-/// What went wrong, as a sentence.
+/// What went wrong, as one line: what names and peers contribute is escaped, so that a terminal
+/// can be given it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_error_text(error: *const Failure) -> *const c_char {
     // SAFETY: the rules for callers.
@@ -131,4 +134,15 @@ pub unsafe extern "C" fn symbolon_error_party(error: *const Failure) -> i32 {
 pub unsafe extern "C" fn symbolon_error_free(error: *mut Failure) {
     // SAFETY: the rules for callers.
     unsafe { free(error) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_assert_names_a_file_in_one_line() {
+        let failure = Failure::assert("too large (a\u{1b}[2J\nb.sym, line 1)");
+        assert_eq!(failure.text.to_str(), Ok("too large (a\\u{1b}[2J\\nb.sym, line 1)"));
+    }
 }

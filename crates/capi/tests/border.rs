@@ -63,6 +63,36 @@ impl<T> Sent<T> {
     }
 }
 
+/// A terminal obeys control characters, and those that turn text around.
+#[test]
+fn what_an_error_quotes_is_escaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("a\u{1b}[2J\n.sym");
+    std::fs::write(&program, "fn main(a: u8 from 0) -> (b: u8 to all) {\n    c\n}\n").unwrap();
+    let program = CString::new(program.to_str().unwrap()).unwrap();
+    let mut circuit = null_mut();
+    // SAFETY: all pointers are of this function.
+    let refused = unsafe {
+        let name = c"./no\x1b[31m\n\xe2\x80\xaesuch.txt".as_ptr();
+        [
+            (
+                call(|error| symbolon_circuit_read(name, &mut circuit, error)),
+                "./no\\u{1b}[31m\\n\\u{202e}",
+            ),
+            (call(|error| symbolon_circuit_builtin(c"a\x07b".as_ptr(), &mut circuit, error)), ""),
+            (
+                call(|error| symbolon_circuit_read(program.as_ptr(), &mut circuit, error)),
+                "line 2, column 5",
+            ),
+        ]
+    };
+    for ((status, text), part) in refused {
+        assert_eq!(status, Status::Usage, "{text}");
+        assert!(text.contains(part) && !text.contains(char::is_control), "{text:?}");
+        assert!(!text.contains('\u{202e}'), "{text:?}");
+    }
+}
+
 #[test]
 fn null_pointers_and_bad_text_are_usage_errors() {
     let mut circuit = null_mut();

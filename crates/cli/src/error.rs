@@ -6,8 +6,8 @@ use symbolon::{
     TransportReason, shortage,
 };
 
-use crate::escape::one_line;
 use crate::interrupt;
+use symbolon::escape::one_line;
 
 /// Exit codes, by whose turn it is to act. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

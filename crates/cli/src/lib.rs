@@ -16,7 +16,6 @@ mod cost_table;
 mod dealer;
 mod demo;
 mod error;
-mod escape;
 mod execute;
 mod exhaustion;
 mod identity;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 
 use crate::error::{CliError, CliResult};
-use crate::escape::{escaped, obeyed, printable};
 use crate::screen;
+use symbolon::escape::{escaped, obeyed, printable};
 
 /// Writes to standard output; a reader that has closed it is not an error.
 ///

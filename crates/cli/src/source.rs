@@ -6,13 +6,13 @@ use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, builtin, read
 
 use crate::args::PortArgs;
 use crate::error::{CliError, CliResult};
-use crate::escape::one_line;
 use crate::labels::Labels;
 use crate::lang::{self, ProgramArgs};
 use crate::owners::{Audience, Owner};
 use crate::progress::live;
 use crate::reading::{CIRCUIT, read};
 use crate::words::loose_elements;
+use symbolon::escape::one_line;
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs, and
 /// the names and types of both.

@@ -1,9 +1,10 @@
-//! What all crates share: the numbers of parties, and classes that say whose turn it is to act on
-//! an error.
+//! What all crates share: the numbers of parties, classes that say whose turn it is to act on an
+//! error, and escapes for what errors quote.
 //!
 //! A crate below the transport implements [`Classified`] for its error. The transport's error,
 //! which the library for users returns, can then be made from it.
 
+pub mod escape;
 mod party;
 
 use std::error::Error;

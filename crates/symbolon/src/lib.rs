@@ -129,6 +129,8 @@ pub mod duplo {
 pub use symbolon_store as store;
 /// The version of all messages. Parties with different versions reject each other.
 pub use symbolon_transport::PROTOCOL_VERSION;
+/// Escapes for what errors and results quote.
+pub use symbolon_transport::escape;
 /// Reading files that a user names, with limits.
 pub use symbolon_transport::files;
 pub use symbolon_transport::{

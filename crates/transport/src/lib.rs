@@ -96,7 +96,7 @@ pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use pipe::MIN_RATE;
 pub use progress::{Observer, Progress, Step, Stranger, Work};
 pub use reason::{AttemptCause, LastAttempt, Refusal, SESSION_KIND, Subject, TransportReason};
-pub use symbolon_errors::{Classified, ErrorClass, NoThread, PartyId, Shortage, shortage};
+pub use symbolon_errors::{Classified, ErrorClass, NoThread, PartyId, Shortage, escape, shortage};
 pub use wire::tag;
 
 #[cfg(test)]

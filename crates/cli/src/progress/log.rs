@@ -8,8 +8,8 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::args::ShowArgs;
 use crate::error::{CliError, CliResult};
-use crate::escape::printable;
 use crate::screen;
+use symbolon::escape::printable;
 
 impl ShowArgs {
     /// Returns what is logged, as a filter of `tracing`.

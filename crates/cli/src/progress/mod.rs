@@ -22,12 +22,12 @@ use symbolon::circuit::PartyId;
 
 use crate::cost_table::clock;
 use crate::error::{CliError, CliResult};
-use crate::escape::one_line;
 use crate::options::TuningArgs;
 use crate::output::tell;
 use crate::{screen, tuning};
 use args::ShowArgs;
 use board::Board;
+use symbolon::escape::one_line;
 
 /// The time between two looks at bars that do not move.
 const TICK: Duration = Duration::from_millis(200);

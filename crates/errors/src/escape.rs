@@ -1,4 +1,5 @@
-//! Characters that a terminal must not receive, because it obeys them instead of showing them.
+//! Characters that a terminal must not receive, because it obeys them instead of showing them: the
+//! command and the library for C print nothing, and no error, without this.
 
 use std::borrow::Cow;
 
@@ -19,6 +20,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, obeyed, |c| c.escape_default().to_string())
 }
 
+/// Returns a text with these characters escaped like this.
 pub fn escaped(
     text: &str,
     which: impl Fn(char) -> bool,
@@ -29,4 +31,17 @@ pub fn escaped(
     }
     let shown = |c: char| if which(c) { escape(c) } else { c.to_string() };
     Cow::Owned(text.chars().map(shown).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_obeyed_is_escaped_and_nothing_else() {
+        let text = "a\u{1b}[31m\n\t\u{202e}é…\u{0}\u{7f}\u{85}";
+        assert_eq!(one_line(text), "a\\u{1b}[31m\\n\\t\\u{202e}é…\\u{0}\\u{7f}\\u{85}");
+        assert_eq!(printable("a\n\tb\r"), "a\n\tb\\r");
+        assert!(matches!(one_line("plain, text"), Cow::Borrowed(_)));
+    }
 }
