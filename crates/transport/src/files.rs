@@ -1,8 +1,9 @@
 //! Reads files that a user names, with a limit on their size, and without ever waiting for a file
 //! that has no content.
 //!
-//! What counts is the type of the open file and the number of bytes read, never the length in its
-//! metadata. Regular files and anonymous pipes are accepted; a shell creates the latter for
+//! What counts is the type of the open file and the number of bytes read. The length in a file's
+//! metadata only refuses one that is too long, such as a sparse one, before anything is read.
+//! Regular files and anonymous pipes are accepted; a shell creates the latter for
 //! `<(command)` and `command |`. Named pipes, devices, sockets and directories are rejected.
 
 use std::fs::{File, OpenOptions};
@@ -82,6 +83,19 @@ fn pipe(_: &File) -> io::Result<()> {
 /// # Errors
 /// An error of the system; `FileTooLarge` if there are more bytes.
 pub fn read_all(from: &mut impl Read, limit: u64) -> io::Result<Zeroizing<Vec<u8>>> {
+    read_checked(from, limit, |_, _| Ok(()))
+}
+
+/// Reads like [`read_all`], and calls `check` after each piece, with all bytes so far and the
+/// number of those that are old: at its error nothing more is read.
+///
+/// # Errors
+/// As [`read_all`]; those of `check`.
+pub fn read_checked(
+    from: &mut impl Read,
+    limit: u64,
+    check: impl Fn(&[u8], usize) -> io::Result<()>,
+) -> io::Result<Zeroizing<Vec<u8>>> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX - 1);
     let mut bytes = Zeroizing::new(Vec::with_capacity(FIRST.min(limit + 1)));
     loop {
@@ -91,11 +105,11 @@ pub fn read_all(from: &mut impl Read, limit: u64) -> io::Result<Zeroizing<Vec<u8
             larger.extend_from_slice(&bytes);
             bytes = Zeroizing::new(larger);
         }
-        let room = bytes.capacity().min(limit + 1) - bytes.len();
+        let (old, room) = (bytes.len(), bytes.capacity().min(limit + 1) - bytes.len());
         match from.by_ref().take(room as u64).read_to_end(&mut bytes)? {
             0 => return Ok(bytes),
             _ if bytes.len() > limit => return Err(too_long()),
-            _ => {}
+            _ => check(&bytes, old)?,
         }
     }
 }
@@ -104,12 +118,24 @@ fn too_long() -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, "it is too long")
 }
 
+/// Refuses a file whose metadata say that it has more than `limit` bytes, whether or not they take
+/// room on a disk.
+///
+/// # Errors
+/// An error of the system; `FileTooLarge`.
+pub fn within(file: &File, limit: u64) -> io::Result<()> {
+    let about = file.metadata()?;
+    if about.is_file() && about.len() > limit { Err(too_long()) } else { Ok(()) }
+}
+
 /// Opens a file and reads all of it, at most `limit` bytes.
 ///
 /// # Errors
-/// As [`open`] and [`read_all`].
+/// As [`open`], [`within`] and [`read_all`].
 pub fn read(path: &Path, limit: u64) -> io::Result<Zeroizing<Vec<u8>>> {
-    read_all(&mut open(path)?, limit)
+    let mut file = open(path)?;
+    within(&file, limit)?;
+    read_all(&mut file, limit)
 }
 
 #[cfg(test)]
@@ -136,6 +162,30 @@ mod tests {
     fn the_limit_is_of_bytes_that_came() {
         let mut endless = io::repeat(7);
         assert_eq!(read_all(&mut endless, 1000).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    /// If it were read, this would take minutes and a gigabyte.
+    #[test]
+    fn a_sparse_file_is_refused_unread() {
+        const LIMIT: u64 = 1 << 30;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        File::create(&path).unwrap().set_len(LIMIT << 12).unwrap();
+        let error = within(&File::open(&path).unwrap(), LIMIT).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        let begun = std::time::Instant::now();
+        assert_eq!(read(&path, LIMIT).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert!(begun.elapsed() < std::time::Duration::from_millis(100));
+    }
+
+    #[test]
+    fn nothing_is_read_after_a_check_has_failed() {
+        let mut zeros = io::repeat(0);
+        let error = read_checked(&mut zeros, 1 << 40, |bytes, old| {
+            assert!(bytes.len() <= FIRST && old == 0);
+            Err(refuse("zeros"))
+        });
+        assert!(error.unwrap_err().to_string().contains("zeros"));
     }
 
     #[cfg(target_os = "linux")]
