@@ -42,7 +42,7 @@ pub fn check(data: &[u8]) {
         _ => &["a.b"],
     };
     let columns = columns.iter().map(|name| name.to_string()).collect();
-    let form = FileForm { csv: how & 1 == 1, pad: how & 2 == 2, columns };
+    let form = FileForm { csv: how & 1 == 1, pad: how & 2 == 2, json: how & 16 == 16, columns };
     let Ok(bits) = parse_file(&input, text, &form) else { return };
     assert_eq!(bits.len() as u64, input.ty.width());
     // Raw bits can have a tag that no variant has and bits behind a variant's payload, which the

@@ -2,6 +2,9 @@
 
 use symbolon_errors::{Classified, ErrorClass};
 
+use crate::Input;
+use crate::value::Wrong;
+
 /// An error in a circuit, a circuit file, or a value for one of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -27,6 +30,18 @@ pub enum CircuitError {
         /// What is wrong with the value. Never contains the value itself.
         reason: String,
     },
+    /// A list that is longer or shorter than its input.
+    #[error("input `{input}` ({ty}): {reason}")]
+    Length {
+        /// The input's name.
+        input: String,
+        /// The input's type.
+        ty: String,
+        /// How many elements are expected and given.
+        reason: String,
+        /// How many elements are given.
+        given: u64,
+    },
     /// No built-in circuit has this name, or its parameters are out of range.
     #[error("{0}")]
     Unknown(String),
@@ -41,13 +56,22 @@ impl Classified for CircuitError {
         match self {
             CircuitError::Parse { .. } => "circuit-file",
             CircuitError::Invalid(_) => "invalid-circuit",
-            CircuitError::Value { .. } => "invalid-value",
+            CircuitError::Value { .. } | CircuitError::Length { .. } => "invalid-value",
             CircuitError::Unknown(_) => "unknown-circuit",
         }
     }
 }
 
 impl CircuitError {
+    /// Returns the error for a value of an input.
+    pub(crate) fn value(input: &Input, wrong: Wrong) -> Self {
+        let (input, ty) = (input.name.clone(), input.ty.to_string());
+        match wrong {
+            Wrong::Value(reason) => CircuitError::Value { input, ty, reason },
+            Wrong::Length { reason, given } => CircuitError::Length { input, ty, reason, given },
+        }
+    }
+
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
         CircuitError::Invalid(reason.into())
     }

@@ -2,8 +2,8 @@
 
 use zeroize::Zeroizing;
 
-use super::parse::{elements, hex, typed, without_brackets};
-use super::{MAX_FRACTION, decimal};
+use super::parse::{as_in_json, elements, hexadecimal, negate_if, sign, typed, without_brackets};
+use super::{DECIMAL_BITS, MAX_FRACTION, decimal};
 use crate::Type;
 
 /// A number below 10^TINY is 0 as a fixed-point number of any type: 2^−([`MAX_FRACTION`] + 1), the
@@ -53,6 +53,7 @@ fn members(text: &str) -> Result<Vec<(&str, &str)>, String> {
     let member = |member| {
         let (name, value): (&str, &str) =
             str::split_once(member, ':').ok_or("expected `\"name\": value`")?;
+        as_in_json(value)?;
         Ok((unquoted(name.trim()), value.trim()))
     };
     elements(inner).map(member).collect()
@@ -135,31 +136,56 @@ fn content(parts: &[Type], payload: &str, bits: &mut Vec<bool>) -> Result<(), St
     })
 }
 
-/// Reads the nearest floating-point number, ties to the even one; also `inf` and `NaN`, with or
-/// without quotes, since JSON has no such numbers.
-fn float<T: std::str::FromStr>(
+/// Reads the nearest floating-point number, ties to the even one, subnormal numbers included; also
+/// `inf` and `NaN`, which JSON has in quotes. A number that would become infinite is refused.
+fn float<T>(
     text: &str,
     to_bits: fn(T) -> u64,
     width: usize,
     bits: &mut Vec<bool>,
-) -> Result<(), String> {
-    let text = unquoted(text);
-    let number: T = text.parse().map_err(|_| "not a decimal number, `inf` or `NaN`")?;
-    let value = to_bits(number);
+) -> Result<(), String>
+where
+    T: std::str::FromStr + std::ops::Neg<Output = T> + Copy + Into<f64>,
+{
+    const NO_NUMBER: &str = "not a decimal number, `inf` or `NaN`";
+    let (negative, number) = sign(text);
+    let is_word = |words: &[&str]| words.iter().any(|word| number.eq_ignore_ascii_case(word));
+    let is_infinity = is_word(&["inf", "infinity"]);
+    let magnitude: T = if let Some(digits) = number.strip_prefix("0x") {
+        integer_digits(digits)?.parse().map_err(|_| NO_NUMBER)?
+    } else {
+        if !is_infinity && !(is_word(&["nan"]) && !negative) {
+            scientific(number).ok_or(NO_NUMBER)?;
+        }
+        number.parse().map_err(|_| NO_NUMBER)?
+    };
+    if magnitude.into().is_infinite() && !is_infinity {
+        return Err("beyond the largest number of the type; infinity is written as `inf`".into());
+    }
+    let value = to_bits(if negative { -magnitude } else { magnitude });
     bits.extend((0..width).map(|place| value >> place & 1 == 1));
     Ok(())
 }
 
-/// Reads the nearest fixed-point number, ties to the even one; or all its bits after `hex:` or
-/// `0x`, as numbers that are too wide for decimals are printed.
-fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<(), String> {
-    if let Some(digits) = text.strip_prefix("hex:").or_else(|| text.strip_prefix("0x")) {
-        return hex(digits, int + frac, bits);
+/// Returns in decimal what these hexadecimal digits are.
+fn integer_digits(digits: &str) -> Result<Zeroizing<String>, String> {
+    let most = DECIMAL_BITS as usize / 4;
+    if digits.len() > most {
+        return Err(format!("at most {most} hexadecimal digits fit, {} given", digits.len()));
     }
-    let (negative, number) = match text.strip_prefix('-') {
-        Some(number) => (true, number),
-        None => (false, text),
-    };
+    let mut bits = Zeroizing::new(Vec::with_capacity(4 * digits.len()));
+    hexadecimal(digits, false, (4 * digits.len(), false), &mut bits)?;
+    Ok(Zeroizing::new(decimal::from_bits(bits.iter().copied())))
+}
+
+/// Reads the nearest fixed-point number, ties to the even one. After `0x` it is an integer, the
+/// same number as in decimal.
+fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<(), String> {
+    let (negative, number) = sign(text);
+    if let Some(digits) = number.strip_prefix("0x") {
+        bits.resize(bits.len() + frac, false);
+        return hexadecimal(digits, negative, (int, true), bits);
+    }
     let (mut digits, mut point) = scientific(number).ok_or("not a decimal number")?;
     if point < TINY {
         digits.clear();
@@ -201,14 +227,9 @@ fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<()
     if used >= width && !least && used > 0 {
         return Err(too_large());
     }
-    // −x = ¬x + 1: the bits up to the lowest 1 stay, those above flip.
-    let mut turn = false;
-    let padded = magnitude.iter().copied().chain(std::iter::repeat(false)).take(width);
-    bits.extend(padded.map(|bit| {
-        let result = bit ^ turn;
-        turn |= bit && negative;
-        result
-    }));
+    let start = bits.len();
+    bits.extend(magnitude.iter().copied().chain(std::iter::repeat(false)).take(width));
+    negate_if(negative, &mut bits[start..]);
     Ok(())
 }
 
@@ -216,7 +237,12 @@ fn fixed(text: &str, int: usize, frac: usize, bits: &mut Vec<bool>) -> Result<()
 /// number is 0.digits · 10^point. Zero has no digits.
 fn scientific(text: &str) -> Option<(Zeroizing<Vec<u8>>, i64)> {
     let (number, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let (whole, fraction) = match number.split_once('.') {
+        // As in JSON, there are digits on both sides of a point.
+        Some((_, "")) => return None,
+        Some(parts) => parts,
+        None => (number, ""),
+    };
     let is_negative = power.starts_with('-');
     let power = power.strip_prefix(['+', '-']).unwrap_or(power);
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

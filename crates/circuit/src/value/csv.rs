@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use csv_core::{ReadRecordResult, ReaderBuilder};
 use zeroize::Zeroizing;
 
+use super::Wrong;
 use super::file::{FileForm, List};
 use super::format::Value;
 use super::key;
@@ -86,7 +87,7 @@ pub(super) fn read(
     text: &str,
     form: &FileForm,
     bits: &mut Vec<bool>,
-) -> Result<(), String> {
+) -> Result<(), Wrong> {
     let (len, elem) = match ty {
         Type::Array { len, elem } => (*len, &**elem),
         _ => (1, ty),
@@ -95,7 +96,7 @@ pub(super) fn read(
     let wanted = &form.columns;
     if !wanted.is_empty() && wanted.len() != columns.len() {
         let chosen = counted(wanted.len(), "column");
-        return Err(format!("{chosen} chosen, {} needed", columns.len()));
+        return Err(format!("{chosen} chosen, {} needed", columns.len()).into());
     }
     let mut rows = Rows::new(text);
     let mut list = List { len, elem, given: 0, bits };
@@ -117,14 +118,17 @@ pub(super) fn read(
         // A row that is read in part may have a comma for a point, or lack a quote.
         if row.len() != first.len() {
             let (cells, others) = (counted(row.len(), "cell"), first.len());
-            return Err(format!("line {line}: {cells} in the row, {others} in the first row"));
+            let reason = format!("line {line}: {cells} in the row, {others} in the first row");
+            return Err(reason.into());
         }
         add(line, &row)?;
     }
     let is_one_more = list.given == u64::from(len) + 1;
-    list.finish(form.pad).map_err(|reason| match is_one_more && !is_header {
-        true => format!("{reason}; the first row is values, since it has no names"),
-        false => reason,
+    list.finish(form.pad).map_err(|wrong| match is_one_more && !is_header {
+        true => {
+            wrong.map(|reason| format!("{reason}; the first row is values, since it has no names"))
+        }
+        false => wrong,
     })
 }
 

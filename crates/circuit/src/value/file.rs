@@ -4,11 +4,12 @@
 
 use zeroize::Zeroizing;
 
+use super::Wrong;
 use super::compound::unquoted;
 use super::csv::{self, leaf, leaves, named};
 use super::format::format_value;
 use super::key::{self, Chosen};
-use super::parse::{elements, line_of, parse, typed, without_brackets};
+use super::parse::{elements, is_raw, line_of, parse, typed, without_brackets};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
 
@@ -17,6 +18,8 @@ use crate::{CircuitError, Input, Type};
 pub struct FileForm {
     /// Whether the file is CSV: rows of cells, the first row possibly a header.
     pub csv: bool,
+    /// Whether the file is JSON: all of it must be one valid document.
+    pub json: bool,
     /// The columns of CSV to take, by the names in the header, or the key of JSON; if empty, all
     /// that the type needs.
     pub columns: Vec<String>,
@@ -30,16 +33,14 @@ pub struct FileForm {
 /// element per line, or with spaces, commas or semicolons between elements.
 ///
 /// # Errors
-/// [`CircuitError::Value`], which names the line and the element where the value is wrong.
+/// [`CircuitError::Value`], which names the line and the element where the value is wrong, or
+/// [`CircuitError::Length`].
 pub fn parse_file(input: &Input, text: &str, form: &FileForm) -> Result<Vec<bool>, CircuitError> {
-    let error = |reason| CircuitError::Value {
-        input: input.name.clone(),
-        ty: input.ty.to_string(),
-        reason,
-    };
+    let error = |wrong| CircuitError::value(input, wrong);
     let width = input.ty.width();
     if width > u64::from(MAX_WIRES) {
-        return Err(error(format!("an input cannot have more than {MAX_WIRES} bits")));
+        let reason = format!("an input cannot have more than {MAX_WIRES} bits");
+        return Err(error(reason.into()));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut bits = Zeroizing::new(Vec::with_capacity(width as usize));
@@ -47,7 +48,7 @@ pub fn parse_file(input: &Input, text: &str, form: &FileForm) -> Result<Vec<bool
     Ok(std::mem::take(&mut *bits))
 }
 
-fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), String> {
+fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), Wrong> {
     let whole = text.trim();
     if form.csv {
         return csv::read(ty, text, form, bits);
@@ -55,22 +56,28 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
     if !form.columns.is_empty() {
         return by_key(ty, text, form, bits);
     }
-    if whole.starts_with("hex:") || whole.starts_with("bits:") {
+    if form.json {
+        return one_value(ty, text, key::document(text)?, form.pad, bits);
+    }
+    if is_raw(whole) {
         bits.extend(Zeroizing::new(parse(ty, whole)?).iter());
         return Ok(());
     }
     let Type::Array { len, elem } = ty else {
         let first = line_of(text, whole);
         if is_row(ty) && !whole.starts_with(['[', '{', '"']) {
-            return row(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"));
+            return Ok(row(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"))?);
         }
-        return typed(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"));
+        return Ok(typed(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"))?);
     };
     let mut list = List { len: *len, elem, given: 0, bits };
     let inner = without_brackets(whole)?;
     let is_one_line = whole.lines().filter(|line| !line.trim().is_empty()).count() <= 1;
     let is_list = whole.contains(['{', '[']) || (whole.contains('"') && !is_plain(elem));
     if inner.len() < whole.len() || (is_one_line && is_list) {
+        // Where elements take a line each, a comma may end the line.
+        let is_bare = inner.len() == whole.len();
+        let inner = inner.strip_suffix(',').filter(|_| is_bare).unwrap_or(inner);
         list.add_all(text, inner)?;
         return list.finish(form.pad);
     }
@@ -116,7 +123,9 @@ impl List<'_, '_> {
 
     /// Adds what is between the commas in a part of a text.
     fn add_all(&mut self, text: &str, inner: &str) -> Result<(), String> {
-        let inner = inner.trim().strip_suffix(',').unwrap_or(inner);
+        if inner.trim_end().ends_with(',') {
+            return Err("a comma follows the last element of a list in brackets".into());
+        }
         for element in elements(inner).filter(|_| !inner.trim().is_empty()) {
             let line = || line_of(text, element.trim_start());
             self.add(line, |elem, bits| typed(elem, element.trim(), bits))?;
@@ -124,7 +133,7 @@ impl List<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn finish(self, pad: bool) -> Result<(), String> {
+    pub(super) fn finish(self, pad: bool) -> Result<(), Wrong> {
         let List { len, elem, given, bits } = self;
         if given < u64::from(len) && pad {
             let missing = (u64::from(len) - given) * elem.width();
@@ -132,16 +141,16 @@ impl List<'_, '_> {
             return Ok(());
         }
         if given != u64::from(len) {
-            return Err(format!("{len} elements expected, {given} given"));
+            return Err(Wrong::length(len.into(), given));
         }
         Ok(())
     }
 }
 
 /// Reads the value under a key of a JSON file.
-fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), String> {
+fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), Wrong> {
     let [key] = &form.columns[..] else {
-        return Err("one key is chosen from a JSON file: NAME.json#KEY".into());
+        return Err("one key is chosen from a JSON file: NAME.json#KEY".to_string().into());
     };
     match (key::chosen(text, key)?, ty) {
         (Chosen::Each(values), Type::Array { len, elem }) => {
@@ -152,23 +161,32 @@ fn by_key(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Resul
             list.finish(form.pad)
         }
         (Chosen::Each(_), _) => {
-            Err("the file has a list of objects, but this value is not a list".into())
+            Err("the file has a list of objects, but this value is not a list".to_string().into())
         }
-        (Chosen::One(value), Type::Array { len, elem }) if value.starts_with('[') => {
-            let mut list = List { len: *len, elem, given: 0, bits };
-            list.add_all(text, without_brackets(value)?)?;
-            list.finish(form.pad)
-        }
-        (Chosen::One(value), _) => {
-            let inner = unquoted(value);
-            let read = if inner.starts_with("hex:") || inner.starts_with("bits:") {
-                parse(ty, inner).map(|all| bits.extend(Zeroizing::new(all).iter()))
-            } else {
-                typed(ty, value, bits)
-            };
-            read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))
-        }
+        (Chosen::One(value), _) => one_value(ty, text, value, form.pad, bits),
     }
+}
+
+/// Reads a value that is a part of a JSON text.
+fn one_value(
+    ty: &Type,
+    text: &str,
+    value: &str,
+    pad: bool,
+    bits: &mut Vec<bool>,
+) -> Result<(), Wrong> {
+    if let (Type::Array { len, elem }, true) = (ty, value.starts_with('[')) {
+        let mut list = List { len: *len, elem, given: 0, bits };
+        list.add_all(text, without_brackets(value)?)?;
+        return list.finish(pad);
+    }
+    let inner = unquoted(value);
+    let read = if is_raw(inner) {
+        parse(ty, inner).map(|all| bits.extend(Zeroizing::new(all).iter()))
+    } else {
+        typed(ty, value, bits)
+    };
+    Ok(read.map_err(|reason| format!("line {}: {reason}", line_of(text, value)))?)
 }
 
 /// Returns whether values of a type take several cells.
@@ -204,7 +222,8 @@ fn cells(line: &str) -> Vec<&str> {
 /// Reads a value of several cells on one line, or in its own form.
 fn row(ty: &Type, line: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     if line.contains(['[', '{', '"']) {
-        return typed(ty, line.trim().trim_end_matches(','), bits);
+        let line = line.trim();
+        return typed(ty, line.strip_suffix(',').unwrap_or(line), bits);
     }
     let columns = leaves(ty)?;
     let cells = cells(line);

@@ -14,7 +14,7 @@ fn plain(ty: &Type, text: &str) -> Result<String, String> {
 
 fn csv(ty: &Type, text: &str, columns: &[&str]) -> Result<String, String> {
     let columns = columns.iter().map(|name| name.to_string()).collect();
-    let form = FileForm { csv: true, columns, pad: false };
+    let form = FileForm { csv: true, columns, ..FileForm::default() };
     Ok(format_value(ty, &read(ty, text, &form)?).to_string())
 }
 
@@ -166,6 +166,63 @@ fn a_key_of_json_is_chosen_as_a_column_of_csv_is() {
     assert!(near.contains("no column `pax`; did you mean `pay`?"), "{near}");
     let hidden = csv(&ty, "999,1\na,1\nb,2\n", &["99"]).unwrap_err();
     assert!(hidden.ends_with("no column `99`"), "{hidden}");
+}
+
+#[test]
+fn json_files_are_json() {
+    let form = FileForm { json: true, ..FileForm::default() };
+    let json = |ty: &Type, text: &str| {
+        read(ty, text, &form).map(|bits| format_value(ty, &bits).to_string())
+    };
+    let ty = Type::words(3, 8);
+    for text in
+        ["[1, 2, 3]", "\u{feff}\n[1,\n2,3]\n", "[\"1\", \"hex:02\", \"0x3\"]", "\"hex:030201\""]
+    {
+        assert_eq!(json(&ty, text).as_deref(), Ok("[1, 2, 3]"), "{text}");
+    }
+    assert_eq!(json(&list(1, order()), "[{\"at\": [1, 2], \"price\": 7}]").unwrap().len(), 28);
+    let twice = "{\"price\": 7, \"at\": [1, 2], \"price\": 7}";
+    refuses(json(&order(), twice), "given more than once");
+    for (text, line) in [
+        ("[1, 2, 3,]", 1),
+        ("[1,\n02, 3]", 2),
+        ("[1, -02, 3]", 1),
+        ("[1, +2, 3]", 1),
+        ("[1, 0x2, 3]", 1),
+        ("[1, .5, 3]", 1),
+        ("[1, 2., 3]", 1),
+        ("[1, NaN, 3]", 1),
+        ("[1, hex:02, 3]", 1),
+        ("['1', 2, 3]", 1),
+        ("[1, 2, 3] // three", 1),
+        ("[1, /* two */ 2, 3]", 1),
+        ("[1, \"2\t\", 3]", 1),
+        ("1, 2, 3", 1),
+        ("1\n2\n3\n", 2),
+        ("[1, 2, 3][", 1),
+        ("", 1),
+    ] {
+        refuses(json(&ty, text), &format!("line {line}: this is not JSON"));
+    }
+    for text in ["[1.0, 2, 3]", "[1e0, 2, 3]", "[1, null, 3]", "{}", "[1, \"+2\", 3]"] {
+        assert!(json(&ty, text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn lists_in_brackets_are_strict_everywhere() {
+    let ty = Type::words(3, 8);
+    refuses(plain(&ty, "[1, 2, 3,]"), "a comma follows the last element");
+    refuses(plain(&ty, "[1, 02, 3]"), "begins with a 0 too many");
+    refuses(plain(&order(), "{\"price\": 07, \"at\": [1, 2]}"), "begins with a 0 too many");
+    refuses(plain(&order(), "{\"price\": 7, \"at\": [1, -02]}"), "begins with a 0 too many");
+    refuses(plain(&list(1, order()), "{\"price\": 7, \"at\": [1, 2]},,\n"), "a comma follows");
+    assert_eq!(plain(&ty, "01\n02\n03\n").as_deref(), Ok("[1, 2, 3]"));
+    assert_eq!(plain(&ty, "[1, 0x02, hex:03]").as_deref(), Ok("[1, 2, 3]"));
+    // Elements of raw bits are no raw bits of the list.
+    for text in ["hex:01\nhex:02\nhex:03\n", "hex:01,hex:02,hex:03", "hex:01 hex:02 hex:03"] {
+        assert_eq!(plain(&ty, text).as_deref(), Ok("[1, 2, 3]"), "{text}");
+    }
 }
 
 /// Reading takes time linear in the length: if lines were counted for each element, this would take

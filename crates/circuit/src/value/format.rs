@@ -6,7 +6,7 @@ use crate::Type;
 /// A value in the shape of its type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// An integer, in decimal; with more than [`DECIMAL_BITS`] bits as `0x…`.
+    /// An integer, in decimal; with more than [`DECIMAL_BITS`] bits as `0x…` or `-0x…`.
     Integer(String),
     /// The elements of an array or the parts of a tuple, in order.
     Array(Vec<Value>),
@@ -61,14 +61,17 @@ impl std::fmt::Display for Value {
 pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
     assert_eq!(bits.len() as u64, ty.width(), "one bit per wire of the type");
     match ty {
-        Type::Uint(width) | Type::Int(width) if *width > DECIMAL_BITS => {
-            Value::Integer(format!("0x{}", to_hex(bits)))
-        }
-        Type::Int(_) if bits.last() == Some(&true) => {
+        Type::Int(width) if bits.last() == Some(&true) => {
             // −x = ¬x + 1: the bits up to the lowest 1 stay, those above flip.
             let lowest = bits.iter().position(|&bit| bit).unwrap_or(0);
             let magnitude = bits.iter().enumerate().map(|(i, &bit)| bit ^ (i > lowest));
-            Value::Integer(format!("-{}", decimal::from_bits(magnitude)))
+            Value::Integer(match *width > DECIMAL_BITS {
+                true => format!("-0x{}", to_hex(&magnitude.collect::<Vec<_>>())),
+                false => format!("-{}", decimal::from_bits(magnitude)),
+            })
+        }
+        Type::Uint(width) | Type::Int(width) if *width > DECIMAL_BITS => {
+            Value::Integer(format!("0x{}", to_hex(bits)))
         }
         Type::Uint(_) | Type::Int(_) => Value::Integer(decimal::from_bits(bits.iter().copied())),
         Type::Array { elem, .. } => {

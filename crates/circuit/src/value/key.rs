@@ -20,6 +20,20 @@ pub(super) enum Chosen<'t> {
     Each(Vec<&'t str>),
 }
 
+/// Returns the one value that a JSON text is.
+///
+/// # Errors
+/// A sentence that names the line, and no value.
+pub(super) fn document(text: &str) -> Result<&str, String> {
+    let whole: &RawValue = serde_json::from_str(text).map_err(|error| {
+        // Only its syntax has been looked at: the reason is one of a few fixed sentences.
+        let reason = error.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        format!("line {}: this is not JSON: {reason}", error.line())
+    })?;
+    Ok(whole.get())
+}
+
 /// Finds `key` in the object, or in the objects of the list, that `text` is. A key that does not
 /// exist is split at its dots: `staff.salary` is `salary` within `staff`.
 ///

@@ -3,21 +3,23 @@
 use zeroize::Zeroizing;
 
 use super::decimal::{self, MAX_DIGITS};
-use super::{DECIMAL_BITS, compound};
+use super::{DECIMAL_BITS, Wrong, compound};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
 
 /// Reads a value for an input, in any of the [text forms](super), into bits, index = wire.
 ///
 /// # Errors
-/// [`CircuitError::Value`], which names the input and its type and says what is wrong, but never
-/// repeats the value.
+/// [`CircuitError::Value`] or [`CircuitError::Length`], which names the input and its type and says
+/// what is wrong, but never repeats the value.
 pub fn parse_value(input: &Input, text: &str) -> Result<Vec<bool>, CircuitError> {
-    parse(&input.ty, text.trim()).map_err(|reason| CircuitError::Value {
-        input: input.name.clone(),
-        ty: input.ty.to_string(),
-        reason,
-    })
+    let text = text.trim();
+    let read = match &input.ty {
+        Type::Array { len, .. } if !is_raw(text) => list(*len, compound::unquoted(text)).map(drop),
+        _ => Ok(()),
+    };
+    let read = read.and_then(|()| Ok(parse(&input.ty, text)?));
+    read.map_err(|wrong| CircuitError::value(input, wrong))
 }
 
 /// Timing: values as `bits:`, `hex:`, `0x` | every digit is treated alike
@@ -27,15 +29,27 @@ pub(super) fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
         return Err(format!("an input cannot have more than {MAX_WIRES} bits"));
     }
     let mut bits = Zeroizing::new(Vec::with_capacity(width as usize));
-    if let Some(digits) = text.strip_prefix("hex:") {
-        hex(digits, width as usize, &mut bits)?;
-    } else if let Some(digits) = text.strip_prefix("bits:") {
-        binary(digits, width as usize, &mut bits)?;
-    } else {
-        typed(ty, text, &mut bits)?;
+    match raw(text, width as usize, &mut bits) {
+        Some(done) => done?,
+        None => typed(ty, text, &mut bits)?,
     }
     debug_assert_eq!(bits.len() as u64, width);
     Ok(std::mem::take(&mut *bits))
+}
+
+/// Returns whether a text is the raw bits of one value, and not a list that begins with them.
+pub(super) fn is_raw(text: &str) -> bool {
+    let is_one = || !text.contains(|c: char| c.is_whitespace() || matches!(c, ',' | ';'));
+    (text.starts_with("hex:") || text.starts_with("bits:")) && is_one()
+}
+
+/// Adds raw bits; returns nothing if the text has another form.
+fn raw(text: &str, width: usize, bits: &mut Vec<bool>) -> Option<Result<(), String>> {
+    if !is_raw(text) {
+        return None;
+    }
+    let (prefix, digits) = text.split_once(':')?;
+    Some(if prefix == "hex" { hex(digits, width, bits) } else { binary(digits, width, bits) })
 }
 
 fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
@@ -88,30 +102,39 @@ pub(super) fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<()
 
 /// Reads a value in the form of its type.
 pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
+    // A variant is not quoted here, and raw bits of an optional value are those of the value.
+    if matches!(ty, Type::Enum { .. }) {
+        return compound::typed_compound(ty, text, bits);
+    }
     // Numbers can be quoted, as in the JSON that is printed.
-    let text = match ty {
-        Type::Enum { .. } => text,
-        _ => compound::unquoted(text),
-    };
+    let text = compound::unquoted(text);
+    if let Some(done) = raw(text, ty.width() as usize, bits) {
+        return done;
+    }
     match ty {
         Type::Uint(width) => integer(text, *width, false, bits),
         Type::Int(width) => integer(text, *width, true, bits),
         Type::Array { len, elem } => {
-            let list = without_brackets(text)?;
-            let given = if list.is_empty() && *len == 0 { 0 } else { elements(list).count() };
-            if given as u64 != u64::from(*len) {
-                // Files may have spaces between elements, which is easily mistaken for the rule
-                // here.
-                let spaced = given == 1 && list.contains(char::is_whitespace);
-                let commas = if spaced { ": a list is written with commas, 1,2,3" } else { "" };
-                return Err(format!("{len} elements expected, {given} given{commas}"));
-            }
-            elements(list).take(given).enumerate().try_for_each(|(i, element)| {
+            let list = list(*len, text).map_err(Wrong::reason)?;
+            elements(list).take(*len as usize).enumerate().try_for_each(|(i, element)| {
                 typed(elem, element.trim(), bits).map_err(|reason| format!("element {i}: {reason}"))
             })
         }
         _ => compound::typed_compound(ty, text, bits),
     }
+}
+
+/// Returns what is between the brackets of a list, if there are any; checks its length.
+fn list(len: u32, text: &str) -> Result<&str, Wrong> {
+    let list = without_brackets(text)?;
+    let given = if list.is_empty() && len == 0 { 0 } else { elements(list).count() as u64 };
+    if given == u64::from(len) {
+        return Ok(list);
+    }
+    // Files may have spaces between elements, which is easily mistaken for the rule here.
+    let spaced = given == 1 && list.contains(char::is_whitespace);
+    let commas = if spaced { ": a list is written with commas, 1,2,3" } else { "" };
+    Err(Wrong::length(len.into(), given).map(|reason| reason + commas))
 }
 
 /// Returns the line, from 1, on which a part of a text begins.
@@ -121,7 +144,7 @@ pub(super) fn line_of(text: &str, part: &str) -> usize {
 }
 
 /// Returns what is between the brackets, if the first and the last character are a pair of them;
-/// checks that all brackets are paired.
+/// checks that all brackets are paired, and the numbers directly between the outer ones.
 pub(super) fn without_brackets(text: &str) -> Result<&str, String> {
     let mut depth = 0usize;
     let mut closes_first = None;
@@ -142,8 +165,23 @@ pub(super) fn without_brackets(text: &str) -> Result<&str, String> {
     }
     let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match inner {
-        Some(inner) if closes_first == Some(text.len() - 1) => Ok(inner.trim()),
+        Some(inner) if closes_first == Some(text.len() - 1) => {
+            elements(inner).try_for_each(as_in_json)?;
+            Ok(inner.trim())
+        }
         _ => Ok(text),
+    }
+}
+
+/// Refuses a number that begins with zeros, which elsewhere may mean an octal one; only numbers
+/// that stand alone may begin with zeros.
+pub(super) fn as_in_json(number: &str) -> Result<(), String> {
+    let number = number.trim();
+    match number.strip_prefix('-').unwrap_or(number).as_bytes() {
+        [b'0', digit, ..] if digit.is_ascii_digit() => {
+            Err("a number within brackets or braces begins with a 0 too many".into())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -164,20 +202,17 @@ pub(super) fn elements(list: &str) -> impl Iterator<Item = &str> {
 ///
 /// Timing: decimal values | **depends** on length, sign and size
 fn integer(text: &str, width: u32, signed: bool, bits: &mut Vec<bool>) -> Result<(), String> {
-    if let Some(digits) = text.strip_prefix("0x") {
-        return hex(digits, width as usize, bits);
+    let (negative, digits) = sign(text);
+    if negative && !signed {
+        return Err("negative, but the type is unsigned".into());
     }
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
+    if let Some(digits) = digits.strip_prefix("0x") {
+        return hexadecimal(digits, negative, (width as usize, signed), bits);
+    }
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(
             "not an integer (decimal, or hexadecimal after 0x), nor `hex:…` or `bits:…`".into()
         );
-    }
-    if negative && !signed {
-        return Err("negative, but the type is unsigned".into());
     }
     let Some(magnitude) = decimal::to_bits(digits.as_bytes()) else {
         return Err(if width > DECIMAL_BITS {
@@ -194,13 +229,49 @@ fn integer(text: &str, width: u32, signed: bool, bits: &mut Vec<bool>) -> Result
     if magnitude.len() > limit && !lowest {
         return Err(format!("does not fit into {width} bits"));
     }
-    let padded = magnitude.iter().copied().chain(std::iter::repeat(false)).take(width as usize);
+    let start = bits.len();
+    bits.extend_from_slice(&magnitude);
+    bits.resize(start + width as usize, false);
+    negate_if(negative, &mut bits[start..]);
+    Ok(())
+}
+
+/// Splits off a minus.
+pub(super) fn sign(text: &str) -> (bool, &str) {
+    text.strip_prefix('-').map_or((false, text), |rest| (true, rest))
+}
+
+/// Adds the bits of the integer that these hexadecimal digits are, or of its opposite, in this
+/// width and two's complement if it is signed.
+pub(super) fn hexadecimal(
+    digits: &str,
+    negative: bool,
+    (width, signed): (usize, bool),
+    bits: &mut Vec<bool>,
+) -> Result<(), String> {
+    let start = bits.len();
+    hex(digits, width, bits)?;
+    let number = &mut bits[start..];
+    if let (true, Some((&top, rest))) = (signed, number.split_last()) {
+        // As above: all bits are seen, whatever they are.
+        let more = rest.iter().fold(false, |any, &bit| any | bit);
+        if top & (!negative | more) {
+            return Err(format!(
+                "does not fit into {width} bits; `hex:…` takes the bits themselves"
+            ));
+        }
+    }
+    negate_if(negative, number);
+    Ok(())
+}
+
+/// Replaces a number by its opposite in two's complement if `negative`.
+pub(super) fn negate_if(negative: bool, bits: &mut [bool]) {
     // −x = ¬x + 1: the bits up to the lowest 1 stay, those above flip.
     let mut turn = false;
-    bits.extend(padded.map(|bit| {
-        let result = bit ^ turn;
-        turn |= bit && negative;
-        result
-    }));
-    Ok(())
+    for bit in bits {
+        let old = *bit;
+        *bit = old ^ turn;
+        turn |= old & negative;
+    }
 }

@@ -7,7 +7,8 @@ use crate::{CircuitError, Input, Type};
 fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
     let input = Input { name: "secret".into(), ty: ty.clone(), owner: 0.into() };
     parse_value(&input, text).map_err(|error| {
-        assert!(matches!(&error, CircuitError::Value { input, .. } if input == "secret"));
+        use CircuitError::{Length, Value};
+        assert!(matches!(&error, Value { input, .. } | Length { input, .. } if input == "secret"));
         error.to_string()
     })
 }
@@ -41,9 +42,24 @@ fn signed_integers() {
         assert_eq!(format_value(&ty, &expected), Value::Integer(value.to_string()));
     }
     assert_eq!(parse(&ty, "-0"), parse(&ty, "0"));
-    assert_eq!(parse(&ty, "0xf"), parse(&ty, "-1"));
+    // After `0x` is a number, and after `hex:` are the bits.
+    assert_eq!(parse(&ty, "hex:f"), parse(&ty, "-1"));
+    assert_eq!(parse(&ty, "0x7"), parse(&ty, "7"));
+    assert_eq!(parse(&ty, "-0x8"), parse(&ty, "-8"));
+    assert_eq!(parse(&ty, "-0x0"), parse(&ty, "0"));
     assert_eq!(parse(&Type::Int(1), "-1"), Ok(vec![true]));
-    for (ty, text) in [(&ty, "8"), (&ty, "-9"), (&ty, "-16"), (&ty, "0x10"), (&Type::Int(1), "1")] {
+    let one = &Type::Int(1);
+    for (ty, text) in [
+        (&ty, "8"),
+        (&ty, "-9"),
+        (&ty, "-16"),
+        (&ty, "0x10"),
+        (&ty, "0xf"),
+        (&ty, "0x8"),
+        (&ty, "-0x9"),
+        (one, "1"),
+        (one, "0x1"),
+    ] {
         assert!(parse(ty, text).is_err(), "{text}");
     }
 }
@@ -296,7 +312,7 @@ mod compound {
         #[test]
         fn exponents_are_rounded_exactly(
             digits in "[0-9]{1,12}",
-            fraction in "(\\.[0-9]{0,12})?",
+            fraction in "(\\.[0-9]{1,12})?",
             power in -30i32..12,
             negative: bool,
             frac in 0u32..40,
@@ -334,12 +350,96 @@ mod compound {
         let ones: Vec<usize> = (0..bits.len()).filter(|&place| bits[place]).collect();
         assert_eq!(ones, [0, 15, 4200, 4215]);
         assert_eq!(format_value(&ty, &bits).to_string(), printed);
-        for text in ["[0x8001, 0x8001]", "[\"hex:8001\", \"0x8001\"]"] {
+        for text in ["[hex:8001, hex:8001]", "hex:8001,hex:8001", "[\"hex:8001\", \"hex:8001\"]"] {
             assert_eq!(parse_value(&input(ty.clone()), text).as_ref(), Ok(&bits), "{text}");
         }
         let narrow = array(2, Type::Fixed { int: 3, frac: 2 });
-        let error = parse_value(&input(narrow), "[0x1f, hex:20]").unwrap_err().to_string();
+        let error = parse_value(&input(narrow), "[hex:1f, hex:20]").unwrap_err().to_string();
         assert!(error.contains("element 1: the hexadecimal number does not fit"), "{error}");
+    }
+
+    #[test]
+    fn a_number_means_the_same_in_both_bases() {
+        let fixed = Type::Fixed { int: 12, frac: 4 };
+        let types = [Type::Uint(12), Type::Int(12), fixed.clone(), Type::F32, Type::F64];
+        for ty in &types {
+            for (hex, decimal) in [("0x10", "16"), ("0x0", "0"), ("0x7ff", "2047")] {
+                let read = |text| parse_value(&input(ty.clone()), text).unwrap();
+                assert_eq!(read(hex), read(decimal), "{ty}: {hex}");
+                if !matches!(ty, Type::Uint(_)) {
+                    assert_eq!(
+                        read(&format!("-{hex}")),
+                        read(&format!("-{decimal}")),
+                        "{ty}: {hex}"
+                    );
+                }
+            }
+            // Raw bits have a prefix of their own, also as an element.
+            let width = ty.width() as usize;
+            let one = format!("bits:1{}", "0".repeat(width - 1));
+            let list = parse_value(&input(array(2, ty.clone())), &format!("[{one}, hex:1]"));
+            let bits: Vec<bool> = (0..2 * width).map(|i| i % width == 0).collect();
+            assert_eq!(list, Ok(bits), "{ty}");
+        }
+        for (ty, text) in [
+            (fixed.clone(), "0x800"),
+            (fixed.clone(), "-0x801"),
+            (fixed, "0x"),
+            (Type::F64, "0x"),
+            (Type::F64, "0x1.8p3"),
+            (Type::F32, &format!("0x1{}", "0".repeat(32))),
+            (Type::F64, &format!("0x1{}", "0".repeat(256))),
+            (Type::F64, &format!("0x{}", "f".repeat(5000))),
+            (Type::Uint(4), "-0x1"),
+        ] {
+            assert!(parse_value(&input(ty), text).is_err(), "{text}");
+        }
+        let wide = Type::Int(DECIMAL_BITS + 4);
+        for text in ["-1", "hex:8", "-5"] {
+            let bits = parse_value(&input(wide.clone()), text).unwrap();
+            let shown = format_value(&wide, &bits).to_string();
+            assert_eq!(parse_value(&input(wide.clone()), &shown), Ok(bits), "{shown}");
+        }
+        let ones = vec![true; wide.width() as usize];
+        assert!(format_value(&wide, &ones).to_string().starts_with("-0x000"));
+    }
+
+    #[test]
+    fn floating_point_numbers_are_the_nearest_finite_ones() {
+        for (text, number) in [
+            ("1e308", 1e308),
+            ("1.7976931348623157e308", f64::MAX),
+            ("5e-324", 5e-324),
+            ("2.4e-324", 0.0),
+            ("-2.4e-324", -0.0),
+            ("1e-400", 0.0),
+            ("0.1", 0.1),
+            ("9007199254740993", 9_007_199_254_740_992.0),
+            ("inf", f64::INFINITY),
+            ("-Infinity", f64::NEG_INFINITY),
+            ("\"-inf\"", f64::NEG_INFINITY),
+            ("0e99999999999999999999", 0.0),
+        ] {
+            let bits = parse_value(&input(Type::F64), text).unwrap();
+            let value = bits.iter().rev().fold(0u64, |n, &bit| n << 1 | u64::from(bit));
+            assert_eq!(value, number.to_bits(), "{text}");
+        }
+        let huge = format!("1{}", "0".repeat(400));
+        for text in ["1e400", "-1e400", "1.8e308", "1e99999999999999999999", &huge] {
+            let error = parse_value(&input(Type::F64), text).expect_err(text).to_string();
+            assert!(error.contains("beyond the largest number"), "{error}");
+        }
+        assert!(parse_value(&input(Type::F32), "1e39").is_err());
+        assert!(parse_value(&input(Type::F32), "1e38").is_ok());
+        // One grammar for all numbers with a point.
+        let fixed = Type::Fixed { int: 8, frac: 8 };
+        for ty in [Type::F64, Type::F32, fixed] {
+            for text in
+                ["+1", ".5", "1.", "1.e1", "-.5", "1e", "--1", "-", "", "1_0", "-NaN", "infi"]
+            {
+                assert!(parse_value(&input(ty.clone()), text).is_err(), "{ty}: {text}");
+            }
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct OutputJson {
     /// The whole output as one big-endian integer, `hex:…`; null when not learnt.
     pub hex: Option<String>,
     /// The typed value, null when not learnt. An integer is a text of decimal digits, above 4096
-    /// bits `0x…`.
+    /// bits `0x…` or `-0x…`.
     pub value: Option<serde_json::Value>,
 }
 
