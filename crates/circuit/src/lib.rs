@@ -30,7 +30,7 @@ pub mod value;
 
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
-pub use file::{FileFormat, read_circuit};
+pub use file::{CircuitFile, FileFormat, read_circuit, read_circuit_file};
 pub use ir::{
     Call, Circuit, Component, Failure, Input, Lookup, Output, Program, Receivers, Step, Wire,
     WireRange,

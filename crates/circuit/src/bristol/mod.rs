@@ -1,7 +1,7 @@
 //! Circuit files: Bristol Fashion, and the older Bristol format.
 //!
 //! Both are text: a header, then one gate per line. In both, the first wires are the inputs and the
-//! last ones the outputs.
+//! last ones the outputs. Blank lines, and lines that begin with `//` or `#`, are skipped.
 //!
 //! ```text
 //! Bristol Fashion                        old Bristol
@@ -48,7 +48,7 @@
 
 mod read;
 mod tables;
-mod text;
+pub(crate) mod text;
 mod write;
 
 pub use read::read;

@@ -339,3 +339,28 @@ fn writing_keeps_outputs_on_the_gates_that_compute_them() {
     write_old(&fashion(text), &mut written).expect("memory");
     assert_eq!(String::from_utf8_lossy(&written), "1 3\n1 1 1\n\n2 1 0 1 2 AND\n");
 }
+
+#[test]
+fn comment_lines_are_skipped() {
+    let text = "// made by hand\n# two lines\n\n3 6\n  # inputs\n2 1 3\n// outputs\n2 1 1\n\n\
+        2 1 0 2 4 AND\n#2 1 1 1 5 AND\n2 1 1 3 5 XOR\n//\n";
+    let (circuit, format) = read(text.replace("3 6", "2 6").as_bytes()).unwrap();
+    assert_eq!((format, circuit.inputs().len()), (Format::Fashion, 2));
+    // Lines are counted with them, and only whole lines are comments.
+    let error = read(text.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("line 13: the file ends after 2 of 3 gates"), "{error}");
+    let error = read(b"1 3\n2 1 1\n1 1\n2 1 0 1 2 AND // and\n").unwrap_err().to_string();
+    assert!(error.contains("line 4"), "{error}");
+    let (_, format) = read(b"# old\n1 3\n# widths\n1 1 1\n// a gate\n2 1 0 1 2 AND\n").unwrap();
+    assert_eq!(format, Format::Old);
+}
+
+#[test]
+fn inputs_without_bits_leave_their_numbers_to_the_others() {
+    for (widths, names) in [("2 0 2", vec!["in1"]), ("3 1 0 1", vec!["in0", "in2"])] {
+        let text = format!("1 3\n{widths}\n1 1\n\n2 1 0 1 2 AND\n");
+        let (circuit, _) = read(text.as_bytes()).unwrap();
+        let inputs: Vec<&str> = circuit.inputs().iter().map(|input| &input.name[..]).collect();
+        assert_eq!(inputs, names, "{widths}");
+    }
+}

@@ -2,10 +2,10 @@
 
 use crate::CircuitError;
 
-/// A line that is not blank.
+/// A line that is neither blank nor a comment.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
-    /// 1-based, counting blank lines too.
+    /// 1-based, counting all lines.
     pub(super) number: usize,
     text: &'a [u8],
 }
@@ -59,7 +59,13 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 
-/// The lines of a file that are not blank.
+/// Returns whether a line is a comment: it begins with `//` or `#`.
+pub(crate) fn is_comment(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    line.starts_with(b"//") || line.starts_with(b"#")
+}
+
+/// The lines of a file, without blank ones and comments.
 pub(super) struct Lines<'a> {
     rest: Option<&'a [u8]>,
     number: usize,
@@ -93,7 +99,7 @@ impl<'a> Iterator for Lines<'a> {
             }
             self.rest = rest;
             self.number += 1;
-            if text.iter().any(|&byte| !is_space(byte)) {
+            if text.iter().any(|&byte| !is_space(byte)) && !is_comment(text) {
                 return Some(Line { number: self.number, text });
             }
         }

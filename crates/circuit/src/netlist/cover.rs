@@ -24,6 +24,11 @@ impl Cover {
         Cover { inputs, output, value: None, covered, products: Vec::new() }
     }
 
+    /// Returns whether there are neither inputs nor rows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.value.is_none()
+    }
+
     /// Adds a row.
     ///
     /// # Errors

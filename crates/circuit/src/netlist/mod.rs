@@ -71,6 +71,82 @@ impl Port {
     }
 }
 
+/// Joins bits `a[i]` to one port `a`: all bits of that name, if their indices follow each other and
+/// no other port is called `a`. A single `a[i]` is one if i is 0. The lowest index is the lowest
+/// bit; with `lowest_first` the bit that is listed first is. Notes say where that matters.
+fn joined(ports: Vec<Port>, lowest_first: bool, notes: &mut Vec<String>) -> Vec<Port> {
+    let mut words: HashMap<String, Vec<(usize, Net)>> = HashMap::new();
+    let mut others = HashSet::new();
+    for port in &ports {
+        match (indexed(&port.name), &port.nets[..], port.signed) {
+            (Some((word, index)), [net], false) => {
+                words.entry(word.to_string()).or_default().push((index, *net));
+            }
+            (Some((word, _)), ..) => {
+                others.insert(word.to_string());
+            }
+            (None, ..) => {
+                others.insert(port.name.clone());
+            }
+        }
+    }
+    words.retain(|word, bits| !others.contains(word) && in_order(word, bits, lowest_first, notes));
+    let mut joined = Vec::new();
+    for port in ports {
+        let word = indexed(&port.name).map(|(word, _)| word);
+        match word.and_then(|word| Some((word, words.get_mut(word)?))) {
+            Some((word, bits)) => {
+                // The first bit takes the whole word, so the others find nothing.
+                let nets: Vec<Net> = bits.drain(..).map(|(_, net)| net).collect();
+                if !nets.is_empty() {
+                    joined.push(Port { name: word.to_string(), signed: false, nets });
+                }
+            }
+            None => joined.push(port),
+        }
+    }
+    notes.sort();
+    joined
+}
+
+/// Puts the bits of a word into order, the lowest first; returns false if they are not one word.
+fn in_order(
+    word: &str,
+    bits: &mut [(usize, Net)],
+    lowest_first: bool,
+    notes: &mut Vec<String>,
+) -> bool {
+    let (Some(&(first, _)), Some(&(last, _))) = (bits.first(), bits.last()) else { return false };
+    let falls = bits.windows(2).all(|pair| pair[0].0 == pair[1].0.saturating_add(1));
+    if falls && bits.len() > 1 {
+        let word = shown(word);
+        notes.push(match lowest_first {
+            true => format!(
+                "port {word} is counted upwards, from {last} to {first}: bit {first} is its lowest"
+            ),
+            false => format!(
+                "port {word} is listed from bit {first} down to bit {last}, and bit {last} is taken \
+                 for its lowest; if it is counted upwards, as [{last}:{first}], its bits are \
+                 reversed"
+            ),
+        });
+        if lowest_first {
+            return true;
+        }
+    }
+    bits.sort_unstable();
+    let follow = bits.windows(2).all(|pair| pair[0].0.saturating_add(1) == pair[1].0);
+    follow && (bits.len() > 1 || bits[0].0 == 0)
+}
+
+/// Splits `a[3]` into `a` and 3.
+fn indexed(name: &str) -> Option<(&str, usize)> {
+    let (word, index) = name.strip_suffix(']')?.rsplit_once('[')?;
+    let number: usize = index.parse().ok()?;
+    // Refuses 03 and +3.
+    (!word.is_empty() && number.to_string() == index).then_some((word, number))
+}
+
 /// Why a netlist is not a circuit.
 enum Problem {
     /// A net that is needed has no driver.
@@ -159,7 +235,8 @@ impl Netlist {
                 let bit = self.value(&mut builder, &mut bits, *net);
                 word.push(bit.map_err(|problem| match problem {
                     Problem::Undriven(net) => CircuitError::invalid(format!(
-                        "{} has no driver: it is neither an input nor computed",
+                        "output {}: {} has no driver: it is neither an input nor computed",
+                        shown(&port.name),
                         name_of(net)
                     )),
                     Problem::Loop(net) => CircuitError::invalid(format!(

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use super::{AND, Function, Net, Netlist, OR, Port, shown};
+use super::{AND, Function, Net, Netlist, OR, Port, joined, shown};
 use crate::{Circuit, CircuitError};
 
 /// How to get a netlist of supported cells.
@@ -57,6 +57,9 @@ pub(crate) fn read(text: &[u8]) -> Result<Circuit, CircuitError> {
         Some(number) => format!("net {number}"),
         None => "a constant".to_string(),
     };
+    // Bits with escaped names have no direction: they are read by their indices.
+    let notes = &mut Vec::new();
+    let (inputs, outputs) = (joined(inputs, false, notes), joined(outputs, false, notes));
     nets.netlist.finish(&name, inputs, outputs, name_of)
 }
 
