@@ -5,6 +5,7 @@
 pub mod bristol;
 pub mod builder;
 pub mod builtin;
+mod certain;
 mod digest;
 mod error;
 pub mod eval;
@@ -28,6 +29,7 @@ mod types_text;
 mod validate;
 pub mod value;
 
+pub use certain::certain_failures;
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
 pub use file::{CircuitFile, FileFormat, read_circuit, read_circuit_file};

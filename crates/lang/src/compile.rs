@@ -11,12 +11,15 @@ use crate::check::{Cx, UNREACHABLE};
 use crate::cost::Costs;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::facts::Facts;
-use crate::lower::{Entry, EntryInput, EntryOutput, InputKind, cycle, lower_entry};
+use crate::lower::{Entry, EntryInput, EntryOutput, InputKind, assert_number, cycle, lower_entry};
 use crate::program::{FnDef, Program};
 use crate::references::References;
 use crate::source::{Loader, NoModules, Sources, Span};
 use crate::tir::Tir;
 use crate::ty::{Shape, TyId};
+
+/// The most parties that a program may have.
+const MAX_PARTIES: u64 = 256;
 
 /// The options of a compilation.
 #[derive(Clone, Debug, Default)]
@@ -191,12 +194,13 @@ fn check_program(
 }
 
 fn constant_parties(options: &Options) -> Option<u64> {
-    let set = options.constants.iter().find(|(name, _)| name == builtin::PARTIES)?;
+    // As of any constant that is set twice, the last value counts.
+    let set = options.constants.iter().rfind(|(name, _)| name == builtin::PARTIES)?;
     read_parties(&set.1)
 }
 
 fn read_parties(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|parties| (2..=256).contains(parties))
+    text.parse().ok().filter(|parties| (2..=MAX_PARTIES).contains(parties))
 }
 
 fn check_settings(cx: &mut Cx<'_>, options: &Options) {
@@ -310,7 +314,17 @@ fn party_number(cx: &mut Cx<'_>, party: &Party) -> Option<PartyId> {
     };
     if number >= cx.parties {
         let message = format!("there is no party {number}: there are {} from 0", cx.parties);
-        cx.errors.push(Diagnostic::new(Code::Port, span, message));
+        let error = Diagnostic::new(Code::Port, span, message);
+        let help = match number {
+            // The parties that the program names are as many as there are.
+            _ if !cx.program.parties.is_empty() => "name all parties: `parties a, b;`".into(),
+            ..MAX_PARTIES => format!(
+                "for {parties} parties say `--parties {parties}`, or list them all for `run`",
+                parties = number + 1
+            ),
+            _ => format!("there are at most {MAX_PARTIES} parties"),
+        };
+        cx.errors.push(error.help(help));
         return None;
     }
     Some(PartyId::new(number as u16))
@@ -399,11 +413,22 @@ pub fn compile_here(
         }
         return Err(Errors { list: errors, sources });
     };
-    let failures = tir.asserts.iter().map(|(text, span)| Failure {
-        text: text.clone(),
-        file: sources.name(*span).to_string(),
-        line: sources.line(*span),
-    });
-    let failures: Vec<Failure> = failures.collect();
+    let failures = failures(&tir, &sources);
     Ok((circuit.with_failures(failures), costs, sources))
+}
+
+/// Returns what the numbers of failures mean, from 1 on; those of no assert mean nothing.
+fn failures(tir: &Tir, sources: &Sources) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for (place, (text, span)) in (0..).zip(&tir.asserts) {
+        let before = assert_number(place) as usize - 1;
+        let nothing = Failure { text: String::new(), file: String::new(), line: 0 };
+        failures.resize(before, nothing);
+        failures.push(Failure {
+            text: text.clone(),
+            file: sources.name(*span).to_string(),
+            line: sources.line(*span),
+        });
+    }
+    failures
 }

@@ -5,7 +5,7 @@ use symbolon_circuit::{eval_ports, format_value};
 use crate::compile::Checked;
 use crate::diag::Diagnostics;
 use crate::interp::{Interp, Stop, decode};
-use crate::lower::{Entry, EntryInput, InputKind, lower_entry, port_type};
+use crate::lower::{Entry, EntryInput, InputKind, assert_place, lower_entry, port_type};
 use crate::tir::{Instance, TOO_DEEP};
 use crate::ty::TyId;
 
@@ -121,7 +121,7 @@ impl Case<'_> {
             .map(|(_, bits)| bits.iter().rev().fold(0, |n, &bit| 2 * n + usize::from(bit)))
             .next()
             .unwrap_or(0);
-        let computed = number.checked_sub(1).map(|place| tir.asserts[place].0.clone());
+        let computed = assert_place(number).map(|place| tir.asserts[place].0.clone());
         if computed != interpreted {
             return Err(
                 "the interpreter and the circuit differ: this is a defect of Symbolon".into()

@@ -50,7 +50,7 @@ fn outcome(tir: &Tir, circuit: &Circuit, bits: &[Vec<bool>]) -> String {
     let number = |bits: &[bool]| bits.iter().rev().fold(0, |n, &bit| 2 * n + usize::from(bit));
     for (output, bits) in circuit.outputs().iter().zip(&outputs) {
         if output.name == Circuit::FAILURE && number(bits) > 0 {
-            return tir.asserts[number(bits) - 1].0.clone();
+            return tir.asserts[number(bits) / 2].0.clone();
         }
     }
     format_value(&circuit.outputs()[0].ty, &outputs[0]).to_string()

@@ -1,7 +1,9 @@
 //! One party's inputs, complete and checked before anything is sent.
 
-use symbolon_circuit::{Circuit, CircuitError, Input, PartyId, Type, parse_value};
-use symbolon_protocols::{InputBits, Link};
+use symbolon_circuit::{
+    Circuit, CircuitError, Failure, Input, PartyId, Type, certain_failures, parse_value,
+};
+use symbolon_protocols::{Compiled, InputBits, Link};
 use symbolon_transport::{Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -49,6 +51,32 @@ impl Inputs {
             return Ok(());
         }
         Err(Error::invalid_input("these are the inputs of another circuit"))
+    }
+
+    /// Returns the asserts of the program of which one fails with these inputs whatever the other
+    /// parties give, in the order of the program; none if no assert fails for certain, or if it
+    /// takes more than a simple evaluation to see. Nothing is sent for this.
+    ///
+    /// # Panics
+    /// When these are the inputs of another circuit.
+    pub fn certain_failures<'c>(&self, circuit: &'c Compiled) -> Vec<&'c Failure> {
+        if circuit.circuit().failures().is_empty() {
+            return Vec::new();
+        }
+        certain_failures(circuit.circuit(), circuit.plan(), &self.bits)
+    }
+
+    /// Refuses inputs with which an assert fails whatever the other parties give.
+    pub(crate) fn check_asserts(&self, circuit: &Compiled) -> Result<()> {
+        let failures = self.certain_failures(circuit);
+        let texts: Vec<String> = failures.iter().take(4).map(ToString::to_string).collect();
+        match &texts[..] {
+            [] => Ok(()),
+            [text] => Err(Error::invalid_input(format!("an assert fails: {text}"))),
+            _ => {
+                Err(Error::invalid_input(format!("an assert fails, one of: {}", texts.join("; "))))
+            }
+        }
     }
 
     /// Returns whether the circuit has the inputs that these were made for: names, types, owners.

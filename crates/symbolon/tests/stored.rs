@@ -649,3 +649,22 @@ fn too_many_pools_are_refused_before_anybody_is_troubled() {
         assert!(matches!(&ended, Err(Error::InvalidInput(why)) if why.contains("larger")));
     }
 }
+
+/// The peer is not there: the inputs are refused before a message is sent or an item is chosen.
+#[test]
+fn inputs_that_fail_an_assert_by_themselves_use_nothing_up() {
+    let program = "fn main(a: u8 from 0, b: u8 from 1) -> (c: u8 to all) {\n\
+        assert(a != b, \"the same\");\n    assert(a < 9, \"too large\");\n    a ^ b\n}\n";
+    let circuit = symbolon_lang::compile_text(program, &Default::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 1);
+    let run = |a: u128| {
+        let (zero, one) = Transport::memory(1, None).unwrap();
+        drop(one);
+        let inputs = Inputs::builder(&circuit, 0).uint("a", a).unwrap().finish().unwrap();
+        stored::run(Config::new(0, zero), &stores[0], &circuit, &inputs).unwrap_err()
+    };
+    let Error::InvalidInput(text) = run(9) else { panic!("something was sent") };
+    assert!(text.contains("an assert fails") && text.contains("too large"), "{text}");
+    assert!(matches!(run(8), Error::Transport { .. }));
+}

@@ -7,7 +7,7 @@ use symbolon_circuit::builder::{Bit, Word};
 
 use super::places::constant;
 use super::repeat::is_outside;
-use super::{Done, Failed, Frame, Machine};
+use super::{Done, Failed, Frame, Machine, assert_number};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::diag::Code;
@@ -430,7 +430,7 @@ impl Machine<'_, '_, '_> {
         fails = self.gates.and_bit(fails, !left);
         fails = self.gates.and_bit(fails, !self.failed);
         self.failed = self.gates.xor_bit(self.failed, fails);
-        let number = u64::from(text) + 1;
+        let number = assert_number(text);
         for place in 0..self.code.width() {
             if number >> place & 1 == 1 {
                 self.code[place] = self.gates.xor_bit(self.code[place], fails);

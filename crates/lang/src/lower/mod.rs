@@ -178,7 +178,8 @@ impl<'a> Lower<'a> {
     /// Returns the lowering of a checked program from this instance on.
     pub fn new(tir: &'a Tir, errors: &'a mut Diagnostics, entry: usize) -> Self {
         let counts = calls::count(tir, entry);
-        let code_bits = crate::ty::clog2(tir.asserts.len() as u64 + 1) as usize;
+        let last = tir.asserts.len().checked_sub(1);
+        let code_bits = last.map_or(0, |last| assert_number(last as u32).ilog2() as usize + 1);
         Lower {
             tir,
             errors,
@@ -261,6 +262,20 @@ impl<'a> Lower<'a> {
         self.components.insert(place, finished.clone());
         Ok(finished)
     }
+}
+
+/// Returns the number of an assert in the output that reports failures, by its place in
+/// [`Tir::asserts`]: the numbers with an odd number of bits that are 1, in order. So the sum of the
+/// output's bits tells whether any assert failed, which
+/// [`certain_failures`](symbolon_circuit::certain_failures) relies on.
+pub fn assert_number(place: u32) -> u64 {
+    let place = u64::from(place);
+    2 * place + u64::from(place.count_ones() % 2 == 0)
+}
+
+/// Returns the place of the assert with a number in the output that reports failures; 0 is none.
+pub fn assert_place(number: usize) -> Option<usize> {
+    (number > 0).then_some(number / 2)
 }
 
 /// Returns the type of a variable.

@@ -61,7 +61,8 @@ pub fn run(
 /// tries again.
 ///
 /// # Errors
-/// `InvalidInput` if `config`, `circuit` and `inputs` do not fit together, before any message is
+/// `InvalidInput` if `config`, `circuit` and `inputs` do not fit together, or an assert fails for
+/// certain with the inputs of an evaluation ([`Inputs::certain_failures`]), before any message is
 /// sent; `Store` if there is no item that all parties hold, or this party's is damaged, which is
 /// void afterwards; otherwise as [`Session::run`](crate::Session::run).
 pub fn run_batch(
@@ -88,7 +89,12 @@ fn run_one(
     let compiled = Compiled::new(circuit);
     // A protocol without batches has stored none, and a single evaluation would be wasted on one.
     terms.params.protocol.demand_of(&compiled, config.parties() as u16, batch)?;
-    let mut inputs = inputs.into_iter();
+    // An item would be used up for outputs that are all zero.
+    let mut inputs = inputs.into_iter().map(|inputs| {
+        let inputs = inputs?;
+        inputs.check(circuit, terms.party)?;
+        inputs.check_asserts(&compiled).map(|()| inputs)
+    });
     let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
     let maker = Maker::of(&config);
     let timeout = terms.timeout;
