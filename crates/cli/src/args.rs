@@ -16,17 +16,19 @@ use crate::words::assignment;
 const VALUES: &str = "\
 VALUES
   A value is one of
-    hex:2b7e15…    the whole input as one big-endian integer
-    1234, -5       a decimal integer
+    hex:2b7e15…    raw bits: the whole input, or an element, as one big-endian integer
+    1234, -5, 0x4d2
+                   an integer, in decimal or in hexadecimal
     3,1,2          for an array, its elements in order (also [3, 1, 2])
     true, 1.25, {\"price\": 3}, null, \"Red\"
                    for the types of programs: truth values, fixed-point numbers, structures,
                    optional values, variants
-    bits:0110      bits, the first character on the first wire
+    bits:0110      raw bits, the first character on the first wire
     @FILE          a text file that holds one of these forms, or a list with an element a line or
                    with spaces between elements; as JSON, several lines too
     @FILE.csv      a list with an element a row; a header may name the parts of elements, and
                    @FILE.csv#COLUMN,… chooses columns by their names
+    @FILE.json     one JSON document
     @FILE.json#KEY the value of a key, or of that key in each object of a list
     - or @-        a text, from standard input (for one input)
   Wire 0 is the least significant bit of an integer, and element 0 of an array has the lowest wires.
@@ -327,6 +329,9 @@ pub struct PrepareArgs {
     /// Take all material from pools, and fail if they are not enough
     #[arg(long)]
     pub from_pools: bool,
+    /// Print the result as JSON; docs/json.md describes it
+    #[arg(long)]
+    pub json: bool,
     /// Who this is and where the others are.
     #[command(flatten)]
     pub meet: MeetArgs,

@@ -61,6 +61,11 @@ impl<'v> BatchInputs<'v> {
         Ok(all)
     }
 
+    /// Returns the circuit.
+    pub fn circuit(&self) -> &'v Circuit {
+        self.circuit
+    }
+
     /// Returns the inputs of one evaluation.
     pub fn get(&self, number: u64) -> symbolon::Result<Inputs> {
         self.fill(number)?.finish()

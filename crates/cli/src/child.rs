@@ -21,7 +21,7 @@ use crate::options::{LocalTransport, TuningArgs};
 use crate::party_result::PartyResult;
 use crate::peer::Peer;
 use crate::progress::{Event, Sink, log_as_party};
-use crate::source::CircuitSpec;
+use crate::source::{CircuitSpec, be_child};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -90,6 +90,7 @@ pub enum ChildMessage {
 /// The failure that was reported, for the exit code.
 pub fn command() -> CliResult<()> {
     exhaustion::tell_parent();
+    be_child();
     let done = run_child();
     match done {
         Ok(played) => write_message(&ChildMessage::Done(Box::new(played))),

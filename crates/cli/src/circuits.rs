@@ -259,7 +259,7 @@ pub fn eval(args: &EvalArgs) -> CliResult<()> {
     let (loaded, parties) = spec.load_for_all()?;
     let circuit = loaded.circuit;
     let saves = Saves::new(&circuit, |_| true, paths(&args.values.saves))?;
-    let how = Reading { pad: args.values.pad, by_line: false };
+    let how = Reading { pad: args.values.pad, by_line: false, spec: Some(&spec) };
     let values = resolve(&circuit, &given(&args.inputs)?, None, how)?;
     let mut bits = Vec::with_capacity(circuit.inputs().len());
     for (place, input) in circuit.inputs().iter().enumerate() {

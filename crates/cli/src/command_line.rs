@@ -35,6 +35,7 @@ EXAMPLES
 /// to standard error.
 #[derive(Parser, Debug)]
 #[command(name = "symbolon", version, long_version = version(), max_term_width = 100)]
+#[command(args_override_self = true)]
 #[command(after_long_help = main_help(), subcommand_required = true, arg_required_else_help = true)]
 pub struct Cli {
     /// What to do.
@@ -108,5 +109,37 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    /// Scripts append to a command line what is to be different.
+    #[test]
+    fn an_option_that_is_given_twice_counts_the_last_time() {
+        use clap::{ArgAction, CommandFactory};
+        let mut cli = Cli::command();
+        cli.build();
+        let mut seen = 0;
+        for command in cli.get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| arg.get_long().is_some()) {
+                let single = matches!(arg.get_action(), ArgAction::Set | ArgAction::SetTrue);
+                let name = arg.get_long().unwrap_or_default();
+                if !single || name == "help" || name == "version" {
+                    continue;
+                }
+                seen += 1;
+                // A valid value does not matter: only the number of times is looked at here.
+                let value = matches!(arg.get_action(), ArgAction::Set).then_some("=1");
+                let word = format!("--{name}{}", value.unwrap_or_default());
+                let words = ["symbolon", command.get_name(), &word, &word];
+                let error = Cli::try_parse_from(words).err();
+                let text = error.map(|error| error.to_string()).unwrap_or_default();
+                assert!(!text.contains("multiple times"), "{words:?}: {text}");
+            }
+        }
+        assert!(seen > 100, "{seen}");
+        let words = ["symbolon", "run", "--timeout", "5", "--timeout", "7", "--json", "--json"];
+        let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else {
+            unreachable!("the command is `run`")
+        };
+        assert_eq!((args.meet.tuning.timeout, args.json), (Some(7.0), true));
     }
 }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, PartyId};
-use symbolon::{Config, Inputs, Outputs, Report, Session};
+use symbolon::{Compiled, Config, Inputs, Outputs, Report, Session};
 
 use crate::batch::{BatchInputs, play_batch};
 use crate::error::{CliError, CliResult};
+use crate::lang::one_of;
 use crate::party_result::PartyResult;
 use crate::progress::{Event, Sink};
 use crate::results::{ChoiceJson, OutputJson};
@@ -54,6 +55,36 @@ impl<'v> PartyRun<'v> {
             1 => PartyRun::Once(circuit, inputs_of(circuit, party, values)?),
             _ => PartyRun::Batch(BatchInputs::new(circuit, party, values, executions)?, executions),
         })
+    }
+
+    /// Fails if an assert fails with this party's inputs, whatever the others give: before anything
+    /// is sent, and before anything prepared is used up.
+    ///
+    /// # Errors
+    /// A failure of the class `Assert`, which names the assert.
+    pub fn check_asserts(&self) -> CliResult<()> {
+        let fails = |inputs: &Inputs, circuit: &Compiled, what: &str| {
+            let failures = inputs.certain_failures(circuit);
+            match one_of(&failures) {
+                Some(text) => Err(CliError::assert(format!("{what}{text}")).with_hint(
+                    "it fails whatever the others give; nothing was sent, and nothing prepared \
+                     was used up",
+                )),
+                None => Ok(()),
+            }
+        };
+        match self {
+            PartyRun::Once(circuit, _) if circuit.failures().is_empty() => Ok(()),
+            PartyRun::Once(circuit, inputs) => fails(inputs, &Compiled::new(circuit), ""),
+            PartyRun::Batch(inputs, _) if inputs.circuit().failures().is_empty() => Ok(()),
+            PartyRun::Batch(inputs, executions) => {
+                let circuit = Compiled::new(inputs.circuit());
+                (0..*executions).try_for_each(|number| {
+                    let what = format!("evaluation {} of {executions}: ", number + 1);
+                    fails(&inputs.get(number)?, &circuit, &what)
+                })
+            }
+        }
     }
 
     /// Runs it.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use symbolon::circuit::Circuit;
+use symbolon::circuit::{Circuit, Failure};
 use symbolon_lang::diag::{Code, Diagnostic, Diagnostics};
 use symbolon_lang::source::{Folder, Sources, read_source};
 use symbolon_lang::{CompileError, Options, fmt::format, lsp::ServeError, testing::run_tests};
@@ -98,6 +98,19 @@ pub fn failed_assert<B: AsRef<[bool]>>(
     let mut failures =
         failures.filter_map(|(output, bits)| circuit.failure(output, bits?.as_ref()));
     failures.next().map(ToString::to_string)
+}
+
+/// Returns asserts of which one has failed in words, if there are any.
+pub fn one_of(failures: &[&Failure]) -> Option<String> {
+    const SHOWN: usize = 4;
+    let texts = failures.iter().take(SHOWN).map(ToString::to_string);
+    let texts = texts.collect::<Vec<_>>().join("; ");
+    match failures.len() {
+        0 => None,
+        1 => Some(texts),
+        n if n > SHOWN => Some(format!("one of {n} asserts: {texts}; …")),
+        _ => Some(format!("one of these asserts: {texts}")),
+    }
 }
 
 /// Arguments of `check`.

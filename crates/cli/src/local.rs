@@ -61,7 +61,8 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
             tuning.one_at_a_time(option)?;
         }
     }
-    let how = Reading { pad: args.values.pad, by_line: args.tuning.batch.is_some_and(|n| n > 1) };
+    let by_line = args.tuning.batch.is_some_and(|n| n > 1);
+    let how = Reading { pad: args.values.pad, by_line, spec: Some(&spec) };
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
     tuning.check_components(&circuit)?;

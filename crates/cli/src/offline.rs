@@ -1,18 +1,18 @@
 //! `symbolon preprocess` and `symbolon prepare`: work done ahead of time with the peers, whose
 //! results go to every party's store.
 
-use symbolon::circuit::PartyId;
+use symbolon::circuit::{Circuit, PartyId};
 use symbolon::store::Store;
-use symbolon::stored::{self, Agreement, Amount, Filled, NewComponents, NewPool};
+use symbolon::stored::{self, Agreement, Amount, Filled, NewComponents, NewPool, PreparedItems};
 use symbolon::{Config, Protocol, Report};
 
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
 use crate::connect;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
-use crate::output::{print, tell};
+use crate::output::{print, print_json, tell, want_json};
 use crate::progress::{self, Event, Progress};
-use crate::results::{PartyJson, costs};
+use crate::results::{PartyJson, PreparedJson, StoresJson, costs};
 use crate::screen;
 use crate::settings::Settings;
 use crate::stores::open_or_create;
@@ -35,6 +35,10 @@ pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
         ..RunArgs::default()
     };
     let settings = Settings::of(&run)?;
+    if settings.json {
+        return Err(CliError::usage("`json = true`: `preprocess` prints no JSON")
+            .with_hint("leave it out of the settings, and give --json to the commands that do"));
+    }
     progress::set_up(&settings.show, &settings.tuning, "preprocess", &settings.spec.circuit)?;
     let (mut tuning, party) = who(&settings)?;
     if let Some(gates) = args.pool_gates.or(settings.ahead.pool_gates) {
@@ -184,9 +188,13 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
         meet: args.meet.clone(),
         ports: args.ports.clone(),
         store: args.store.clone(),
+        json: args.json,
         ..RunArgs::default()
     };
     let settings = Settings::of(&run)?;
+    if settings.json {
+        want_json();
+    }
     progress::set_up(&settings.show, &settings.tuning, "prepare", &settings.spec.circuit)?;
     let (tuning, party) = who(&settings)?;
     let from_pools = args.from_pools || settings.ahead.from_pools;
@@ -208,6 +216,11 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
         made.map_err(|e| dealer::suspect(e.into(), dealt))?
     };
     tell_agreement(&made.agreement);
+    if settings.json {
+        let costs = party_costs(&tuning, &[(party, &made.report)]);
+        progress::live::report(&costs, "");
+        return print_json(&prepared_json(&settings, &tuning, (&circuit, &made), costs));
+    }
     for item in &made.items {
         print(&format!("prepared {item}\n"))?;
     }
@@ -219,6 +232,28 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     }
     tell_costs(&tuning, &[(party, &made.report)]);
     Ok(())
+}
+
+fn prepared_json(
+    settings: &Settings,
+    tuning: &Tuning,
+    (circuit, made): (&Circuit, &PreparedItems),
+    costs: Vec<PartyJson>,
+) -> PreparedJson {
+    let Agreement { common, only_here, only_elsewhere, uneven } = made.agreement;
+    PreparedJson {
+        format: "symbolon-prepare-1",
+        circuit: settings.spec.circuit.clone(),
+        digest: hex::encode(circuit.digest()),
+        protocol: tuning.params.protocol.name().to_string(),
+        rho: tuning.params.rho.bits(),
+        batch: tuning.params.executions,
+        items: made.items.iter().map(ToString::to_string).collect(),
+        from_pools: made.from_pools,
+        dealt: made.dealt,
+        stores: StoresJson { common, only_here, only_elsewhere, uneven },
+        parties: costs,
+    }
 }
 
 /// Returns the parameters and this party's number.

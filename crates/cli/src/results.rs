@@ -284,6 +284,46 @@ pub struct PartsJson {
     pub parties: Vec<PartyJson>,
 }
 
+/// The result of `prepare --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct PreparedJson {
+    /// `symbolon-prepare-1`.
+    pub format: &'static str,
+    /// The circuit as it was named.
+    pub circuit: String,
+    /// BLAKE3 of the circuit with its owners and receivers, in hexadecimal.
+    pub digest: String,
+    /// The protocol.
+    pub protocol: String,
+    /// Statistical security in bits.
+    pub rho: u32,
+    /// How many evaluations each prepared circuit is for.
+    pub batch: u64,
+    /// The prepared circuits, by their names in every party's store.
+    pub items: Vec<String>,
+    /// How many of them were made from pools.
+    pub from_pools: usize,
+    /// How many of them depend on a dealer's material.
+    pub dealt: usize,
+    /// How far the stores agreed on their pools.
+    pub stores: StoresJson,
+    /// What it cost this party.
+    pub parties: Vec<PartyJson>,
+}
+
+/// How far the parties' stores agree on pools that could be used.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoresJson {
+    /// Pools that every party holds.
+    pub common: usize,
+    /// Pools that only this party holds.
+    pub only_here: usize,
+    /// Pools that this party does not hold.
+    pub only_elsewhere: usize,
+    /// Pools of which some parties have used more than others.
+    pub uneven: usize,
+}
+
 /// A part of a computation.
 #[derive(Clone, Debug, Serialize)]
 pub struct PartJson {

@@ -48,6 +48,7 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     let saves =
         Saves::new(&circuit, |output| output.to.contains(party), settings.saves.iter().cloned())?;
     let part = PartyRun::new(&circuit, party, &values, tuning.params.executions)?;
+    part.check_asserts()?;
     let transport = connect::transport(&settings, party)?;
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
@@ -150,7 +151,7 @@ fn show(result: RemoteJson, settings: &Settings) -> CliResult<()> {
 fn own_values(settings: &Settings, loaded: &Loaded, party: PartyId) -> CliResult<Resolved> {
     let mut values: Resolved = Vec::new();
     let by_line = settings.tuning.batch.is_some_and(|n| n > 1);
-    let how = Reading { pad: settings.pad, by_line };
+    let how = Reading { pad: settings.pad, by_line, spec: Some(&settings.spec) };
     one_from_standard_input(settings.inputs.iter().map(|(given, _)| given))?;
     // Values from the settings file and from flags have different folders.
     let mut folders: Vec<_> = settings.inputs.iter().map(|(_, folder)| folder).collect();

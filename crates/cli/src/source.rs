@@ -1,13 +1,17 @@
 //! Where a circuit comes from, and how a command line changes its owners and receivers.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, builtin, read_circuit};
+use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, builtin, read_circuit_file};
+
+use symbolon_lang::source::read_source;
 
 use crate::args::PortArgs;
 use crate::error::{CliError, CliResult};
 use crate::labels::Labels;
 use crate::lang::{self, ProgramArgs};
+use crate::output::tell;
 use crate::owners::{Audience, Owner};
 use crate::progress::live;
 use crate::reading::{CIRCUIT, read};
@@ -31,6 +35,15 @@ pub struct CircuitSpec {
     /// What a `.sym` program is compiled with.
     #[serde(default)]
     pub program: ProgramArgs,
+}
+
+/// Whether another process of this command has read the circuit, too, and told what there is to
+/// know about it.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Ends warnings about circuit files in this process.
+pub fn be_child() {
+    IS_CHILD.store(true, Ordering::Relaxed);
 }
 
 /// Returns whether `text` can only be a file's name: it has a `/` or an extension, and does not
@@ -117,6 +130,15 @@ impl CircuitSpec {
         let circuit = self.open(parties)?;
         let parties = parties.unwrap_or_else(|| parties_of(&circuit));
         Ok((self.give_out(circuit, parties)?, parties))
+    }
+
+    /// Returns the constant of a program that is the length of an input, if one is.
+    pub fn length_constant(&self, input: &str) -> Option<String> {
+        if !lang::is_program(&self.circuit) {
+            return None;
+        }
+        let text = read_source(Path::new(&self.circuit)).ok()?;
+        symbolon_lang::length_constant(&text, self.program.entry.as_deref(), input)
     }
 
     fn open(&self, parties: Option<u16>) -> CliResult<Circuit> {
@@ -229,10 +251,11 @@ fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> C
         Some(party) => Err(CliError::usage(format!(
             "there is no party {party}: the {parties} parties are numbered from 0"
         ))
-        .with_hint(
-            "--owner INPUT=PARTY and --output OUTPUT=PARTIES say whose they are, --parties how many \
-             parties `local` has",
-        )),
+        .with_hint(format!(
+            "--owner INPUT=PARTY and --output OUTPUT=PARTIES say whose they are; `local` has so \
+             many parties with `--parties {}`, and `run` as many as its settings list",
+            u32::from(party.number()) + 1
+        ))),
     }
 }
 
@@ -256,10 +279,13 @@ fn open(text: &str) -> CliResult<Circuit> {
         ));
     }
     let bytes = read(path, CIRCUIT)?;
-    let (circuit, _) = read_circuit(&bytes).map_err(|error: CircuitError| {
+    let file = read_circuit_file(&bytes).map_err(|error: CircuitError| {
         CliError::usage(format!("{text} is not a circuit file: {error}"))
     })?;
-    Ok(circuit)
+    if !IS_CHILD.load(Ordering::Relaxed) {
+        file.notes.iter().for_each(|note| tell(&format!("warning: {text}: {note}\n")));
+    }
+    Ok(file.circuit)
 }
 
 /// Returns `path`, relative to the folder `base` if it is not absolute.

@@ -149,13 +149,13 @@ struct ItemJson {
     name: Option<String>,
     /// `available`, `used` or `void`.
     state: &'static str,
-    /// Why it is void.
+    /// Why it can no longer be used: why it is void, or what is all gone from a pool.
     reason: Option<String>,
     /// Runs; of a pool chunks of 128 gates, then input bits of each party.
     left: Vec<u64>,
     /// What is left of each kind of component, in a pool of components.
     components: Vec<StoredComponentJson>,
-    /// Its size.
+    /// Its size; 0 once all of it is used, when its files are removed.
     bytes: u64,
     /// When it was made, in seconds since 1970.
     created: u64,
@@ -184,6 +184,18 @@ fn components(meta: &ItemMeta, left: &[u64]) -> Vec<StoredComponentJson> {
     kinds.collect()
 }
 
+/// Returns what is all gone from a pool of gates of which something is left: circuits take gates
+/// and input bits.
+fn all_gone(meta: &ItemMeta, left: &[u64]) -> Option<String> {
+    let is_of_gates = meta.kind == ItemKind::Pool && meta.components.is_empty();
+    let (gates, inputs) = left.split_first().filter(|_| is_of_gates)?;
+    match (*gates, inputs.iter().all(|bits| *bits == 0)) {
+        (0, _) => Some("no gates are left".to_string()),
+        (_, true) => Some("no input bits are left".to_string()),
+        _ => None,
+    }
+}
+
 /// Formats `20 × aes128, 1 × leftover gates`.
 fn component_words(components: &[StoredComponentJson]) -> String {
     let one = |kind: &StoredComponentJson| {
@@ -197,16 +209,16 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
     let drafts = store.drafts()?;
     let item = |entry: &symbolon::store::Entry| {
         let meta = &entry.meta;
-        let (state, reason) = match &entry.state {
-            ItemState::Available => ("available", None),
-            ItemState::Used => ("used", None),
-            ItemState::Void(reason) => ("void", Some(reason.clone())),
-        };
         let left = match entry.state {
             ItemState::Available => {
                 meta.counts.iter().zip(&entry.next).map(|(all, next)| all - next).collect()
             }
             _ => vec![0; meta.counts.len()],
+        };
+        let (state, reason) = match &entry.state {
+            ItemState::Available => ("available", all_gone(meta, &left)),
+            ItemState::Used => ("used", None),
+            ItemState::Void(reason) => ("void", Some(reason.clone())),
         };
         let components = components(meta, &left);
         ItemJson {
@@ -223,7 +235,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             reason,
             left,
             components,
-            bytes: entry.bytes,
+            bytes: if entry.state == ItemState::Used { 0 } else { entry.bytes },
             created: entry.created,
         }
     };
@@ -251,9 +263,10 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
                 (circuit_name(item.circuit.as_deref(), item.name.as_deref()), left.to_string())
             }
         };
-        let state = match &item.reason {
-            Some(reason) => format!("{}: {reason}", item.state),
-            None => item.state.to_string(),
+        let state = match (&item.reason, item.state) {
+            (Some(reason), "available") => format!("spent: {reason}"),
+            (Some(reason), state) => format!("{state}: {reason}"),
+            (None, state) => state.to_string(),
         };
         let party = format!("{} of {}", item.party, item.parties);
         rows.push([
@@ -264,7 +277,7 @@ fn list(store: &Store, json: bool) -> CliResult<()> {
             made_by(item.dealer.as_deref()),
             state,
             left,
-            bytes(item.bytes),
+            if item.state == "used" { "-".to_string() } else { bytes(item.bytes) },
         ]);
     }
     rows.extend(drafts.iter().map(draft_row));

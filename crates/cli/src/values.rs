@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{
-    Circuit, FileForm, Input, Output, PartyId, Type, Value, format_file, format_value, parse_file,
-    parse_value,
+    Circuit, CircuitError, FileForm, Input, Output, PartyId, Type, Value, format_file,
+    format_value, parse_file, parse_value,
 };
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
@@ -14,7 +14,7 @@ use crate::error::{CliError, CliResult};
 use crate::reading::{VALUE, read_standard_input, read_text};
 use crate::results::OutputJson;
 use crate::secret::InputText;
-use crate::source::{Loaded, from_folder, place};
+use crate::source::{CircuitSpec, Loaded, from_folder, place};
 
 /// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
 /// `@file`, `@-` or `-`. Neither can be printed: the two may have changed places.
@@ -41,11 +41,27 @@ pub fn given(texts: &[InputText]) -> CliResult<Vec<InputSources>> {
 
 /// How values are read.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reading {
+pub struct Reading<'s> {
     /// Whether lists that are shorter than their input are filled up with zero bits.
     pub pad: bool,
     /// Whether a file has one value per line, each for one evaluation.
     pub by_line: bool,
+    /// Where the circuit comes from, for advice.
+    pub spec: Option<&'s CircuitSpec>,
+}
+
+impl Reading<'_> {
+    /// Returns how a list of another length than its input can be taken.
+    fn other_length(self, error: &CircuitError, pad: bool) -> Option<String> {
+        let CircuitError::Length { input, given, .. } = error else { return None };
+        let constant = self.spec.and_then(|spec| spec.length_constant(input));
+        let constant = constant.filter(|_| *given > 0).map(|constant| {
+            format!("`--const {constant}={given}`, the same for all parties, makes it fit")
+        });
+        let pad = pad.then(|| "`--pad` fills up a list that is too short".to_string());
+        let all: Vec<String> = [pad, constant].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
 }
 
 impl InputSources {
@@ -60,7 +76,12 @@ impl InputSources {
     ///
     /// # Errors
     /// A usage failure that names the file, the line and the element, and never the contents.
-    pub fn read(&self, input: &Input, base: Option<&Path>, how: Reading) -> CliResult<InputText> {
+    pub fn read(
+        &self,
+        input: &Input,
+        base: Option<&Path>,
+        how: Reading<'_>,
+    ) -> CliResult<InputText> {
         if how.pad && how.by_line {
             return Err(CliError::usage(
                 "--pad is not for --batch: give every line its whole value",
@@ -75,10 +96,23 @@ impl InputSources {
             Some(path) => {
                 let path = chosen_columns(base, path, &mut form);
                 form.csv = !how.by_line && is_kind(&path, "csv");
+                form.json = !how.by_line && is_kind(&path, "json");
                 (path.display().to_string(), read_text(&path, VALUE)?)
             }
             None if how.pad => ("--input".to_string(), value.to_string().into()),
-            None => return Ok(value.into()),
+            None if how.by_line => return Ok(value.into()),
+            None => {
+                let read = parse_value(input, value).map(Zeroizing::new);
+                return match read {
+                    Err(error @ CircuitError::Length { .. }) => {
+                        let hint = how.other_length(&error, false);
+                        let error = CliError::from(error);
+                        Err(hint.into_iter().fold(error, |error, hint| error.with_hint(hint)))
+                    }
+                    // Every other error is reported with all inputs.
+                    _ => Ok(value.into()),
+                };
+            }
         };
         if how.by_line {
             let text = text.trim_start_matches('\u{feff}');
@@ -90,18 +124,18 @@ impl InputSources {
             check_lines(input, text, &name)?;
             return Ok(text.trim().into());
         }
-        let bits = parse_file(input, &text, &form).map_err(|error| {
-            let error = CliError::usage(format!("{name}: {error}"));
+        let bits = parse_file(input, &text, &form).map_err(|wrong| {
+            let error = CliError::usage(format!("{name}: {wrong}"));
             let padded = FileForm { pad: true, ..form.clone() };
             let fits = !how.pad && parse_file(input, &text, &padded).map(Zeroizing::new).is_ok();
             let is_plain = form.columns.is_empty() && !form.csv && value.starts_with('@');
             let has_keys = is_plain && !self.is_standard_input() && is_object(&text);
-            match () {
-                () if fits => error.with_hint("`--pad` fills up a list that is too short"),
-                () if has_keys && !has_names(&input.ty) => {
+            match how.other_length(&wrong, fits) {
+                Some(hint) => error.with_hint(hint),
+                None if has_keys && !has_names(&input.ty) => {
                     error.with_hint(format!("@{name}#KEY takes the value of one key"))
                 }
-                () => error,
+                None => error,
             }
         })?;
         Ok(bits_text(&Zeroizing::new(bits)))
@@ -269,7 +303,7 @@ pub fn resolve(
     circuit: &Circuit,
     given: &[InputSources],
     base: Option<&Path>,
-    how: Reading,
+    how: Reading<'_>,
 ) -> CliResult<Resolved> {
     let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
     one_from_standard_input(given)?;

@@ -22,5 +22,6 @@ mod remote;
 mod samples;
 mod secrets;
 mod several;
+mod strict;
 mod tamper;
 mod usage;

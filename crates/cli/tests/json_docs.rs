@@ -24,10 +24,12 @@ enum Entry {
 use Entry::{Heading, Type};
 
 const DOCUMENTS: &[Entry] = &[
-    Heading("`local`, `run` and `parts`"),
+    Heading("`local`, `run`, `parts` and `prepare`"),
     Type("result of local", "cli/src/results.rs", "LocalJson"),
     Type("result of run", "cli/src/results.rs", "RemoteJson"),
     Type("result of parts", "cli/src/results.rs", "PartsJson"),
+    Type("result of prepare", "cli/src/results.rs", "PreparedJson"),
+    Type("stores", "cli/src/results.rs", "StoresJson"),
     Type("part", "cli/src/results.rs", "PartJson"),
     Type("request", "cli/src/results.rs", "AskedJson"),
     Type("choice", "cli/src/results.rs", "ChoiceJson"),

@@ -172,6 +172,13 @@ pub struct Param {
     pub owner: Option<Owner>,
 }
 
+impl Param {
+    /// Returns whether every party has an element of it as an input.
+    pub fn is_of_each(&self) -> bool {
+        matches!(self.owner, Some(Owner::Each(_)))
+    }
+}
+
 /// The owner of an input.
 #[derive(Clone, Debug)]
 pub enum Owner {

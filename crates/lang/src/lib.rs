@@ -17,6 +17,7 @@ pub mod facts;
 pub mod fmt;
 pub mod interp;
 pub mod invisible;
+mod lengths;
 pub mod lex;
 mod library;
 mod lower;
@@ -38,6 +39,7 @@ pub use compile::{
     compile_text, with_stack,
 };
 pub use cost::Costs;
+pub use lengths::length_constant;
 pub use library::modules as library_modules;
 pub use lower::{
     Entry, EntryInput, EntryOutput, InputKind, lower_entry, lower_entry_as_repeats, one_call,
