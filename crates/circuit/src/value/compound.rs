@@ -154,7 +154,8 @@ where
     let magnitude: T = if let Some(digits) = number.strip_prefix("0x") {
         integer_digits(digits)?.parse().map_err(|_| NO_NUMBER)?
     } else {
-        if !is_infinity && !(is_word(&["nan"]) && !negative) {
+        let is_named = is_infinity || (!negative && is_word(&["nan"]));
+        if !is_named {
             scientific(number).ok_or(NO_NUMBER)?;
         }
         number.parse().map_err(|_| NO_NUMBER)?
