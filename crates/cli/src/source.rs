@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, builtin, read_circuit_file};
-
+use symbolon::escape::one_line;
 use symbolon_lang::source::read_source;
 
 use crate::args::PortArgs;
@@ -16,7 +16,6 @@ use crate::owners::{Audience, Owner};
 use crate::progress::live;
 use crate::reading::{CIRCUIT, read};
 use crate::words::loose_elements;
-use symbolon::escape::one_line;
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs, and
 /// the names and types of both.
