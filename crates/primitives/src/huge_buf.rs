@@ -1,10 +1,14 @@
-//! Large reusable buffers: zeroed, wiped when dropped, on huge pages where the system has them.
+//! Large reusable buffers: zeroed, wiped when dropped; the largest are on huge pages where the
+//! system has them.
 //!
-//! First use of memory costs a fault for each page, and random access to tens of megabytes costs a
-//! TLB miss for each access. Under virtualisation both cost several times as much as the work
-//! itself. Huge pages make them rare, and a caller that keeps a buffer pays for first use only
-//! once. Dropped memory is kept for the next buffer of the same size, as long as that takes no more
-//! memory than buffers used at some time (`Kept`).
+//! First use of memory costs a fault for each page, so dropped memory is kept for the next buffer
+//! of the same size, as long as that takes no more memory than buffers used at some time (`Kept`).
+//!
+//! Random access to tens of megabytes costs a TLB miss for each access, and under virtualisation
+//! several times as much as the work itself. Huge pages make these misses rare. But the system
+//! clears a huge page as a whole, and in a virtual machine the host may first have to find memory
+//! for it: a small circuit, which touches a part of each buffer and each only a few times, took two
+//! to three times as long. So only buffers of tens of megabytes ask for huge pages.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -17,9 +21,14 @@ use zeroize::Zeroize;
 /// The size of a huge page on x86-64.
 const HUGE: usize = 2 << 20;
 
-/// From this size on memory comes directly from the system, in whole huge pages: getting one takes
-/// no longer than a hundred small ones.
+/// From this size on memory comes directly from the system, and is kept for the next buffer. Sizes
+/// are rounded up to whole huge pages, so that more buffers have the same size; small pages at the
+/// end that nobody touches take no memory.
 const MAPPED: usize = 512 << 10;
+
+/// From this size on memory asks for huge pages (`docs/performance.md#huge-pages`).
+#[cfg(target_os = "linux")]
+const ON_HUGE_PAGES: usize = 32 << 20;
 
 /// The alignment of every buffer, a cache line: an element whose size divides it does not straddle
 /// two lines.
@@ -170,7 +179,6 @@ impl<T: Pod> HugeBuf<T> {
 
 impl Memory {
     fn zeroed(bytes: usize) -> Memory {
-        // Only multiples of the size of a huge page can use huge pages.
         let whole = bytes.checked_next_multiple_of(HUGE).filter(|_| bytes >= MAPPED);
         if let Some(whole) = whole {
             if let Some(map) = Kept::take(whole) {
@@ -178,8 +186,10 @@ impl Memory {
             }
             if let Ok(map) = MmapMut::map_anon(whole) {
                 #[cfg(target_os = "linux")]
-                // This is a hint; if it is refused, pages are small.
-                let _ = map.advise(memmap2::Advice::HugePage);
+                if whole >= ON_HUGE_PAGES {
+                    // This is a hint; if it is refused, pages are small.
+                    let _ = map.advise(memmap2::Advice::HugePage);
+                }
                 return Memory::Mapped(Some(map));
             }
             Kept::lock().used -= whole;
