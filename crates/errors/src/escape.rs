@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
+use crate::invisible::is_invisible;
+
 /// Returns whether a terminal does anything but show a character: control characters, and those
 /// that reorder others or are invisible.
 pub fn obeyed(c: char) -> bool {
-    c.is_control() || symbolon_lang::invisible::is_invisible(c)
+    c.is_control() || is_invisible(c)
 }
 
 /// Returns text that is safe for a terminal: names of files and circuits, and what peers say, are

@@ -5,6 +5,7 @@
 //! which the library for users returns, can then be made from it.
 
 pub mod escape;
+pub mod invisible;
 mod party;
 
 use std::error::Error;

@@ -3,8 +3,8 @@
 use logos::Logos;
 
 use crate::diag::{Code, Diagnostic, Diagnostics};
-use crate::invisible::is_invisible;
 use crate::source::Span;
+use symbolon_errors::invisible::is_invisible;
 
 /// A token. `>` is always one token, so that nested type arguments close one by one; the parser
 /// joins `>>`, `>=` and `>>=` where it expects an operator.

@@ -16,7 +16,6 @@ pub mod diag;
 pub mod facts;
 pub mod fmt;
 pub mod interp;
-pub mod invisible;
 mod lengths;
 pub mod lex;
 mod library;
