@@ -70,7 +70,8 @@ fn some(memory: *mut u8) -> *mut u8 {
 }
 
 /// Says how the process ends when memory has run out: `last_words` is called once, and must not
-/// allocate; then the process exits with this code, without destructors. Only the first call counts.
+/// allocate; then the process exits with this code, without destructors. Only the first call
+/// counts.
 pub fn set_ending(last_words: fn(), exit_code: u8) {
     let _ = ENDING.set(Ending { last_words, exit_code });
 }

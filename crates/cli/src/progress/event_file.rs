@@ -1,5 +1,5 @@
-//! The file of events. It may be a pipe whose reader is slow, stuck or absent: it is waited for, but
-//! no longer than for a peer.
+//! The file of events. It may be a pipe whose reader is slow, stuck or absent: it is waited for,
+//! but no longer than for a peer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};

@@ -50,8 +50,8 @@ struct Shared {
 enum Display {
     /// Nothing.
     None,
-    /// Bars, by party; `None` after the end, when a late event must draw nothing. A thread shows that
-    /// time passes.
+    /// Bars, by party; `None` after the end, when a late event must draw nothing. A thread shows
+    /// that time passes.
     Bars(MultiProgress, Mutex<Option<Vec<(PartyId, ProgressBar)>>>),
     /// A line from time to time, by a thread.
     Lines,
@@ -78,8 +78,8 @@ pub fn log_filter() -> Option<String> {
 }
 
 /// Sets up what `show` requests, for a command of this name: the log, the file of events, costs,
-/// the live page. The page's title has the circuit, if it is not empty. The reader of events may take
-/// as long as a peer.
+/// the live page. The page's title has the circuit, if it is not empty. The reader of events may
+/// take as long as a peer.
 ///
 /// # Errors
 /// A usage failure when the log's filter or the interval is invalid, or the file cannot be written;
