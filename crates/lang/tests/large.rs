@@ -4,13 +4,9 @@
 
 mod common;
 
-use std::fmt::Write as _;
-use std::io::Cursor;
-
 use common::{compute, errors_of};
 use symbolon_lang::diag::Diagnostics;
-use symbolon_lang::source::NoModules;
-use symbolon_lang::{Options, analyse, compile_text, with_stack};
+use symbolon_lang::{Options, compile_text};
 
 const MAIN: &str = "fn main(a: u8 from 0) -> (r: u8 to all) { a }\n";
 
@@ -224,12 +220,18 @@ fn the_formatter_refuses_what_would_be_indented_without_end() {
 }
 
 /// Everything in one line, as programs write it.
+#[cfg(feature = "lsp")]
 #[test]
 fn an_editor_sees_a_long_line() {
     let functions = each(4_000, |i| format!("/* é */ fn f{i}(a: u8) -> u8 {{ a }} "));
     let text = format!("{functions} {MAIN}");
-    with_stack(|| {
-        let (checked, facts) = analyse("a.sym", &text, &NoModules, &Options::default());
+    symbolon_lang::with_stack(|| {
+        let (checked, facts) = symbolon_lang::analyse(
+            "a.sym",
+            &text,
+            &symbolon_lang::source::NoModules,
+            &Options::default(),
+        );
         assert_eq!(checked.errors.errors(), 0);
         assert!(facts.items.len() > 4_000);
     });
@@ -248,16 +250,18 @@ fn an_editor_sees_a_long_line() {
         r#"{"jsonrpc":"2.0","id":3,"method":"shutdown"}"#.into(),
         r#"{"jsonrpc":"2.0","method":"exit"}"#.into(),
     ] {
-        write!(session, "{}", framed(body)).unwrap();
+        session.push_str(&framed(body));
     }
     let answers = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    symbolon_lang::lsp::serve_over(Cursor::new(session), Shared(answers.clone())).unwrap();
+    symbolon_lang::lsp::serve_over(std::io::Cursor::new(session), Shared(answers.clone())).unwrap();
     let answers = String::from_utf8(answers.lock().unwrap().clone()).unwrap();
     assert!(answers.contains("f3999"), "{}", answers.len());
 }
 
+#[cfg(feature = "lsp")]
 struct Shared(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 
+#[cfg(feature = "lsp")]
 impl std::io::Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
