@@ -2,6 +2,7 @@
 //! not use the caller's.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use symbolon::Error;
@@ -64,14 +65,18 @@ pub unsafe fn free_beside<T>(handle: *mut T) {
     if handle.is_null() {
         return;
     }
+    let begun = AtomicBool::new(false);
     let work = || {
+        begun.store(true, Ordering::Relaxed);
         // SAFETY: the caller's promise.
         unsafe { free(handle) };
         Ok(())
     };
     // SAFETY: nothing is written, and handles may change threads.
-    if unsafe { compute(std::ptr::null_mut(), work) } != Status::Ok {
-        // SAFETY: the caller's promise; the work, which never fails, was not done.
+    let _ = unsafe { compute(std::ptr::null_mut(), work) };
+    // A handle whose drop panicked is gone, too.
+    if !begun.load(Ordering::Relaxed) {
+        // SAFETY: the caller's promise; nothing has freed it.
         unsafe { free(handle) };
     }
 }

@@ -234,7 +234,8 @@ fn an_editor_sees_a_long_line() {
         );
         assert_eq!(checked.errors.errors(), 0);
         assert!(facts.items.len() > 4_000);
-    });
+    })
+    .unwrap();
     let framed = |body: String| format!("Content-Length: {}\r\n\r\n{body}", body.len());
     let quoted = serde_json::to_string(&text).unwrap();
     let mut session = String::new();
