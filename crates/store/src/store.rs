@@ -10,7 +10,7 @@ use symbolon_primitives::stack;
 use crate::access::{self, Mode};
 use crate::body::{make_directories, remove_stale};
 use crate::consumed::{ConsumedItem, Wanted};
-use crate::files::{self, Discarded, Flock};
+use crate::files::{self, Flock};
 use crate::home::{at_home, core, find, open_path, use_store};
 use crate::index::{Age, Core, Locked};
 use crate::item_writer::ItemWriter;
@@ -325,14 +325,11 @@ impl Store {
             .collect();
         // Files that cannot be removed keep no others from being removed.
         let remove = || {
-            ids.iter().fold(Ok(()), |before, id| {
-                match files::discard(&self.core.item(id), self.core.wipes()) {
-                    // A process that is reading it took it before; garbage collection removes the
-                    // files later.
-                    Ok(Discarded::Busy | Discarded::Gone(_) | Discarded::GoneBefore(_)) => before,
-                    Err(error) => before.and(Err(error)),
-                }
-            })
+            // A process that is reading one took it before; garbage collection removes the files
+            // later.
+            let discard = |id| files::discard(&self.core.item(id), self.core.wipes()).map(drop);
+            let ended: Vec<Result<()>> = ids.iter().map(discard).collect();
+            ended.into_iter().collect::<Result<()>>()
         };
         match locked.commit(&edits) {
             // Removing the files makes room, and also makes the material unusable.
