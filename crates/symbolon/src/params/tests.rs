@@ -99,9 +99,8 @@ fn unlike_of_components(key: &str) -> Option<[SessionParams; 2]> {
         "segment_gates" => other.segment_gates = 1000,
         "pool_gates" => other.pool_gates = 2000,
         "components" => other.components = vec!["sum".to_string()],
-        "protocol" | "form" | "ot" | "in-flight" | "mac-bits" | "psi" | "kappa-b" | "dealer" => {
-            return None;
-        }
+        "protocol" | "form" | "ot" | "in-flight" | "mac-bits" | "psi" | "kappa-b"
+        | "kappa-b-per" | "dealer" => return None,
         new => panic!("no test changes the parameter `{new}` of components"),
     }
     Some([usual, other])
