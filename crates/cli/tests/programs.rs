@@ -101,7 +101,7 @@ fn errors_of_a_program_are_shown_by_all_that_compile_it() {
         let told = symbolon_in(folder.path(), "", words).expect(2).err;
         assert!(told.contains("error[E02]: there is no value `lost`\n"), "{words:?}: {told}");
         assert!(told.contains("p.sym:2:5\n"), "{words:?}: {told}");
-        assert!(told.lines().any(|line| line == "error: p.sym has 1 error"), "{words:?}: {told}");
+        assert!(told.lines().any(|line| line == "error: p.sym has 2 errors"), "{words:?}: {told}");
         assert!(!told.contains('\x1b') && !told.contains("\\n"), "{words:?}: {told}");
     }
 }
