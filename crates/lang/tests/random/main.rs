@@ -9,7 +9,9 @@ use symbolon_lang::interp::{Interp, Stop, decode, encode};
 use symbolon_lang::source::NoModules;
 use symbolon_lang::tir::Tir;
 use symbolon_lang::ty::TyId;
-use symbolon_lang::{Options, check, lower_entry, lower_entry_as_repeats, with_stack};
+use symbolon_lang::{
+    Options, assert_number, check, lower_entry, lower_entry_as_repeats, with_stack,
+};
 
 use writer::{Random, program};
 
@@ -74,7 +76,7 @@ fn compare(seed: u64, effects: bool) -> bool {
                 assert_eq!((value, failure), (&expected_bits[..], 0), "{seed}: {values:?}\n{text}");
             }
             Err(Stop::Assert(place)) => {
-                assert_eq!(failure, place + 1, "{seed}: {values:?}\n{text}");
+                assert_eq!(u64::from(failure), assert_number(place), "{seed}: {values:?}\n{text}");
                 assert!(value.iter().all(|bit| !bit), "{seed}: {values:?}\n{text}");
             }
             Err(stop) => panic!("{seed}: {stop:?}\n{text}"),
