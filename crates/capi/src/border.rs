@@ -60,7 +60,7 @@ pub unsafe fn compute(error: *mut *mut Failure, work: impl FnOnce() -> Ended) ->
 /// Takes a handle back and drops it on a thread of its own, as [`compute`] does; without one, here.
 ///
 /// # Safety
-/// As [`free`].
+/// `handle` came from `give`, and nobody uses it any more.
 pub unsafe fn free_beside<T>(handle: *mut T) {
     if handle.is_null() {
         return;
