@@ -125,7 +125,7 @@ fn without_memory_every_command_says_so_whatever_it_has() {
     }
 }
 
-/// Returns a command of another user, who may have so many processes and threads; `None` if this
+/// Returns a command of another user, who may have this many processes and threads; `None` if this
 /// process may not change its user.
 fn with_threads(threads: usize, copy: &str, words: &[&str]) -> Option<Command> {
     let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";

@@ -136,7 +136,7 @@ pub fn catch_aborts() {
 #[cfg(not(unix))]
 pub fn catch_aborts() {}
 
-/// Returns whether the system gives this process so many more bytes of memory.
+/// Returns whether the system gives this process this many more bytes of memory.
 #[cfg(unix)]
 fn has(bytes: usize) -> bool {
     let (protection, flags) =

@@ -19,7 +19,7 @@ pub fn wipe() {
     frame(DEPTH / FRAME);
 }
 
-/// Uses so many bytes of the stack below the caller's frame.
+/// Uses this many bytes of the stack below the caller's frame.
 pub(crate) fn touch(bytes: usize) {
     frame(bytes.div_ceil(FRAME));
 }

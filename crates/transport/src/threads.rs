@@ -13,7 +13,8 @@ use crate::{NoThread, Result};
 /// their peers would.
 ///
 /// # Errors
-/// [`Error::System`](crate::Error::System) if the system gives too few threads; then neither `work` nor `here` ran.
+/// [`Error::System`](crate::Error::System) if the system gives too few threads; then neither `work`
+/// nor `here` ran.
 pub fn beside<P: Send, R: Send, O>(
     parts: impl IntoIterator<Item = P>,
     work: impl Fn(P) -> R + Sync,

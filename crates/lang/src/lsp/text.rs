@@ -23,7 +23,7 @@ pub struct Text {
     blocks: Vec<usize>,
 }
 
-/// Columns in long lines are counted from the block of so many bytes before.
+/// Columns in long lines are counted from the start of their block of this many bytes.
 const BLOCK: usize = 1 << 10;
 
 impl Text {
