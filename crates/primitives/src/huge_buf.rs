@@ -9,7 +9,7 @@
 //! clears a huge page as a whole, and in a virtual machine the host may first have to find memory
 //! for it: a small circuit, which touches a part of each buffer and each only a few times, took two
 //! to three times as long. So only buffers of tens of megabytes ask for huge pages. Smaller ones ask
-//! for all their pages at once, which takes two thirds of the time of a fault for each.
+//! for all small pages at once, which takes two thirds of the time of a fault for each.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
