@@ -139,8 +139,8 @@ fn with_threads(threads: usize, copy: &str, words: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// Runs all commands with so few threads; returns how many lacked some, and `None` if that cannot be
-/// tried.
+/// Runs all commands with so few threads; returns how many lacked some, and `None` if that cannot
+/// be tried.
 fn lacking_threads(all: impl Iterator<Item = usize>) -> Option<usize> {
     // That user must be able to read it.
     let folder = tempfile::Builder::new().prefix("threads").tempdir_in("/var/tmp").unwrap();

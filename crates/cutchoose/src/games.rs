@@ -277,8 +277,8 @@ impl Game {
         best.map(|(_, sizes)| sizes).ok_or_else(|| self.too_many())
     }
 
-    /// Returns log2 of the chance, in this game alone and in a single try, of an adversary that makes
-    /// the number of bad objects that is best for it.
+    /// Returns log2 of the chance, in this game alone and in a single try, of an adversary that
+    /// makes the number of bad objects that is best for it.
     ///
     /// # Errors
     /// As [`Game::holds`].

@@ -154,8 +154,8 @@ impl ComponentDigest {
     }
 }
 
-/// Garbles several instances of one plan, each with a nonce R and the labels d̂ that the evaluator is
-/// to obtain. Passes the next gates of all masked tables to `sink` together, as
+/// Garbles several instances of one plan, each with a nonce R and the labels d̂ that the evaluator
+/// is to obtain. Passes the next gates of all masked tables to `sink` together, as
 /// [`garble_pieces_side_by_side`] does. Returns the endings.
 ///
 /// Paper: RR16, Fig. 9, Gb | the adaptive transformation

@@ -77,8 +77,8 @@ fn move_wiped<T: Zeroize + Copy>(list: &mut Vec<T>, more: usize) {
     let needed = list.len().saturating_add(more);
     let mut longer = Vec::with_capacity(needed.max(2 * list.capacity()));
     longer.extend_from_slice(list);
-    // Its spare memory, which may hold elements from before, becomes elements, which are wiped one by
-    // one: the wipe of a whole `Vec` is byte by byte.
+    // Its spare memory, which may hold elements from before, becomes elements, which are wiped one
+    // by one: the wipe of a whole `Vec` is byte by byte.
     match list.first() {
         Some(&first) => {
             list.resize(list.capacity(), first);

@@ -90,8 +90,8 @@ impl Gates {
         self.lookups.gates.len() as u64
     }
 
-    /// Returns the bytes that the gates take so far, with the tables by which equal ones are found, and
-    /// what these tables take in passing when they grow next, if that is soon.
+    /// Returns the bytes that the gates take so far, with the tables by which equal ones are found,
+    /// and what these tables take in passing when they grow next, if that is soon.
     pub fn memory(&self) -> u64 {
         (self.steps.len() * size_of::<Step>()) as u64 + self.table.memory()
     }
@@ -101,8 +101,8 @@ impl Gates {
         self.next_wire
     }
 
-    /// Returns how many calls, repeats, look-ups and runs of inputs there have been so far. While it
-    /// stays the same, operations on bits give the same bits again, and make no gates then.
+    /// Returns how many calls, repeats, look-ups and runs of inputs there have been so far. While
+    /// it stays the same, operations on bits give the same bits again, and make no gates then.
     pub fn run_count(&self) -> u64 {
         self.runs
     }

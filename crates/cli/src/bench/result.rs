@@ -88,8 +88,8 @@ pub struct Measured {
     pub phases: Vec<PhaseOfAll>,
     /// By party and phase.
     pub costs: Vec<PartyMeasured>,
-    /// By party, when the phases were in a run of about median time; `begin` is in seconds since the
-    /// first one began.
+    /// By party, when the phases were in a run of about median time; `begin` is in seconds since
+    /// the first one began.
     pub timeline: Vec<Vec<Span>>,
     /// Every phase of every run; only with --raw.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -57,8 +57,8 @@ impl Forecast {
     /// Forecasts runs of `circuit`.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or cannot prepare this many executions
-    /// of it together.
+    /// `InvalidInput` when the protocol cannot run this circuit, or cannot prepare this many
+    /// executions of it together.
     pub fn new(circuit: &Circuit, plans: Plans) -> Result<Forecast> {
         let Plans { rho, batch, one_by_one, ot } = plans;
         let function = Function::of(circuit)?;

@@ -30,8 +30,8 @@ const WORTH_A_ROUND: u64 = 1 << 20;
 const MOST_WAITING: u64 = 16;
 
 impl Entry {
-    /// Computes the limit for circuits of this size, which is the same for all parties. `rounds` are
-    /// those before.
+    /// Computes the limit for circuits of this size, which is the same for all parties. `rounds`
+    /// are those before.
     pub(super) fn of(and_gates: u64, rounds: Rounds) -> Entry {
         let most = WORTH_A_ROUND / and_gates.max(1);
         let most = most.clamp(1, MOST_WAITING) as usize;
@@ -43,8 +43,8 @@ impl Entry {
         if self.waiting.len() < self.most { Ok(()) } else { self.enter(network) }
     }
 
-    /// Enters all waiting items once all parties have them, and binds what the parties said into the
-    /// session's id. No engine may be at work.
+    /// Enters all waiting items once all parties have them, and binds what the parties said into
+    /// the session's id. No engine may be at work.
     pub(super) fn finish(&mut self, network: &mut Network) -> Result<()> {
         self.enter(network)?;
         self.rounds.bind(network);

@@ -16,8 +16,8 @@ use crate::{Batch, Compiled, KappaBPer, OtExtension, Prepared};
 /// Bytes of a message besides its content.
 const FRAME: u64 = 8;
 
-/// Returns the bytes that a party sends in the set-up: the base OTs of one direction, from which the
-/// base OTs of the other are extended. IKNP needs nothing else.
+/// Returns the bytes that a party sends in the set-up: the base OTs of one direction, from which
+/// the base OTs of the other are extended. IKNP needs nothing else.
 fn set_up(party: usize) -> u64 {
     match party {
         // The point of the base OTs, and a draw whose choice bits are this party's own Δ.
