@@ -5,15 +5,18 @@
 //! of the same size, as long as that takes no more memory than buffers used at some time (`Kept`).
 //!
 //! Random access to tens of megabytes costs a TLB miss for each access, and under virtualisation
-//! several times as much as the work itself. Huge pages make these misses rare. But the system
-//! clears a huge page as a whole, and in a virtual machine the host may first have to find memory
-//! for it: a small circuit, which touches a part of each buffer and each only a few times, took two
-//! to three times as long. So only buffers of tens of megabytes ask for huge pages. Smaller ones ask
-//! for all small pages at once, which takes two thirds of the time of a fault for each.
+//! several times as much as the work itself. Huge pages make these misses rare, and cost a quarter
+//! of what as many small pages cost. But in a virtual machine the host may first have to find
+//! memory for a huge page, which takes ten times as long, and a small circuit that touches a part
+//! of each buffer does not win that back. So buffers bring in their huge pages one by one, as long
+//! as each comes at once ([`SLOW`]); after one that was slow, small pages follow for a while. The
+//! largest buffers, which are used for long, take huge pages in any case.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
@@ -27,9 +30,19 @@ const HUGE: usize = 2 << 20;
 /// end that nobody touches take no memory.
 const MAPPED: usize = 512 << 10;
 
-/// From this size on memory asks for huge pages (`docs/performance.md#huge-pages`).
+/// From this size on memory asks for huge pages however long they take
+/// (`docs/performance.md#huge-pages`).
 #[cfg(target_os = "linux")]
 const ON_HUGE_PAGES: usize = 32 << 20;
+
+/// A huge page that takes longer is one that the host had to find first. The others take a tenth
+/// of a millisecond or two.
+#[cfg(target_os = "linux")]
+const SLOW: Duration = Duration::from_micros(500);
+
+/// How long after a slow huge page buffers take small pages only.
+#[cfg(target_os = "linux")]
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The alignment of every buffer, a cache line: an element whose size divides it does not straddle
 /// two lines.
@@ -186,12 +199,9 @@ impl Memory {
                 return Memory::Mapped(Some(map));
             }
             if let Ok(map) = MmapMut::map_anon(whole) {
-                #[cfg(target_os = "linux")]
                 // These are hints; if one is refused, the system does it page by page.
-                let _ = match whole {
-                    ON_HUGE_PAGES.. => map.advise(memmap2::Advice::HugePage),
-                    _ => map.advise_range(memmap2::Advice::PopulateWrite, 0, bytes),
-                };
+                #[cfg(target_os = "linux")]
+                let _ = bring_in(&map, bytes);
                 return Memory::Mapped(Some(map));
             }
             Kept::lock().used -= whole;
@@ -212,6 +222,35 @@ impl Memory {
             Memory::Mapped(map) => map.as_deref_mut().unwrap_or_default(),
         }
     }
+}
+
+/// Brings in the pages of the first `bytes` of a new map, or asks for huge pages alone if it is
+/// large.
+#[cfg(target_os = "linux")]
+fn bring_in(map: &MmapMut, bytes: usize) -> std::io::Result<()> {
+    use memmap2::Advice::{HugePage, NoHugePage, PopulateWrite};
+
+    static SLOW_AT: Mutex<Option<Instant>> = Mutex::new(None);
+    let slow_at = || SLOW_AT.lock().unwrap_or_else(PoisonError::into_inner);
+
+    if map.len() >= ON_HUGE_PAGES {
+        return map.advise(HugePage);
+    }
+    let mut done = 0;
+    if slow_at().is_none_or(|at| at.elapsed() > PAUSE) && map.advise(HugePage).is_ok() {
+        while done < bytes {
+            let page = HUGE.min(bytes - done);
+            let start = Instant::now();
+            map.advise_range(PopulateWrite, done, page)?;
+            done += page;
+            if start.elapsed() > SLOW {
+                *slow_at() = Some(Instant::now());
+                map.advise(NoHugePage)?;
+                break;
+            }
+        }
+    }
+    map.advise_range(PopulateWrite, done, bytes - done)
 }
 
 impl<T> Drop for HugeBuf<T> {

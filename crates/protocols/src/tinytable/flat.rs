@@ -46,11 +46,11 @@ pub(crate) fn empty(room: usize) -> AuthShares {
     AuthShares::with_capacity(room, 1)
 }
 
-/// Appends a share.
-pub(crate) fn push(shares: &mut AuthShares, from: &AuthShares, k: usize) {
-    shares.bits.push(from.bits.get(k));
+/// Appends the shares of a list that are in `range`.
+pub(crate) fn append_range(shares: &mut AuthShares, from: &AuthShares, range: Range<usize>) {
+    range.clone().for_each(|k| shares.bits.push(from.bits.get(k)));
     let PeerAuth { macs, keys } = &from.towards[0];
-    extend(&mut shares.towards[0], &macs[k..=k], &keys[k..=k]);
+    extend(&mut shares.towards[0], &macs[range.clone()], &keys[range]);
 }
 
 /// Appends MACs and keys.

@@ -294,10 +294,10 @@ fn take(
         let from = [&abc.a, &abc.b, &abc.c];
         let into = [&mut triples.a, &mut triples.b, &mut triples.c];
         for (into, from) in into.into_iter().zip(from) {
-            range.clone().for_each(|k| flat::push(into, from, k));
+            flat::append_range(into, from, range.clone());
         }
         if let Some(masks) = masks.as_deref_mut() {
-            range.for_each(|k| flat::push(masks, lambda_c, k));
+            flat::append_range(masks, lambda_c, range);
         }
     })
 }
