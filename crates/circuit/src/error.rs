@@ -2,9 +2,6 @@
 
 use symbolon_errors::{Classified, ErrorClass};
 
-use crate::Input;
-use crate::value::Wrong;
-
 /// An error in a circuit, a circuit file, or a value for one of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -63,15 +60,6 @@ impl Classified for CircuitError {
 }
 
 impl CircuitError {
-    /// Returns the error for a value of an input.
-    pub(crate) fn value(input: &Input, wrong: Wrong) -> Self {
-        let (input, ty) = (input.name.clone(), input.ty.to_string());
-        match wrong {
-            Wrong::Value(reason) => CircuitError::Value { input, ty, reason },
-            Wrong::Length { reason, given } => CircuitError::Length { input, ty, reason, given },
-        }
-    }
-
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
         CircuitError::Invalid(reason.into())
     }

@@ -6,6 +6,8 @@ pub mod bristol;
 pub mod builder;
 pub mod builtin;
 mod certain;
+mod circuit;
+pub mod components;
 mod digest;
 mod error;
 pub mod eval;
@@ -30,17 +32,18 @@ mod validate;
 pub mod value;
 
 pub use certain::certain_failures;
+pub use circuit::Circuit;
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
 pub use file::{CircuitFile, FileFormat, read_circuit, read_circuit_file};
 pub use ir::{
-    Call, Circuit, Component, Failure, Input, Lookup, Output, Program, Receivers, Step, Wire,
-    WireRange,
+    Call, Component, Failure, Input, Lookup, Output, Program, Ranges, Receivers, Repeat, RepeatArg,
+    Step, Wire, WireRange,
 };
 pub use lower::lower_lookups;
 pub use optimise::optimise;
 pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};
-pub use repeat::{Ranges, Repeat, RepeatArg, Rounds, Source};
+pub use repeat::{Rounds, Source};
 pub use stats::{LookupCount, Stats};
 pub use symbolon_errors::PartyId;
 pub use table::Table;

@@ -8,75 +8,7 @@
 //! Those of the last round are the repeat's first outputs. The other outputs of every round follow
 //! them, the first round's first.
 
-use crate::{Component, Wire, WireRange};
-
-/// One use of an earlier component, in this many rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Repeat {
-    /// Index of the component in [`Program::components`](crate::Program::components); smaller than
-    /// the index of the one that repeats it.
-    pub component: u32,
-    /// How many rounds there are; at least 1.
-    pub count: u32,
-    /// Index in [`Component::repeat_args`] of the first of `arg_count` arguments.
-    pub first_arg: u32,
-    /// How many arguments there are.
-    pub arg_count: u32,
-    /// The outputs become the wires `first_output ..`: what the last round passes on, then the
-    /// other outputs of each round.
-    pub first_output: Wire,
-}
-
-/// What a repeat passes to every round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RepeatArg {
-    /// The same wires in every round.
-    Fixed(Ranges),
-    /// These wires in the first round, then what the previous round passes on.
-    Carried(Ranges),
-    /// The same number of wires for each round: the first ones for the first round, and so on.
-    Strided(Ranges),
-    /// The low `bits` bits, least significant first, of `start + step · round`, modulo 2^64.
-    Counter {
-        /// The number of the first round.
-        start: u64,
-        /// What is added from round to round.
-        step: u64,
-        /// How many bits are passed; at most 64.
-        bits: u32,
-    },
-}
-
-/// Some entries of [`Component::call_args`], none of them empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ranges {
-    /// The first entry.
-    pub first: u32,
-    /// How many there are.
-    pub count: u32,
-}
-
-impl RepeatArg {
-    /// Returns the wires that it names, if any.
-    pub(crate) fn ranges(&self) -> Option<Ranges> {
-        match *self {
-            RepeatArg::Fixed(ranges) | RepeatArg::Carried(ranges) | RepeatArg::Strided(ranges) => {
-                Some(ranges)
-            }
-            RepeatArg::Counter { .. } => None,
-        }
-    }
-
-    /// Returns the argument with other ranges in place of its own.
-    pub(crate) fn with_ranges(self, ranges: Ranges) -> RepeatArg {
-        match self {
-            RepeatArg::Fixed(_) => RepeatArg::Fixed(ranges),
-            RepeatArg::Carried(_) => RepeatArg::Carried(ranges),
-            RepeatArg::Strided(_) => RepeatArg::Strided(ranges),
-            counter @ RepeatArg::Counter { .. } => counter,
-        }
-    }
-}
+use crate::{Component, Ranges, Repeat, RepeatArg, Wire, WireRange};
 
 /// Returns bit `bit` of the number of a round.
 pub(crate) fn counter_bit(start: u64, step: u64, round: u32, bit: u32) -> bool {

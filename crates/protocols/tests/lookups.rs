@@ -27,7 +27,7 @@ fn look_ups_are_computed_by_gates() {
     let bits = |value: u32| (0..3).map(|i| value >> i & 1 == 1).collect::<Vec<bool>>();
     for protocol in Protocol::ALL {
         for (x, y) in [(0, 7), (5, 2), (6, 6)] {
-            let setting = Setting { protocol: *protocol, ..Setting::default() };
+            let setting = Setting { protocol, ..Setting::default() };
             assert_runs(setting, &circuit, &[bits(x), bits(y)]);
         }
     }

@@ -1,25 +1,9 @@
-//! Runs of all protocols between parties over real channels, and their cheats. One program, because
-//! each takes seconds to link.
+//! Runs of all protocols.
 #![allow(missing_docs)]
 
-mod cheats_messages;
-mod cheats_proofs;
-mod cheats_stream;
-mod cheats_tinytable;
-mod cheats_two_lanes;
+#[path = "../../engine/tests/common/mod.rs"]
 mod common;
-mod dualex;
-mod duplo;
-mod known;
 mod lookups;
-mod stored;
-mod stream;
-mod tinytable;
-mod two_lanes;
-mod wire;
-mod wire_tinytable;
-mod wire_ywz;
-mod wrk;
-mod wrk_cheats;
-mod ywz;
-mod ywz_cheats;
+
+/// The protocol of a setting that names none.
+const PROTOCOL: &symbolon_engine::ProtocolSpec = &symbolon_protocols::wrk::SPEC;

@@ -42,10 +42,11 @@ pub fn sections() -> Vec<Section> {
             symbolon_preprocessing::messages::ALL,
             symbolon_preprocessing::checks::ALL,
         ),
+        section("All protocols", &[], symbolon_engine::checks::ALL),
         section(
-            "All protocols",
-            symbolon_protocols::messages::ALL,
-            symbolon_protocols::checks::ALL,
+            "Protocols on AND gates",
+            symbolon_authenticated::messages::ALL,
+            symbolon_authenticated::checks::ALL,
         ),
     ];
     all.extend(Protocol::ALL.iter().map(|protocol| {

@@ -2,16 +2,17 @@
 //!
 //! Reasons of errors name the line and the element, and never contain the text: it may be a secret.
 
+mod csv;
+
 use zeroize::Zeroizing;
 
 use super::Wrong;
-use super::compound::unquoted;
-use super::csv::{self, leaf, leaves, named};
 use super::format::format_value;
 use super::key::{self, Chosen};
-use super::parse::{elements, is_raw, line_of, parse, typed, without_brackets};
+use super::parse::{elements, is_raw, line_of, parse, typed, unquoted, without_brackets};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
+use csv::{leaf, leaves, named};
 
 /// How a file's text becomes a value.
 #[derive(Clone, Debug, Default)]
@@ -97,16 +98,16 @@ fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<
 }
 
 /// The elements of an array that is being read.
-pub(super) struct List<'t, 'b> {
-    pub(super) len: u32,
-    pub(super) elem: &'t Type,
-    pub(super) given: u64,
-    pub(super) bits: &'b mut Vec<bool>,
+struct List<'t, 'b> {
+    len: u32,
+    elem: &'t Type,
+    given: u64,
+    bits: &'b mut Vec<bool>,
 }
 
 impl List<'_, '_> {
     /// Adds an element; `line` is called only for an error, since it may have to count lines.
-    pub(super) fn add(
+    fn add(
         &mut self,
         line: impl FnOnce() -> usize,
         read: impl FnOnce(&Type, &mut Vec<bool>) -> Result<(), String>,
@@ -133,7 +134,7 @@ impl List<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn finish(self, pad: bool) -> Result<(), Wrong> {
+    fn finish(self, pad: bool) -> Result<(), Wrong> {
         let List { len, elem, given, bits } = self;
         if given < u64::from(len) && pad {
             let missing = (u64::from(len) - given) * elem.width();

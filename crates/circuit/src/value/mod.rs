@@ -23,13 +23,13 @@
 //! element. Spaces around a value, an element or a bracket do not matter. Elements and fields may
 //! be raw bits, too, except for variants; those of an optional value are the bits of the value.
 
-mod compound;
-mod csv;
 mod decimal;
 mod file;
 mod format;
 mod key;
 mod parse;
+
+use crate::{CircuitError, Input};
 
 pub use file::{FileForm, format_file, parse_file};
 pub use format::{Value, format_value, to_bits_string, to_hex};
@@ -67,6 +67,17 @@ impl Wrong {
     fn reason(self) -> String {
         match self {
             Wrong::Value(reason) | Wrong::Length { reason, .. } => reason,
+        }
+    }
+}
+
+impl CircuitError {
+    /// Returns the error for a value of an input.
+    pub(crate) fn value(input: &Input, wrong: Wrong) -> Self {
+        let (input, ty) = (input.name.clone(), input.ty.to_string());
+        match wrong {
+            Wrong::Value(reason) => CircuitError::Value { input, ty, reason },
+            Wrong::Length { reason, given } => CircuitError::Length { input, ty, reason, given },
         }
     }
 }

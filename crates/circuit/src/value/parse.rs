@@ -1,9 +1,11 @@
 //! From text to bits. Reasons of errors never contain the text: it may be a secret.
 
+mod compound;
+
 use zeroize::Zeroizing;
 
 use super::decimal::{self, MAX_DIGITS};
-use super::{DECIMAL_BITS, Wrong, compound};
+use super::{DECIMAL_BITS, Wrong};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
 
@@ -15,7 +17,7 @@ use crate::{CircuitError, Input, Type};
 pub fn parse_value(input: &Input, text: &str) -> Result<Vec<bool>, CircuitError> {
     let text = text.trim();
     let read = match &input.ty {
-        Type::Array { len, .. } if !is_raw(text) => list(*len, compound::unquoted(text)).map(drop),
+        Type::Array { len, .. } if !is_raw(text) => list(*len, unquoted(text)).map(drop),
         _ => Ok(()),
     };
     let read = read.and_then(|()| Ok(parse(&input.ty, text)?));
@@ -107,7 +109,7 @@ pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), S
         return compound::typed_compound(ty, text, bits);
     }
     // Numbers can be quoted, as in the JSON that is printed.
-    let text = compound::unquoted(text);
+    let text = unquoted(text);
     if let Some(done) = raw(text, ty.width() as usize, bits) {
         return done;
     }
@@ -135,6 +137,13 @@ fn list(len: u32, text: &str) -> Result<&str, Wrong> {
     let spaced = given == 1 && list.contains(char::is_whitespace);
     let commas = if spaced { ": a list is written with commas, 1,2,3" } else { "" };
     Err(Wrong::length(len.into(), given).map(|reason| reason + commas))
+}
+
+/// Returns what is between the quotes of one quoted text; anything else, such as a list of quoted
+/// names, stays.
+pub(super) fn unquoted(name: &str) -> &str {
+    let inner = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(name)
 }
 
 /// Returns the line, from 1, on which a part of a text begins.

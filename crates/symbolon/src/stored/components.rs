@@ -156,13 +156,13 @@ fn make_pool(
 /// A pool that all parties hold and from which a circuit can be prepared.
 struct Candidate {
     item: AvailableItem,
-    plan: Rc<ComponentPlan>,
+    plan: Rc<dyn ComponentPlan>,
     /// The first record of each count that nobody has used, and the number of the next circuit.
     next: Vec<u64>,
 }
 
 /// How a circuit is made from a pool of these kinds, if it can be.
-type PlanOfKinds = (Vec<[u8; 32]>, Option<Rc<ComponentPlan>>);
+type PlanOfKinds = (Vec<[u8; 32]>, Option<Rc<dyn ComponentPlan>>);
 
 /// All candidates.
 struct Candidates {
@@ -201,7 +201,7 @@ impl Candidates {
                     let terms = ComponentTerms::of(network);
                     let plan = maker.protocol.component_plan(circuit, terms, &kinds);
                     let plan = plan.map_err(|error| useless.get_or_insert(error).clone()).ok();
-                    plans.push((kinds, plan.map(Rc::new)));
+                    plans.push((kinds, plan.map(Rc::from)));
                     plans.last().and_then(|(_, plan)| plan.clone())
                 }
             };

@@ -61,7 +61,7 @@ pub(super) struct PoolPart {
     /// The number, within the pool's group, of the circuit that is prepared from it.
     pub number: u64,
     /// How the circuit is built from the pool's components, if it is a pool of components.
-    pub plan: Option<Rc<ComponentPlan>>,
+    pub plan: Option<Rc<dyn ComponentPlan>>,
 }
 
 /// The parts of pools for circuits that are prepared.
@@ -142,7 +142,7 @@ impl Pools {
         item: &AvailableItem,
         mut next: Vec<u64>,
         taken: &[u64],
-        (count, plan): (u32, Option<Rc<ComponentPlan>>),
+        (count, plan): (u32, Option<Rc<dyn ComponentPlan>>),
     ) -> Result<()> {
         let mut number = next.pop().ok_or_else(|| Error::internal("a pool without counts"))?;
         while self.ranges.len() < count as usize && fits(item, &next, taken) {

@@ -150,7 +150,7 @@ impl Preparing<'_> {
             let counts = part.from.iter().zip(&part.upto).map(|(from, upto)| *from..*upto);
             let prepared = if let Some(plan) = &part.plan {
                 let counts: Vec<Range<u64>> = counts.collect();
-                protocol.prepare_components(network, plan, &counts, source)?
+                protocol.prepare_components(network, &**plan, &counts, source)?
             } else {
                 let first = part.from[0] * GATES_PER_CHUNK as u64;
                 let range = PoolRange {

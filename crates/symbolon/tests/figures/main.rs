@@ -115,7 +115,7 @@ const FIGURES: [(&str, &str, &[&str]); 9] = [
     ),
     (
         "`duplo`",
-        "crates/protocols/src/duplo/",
+        "crates/copies/src/duplo/",
         &[
             "KNRTT17, slots, Par",
             "KNRTT17, §1.1",
@@ -141,7 +141,7 @@ const FIGURES: [(&str, &str, &[&str]); 9] = [
     ),
     (
         "`dualex`",
-        "crates/protocols/src/dualex/",
+        "crates/copies/src/dualex/",
         &[
             "RR16, §6",
             "RR16, Lemma 1",

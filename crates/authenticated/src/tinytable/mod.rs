@@ -1,0 +1,135 @@
+//! `tinytable`: scrambled truth tables for two parties (Damgård, Nielsen, Nielsen, Ranellucci, "The
+//! TinyTable Protocol for 2-Party Secure Computation, or: Gate-Scrambling Revisited", CRYPTO 2017),
+//! sections 2 to 5.
+//!
+//! There is no garbling: the parties know the masked value e = b ⊕ r of every wire, and hold shares
+//! of each gate's truth table with masked inputs and output. To evaluate a gate each party sends
+//! its share of the one entry that e selects: one bit per AND gate and direction, and one message
+//! per layer. XOR and NOT are free. The MACs on all bits sent are checked at once at the end,
+//! before the masks of the outputs are opened. Many executions of one circuit run side by side,
+//! bit-sliced.
+//!
+//! # Figures 5 and 8, step by step
+//! | step | where |
+//! | --- | --- |
+//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::gates`, as for `ywz` |
+//! | Fig. 8, 3: masks of XOR and NOT outputs, products, table entries | `scramble`, `products` |
+//! | §4, tables of look-ups | `one_hot`, `entries` |
+//! | Fig. 5, 3–4: masked inputs, table bits | `online` |
+//! | Fig. 5, 5: MACs | `check`, `sums` |
+//! | Fig. 5, 6–7: outputs | `online` |
+//!
+//! # Where this departs from the paper
+//! * **Tables of AND gates are not stored.** t_cd = r_u·r_v ⊕ r_o ⊕ c·r_v ⊕ d·r_u ⊕ c·d is linear,
+//!   so three authenticated shares per gate suffice: 6k bits of MACs and keys (k bits each), while
+//!   the four entries of the lookup-style MAC take 12k.
+//! * NOT: the mask stays, r_o = r_u, and the masked value flips.
+//! * **Linear MACs everywhere** (§3). The lookup-style MAC of Fig. 3 needs a string for every value
+//!   of every entry: k + 256k bits per entry of an S-box (80 MiB per AES block at k = 64), while
+//!   the linear one takes 2k (0.7 MiB). For AND gates the lookup-style MAC takes twice the memory,
+//!   too. It saves two XORs and a product per bit, but these do not dominate the time once the
+//!   material is read from memory.
+//! * **MACs are truncated to k bits** of 128, k = 64 or 128 as ρ demands (see `check`), or 32 for
+//!   comparisons: the highest bits of M, K and Δ, which preserves M = K ⊕ x·Δ. Only the openings of
+//!   products in the preprocessing keep all 128 bits. Output masks are opened with k bits, too, in
+//!   one message of bits and the hash of their MACs, whose keys are drawn from these bits and the
+//!   whole transcript before.
+//!
+//! Departure: `tinytable`: output masks | opened in the preprocessing (Fig. 8, step 4) | after the
+//! check of all table bits | with free XOR an output need not come out of a table, and would be
+//! known before a cheat is caught
+
+mod check;
+pub mod checks;
+mod entries;
+mod flat;
+pub mod messages;
+mod one_hot;
+mod online;
+mod opened;
+mod prepared;
+mod products;
+mod program;
+mod scramble;
+mod slices;
+mod sums;
+mod tag;
+
+use symbolon_circuit::{Circuit, LookupCount, Plan, Stats};
+use symbolon_engine::{
+    Batch, Compiled, Demand, EngineSource, GateForm, MacLength, Network, Prepared, ProtocolSpec,
+};
+use symbolon_transport::{PartyId, Result};
+
+use crate::gates::{correlations::RandomCorrelations, role::GateRole, source::Gates};
+use program::Program;
+
+/// The protocol, on correlations like those of `ywz` between two parties.
+pub static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "tinytable",
+    code: 3,
+    parties: [2, 2],
+    forms: &[GateForm::Tables],
+    roles: ["peer", "peer"],
+    // As in `ywz`, whose pools it takes.
+    evaluator: PartyId::new(0),
+    pools: "ywz",
+    batches: Some(demand),
+    bytes: Some(|circuit, _, _| bytes(circuit.circuit())),
+    messages: messages::ALL,
+    checks: checks::ALL,
+    has_mac_length: true,
+    has_psi_form: false,
+    has_kappa_b: false,
+    runs_in_flight: false,
+    batches_together: None,
+    continues: false,
+    components: None,
+    engine: EngineSource::Correlations(&Gates(|_, _| GateRole::Tables(prepare))),
+    load: |net, _, circuit, from| {
+        let Batch { executions, mac, .. } = net.batch;
+        match mac {
+            MacLength::Bits32 => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
+            MacLength::Bits64 => Ok(prepared::load::<u64>(net.me, executions, circuit, from)?),
+            MacLength::Bits128 => Ok(prepared::load::<u128>(net.me, executions, circuit, from)?),
+        }
+    },
+};
+
+/// Returns the demand of a number of executions of a circuit.
+fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
+    let program = circuit.derived::<Program>()?;
+    program.check(batch.mac)?;
+    let input_bits = [0, 1].map(|party| program.input_bits(PartyId::new(party)) as u64).to_vec();
+    Demand { and_gates: program.units(), input_bits }.times(batch.executions)
+}
+
+/// Returns the bytes that both parties send for a circuit after the triples are made.
+fn bytes(circuit: &Circuit) -> u64 {
+    let plan = Plan::with_lookups(circuit);
+    // In each direction: two opened bits for a product, then one bit for the gate; and a message
+    // header for each layer.
+    let headers = 2 * 64 * u64::from(Stats::of_plan(&plan).and_depth);
+    let mut bits = plan.and_count().saturating_mul(2 * 3).saturating_add(headers);
+    for LookupCount { inputs, outputs, count } in LookupCount::of(circuit) {
+        let products = (1u64 << inputs) - u64::from(inputs) - 1;
+        let one = 2 * (2 * products + u64::from(outputs));
+        bits = bits.saturating_add(count.saturating_mul(one));
+    }
+    let inputs: u64 = circuit.inputs().iter().map(|input| input.ty.width()).sum();
+    (bits + inputs) / 8
+}
+
+/// Runs phase 2, for the agreed number of executions.
+fn prepare(
+    correlations: RandomCorrelations,
+    net: &mut Network,
+    circuit: &Compiled,
+) -> Result<Box<dyn Prepared>> {
+    let Batch { executions, mac, .. } = net.batch;
+    match mac {
+        MacLength::Bits32 => scramble::prepare::<u32>(correlations, net, circuit, executions),
+        MacLength::Bits64 => scramble::prepare::<u64>(correlations, net, circuit, executions),
+        MacLength::Bits128 => scramble::prepare::<u128>(correlations, net, circuit, executions),
+    }
+}

@@ -1,0 +1,75 @@
+//! Loading what was prepared.
+
+use std::sync::Arc;
+
+use symbolon_cutchoose::hcom::{OwnLater, TheirLater};
+use symbolon_engine::{Compiled, Network, Prepared, codec::Reader};
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
+
+use super::assemble::GarblerKeys;
+use super::commit::{Committed, Received};
+use super::evaluate::GarbledProgram;
+use super::online::{EvaluatorReady, GarblerReady};
+use super::params::{BucketSizes, Games};
+use super::pool;
+use super::program::{GARBLER, Origin, Program, Task};
+use super::state::commitments;
+use super::store;
+use super::windows::Windows;
+
+/// Reads back what a party saved.
+pub(super) fn load(
+    net: &Network,
+    circuit: &Compiled,
+    mut from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    let origin = store::read_origin(&mut from)?;
+    let (program, buckets) = match &origin {
+        Origin::Made(parts) => made(net, circuit, *parts)?,
+        Origin::Pool(kinds, buckets) => {
+            let program = pool::program(net, circuit, kinds).map_err(|_| store::other_program())?;
+            (program, buckets.clone())
+        }
+    };
+    store::check_program(&mut from, &program)?;
+    let program = Arc::new(program);
+    let digest = circuit.digest();
+    let params = commitments(net.rho.bits())?;
+    let sums = 1 + program.inputs[1].len() + program.to_evaluator.len();
+    if net.me == GARBLER {
+        let (inputs, indicators, outputs) = store::read_keys(&mut from, &program)?;
+        let online = Committed::load(&mut from, params, sums)?;
+        let keys = GarblerKeys { inputs, indicators, outputs, online };
+        let online = OwnLater::from_bytes(from.array()?);
+        Ok(Box::new(GarblerReady { digest, program, origin, keys, online }))
+    } else {
+        let (garbled, transfers) = GarbledProgram::load(&mut from, &program, &buckets)?;
+        let received = Received::load(&mut from, params.clone(), sums)?;
+        let online = Zeroizing::new(from.bytes(TheirLater::bytes(&params))?);
+        let online = TheirLater::from_bytes(&params, &online)
+            .ok_or_else(|| Error::internal("a record of another length than was read"))?;
+        let ready =
+            EvaluatorReady { digest, program, origin, garbled, transfers, received, online };
+        Ok(Box::new(ready))
+    }
+}
+
+/// Returns the program of one of `parts` parts that were prepared together, and its bucket sizes.
+fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
+    let games = Games::new(net.rho.bits());
+    let (executions, components) = (net.batch.executions, &net.components[..]);
+    let sized = |parts| {
+        let task = Task { executions, parts, games, components, linked: &[] };
+        let program = Program::new(circuit.circuit(), task)?;
+        let buckets = Windows::of_parts(&program, games)?.buckets();
+        Ok((program, buckets))
+    };
+    match sized(parts) {
+        // `prepare` refuses such a number, so no party saved it.
+        Err(Error::InvalidInput(_)) if parts > 1 && sized(1).is_ok() => {
+            Err(store::impossible_parts())
+        }
+        sized => sized,
+    }
+}

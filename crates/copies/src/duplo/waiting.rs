@@ -1,0 +1,154 @@
+//! A pool of components that waits for the next circuit in this process: in memory, or in a file if
+//! it is large.
+
+use std::io::{Cursor, Read};
+use std::ops::Range;
+#[cfg(test)]
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use symbolon_engine::{
+    Compiled, ComponentPlan, ComponentSection, ComponentTerms, Components, Network, PoolSink,
+    PoolSource, Prepared, Preprocessed,
+};
+use symbolon_store::{Scratch, ScratchReader, Secrecy};
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
+
+use super::pool::Plan;
+use super::shelf::filed;
+
+/// A pool for the next circuit in this process: in memory, or in a file if it is large.
+pub(super) struct WaitingPool {
+    kinds: Vec<[u8; 32]>,
+    place: Place,
+}
+
+enum Place {
+    Memory(Vec<Zeroizing<Vec<u8>>>),
+    /// The pool is being written: its secret sections, and its public ones.
+    File {
+        secret: Scratch,
+        public: Scratch,
+        is_public: Vec<bool>,
+    },
+    /// The pool is being read, each section once.
+    Reading(Vec<Option<ScratchReader>>),
+}
+
+/// Room for data that belong to the whole pool.
+const HEAD_ROOM: u64 = 1 << 16;
+
+/// The maximum size of a pool in memory; a larger one is in a file.
+#[cfg(not(test))]
+const IN_MEMORY: u64 = 1 << 28;
+
+/// The same limit as a variable that tests may change. Concurrent tests compute the same results.
+#[cfg(test)]
+pub(super) static IN_MEMORY: AtomicU64 = AtomicU64::new(1 << 28);
+
+fn in_memory() -> u64 {
+    #[cfg(test)]
+    let in_memory = IN_MEMORY.load(Ordering::Relaxed);
+    #[cfg(not(test))]
+    let in_memory = IN_MEMORY;
+    in_memory
+}
+
+impl WaitingPool {
+    /// Makes room for a pool with these sections.
+    ///
+    /// # Errors
+    /// `Store` if there is no room for a file; `InvalidInput` if no file can be that large.
+    pub fn new(components: &Components, sections: &[ComponentSection]) -> Result<WaitingPool> {
+        let counts = components.counts();
+        let bytes = |section: &ComponentSection| match section.counter {
+            Some(counter) => section.bytes.checked_mul(counts[counter]),
+            None => Some(HEAD_ROOM),
+        };
+        let bytes: Option<Vec<u64>> = sections.iter().map(bytes).collect();
+        let all = bytes
+            .as_ref()
+            .and_then(|bytes| bytes.iter().try_fold(0_u64, |sum, &bytes| sum.checked_add(bytes)));
+        let (Some(bytes), Some(all)) = (bytes, all) else {
+            return Err(Error::invalid_input("the circuit is too large"));
+        };
+        let place = if all <= in_memory() {
+            // Growing memory would leave copies of secrets.
+            let room = |&bytes: &u64| Zeroizing::new(Vec::with_capacity(bytes as usize));
+            Place::Memory(bytes.iter().map(room).collect())
+        } else {
+            let file = |secrecy| filed(Scratch::new(sections.len(), secrecy));
+            Place::File {
+                secret: file(Secrecy::Secret)?,
+                public: file(Secrecy::Public)?,
+                is_public: sections.iter().map(|section| section.public).collect(),
+            }
+        };
+        Ok(WaitingPool { kinds: components.kinds().map(|(kind, _)| kind).collect(), place })
+    }
+}
+
+fn no_section() -> Error {
+    Error::internal("a section that is not there")
+}
+
+impl PoolSink for WaitingPool {
+    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
+        match &mut self.place {
+            Place::Memory(sections) => {
+                sections.get_mut(section).ok_or_else(no_section)?.extend(bytes);
+                Ok(())
+            }
+            Place::File { secret, public, is_public } => {
+                let is_public = is_public.get(section).ok_or_else(no_section)?;
+                let file = if *is_public { public } else { secret };
+                filed(file.write(section, bytes))
+            }
+            Place::Reading(_) => Err(Error::internal("a pool that is read is written to")),
+        }
+    }
+}
+
+impl PoolSource for WaitingPool {
+    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
+        // Sections are read once, so each is dropped after it was opened.
+        if let Place::Memory(sections) = &mut self.place {
+            let section = sections.get_mut(section).map(std::mem::take).unwrap_or_default();
+            let mut all = Cursor::new(section);
+            all.set_position(bytes.start);
+            return Ok(Box::new(all.take(bytes.end.saturating_sub(bytes.start))));
+        }
+        self.place = match std::mem::replace(&mut self.place, Place::Reading(Vec::new())) {
+            Place::File { secret, public, is_public } => {
+                let both = filed(secret.finish())?.into_iter().zip(filed(public.finish())?);
+                let own = both.zip(is_public);
+                let own = own.map(|((secret, public), is)| if is { public } else { secret });
+                Place::Reading(own.map(Some).collect())
+            }
+            other => other,
+        };
+        let Place::Reading(sections) = &mut self.place else { return Err(no_section()) };
+        let section = sections.get_mut(section).and_then(Option::take).ok_or_else(no_section)?;
+        if bytes.start != 0 {
+            return Err(Error::internal("a part of a pool that waits for one program"));
+        }
+        Ok(Box::new(section.take(bytes.end)))
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+}
+
+impl Preprocessed for WaitingPool {
+    fn prepare(
+        mut self: Box<Self>,
+        net: &mut Network,
+        circuit: &Compiled,
+    ) -> Result<Box<dyn Prepared>> {
+        let kinds = std::mem::take(&mut self.kinds);
+        let plan = Plan::of(circuit, ComponentTerms::of(net), &kinds)?;
+        let part: Vec<Range<u64>> = plan.takes().iter().map(|&n| 0..n).collect();
+        plan.prepare(net, &part, &mut *self)
+    }
+}

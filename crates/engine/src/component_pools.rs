@@ -1,0 +1,73 @@
+//! Pools of components: the function-independent phase of protocols that garble components of a
+//! known kind, instead of gates of any circuit.
+//!
+//! The content of a pool is counted: see [`Components::counts`]. Everything is taken from the front
+//! of its count, and only once. The caller that keeps a pool must ensure this, and the pool's
+//! integrity.
+
+use std::ops::Range;
+
+use symbolon_circuit::Circuit;
+use symbolon_transport::{PartyId, Result};
+
+use crate::{Batch, Compiled, Components, Network, PoolSource, Prepared, Rho};
+
+/// The parties' agreement about components.
+#[derive(Clone, Copy, Debug)]
+pub struct ComponentTerms<'a> {
+    /// The statistical security parameter ρ.
+    pub rho: Rho,
+    /// The executions that are prepared together.
+    pub batch: Batch,
+    /// The names of the components that are garbled. If there are none, the protocol chooses.
+    pub names: &'a [String],
+}
+
+impl<'a> ComponentTerms<'a> {
+    /// Returns the terms of a session.
+    pub fn of(net: &'a Network) -> ComponentTerms<'a> {
+        ComponentTerms { rho: net.rho, batch: net.batch, names: &net.components }
+    }
+}
+
+/// A section of a pool of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComponentSection {
+    /// The count whose records it holds; `None` for data that belong to the whole pool.
+    pub counter: Option<usize>,
+    /// The size of a record in bytes.
+    pub bytes: u64,
+    /// Whether the peer knows all of it, so that it reveals nothing by itself.
+    pub public: bool,
+}
+
+/// What one program takes from a pool of components.
+pub trait ComponentPlan {
+    /// Returns how much the program takes of each count of the pool.
+    fn takes(&self) -> &[u64];
+
+    /// Runs the function-dependent phase on a part of the pool: a range of each count.
+    ///
+    /// # Errors
+    /// `Store` if the part cannot be read; `InvalidInput` if it is not what the program takes;
+    /// `PeerMisbehaved` and `Transport` as for every phase.
+    fn prepare(
+        &self,
+        net: &mut Network,
+        part: &[Range<u64>],
+        source: &mut dyn PoolSource,
+    ) -> Result<Box<dyn Prepared>>;
+}
+
+/// A protocol's functions for pools of components.
+#[derive(Clone, Copy)]
+pub struct ComponentPools {
+    /// Returns what this many runs of a circuit need.
+    pub demand: fn(&Compiled, ComponentTerms<'_>, u64) -> Result<Components>,
+    /// Returns the sections of a party's pool.
+    pub sections: fn(&Components, PartyId, Rho) -> Result<Vec<ComponentSection>>,
+    /// Returns what a circuit takes from a pool of these kinds.
+    pub plan: fn(&Compiled, ComponentTerms<'_>, &[[u8; 32]]) -> Result<Box<dyn ComponentPlan>>,
+    /// Checks that a circuit has components of these names, with AND gates in them.
+    pub check_names: fn(&Circuit, &[String]) -> Result<()>,
+}
