@@ -13,6 +13,7 @@ use symbolon::circuit::{Circuit, PartyId};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Identity, Listener, NoThread, PeerInfo, Transport};
 
+use crate::child_message::ChildMessage;
 use crate::dealer;
 use crate::error::{CliError, CliResult};
 use crate::execute::{PartyRun, RunOptions, run_triples};
@@ -20,7 +21,7 @@ use crate::exhaustion;
 use crate::options::{LocalTransport, TuningArgs};
 use crate::party_result::PartyResult;
 use crate::peer::Peer;
-use crate::progress::{Event, Sink, log_as_party};
+use crate::progress::{Sink, log_as_party};
 use crate::source::{CircuitSpec, be_child};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
@@ -68,20 +69,6 @@ pub enum Task {
     },
     /// This number of AND triples.
     Triples(u64),
-}
-
-/// A message from a party to its parent.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum ChildMessage {
-    /// The job is accepted; this is how to reach this party.
-    Ready(Peer),
-    /// What it does.
-    Event(Event),
-    /// It has finished.
-    Done(Box<PartyResult>),
-    /// It has not.
-    Failed(CliError),
 }
 
 /// Does the job on standard input; reports failures to the parent, not on standard error.

@@ -6,7 +6,7 @@ use symbolon::{
     TransportReason, shortage,
 };
 
-use crate::interrupt;
+use crate::signal;
 use symbolon::escape::one_line;
 
 /// Exit codes, by whose turn it is to act. 0 is success.
@@ -46,7 +46,7 @@ impl ExitKind {
             ExitKind::Incompatible => 4,
             ExitKind::Misbehaved => 5,
             ExitKind::Assert => 6,
-            ExitKind::Interrupted => interrupt::exit_code(),
+            ExitKind::Interrupted => signal::exit_code(),
             ExitKind::Internal => 70,
             ExitKind::System => 71,
             ExitKind::Killed => 72,
@@ -179,7 +179,7 @@ impl CliError {
     /// # Errors
     /// A failure of the class `Interrupted`.
     pub fn if_interrupted() -> CliResult<()> {
-        match interrupt::came() {
+        match signal::came() {
             true => Err(CliError::new(ExitKind::Interrupted, "interrupted")),
             false => Ok(()),
         }

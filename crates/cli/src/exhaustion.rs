@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use symbolon_primitives::out_of_memory;
 
-use crate::child::ChildMessage;
+use crate::child_message::ChildMessage;
 use crate::error::{CliError, ExitKind};
 use crate::output::lacks_json;
 

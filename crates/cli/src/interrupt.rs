@@ -1,21 +1,16 @@
 //! SIGINT and SIGTERM: the first one cancels the run, so that keys are wiped and the peers are
 //! told; the second one ends the process at once.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use symbolon::{CancelHandle, NoThread};
 
 use crate::error::{CliError, CliResult};
-
-/// The signal that came first, 0 for none.
-static SIGNAL: AtomicI32 = AtomicI32::new(0);
+use crate::signal;
 
 /// The flags that are set when a signal comes.
 static FLAGS: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
-
-/// SIGINT's number on every Unix.
-const INTERRUPT: i32 = 2;
 
 /// Returns the handle that cancels every session of this process. From the first call on, signals
 /// are caught.
@@ -41,20 +36,6 @@ pub fn set_on_signal(flag: &Arc<AtomicBool>) -> CliResult<()> {
     Ok(())
 }
 
-/// Returns whether a signal has come.
-pub fn came() -> bool {
-    SIGNAL.load(Ordering::SeqCst) != 0
-}
-
-/// Returns the shell's code for a signal: 128 plus its number.
-pub fn exit_code() -> u8 {
-    let signal = match SIGNAL.load(Ordering::SeqCst) {
-        0 => INTERRUPT,
-        signal => signal,
-    };
-    128 + (signal & 0x7f) as u8
-}
-
 #[cfg(unix)]
 fn catch(cancel: CancelHandle) -> CliResult<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
@@ -63,8 +44,8 @@ fn catch(cancel: CancelHandle) -> CliResult<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(uncaught)?;
     let watch = move || {
         for signal in signals.forever() {
-            if SIGNAL.swap(signal, Ordering::SeqCst) != 0 {
-                std::process::exit(exit_code().into());
+            if signal::came_before(signal) {
+                std::process::exit(signal::exit_code().into());
             }
             cancel.cancel();
             let flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);

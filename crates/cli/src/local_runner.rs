@@ -10,7 +10,8 @@ use symbolon::circuit::{Circuit, PartyId};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, NoThread, Transport};
 
-use crate::child::{ChildMessage, PartyJob, Task};
+use crate::child::{PartyJob, Task};
+use crate::child_message::ChildMessage;
 use crate::dealer::LocalDealer;
 use crate::error::{CliError, CliResult, ExitKind};
 use crate::execute::{PartyRun, RunOptions, run_triples};

@@ -6,7 +6,7 @@ use symbolon::stored::RunPrepared;
 
 use symbolon::PhaseReport;
 
-use crate::batch::FailedAsserts;
+use crate::failed_asserts::FailedAsserts;
 use crate::results::{BatchOutputs, ChoiceJson, OutputJson};
 use crate::timeline::Span;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Prg, reserve_wiped};
+use crate::reserve_wiped;
 
 /// A sequence of bits, packed in 64-bit words, least significant bit first.
 ///
@@ -69,14 +69,6 @@ impl BitVec {
             list.extend((0..bits).map(|i| word >> i & 1 == 1));
             left -= bits;
         }
-    }
-
-    /// Draws `n` bits from a generator; takes whole 16-byte blocks from its stream.
-    pub fn random(n: usize, prg: &mut Prg) -> BitVec {
-        let mut out = BitVec::zeros(n);
-        prg.fill(bytemuck::cast_slice_mut(&mut out.words));
-        out.mask_tail();
-        out
     }
 
     /// Returns the number of bits.
@@ -262,7 +254,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Block;
+    use crate::{Block, Prg};
 
     fn bools(max: usize) -> impl Strategy<Value = Vec<bool>> {
         prop::collection::vec(any::<bool>(), 0..max)

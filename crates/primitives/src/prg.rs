@@ -17,7 +17,7 @@ use std::fmt;
 
 use zeroize::Zeroize;
 
-use crate::{Aes128, Backend, Block, Seed, watch};
+use crate::{Aes128, Backend, BitVec, Block, Seed, watch};
 
 /// A pseudorandom generator. Its key is on the heap, so moves do not copy it, and is wiped on drop.
 pub struct Prg {
@@ -198,6 +198,16 @@ pub(crate) fn halves(digest: &[u8; 32]) -> (Block, Block) {
     let (seed, start) = digest.split_at(16);
     let block = |half: &[u8]| Block::from_bytes(half.try_into().expect("half of 32 bytes"));
     (block(seed), block(start))
+}
+
+impl BitVec {
+    /// Draws `n` bits from a generator; takes whole 16-byte blocks from its stream.
+    pub fn random(n: usize, prg: &mut Prg) -> BitVec {
+        let mut out = BitVec::zeros(n);
+        prg.fill(bytemuck::cast_slice_mut(out.words_mut()));
+        out.mask_tail();
+        out
+    }
 }
 
 /// Returns the high word of `draw · n`. A draw is rejected if its low word is among the first `2^64

@@ -131,6 +131,7 @@ mod frame;
 mod home;
 mod identity;
 mod index;
+mod item_id;
 mod item_writer;
 mod keys;
 mod location;
@@ -146,12 +147,13 @@ pub use collect::Collected;
 pub use consumed::{ConsumedItem, SectionReader};
 pub use draft::Draft;
 pub use error::{Cause, Result, StoreError};
+pub use item_id::ItemId;
 pub use item_writer::{ClosedItem, ItemWriter, SectionWriter};
 pub use keys::{Protection, create_key_file};
 pub use maintenance::{GroupLock, Progress};
 pub use manifest::FORMAT as FORMAT_VERSION;
 pub use meta::{
-    DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemComponent, ItemId, ItemKind, ItemMeta, ItemPeer,
+    DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemComponent, ItemKind, ItemMeta, ItemPeer,
     MAX_COUNTERS, MAX_PEERS, MAX_SECTIONS, Section,
 };
 pub use record::ItemState;

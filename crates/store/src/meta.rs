@@ -1,12 +1,11 @@
 //! Metadata of an item: its description, its name, and the layout of its files.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use symbolon_errors::PartyId;
 
-use crate::{Result, StoreError, serde_hex};
+use crate::{ItemId, Result, StoreError, serde_hex};
 
 /// Identifies the session under whose global keys material was made.
 ///
@@ -194,26 +193,6 @@ fn check_text(what: &str, text: &str) -> std::result::Result<(), String> {
         false => {
             Err(format!("the {what} is not between 1 and {MAX_TEXT} printable ASCII characters"))
         }
-    }
-}
-
-/// The name of an item. It is derived from group, kind and sequence number, so it is the same at
-/// all parties.
-///
-/// Written as 32 lower-case hexadecimal digits.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ItemId(#[serde(with = "serde_hex")] pub [u8; 16]);
-
-impl fmt::Display for ItemId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
-    }
-}
-
-impl fmt::Debug for ItemId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ItemId({self})")
     }
 }
 

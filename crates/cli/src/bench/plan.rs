@@ -5,7 +5,6 @@ use std::rc::Rc;
 use symbolon::circuit::{Circuit, Plan};
 
 use super::args::{BenchArgs, REPEAT, TRIPLES};
-use super::result;
 use crate::error::{CliError, CliResult};
 use crate::lang::{ProgramArgs, is_program};
 use crate::local::can_split_phases;
@@ -42,7 +41,7 @@ impl Setting {
         if matches!(workload, Workload::Circuit(_)) {
             title.push_str(&format!(", {}", tuning.params.protocol.name()));
         }
-        title.push_str(&format!(", {}", result::threads(tuning.params.threads)));
+        title.push_str(&format!(", {}", threads(tuning.params.threads)));
         if let Some((link, _)) = &tuning.link {
             title.push_str(&format!(", {link}"));
         }
@@ -273,6 +272,11 @@ fn load(
     let loaded = Rc::new(Loaded { spec, circuit, inputs, gates });
     loads.push((name.to_string(), parties, loaded.clone(), count));
     Ok((loaded, count))
+}
+
+/// Returns a number of threads, in words.
+pub fn threads(n: usize) -> String {
+    if n == 1 { "1 thread".to_string() } else { format!("{n} threads") }
 }
 
 #[cfg(test)]

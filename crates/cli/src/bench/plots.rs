@@ -7,6 +7,7 @@ use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
 use super::args::TRIPLES;
+use super::plan;
 use super::result::{self, Measured, link_name, rate};
 use super::spread::Spread;
 use crate::colours::{phase_colour, series_colour};
@@ -187,7 +188,7 @@ impl Axis {
             parts.push(format!("{parties} parties"));
         }
         if self != Axis::Threads {
-            parts.push(result::threads(*threads));
+            parts.push(plan::threads(*threads));
         }
         parts.push(link_name(link.as_deref()));
         parts.push(format!("rho {rho}"));

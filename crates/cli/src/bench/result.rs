@@ -6,6 +6,7 @@ use symbolon::circuit::PartyId;
 
 use super::args::TRIPLES;
 use super::machine::{Machine, lines};
+use super::plan::threads;
 use super::raw::Raw;
 use super::spread::Spread;
 use crate::cost_table::{align, bytes, time};
@@ -141,11 +142,6 @@ pub struct PhaseMeasured {
     pub messages_received: u64,
     /// Rounds.
     pub rounds: u64,
-}
-
-/// Returns a number of threads, in words.
-pub fn threads(n: usize) -> String {
-    if n == 1 { "1 thread".to_string() } else { format!("{n} threads") }
 }
 
 /// Returns a link's name, also for no link.

@@ -12,8 +12,8 @@ use symbolon::circuit::PartyId;
 
 use super::event::Event;
 use crate::error::{CliError, CliResult, ExitKind};
-use crate::interrupt;
 use crate::output::tell;
+use crate::signal;
 
 /// How often a pipe that is not ready is looked at.
 const LOOK: Duration = Duration::from_millis(10);
@@ -143,7 +143,7 @@ fn write(file: &mut File, mut bytes: &[u8], timeout: Duration) -> std::io::Resul
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
-                if interrupt::came() || Instant::now() >= deadline {
+                if signal::came() || Instant::now() >= deadline {
                     return Err(ErrorKind::TimedOut.into());
                 }
                 std::thread::sleep(LOOK);

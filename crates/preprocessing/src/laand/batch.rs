@@ -6,29 +6,8 @@ use symbolon_primitives::bucket_kernels::Records;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
-use super::{LaAndCheck, LaAndWorkspace, LeakyAndGenerator, Width, YShares};
+use super::{LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, YShares};
 use crate::{PeerIndex, Triples, bucketing::Batch, threads};
-
-/// A batch of leaky triples to be made.
-#[derive(Clone, Copy)]
-pub(crate) struct LaAndBatch {
-    pub batch: Batch,
-    pub peers: usize,
-    /// The length of U and S.
-    pub width: Width,
-    /// The number of triples in a chunk.
-    pub chunk: usize,
-    pub inputs: BatchInputs,
-}
-
-/// Which shares of a batch's triples are given in advance.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct BatchInputs {
-    /// The y of its anchors.
-    pub y: bool,
-    /// Shares to which the products are added, in the memory of the products.
-    pub onto: bool,
-}
 
 /// A batch after steps 1 to 4b: x, y, r and S of all triples, and this party's d. Other parties may
 /// have received different broadcasts.
@@ -172,8 +151,10 @@ impl Sampled<'_> {
     /// Returns the low bits of S_i of a triple.
     pub(crate) fn s_of(&self, triple: usize) -> Block {
         match self.of.width {
-            Width::Half => Block(bytemuck::cast_slice::<_, u64>(self.memory.s())[triple].into()),
-            Width::Whole => self.memory.s()[triple],
+            super::Width::Half => {
+                Block(bytemuck::cast_slice::<_, u64>(self.memory.s())[triple].into())
+            }
+            super::Width::Whole => self.memory.s()[triple],
         }
     }
 

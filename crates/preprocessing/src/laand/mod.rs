@@ -48,6 +48,7 @@
 mod anchors;
 mod batch;
 mod check;
+mod shape;
 mod width;
 mod workspace;
 mod y_shares;
@@ -70,8 +71,9 @@ use width::Word;
 use workspace::Part;
 use y_shares::YSharesMut;
 
-pub(crate) use batch::{BatchInputs, Checked, LaAndBatch, Sampled, confirm_logs};
+pub(crate) use batch::{Checked, Sampled, confirm_logs};
 pub(crate) use check::LaAndCheck;
+pub(crate) use shape::{BatchInputs, LaAndBatch};
 pub use width::Width;
 pub(crate) use workspace::{D_BIT, LaAndWorkspace, X_BIT, Y_BIT, Z_BIT};
 pub(crate) use y_shares::YShares;

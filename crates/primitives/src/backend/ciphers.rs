@@ -7,10 +7,10 @@ use zeroize::Zeroize;
 
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use super::neon;
-use super::{Backend, portable};
+use super::{Backend, leaf_sums, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{x86, x86_256, x86_512};
-use crate::{Block, ggm_sums};
+use crate::Block;
 
 /// An expanded AES-128 key in the form that a backend uses. Only [`Backend::aes_cipher`] makes the
 /// SIMD forms, and only if the processor has the instructions.
@@ -167,7 +167,7 @@ impl LeafCiphers {
         match self {
             LeafCiphers::Each(ciphers) => {
                 let fill = |z: usize, from, out: &mut [Block]| ciphers[z].counter(from, out);
-                ggm_sums::sums_of(bits, first, total, sums, fill);
+                leaf_sums::sums_of(bits, first, total, sums, fill);
             }
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this form exists only where the processor has the instructions.

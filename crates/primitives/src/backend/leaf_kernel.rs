@@ -26,7 +26,7 @@ macro_rules! leaf_kernel {
         const LEVELS: usize = 2;
 
         /// Computes the sums over `keys.len()` leaves, a power of two and at least four; see
-        /// [`Leaves::sums`].
+        /// [`Leaves::sums`](crate::Leaves::sums).
         #[target_feature(enable = $features)]
         pub(in super::super) fn leaf_sums(
             keys: &[[Block; 11]],
@@ -42,7 +42,7 @@ macro_rules! leaf_kernel {
                 4 => all_strips::<4>(keys, first, total, sums),
                 5 => all_strips::<5>(keys, first, total, sums),
                 6 => all_strips::<6>(keys, first, total, sums),
-                _ => unreachable!("there are no more than 2^{} leaves", Leaves::MAX_BITS),
+                _ => unreachable!("there are no more than 2^{} leaves", MAX_LEAF_BITS),
             }
         }
 

@@ -16,6 +16,7 @@ mod gf128_kernel;
 mod hash_kernel;
 #[cfg(target_arch = "x86_64")]
 mod leaf_kernel;
+mod leaf_sums;
 #[cfg(target_arch = "x86_64")]
 mod mac_kernel;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
@@ -35,9 +36,9 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroize;
 
-use crate::bucket_kernels::{Buckets, Place, Records, Rows, check_buckets};
-use crate::hash::Tweaks;
-use crate::mac_hash::{Keys, SelectedSums};
+use crate::buckets::{Buckets, Place, Records, Rows, check_buckets};
+use crate::selected_sums::{Keys, SelectedSums};
+use crate::tweaks::Tweaks;
 use crate::{BitVec, Block};
 
 pub(crate) use ciphers::{Cipher, LeafCiphers};
@@ -45,6 +46,7 @@ pub(crate) use ciphers::{Cipher, LeafCiphers};
 use hash_kernel::{hash_kernel, lanes_kernel};
 #[cfg(target_arch = "x86_64")]
 use leaf_kernel::leaf_kernel;
+pub(crate) use leaf_sums::MAX_LEAF_BITS;
 
 /// AES key schedule constants, each in the lowest byte of a word.
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]

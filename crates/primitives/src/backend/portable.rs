@@ -8,10 +8,10 @@ use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 
 use zeroize::Zeroize;
 
-use crate::bucket_kernels::{Buckets, Place, Record, Records, Rows};
-use crate::hash::Tweaks;
-use crate::mac_hash::{Keys, SelectedSums};
+use crate::buckets::{Buckets, Place, Record, Records, Rows};
 use crate::prefetch::prefetch_early;
+use crate::selected_sums::{Keys, SelectedSums};
+use crate::tweaks::Tweaks;
 use crate::{BitVec, Block, mask64};
 
 pub(super) fn expand(key: Block) -> Aes128 {

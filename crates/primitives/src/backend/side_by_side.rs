@@ -9,8 +9,8 @@ use super::Backend;
 #[cfg(target_arch = "x86_64")]
 use super::{x86, x86_256, x86_512};
 use crate::Block;
-use crate::hash::Tweaks;
 use crate::side_by_side::{HalfGates, LANES, Lanes};
+use crate::tweaks::Tweaks;
 
 /// The number of gates processed at a time in one garbling, if there is no kernel for all
 /// garblings.

@@ -15,6 +15,7 @@
 
 mod callers;
 mod checks;
+mod circles;
 mod rows;
 mod threads;
 mod timing;

@@ -17,8 +17,8 @@ use symbolon::circuit::PartyId;
 use super::board::Board;
 use super::event::Event;
 use crate::error::{CliError, CliResult};
-use crate::interrupt;
 use crate::output::tell;
+use crate::signal;
 use args::{LiveAddress, LiveArgs};
 use server::Access;
 use state::{LIVE, Live, live};
@@ -141,7 +141,7 @@ pub fn finish(failure: Option<&CliError>) {
     let end = Instant::now();
     let waits = |seen: bool| {
         let last_look = looked_at && !seen && end.elapsed() < LAST_LOOK;
-        !interrupt::came() && (end.elapsed() < linger || last_look)
+        !signal::came() && (end.elapsed() < linger || last_look)
     };
     while waits(live().is_some_and(|live| live.seen)) {
         std::thread::sleep(Duration::from_millis(20));

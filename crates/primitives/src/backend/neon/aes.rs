@@ -6,7 +6,7 @@ use std::arch::aarch64::*;
 use super::{load, store};
 use crate::Block;
 use crate::backend::RCON;
-use crate::hash::Tweaks;
+use crate::tweaks::Tweaks;
 
 /// Returns the next round key of a schedule. On a word that is in all four columns, AESE computes
 /// SubWord, because ShiftRows has no effect there.

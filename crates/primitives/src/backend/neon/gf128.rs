@@ -5,7 +5,7 @@ use std::arch::aarch64::*;
 use super::{load, load_bytes};
 use crate::Block;
 use crate::backend::portable::select_tags;
-use crate::mac_hash::{Keys, SelectedSums};
+use crate::selected_sums::{Keys, SelectedSums};
 
 /// Multiplies the lower halves.
 #[inline]

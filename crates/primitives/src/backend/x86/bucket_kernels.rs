@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::{load, load_pair, store, store_pair, transpose_lanes};
 use crate::backend::portable;
-use crate::bucket_kernels::{Buckets, Place, Records, Rows};
+use crate::buckets::{Buckets, Place, Records, Rows};
 use crate::prefetch::prefetch_early;
 use crate::{Block, mask64};
 

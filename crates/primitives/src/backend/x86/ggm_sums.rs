@@ -9,8 +9,9 @@ use std::arch::x86_64::{
 
 use super::aes::numbers;
 use super::load as broadcast;
+use crate::Block;
+use crate::backend::MAX_LEAF_BITS;
 use crate::backend::leaf_kernel;
-use crate::{Block, Leaves};
 
 leaf_kernel!("aes,avx2", __m128i);
 

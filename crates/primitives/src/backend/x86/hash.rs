@@ -11,7 +11,7 @@ use super::aes::next_key;
 use super::{load, store};
 use crate::Block;
 use crate::backend::{RCON, lanes_kernel};
-use crate::hash::Tweaks;
+use crate::tweaks::Tweaks;
 
 lanes_kernel!("aes,avx2", __m128i);
 

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use zeroize::Zeroize;
 
 use crate::backend::portable;
-use crate::mac_hash::{Keys, SelectedSums};
+use crate::selected_sums::{Keys, SelectedSums};
 
 #[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn carryless_products(

@@ -9,8 +9,9 @@ use std::arch::x86_64::{
 };
 
 use super::{broadcast, numbers};
+use crate::Block;
+use crate::backend::MAX_LEAF_BITS;
 use crate::backend::leaf_kernel;
-use crate::{Block, Leaves};
 
 leaf_kernel!("avx2,vaes", __m256i);
 

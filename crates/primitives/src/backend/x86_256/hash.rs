@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 use super::{broadcast, load_pair as load, store_pair as store, transpose_lanes};
 use crate::Block;
 use crate::backend::{RCON, hash_kernel, lanes_kernel, x86};
-use crate::hash::Tweaks;
+use crate::tweaks::Tweaks;
 
 hash_kernel!("avx2,vaes", __m256i, 2);
 lanes_kernel!("avx2,vaes", __m256i);

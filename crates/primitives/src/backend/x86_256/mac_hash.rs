@@ -8,7 +8,7 @@ use super::gf128::xor_lanes;
 use super::{load_words as load, store_words as store};
 use crate::backend::mac_kernel::mac_kernel;
 use crate::backend::x86::{self, next_quad_mask, spread as broadcast};
-use crate::mac_hash::{Keys, SelectedSums};
+use crate::selected_sums::{Keys, SelectedSums};
 
 const WORDS: usize = 4;
 

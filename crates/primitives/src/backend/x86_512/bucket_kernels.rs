@@ -6,7 +6,7 @@ use super::select::{quad_mask, quad_masks};
 use super::{XOR3, broadcast, load, load_tail, store, store_tail, transpose_lanes};
 use crate::Block;
 use crate::backend::portable;
-use crate::bucket_kernels::{Buckets, Place, Record, Records, Rows};
+use crate::buckets::{Buckets, Place, Record, Records, Rows};
 use crate::prefetch::prefetch_early;
 
 /// The kernel of [`scatter_triples`](crate::bucket_kernels::scatter_triples).

@@ -11,8 +11,9 @@ use std::arch::x86_64::{
 };
 
 use super::{XOR3, tail_mask};
+use crate::Block;
+use crate::backend::MAX_LEAF_BITS;
 use crate::backend::leaf_kernel;
-use crate::{Block, Leaves};
 
 leaf_kernel!("avx512f,vaes", __m512i);
 

@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 use super::{XOR3, broadcast, load, numbers, store, transpose_lanes};
 use crate::Block;
 use crate::backend::{RCON, hash_kernel, lanes_kernel, x86};
-use crate::hash::Tweaks;
+use crate::tweaks::Tweaks;
 
 hash_kernel!("avx512f,avx512bw,vaes", __m512i, 4);
 lanes_kernel!("avx512f,avx512bw,vaes", __m512i);
