@@ -27,6 +27,8 @@ mod lang;
 mod local;
 mod local_runner;
 mod offline;
+#[cfg(test)]
+mod option_docs;
 mod options;
 mod output;
 mod owners;
