@@ -1,4 +1,4 @@
-//! The bytes that `tinytable` sends, exactly: the formulas of docs/protocols.md.
+//! The bytes that `tinytable` sends, exactly: the formulas of docs/reference/bytes.md.
 
 use crate::common::{self, Setting, run_all};
 use symbolon_authenticated::tinytable;
@@ -89,7 +89,7 @@ fn chunks(layered: &Layered, executions: u64) -> Vec<u64> {
     chunks
 }
 
-/// The figures in docs/protocols.md.
+/// The figures in docs/reference/bytes.md.
 #[test]
 fn one_block_of_aes() {
     let sent = |name: &str| online(&builtin::by_name(name).unwrap(), 0, 1);

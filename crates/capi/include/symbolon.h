@@ -292,7 +292,7 @@ symbolon_status symbolon_outputs_is_learnt(const symbolon_outputs *outputs,
 
 // All outputs as a JSON list, each as the command writes it with `--json`: an object with `name`,
 // `type`, `receivers`, `bits`, `hex` and `value`. The last three are null where this party does
-// not learn the output. docs/json.md has more.
+// not learn the output. docs/reference/json.md has more.
 symbolon_status symbolon_outputs_json(const symbolon_outputs *outputs,
                                       const char **json,
                                       symbolon_error **error);

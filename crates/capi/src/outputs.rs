@@ -142,7 +142,7 @@ pub unsafe extern "C" fn symbolon_outputs_is_learnt(
 
 /// All outputs as a JSON list, each as the command writes it with `--json`: an object with `name`,
 /// `type`, `receivers`, `bits`, `hex` and `value`. The last three are null where this party does
-/// not learn the output. docs/json.md has more.
+/// not learn the output. docs/reference/json.md has more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_outputs_json(
     outputs: *const OutputsHandle,

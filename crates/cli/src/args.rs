@@ -329,7 +329,7 @@ pub struct PrepareArgs {
     /// Take all material from pools, and fail if they are not enough
     #[arg(long)]
     pub from_pools: bool,
-    /// Print the result as JSON; docs/json.md describes it
+    /// Print the result as JSON; docs/reference/json.md describes it
     #[arg(long)]
     pub json: bool,
     /// Who this is and where the others are.
@@ -458,7 +458,7 @@ pub struct LocalArgs {
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,
-    /// Print the result as JSON; docs/json.md describes it
+    /// Print the result as JSON; docs/reference/json.md describes it
     #[arg(long)]
     pub json: bool,
     /// What is shown meanwhile.

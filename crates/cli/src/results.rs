@@ -1,5 +1,5 @@
-//! Results as JSON and as text. The field names are stable; docs/json.md is generated from their
-//! comments.
+//! Results as JSON and as text. The field names are stable; docs/reference/json.md is generated
+//! from their comments.
 
 use serde::{Deserialize, Serialize};
 pub use symbolon::OutputJson;

@@ -1,4 +1,5 @@
-//! `docs/json.md` is generated from the types that are written as JSON, and their comments.
+//! `docs/reference/json.md` is generated from the types that are written as JSON, and their
+//! comments.
 //!
 //! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon-cli --test command json_docs` rewrites it. A new
 //! type needs a line in [`DOCUMENTS`].
@@ -242,7 +243,7 @@ fn page() -> String {
 
 #[test]
 fn the_page_of_json_is_what_the_types_say() {
-    let (path, page) = (root().join("docs/json.md"), page());
+    let (path, page) = (root().join("docs/reference/json.md"), page());
     if std::env::var_os("SYMBOLON_WRITE_DOCS").is_some() {
         fs::write(&path, &page).unwrap();
         return;
@@ -251,7 +252,7 @@ fn the_page_of_json_is_what_the_types_say() {
     let first = written.lines().zip(page.lines()).find(|(old, new)| old != new);
     assert!(
         written == page,
-        "docs/json.md is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites it"
+        "docs/reference/json.md is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites it"
     );
 }
 

@@ -351,12 +351,16 @@ fn the_packaging_page_s_commands_run() {
 fn no_command_is_left_out_silently() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut pages = vec!["packaging/README.md".to_string(), "editors/vscode/README.md".to_string()];
-    for folder in ["", "docs/", "docs/proofs/"] {
-        let entries = std::fs::read_dir(root.join(folder)).unwrap();
-        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        pages.extend(
-            names.filter(|name| name.ends_with(".md")).map(|name| format!("{folder}{name}")),
-        );
+    let mut folders = vec![String::new(), "docs/".to_string()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root.join(&folder)).unwrap() {
+            let name = format!("{folder}{}", entry.unwrap().file_name().into_string().unwrap());
+            if name.ends_with(".md") {
+                pages.push(name);
+            } else if folder.starts_with("docs/") && root.join(&name).is_dir() {
+                folders.push(name + "/");
+            }
+        }
     }
     let mut commands = 0;
     for name in pages {

@@ -13,7 +13,7 @@
 //! and truncated to ρ bits ([`TruncatedMac`]).
 //!
 //! Departure: row hash | H(L_α, L_β, γ, i) | AES keyed by the gate on 2·L_α ⊕ 4·L_β; other keys for
-//! label and MAC | no offset between the four inputs vanishes (`docs/security.md#the-row-hash`)
+//! label and MAC | no offset between the four inputs vanishes (`docs/proofs/row-hash.md`)
 
 use std::ops::BitXor;
 

@@ -31,7 +31,7 @@ const HUGE: usize = 2 << 20;
 const MAPPED: usize = 512 << 10;
 
 /// From this size on memory asks for huge pages however long they take
-/// (`docs/performance.md#huge-pages`).
+/// (`docs/reference/measurements.md#huge-pages`).
 #[cfg(target_os = "linux")]
 const ON_HUGE_PAGES: usize = 32 << 20;
 

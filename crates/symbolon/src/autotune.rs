@@ -1,8 +1,8 @@
 //! Choices that follow from the link: the form of garbling and the OT extension.
 //!
 //! All choices are equally secure. The rules are integer functions of numbers that all parties
-//! share, so all parties reach the same result; `docs/performance.md` has the measurements on which
-//! the rules are based.
+//! share, so all parties reach the same result; `docs/reference/measurements.md` has the
+//! measurements on which the rules are based.
 
 use symbolon_protocols::{GateForm, OtExtension, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;

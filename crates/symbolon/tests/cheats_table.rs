@@ -1,4 +1,5 @@
-//! The tables of `docs/cheats.md` are generated from the tests' own comments, `/// Cheat: …`.
+//! The tables of the pages in `docs/reference/cheats` are generated from the tests' own comments,
+//! `/// Cheat: …`.
 //!
 //! Such a paragraph ends a test's comment and has five cells: cheater | step | what is changed |
 //! caught by | predicted. `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test library cheats_table`
@@ -47,18 +48,25 @@ const NO_CHEATS: [&str; 15] = [
 
 #[test]
 fn the_tables_are_what_the_tests_say() {
-    let path = root().join("docs/cheats.md");
-    let written = fs::read_to_string(&path).unwrap();
-    let page = with_tables(&written, &all_cheats());
-    if std::env::var_os("SYMBOLON_WRITE_DOCS").is_some() {
-        fs::write(&path, &page).unwrap();
-        return;
+    let folder = root().join("docs/reference/cheats");
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = entries.collect();
+    paths.sort();
+    let written: Vec<String> = paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    let written: Vec<&str> = written.iter().map(String::as_str).collect();
+    let pages = with_tables(&written, &all_cheats());
+    for ((path, written), page) in paths.iter().zip(written).zip(pages) {
+        if std::env::var_os("SYMBOLON_WRITE_DOCS").is_some() {
+            fs::write(path, &page).unwrap();
+            continue;
+        }
+        let first = written.lines().zip(page.lines()).find(|(old, new)| old != new);
+        let name = relative(path);
+        assert!(
+            written == page,
+            "{name} is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites its tables"
+        );
     }
-    let first = written.lines().zip(page.lines()).find(|(old, new)| old != new);
-    assert!(
-        written == page,
-        "docs/cheats.md is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites its tables"
-    );
 }
 
 #[test]
@@ -87,26 +95,35 @@ fn a_page_that_is_not_current_is_noticed() {
     let cheat = |test: &str| Cheat { test: test.into(), row: "2 | a | b | c | always".into() };
     let both = [cheat("a.rs::x"), cheat("b.rs::y")];
     let page = "Head\n\n<!-- tests:\na.rs\nb.rs::y\n-->\n| old |\n\nTail\n";
-    let made = with_tables(page, &both);
+    let one = |page: &str, cheats: &[Cheat]| with_tables(&[page], cheats).remove(0);
+    let made = one(page, &both);
     assert!(made.contains("| 2 | a | b | c | always | `a.rs::x` |\n| 2 "), "{made}");
     assert!(made.ends_with("`b.rs::y` |\n\nTail\n") && !made.contains("old"), "{made}");
-    assert_eq!(with_tables(&made, &both), made);
-    let fails = |cheats: &[Cheat]| std::panic::catch_unwind(|| with_tables(page, cheats)).is_err();
-    assert!(fails(&both[..1]));
-    assert!(fails(&[cheat("a.rs::x"), cheat("b.rs::y"), cheat("c.rs::z")]));
+    assert_eq!(one(&made, &both), made);
+    let fails = |pages: &[&str], cheats: &[Cheat]| {
+        std::panic::catch_unwind(|| with_tables(pages, cheats)).is_err()
+    };
+    assert!(fails(&[page], &both[..1]));
+    assert!(fails(&[page], &[cheat("a.rs::x"), cheat("b.rs::y"), cheat("c.rs::z")]));
+    assert!(fails(&[page, page], &both), "a cheat on two pages");
+    // A file on one page, and a single test of it on another.
+    let (first, second) = ("<!-- tests:\na.rs\n-->\n", "<!-- tests:\na.rs::z\n-->\n");
+    let pages = with_tables(&[first, second], &[cheat("a.rs::x"), cheat("a.rs::z")]);
+    assert!(pages[0].contains("::x`") && !pages[0].contains("::z`"), "{pages:?}");
+    assert!(pages[1].contains("`a.rs::z`"), "{pages:?}");
 }
 
-/// Each check that `docs/checks.md` lists catches a cheat in a test.
+/// Each check that `docs/reference/checks.md` lists catches a cheat in a test.
 #[test]
 fn every_check_of_the_page_about_security_catches_a_cheat() {
     let declared: BTreeSet<&str> =
         sections().iter().flat_map(|section| section.checks).map(|check| check.name()).collect();
-    let page = fs::read_to_string(root().join("docs/checks.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/reference/checks.md")).unwrap();
     let rows = page.lines().skip_while(|line| !line.starts_with("| step | check"));
     let rows: Vec<&str> = rows.skip(2).take_while(|line| line.starts_with('|')).collect();
     let quoted = rows.iter().flat_map(|row| row.split('`').skip(1).step_by(2));
     let listed: BTreeSet<&str> = quoted.filter(|name| declared.contains(name)).collect();
-    assert_eq!(listed, declared, "docs/checks.md lists these");
+    assert_eq!(listed, declared, "docs/reference/checks.md lists these");
     let cheats = all_cheats();
     assert_eq!(idle(&listed, &cheats), [""; 0], "no test in which these catch a cheat");
     let without: Vec<Cheat> =
@@ -185,12 +202,28 @@ fn all_cheats() -> Vec<Cheat> {
     cheats
 }
 
-/// Returns the page with new tables. A comment before each table lists its content: files, and
+/// Returns the pages with new tables. A comment before each table lists its content: files, and
 /// single tests of files that are listed elsewhere.
-fn with_tables(page: &str, cheats: &[Cheat]) -> String {
-    let (mut made, mut lines) = (String::new(), page.lines().peekable());
-    let listed: BTreeSet<&str> = page.lines().filter(|line| line.contains(".rs::")).collect();
+fn with_tables(pages: &[&str], cheats: &[Cheat]) -> Vec<String> {
+    let lines = pages.iter().flat_map(|page| page.lines());
+    let listed: BTreeSet<&str> = lines.filter(|line| line.contains(".rs::")).collect();
     let mut done = BTreeSet::new();
+    let made = pages.iter().map(|page| with_tables_of(page, cheats, &listed, &mut done)).collect();
+    let left: Vec<&String> =
+        cheats.iter().map(|cheat| &cheat.test).filter(|test| !done.contains(*test)).collect();
+    assert!(left.is_empty(), "no list in docs/reference/cheats takes {left:#?}");
+    made
+}
+
+/// Returns one page with new tables, and adds the tests in them to `done`; `listed` are the single
+/// tests that lists name.
+fn with_tables_of(
+    page: &str,
+    cheats: &[Cheat],
+    listed: &BTreeSet<&str>,
+    done: &mut BTreeSet<String>,
+) -> String {
+    let (mut made, mut lines) = (String::new(), page.lines().peekable());
     while let Some(line) = lines.next() {
         made.push_str(line);
         made.push('\n');
@@ -223,13 +256,10 @@ fn with_tables(page: &str, cheats: &[Cheat]) -> String {
                 let shown = if file == above { "" } else { file };
                 above = file;
                 writeln!(made, "| {} | `{shown}::{name}` |", cheat.row).unwrap();
-                assert!(done.insert(&cheat.test), "{} is listed twice", cheat.test);
+                assert!(done.insert(cheat.test.clone()), "{} is listed twice", cheat.test);
             }
         }
     }
-    let left: Vec<&String> =
-        cheats.iter().map(|cheat| &cheat.test).filter(|test| !done.contains(test)).collect();
-    assert!(left.is_empty(), "no list in docs/cheats.md takes {left:#?}");
     made
 }
 

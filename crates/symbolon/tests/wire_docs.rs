@@ -1,4 +1,4 @@
-//! `docs/wire.md` is generated from the declared messages and checks.
+//! `docs/reference/wire.md` is generated from the declared messages and checks.
 //!
 //! `SYMBOLON_WRITE_DOCS=1 cargo test -p symbolon --test library wire_docs` rewrites it.
 
@@ -56,7 +56,7 @@ Lengths are in bytes, without the header of 8 bytes. A message that belongs to n
 const CHECKS: &str = "
 ## Checks
 A failed check ends the run with exit code 5. Programs find its code in the JSON of a failure (`check`); the code never changes. People see
-the name. [checks.md](checks.md) says where each check is and how a cheat may pass it, [cheats.md](cheats.md) lists the tests.
+the name. [checks.md](checks.md) says where each check is and how a cheat may pass it, [cheats](cheats/README.md) lists the tests.
 
 | code | name | catches |
 | --- | --- | --- |
@@ -93,7 +93,7 @@ fn root() -> PathBuf {
 
 #[test]
 fn the_page_of_messages_is_what_the_code_says() {
-    let path = root().join("docs/wire.md");
+    let path = root().join("docs/reference/wire.md");
     let page = page();
     if std::env::var_os("SYMBOLON_WRITE_DOCS").is_some() {
         fs::write(&path, &page).unwrap();
@@ -102,7 +102,7 @@ fn the_page_of_messages_is_what_the_code_says() {
     let first = written.lines().zip(page.lines()).find(|(old, new)| old != new);
     assert!(
         written == page,
-        "docs/wire.md is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites it"
+        "docs/reference/wire.md is not current: {first:?}. SYMBOLON_WRITE_DOCS=1 rewrites it"
     );
 }
 

@@ -49,7 +49,7 @@ impl From<&'static str> for Kind {
     }
 }
 
-/// A message of a protocol. `docs/wire.md` is generated from these.
+/// A message of a protocol. `docs/reference/wire.md` is generated from these.
 ///
 /// Each crate declares its messages with [`messages!`](crate::messages!), in a module `messages`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

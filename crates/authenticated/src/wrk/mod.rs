@@ -35,7 +35,7 @@
 //!   guessed. The fixed bit lsb(Δ) is not among the ρ bits.
 //! * Rows are hashed as H(2·L_α ⊕ 4·L_β) with doubling in GF(2^128) and AES re-keyed per gate,
 //!   label and MAC under different keys. A key serves the four rows of one gate
-//!   (`docs/security.md` says when several).
+//!   (`docs/proofs/row-hash.md` says when several).
 //! * AND gates of a batch are independent ([`symbolon_circuit::Plan`]), and garbled together.
 //!
 //! Departure: input masks | shares opened to the owner (WRK17) | authenticated bits of the owner,

@@ -71,7 +71,7 @@ pub struct BenchArgs {
     /// Parameters.
     #[command(flatten)]
     pub tuning: ListedTuning,
-    /// Print as JSON; docs/json.md describes it
+    /// Print as JSON; docs/reference/json.md describes it
     #[arg(long)]
     pub json: bool,
     /// Write a page with plots and tables to this file, too; nothing else is needed to show it

@@ -1,4 +1,5 @@
-//! The results of `bench`, as JSON (docs/json.md is generated from the comments) and as text.
+//! The results of `bench`, as JSON (docs/reference/json.md is generated from the comments) and as
+//! text.
 
 use serde::Serialize;
 use symbolon::KappaBPer;

@@ -60,7 +60,7 @@ pub struct PaperArgs {
     /// How to reach it [default: tls]
     #[arg(long, requires = "party", help_heading = "Between two machines")]
     pub transport: Option<RemoteTransport>,
-    /// Print as JSON; docs/json.md describes it
+    /// Print as JSON; docs/reference/json.md describes it
     #[arg(long)]
     pub json: bool,
     /// Write a page to this file, too: HTML, or Markdown if its name ends in `.md`

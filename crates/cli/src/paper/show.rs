@@ -168,7 +168,7 @@ fn section(paper: &PaperResult) -> Markup {
     }
 }
 
-/// Returns Markdown, for `docs/papers.md`.
+/// Returns Markdown, for `docs/reference/papers`.
 pub fn markdown(result: &PapersJson) -> String {
     let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
     let flags = match result.quick {

@@ -24,8 +24,8 @@ pub struct ShowArgs {
     /// Log by level and target: `debug`, or `symbolon::connect=debug,symbolon::phase=info`
     #[arg(long, value_name = "FILTER")]
     pub log: Option<String>,
-    /// Append events to this file as they happen, one JSON object a line; docs/json.md describes
-    /// them
+    /// Append events to this file as they happen, one JSON object a line; docs/reference/json.md
+    /// describes them
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Print the table of costs also when standard error is not a terminal

@@ -1,7 +1,7 @@
 //! Events of a run, for a terminal, for a file and for programs.
 //!
-//! The names and fields are stable; docs/json.md is generated from their comments. Everything in an
-//! event is public; no event has inputs, outputs or keys.
+//! The names and fields are stable; docs/reference/json.md is generated from their comments.
+//! Everything in an event is public; no event has inputs, outputs or keys.
 
 use std::sync::Arc;
 

@@ -94,7 +94,7 @@ impl Forecast {
     }
 }
 
-/// What determines how much a party sends. Names are those of `docs/protocols.md`.
+/// What determines how much a party sends. Names are those of `docs/reference/bytes.md`.
 #[derive(Clone, Copy)]
 struct Sender {
     /// N.

@@ -1,4 +1,4 @@
-//! `docs/checks.md`: what is checked, and where the code departs from the papers.
+//! `docs/reference/checks.md`: what is checked, and where the code departs from the papers.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -81,7 +81,7 @@ const DEPARTURES: [&str; 27] = [
 #[test]
 fn the_page_of_checks_is_what_the_comments_say() {
     let (checks, departures) = (rows("Check"), rows("Departure"));
-    settle("docs/checks.md", |name| match name {
+    settle("docs/reference/checks.md", |name| match name {
         "checks" => table(
             "step | check, by its name in the error | catches | undetected with",
             &in_order(checks.clone(), &STEPS),
@@ -90,7 +90,7 @@ fn the_page_of_checks_is_what_the_comments_say() {
             "what | paper | here | why it is sound",
             &in_order(departures.clone(), &DEPARTURES),
         ),
-        other => panic!("docs/checks.md asks for a table of {other}"),
+        other => panic!("docs/reference/checks.md asks for a table of {other}"),
     });
 }
 
@@ -121,14 +121,14 @@ fn table(head: &str, rows: &[Row]) -> String {
     table
 }
 
-/// Returns the text with links for names of pages: `docs/proofs/…` becomes a link to that proof.
+/// Returns the text with links for names of proofs, `docs/proofs/…`. The page is in
+/// `docs/reference`.
 fn linked(text: &str) -> String {
-    let mut parts = text.split("`docs/");
+    let mut parts = text.split("`docs/proofs/");
     let mut linked = parts.next().unwrap().to_string();
     for part in parts {
         let (target, rest) = part.split_once('`').expect("the end of a name");
-        let shown = if target.starts_with("proofs/") { "proof" } else { "argument" };
-        linked += &format!("[{shown}]({target}){rest}");
+        linked += &format!("[proof](../proofs/{target}){rest}");
     }
     linked
 }

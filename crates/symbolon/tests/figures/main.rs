@@ -2,11 +2,11 @@
 //!
 //! | comment | page |
 //! | --- | --- |
-//! | `Paper: figure, step \| what`; what, once for the items of a file | `docs/figures.md` |
-//! | `Check: step \| check \| catches \| undetected with` | `docs/checks.md` |
-//! | `Departure: what \| paper \| here \| why it is sound` | `docs/checks.md` |
-//! | `Timing: secret \| why its time does not depend on it` | `docs/timing.md` |
-//! | `Unsafe: what \| what makes it sound` | `docs/timing.md` |
+//! | `Paper: figure, step \| what`; what, once for the items of a file | `docs/reference/figures.md` |
+//! | `Check: step \| check \| catches \| undetected with` | `docs/reference/checks.md` |
+//! | `Departure: what \| paper \| here \| why it is sound` | `docs/reference/checks.md` |
+//! | `Timing: secret \| why its time does not depend on it` | `docs/reference/timing.md` |
+//! | `Unsafe: what \| what makes it sound` | `docs/reference/timing.md` |
 //!
 //! Such a comment is a paragraph of its own: in a `///` comment about the item that follows, in a
 //! `//!` comment about the file. A line `<!-- generated: … -->` is before each table of a page.
@@ -184,13 +184,13 @@ fn the_page_of_figures_is_what_the_comments_say() {
         assert_eq!(sections, 1, "sections that take {row:?}");
     }
     let mut titles: Vec<&str> = FIGURES.iter().map(|section| section.0).collect();
-    settle("docs/figures.md", |title| {
+    settle("docs/reference/figures.md", |title| {
         titles.retain(|left| *left != title);
         let section = FIGURES.iter().find(|section| section.0 == title).expect("a section");
         let here = all.iter().filter(|row| is_in(row, section)).cloned().collect();
         figures(&in_order(here, section.2))
     });
-    assert!(titles.is_empty(), "docs/figures.md has no table for {titles:?}");
+    assert!(titles.is_empty(), "docs/reference/figures.md has no table for {titles:?}");
 }
 
 fn is_in(row: &Row, (_, folder, keys): &(&str, &str, &[&str])) -> bool {

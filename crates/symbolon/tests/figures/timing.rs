@@ -1,4 +1,4 @@
-//! The tables of `docs/timing.md`: uses of secrets, and unsafe code.
+//! The tables of `docs/reference/timing.md`: uses of secrets, and unsafe code.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ const BORDER: &str = "crates/capi/";
 
 #[test]
 fn the_page_of_timing_is_what_the_comments_say() {
-    settle("docs/timing.md", |name| match name {
+    settle("docs/reference/timing.md", |name| match name {
         "secrets" => table("secret | why its time does not depend on it", &rows("Timing")),
         "unsafe" => table("what | what makes it sound", &rows("Unsafe")),
-        other => panic!("docs/timing.md asks for a table of {other}"),
+        other => panic!("docs/reference/timing.md asks for a table of {other}"),
     });
 }
 
