@@ -50,6 +50,41 @@ fn matches_with_many_cases() {
     compiles(&matched("u32", "a", &guarded));
 }
 
+/// Each arm takes the time of what it writes, not of what all others write.
+#[test]
+fn matches_whose_arms_each_assign_another_variable() {
+    const N: u32 = 15_000;
+    let lets = each(N, |i| format!("let mut x{i} = a;\n"));
+    let sum = each(N, |i| format!("r = r ^ x{i};\n"));
+    let program = |arms: &str| {
+        format!(
+            "fn main(a: u8 from 0, b: u8 from 1, op: u32 from 0) -> (r: u8 to all) {{
+    {lets} match op {{ {arms} _ => {{}} }} let mut r = a; {sum} r
+}}"
+        )
+    };
+    let out =
+        compute(&program(&each(N, |i| format!("{i} => {{ x{i} = b; }},\n"))), &["1", "4", "77"]);
+    assert_eq!(out, ["4"]);
+    // Arms that do not exclude each other.
+    let arms = each(N, |i| format!("v if v > b as u32 + {i} => {{ x{i} = b; }},\n"));
+    compiles(&program(&arms));
+    // Elements of one array, and values.
+    let arms = each(N, |i| format!("{i} => {{ r[{i}] = b; }},\n"));
+    compiles(&format!(
+        "fn main(a: [u8; {N}] from 0, b: u8 from 1, op: u32 from 0) -> (r: [u8; {N}] to all) {{
+    let mut r = a; match op {{ {arms} _ => {{}} }} r
+}}"
+    ));
+    let lets = each(N, |i| format!("let x{i} = a + {};\n", i % 200));
+    let arms = each(N, |i| format!("{i} => x{i},\n"));
+    compiles(&format!(
+        "fn main(a: u8 from 0, b: u8 from 1, op: u32 from 0) -> (r: u8 to all) {{
+    {lets} match op {{ {arms} _ => b }}
+}}"
+    ));
+}
+
 #[test]
 fn matches_that_cannot_be_compared_in_few_steps() {
     let pairs = each(5_000, |i| match i % 2 {

@@ -40,9 +40,15 @@ impl Gates {
     /// `count` bits, of which bit `index` is 1 and the others 0 (all 0 for an index beyond them);
     /// about `count` ANDs.
     pub fn one_hot(&mut self, index: &[Bit], count: usize) -> Word {
+        self.one_hot_under(Bit::ONE, index, count)
+    }
+
+    /// As [`one_hot`](Self::one_hot) if the condition holds, else all 0; a few ANDs more.
+    pub fn one_hot_under(&mut self, condition: Bit, index: &[Bit], count: usize) -> Word {
         let needed = count.max(1).next_power_of_two().ilog2() as usize;
         let (low, high) = index.split_at(needed.min(index.len()));
-        let mut places = vec![!self.any(high)];
+        let beyond = self.any(high);
+        let mut places = vec![self.and_bit(condition, !beyond)];
         for (below, &bit) in low.iter().enumerate().rev() {
             let mut next = Vec::with_capacity(places.len() * 2);
             for (prefix, &place) in places.iter().enumerate() {

@@ -10,7 +10,7 @@ use crate::Wire;
 /// Negation ([`Not`]) only flips the pending inversion, so it never makes a gate. A bit belongs to
 /// the builder that made it; constants belong to all. In another builder it would name another
 /// wire: pass values between builders as inputs and outputs of components.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bit(u32);
 
 impl Bit {
@@ -27,6 +27,11 @@ impl Bit {
     /// Returns the value, if the bit is a constant.
     pub fn as_constant(self) -> Option<bool> {
         (self.0 < 2).then_some(self.0 == 1)
+    }
+
+    /// Returns the same wire, or the constant 0, without inversion, and whether it is inverted.
+    pub fn plain(self) -> (Bit, bool) {
+        (Bit(self.0 & !1), self.0 & 1 == 1)
     }
 
     /// Returns the wire without inversion; wires are below 2^31 - 1, which the builder's allocation

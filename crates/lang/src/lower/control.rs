@@ -8,130 +8,26 @@ use symbolon_circuit::builder::{Bit, Word};
 use super::pace::Pace;
 use super::places::collect;
 use super::repeat::{Body, Most, Rounds};
-use super::{Done, Failed, Frame, Machine};
+use super::state::Frame;
+use super::{Done, Failed, Machine};
 use crate::interp::decode;
 use crate::source::Span;
-use crate::tir::{Arm, Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
+use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
 
 /// A loop whose rounds together make more gates than this stays a loop if it can.
 const MANY: u64 = 1 << 20;
 
-/// What a choice may change.
-struct State {
-    locals: Vec<Rc<Word>>,
-    returned: Bit,
-    result: Option<Word>,
-    broken: Bit,
-    continued: Bit,
-}
-
 impl Machine<'_, '_, '_> {
-    /// Returns whether the function or the round of the loop has been left.
-    pub(super) fn left(&mut self, frame: &Frame) -> Bit {
-        let left = self.gates.or_bit(frame.returned, frame.broken);
-        self.gates.or_bit(left, frame.continued)
-    }
-
-    fn save(frame: &Frame, assigned: &[Local]) -> State {
-        State {
-            locals: assigned.iter().map(|&l| frame.locals[l as usize].clone()).collect(),
-            returned: frame.returned,
-            result: frame.result.clone(),
-            broken: frame.broken,
-            continued: frame.continued,
-        }
-    }
-
-    fn restore(frame: &mut Frame, assigned: &[Local], state: State) {
-        for (&local, word) in assigned.iter().zip(state.locals) {
-            frame.locals[local as usize] = word;
-        }
-        frame.returned = state.returned;
-        frame.result = state.result;
-        frame.broken = state.broken;
-        frame.continued = state.continued;
-    }
-
-    /// Writes one side if the choice is known; both sides, and selections, if it is secret.
-    fn branch(
-        &mut self,
-        frame: &mut Frame,
-        choice: Bit,
-        assigned: &[Local],
-        then: impl FnOnce(&mut Self, &mut Frame) -> Done<Word>,
-        otherwise: impl FnOnce(&mut Self, &mut Frame) -> Done<Word>,
-    ) -> Done<Word> {
-        match choice.as_constant() {
-            Some(true) => return then(self, frame),
-            Some(false) => return otherwise(self, frame),
-            None => {}
-        }
-        // What is saved, put back and compared.
-        self.lower.steps += assigned.len() as u64 / 8;
-        let before = Self::save(frame, assigned);
-        self.path.push((choice, None));
-        let first = then(self, frame)?;
-        self.path.pop();
-        let after = Self::save(frame, assigned);
-        Self::restore(frame, assigned, before);
-        self.path.push((!choice, None));
-        let second = otherwise(self, frame)?;
-        self.path.pop();
-        for (&local, word) in assigned.iter().zip(&after.locals) {
-            let place = local as usize;
-            if !Rc::ptr_eq(word, &frame.locals[place]) {
-                let other = frame.locals[place].clone();
-                frame.locals[place] = Rc::new(self.choose(choice, word, &other));
-            }
-        }
-        // A result counts only where its flag is set.
-        frame.result = match (after.result, frame.result.take()) {
-            (Some(a), Some(b)) if after.returned == Bit::ZERO => Some({
-                drop(a);
-                b
-            }),
-            (Some(a), Some(_)) if frame.returned == Bit::ZERO => Some(a),
-            (Some(a), Some(b)) => Some(self.choose(choice, &a, &b)),
-            (a, b) => a.or(b),
-        };
-        let flags = [
-            (after.returned, frame.returned),
-            (after.broken, frame.broken),
-            (after.continued, frame.continued),
-        ];
-        let [returned, broken, continued] = flags.map(|(a, b)| self.choose(choice, &[a], &[b])[0]);
-        (frame.returned, frame.broken, frame.continued) = (returned, broken, continued);
-        Ok(self.choose(choice, &first, &second))
-    }
-
     pub(super) fn control(&mut self, frame: &mut Frame, expr: &Expr, ty: TyId) -> Done<Word> {
         match &expr.kind {
-            Kind::If(condition, then, otherwise) => {
-                let choice = self.eval(frame, condition)?[0];
-                self.choices += u64::from(choice.as_constant().is_some());
-                let assigned = self.assigned(expr);
-                self.branch(
-                    frame,
-                    choice,
-                    &assigned,
-                    |this, frame| this.eval(frame, then),
-                    |this, frame| match otherwise {
-                        Some(otherwise) => this.eval(frame, otherwise),
-                        None => Ok(Word::zero(0)),
-                    },
-                )
-            }
+            Kind::If(..) => self.choose_if(frame, expr),
             Kind::Match(value, arms) => {
                 let value = self.eval(frame, value)?;
-                let assigned = self.assigned(expr);
-                self.arms(frame, arms, &value, &assigned)
+                self.choose_arm(frame, arms, &value)
             }
-            Kind::Block(stmts, tail) => {
-                let assigned = self.assigned(expr);
-                self.block(frame, stmts, tail.as_deref(), ty, &assigned)
-            }
+            Kind::Block(stmts, tail) => self.block(frame, stmts, tail.as_deref(), ty),
             Kind::Comprehension(pattern, over, body) => {
                 let mut bits = Vec::with_capacity(self.width(ty));
                 let over = self.over(frame, over, frame.instance.types[pattern.ty as usize])?;
@@ -144,40 +40,6 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    fn arms(
-        &mut self,
-        frame: &mut Frame,
-        arms: &[Arm],
-        value: &Word,
-        assigned: &[Local],
-    ) -> Done<Word> {
-        let Some((arm, rest)) = arms.split_first() else { return Err(Failed) };
-        let fits = self.bind(frame, &arm.pattern, value)?;
-        if rest.is_empty() && arm.guard.is_none() {
-            return self.eval(frame, &arm.body);
-        }
-        let choice = match &arm.guard {
-            None => fits,
-            Some(guard) => self.branch(
-                frame,
-                fits,
-                assigned,
-                |this, frame| this.eval(frame, guard),
-                |_, _| Ok(Word::zero(1)),
-            )?[0],
-        };
-        self.choices += u64::from(choice.as_constant().is_some());
-        self.branch(
-            frame,
-            choice,
-            assigned,
-            |this, frame| this.eval(frame, &arm.body),
-            |this, frame| {
-                this.deeper(arm.body.span, |this| this.arms(frame, rest, value, assigned))
-            },
-        )
-    }
-
     /// Returns whether a value matches a pattern, and binds the pattern's names.
     pub(super) fn bind(&mut self, frame: &mut Frame, pattern: &Pattern, word: &[Bit]) -> Done<Bit> {
         let ty = frame.instance.types[pattern.ty as usize];
@@ -185,7 +47,7 @@ impl Machine<'_, '_, '_> {
             PatternKind::Any => Ok(Bit::ONE),
             PatternKind::Bind(local) => {
                 self.copied(word.len());
-                frame.locals[*local as usize] = Rc::new(word.to_vec().into());
+                frame.declare(*local, word.to_vec().into());
                 Ok(Bit::ONE)
             }
             PatternKind::Range(low, high) => Ok(self.in_range(ty, low, high, word)),
@@ -222,13 +84,13 @@ impl Machine<'_, '_, '_> {
         for pattern in patterns {
             self.step(pattern.span)?;
             let before: Vec<Rc<Word>> =
-                names.iter().map(|&local| frame.locals[local as usize].clone()).collect();
+                names.iter().map(|&local| frame.word(local).clone()).collect();
             let this = self.bind(frame, pattern, word)?;
             for (&local, before) in names.iter().zip(&before) {
-                let now = frame.locals[local as usize].clone();
+                let now = frame.word(local).clone();
                 self.copied(8 * now.width());
                 // The first alternative that fits gives the values.
-                frame.locals[local as usize] = Rc::new(self.choose(fits, before, &now));
+                frame.declare(local, self.choose(fits, before, &now));
             }
             if names.is_empty() {
                 collect(pattern, &mut names);
@@ -244,7 +106,6 @@ impl Machine<'_, '_, '_> {
         stmts: &[Stmt],
         tail: Option<&Expr>,
         ty: TyId,
-        assigned: &[Local],
     ) -> Done<Word> {
         for (place, stmt) in stmts.iter().enumerate() {
             let before = self.left(frame);
@@ -254,23 +115,13 @@ impl Machine<'_, '_, '_> {
                 continue;
             }
             let rest = &stmts[place + 1..];
-            if rest.is_empty() && tail.is_none() {
-                break;
+            if left != Bit::ONE && (!rest.is_empty() || tail.is_some()) {
+                let span = frame.instance.span;
+                return self.under(frame, !left, |this, frame| {
+                    this.deeper(span, |this| this.block(frame, rest, tail, ty))
+                });
             }
-            let nothing = Word::zero(self.width(ty));
-            return self.branch(
-                frame,
-                !left,
-                assigned,
-                |this, frame| {
-                    frame.returned = Bit::ZERO;
-                    frame.broken = Bit::ZERO;
-                    frame.continued = Bit::ZERO;
-                    let span = frame.instance.span;
-                    this.deeper(span, |this| this.block(frame, rest, tail, ty, assigned))
-                },
-                |_, _| Ok(nothing),
-            );
+            return Ok(Word::zero(self.width(ty)));
         }
         match tail {
             Some(tail) => self.eval(frame, tail),
@@ -320,29 +171,12 @@ impl Machine<'_, '_, '_> {
                 }
                 Err(bodies) => this.bodies(frame, bodies)?,
             }
-            (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
+            (frame.left.broken, frame.left.continued) = (Bit::ZERO, Bit::ZERO);
             Ok(Word::zero(0))
         };
+        // If the same statement has left something before, the loop has flags of its own.
         let left = self.left(frame);
-        if left == Bit::ZERO {
-            looped(self, frame)?;
-            self.whole = whole;
-            return Ok(());
-        }
-        // The same statement has left something before. The loop has its own flags, so the whole
-        // loop is one side of that choice.
-        let mut assigned = match &bodies {
-            Ok(_) => self.assigned(body).to_vec(),
-            Err(bodies) => bodies.iter().flat_map(|body| self.assigned(body).to_vec()).collect(),
-        };
-        assigned.sort_unstable();
-        assigned.dedup();
-        let inside = |this: &mut Self, frame: &mut Frame| {
-            frame.returned = Bit::ZERO;
-            (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
-            looped(this, frame)
-        };
-        self.branch(frame, !left, &assigned, inside, |_, _| Ok(Word::zero(0)))?;
+        self.under(frame, !left, looped)?;
         self.whole = whole;
         Ok(())
     }
@@ -368,28 +202,19 @@ impl Machine<'_, '_, '_> {
         body: &Expr,
         word: &[Bit],
     ) -> Done<bool> {
-        frame.continued = Bit::ZERO;
-        let left = self.gates.or_bit(frame.returned, frame.broken);
+        frame.left.continued = Bit::ZERO;
+        let left = self.left(frame);
         if left == Bit::ONE {
             return Ok(false);
         }
-        let assigned = self.assigned(body);
-        self.branch(
-            frame,
-            !left,
-            &assigned,
-            |this, frame| {
-                frame.returned = Bit::ZERO;
-                frame.broken = Bit::ZERO;
-                if let Some(pattern) = pattern {
-                    this.bind(frame, pattern, word)?;
-                }
-                this.eval(frame, body)?;
-                frame.continued = Bit::ZERO;
-                Ok(Word::zero(0))
-            },
-            |_, _| Ok(Word::zero(0)),
-        )?;
+        self.under(frame, !left, |this, frame| {
+            if let Some(pattern) = pattern {
+                this.bind(frame, pattern, word)?;
+            }
+            this.eval(frame, body)?;
+            frame.left.continued = Bit::ZERO;
+            Ok(Word::zero(0))
+        })?;
         Ok(true)
     }
 

@@ -7,7 +7,8 @@ use symbolon_circuit::builder::{Bit, Word};
 
 use super::places::constant;
 use super::repeat::is_outside;
-use super::{Done, Failed, Frame, Machine, assert_number};
+use super::state::Frame;
+use super::{Done, Failed, Machine, assert_number};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::diag::Code;
@@ -46,7 +47,7 @@ impl Machine<'_, '_, '_> {
                 Ok(self.constant_word(ty, &value))
             }
             Kind::Const(value) => Ok(self.constant_word(ty, value)),
-            Kind::Local(local) => Ok(Word::clone(&self.local(frame, *local))),
+            Kind::Local(local) => Ok(Word::clone(&*self.local(frame, *local)?)),
             Kind::Unary(op, operand) => {
                 let value = self.eval(frame, operand)?;
                 Ok(self.unary(*op, ty, &value))
@@ -155,21 +156,22 @@ impl Machine<'_, '_, '_> {
             Kind::Return(value) => {
                 let value = self.eval(frame, value)?;
                 let live = !self.left(frame);
-                frame.result = Some(match frame.result.take() {
+                let before = frame.left.result.take().filter(|_| frame.left.returned != Bit::ZERO);
+                frame.left.result = Some(Rc::new(match before {
                     Some(before) => self.choose(live, &value, &before),
                     None => value,
-                });
-                frame.returned = self.gates.or_bit(frame.returned, live);
+                }));
+                frame.left.returned = self.gates.xor_bit(frame.left.returned, live);
                 Ok(Word::zero(self.width(ty)))
             }
             Kind::Break => {
                 let live = !self.left(frame);
-                frame.broken = self.gates.or_bit(frame.broken, live);
+                frame.left.broken = self.gates.xor_bit(frame.left.broken, live);
                 Ok(Word::zero(self.width(ty)))
             }
             Kind::Continue => {
                 let live = !self.left(frame);
-                frame.continued = self.gates.or_bit(frame.continued, live);
+                frame.left.continued = self.gates.xor_bit(frame.left.continued, live);
                 Ok(Word::zero(self.width(ty)))
             }
             _ => Err(Failed),
@@ -193,7 +195,7 @@ impl Machine<'_, '_, '_> {
         width: usize,
     ) -> Done<Word> {
         if let Kind::Local(local) = value.kind {
-            return Ok(self.local_slice(frame, local, start, width));
+            return self.local_slice(frame, local, start, width);
         }
         Ok(self.eval(frame, value)?.slice(start..start + width))
     }
@@ -205,7 +207,7 @@ impl Machine<'_, '_, '_> {
             Kind::Const(_) => Ok(None),
             // A body does not assign to what it takes from outside.
             Kind::Local(local) if is_outside(frame, local) => Ok(None),
-            Kind::Local(local) => Ok(Some(frame.locals[local as usize].clone())),
+            Kind::Local(local) => Ok(Some(self.local(frame, local)?)),
             _ => Ok(Some(Rc::new(self.eval(frame, array)?))),
         }
     }

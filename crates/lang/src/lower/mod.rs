@@ -1,21 +1,25 @@
 //! Instances of functions to gates.
 //!
-//! A value is its bits, side by side as in [`crate::ty::Shape`]. For a secret choice both sides are
+//! A value is its bits, side by side as in [`crate::ty::Shape`]. For a secret choice all arms are
 //! written, and what they changed is selected. Leaving a function or a loop sets a flag, and what
-//! follows becomes one side of a choice on that flag.
+//! follows becomes an arm of a choice on that flag.
 
 mod calls;
+mod choice;
 mod control;
 mod count;
 mod eval;
+mod exclude;
 mod float;
 mod kept;
 mod least;
+mod merge;
 mod ops;
 mod pace;
 mod places;
 mod ports;
 mod repeat;
+mod state;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -29,7 +33,7 @@ use crate::tir::{Expr, Instance, Local, MAX_DEEP, MAX_DEPTH, TOO_DEEP, Tir};
 use crate::ty::TyId;
 
 use kept::Kept;
-use repeat::Outer;
+use state::Frame;
 
 pub use calls::cycle;
 pub use count::one_call;
@@ -79,6 +83,8 @@ pub struct Lower<'a> {
     least: least::Least,
     components: HashMap<usize, Option<Finished>>,
     assigned: HashMap<usize, Rc<[Local]>>,
+    /// Which arms of `match`es exclude all before, by their addresses.
+    excludes: HashMap<usize, Rc<[bool]>>,
     /// The bodies of loops that cannot be repeats of calls, by their addresses.
     refused: HashSet<usize>,
     /// Whether bodies of loops call what may be a component: by their addresses, and by whether
@@ -162,18 +168,6 @@ struct Machine<'l, 'a, 'g> {
     marks: Vec<(u32, Span)>,
 }
 
-/// The variables of one function that is being written.
-struct Frame {
-    instance: Rc<Instance>,
-    locals: Vec<Rc<Word>>,
-    returned: Bit,
-    result: Option<Word>,
-    broken: Bit,
-    continued: Bit,
-    /// The surroundings, in the body of a repeated loop.
-    outer: Option<Outer>,
-}
-
 impl<'a> Lower<'a> {
     /// Returns the lowering of a checked program from this instance on.
     pub fn new(tir: &'a Tir, errors: &'a mut Diagnostics, entry: usize) -> Self {
@@ -188,6 +182,7 @@ impl<'a> Lower<'a> {
             least: HashMap::new(),
             components: HashMap::new(),
             assigned: HashMap::new(),
+            excludes: HashMap::new(),
             refused: HashSet::new(),
             may_call: HashMap::new(),
             repeat_all: false,
@@ -421,23 +416,14 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             let message = "functions call each other more than 256 deep";
             return self.lower.error(Code::Limit, instance.span, message);
         }
-        let nothing = Rc::new(Word::zero(0));
-        let mut frame = Frame {
-            locals: vec![nothing; instance.locals.len()],
-            instance: instance.clone(),
-            returned: Bit::ZERO,
-            result: None,
-            broken: Bit::ZERO,
-            continued: Bit::ZERO,
-            outer: None,
-        };
+        let mut frame = Frame::new(instance.clone(), None);
         for (&param, arg) in instance.params.iter().zip(args) {
-            frame.locals[param as usize] = Rc::new(arg);
+            frame.declare(param, arg);
         }
         let value = self.eval(&mut frame, &instance.body)?;
         self.depth -= 1;
-        Ok(match frame.result {
-            Some(result) => self.choose(frame.returned, &result, &value),
+        Ok(match frame.left.result {
+            Some(result) => self.choose(frame.left.returned, &result, &value),
             None => value,
         })
     }

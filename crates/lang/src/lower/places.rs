@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::{Done, Failed, Frame, Machine, local_type};
+use super::state::{Frame, Update};
+use super::{Done, Failed, Machine, local_type};
 use crate::ast::BinaryOp;
 use crate::diag::Code;
 use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Place, Step, Stmt};
@@ -124,6 +125,16 @@ pub fn assigns(expr: &Expr) -> bool {
     found
 }
 
+/// Returns whether an expression may change a variable, or leave the function or a loop.
+pub(super) fn leaves_or_assigns(expr: &Expr) -> bool {
+    let mut found = false;
+    walk(expr, 1, &mut |expr, _| match &expr.kind {
+        Kind::Return(_) | Kind::Break | Kind::Continue => found = true,
+        _ => found |= changes(expr),
+    });
+    found
+}
+
 fn changes(expr: &Expr) -> bool {
     let Kind::Block(stmts, _) = &expr.kind else { return false };
     stmts.iter().any(|stmt| matches!(stmt, Stmt::Assign(..)))
@@ -171,7 +182,8 @@ fn names(pattern: &Pattern, bound: &mut BTreeSet<Local>) {
 }
 
 /// A step with its index computed.
-enum Way {
+#[derive(Clone)]
+pub(super) enum Way {
     /// From this bit on.
     Known(usize),
     /// One of these elements.
@@ -189,7 +201,7 @@ impl Way {
 
 /// Returns how many gates it takes at most to write to a part of a value of this many bits, and to
 /// read it before.
-fn gates(ways: &[(Way, TyId)], width: usize, reads: bool) -> u64 {
+pub(super) fn gates(ways: &[(Way, TyId)], width: usize, reads: bool) -> u64 {
     let (mut arrays, mut elements, mut hot) = (0u64, 1u64, 0u64);
     for (way, _) in ways {
         if let Way::Secret(_, len) = way {
@@ -225,38 +237,29 @@ impl Machine<'_, '_, '_> {
         }
         let amount = frame.instance.types[value.ty as usize];
         let value = self.eval(frame, value)?;
-        let old = self.local(frame, place.local);
         // An index beyond the array writes nothing.
         let Some(ways) = ways.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
-        self.room(gates(&ways, old.width(), op.is_some()), place.span)?;
+        let whole = self.width(local_type(&frame.instance, place.local));
+        self.room(gates(&ways, whole, op.is_some()), place.span)?;
         let value = match op {
             Some(op) => {
+                let old = self.local(frame, place.local)?;
                 let before = self.read_way(&old, &ways);
                 self.binary_room(op, ty, &before, &value, place.span)?;
                 self.binary(op, ty, amount, &before, &value)
             }
             None => value,
         };
-        let left = [frame.returned, frame.broken, frame.continued];
-        let start: Option<usize> = ways.iter().map(|(way, _)| way.start()).sum();
-        if let Some(start) = start
-            && left == [Bit::ZERO; 3]
-        {
-            drop(old);
-            // Writes in place, unless something else keeps the old value.
-            let local = &mut frame.locals[place.local as usize];
-            let copied = if Rc::strong_count(local) > 1 { local.width() } else { 0 };
-            let range = start..start + value.width();
-            Rc::make_mut(local)[range].copy_from_slice(&value);
-            self.copied(copied);
-            return Ok(());
-        }
-        self.copied(old.width());
-        let new = self.write_way(&old, &ways, &value);
-        let live = !self.left(frame);
-        let new = self.choose(live, &new, &old);
-        frame.locals[place.local as usize] = Rc::new(new);
-        Ok(())
+        let condition = !self.left(frame);
+        let known = ways.iter().map_while(|(way, _)| way.start()).collect::<Vec<_>>();
+        let start = known.iter().sum();
+        let ways = &ways[known.len()..];
+        let width = match (ways.first(), value.width()) {
+            (Some((Way::Secret(_, len), element)), _) => len * self.width(*element),
+            (_, width) => width,
+        };
+        let (ways, value, at) = (ways.into(), Rc::new(value), place.span);
+        self.write(frame, place.local, Update { condition, start, width, ways, value, at })
     }
 
     /// Returns the way to an element, or `None` if the index is known to be beyond the array.
@@ -291,26 +294,34 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    fn write_way(&mut self, to: &[Bit], ways: &[(Way, TyId)], value: &[Bit]) -> Word {
-        let Some(((way, ty), rest)) = ways.split_first() else { return value.to_vec().into() };
+    /// Writes a value under a condition.
+    pub(super) fn write_way(
+        &mut self,
+        to: &mut [Bit],
+        ways: &[(Way, TyId)],
+        value: &[Bit],
+        condition: Bit,
+    ) {
+        let Some(((way, ty), rest)) = ways.split_first() else {
+            for (old, &new) in to.iter_mut().zip(value) {
+                if *old != new {
+                    *old = self.gates.select_bit(condition, new, *old);
+                }
+            }
+            return;
+        };
         let width = self.width(*ty);
-        let mut new = to.to_vec();
         match way {
             Way::Known(start) => {
-                let part = self.write_way(&to[*start..start + width], rest, value);
-                new[*start..start + width].copy_from_slice(&part);
+                self.write_way(&mut to[*start..start + width], rest, value, condition);
             }
             Way::Secret(index, len) => {
-                let places = self.gates.one_hot(index, *len);
+                let places = self.gates.one_hot_under(condition, index, *len);
                 for (place, &here) in places.iter().enumerate() {
-                    let range = place * width..(place + 1) * width;
-                    let part = self.write_way(&to[range.clone()], rest, value);
-                    let chosen = self.choose(here, &part, &to[range.clone()]);
-                    new[range].copy_from_slice(&chosen);
+                    self.write_way(&mut to[place * width..][..width], rest, value, here);
                 }
             }
         }
-        new.into()
     }
 
     /// Returns an element at a secret place; zeros beyond the array.

@@ -15,7 +15,8 @@ use num_bigint::BigInt;
 use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Gates, Subcircuit, Word};
 
 use super::places::{self, constant};
-use super::{Done, Failed, Frame, Machine, Never, calls};
+use super::state::{Frame, Update};
+use super::{Done, Failed, Machine, Never, calls};
 use crate::ast::BinaryOp;
 use crate::cost::Totals;
 use crate::source::Span;
@@ -133,16 +134,16 @@ impl Outer {
 
 impl Machine<'_, '_, '_> {
     /// Returns the value of a variable.
-    pub(super) fn local(&mut self, frame: &mut Frame, local: Local) -> Rc<Word> {
-        let place = local as usize;
+    pub(super) fn local(&mut self, frame: &mut Frame, local: Local) -> Done<Rc<Word>> {
         if let Some(outer) = &mut frame.outer
-            && std::mem::take(&mut outer.pending[place])
+            && std::mem::take(&mut outer.pending[local as usize])
         {
-            let word = outer.words[place].clone();
+            let word = outer.words[local as usize].clone();
             let word: Word = word.iter().map(|&bit| outer.bit(self.gates, bit)).collect();
-            frame.locals[place] = Rc::new(word);
+            frame.declare(local, word);
         }
-        frame.locals[place].clone()
+        self.settle(frame, local)?;
+        Ok(frame.word(local).clone())
     }
 
     /// Returns some bits of a variable; only these are taken from outside.
@@ -152,14 +153,17 @@ impl Machine<'_, '_, '_> {
         local: Local,
         start: usize,
         width: usize,
-    ) -> Word {
+    ) -> Done<Word> {
         let place = local as usize;
         match &mut frame.outer {
             Some(outer) if outer.pending[place] => {
                 let word = outer.words[place].slice(start..start + width);
-                word.iter().map(|&bit| outer.bit(self.gates, bit)).collect()
+                Ok(word.iter().map(|&bit| outer.bit(self.gates, bit)).collect())
             }
-            _ => frame.locals[place].slice(start..start + width),
+            _ => {
+                self.settle(frame, local)?;
+                Ok(frame.word(local).slice(start..start + width))
+            }
         }
     }
 
@@ -301,10 +305,9 @@ impl Machine<'_, '_, '_> {
         bits: &mut Vec<Bit>,
     ) -> Done<bool> {
         let key = std::ptr::from_ref(body.expr).addr();
-        let left = [frame.returned, frame.broken, frame.continued];
         let Ok(count) = u32::try_from(count) else { return Ok(false) };
         let asked_before = matches!(most, Most::Calls) && self.lower.refused.contains(&key);
-        if count < 2 || asked_before || left != [Bit::ZERO; 3] {
+        if count < 2 || asked_before || frame.left.flags() != [Bit::ZERO; 3] {
             return Ok(false);
         }
         let errors = self.lower.errors.clone();
@@ -315,7 +318,7 @@ impl Machine<'_, '_, '_> {
         let name = format!("{name} loop {}", loops + 1);
         let fails = calls::can_fail(self.lower, &frame.instance, body.expr);
         let alive = if fails { self.alive() } else { Bit::ONE };
-        let carried = self.carried(frame, body);
+        let carried = self.carried(frame, body)?;
         let at = (place, count);
         let around = (&carried[..], fails.then_some(alive));
         // Bits that are constants before the loop are assumed constant until the body changes them.
@@ -328,7 +331,7 @@ impl Machine<'_, '_, '_> {
             match self.trial(frame, rounds, at, (body, name), most, (&around, &fates)) {
                 Ok(Outcome::Fits(trial)) => {
                     let carried = (&carried[..], fails);
-                    self.put_rounds(frame, rounds, at, body, (trial, carried), bits);
+                    self.put_rounds(frame, rounds, at, body, (trial, carried), bits)?;
                     return Ok(true);
                 }
                 Ok(Outcome::Again(next)) => fates = next,
@@ -359,7 +362,7 @@ impl Machine<'_, '_, '_> {
 
     /// Returns the variables that a body changes, and their values before it. In the body of a
     /// repeated loop, also takes what it reads from outside.
-    fn carried(&mut self, frame: &mut Frame, body: Body<'_>) -> Vec<(Local, Rc<Word>)> {
+    fn carried(&mut self, frame: &mut Frame, body: Body<'_>) -> Done<Vec<(Local, Rc<Word>)>> {
         let mut own = Vec::new();
         places::collect(body.pattern, &mut own);
         let mut read = Vec::new();
@@ -368,12 +371,16 @@ impl Machine<'_, '_, '_> {
                 read.push(local);
             }
         });
-        if frame.outer.is_some() {
-            read.into_iter().for_each(|local| drop(self.local(frame, local)));
+        for local in read {
+            if frame.outer.is_some() {
+                self.local(frame, local)?;
+            } else {
+                self.settle(frame, local)?;
+            }
         }
         let assigned = self.assigned(body.expr);
         let carried = assigned.iter().filter(|local| !own.contains(local));
-        carried.map(|&local| (local, self.local(frame, local))).collect()
+        carried.map(|&local| Ok((local, self.local(frame, local)?))).collect()
     }
 
     /// Writes a body as a component, unless that takes more gates than it may. `alive` is set if it
@@ -398,7 +405,7 @@ impl Machine<'_, '_, '_> {
         };
         let given = given(carried, fates, &mut input);
         for ((local, _), word) in carried.iter().zip(&given) {
-            inner.locals[*local as usize] = Rc::new(word.clone());
+            inner.declare(*local, word.clone());
         }
         let element = frame.instance.types[body.pattern.ty as usize];
         let width = self.width(element);
@@ -423,7 +430,7 @@ impl Machine<'_, '_, '_> {
         }
         machine.bind(&mut inner, body.pattern, &word)?;
         let value = machine.eval(&mut inner, body.expr)?;
-        if [inner.returned, inner.broken] != [Bit::ZERO; 2] {
+        if [inner.left.returned, inner.left.broken] != [Bit::ZERO; 2] {
             return Ok(Outcome::Refused);
         }
         let (guards, never) = (machine.failing_calls, machine.never);
@@ -470,7 +477,7 @@ impl Machine<'_, '_, '_> {
         body: Body<'_>,
         (trial, (carried, fails)): (Trial, (Carried<'_>, bool)),
         bits: &mut Vec<Bit>,
-    ) {
+    ) -> Done<()> {
         let span = body.expr.span;
         self.never = self.never.or(trial.never);
         let before = self.account(span);
@@ -510,7 +517,8 @@ impl Machine<'_, '_, '_> {
                 Fate::Changed => results.next().unwrap_or(old),
                 _ => old,
             });
-            frame.locals[*local as usize] = Rc::new(merged.collect());
+            let word: Word = merged.collect();
+            self.write(frame, *local, Update::plain(0, Rc::new(word), span))?;
         }
         if fails {
             self.failed = results.next().unwrap_or(self.failed);
@@ -529,6 +537,7 @@ impl Machine<'_, '_, '_> {
         // The component books its own gates.
         self.since = Totals::so_far(self.gates);
         self.account(before);
+        Ok(())
     }
 
     fn counter_argument(&self, ty: TyId, first: BigInt) -> Argument<'static> {
@@ -567,7 +576,7 @@ fn compare(
 ) -> (Vec<Vec<Fate>>, Vec<Bit>) {
     let (mut after, mut outputs) = (Vec::new(), Vec::new());
     for (((local, _), before), fates) in carried.iter().zip(given).zip(fates) {
-        let word = &inner.locals[*local as usize];
+        let word = inner.word(*local);
         let one = |((now, before), fate): ((&Bit, &Bit), &Fate)| match (now == before, fate) {
             (true, Fate::Known) => Fate::Known,
             (true, _) => Fate::Kept,
@@ -604,28 +613,19 @@ pub(super) fn is_outside(frame: &Frame, local: Local) -> bool {
 /// Returns the frame of a body: what it declares and what is carried is its own, all else is
 /// outside.
 fn inner_frame(frame: &Frame, body: Body<'_>, carried: &[(Local, Rc<Word>)]) -> Frame {
-    let mut pending = vec![true; frame.locals.len()];
+    let mut pending = vec![true; frame.instance.locals.len()];
     let mut own = Vec::new();
     places::collect(body.pattern, &mut own);
     own.extend(places::bound(body.expr));
     own.extend(carried.iter().map(|(local, _)| *local));
     own.into_iter().for_each(|local| pending[local as usize] = false);
     let outer = Outer {
-        words: frame.locals.clone(),
+        words: frame.words(),
         pending,
         bits: HashMap::new(),
         elements: HashMap::new(),
         passed: Vec::new(),
         counter: None,
     };
-    let nothing = Rc::new(Word::zero(0));
-    Frame {
-        instance: frame.instance.clone(),
-        locals: vec![nothing; frame.locals.len()],
-        returned: Bit::ZERO,
-        result: None,
-        broken: Bit::ZERO,
-        continued: Bit::ZERO,
-        outer: Some(outer),
-    }
+    Frame::new(frame.instance.clone(), Some(outer))
 }

@@ -1,0 +1,250 @@
+//! Choices: `if` with its `else if`s, and `match`. What their arms do is selected by `merge`.
+
+use std::rc::Rc;
+
+use symbolon_circuit::builder::{Bit, Word};
+
+use super::exclude::excluding;
+use super::merge::Outcome;
+use super::places::leaves_or_assigns;
+use super::state::{Frame, Left};
+use super::{Done, Failed, Machine};
+use crate::tir::{Arm, Expr, Kind};
+
+/// What is left of a choice.
+#[derive(Clone, Copy)]
+enum Rest<'e> {
+    /// An `if` with its `else`.
+    If(&'e Expr),
+    /// The arms of a `match` from this one on.
+    Arms(&'e [Arm], usize),
+    /// What is done if nothing before was.
+    Last(Part<'e>),
+}
+
+/// What an arm does.
+#[derive(Clone, Copy)]
+enum Part<'e> {
+    Nothing,
+    Expr(&'e Expr),
+    /// A choice of its own.
+    Arms(&'e [Arm], usize),
+}
+
+impl Machine<'_, '_, '_> {
+    /// Writes an `if`.
+    pub(super) fn choose_if(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
+        self.choose_part(frame, Rest::If(expr), &Word::default(), &[])
+    }
+
+    /// Writes a `match`.
+    pub(super) fn choose_arm(
+        &mut self,
+        frame: &mut Frame,
+        arms: &[Arm],
+        value: &Word,
+    ) -> Done<Word> {
+        if value.iter().all(|bit| bit.as_constant().is_some()) {
+            return self.choose_part(frame, Rest::Arms(arms, 0), value, &[]);
+        }
+        let key = arms.as_ptr().addr();
+        let excludes = match self.lower.excludes.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let found: Rc<[bool]> =
+                    excluding(&self.lower.tir.shapes, &frame.instance.types, arms).into();
+                self.lower.steps += arms.len() as u64;
+                self.lower.excludes.insert(key, found.clone());
+                found
+            }
+        };
+        self.choose_part(frame, Rest::Arms(arms, 0), value, &excludes)
+    }
+
+    /// Writes a choice. `excludes` says of each arm of a `match` whether its pattern excludes all
+    /// before; if it is empty, none does.
+    fn choose_part(
+        &mut self,
+        frame: &mut Frame,
+        mut rest: Rest<'_>,
+        value: &Word,
+        excludes: &[bool],
+    ) -> Done<Word> {
+        let mark = self.path.len();
+        // If each arm excludes the others, its condition alone says that it is taken.
+        let disjoint = !excludes.is_empty() && excludes.iter().all(|&excludes| excludes);
+        let mut none = Bit::ONE;
+        let mut arms: Vec<Outcome> = Vec::new();
+        // Only the first test may leave something.
+        let mut before = frame.left.clone();
+        loop {
+            let (condition, part, next) = self.test(frame, rest, value)?;
+            if arms.is_empty() {
+                before = frame.left.clone();
+            }
+            let excludes = arms.is_empty()
+                || match rest {
+                    Rest::Arms(_, place) => excludes.get(place).copied().unwrap_or(false),
+                    _ => false,
+                };
+            match condition.as_constant() {
+                Some(true) if arms.is_empty() => return self.part(frame, part, value),
+                Some(false) => {
+                    rest = next.ok_or(Failed)?;
+                    continue;
+                }
+                _ => {}
+            }
+            let is_last = condition == Bit::ONE;
+            let reached = if disjoint && is_last { none } else { condition };
+            self.path.push((reached, None));
+            frame.enter();
+            let value = self.part(frame, part, value)?;
+            let changes = self.leave(frame)?;
+            self.path.pop();
+            let left = std::mem::replace(&mut frame.left, before.clone());
+            arms.push(Outcome { condition, excludes: excludes && !is_last, changes, left, value });
+            if is_last {
+                break;
+            }
+            if disjoint {
+                none = self.gates.xor_bit(none, condition);
+            } else {
+                self.path.push((!condition, None));
+            }
+            rest = next.ok_or(Failed)?;
+        }
+        self.path.truncate(mark);
+        self.merge(frame, arms)
+    }
+
+    /// Returns the condition of the next arm, the arm, and what comes after it.
+    fn test<'e>(
+        &mut self,
+        frame: &mut Frame,
+        rest: Rest<'e>,
+        value: &Word,
+    ) -> Done<(Bit, Part<'e>, Option<Rest<'e>>)> {
+        match rest {
+            Rest::Last(part) => Ok((Bit::ONE, part, None)),
+            Rest::If(expr) => {
+                let Kind::If(condition, then, otherwise) = &expr.kind else { return Err(Failed) };
+                let choice = self.eval(frame, condition)?[0];
+                self.choices += u64::from(choice.as_constant().is_some());
+                let next = match otherwise.as_deref() {
+                    None => Rest::Last(Part::Nothing),
+                    Some(other) => match &other.kind {
+                        // What a condition changes, it changes only if it is asked.
+                        Kind::If(condition, ..) if !leaves_or_assigns(condition) => Rest::If(other),
+                        _ => Rest::Last(Part::Expr(other)),
+                    },
+                };
+                Ok((choice, Part::Expr(then), Some(next)))
+            }
+            Rest::Arms(arms, place) => {
+                let Arm { pattern, guard, body } = arms.get(place).ok_or(Failed)?;
+                let fits = self.bind(frame, pattern, value)?;
+                let next = place + 1;
+                if next == arms.len() && guard.is_none() {
+                    return Ok((Bit::ONE, Part::Expr(body), None));
+                }
+                let choice = match guard {
+                    None => fits,
+                    Some(guard) => self.guard(frame, fits, guard)?,
+                };
+                self.choices += u64::from(choice.as_constant().is_some());
+                let changes = |arm: &Arm| arm.guard.as_ref().is_some_and(leaves_or_assigns);
+                let after = match arms.get(next).is_some_and(changes) {
+                    true => Rest::Last(Part::Arms(arms, next)),
+                    false => Rest::Arms(arms, next),
+                };
+                Ok((choice, Part::Expr(body), Some(after)))
+            }
+        }
+    }
+
+    fn part(&mut self, frame: &mut Frame, part: Part<'_>, value: &Word) -> Done<Word> {
+        match part {
+            Part::Nothing => Ok(Word::zero(0)),
+            Part::Expr(expr) => self.eval(frame, expr),
+            Part::Arms(arms, place) => {
+                let span = arms.get(place).ok_or(Failed)?.body.span;
+                self.deeper(span, |this| {
+                    this.choose_part(frame, Rest::Arms(arms, place), value, &[])
+                })
+            }
+        }
+    }
+
+    /// Returns whether a pattern fits and its guard holds.
+    fn guard(&mut self, frame: &mut Frame, fits: Bit, guard: &Expr) -> Done<Bit> {
+        if fits == Bit::ZERO {
+            return Ok(Bit::ZERO);
+        }
+        self.path.push((fits, None));
+        let holds = if fits == Bit::ONE || !leaves_or_assigns(guard) {
+            self.eval(frame, guard)?
+        } else {
+            let before = frame.left.clone();
+            frame.enter();
+            let value = self.eval(frame, guard)?;
+            let changes = self.leave(frame)?;
+            let left = std::mem::replace(&mut frame.left, before.clone());
+            let arms =
+                [(fits, changes, left, value), (Bit::ONE, Vec::new(), before, Word::zero(1))];
+            self.merge(frame, arms.map(Outcome::first).into())?
+        };
+        self.path.pop();
+        Ok(self.gates.and_bit(fits, *holds.first().unwrap_or(&Bit::ZERO)))
+    }
+
+    /// Writes what is done only under a condition that is secret or known, without regard to what
+    /// has been left before; the value matters only if the condition holds, and has no bits if it
+    /// certainly does not.
+    pub(super) fn under(
+        &mut self,
+        frame: &mut Frame,
+        condition: Bit,
+        part: impl FnOnce(&mut Self, &mut Frame) -> Done<Word>,
+    ) -> Done<Word> {
+        if condition == Bit::ZERO {
+            return Ok(Word::zero(0));
+        }
+        let before = std::mem::replace(&mut frame.left, Left::NOTHING);
+        if condition == Bit::ONE {
+            // Nothing has been left, for otherwise the condition would not be known.
+            frame.left = before;
+            return part(self, frame);
+        }
+        self.path.push((condition, None));
+        frame.enter();
+        let value = part(self, frame)?;
+        let changes = self.leave(frame)?;
+        self.path.pop();
+        let inside = std::mem::replace(&mut frame.left, Left::NOTHING);
+        let nothing = || Word::zero(0);
+        let arms = [
+            (condition, changes, Left::NOTHING, nothing()),
+            (Bit::ONE, Vec::new(), Left::NOTHING, nothing()),
+        ];
+        self.merge(frame, arms.map(Outcome::first).into())?;
+        frame.left = self.left_either(before, condition, inside);
+        Ok(value)
+    }
+
+    /// Returns what has been left in all, if the second part is only reached under a condition
+    /// which excludes what has been left before.
+    fn left_either(&mut self, before: Left, condition: Bit, inside: Left) -> Left {
+        let [returned, broken, continued] = [0, 1, 2].map(|flag| {
+            let now = self.gates.and_bit(condition, inside.flags()[flag]);
+            self.gates.xor_bit(before.flags()[flag], now)
+        });
+        // A result counts only where its flag is set.
+        let counts = |left: &Left| left.result.clone().filter(|_| left.returned != Bit::ZERO);
+        let result = match (counts(&inside), counts(&before)) {
+            (Some(a), Some(b)) => Some(Rc::new(self.choose(condition, &a, &b))),
+            (a, b) => a.or(b),
+        };
+        Left { returned, broken, continued, result }
+    }
+}
