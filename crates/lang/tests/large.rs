@@ -119,6 +119,13 @@ fn main(a: u8 from 0) -> (r: u8 to all) {{ f60(a) }}"
         assert_eq!(compute(&chain(mark, "a ^ 5"), &["7"]), ["7"]);
         assert_eq!(compute(&chain(mark, "if a > 7 { 7 } else { a & 3 }"), &["6"]), ["2"]);
     }
+    // XORs alone: a component as soon as there are many.
+    let linear = each(30, |i| format!("fn f{}(a: u64) -> u64 {{ f{i}(f{i}(a)) }}\n", i + 1));
+    let linear = format!(
+        "fn f0(a: u64) -> u64 {{ a ^ (a << 1) ^ (a >> 3) ^ 5 }}\n{linear}
+fn main(a: u64 from 0) -> (r: u64 to all) {{ f30(a) }}"
+    );
+    compiles(&linear);
     // What can fail is written each time.
     let failing = chain("#[inline]", "assert(a != 3, \"three\"); a");
     refused(&failing, "error[E07]", "more than 2^28 steps");

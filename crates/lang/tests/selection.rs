@@ -246,3 +246,31 @@ fn writes_to_one_array_keep_their_order() {
         assert_eq!(bits(&circuit, &given), [format!("{a:?}"), s.to_string()], "{given:?}");
     }
 }
+
+/// The smaller and the larger of two values have the same gates, whoever asks for them; so have
+/// comparisons in both directions, and equality.
+#[test]
+fn comparisons_of_the_same_operands_share_their_gates() {
+    let both = "fn main(a: u32 from 0, b: u32 from 1) -> (lo: u32 to all, hi: u32 to all) { (min(a, b), max(a, b)) }";
+    check(
+        both,
+        64,
+        &[(&["1", "2"], &["1", "2"]), (&["7", "2"], &["2", "7"]), (&["3", "3"], &["3", "3"])],
+    );
+    let signed = "fn low(a: i32, b: i32) -> i32 { if a > b { b } else { a } }
+fn main(a: i32 from 0, b: i32 from 1) -> (lo: i32 to all, hi: i32 to all) { (low(b, a), if a >= b { a } else { b }) }";
+    check(signed, 64, &[(&["-1", "2"], &["-1", "2"]), (&["7", "-2"], &["-2", "7"])]);
+    let three = "fn main(a: i32 from 0, b: i32 from 1) -> (r: (bool, bool, bool, bool) to all) { (a < b, a == b, a > b, a <= b) }";
+    let results: &[(&[&str], &[&str])] = &[
+        (&["-1", "2"], &["[true, false, false, true]"]),
+        (&["2", "2"], &["[false, true, false, true]"]),
+        (&["2", "-1"], &["[false, false, true, false]"]),
+    ];
+    check(three, 64, results);
+    // Floating-point numbers: the first one if one is NaN.
+    let floats = "fn main(a: f32 from 0, b: f32 from 1) -> (lo: f32 to all, hi: f32 to all) { (min(a, b), max(a, b)) }";
+    let floats = circuit(floats);
+    assert_eq!(bits(&floats, &["0", "-0"]), ["0.0", "0.0"]);
+    assert_eq!(bits(&floats, &["1", "nan"]), ["1.0", "1.0"]);
+    assert_eq!(bits(&floats, &["1", "-2"]), ["-2.0", "1.0"]);
+}

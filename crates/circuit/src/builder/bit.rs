@@ -1,5 +1,6 @@
 //! Handles to the values of a circuit under construction: bits and words.
 
+use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut, Not, Range};
 
 use crate::Wire;
@@ -10,7 +11,7 @@ use crate::Wire;
 /// Negation ([`Not`]) only flips the pending inversion, so it never makes a gate. A bit belongs to
 /// the builder that made it; constants belong to all. In another builder it would name another
 /// wire: pass values between builders as inputs and outputs of components.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bit(u32);
 
 impl Bit {
@@ -48,6 +49,23 @@ impl Bit {
     /// Returns the bit, inverted if `invert`.
     pub(super) fn invert_if(self, invert: bool) -> Bit {
         Bit(self.0 ^ u32::from(invert))
+    }
+}
+
+impl Hash for Bit {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+
+    /// Hashes many bits at once: words are keys.
+    fn hash_slice<H: Hasher>(bits: &[Bit], state: &mut H) {
+        for bits in bits.chunks(64) {
+            let mut bytes = [0; 64 * size_of::<u32>()];
+            for (bytes, bit) in bytes.chunks_exact_mut(size_of::<u32>()).zip(bits) {
+                bytes.copy_from_slice(&bit.0.to_ne_bytes());
+            }
+            state.write(&bytes[..size_of_val(bits)]);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fewer AND gates in a component that has just been built.
 
 use super::gates::Gates;
-use super::subcircuit::all_ands;
+use super::subcircuit::{all_ands, own_ands};
 use super::sweep::{Swept, sweep};
 use crate::CircuitError;
 use crate::optimise::rewrite::Rewriter;
@@ -14,7 +14,7 @@ const ROUNDS: usize = 8;
 
 /// Returns the same component with fewer AND gates, or unchanged.
 pub(super) fn improve(mut swept: Swept) -> Result<Swept, CircuitError> {
-    if swept.component.steps.len() > MAX_STEPS {
+    if swept.component.steps.len() > MAX_STEPS || own_ands(&swept.component) == 0 {
         return Ok(swept);
     }
     let mut rewriter = Rewriter::default();

@@ -55,6 +55,11 @@ impl Subcircuit {
         own_ands(&self.0.component) + self.0.component.lookups.len() as u64
     }
 
+    /// Returns the number of its own steps: gates, look-ups, calls and repeats.
+    pub fn own_steps(&self) -> u64 {
+        self.0.component.steps.len() as u64
+    }
+
     /// Returns whether it calls other components.
     pub fn has_calls(&self) -> bool {
         !self.0.component.is_leaf()

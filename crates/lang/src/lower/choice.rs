@@ -9,7 +9,8 @@ use super::merge::Outcome;
 use super::places::leaves_or_assigns;
 use super::state::{Frame, Left};
 use super::{Done, Failed, Machine};
-use crate::tir::{Arm, Expr, Kind};
+use crate::ast::BinaryOp;
+use crate::tir::{Arm, Expr, Kind, Local};
 
 /// What is left of a choice.
 #[derive(Clone, Copy)]
@@ -31,10 +32,48 @@ enum Part<'e> {
     Arms(&'e [Arm], usize),
 }
 
+/// Returns the variable that an expression is.
+fn variable(expr: &Expr) -> Option<Local> {
+    match &expr.kind {
+        Kind::Local(local) => Some(*local),
+        Kind::Block(stmts, Some(tail)) if stmts.is_empty() => variable(tail),
+        _ => None,
+    }
+}
+
 impl Machine<'_, '_, '_> {
     /// Writes an `if`.
     pub(super) fn choose_if(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
+        if let Some(value) = self.choose_operand(frame, expr)? {
+            return Ok(value);
+        }
         self.choose_part(frame, Rest::If(expr), &Word::default(), &[])
+    }
+
+    /// Writes an `if` that compares two variables and gives one of them, without counting on the
+    /// order in which they are compared.
+    fn choose_operand(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Option<Word>> {
+        let Kind::If(condition, then, Some(otherwise)) = &expr.kind else { return Ok(None) };
+        let Kind::Binary(op, a, b) = &condition.kind else { return Ok(None) };
+        let (Some(a), Some(b)) = (variable(a), variable(b)) else { return Ok(None) };
+        let then_smaller = match op {
+            BinaryOp::Lt | BinaryOp::Le => a,
+            BinaryOp::Gt | BinaryOp::Ge => b,
+            _ => return Ok(None),
+        };
+        let larger = match (variable(then), variable(otherwise)) {
+            (Some(then), Some(other)) if (then, other) == (a, b) || (then, other) == (b, a) => {
+                then != then_smaller
+            }
+            _ => return Ok(None),
+        };
+        if a == b {
+            return Ok(None);
+        }
+        let ty = frame.instance.types[expr.ty as usize];
+        let (a, b) = (self.local(frame, a)?, self.local(frame, b)?);
+        self.binary_room(BinaryOp::Lt, ty, &a, &b, expr.span)?;
+        Ok(self.extremum(ty, &a, &b, larger))
     }
 
     /// Writes a `match`.

@@ -334,7 +334,10 @@ impl Machine<'_, '_, '_> {
         if guarded {
             self.path.push((!left, None));
         }
-        let value = match self.lower.component(place, self.whole)? {
+        let has_constant =
+            || words.iter().any(|word| word.iter().any(|bit| bit.as_constant().is_some()));
+        let component = self.lower.component(place, self.whole)?;
+        let value = match component.filter(|called| !called.is_linear || !has_constant()) {
             None => self.write_out(place, callee, words)?,
             Some(component) => {
                 if let Some(never) = component.never

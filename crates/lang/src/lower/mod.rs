@@ -15,10 +15,12 @@ mod kept;
 mod least;
 mod merge;
 mod ops;
+mod outer;
 mod pace;
 mod places;
 mod ports;
 mod repeat;
+mod select;
 mod state;
 
 use std::collections::{HashMap, HashSet};
@@ -54,6 +56,9 @@ const GATE: u64 = 24;
 /// Lowering takes at most this many steps.
 const MAX_STEPS: u64 = 1 << 28;
 
+/// A function without AND gates becomes a component if it has this many steps, or calls others.
+const LINEAR_STEPS: u64 = 1 << 16;
+
 /// Copying this many bits counts as a step.
 const COPIED: usize = 256;
 
@@ -68,6 +73,8 @@ struct Finished {
     body: Subcircuit,
     fails: bool,
     never: Option<Never>,
+    /// Whether it has XORs alone, and is called to save them where no argument has constant bits.
+    is_linear: bool,
 }
 
 /// An assert that fails whenever the component that has it is called: its number, and its place.
@@ -160,6 +167,8 @@ struct Machine<'l, 'a, 'g> {
     choices: u64,
     /// Results of functions that were written out.
     kept: Kept,
+    /// The numbers that were compared, each with whether the first is less than the second.
+    compared: HashMap<[Word; 2], Bit>,
     /// Gates by place, the current place, and the gates when it was entered.
     costs: HashMap<Span, Totals>,
     at: Span,
@@ -250,7 +259,10 @@ impl<'a> Lower<'a> {
         let ands = body.and_count();
         let port_bits = widths.iter().sum::<usize>() + result.width();
         let worth = ands >= 512 && ands >= 2 * port_bits as u64;
-        let finished = (instance.component || worth).then_some(Finished { body, fails, never });
+        let is_large = body.has_calls() || body.own_steps() >= LINEAR_STEPS;
+        let is_linear = !instance.component && ands == 0 && is_large;
+        let is_called = instance.component || worth || is_linear;
+        let finished = is_called.then_some(Finished { body, fails, never, is_linear });
         if let (Some(all), Some(_)) = (&mut self.costs, &finished) {
             all.components.push((instance.name.clone(), costs));
         }
@@ -294,6 +306,7 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             failing_calls: 0,
             choices: 0,
             kept: Kept::default(),
+            compared: HashMap::new(),
             costs: HashMap::new(),
             at: Span::default(),
             since: Totals::default(),

@@ -11,6 +11,12 @@ use crate::tir::Intrinsic;
 use crate::ty::{Shape, TyId};
 use crate::value::Value;
 
+/// Numbers of more bits are not found again.
+const COMPARED: usize = 256;
+
+/// At most so many comparisons are found again.
+const MOST_COMPARED: usize = 1 << 14;
+
 impl Machine<'_, '_, '_> {
     pub(super) fn shape(&self, ty: TyId) -> Shape {
         self.lower.tir.shapes.shape(ty).clone()
@@ -99,7 +105,47 @@ impl Machine<'_, '_, '_> {
     /// Returns whether a value of any type comes before another in the total order.
     pub(super) fn less(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Bit {
         let (a, b) = (self.key(ty, a), self.key(ty, b));
-        self.gates.lt(&a, &b)
+        self.compare(a, b)
+    }
+
+    /// Returns whether a number is less than another. If they were compared the other way round,
+    /// it takes as many ANDs to find whether they are equal, which `==` shares.
+    fn compare(&mut self, a: Word, b: Word) -> Bit {
+        let is_known = |bit: &Bit| bit.as_constant().is_some();
+        if a.width() < 2 || a.width() > COMPARED || a.iter().chain(&b[..]).any(is_known) {
+            return self.gates.lt(&a, &b);
+        }
+        let key = [b, a];
+        let other = self.compared.get(&key).copied();
+        let [b, a] = key;
+        let less = match other {
+            Some(greater) => {
+                let equal = self.gates.eq(&a, &b);
+                self.gates.and_bit(!greater, !equal)
+            }
+            None => self.gates.lt(&a, &b),
+        };
+        if self.compared.len() == MOST_COMPARED {
+            self.compared.clear();
+        }
+        self.compared.insert([a, b], less);
+        less
+    }
+
+    /// Returns the smaller or the larger of two values without floating-point numbers. Both take
+    /// the same gates, also if the values are swapped; returns `None` if some bits are constants,
+    /// with which one order may take fewer gates.
+    pub(super) fn extremum(&mut self, ty: TyId, a: &Word, b: &Word, larger: bool) -> Option<Word> {
+        let mut bits = a.iter().chain(&b[..]);
+        if self.lower.tir.shapes.has_float(ty) || bits.any(|bit| bit.as_constant().is_some()) {
+            return None;
+        }
+        let (first, second) = if **a <= **b { (a, b) } else { (b, a) };
+        let swaps = self.less(ty, second, first);
+        Some(match larger {
+            false => self.choose(swaps, second, first),
+            true => self.choose(swaps, first, second),
+        })
     }
 
     /// Returns a number, the least significant bit first, that has the order of the values.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::state::{Frame, Update};
+use super::state::{Frame, Update, Way, write_gates};
 use super::{Done, Failed, Machine, local_type};
 use crate::ast::BinaryOp;
 use crate::diag::Code;
@@ -181,40 +181,6 @@ fn names(pattern: &Pattern, bound: &mut BTreeSet<Local>) {
     }
 }
 
-/// A step with its index computed.
-#[derive(Clone)]
-pub(super) enum Way {
-    /// From this bit on.
-    Known(usize),
-    /// One of these elements.
-    Secret(Word, usize),
-}
-
-impl Way {
-    fn start(&self) -> Option<usize> {
-        match self {
-            Way::Known(start) => Some(*start),
-            Way::Secret(..) => None,
-        }
-    }
-}
-
-/// Returns how many gates it takes at most to write to a part of a value of this many bits, and to
-/// read it before.
-pub(super) fn gates(ways: &[(Way, TyId)], width: usize, reads: bool) -> u64 {
-    let (mut arrays, mut elements, mut hot) = (0u64, 1u64, 0u64);
-    for (way, _) in ways {
-        if let Way::Secret(_, len) = way {
-            arrays += 1;
-            elements = elements.saturating_mul(*len as u64);
-            hot = hot.saturating_add(elements);
-        }
-    }
-    // A selection for each bit, and the bits that say which element it is.
-    let selected = (3 * arrays + 2 * u64::from(reads && arrays > 0)).saturating_mul(width as u64);
-    selected.saturating_add(hot.saturating_mul(2))
-}
-
 impl Machine<'_, '_, '_> {
     /// Writes `place = value` or `place += value`.
     pub(super) fn assign(
@@ -240,7 +206,7 @@ impl Machine<'_, '_, '_> {
         // An index beyond the array writes nothing.
         let Some(ways) = ways.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
         let whole = self.width(local_type(&frame.instance, place.local));
-        self.room(gates(&ways, whole, op.is_some()), place.span)?;
+        self.room(write_gates(&ways, whole, op.is_some()), place.span)?;
         let value = match op {
             Some(op) => {
                 let old = self.local(frame, place.local)?;

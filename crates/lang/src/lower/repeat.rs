@@ -12,8 +12,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use num_bigint::BigInt;
-use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Gates, Subcircuit, Word};
+use symbolon_circuit::builder::{Argument, Bit, ComponentBuilder, Subcircuit, Word};
 
+use super::outer::{Counter, Outer, Passed};
 use super::places::{self, constant};
 use super::state::{Frame, Update};
 use super::{Done, Failed, Machine, Never, calls};
@@ -57,35 +58,6 @@ pub(super) enum Most {
     Gates(u64, u64),
 }
 
-/// What the body of a repeated loop takes from around it.
-pub(super) struct Outer {
-    /// The surrounding variables.
-    words: Vec<Rc<Word>>,
-    /// Those that have not been taken yet, and are not the body's own.
-    pending: Vec<bool>,
-    /// The inputs for bits from outside.
-    bits: HashMap<Bit, Bit>,
-    /// The inputs for elements of arrays, by the array and the first round's index.
-    elements: HashMap<(usize, u64), Word>,
-    /// What these inputs are, in their order.
-    passed: Vec<Passed>,
-    counter: Option<Counter>,
-}
-
-enum Passed {
-    Fixed(Bit),
-    Strided(Word),
-}
-
-/// The counter of a repeated loop.
-#[derive(Clone, Copy)]
-struct Counter {
-    local: Local,
-    /// In the first round.
-    low: i128,
-    count: u32,
-}
-
 /// What becomes of a bit of a variable that a body may change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -118,18 +90,6 @@ struct Trial {
     never: Option<Never>,
     name: String,
     costs: HashMap<Span, Totals>,
-}
-
-impl Outer {
-    fn bit(&mut self, gates: &mut Gates, bit: Bit) -> Bit {
-        if bit.as_constant().is_some() {
-            return bit;
-        }
-        *self.bits.entry(bit).or_insert_with(|| {
-            self.passed.push(Passed::Fixed(bit));
-            gates.further_input(1)[0]
-        })
-    }
 }
 
 impl Machine<'_, '_, '_> {

@@ -13,9 +13,8 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, Word};
 
-use super::merge::select_among;
-use super::places::{Way, gates};
-use super::repeat::Outer;
+use super::outer::Outer;
+use super::select::select_among;
 use super::{Done, Machine};
 use crate::source::Span;
 use crate::tir::{Instance, Local};
@@ -65,6 +64,40 @@ struct Variable {
     own: usize,
     /// The arm in which it was last written.
     written: usize,
+}
+
+/// A step with its index computed.
+#[derive(Clone)]
+pub(super) enum Way {
+    /// From this bit on.
+    Known(usize),
+    /// One of these elements.
+    Secret(Word, usize),
+}
+
+impl Way {
+    pub(super) fn start(&self) -> Option<usize> {
+        match self {
+            Way::Known(start) => Some(*start),
+            Way::Secret(..) => None,
+        }
+    }
+}
+
+/// Returns how many gates it takes at most to write to a part of a value of this many bits, and to
+/// read it before.
+pub(super) fn write_gates(ways: &[(Way, TyId)], width: usize, reads: bool) -> u64 {
+    let (mut arrays, mut elements, mut hot) = (0u64, 1u64, 0u64);
+    for (way, _) in ways {
+        if let Way::Secret(_, len) = way {
+            arrays += 1;
+            elements = elements.saturating_mul(*len as u64);
+            hot = hot.saturating_add(elements);
+        }
+    }
+    // A selection for each bit, and the bits that say which element it is.
+    let selected = (3 * arrays + 2 * u64::from(reads && arrays > 0)).saturating_mul(width as u64);
+    selected.saturating_add(hot.saturating_mul(2))
 }
 
 /// Updates of which at most one holds for each bit.
@@ -376,7 +409,7 @@ impl Machine<'_, '_, '_> {
         condition: Bit,
     ) -> Done<()> {
         let before = self.account(update.at);
-        let most = gates(&update.ways, update.width, false).max(3 * update.width as u64);
+        let most = write_gates(&update.ways, update.width, false).max(3 * update.width as u64);
         self.room(if update.is_plain() { 0 } else { most }, update.at)?;
         self.copied(update.width);
         let range = update.start - first..update.start - first + update.width;
