@@ -238,6 +238,34 @@ fn loops_that_are_checked_round_by_round_are_limited_with_their_bodies() {
     );
 }
 
+/// Rounds differ by what is known while compiling, so only what each takes at least is counted.
+#[test]
+fn loops_whose_rounds_differ_are_refused_when_they_are_certainly_too_long() {
+    let looped = |rounds: u32, mark: &str| {
+        format!(
+            "fn main(a: u8 from 0, b: u8 from 1) -> (r: u8 to all) {{
+    let mut x = a;
+    {mark}
+    for i in 0..{rounds} {{ if i % 3 == 0 {{ x += b; }} else {{ x ^= a; }} }}
+    x
+}}"
+        )
+    };
+    for mark in ["", "#[unroll]"] {
+        refused(&looped(1_000_000_000, mark), "error[E07]", "more than 2^28 steps");
+        compiles(&looped(100, mark));
+    }
+    // A loop that is left early takes few rounds.
+    compiles(
+        "fn main(a: u8 from 0) -> (r: u8 to all) {
+    let mut x = a;
+    #[unroll]
+    for i in 0..1000000000 { if i % 7 == 6 { break; } x = x ^ (i % 5) as u8; }
+    x
+}",
+    );
+}
+
 #[test]
 fn paths_and_lists_of_parameters_are_limited() {
     let path = "a::".repeat(50_000);

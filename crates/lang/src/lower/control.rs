@@ -5,6 +5,7 @@ use std::rc::Rc;
 use num_bigint::Sign;
 use symbolon_circuit::builder::{Bit, Word};
 
+use super::least::{least_of, stays};
 use super::pace::Pace;
 use super::places::collect;
 use super::repeat::{Body, Most, Rounds};
@@ -241,6 +242,7 @@ impl Machine<'_, '_, '_> {
         }
         let start = self.gates.wire_count();
         let mut asked = [!may; 2];
+        let mut least = None;
         for place in 0..count {
             self.step(span)?;
             let before =
@@ -267,6 +269,12 @@ impl Machine<'_, '_, '_> {
                 }
             }
             self.look_ahead(&mut pace, || left, span)?;
+            // What is not a repeat by now is written out, however its rounds differ.
+            if asked == [true; 2] && least.is_none() {
+                let rounds = if stays(body.expr) { 1 + least_of(body.expr) } else { 0 };
+                least = Some(rounds);
+                self.steps_for(left.saturating_mul(rounds), span)?;
+            }
         }
         Ok(())
     }

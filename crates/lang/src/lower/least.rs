@@ -1,10 +1,11 @@
-//! How many steps a function takes at least, before it is written: functions that call each other
-//! twice each take 2^n steps for n functions.
+//! How many steps a function or a round of a loop takes at least, before it is written: functions
+//! that call each other twice each take 2^n steps for n functions.
 
 use std::collections::HashMap;
 
 use super::places::walk;
 use super::{Done, Lower, MAX_STEPS, Machine, calls};
+use crate::ast::BinaryOp;
 use crate::source::Span;
 use crate::tir::{Expr, Kind, Over, Step, Stmt};
 
@@ -27,7 +28,7 @@ impl Lower<'_> {
         self.least.insert((place, whole), 1);
         let (mut steps, mut called) = (0u64, Vec::new());
         certain(&instance.body, &mut |expr| {
-            steps += 1;
+            steps += u64::from(is_step(expr));
             if let Kind::Call(call, _) = expr.kind
                 && !expr.constant
             {
@@ -46,10 +47,39 @@ impl Machine<'_, '_, '_> {
     /// Refuses a function that would take more steps than are left, before it takes them.
     pub(super) fn steps_left_for(&mut self, place: usize, span: Span) -> Done<()> {
         let least = self.lower.least(place, self.whole);
+        self.steps_for(least, span)
+    }
+
+    /// Refuses what takes at least so many steps more, if there are not so many left.
+    pub(super) fn steps_for(&mut self, least: u64, span: Span) -> Done<()> {
         if self.lower.steps.saturating_add(least) > MAX_STEPS {
             return self.beyond(false, span);
         }
         Ok(())
+    }
+}
+
+/// Returns how many steps an expression takes at least, without the functions that it calls.
+pub(super) fn least_of(expr: &Expr) -> u64 {
+    let mut steps = 0;
+    certain(expr, &mut |expr| steps += u64::from(is_step(expr)));
+    steps
+}
+
+/// Returns whether an expression takes a step wherever it is written. Variables and constants, and
+/// comparisons and choices, may be found as parts of others.
+fn is_step(expr: &Expr) -> bool {
+    match &expr.kind {
+        Kind::Binary(op, ..) => {
+            !matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
+        }
+        Kind::Unary(..)
+        | Kind::Cast(_)
+        | Kind::Call(..)
+        | Kind::Intrinsic(..)
+        | Kind::Assert(..)
+        | Kind::Match(..) => true,
+        _ => false,
     }
 }
 
@@ -108,7 +138,7 @@ fn certain_over<'e>(over: &'e Over, see: &mut dyn FnMut(&'e Expr)) -> bool {
 }
 
 /// Returns whether an expression never leaves the function or a loop.
-fn stays(expr: &Expr) -> bool {
+pub(super) fn stays(expr: &Expr) -> bool {
     let mut stays = true;
     walk(expr, 1, &mut |expr, _| {
         stays &= !matches!(expr.kind, Kind::Return(_) | Kind::Break | Kind::Continue);
