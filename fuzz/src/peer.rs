@@ -3,7 +3,8 @@
 //! output. `dualex` also in its other form of intersection, `duplo` also in two parts.
 
 use super::runs::{both, circuit, inputs, is_expected, is_right, networks, ways};
-use symbolon_protocols::{Engine, Link, Network, OutputBits, Protocol, PsiForm};
+use symbolon_protocols::dualex::options::{DualExOptions, PsiForm};
+use symbolon_protocols::{Engine, Link, Network, OutputBits, Protocol};
 use symbolon_transport::Result;
 use symbolon_transport::adversary::{Action, FnAdversary};
 
@@ -35,7 +36,8 @@ pub fn check(data: &[u8]) {
     });
     let mut nets = networks(way);
     if other {
-        nets.iter_mut().for_each(|net| net.batch.psi = PsiForm::Asynchronous);
+        let options = DualExOptions { psi: PsiForm::Asynchronous, ..DualExOptions::default() };
+        nets.iter_mut().for_each(|net| net.options = options.into());
     }
     nets[cheater].peers()[0].set_adversary(Box::new(adversary));
     let circuit = circuit();

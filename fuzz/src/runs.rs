@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use symbolon_circuit::builtin;
 use symbolon_protocols::{
-    Batch, Compiled, GateForm, InputBits, MacLength, Network, OtExtension, OutputBits, Protocol,
-    Rho, SEGMENT_GATES,
+    Compiled, GateForm, InputBits, Network, Options, OtExtension, OutputBits, Protocol, Rho,
+    SEGMENT_GATES,
 };
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
@@ -50,9 +50,9 @@ pub fn networks((_, form): (Protocol, GateForm)) -> [Network; 2] {
             rho: Rho::Bits40,
             ot: OtExtension::default(),
             form,
-            batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
+            executions: 1,
+            options: Options::default(),
             segment_gates: SEGMENT_GATES,
-            components: Vec::new(),
         }
     })
 }

@@ -11,11 +11,13 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use symbolon_authenticated::tinytable;
+use symbolon_authenticated::tinytable::{
+    self,
+    options::{MacLength, TinyTableOptions},
+};
 use symbolon_circuit::{Circuit, PartyId, builtin, reference};
 use symbolon_engine::{
-    Batch, Compiled, Engine, GateForm, MacLength, Network, Prepared, Rho, SEGMENT_GATES,
-    phases::Measured,
+    Compiled, Engine, GateForm, Network, Prepared, Rho, SEGMENT_GATES, phases::Measured,
 };
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Listener, Meter, Options, Peer, Result, connect_lanes};
@@ -79,9 +81,9 @@ fn networks(mac: MacLength, lanes: usize) -> Result<[Network; 2]> {
         rho: Rho::Bits40,
         ot: "softspoken4".parse().expect("a generator"),
         form: GateForm::Tables,
-        batch: Batch { mac, ..Batch::default() },
+        executions: 1,
+        options: TinyTableOptions { mac: mac.into() }.into(),
         segment_gates: SEGMENT_GATES,
-        components: Vec::new(),
     }))
 }
 
@@ -166,7 +168,7 @@ impl Party<'_> {
     /// Prepares a number of executions; returns seconds of both phases and bytes sent, per
     /// execution.
     fn prepare(&mut self, executions: usize) -> Result<(Box<dyn Prepared>, [f64; 2], f64)> {
-        self.network.batch.executions = executions;
+        self.network.executions = executions;
         let demand = tinytable::SPEC.demand(&self.network, &self.circuit)?;
         let (material, independent, first) =
             self.timed(|party| party.engine.preprocess(&mut party.network, &demand))?;

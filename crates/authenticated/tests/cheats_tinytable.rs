@@ -8,11 +8,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::{self, Ended, Setting, assert_caught, message, run_bent};
-use symbolon_authenticated::tinytable;
+use crate::common::{self, Ended, Setting, assert_caught, chosen, message, run_bent};
+use symbolon_authenticated::tinytable::{
+    self,
+    options::{MacLength, TinyTableOptions},
+};
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
-use symbolon_engine::{Batch, MacLength};
 use symbolon_transport::adversary::{Action, CheckName, FnAdversary};
 
 const EXECUTIONS: usize = 3;
@@ -53,8 +55,9 @@ fn inputs(seed: usize) -> [Vec<bool>; 2] {
 }
 
 fn setting(mac: MacLength) -> Setting {
-    let batch = Batch { executions: EXECUTIONS, mac, ..Batch::default() };
-    Setting { protocol: &tinytable::SPEC, batch, ..Setting::default() }
+    let options = chosen(TinyTableOptions { mac: mac.into() });
+    let (protocol, executions) = (&tinytable::SPEC, EXECUTIONS);
+    Setting { protocol, executions, options, ..Setting::default() }
 }
 
 /// Runs with one cheating party; also returns the kinds of the messages that it received.

@@ -1,17 +1,23 @@
 //! `tinytable` against the reference evaluation: random circuits with look-ups, and AES with gates
 //! and with tables.
 
-use crate::common::{self, Ended, Setting, receivers, run_all};
+use crate::common::{self, Ended, Setting, chosen, receivers, run_all};
 use proptest::prelude::*;
-use symbolon_authenticated::{tinytable, ywz};
+use symbolon_authenticated::{
+    tinytable::{
+        self,
+        options::{MacLength, TinyTableOptions},
+    },
+    ywz,
+};
 use symbolon_circuit::builder::{Bit, Builder, Word};
 use symbolon_circuit::{Circuit, Receivers, Table, Type, builtin};
-use symbolon_engine::{Batch, MacLength, OutputBits, Rho};
+use symbolon_engine::{OutputBits, Rho};
 use symbolon_transport::Error;
 
 fn setting(executions: usize, mac: MacLength) -> Setting {
-    let batch = Batch { executions, mac, ..Batch::default() };
-    Setting { protocol: &tinytable::SPEC, batch, ..Setting::default() }
+    let options = chosen(TinyTableOptions { mac: mac.into() });
+    Setting { protocol: &tinytable::SPEC, executions, options, ..Setting::default() }
 }
 
 /// Returns what `party` should learn from this many executions.
@@ -37,7 +43,7 @@ fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Vec<En
     let ended = run_all(setting, circuit, all, |_| ());
     for (party, ended) in (0..).zip(&ended) {
         let outputs = ended.outputs.as_ref().unwrap_or_else(|error| panic!("{party}: {error}"));
-        let expected = expected(circuit, party, all, setting.batch.executions);
+        let expected = expected(circuit, party, all, setting.executions);
         assert!(outputs == &expected, "party {party}");
     }
     ended

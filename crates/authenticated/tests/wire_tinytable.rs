@@ -1,9 +1,11 @@
 //! The bytes that `tinytable` sends, exactly: the formulas of docs/reference/bytes.md.
 
-use crate::common::{self, Setting, run_all};
-use symbolon_authenticated::tinytable;
+use crate::common::{self, Setting, chosen, run_all};
+use symbolon_authenticated::tinytable::{
+    self,
+    options::{MacLength, TinyTableOptions},
+};
 use symbolon_circuit::{Circuit, Layered, Receivers, builtin};
-use symbolon_engine::{Batch, MacLength};
 use symbolon_transport::PhaseReport;
 
 /// The size of a message without its payload in bytes.
@@ -52,8 +54,9 @@ fn online_and_dependent_bytes_are_as_documented() {
         (builtin::by_name("aes128:expanded").unwrap(), 3),
     ] {
         for mac in MacLength::ALL {
-            let batch = Batch { executions, mac, ..Batch::default() };
-            let setting = Setting { protocol: &tinytable::SPEC, batch, ..Setting::default() };
+            let options = chosen(TinyTableOptions { mac: mac.into() });
+            let protocol = &tinytable::SPEC;
+            let setting = Setting { protocol, executions, options, ..Setting::default() };
             let all = circuit.inputs().iter();
             let all = all.map(|input| vec![true; input.ty.width() as usize * executions]);
             let ended = run_all(setting, &circuit, &all.collect::<Vec<_>>(), |_| ());

@@ -201,14 +201,16 @@ symbolon_status symbolon_config_new(uint16_t party,
                                     symbolon_config **config,
                                     symbolon_error **error);
 
-// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-// `batch`, `in_flight`, `psi`, `kappa_b`, `kappa_b_per`, `mac_bits`, `segment_gates`,
-// `pool_gates`, `components`, or `timeout` (seconds). All parties must set the same, but for
-// `timeout`, and for `form` and `ot`, which the others may leave out if one party sets them.
+// Sets a parameter by its name in settings files:
 //
-// `in_flight`, with `dualex`, is how many evaluations of a batch are online at a time, each with
-// its own messages. `components` names those that `duplo` garbles, as in `block; sbox`, and has to
-// be set after `protocol`. `none` and `by cost` undo them.
+// [parameters]
+//
+// or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
+// `ot`, which the others may leave out if one party sets them.
+//
+// Values are those of the command's options. Names, as those of components, are in one text with
+// `; ` between them. `none` undoes an option of a protocol, and `by cost` the names of components.
+// An option that the protocol does not have is an error when a session begins.
 symbolon_status symbolon_config_set(symbolon_config *config,
                                     const char *key,
                                     const char *value,

@@ -6,31 +6,18 @@ use std::time::Duration;
 
 use symbolon::{
     CancelHandle, Config, DEFAULT_TIMEOUT, Dealer, Error, Fingerprint, Identity, Listener,
-    PeerInfo, Progress, Protocol, Result, SessionParams, Transport, Work,
+    PeerInfo, Progress, Protocol, Result, SessionParams, Transport, Work, parameters,
 };
 
 use crate::border::{call, compute};
 use crate::failure::{Failure, Status};
 use crate::pointers::{Data, array, c_string, free, give, handle, handle_mut, optional_text, text};
 
-/// Parameters that [`symbolon_config_set`] sets in what all parties must share, and their names
-/// there.
-const PARAMS: [(&str, &str); 14] = [
-    ("protocol", "protocol"),
-    ("rho", "rho"),
-    ("form", "form"),
-    ("ot", "ot"),
-    ("threads", "threads"),
-    ("batch", "batch"),
-    ("in_flight", "in-flight"),
-    ("psi", "psi"),
-    ("kappa_b", "kappa-b"),
-    ("kappa_b_per", "kappa-b-per"),
-    ("mac_bits", "mac-bits"),
-    ("segment_gates", "segment_gates"),
-    ("pool_gates", "pool_gates"),
-    ("components", "components"),
-];
+/// Returns the keys that [`symbolon_config_set`] takes, besides `timeout`: a dealer is given by its
+/// address and key.
+pub fn parameter_keys() -> Vec<String> {
+    parameters().iter().map(|one| one.spec().key()).filter(|key| key != "dealer").collect()
+}
 
 /// A session has at most this many parties.
 const MAX_PARTIES: usize = 256;
@@ -145,14 +132,14 @@ impl ConfigHandle {
             };
             return Ok(());
         }
-        let Some((_, name)) = PARAMS.iter().find(|(known, _)| *known == key) else {
-            let known: Vec<&str> = PARAMS.iter().map(|(known, _)| *known).collect();
+        let keys = parameter_keys();
+        if !keys.iter().any(|known| known == key) {
             return Err(Error::invalid_input(format!(
                 "there is no parameter of this name; there are timeout, {}",
-                known.join(", ")
+                keys.join(", ")
             )));
-        };
-        self.params.set(name, value)
+        }
+        self.params.set(key, value)
     }
 }
 
@@ -247,14 +234,16 @@ pub unsafe extern "C" fn symbolon_config_new(
     unsafe { call(error, work) }
 }
 
-/// Sets a parameter by its name in settings files: `protocol`, `rho`, `form`, `ot`, `threads`,
-/// `batch`, `in_flight`, `psi`, `kappa_b`, `kappa_b_per`, `mac_bits`, `segment_gates`,
-/// `pool_gates`, `components`, or `timeout` (seconds). All parties must set the same, but for
-/// `timeout`, and for `form` and `ot`, which the others may leave out if one party sets them.
+/// Sets a parameter by its name in settings files:
 ///
-/// `in_flight`, with `dualex`, is how many evaluations of a batch are online at a time, each with
-/// its own messages. `components` names those that `duplo` garbles, as in `block; sbox`, and has to
-/// be set after `protocol`. `none` and `by cost` undo them.
+/// [parameters]
+///
+/// or `timeout` (seconds). All parties must set the same, but for `timeout`, and for `form` and
+/// `ot`, which the others may leave out if one party sets them.
+///
+/// Values are those of the command's options. Names, as those of components, are in one text with
+/// `; ` between them. `none` undoes an option of a protocol, and `by cost` the names of components.
+/// An option that the protocol does not have is an error when a session begins.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symbolon_config_set(
     config: *mut ConfigHandle,

@@ -17,6 +17,8 @@ fn the_header_is_current() {
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
     let made = String::from_utf8(made).unwrap();
+    assert!(made.contains(" * [parameters]\n"));
+    let made = made.replace(" * [parameters]\n", &parameters());
     let path = folder.join("include/symbolon.h");
     if std::env::var_os("SYMBOLON_WRITE").is_some() {
         std::fs::write(&path, &made).unwrap();
@@ -24,6 +26,19 @@ fn the_header_is_current() {
     let there = std::fs::read_to_string(&path).unwrap();
     let differs = made.lines().zip(there.lines()).find(|(made, there)| made != there);
     assert!(made == there, "{differs:?}: SYMBOLON_WRITE=1 writes include/symbolon.h anew");
+}
+
+/// Returns the keys of parameters, as lines of a comment.
+fn parameters() -> String {
+    let mut lines = vec![String::new()];
+    for key in symbolon_c::parameter_keys() {
+        let word = format!(" `{key}`,");
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() < 95 => *line += &word,
+            _ => lines.push(word),
+        }
+    }
+    lines.iter().map(|line| format!(" *{line}\n")).collect()
 }
 
 /// The table of exit codes in docs/cli.md.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::circuits::forecast::ByInfo;
+use crate::given::Given;
 use crate::labels::{Labels, port_name, port_type};
 use crate::lang::ProgramArgs;
 use crate::options::{EXIT_CODES, LocalTransport, RemoteTransport, TuningArgs};
@@ -534,23 +536,13 @@ pub struct RunInfoArgs {
     /// Statistical security in bits, with --protocol: 40, 64 or 80 [default: 40]
     #[arg(long, value_name = "BITS", requires = "protocol")]
     pub rho: Option<u32>,
-    /// Garble the components of this name, with --protocol duplo; once for each name
-    #[arg(long = "component", value_name = "NAME", requires = "protocol")]
-    pub components: Vec<String>,
     /// What makes correlated OTs, with --protocol dualex: iknp, softspoken2, softspoken4 or
     /// softspoken8 [default: softspoken4]
     #[arg(long, value_name = "NAME", requires = "protocol")]
     pub ot: Option<String>,
-    /// How results are intersected, with --protocol dualex: sync or async [default: sync]
-    #[arg(long, value_name = "FORM", requires = "protocol")]
-    pub psi: Option<String>,
-    /// The bound on a leaked bit, with --protocol dualex, as for `run` [default: RHO]
-    #[arg(long, value_name = "BITS", requires = "protocol")]
-    pub kappa_b: Option<u32>,
-    /// Which leaks that bounds, with --protocol dualex: preparation or execution [default:
-    /// preparation]
-    #[arg(long, value_name = "WHAT", requires = "protocol")]
-    pub kappa_b_per: Option<String>,
+    /// The options of these protocols.
+    #[command(flatten)]
+    pub given: Given<ByInfo>,
 }
 
 fn eval_help() -> String {

@@ -19,7 +19,7 @@ use crate::results::{OutputJson, print_outputs};
 use crate::source::CircuitSpec;
 use crate::values::{Reading, Saves, given, paths, resolve};
 
-mod forecast;
+pub mod forecast;
 
 use forecast::ForecastJson;
 

@@ -20,6 +20,7 @@ mod error;
 mod execute;
 mod exhaustion;
 mod failed_asserts;
+mod given;
 mod identity;
 mod interrupt;
 mod labels;

@@ -61,11 +61,11 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
             tuning.one_at_a_time(option)?;
         }
     }
-    let by_line = args.tuning.batch.is_some_and(|n| n > 1);
+    let by_line = tuning.params.executions > 1;
     let how = Reading { pad: args.values.pad, by_line, spec: Some(&spec) };
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
-    tuning.check_components(&circuit)?;
+    tuning.check_circuit(&circuit)?;
     let saves = Saves::new(&circuit, somebody_learns, paths(&args.values.saves))?;
     let (repeat, split_phases) = (args.repeat, args.split_phases);
     let options = RunOptions { repeat, split_phases, ..RunOptions::ONCE };

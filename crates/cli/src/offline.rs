@@ -144,7 +144,7 @@ fn preprocess_components(
         return Err(CliError::usage(text).with_hint("say `symbolon preprocess CIRCUIT --count N`"));
     }
     let circuit = settings.spec.load(connect::count(settings)?)?.circuit;
-    tuning.check_components(&circuit)?;
+    tuning.check_circuit(&circuit)?;
     let runs = u64::from(args.count.or(settings.ahead.count).unwrap_or(1));
     let store = open_or_create(&settings.store)?;
     let (config, _) = reach(settings, (tuning, party))?;
@@ -204,7 +204,7 @@ pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     tuning.runs_nothing("prepare")?;
     tuning.warn();
     let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
-    tuning.check_components(&circuit)?;
+    tuning.check_circuit(&circuit)?;
     let count = args.count.or(settings.ahead.count).unwrap_or(1);
     let store = open_or_create(&settings.store)?;
     let (config, dealt) = reach(&settings, (&tuning, party))?;

@@ -102,7 +102,9 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
         ..RunArgs::default()
     };
     let mut settings = Settings::of(&run)?;
-    settings.tuning.protocol.get_or_insert_with(|| args::DEFAULT.into());
+    if !settings.tuning.given.has("protocol") {
+        settings.tuning.given.set("protocol", vec![args::DEFAULT.into()]);
+    }
     if settings.json {
         want_json();
     }
@@ -116,7 +118,7 @@ pub fn command(args: &PartsArgs) -> CliResult<()> {
     check_options(&settings, &tuning)?;
     let plan = Plan::read(&args.plan)?;
     for part in &plan.0 {
-        let known = tuning.check_components(&part.circuit);
+        let known = tuning.check_circuit(&part.circuit);
         known.map_err(|failure| failure.under(&format!("part `{}`", part.name)))?;
     }
     let values = plan.values(&settings.inputs, party)?;

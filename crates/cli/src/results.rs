@@ -8,6 +8,7 @@ use symbolon::{Choice, PhaseReport, Session};
 
 use crate::cost_table::{align, bytes, rate, time};
 use crate::error::CliResult;
+use crate::given::OptionsJson;
 use crate::output::print;
 use crate::tuning::Tuning;
 
@@ -174,18 +175,9 @@ pub struct AskedJson {
     pub choice: ChoiceJson,
     /// How many evaluations there were.
     pub batch: u64,
-    /// The length of the MACs on opened bits; absent where it cannot be chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mac_bits: Option<u32>,
-    /// How reconciliation values were intersected; absent where there is no choice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub psi: Option<&'static str>,
-    /// κ_b, the bits that bound a leaked bit; absent where there is no choice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kappa_b: Option<u32>,
-    /// Which leaks κ_b bounds, `preparation` or `execution`; absent where there is no choice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kappa_b_per: Option<&'static str>,
+    /// The options of the protocol.
+    #[serde(flatten)]
+    pub options: OptionsJson,
     /// Threads, as `--threads` gave them.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
@@ -210,10 +202,7 @@ impl AskedJson {
             rho: tuning.params.rho.bits(),
             choice,
             batch: tuning.params.executions,
-            mac_bits: tuning.mac_bits(),
-            psi: tuning.psi_name(),
-            kappa_b: tuning.kappa_b_bits(),
-            kappa_b_per: tuning.kappa_b_per(),
+            options: OptionsJson::of(&tuning.params),
             threads: tuning.params.threads,
             transport,
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),

@@ -39,9 +39,10 @@ pub fn command(args: &RunArgs) -> CliResult<()> {
     check_options(&settings, &args.store)?;
     let loaded = settings.spec.load(parties)?;
     tuning.warn();
-    let values = own_values(&settings, &loaded, party)?;
+    let by_line = tuning.params.executions > 1;
+    let values = own_values(&settings, &loaded, (party, by_line))?;
     let circuit = loaded.circuit;
-    tuning.check_components(&circuit)?;
+    tuning.check_circuit(&circuit)?;
     if !settings.saves.is_empty() {
         tuning.one_at_a_time("--save")?;
     }
@@ -94,7 +95,7 @@ fn check_options(settings: &Settings, store: &StoreArgs) -> CliResult<()> {
         )
         .with_hint("without --prepared nothing is taken from a store"));
     }
-    if settings.prepared && (settings.tuning.form.is_some() || settings.tuning.ot.is_some()) {
+    if settings.prepared && ["form", "ot"].iter().any(|name| settings.tuning.given.has(name)) {
         return Err(CliError::usage("--prepared takes neither --form nor --ot")
             .with_hint("`symbolon prepare` takes them: what it prepared is what is run"));
     }
@@ -148,9 +149,12 @@ fn show(result: RemoteJson, settings: &Settings) -> CliResult<()> {
     Ok(())
 }
 
-fn own_values(settings: &Settings, loaded: &Loaded, party: PartyId) -> CliResult<Resolved> {
+fn own_values(
+    settings: &Settings,
+    loaded: &Loaded,
+    (party, by_line): (PartyId, bool),
+) -> CliResult<Resolved> {
     let mut values: Resolved = Vec::new();
-    let by_line = settings.tuning.batch.is_some_and(|n| n > 1);
     let how = Reading { pad: settings.pad, by_line, spec: Some(&settings.spec) };
     one_from_standard_input(settings.inputs.iter().map(|(given, _)| given))?;
     // Values from the settings file and from flags have different folders.

@@ -10,6 +10,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::args::{RunArgs, StoreArgs};
 use crate::error::{CliError, CliResult};
+use crate::given::{ByRun, Given, setting_keys};
 use crate::labels::Labels;
 use crate::lang::ProgramArgs;
 use crate::options::{RemoteTransport, TuningArgs};
@@ -36,19 +37,6 @@ struct SettingsFile {
     dealer: Option<String>,
     dealer_fingerprint: Option<String>,
     transport: Option<RemoteTransport>,
-    protocol: Option<String>,
-    rho: Option<u32>,
-    form: Option<String>,
-    ot: Option<String>,
-    batch: Option<u64>,
-    in_flight: Option<u32>,
-    mac_bits: Option<u32>,
-    psi: Option<String>,
-    kappa_b: Option<u32>,
-    kappa_b_per: Option<String>,
-    components: Option<Vec<String>>,
-    segment_gates: Option<u64>,
-    threads: Option<usize>,
     timeout: Option<Number>,
     link: Option<String>,
     json: Option<bool>,
@@ -75,6 +63,9 @@ struct SettingsFile {
     // Taken out first, since the parser of the rest may quote what it cannot use.
     #[serde(skip)]
     inputs: Vec<InputSources>,
+    // They come from the library's table.
+    #[serde(skip)]
+    given: Given<ByRun>,
     owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
     types: BTreeMap<String, String>,
@@ -328,23 +319,7 @@ impl SettingsFile {
     /// Takes out the parameters; those of the command line win.
     fn tuning(&mut self, flags: &TuningArgs) -> TuningArgs {
         TuningArgs {
-            protocol: flags.protocol.clone().or(self.protocol.take()),
-            rho: flags.rho.or(self.rho),
-            form: flags.form.clone().or(self.form.take()),
-            ot: flags.ot.clone().or(self.ot.take()),
-            batch: flags.batch.or(self.batch),
-            in_flight: flags.in_flight.or(self.in_flight),
-            mac_bits: flags.mac_bits.or(self.mac_bits),
-            weak_mac_bits: None,
-            psi: flags.psi.clone().or(self.psi.take()),
-            kappa_b: flags.kappa_b.or(self.kappa_b),
-            kappa_b_per: flags.kappa_b_per.clone().or(self.kappa_b_per.take()),
-            components: match &flags.components[..] {
-                [] => self.components.take().unwrap_or_default(),
-                given => given.to_vec(),
-            },
-            segment_gates: flags.segment_gates.or(self.segment_gates),
-            threads: flags.threads.or(self.threads),
+            given: flags.given.or(std::mem::take(&mut self.given)),
             timeout: flags.timeout.or(self.timeout.take().map(Number::as_f64)),
             link: flags.link.clone().or(self.link.take()),
         }
@@ -437,9 +412,11 @@ fn parse(name: &str, text: &str) -> CliResult<SettingsFile> {
             inputs.push(InputSources { input: input.get_ref().as_ref().into(), value });
         }
     }
+    let given = Given::taken_from(table.get_mut());
+    let given = given.map_err(|(span, what)| wrong(Some(span), what))?;
     let file = SettingsFile::deserialize(toml::Deserializer::from(table));
     let file = file.map_err(|error| wrong(error.span(), &without_values(error.message())))?;
-    Ok(SettingsFile { inputs, ..file })
+    Ok(SettingsFile { inputs, given, ..file })
 }
 
 /// Returns what serde's message says about a settings file without its values: names of keys, and
@@ -452,8 +429,8 @@ fn without_values(message: &str) -> String {
         if let Some(new) = renamed(key) {
             return format!("the key `{key}` is now called `{new}`");
         }
-        let known = message.split('`').skip(3).step_by(2);
-        return match nearest(key, known) {
+        let known = message.split('`').skip(3).step_by(2).map(str::to_string);
+        return match nearest(key, known.chain(setting_keys())) {
             Some(near) => format!("there is no key `{key}`; did you mean `{near}`?"),
             None => format!("there is no key `{key}`"),
         };
@@ -465,9 +442,12 @@ fn without_values(message: &str) -> String {
 }
 
 /// Returns the known key that is most similar to `key`, if one is similar.
-fn nearest<'k>(key: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+fn nearest(key: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let likeness = |known: &str| strsim::jaro(&key.replace('-', "_"), known);
-    let all = known.map(|known| (known, likeness(known))).filter(|(_, likeness)| *likeness > 0.75);
+    let all = known
+        .map(|known| (likeness(&known), known))
+        .map(|(likeness, known)| (known, likeness))
+        .filter(|(_, likeness)| *likeness > 0.75);
     all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(known, _)| known)
 }
 
@@ -565,6 +545,6 @@ fn integer_text(number: &DeInteger<'_>) -> Result<Zeroizing<String>, &'static st
 }
 
 #[cfg(test)]
-mod options;
+mod option_tests;
 #[cfg(test)]
 mod tests;

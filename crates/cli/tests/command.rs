@@ -12,6 +12,7 @@ mod keep;
 mod kills;
 mod live;
 mod local;
+mod options;
 mod packaging;
 mod pages;
 mod parts;

@@ -41,11 +41,11 @@ fn bad_usage_is_code_2_and_says_what_would_do() {
         (&["local", "add:8", "--mac-bits", "64"], "takes no --mac-bits"),
         (
             &["local", "add:8", "--protocol", "tinytable", "--mac-bits", "32"],
-            "too short for --rho 40",
+            "--mac-bits 32 is too short for rho = 40",
         ),
         (
             &["local", "add:8", "--protocol", "tinytable", "--rho", "64", "--mac-bits", "64"],
-            "too short for --rho 64",
+            "--mac-bits 64 is too short for rho = 64",
         ),
         (&["local", "add:8", "--timeout=-1"], "--timeout"),
         (&["local", "add:8", "--link", "moon"], "lan"),

@@ -1,21 +1,24 @@
 //! `dualex` against the reference evaluation, with its real parameters.
 
 use crate::common::apart::session;
-use crate::common::{self, Setting, inputs_of, receivers, run_all};
+use crate::common::{self, Setting, chosen, inputs_of, receivers, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin, eval_ports};
 use symbolon_copies::dualex::{
     self,
     forecast::{Forecast, Plans},
+    options::{DualExOptions, KappaBPer, PsiForm},
 };
-use symbolon_engine::{
-    Batch, Compiled, Demand, GateForm, KappaBPer, Network, OutputBits, PsiForm, Rho,
-};
+use symbolon_engine::{Compiled, Demand, GateForm, Network, OutputBits, Rho};
 use symbolon_transport::{Error, Result};
 
 fn setting(executions: usize, psi: PsiForm) -> Setting {
-    let batch = Batch { executions, psi, ..Batch::default() };
-    Setting { protocol: &dualex::SPEC, form: GateForm::HalfGates, batch, ..Setting::default() }
+    with(executions, DualExOptions { psi, ..DualExOptions::default() })
+}
+
+fn with(executions: usize, options: DualExOptions) -> Setting {
+    let (protocol, options) = (&dualex::SPEC, chosen(options));
+    Setting { protocol, form: GateForm::HalfGates, executions, options, ..Setting::default() }
 }
 
 fn bits(seed: u64, n: usize) -> Vec<bool> {
@@ -53,7 +56,7 @@ fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize)
 }
 
 fn assert_runs(setting: Setting, circuit: &Circuit, seed: u64) {
-    let executions = setting.batch.executions;
+    let executions = setting.executions;
     let all = inputs(circuit, executions, seed);
     for (party, ended) in (0..).zip(run_all(setting, circuit, &all, |_| ())) {
         let outputs = ended.outputs.unwrap_or_else(|error| panic!("{party}: {error}"));
@@ -122,9 +125,9 @@ fn kappa_b_is_apart_from_rho() {
         ("add:8", 1, PsiForm::Asynchronous, Rho::Bits80, Rho::Bits40),
     ] {
         let circuit = builtin::by_name(name).unwrap();
-        let Setting { batch, .. } = setting(executions, psi);
-        let batch = Batch { kappa_b: Some(kappa_b), ..batch };
-        assert_runs(Setting { rho, batch, ..setting(executions, psi) }, &circuit, 9);
+        let kappa_b = Some(kappa_b);
+        let options = DualExOptions { psi, kappa_b, ..DualExOptions::default() };
+        assert_runs(Setting { rho, ..with(executions, options) }, &circuit, 9);
     }
 }
 
@@ -135,11 +138,9 @@ fn circuits_follow_kappa_b() {
     let circuit = common::two_layers(3, Receivers::All);
     let compiled = Compiled::new(&circuit);
     let sent = |one_by_one: bool, rho, kappa_b, kappa_b_per| {
-        let usual = setting(if one_by_one { 1 } else { 8 }, PsiForm::Synchronous);
-        let batch = Batch { kappa_b, kappa_b_per, ..usual.batch };
-        let setting = Setting { rho, batch, ..usual };
-        let plans =
-            Plans { rho, batch: Batch { executions: 8, ..batch }, one_by_one, ot: setting.ot };
+        let options = DualExOptions { psi: PsiForm::Synchronous, kappa_b, kappa_b_per };
+        let setting = Setting { rho, ..with(if one_by_one { 1 } else { 8 }, options) };
+        let plans = Plans { rho, executions: 8, options, one_by_one, ot: setting.ot };
         let forecast = Forecast::new(&circuit, plans).unwrap();
         let ended = session(setting, 1, vec![(); 2], |net, ()| {
             let mut engine = dualex::SPEC.set_up(net)?;
@@ -238,9 +239,9 @@ fn prepared_executions_are_stored_and_loaded() {
             assert!(matches!(load(net, &saved), Err(Error::Store(_))));
             net.me = net.me.other_of_two();
             let other = PsiForm::ALL.into_iter().find(|other| *other != psi).unwrap();
-            net.batch.psi = other;
+            net.options = DualExOptions { psi: other, ..DualExOptions::default() }.into();
             assert!(matches!(load(net, &saved), Err(Error::Store(_))));
-            net.batch.psi = psi;
+            net.options = setting.options.clone();
             // The highest byte of the bucket's number, which is above the limit then.
             let mut numbered = saved.clone();
             numbered[70 + 32 + 8 + 1 + 7] = 0xff;
@@ -268,9 +269,9 @@ fn what_it_does_not_have_is_refused() {
         refused(setting.protocol.set_up(net)?.fill(net, &demand, &mut pool).err());
         let range = common::apart::range(&demand, 0);
         refused(setting.protocol.from_pool(net, &range, &mut pool).err());
-        net.batch.executions = 0;
+        net.executions = 0;
         refused(setting.protocol.set_up(net)?.preprocess_for(net, &compiled).err());
-        net.batch.executions = 1;
+        net.executions = 1;
         net.form = GateForm::FourRow;
         refused(setting.protocol.set_up(net).err());
         Ok(())

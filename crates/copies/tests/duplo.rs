@@ -10,9 +10,14 @@ use symbolon_circuit::{Circuit, Receivers, Type, bristol, builtin};
 use symbolon_copies::duplo::{
     self,
     forecast::{Forecast, Plans},
+    options::DuploOptions,
 };
-use symbolon_engine::{Batch, Compiled, Demand, Rho};
+use symbolon_engine::{Compiled, Demand, Options, Rho};
 use symbolon_transport::{Error, Result};
+
+fn named(names: &[&str]) -> &'static Options {
+    common::chosen(DuploOptions::components(names.iter().copied()))
+}
 
 fn setting() -> Setting {
     Setting { protocol: &duplo::SPEC, known: true, ..Setting::default() }
@@ -224,9 +229,9 @@ fn three_kinds() -> Circuit {
 #[test]
 fn components_of_three_kinds_are_connected_in_every_way() {
     let circuit = three_kinds();
-    let named: &[&[&str]] = &[&["product", "both", "squares"], &["product"], &[], &["three kinds"]];
-    for (seed, &components) in (0..).zip(named) {
-        let setting = Setting { components, ..setting() };
+    let all: &[&[&str]] = &[&["product", "both", "squares"], &["product"], &[], &["three kinds"]];
+    for (seed, &components) in (0..).zip(all) {
+        let setting = Setting { options: named(components), ..setting() };
         assert_runs(setting, &circuit, &random_inputs(&circuit, seed));
     }
 }
@@ -244,8 +249,7 @@ fn several_threads_compute_the_same() {
 #[test]
 fn what_is_prepared_together_is_run_one_by_one() {
     for executions in [1, 2] {
-        let batch = Batch { executions, ..Batch::default() };
-        let setting = Setting { batch, ..setting() };
+        let setting = Setting { executions, ..setting() };
         let circuit = three_kinds();
         let compiled = Compiled::new(&circuit);
         let saved = session(setting, 55, vec![(); 2], |net, ()| {
@@ -292,7 +296,7 @@ fn what_is_prepared_together_is_run_one_by_one() {
 fn other_components_than_were_prepared_are_refused() {
     let circuit = three_kinds();
     let compiled = Compiled::new(&circuit);
-    let with = |components| Setting { components, ..setting() };
+    let with = |names| Setting { options: named(names), ..setting() };
     let saved = saved(with(&["product"]), &compiled);
     for (components, fits) in [(&["product"], true), (&["squares"], false)] {
         for (party, net) in common::mesh(with(components)).into_iter().enumerate() {
@@ -321,7 +325,7 @@ fn a_million_components_run() {
     }
     b.output("last", &last, Type::Uint(1), Receivers::All);
     let circuit = b.finish().unwrap();
-    let setting = Setting { components: &["step"], ..setting() };
+    let setting = Setting { options: named(&["step"]), ..setting() };
     let names = ["step".to_string()];
     let forecast = Forecast::new(&circuit, Plans { components: &names, ..Plans::default() });
     assert_eq!(forecast.unwrap().components[0].sizes.buckets, 1_000_000);
@@ -355,7 +359,7 @@ fn memory_is_as_was_measured() {
 /// Features that are independent of any circuit are rejected before anything is sent.
 #[test]
 fn pools_and_dealers_are_refused() {
-    assert!(!duplo::SPEC.has_pools() && !duplo::SPEC.has_mac_length());
+    assert!(!duplo::SPEC.has_pools());
     let none = Demand { and_gates: 1, input_bits: vec![1, 1] };
     let ended = session(setting(), 44, vec![(); 2], |net, ()| {
         let mut engine = duplo::SPEC.set_up(net)?;

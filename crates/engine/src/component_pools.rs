@@ -7,28 +7,9 @@
 
 use std::ops::Range;
 
-use symbolon_circuit::Circuit;
 use symbolon_transport::{PartyId, Result};
 
-use crate::{Batch, Compiled, Components, Network, PoolSource, Prepared, Rho};
-
-/// The parties' agreement about components.
-#[derive(Clone, Copy, Debug)]
-pub struct ComponentTerms<'a> {
-    /// The statistical security parameter ρ.
-    pub rho: Rho,
-    /// The executions that are prepared together.
-    pub batch: Batch,
-    /// The names of the components that are garbled. If there are none, the protocol chooses.
-    pub names: &'a [String],
-}
-
-impl<'a> ComponentTerms<'a> {
-    /// Returns the terms of a session.
-    pub fn of(net: &'a Network) -> ComponentTerms<'a> {
-        ComponentTerms { rho: net.rho, batch: net.batch, names: &net.components }
-    }
-}
+use crate::{Compiled, Components, Network, PoolSource, Prepared, Rho, RunTerms};
 
 /// A section of a pool of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +44,9 @@ pub trait ComponentPlan {
 #[derive(Clone, Copy)]
 pub struct ComponentPools {
     /// Returns what this many runs of a circuit need.
-    pub demand: fn(&Compiled, ComponentTerms<'_>, u64) -> Result<Components>,
+    pub demand: fn(&Compiled, RunTerms<'_>, u64) -> Result<Components>,
     /// Returns the sections of a party's pool.
     pub sections: fn(&Components, PartyId, Rho) -> Result<Vec<ComponentSection>>,
     /// Returns what a circuit takes from a pool of these kinds.
-    pub plan: fn(&Compiled, ComponentTerms<'_>, &[[u8; 32]]) -> Result<Box<dyn ComponentPlan>>,
-    /// Checks that a circuit has components of these names, with AND gates in them.
-    pub check_names: fn(&Circuit, &[String]) -> Result<()>,
+    pub plan: fn(&Compiled, RunTerms<'_>, &[[u8; 32]]) -> Result<Box<dyn ComponentPlan>>,
 }

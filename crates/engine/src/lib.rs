@@ -6,7 +6,6 @@
 
 mod bits;
 pub mod checks;
-mod choices;
 pub mod codec;
 mod compiled;
 mod component_pools;
@@ -15,6 +14,7 @@ mod dealer;
 mod form;
 mod in_flight;
 mod network;
+pub mod options;
 pub mod parallel;
 pub mod phases;
 mod poison;
@@ -24,19 +24,19 @@ mod rho;
 mod spec;
 
 pub use bits::{decode_bits, receive_bits};
-pub use choices::{KappaBPer, MacLength, PsiForm};
 pub use compiled::{Compiled, Derived};
-pub use component_pools::{ComponentPlan, ComponentPools, ComponentSection, ComponentTerms};
+pub use component_pools::{ComponentPlan, ComponentPools, ComponentSection};
 pub use components::Components;
 pub use dealer::{Connector, Dealer};
 pub use form::GateForm;
 pub use in_flight::InFlight;
-pub use network::{Batch, Network, SEGMENT_GATES};
+pub use network::{Network, RunTerms, SEGMENT_GATES};
+pub use options::{OptionSpec, Options, ProtocolOption};
 pub use phases::{
     Demand, EachPrepared, Engine, InputBits, Link, Online, OutputBits, Prepared, Preprocessed,
 };
 pub use poison::poisonable;
 pub use pool::{PoolRange, PoolSink, PoolSource};
 pub use rho::Rho;
-pub use spec::{CorrelationSource, EngineSource, ProtocolSpec};
+pub use spec::{CorrelationSource, EngineSource, ProtocolSpec, StoredOptions};
 pub use symbolon_ot::{OtExtension, TreeDepth};

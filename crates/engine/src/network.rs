@@ -7,32 +7,30 @@ use symbolon_circuit::PartyId;
 use symbolon_ot::OtExtension;
 use symbolon_transport::{Channel, Meter};
 
-use crate::{GateForm, KappaBPer, MacLength, PsiForm, Rho};
+use crate::{GateForm, Options, Rho, options::DEFAULTS};
 
-/// How many executions of a circuit a protocol runs side by side, and how it authenticates them.
-///
-/// `wrk` and `ywz` run one execution at a time, and choose their MACs themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Batch {
+/// What the parties agree on that decides what a circuit takes.
+#[derive(Clone, Copy, Debug)]
+pub struct RunTerms<'a> {
+    /// The statistical security parameter.
+    pub rho: Rho,
     /// The number of executions that are prepared and run together.
     pub executions: usize,
-    /// The length of the MACs on opened bits. A session rejects one that is too short for ρ
-    /// ([`MacLength::suffices`]), unless it was requested for comparison.
-    pub mac: MacLength,
-    /// How `dualex` intersects the parties' results.
-    pub psi: PsiForm,
-    /// κ_b of `dualex`: a bit of an input leaks with probability at most 2^-κ_b. `None` means ρ, which bounds all other failures in any case.
-    pub kappa_b: Option<Rho>,
-    /// Whether κ_b bounds leaks of any execution, or of a given one.
-    pub kappa_b_per: KappaBPer,
+    /// The options of the protocol.
+    pub options: &'a Options,
 }
 
-impl Default for Batch {
-    /// Returns the default: one execution, MACs of 128 bits, which suffice for every ρ, and κ_b =
-    /// ρ for the whole preparation.
+impl Default for RunTerms<'_> {
+    /// Returns those of one execution at ρ = 40.
     fn default() -> Self {
-        let (mac, psi) = (MacLength::Bits128, PsiForm::default());
-        Batch { executions: 1, mac, psi, kappa_b: None, kappa_b_per: KappaBPer::default() }
+        RunTerms { rho: Rho::Bits40, executions: 1, options: &DEFAULTS }
+    }
+}
+
+impl<'a> RunTerms<'a> {
+    /// Returns the terms of a session.
+    pub fn of(net: &'a Network) -> RunTerms<'a> {
+        RunTerms { rho: net.rho, executions: net.executions, options: &net.options }
     }
 }
 
@@ -57,16 +55,15 @@ pub struct Network {
     /// The form of garbling, one of the protocol's [forms](crate::ProtocolSpec::forms); every party must
     /// choose the same.
     pub form: GateForm,
-    /// The executions that are prepared and run at a time. Every party must choose the same, and it
-    /// may change between one preparation and the next.
-    pub batch: Batch,
+    /// The number of executions that are prepared and run together. Every party must choose the
+    /// same, and it may change between one preparation and the next.
+    pub executions: usize,
     /// About how many AND gates' material is made at a time for a known circuit ([in
     /// segments](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least
     /// one; every party must choose the same.
     pub segment_gates: u64,
-    /// The names of the components that `duplo` garbles. If there are
-    /// none, the cost decides. Every party must choose the same.
-    pub components: Vec<String>,
+    /// The options of the protocol. Every party must choose the same.
+    pub options: Options,
 }
 
 /// The default of [`Network::segment_gates`]: the smallest number of gates that reaches the lowest

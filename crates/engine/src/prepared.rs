@@ -38,7 +38,8 @@ impl ProtocolSpec {
         prepared: Box<dyn Prepared>,
         out: &mut dyn Write,
     ) -> Result<()> {
-        Writer(&mut *out).bytes(&self.stamp(net, circuit, net.form))?;
+        let stamp = self.stamp(net, circuit, net.form, self.stamped_options(net)?);
+        Writer(&mut *out).bytes(&stamp)?;
         prepared.save(out)
     }
 
@@ -55,7 +56,9 @@ impl ProtocolSpec {
     ) -> Result<Box<dyn Prepared>> {
         let mut from = Reader(from);
         let stamp = from.array::<STAMP>()?;
-        let form = self.forms().iter().find(|form| stamp == self.stamp(net, circuit, **form));
+        let options = self.stamped_options(net)?;
+        let fits = |form: &&GateForm| stamp == self.stamp(net, circuit, **form, options);
+        let form = self.forms().iter().find(fits);
         let form = *form.ok_or_else(|| {
             if stamp[..16] == *MAGIC {
                 damaged("it is another party's, or for another circuit or protocol")
@@ -71,7 +74,19 @@ impl ProtocolSpec {
         Ok(poison::poisonable_prepared(loaded))
     }
 
-    fn stamp(&self, net: &Network, circuit: &Compiled, form: GateForm) -> [u8; STAMP] {
+    /// Returns what the options of a session are in a stamp.
+    fn stamped_options(&self, net: &Network) -> Result<u32> {
+        let stamp = self.stored.as_ref().and_then(|stored| stored.stamp);
+        stamp.map_or(Ok(USUAL), |stamp| stamp(&net.options, net.rho))
+    }
+
+    fn stamp(
+        &self,
+        net: &Network,
+        circuit: &Compiled,
+        form: GateForm,
+        options: u32,
+    ) -> [u8; STAMP] {
         let mut stamp = [0; STAMP];
         stamp[..16].copy_from_slice(MAGIC);
         stamp[16] = self.code;
@@ -84,10 +99,13 @@ impl ProtocolSpec {
         stamp[20..22].copy_from_slice(&net.parties().to_le_bytes());
         stamp[22..26].copy_from_slice(&net.rho.bits().to_le_bytes());
         stamp[26..58].copy_from_slice(&circuit.digest());
-        stamp[58..66].copy_from_slice(&(net.batch.executions as u64).to_le_bytes());
-        stamp[66..70].copy_from_slice(&net.batch.mac.bits().to_le_bytes());
+        stamp[58..66].copy_from_slice(&(net.executions as u64).to_le_bytes());
+        stamp[66..70].copy_from_slice(&options.to_le_bytes());
         stamp
     }
 }
 
 const STAMP: usize = 70;
+
+/// The number that the options of most protocols have in a stamp.
+const USUAL: u32 = 128;

@@ -4,14 +4,14 @@
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-use symbolon_circuit::PartyId;
+use symbolon_circuit::{Circuit, PartyId};
 use symbolon_ot::OtExtension;
 use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
-    Batch, Compiled, ComponentPlan, ComponentPools, ComponentSection, ComponentTerms, Components,
-    Dealer, Demand, Engine, GateForm, Network, PoolRange, PoolSource, Prepared, Preprocessed, Rho,
-    codec::Reader, poison,
+    Compiled, ComponentPlan, ComponentPools, ComponentSection, Components, Dealer, Demand, Engine,
+    GateForm, Network, Options, PoolRange, PoolSource, Prepared, Preprocessed, ProtocolOption, Rho,
+    RunTerms, codec::Reader, poison,
 };
 
 /// The description of a protocol.
@@ -33,7 +33,7 @@ pub struct ProtocolSpec {
     /// The name of the protocol whose pools serve this one.
     pub pools: &'static str,
     /// The demand of several executions side by side; `None` if the protocol runs one at a time.
-    pub batches: Option<fn(&Compiled, Batch) -> Result<Demand>>,
+    pub batches: Option<fn(&Compiled, RunTerms<'_>) -> Result<Demand>>,
     /// The formula for the bytes it sends for a circuit after the triples are made, if there is
     /// one: see [`bytes_after_triples`](ProtocolSpec::bytes_after_triples).
     pub bytes: Option<BytesAfterTriples>,
@@ -41,12 +41,10 @@ pub struct ProtocolSpec {
     pub messages: &'static [Message],
     /// The protocol's own checks.
     pub checks: &'static [Check],
-    /// Whether the parties choose the length of the MACs on opened bits.
-    pub has_mac_length: bool,
-    /// Whether the parties choose how they intersect their results.
-    pub has_psi_form: bool,
-    /// Whether κ_b, the bound on leaked bits, can differ from ρ.
-    pub has_kappa_b: bool,
+    /// Its options, in the order in which results show them.
+    pub options: &'static [ProtocolOption],
+    /// What the options mean for material that is stored.
+    pub stored: Option<StoredOptions>,
     /// Whether several evaluations can be online at a time over one connection.
     pub runs_in_flight: bool,
     /// How many batches of a circuit, at most some number, share one cut-and-choose: see
@@ -61,6 +59,16 @@ pub struct ProtocolSpec {
     pub engine: EngineSource,
     /// Reads back what a party saved after phase 2.
     pub load: Load,
+}
+
+/// What the options of a protocol mean for material that is stored.
+#[derive(Clone, Copy)]
+pub struct StoredOptions {
+    /// Returns what tells a prepared circuit from others, after the name of the protocol and the
+    /// number of executions.
+    pub label: fn(&Options, Rho) -> Result<String>,
+    /// Returns the number in the stamp of a prepared circuit, if it is not the usual one.
+    pub stamp: Option<fn(&Options, Rho) -> Result<u32>>,
 }
 
 impl fmt::Debug for ProtocolSpec {
@@ -157,19 +165,31 @@ impl ProtocolSpec {
         }
     }
 
-    /// Returns whether the parties choose the length of the MACs on opened bits.
-    pub fn has_mac_length(&self) -> bool {
-        self.has_mac_length
+    /// Returns its options, in the order in which results show them.
+    pub fn options(&self) -> &'static [ProtocolOption] {
+        self.options
     }
 
-    /// Returns whether the parties choose how they [intersect](crate::PsiForm) their results.
-    pub fn has_psi_form(&self) -> bool {
-        self.has_psi_form
+    /// Returns what tells a prepared circuit from others of the protocol and this number of
+    /// executions, in words; empty if no option changes it.
+    ///
+    /// # Errors
+    /// `InvalidInput` if an option has no such value.
+    pub fn stored_label(&self, options: &Options, rho: Rho) -> Result<String> {
+        self.stored.as_ref().map_or(Ok(String::new()), |stored| (stored.label)(options, rho))
     }
 
-    /// Returns whether [κ_b](Batch::kappa_b), the bound on leaked bits, can differ from ρ.
-    pub fn has_kappa_b(&self) -> bool {
-        self.has_kappa_b
+    /// Checks that the options fit the circuit.
+    ///
+    /// # Errors
+    /// `InvalidInput` that says what the circuit does not have.
+    pub fn check_options(&self, circuit: &Circuit, options: &Options) -> Result<()> {
+        for option in self.options {
+            if let (Some(check), Some(value)) = (option.check_circuit, option.chosen(options)) {
+                check(value, circuit)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether several evaluations can be [online at a time](crate::InFlight) over one connection.
@@ -187,7 +207,7 @@ impl ProtocolSpec {
     pub fn batches_together(
         &self,
         circuit: &Compiled,
-        terms: ComponentTerms<'_>,
+        terms: RunTerms<'_>,
         most: usize,
     ) -> Result<Option<usize>> {
         self.batches_together.map(|together| together(circuit, terms, most)).transpose()
@@ -204,35 +224,28 @@ impl ProtocolSpec {
         self.components.is_some()
     }
 
-    /// Checks that the circuit has components of these names, with AND gates in them, if this
-    /// protocol garbles components.
-    ///
-    /// # Errors
-    /// `InvalidInput` with the first name that it does not have.
-    pub fn check_components(&self, circuit: &Compiled, names: &[String]) -> Result<()> {
-        match &self.components {
-            Some(pools) if !names.is_empty() => (pools.check_names)(circuit.circuit(), names),
-            _ => Ok(()),
-        }
-    }
-
     /// Returns the demand of the executions of `circuit` that are prepared together in the session
     /// of `net`.
     ///
     /// # Errors
     /// `InvalidInput` if the protocol cannot run this circuit, or this number of executions of it.
     pub fn demand(&self, net: &Network, circuit: &Compiled) -> Result<Demand> {
-        self.demand_of(circuit, net.parties(), net.batch)
+        self.demand_of(circuit, net.parties(), RunTerms::of(net))
     }
 
     /// Returns the same among this many parties, before there is a session.
     ///
     /// # Errors
     /// As [`demand`](ProtocolSpec::demand).
-    pub fn demand_of(&self, circuit: &Compiled, parties: u16, batch: Batch) -> Result<Demand> {
+    pub fn demand_of(
+        &self,
+        circuit: &Compiled,
+        parties: u16,
+        terms: RunTerms<'_>,
+    ) -> Result<Demand> {
         match self.batches {
-            Some(demand) => demand(circuit, batch),
-            None if batch.executions == 1 => Ok(Demand::of(circuit, parties)),
+            Some(demand) => demand(circuit, terms),
+            None if terms.executions == 1 => Ok(Demand::of(circuit, parties)),
             None => Err(Error::InvalidInput(format!("{} runs one execution at a time", self.name))),
         }
     }
@@ -262,7 +275,7 @@ impl ProtocolSpec {
         let (Some(_), EngineSource::Correlations(source)) = (self.bytes, self.engine) else {
             return None;
         };
-        let demand = self.demand_of(circuit, parties, Batch::default()).ok()?;
+        let demand = self.demand_of(circuit, parties, RunTerms::default()).ok()?;
         Some(source.triple_bytes(demand.and_gates, Rho::Bits40, (parties, ot)))
     }
 
@@ -311,7 +324,7 @@ impl ProtocolSpec {
     pub fn components(
         &self,
         circuit: &Compiled,
-        terms: ComponentTerms<'_>,
+        terms: RunTerms<'_>,
         runs: u64,
     ) -> Result<Components> {
         (self.component_pools()?.demand)(circuit, terms, runs)
@@ -338,7 +351,7 @@ impl ProtocolSpec {
     pub fn component_plan(
         &self,
         circuit: &Compiled,
-        terms: ComponentTerms<'_>,
+        terms: RunTerms<'_>,
         kinds: &[[u8; 32]],
     ) -> Result<Box<dyn ComponentPlan>> {
         (self.component_pools()?.plan)(circuit, terms, kinds)
@@ -368,7 +381,7 @@ impl ProtocolSpec {
 pub type BytesAfterTriples = fn(&Compiled, u16, GateForm) -> u64;
 
 /// Returns how many batches of a circuit share one cut-and-choose, at most the given number.
-pub type BatchesTogether = fn(&Compiled, ComponentTerms<'_>, usize) -> Result<usize>;
+pub type BatchesTogether = fn(&Compiled, RunTerms<'_>, usize) -> Result<usize>;
 
 /// Reads back a circuit that was prepared in some form.
 pub type Load = fn(&Network, GateForm, &Compiled, Reader<'_>) -> Result<Box<dyn Prepared>>;

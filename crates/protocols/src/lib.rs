@@ -13,10 +13,10 @@ pub use symbolon_authenticated::pool::{self, PoolLayout};
 pub use symbolon_authenticated::{tinytable, wrk, ywz};
 pub use symbolon_copies::{dualex, duplo};
 pub use symbolon_engine::{
-    Batch, Compiled, ComponentPlan, ComponentSection, ComponentTerms, Components, Connector,
-    Dealer, Demand, EachPrepared, Engine, GateForm, InFlight, InputBits, KappaBPer, Link,
-    MacLength, Network, Online, OtExtension, OutputBits, PoolRange, PoolSink, PoolSource, Prepared,
-    Preprocessed, PsiForm, Rho, SEGMENT_GATES, TreeDepth, phases,
+    Compiled, ComponentPlan, ComponentSection, Components, Connector, Dealer, Demand, EachPrepared,
+    Engine, GateForm, InFlight, InputBits, Link, Network, Online, OptionSpec, Options, OtExtension,
+    OutputBits, PoolRange, PoolSink, PoolSource, Prepared, Preprocessed, ProtocolOption, Rho,
+    RunTerms, SEGMENT_GATES, TreeDepth, options, phases,
 };
 
 /// The available protocols. Each dereferences to its [description](ProtocolSpec), through which it

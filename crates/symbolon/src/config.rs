@@ -3,16 +3,14 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Receivers};
-use symbolon_protocols::{
-    Compiled, Demand, GateForm, KappaBPer, OtExtension, Protocol, PsiForm, Rho,
-};
+use symbolon_protocols::{Compiled, Demand, GateForm, Options, OtExtension, Protocol, Rho};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Observer, Progress, Result, SimulatedLink,
 };
 
 use crate::connect::{Transport, TransportKind};
 use crate::dealer::Dealer;
-use crate::params::{MacChoice, SessionParams};
+use crate::params::SessionParams;
 use crate::terms::{Terms, check_threads};
 
 /// The configuration of a session: who this party is, how it reaches the others, and the parameters
@@ -164,11 +162,13 @@ impl Config {
         self
     }
 
-    /// Chooses the length of the MACs on the bits that [`TinyTable`](Protocol::TinyTable) opens. By
-    /// default it follows from ρ. [`Config::check`] rejects a [`MacLength`](crate::MacLength) that
-    /// is too short for ρ, unless it is given as [`MacChoice::ComparisonOnly`].
-    pub fn mac(mut self, mac: impl Into<MacChoice>) -> Self {
-        self.terms.params.mac = mac.into();
+    /// Sets the options of the protocol, all of them: those of
+    /// [`TinyTableOptions`](crate::tinytable::TinyTableOptions),
+    /// [`DuploOptions`](crate::duplo::DuploOptions) or
+    /// [`DualExOptions`](crate::dualex::DualExOptions). [`Config::check`] rejects options of another
+    /// protocol, and values that are not safe at ρ.
+    pub fn options(mut self, options: impl Into<Options>) -> Self {
+        self.terms.params.options = options.into();
         self
     }
 
@@ -180,39 +180,6 @@ impl Config {
     /// All parties must choose the same value.
     pub fn in_flight(mut self, limit: impl Into<Option<usize>>) -> Self {
         self.terms.params.in_flight = limit.into();
-        self
-    }
-
-    /// Chooses how [`DualEx`](Protocol::DualEx) intersects the parties' results: fewer bytes, or
-    /// one round less.
-    pub fn psi(mut self, psi: PsiForm) -> Self {
-        self.terms.params.psi = psi;
-        self
-    }
-
-    /// Sets κ_b of [`DualEx`](Protocol::DualEx) independently of ρ: the probability that any
-    /// evaluation prepared in a session leaks a bit of an input to a cheater is at most 2^-κ_b. All
-    /// other failures, such as a wrong output, keep probability 2^-ρ. A smaller κ_b needs fewer
-    /// garbled circuits. With `None`, the default, κ_b = ρ.
-    ///
-    pub fn kappa_b(mut self, kappa_b: impl Into<Option<Rho>>) -> Self {
-        self.terms.params.kappa_b = kappa_b.into();
-        self
-    }
-
-    /// Sets whether κ_b of [`DualEx`](Protocol::DualEx) bounds leaks of any evaluation, the
-    /// default, or only of a given one, as in the paper, which needs fewer garbled circuits. Then
-    /// one of N evaluations leaks a bit with probability up to N·2^-κ_b, and the peer can choose
-    /// which one is run.
-    pub fn kappa_b_per(mut self, per: KappaBPer) -> Self {
-        self.terms.params.kappa_b_per = per;
-        self
-    }
-
-    /// Chooses the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, by name,
-    /// instead of those that make a run cheapest.
-    pub fn components(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.terms.params.components = names.into_iter().map(Into::into).collect();
         self
     }
 
@@ -254,7 +221,7 @@ impl Config {
     /// Returns what one evaluation needs.
     pub(crate) fn demand(&self, circuit: &Compiled) -> Result<Demand> {
         let parties = self.parties() as u16;
-        self.terms.params.protocol.demand_of(circuit, parties, self.terms.batch(1))
+        self.terms.params.protocol.demand_of(circuit, parties, self.terms.params.run_terms(1))
     }
 
     /// Returns this party.

@@ -102,7 +102,7 @@ pub use inputs::{Inputs, InputsBuilder};
 #[cfg(feature = "serde")]
 pub use outputs::OutputJson;
 pub use outputs::{OutputValue, Outputs};
-pub use params::{MacChoice, POOL_GATES, SessionParams};
+pub use params::{POOL_GATES, ParamError, Parameter, SessionParams, parameters};
 pub use port::Port;
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 pub use session::{BatchPlan, BatchWindows, Correlations, PreparedCircuit, Session};
@@ -112,18 +112,26 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 /// Circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    Batch, Compiled, ComponentTerms, GateForm, KappaBPer, Link, MacLength, OtExtension, Protocol,
-    PsiForm, Rho, SEGMENT_GATES, TreeDepth,
+    Compiled, GateForm, Link, OptionSpec, Options, OtExtension, Protocol, Rho, RunTerms,
+    SEGMENT_GATES, TreeDepth, options,
 };
-/// Forecasts what a run with [`Protocol::DualEx`] garbles and sends, before a session begins.
+/// The options of [`Protocol::TinyTable`].
+pub mod tinytable {
+    pub use symbolon_protocols::tinytable::options::*;
+}
+/// The options of [`Protocol::DualEx`], and forecasts of what a run with it garbles and sends,
+/// before a session begins.
 pub mod dualex {
     pub use symbolon_protocols::dualex::forecast::{Forecast, Plans};
+    pub use symbolon_protocols::dualex::options::*;
 }
-/// Forecasts what a run with [`Protocol::Duplo`] garbles and sends, before a session begins.
+/// The options of [`Protocol::Duplo`], and forecasts of what a run with it garbles and sends,
+/// before a session begins.
 pub mod duplo {
     pub use symbolon_protocols::duplo::forecast::{
         ComponentForecast, Forecast, GameSizes, PhaseBytes, Plans,
     };
+    pub use symbolon_protocols::duplo::options::*;
 }
 /// The store that keeps material between sessions; see [`stored`].
 pub use symbolon_store as store;

@@ -7,8 +7,8 @@ mod windows;
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Compiled, ComponentTerms, Dealer, Engine, GateForm, InputBits, Network, OtExtension,
-    OutputBits, Prepared, Preprocessed, Protocol,
+    Compiled, Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared,
+    Preprocessed, Protocol, RunTerms,
 };
 use symbolon_transport::{
     CancelHandle, Channel, Culprit, Error, Observer, Progress, Result, SessionId, TransportReason,
@@ -140,7 +140,7 @@ impl Session {
         let SessionParams { protocol, executions, in_flight, dealer, .. } =
             config.terms().params.clone();
         let gates = config.demand(&circuit)?.and_gates.saturating_mul(executions);
-        protocol.check_components(&circuit, &config.terms().params.components)?;
+        protocol.check_options(circuit.circuit(), &config.terms().params.options)?;
         let cancel = config.terms().cancel.clone();
         let work = (gates, Preferences::NOTHING);
         let kind = if plan.is_some() { Kind::Parts } else { Kind::Run };
@@ -235,7 +235,7 @@ impl Session {
         self.only(Kind::Run)?;
         let job = self.network.session;
         if self.protocol.has_components() {
-            let terms = ComponentTerms::of(&self.network);
+            let terms = RunTerms::of(&self.network);
             let components = self.protocol.components(&self.circuit, terms, 1)?;
             return self.phase(INDEPENDENT, |parts| {
                 let inner = parts.engine.preprocess_components(parts.network, &components)?;
@@ -504,16 +504,14 @@ pub(crate) fn begin<T>(
         meter.set_observer(terms.observer.clone());
     }
     meter.set_phase(SETUP);
-    let batch = terms.batch(1);
     let Terms {
-        party: me,
-        params: SessionParams { rho, threads, segment_gates, components, .. },
-        ..
+        party: me, params: SessionParams { rho, threads, segment_gates, options, .. }, ..
     } = terms;
     // These are placeholders until the session's id and the choices are settled.
     let (session, ot, form) = ([0; 32], OtExtension::default(), GateForm::default());
+    let executions = 1;
     let mut network =
-        Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components };
+        Network { me, lanes, meter, session, rho, ot, form, executions, segment_gates, options };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use symbolon_circuit::PartyId;
-use symbolon_protocols::Batch;
 use symbolon_transport::{CancelHandle, Error, Observer, Result, SimulatedLink};
 
 use crate::params::SessionParams;
@@ -24,21 +23,11 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Returns a batch of `executions` side by side, as the configuration says.
-    pub(crate) fn batch(&self, executions: usize) -> Batch {
-        let usual = Batch::default();
-        let mac = self.params.mac_length().unwrap_or(usual.mac);
-        let SessionParams { psi, kappa_b, kappa_b_per, .. } = self.params;
-        Batch { executions, mac, psi, kappa_b, kappa_b_per }
-    }
-
-    /// Returns the batch of all executions side by side, or of one if each is online separately.
-    pub(crate) fn whole_batch(&self) -> Result<Batch> {
+    /// Returns the number of executions side by side: all, or one if each is online separately.
+    pub(crate) fn side_by_side(&self) -> Result<usize> {
         let SessionParams { executions, in_flight, .. } = self.params;
         let executions = usize::try_from(if in_flight.is_some() { 1 } else { executions });
-        let executions = executions
-            .map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))?;
-        Ok(self.batch(executions))
+        executions.map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))
     }
 }
 

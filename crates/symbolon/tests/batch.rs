@@ -10,10 +10,16 @@ use symbolon::circuit::{Circuit, builtin};
 use symbolon::duplo::{Forecast, Plans};
 use symbolon::store::{ItemKind, Protection, Store};
 use symbolon::stored::{self, Amount};
+use symbolon::tinytable::{MacLength, TinyTableOptions};
 use symbolon::{
-    Config, DEPENDENT, Error, Inputs, MacLength, ONLINE, Outputs, Progress, Protocol, Result,
-    SETUP, Session, Transport,
+    Config, DEPENDENT, Error, Inputs, ONLINE, Options, Outputs, Progress, Protocol, Result, SETUP,
+    Session, Transport,
 };
+
+/// Returns the options of `tinytable` with MACs of this length.
+fn macs(mac: MacLength) -> Options {
+    TinyTableOptions { mac: mac.into() }.into()
+}
 
 /// Keys, messages and ciphertexts: FIPS 197 C.1 and B, SP 800-38A F.1.1.
 const VECTORS: [[u128; 3]; 3] = [
@@ -225,7 +231,7 @@ fn batches_are_prepared_from_the_pools_of_ywz_and_run_later() {
     }
     for (batches, executions) in [(1, 65), (2, 2)] {
         for prepared in both(Protocol::TinyTable, |me, config| {
-            let config = config.executions(executions).mac(MacLength::Bits128);
+            let config = config.executions(executions).options(macs(MacLength::Bits128));
             stored::prepare(config, &store(folder.path(), me), &circuit, batches)
         }) {
             assert_eq!(prepared.unwrap().from_pools, batches as usize);
@@ -233,7 +239,7 @@ fn batches_are_prepared_from_the_pools_of_ywz_and_run_later() {
     }
     let run = |mac: MacLength, executions: usize| {
         both(Protocol::TinyTable, |me, config| {
-            let config = config.executions(executions as u64).mac(mac);
+            let config = config.executions(executions as u64).options(macs(mac));
             let all = (0..executions).map(|number| inputs(&circuit, me, number));
             let ran = stored::run_batch(config, &store(folder.path(), me), &circuit, all)?;
             Ok(ran.outputs.iter().enumerate().all(|(number, outputs)| is_right(number, outputs)))
@@ -262,7 +268,7 @@ fn what_does_not_go_together_is_refused() {
         assert!(matches!(ended, Err(Error::PeerIncompatible { .. })), "{ended:?}");
     }
     for ended in connect(|me, config| match me {
-        0 => config.mac(MacLength::Bits128),
+        0 => config.options(macs(MacLength::Bits128)),
         _ => config,
     }) {
         assert!(matches!(ended, Err(Error::PeerIncompatible { .. })), "{ended:?}");

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use symbolon::circuit::builder::{Builder, ComponentBuilder, Subcircuit};
 use symbolon::circuit::{Circuit, Receivers, Type, builtin, reference};
+use symbolon::duplo::DuploOptions;
 use symbolon::store::{Filter, ItemKind, ItemState, Protection, Store};
 use symbolon::stored;
 use symbolon::{Compiled, Config, Error, Inputs, Meter, Protocol, Result, Rho, Transport};
@@ -87,7 +88,7 @@ impl Town {
                 .map(|(party, (channels, meter))| {
                     let transport = Transport::channels(channels, meter);
                     let config = Config::new(party, transport).protocol(Protocol::Duplo);
-                    let config = config.components(KINDS);
+                    let config = config.options(DuploOptions::components(KINDS));
                     let config = config.timeout(Duration::from_secs(20));
                     scope.spawn(move || part(party, config, &self.store(party)))
                 })
@@ -159,7 +160,7 @@ fn store_of(folder: &Path, party: u16) -> std::path::PathBuf {
 /// Configures the names of components, of which only those of the circuit may be given.
 fn of_kinds(config: Config, circuit: &Circuit) -> Config {
     let calls = |name: &&str| circuit.components().iter().any(|of| of.name == **name);
-    config.components(KINDS.into_iter().filter(calls))
+    config.options(DuploOptions::components(KINDS.into_iter().filter(calls)))
 }
 
 fn names(kinds: [(&str, u64); 3]) -> Vec<(String, u64)> {
@@ -199,7 +200,7 @@ fn a_pool_serves_other_circuits_of_the_same_components_on_later_days() {
     // Without a demand for pools, what they do not serve is made on the spot.
     let other = builtin::by_name("add:9").unwrap();
     let made = town.meet(None, |_, config, store| {
-        stored::prepare(config.components([""; 0]), store, &other, 1)
+        stored::prepare(config.options(DuploOptions::default()), store, &other, 1)
     });
     assert!(made.into_iter().all(|made| made.unwrap().from_pools == 0));
 }
@@ -232,7 +233,7 @@ fn components_that_are_in_no_pool_are_named_and_nothing_is_used() {
     town.fill(1);
     let other = builtin::by_name("cbcmac:2").unwrap();
     let ended = town.meet(None, |_, config, store| {
-        let config = config.components([""; 0]);
+        let config = config.options(DuploOptions::default());
         stored::prepare_from_pools(config, store, &other, 1).map(drop)
     });
     for ended in ended {

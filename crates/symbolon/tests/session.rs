@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use symbolon::circuit::builder::{Builder, ComponentBuilder};
 use symbolon::circuit::{Circuit, Receivers, Type, builtin};
+use symbolon::duplo::DuploOptions;
 use symbolon::{
     Config, Endpoint, Error, Identity, Inputs, Outputs, Protocol, Result, Rho, Session, Transport,
     TransportReason,
@@ -193,7 +194,7 @@ fn misuse_is_refused() {
     };
     refused(config(2), &circuit, "no party 2");
     refused(config(1), &circuit, "party 1's");
-    let named = config(0).protocol(Protocol::Duplo).components(["nothing"]);
+    let named = config(0).protocol(Protocol::Duplo).options(DuploOptions::components(["nothing"]));
     refused(named, &circuit, "no component `nothing`");
     refused(config(0).threads(3), &circuit, "3 threads");
     refused(config(0).timeout(Duration::ZERO), &circuit, "time-out");
@@ -276,7 +277,9 @@ fn a_circuit_without_the_chosen_components_is_refused_without_harm() {
     };
     let (circuit, other) = (with("part"), with("another"));
     let party = |me: u16, transport: Transport| {
-        let config = Config::new(me, transport).protocol(Protocol::Duplo).components(["part"]);
+        let config = Config::new(me, transport)
+            .protocol(Protocol::Duplo)
+            .options(DuploOptions::components(["part"]));
         let mut session = Session::connect(config, &circuit).unwrap();
         let error = session.next_circuit(&other).unwrap_err();
         assert!(matches!(&error, Error::InvalidInput(why) if why.contains("`part`")), "{error}");

@@ -47,6 +47,7 @@ pub mod messages;
 mod one_hot;
 mod online;
 mod opened;
+pub mod options;
 mod prepared;
 mod products;
 mod program;
@@ -57,11 +58,13 @@ mod tag;
 
 use symbolon_circuit::{Circuit, LookupCount, Plan, Stats};
 use symbolon_engine::{
-    Batch, Compiled, Demand, EngineSource, GateForm, MacLength, Network, Prepared, ProtocolSpec,
+    Compiled, Demand, EngineSource, GateForm, Network, Prepared, ProtocolSpec, RunTerms,
+    StoredOptions,
 };
 use symbolon_transport::{PartyId, Result};
 
 use crate::gates::{correlations::RandomCorrelations, role::GateRole, source::Gates};
+use options::{MacLength, mac_length};
 use program::Program;
 
 /// The protocol, on correlations like those of `ywz` between two parties.
@@ -78,17 +81,19 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     bytes: Some(|circuit, _, _| bytes(circuit.circuit())),
     messages: messages::ALL,
     checks: checks::ALL,
-    has_mac_length: true,
-    has_psi_form: false,
-    has_kappa_b: false,
+    options: options::ALL,
+    stored: Some(StoredOptions {
+        label: options::label,
+        stamp: Some(|options, rho| Ok(mac_length(options, rho)?.bits())),
+    }),
     runs_in_flight: false,
     batches_together: None,
     continues: false,
     components: None,
     engine: EngineSource::Correlations(&Gates(|_, _| GateRole::Tables(prepare))),
     load: |net, _, circuit, from| {
-        let Batch { executions, mac, .. } = net.batch;
-        match mac {
+        let executions = net.executions;
+        match mac_length(&net.options, net.rho)? {
             MacLength::Bits32 => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
             MacLength::Bits64 => Ok(prepared::load::<u64>(net.me, executions, circuit, from)?),
             MacLength::Bits128 => Ok(prepared::load::<u128>(net.me, executions, circuit, from)?),
@@ -97,11 +102,11 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
 };
 
 /// Returns the demand of a number of executions of a circuit.
-fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
+fn demand(circuit: &Compiled, terms: RunTerms<'_>) -> Result<Demand> {
     let program = circuit.derived::<Program>()?;
-    program.check(batch.mac)?;
+    program.check(mac_length(terms.options, terms.rho)?)?;
     let input_bits = [0, 1].map(|party| program.input_bits(PartyId::new(party)) as u64).to_vec();
-    Demand { and_gates: program.units(), input_bits }.times(batch.executions)
+    Demand { and_gates: program.units(), input_bits }.times(terms.executions)
 }
 
 /// Returns the bytes that both parties send for a circuit after the triples are made.
@@ -126,8 +131,8 @@ fn prepare(
     net: &mut Network,
     circuit: &Compiled,
 ) -> Result<Box<dyn Prepared>> {
-    let Batch { executions, mac, .. } = net.batch;
-    match mac {
+    let executions = net.executions;
+    match mac_length(&net.options, net.rho)? {
         MacLength::Bits32 => scramble::prepare::<u32>(correlations, net, circuit, executions),
         MacLength::Bits64 => scramble::prepare::<u64>(correlations, net, circuit, executions),
         MacLength::Bits128 => scramble::prepare::<u128>(correlations, net, circuit, executions),

@@ -2,10 +2,11 @@
 //! all executions.
 
 use symbolon_circuit::{Circuit, Input, Layered, PartyId, Table};
-use symbolon_engine::{Derived, MacLength};
+use symbolon_engine::Derived;
 use symbolon_transport::{Error, Result};
 
 use super::entries::{Place, width};
+use crate::tinytable::options::MacLength;
 
 /// A circuit in layers, with what follows from it alone.
 ///

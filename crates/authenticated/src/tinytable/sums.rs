@@ -1,10 +1,10 @@
 //! Hashes of all opened tags: of this party's MACs, and of the expected MACs of the peer.
 
-use symbolon_engine::MacLength;
 use symbolon_primitives::{Block, Challenge, PolyHash, SelectedSums, UniversalMacHash};
 use zeroize::Zeroize;
 
 use super::{entries::Records, opened::OpenedEntries, prepared::ScrambledCircuit, tag::Tag};
+use crate::tinytable::options::MacLength;
 
 /// The number of tags hashed at a time.
 const PIECE: usize = 1024;

@@ -2,8 +2,8 @@
 
 use std::ops::{BitXor, BitXorAssign};
 
+use crate::tinytable::options::MacLength;
 use bytemuck::Pod;
-use symbolon_engine::MacLength;
 use symbolon_primitives::{Block, carryless_products, mask128};
 use zeroize::Zeroize;
 

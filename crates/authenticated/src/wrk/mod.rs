@@ -93,9 +93,8 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
         }
         _ => half_gates::bytes(circuit, parties),
     }),
-    has_mac_length: false,
-    has_psi_form: false,
-    has_kappa_b: false,
+    options: &[],
+    stored: None,
     runs_in_flight: false,
     batches_together: None,
     continues: false,

@@ -1,7 +1,7 @@
 //! Runs on prepared material, with a record of everything that the honest party sends.
 
 use symbolon_circuit::Circuit;
-use symbolon_engine::{Compiled, Demand, Network};
+use symbolon_engine::{Compiled, Demand, Network, RunTerms};
 use symbolon_transport::adversary::FnAdversary;
 
 use crate::common::apart::{Pool, range, session, session_bent};
@@ -60,8 +60,9 @@ impl Stage {
     /// Creates a stage for another circuit, in which each party has one input of [`WIDTH`] bits.
     pub fn of(setting: Setting, circuit: Circuit) -> Stage {
         let compiled = Compiled::new(&circuit);
-        let Setting { protocol, parties, batch, .. } = setting;
-        let need = protocol.demand_of(&compiled, parties, batch).unwrap();
+        let Setting { protocol, parties, rho, executions, options, .. } = setting;
+        let terms = RunTerms { rho, executions, options };
+        let need = protocol.demand_of(&compiled, parties, terms).unwrap();
         let all = Demand {
             and_gates: 2 * MOST_RUNS * need.and_gates,
             input_bits: need.input_bits.iter().map(|n| 2 * MOST_RUNS * n).collect(),

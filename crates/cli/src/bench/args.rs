@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::given::{ByBench, Given};
 use crate::lang::ProgramArgs;
 use crate::options::{LocalTransport, TuningArgs};
 use crate::progress::args::ShowArgs;
@@ -122,51 +123,9 @@ impl BenchArgs {
 /// Protocol parameters, most of them lists.
 #[derive(Args, Debug, Default, Clone)]
 pub struct ListedTuning {
-    /// Protocols, a list [default: wrk between two parties, ywz among more]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub protocol: Vec<String>,
-    /// Statistical security in bits, 40, 64 or 80; a list [default: 40]
-    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
-    pub rho: Vec<u32>,
-    /// How wrk garbles, as for `run`; a list [default: auto]
-    #[arg(long, value_name = "FORM,…", value_delimiter = ',')]
-    pub form: Vec<String>,
-    /// How correlated OTs are made, as for `run`; a list [default: auto]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub ot: Vec<String>,
-    /// Evaluate the circuit N times in each run; tinytable does so side by side [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
-    pub batch: Option<u64>,
-    /// Bits of the MACs on what tinytable opens: 64 or 128, and more than RHO; a list [default: 64
-    /// with RHO 40, otherwise 128]
-    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
-    pub mac_bits: Vec<u32>,
-    /// Measure such MACs as well, 32, 64 or 128 bits, even if they are too short for RHO: only for
-    /// comparisons with published figures; a list
-    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
-    pub weak_mac_bits: Vec<u32>,
-    /// How dualex intersects what the parties got, sync or async; a list [default: sync]
-    #[arg(long, value_name = "FORM,…", value_delimiter = ',')]
-    pub psi: Vec<String>,
-    /// What bounds a leaked bit with dualex, as for `run`; a list [default: RHO]
-    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
-    pub kappa_b: Vec<u32>,
-    /// Which leaks that bounds with dualex, preparation or execution, as for `run`; a list
-    /// [default: preparation]
-    #[arg(long, value_name = "WHAT,…", value_delimiter = ',')]
-    pub kappa_b_per: Vec<String>,
-    /// With duplo: garble the components of this name, and no others but leftover gates; once for
-    /// each name [default: those with which a run costs least]
-    #[arg(long = "component", value_name = "NAME")]
-    pub components: Vec<String>,
-    /// Stream circuits with more AND gates than this in segments of about this size; memory then
-    /// does not grow with the circuit [default: 1048576]
-    #[arg(long, value_name = "GATES")]
-    pub segment_gates: Option<u64>,
-    /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more
-    /// for the rest; a list [default: 1]
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    pub threads: Vec<usize>,
+    /// Those on which all parties must agree.
+    #[command(flatten)]
+    pub given: Given<ByBench>,
     /// Seconds to wait for the peer to connect, and later for each message; longer where it garbles
     /// many gates first [default: 60]
     #[arg(long, value_name = "SECONDS")]
@@ -195,13 +154,7 @@ fn links(text: &str) -> Result<Links, String> {
 impl ListedTuning {
     /// Returns the parameters that are not lists, and the defaults.
     pub fn unlisted(&self) -> TuningArgs {
-        TuningArgs {
-            batch: self.batch,
-            components: self.components.clone(),
-            segment_gates: self.segment_gates,
-            timeout: self.timeout,
-            ..TuningArgs::default()
-        }
+        TuningArgs { given: self.given.unlisted(), timeout: self.timeout, ..TuningArgs::default() }
     }
 }
 

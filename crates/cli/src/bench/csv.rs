@@ -5,11 +5,20 @@ use super::raw::Raw;
 use super::report;
 use super::result::{Measured, link_name};
 use crate::error::CliResult;
+use crate::given::protocol_options;
 
-const HEAD: &str = "workload,protocol,parties,threads,link,rho,form,ot,mac_bits,psi,kappa_b,\
-                    kappa_b_per,components,transport,split_phases,batch,one_by_one,session,run,party,phase,\
-                    seconds,cpu_seconds,bytes_sent,bytes_received,messages_sent,\
-                    messages_received,rounds\n";
+/// The columns before those of the protocols' options.
+const FIRST: &str = "workload,protocol,parties,threads,link,rho,form,ot";
+
+/// The columns after them.
+const LAST: &str = "transport,split_phases,batch,one_by_one,session,run,party,phase,seconds,\
+                    cpu_seconds,bytes_sent,bytes_received,messages_sent,messages_received,rounds";
+
+/// Returns the names of all columns.
+fn head() -> String {
+    let options: String = protocol_options().map(|spec| spec.key() + ",").collect();
+    format!("{FIRST},{options}{LAST}\n")
+}
 
 /// Writes the file that `--csv` names, if it was given.
 ///
@@ -21,10 +30,9 @@ pub fn write(args: &BenchArgs, measurements: &[Measured]) -> CliResult<()> {
 }
 
 fn csv(measurements: &[Measured]) -> String {
-    let mut text = HEAD.to_string();
-    let bits = |bits: Option<u32>| bits.map_or(String::new(), |bits| bits.to_string());
+    let mut text = head();
     for measured in measurements {
-        let what: String = [
+        let own = [
             measured.workload.clone(),
             measured.protocol.unwrap_or_default().to_string(),
             measured.parties.to_string(),
@@ -33,19 +41,16 @@ fn csv(measurements: &[Measured]) -> String {
             measured.rho.to_string(),
             measured.choice.form.clone().unwrap_or_default(),
             measured.choice.ot.clone(),
-            bits(measured.mac_bits),
-            measured.psi.unwrap_or_default().to_string(),
-            bits(measured.kappa_b),
-            measured.kappa_b_per.unwrap_or_default().to_string(),
-            measured.components.join(" "),
+        ];
+        let settings = [
             measured.transport.to_string(),
             measured.split_phases.to_string(),
             measured.batch.to_string(),
             measured.one_by_one.to_string(),
-        ]
-        .iter()
-        .map(|text| cell(text) + ",")
-        .collect();
+        ];
+        let options = protocol_options().map(|spec| measured.option(spec, " "));
+        let what = own.into_iter().chain(options).chain(settings);
+        let what: String = what.map(|text| cell(&text) + ",").collect();
         for Raw { session, run, party, cost } in &measured.raw {
             let run = run.map_or(String::new(), |run| run.to_string());
             let cpu = cost.cpu_seconds.map_or(String::new(), |cpu| cpu.to_string());
@@ -74,12 +79,15 @@ fn cell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use symbolon::OptionSpec;
+
     use super::*;
 
     #[test]
     fn every_column_is_documented() {
         let page = include_str!("../../../../docs/reference/csv.md");
-        for column in HEAD.trim().split(',') {
+        let options: Vec<String> = protocol_options().map(OptionSpec::key).collect();
+        for column in head().trim().split(',').filter(|name| !options.contains(&name.to_string())) {
             let found = page.contains(&format!("`{column}`"));
             assert!(found, "no `{column}` in docs/reference/csv.md");
         }

@@ -12,6 +12,7 @@ use symbolon::SETUP;
 use symbolon::circuit::PartyId;
 
 use crate::error::{CliError, CliResult};
+use crate::given::OptionsJson;
 use crate::party_result::PartyResult;
 use crate::progress;
 use crate::results::ChoiceJson;
@@ -107,11 +108,10 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         protocol: (!triples).then(|| tuning.params.protocol.name()),
         rho: tuning.params.rho.bits(),
         choice: chosen(sessions)?,
-        mac_bits: if triples { None } else { tuning.mac_bits() },
-        psi: if triples { None } else { tuning.psi_name() },
-        kappa_b: if triples { None } else { tuning.kappa_b_bits() },
-        kappa_b_per: if triples { None } else { tuning.kappa_b_per() },
-        components: tuning.params.components.clone(),
+        options: match workload {
+            Workload::Triples(_) => OptionsJson::default(),
+            Workload::Circuit(_) => OptionsJson::of(&tuning.params),
+        },
         threads: tuning.params.threads,
         transport: args.transport().name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),

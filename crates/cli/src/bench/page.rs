@@ -123,7 +123,7 @@ fn compared(many: &[Measured]) -> CliResult<Markup> {
 /// Returns a plot for each axis along which something was measured at several points.
 fn scaling(many: &[Measured]) -> CliResult<Markup> {
     let mut figures = Vec::new();
-    for axis in Axis::ALL {
+    for axis in Axis::all() {
         for (quantity, what) in [
             (Quantity::Rate, "AND gates or triples a second"),
             (Quantity::Memory, "Memory of the largest process"),

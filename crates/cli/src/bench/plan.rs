@@ -1,11 +1,13 @@
 //! Expands lists of options into one setting for each possible combination.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use symbolon::circuit::{Circuit, Plan};
 
 use super::args::{BenchArgs, REPEAT, TRIPLES};
 use crate::error::{CliError, CliResult};
+use crate::given::Choice;
 use crate::lang::{ProgramArgs, is_program};
 use crate::local::can_split_phases;
 use crate::options::TuningArgs;
@@ -16,6 +18,9 @@ use crate::values::{Resolved, random_values};
 
 /// The most combinations.
 const MOST: usize = 1000;
+
+/// The parameters whose lists change more slowly than those of parties and links.
+const EARLY: [&str; 1] = ["protocol"];
 
 /// One workload with one set of parameters.
 pub struct Setting {
@@ -74,18 +79,10 @@ pub struct Loaded {
 pub struct Wanted {
     workload: String,
     count: Option<u64>,
-    protocol: Option<String>,
     parties: Option<u16>,
-    threads: Option<usize>,
     link: Option<String>,
-    rho: Option<u32>,
-    form: Option<String>,
-    ot: Option<String>,
-    psi: Option<String>,
-    kappa_b: Option<u32>,
-    kappa_b_per: Option<String>,
-    /// Whether the MACs are only for comparisons, and how many bits they have.
-    mac_bits: Option<(bool, u32)>,
+    /// By parameter.
+    given: BTreeMap<&'static str, Choice>,
 }
 
 impl Wanted {
@@ -113,20 +110,17 @@ impl Wanted {
         let links: Vec<Option<String>> = tuning.link.iter().flatten().cloned().collect();
         let all = each(vec![Wanted::default()], &args.workloads, |w, name| w.workload = name);
         let all = each(all, &args.count, |w, count| w.count = Some(count));
-        let all = each(all, &tuning.protocol, |w, name| w.protocol = Some(name));
+        let (early, late): (Vec<_>, Vec<_>) =
+            tuning.given.lists().partition(|(name, _)| EARLY.contains(name));
+        let choose = |all, lists: Vec<(&'static str, Vec<Choice>)>| {
+            lists.into_iter().fold(all, |all, (name, choices)| {
+                each(all, &choices, |w, choice| drop(w.given.insert(name, choice)))
+            })
+        };
+        let all = choose(all, early);
         let all = each(all, &args.parties, |w, parties| w.parties = Some(parties));
-        let all = each(all, &tuning.threads, |w, threads| w.threads = Some(threads));
         let all = each(all, &links, |w, link| w.link = link);
-        let all = each(all, &tuning.rho, |w, rho| w.rho = Some(rho));
-        let all = each(all, &tuning.form, |w, form| w.form = Some(form));
-        let all = each(all, &tuning.ot, |w, ot| w.ot = Some(ot));
-        let all = each(all, &tuning.psi, |w, psi| w.psi = Some(psi));
-        let all = each(all, &tuning.kappa_b, |w, bits| w.kappa_b = Some(bits));
-        let all = each(all, &tuning.kappa_b_per, |w, per| w.kappa_b_per = Some(per));
-        let strong = tuning.mac_bits.iter().map(|bits| (false, *bits));
-        let weak = tuning.weak_mac_bits.iter().map(|bits| (true, *bits));
-        let lengths: Vec<(bool, u32)> = strong.chain(weak).collect();
-        each(all, &lengths, |w, bits| w.mac_bits = Some(bits))
+        choose(all, late)
     }
 
     /// Returns whether this one has a choice that none of the others has.
@@ -134,35 +128,21 @@ impl Wanted {
         let lacks = |same: &dyn Fn(&Wanted) -> bool| !others.iter().any(same);
         lacks(&|other| other.workload == self.workload)
             || lacks(&|other| other.count == self.count)
-            || lacks(&|other| other.protocol == self.protocol)
             || lacks(&|other| other.parties == self.parties)
-            || lacks(&|other| other.threads == self.threads)
             || lacks(&|other| other.link == self.link)
-            || lacks(&|other| other.rho == self.rho)
-            || lacks(&|other| other.form == self.form)
-            || lacks(&|other| other.ot == self.ot)
-            || lacks(&|other| other.psi == self.psi)
-            || lacks(&|other| other.kappa_b == self.kappa_b)
-            || lacks(&|other| other.kappa_b_per == self.kappa_b_per)
-            || lacks(&|other| other.mac_bits == self.mac_bits)
+            || self
+                .given
+                .iter()
+                .any(|(name, choice)| lacks(&|other| other.given.get(name) == Some(choice)))
     }
 
     /// Returns this choice as options, with the unlisted ones unchanged.
     pub fn tuning(&self, unlisted: &TuningArgs) -> TuningArgs {
-        TuningArgs {
-            protocol: self.protocol.clone(),
-            rho: self.rho,
-            form: self.form.clone(),
-            ot: self.ot.clone(),
-            psi: self.psi.clone(),
-            kappa_b: self.kappa_b,
-            kappa_b_per: self.kappa_b_per.clone(),
-            threads: self.threads,
-            link: self.link.clone(),
-            mac_bits: self.mac_bits.filter(|(weak, _)| !weak).map(|(_, bits)| bits),
-            weak_mac_bits: self.mac_bits.filter(|(weak, _)| *weak).map(|(_, bits)| bits),
-            ..unlisted.clone()
+        let mut tuning = TuningArgs { link: self.link.clone(), ..unlisted.clone() };
+        for (name, text) in self.given.values() {
+            tuning.given.set(name, vec![text.clone()]);
         }
+        tuning
     }
 }
 
@@ -219,7 +199,8 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     let repeat = args.repeat.unwrap_or(REPEAT);
     let name = wanted.workload.clone();
     if name == TRIPLES {
-        let refused = wanted.protocol.is_some() || wanted.form.is_some() || args.one_by_one;
+        let is_given = |name| wanted.given.contains_key(name);
+        let refused = is_given("protocol") || is_given("form") || args.one_by_one;
         if refused || args.split_phases || args.dealer {
             return Err(CliError::usage(
                 "`bench triples` takes no --protocol, --form, --split-phases, --one-by-one or --dealer",
@@ -238,7 +219,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     }
     let (loaded, parties) = load(&name, wanted.parties, &args.program, loads)?;
     let tuning = Tuning::new(&tuning, parties)?;
-    tuning.check_components(&loaded.circuit)?;
+    tuning.check_circuit(&loaded.circuit)?;
     if args.split_phases {
         tuning.one_at_a_time("--split-phases")?;
         can_split_phases(tuning.params.protocol)?;

@@ -5,6 +5,8 @@ use std::error::Error;
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
+use symbolon::OptionSpec;
+use symbolon::options::Values;
 
 use super::args::TRIPLES;
 use super::plan;
@@ -12,6 +14,7 @@ use super::result::{self, Measured, link_name, rate};
 use super::spread::Spread;
 use crate::colours::{phase_colour, series_colour};
 use crate::cost_table::{bytes, time};
+use crate::given::protocol_options;
 
 /// The result of drawing; drawing in memory does not fail.
 pub type Drawn = Result<String, Box<dyn Error>>;
@@ -135,8 +138,8 @@ pub enum Axis {
     Threads,
     /// AND gates of the circuit, or triples.
     Gates,
-    /// Bits of the MACs of `tinytable`.
-    MacBits,
+    /// An option of a protocol, which takes numbers.
+    Option(&'static OptionSpec),
 }
 
 /// What it has on its vertical axis.
@@ -152,16 +155,20 @@ pub enum Quantity {
 pub type Series = (String, Vec<(f64, Spread)>);
 
 impl Axis {
-    /// All.
-    pub const ALL: [Axis; 4] = [Axis::Parties, Axis::Threads, Axis::Gates, Axis::MacBits];
+    /// Returns all.
+    pub fn all() -> Vec<Axis> {
+        let numbers = protocol_options().filter(|spec| matches!(spec.values, Values::Numbers(_)));
+        let own = [Axis::Parties, Axis::Threads, Axis::Gates];
+        own.into_iter().chain(numbers.map(Axis::Option)).collect()
+    }
 
     /// Returns its label.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Axis::Parties => "parties",
-            Axis::Threads => "threads of each party",
-            Axis::Gates => "AND gates or triples in a run",
-            Axis::MacBits => "bits of a MAC",
+            Axis::Parties => "parties".to_string(),
+            Axis::Threads => "threads of each party".to_string(),
+            Axis::Gates => "AND gates or triples in a run".to_string(),
+            Axis::Option(spec) => spec.key(),
         }
     }
 
@@ -170,7 +177,10 @@ impl Axis {
             Axis::Parties => f64::from(measured.parties),
             Axis::Threads => measured.threads as f64,
             Axis::Gates => measured.count as f64,
-            Axis::MacBits => f64::from(measured.mac_bits.unwrap_or(0)),
+            Axis::Option(spec) => {
+                let number = measured.options.get(spec).and_then(|option| option.value.number());
+                number.unwrap_or(0) as f64
+            }
         }
     }
 
@@ -192,11 +202,8 @@ impl Axis {
         }
         parts.push(link_name(link.as_deref()));
         parts.push(format!("rho {rho}"));
-        if let Some(bits) = measured.mac_bits.filter(|_| self != Axis::MacBits) {
-            parts.push(format!("{bits}-bit MACs"));
-        }
-        parts.extend(measured.psi.map(|form| format!("psi {form}")));
-        parts.extend(measured.other_kappa_b());
+        let own = if let Axis::Option(spec) = self { Some(spec) } else { None };
+        parts.extend(measured.options.unusual(own));
         parts.extend(measured.choice.asked());
         parts.join(", ")
     }
@@ -225,7 +232,7 @@ impl Axis {
                 let range = (from.max(1.0) * 0.8..to.max(2.0) * 1.25).log_scale();
                 self.lines(root, range, top, quantity, series)
             }
-            Axis::MacBits => self.lines(root, from - 8.0..to + 8.0, top, quantity, series),
+            Axis::Option(_) => self.lines(root, from - 8.0..to + 8.0, top, quantity, series),
             _ => self.lines(root, from - 0.2..to + 0.2, top, quantity, series),
         })
     }

@@ -2,7 +2,7 @@
 //! text.
 
 use serde::Serialize;
-use symbolon::KappaBPer;
+use symbolon::OptionSpec;
 use symbolon::circuit::PartyId;
 
 use super::args::TRIPLES;
@@ -11,6 +11,7 @@ use super::plan::threads;
 use super::raw::Raw;
 use super::spread::Spread;
 use crate::cost_table::{align, bytes, time};
+use crate::given::{OptionsJson, protocol_options};
 use crate::results::ChoiceJson;
 use crate::timeline::Span;
 
@@ -43,21 +44,9 @@ pub struct Measured {
     /// Form, OT, dealer, and the link where it decided.
     #[serde(flatten)]
     pub choice: ChoiceJson,
-    /// The length of the MACs on opened bits; absent where it cannot be chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mac_bits: Option<u32>,
-    /// How reconciliation values were intersected; absent where it cannot be chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub psi: Option<&'static str>,
-    /// κ_b, the bits that bound a leaked bit; absent where it cannot be chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kappa_b: Option<u32>,
-    /// Which leaks κ_b bounds, `preparation` or `execution`; absent where it cannot be chosen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kappa_b_per: Option<&'static str>,
-    /// The names of the components to garble; absent where the cheapest are.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub components: Vec<String>,
+    /// The options of the protocol.
+    #[serde(flatten)]
+    pub options: OptionsJson,
     /// Threads, as `--threads` gave them.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
@@ -165,16 +154,10 @@ impl Measured {
             n if self.one_by_one => format!(", {n} prepared together and run one by one"),
             n => format!(", {n} at a time"),
         };
-        let mac = self.mac_bits.map_or(String::new(), |bits| format!(", {bits}-bit MACs"));
-        let psi = self.psi.map_or(String::new(), |form| format!(", psi {form}"));
-        let kappa_b = self.other_kappa_b().map_or(String::new(), |kappa_b| format!(", {kappa_b}"));
-        let components = match &self.components[..] {
-            [] => String::new(),
-            names => format!(", components {}", names.join(" and ")),
-        };
+        let options = self.options.unusual(None);
+        let options: String = options.iter().map(|option| format!(", {option}")).collect();
         format!(
-            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}{psi}{kappa_b}\
-             {components}",
+            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{options}",
             self.workload,
             self.parties,
             threads(self.threads),
@@ -183,12 +166,10 @@ impl Measured {
         )
     }
 
-    /// Returns κ_b with its name, if it is not ρ for the whole preparation.
-    pub fn other_kappa_b(&self) -> Option<String> {
-        let per = self.kappa_b_per.filter(|per| *per != KappaBPer::default().name());
-        let bits = self.kappa_b.filter(|bits| *bits != self.rho || per.is_some())?;
-        let per = per.map_or(String::new(), |per| format!(" per {per}"));
-        Some(format!("kappa_b {bits}{per}"))
+    /// Returns an option as text, with `and` between names; empty if the protocol does not have it,
+    /// or there are no names.
+    pub fn option(&self, spec: &OptionSpec, and: &str) -> String {
+        self.options.get(spec).map_or(String::new(), |option| option.value.text(and))
     }
 
     /// Returns how often it was run.
@@ -291,11 +272,11 @@ pub struct Table {
 }
 
 /// A column that says what a measurement is of: its heading and its cells.
-type Column = (&'static str, fn(&Measured) -> String);
+type Column = (String, Box<dyn Fn(&Measured) -> String>);
 
 /// Returns the columns in which these measurements differ, and the workload.
 fn name_columns(many: &[Measured]) -> Vec<Column> {
-    let columns: [Column; 12] = [
+    let own: [(&str, fn(&Measured) -> String); 8] = [
         ("workload", |m| m.workload.clone()),
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
         ("parties", |m| m.parties.to_string()),
@@ -304,15 +285,16 @@ fn name_columns(many: &[Measured]) -> Vec<Column> {
         ("rho", |m| m.rho.to_string()),
         ("form", |m| m.choice.form.clone().unwrap_or_else(|| "–".to_string())),
         ("OT", |m| m.choice.ot.clone()),
-        ("MAC", |m| m.mac_bits.map_or("–".to_string(), |bits| bits.to_string())),
-        ("psi", |m| m.psi.unwrap_or("–").to_string()),
-        ("kappa_b", |m| m.kappa_b.map_or("–".to_string(), |bits| bits.to_string())),
-        ("per", |m| m.kappa_b_per.unwrap_or("–").to_string()),
     ];
+    let own = own.into_iter().map(|(name, of)| -> Column { (name.to_string(), Box::new(of)) });
+    let options = protocol_options().map(|spec| -> Column {
+        let cell = move |m: &Measured| Some(m.option(spec, " ")).filter(|text| !text.is_empty());
+        (spec.key(), Box::new(move |m| cell(m).unwrap_or_else(|| "–".to_string())))
+    });
     let varies = |(name, of): &Column| {
         *name == "workload" || many.iter().any(|other| of(other) != of(&many[0]))
     };
-    columns.into_iter().filter(varies).collect()
+    own.chain(options).filter(varies).collect()
 }
 
 /// Returns the values that tell a measurement from these others, on one line.
@@ -322,7 +304,8 @@ pub fn short_name(measured: &Measured, many: &[Measured]) -> String {
 }
 
 fn head(columns: &[Column], rest: &[&str]) -> Vec<String> {
-    columns.iter().map(|(name, _)| *name).chain(rest.iter().copied()).map(String::from).collect()
+    let names = columns.iter().map(|(name, _)| name.clone());
+    names.chain(rest.iter().copied().map(String::from)).collect()
 }
 
 /// Returns a row with the rates of each measurement; the first row has the headings.

@@ -1,16 +1,36 @@
 //! What `circuit info --protocol` shows: what a run with `duplo` or `dualex` garbles and sends.
 
+use clap::Arg;
 use serde::Serialize;
 use symbolon::circuit::Circuit;
 use symbolon::duplo::{Forecast, GameSizes, Plans};
 use symbolon::{
-    Batch, BatchPlan, BatchWindows, Compiled, ComponentTerms, OtExtension, Protocol, Rho, dualex,
+    BatchPlan, BatchWindows, Compiled, OtExtension, Parameter, Protocol, Rho, RunTerms,
+    SessionParams, dualex,
 };
 
 use crate::args::RunInfoArgs;
 use crate::cost_table::{align, bytes};
 use crate::error::{CliError, CliResult};
-use crate::tuning::{self, check_components, check_parties};
+use crate::given::Taken;
+use crate::tuning::{self, check_parties};
+
+/// The protocols with forecasts.
+const FORECAST: [Protocol; 2] = [Protocol::Duplo, Protocol::DualEx];
+
+/// `circuit info`, which takes the options of these protocols.
+#[derive(Clone, Debug, Default)]
+pub struct ByInfo;
+
+impl Taken for ByInfo {
+    fn takes(parameter: &Parameter) -> bool {
+        matches!(parameter, Parameter::Option(protocol, _) if FORECAST.contains(protocol))
+    }
+
+    fn adapted(arg: Arg) -> Arg {
+        arg.requires("protocol")
+    }
+}
 
 /// A forecast, if one was requested.
 #[derive(Default, Serialize)]
@@ -115,24 +135,16 @@ impl ForecastJson {
     pub fn new(circuit: &Circuit, parties: u16, args: &RunInfoArgs) -> CliResult<ForecastJson> {
         let mut forecast = ForecastJson::default();
         let Some(name) = args.protocol.as_deref() else { return Ok(forecast) };
-        let protocol = match Protocol::by_name(name) {
-            Some(protocol @ (Protocol::Duplo | Protocol::DualEx)) => protocol,
-            _ => {
-                return Err(CliError::usage(
-                    "circuit info takes no --protocol but duplo and dualex",
-                ));
-            }
-        };
+        let protocol = Protocol::by_name(name).filter(|protocol| FORECAST.contains(protocol));
+        let protocol = protocol.ok_or_else(|| {
+            CliError::usage("circuit info takes no --protocol but duplo and dualex")
+        })?;
         check_parties(protocol, parties)?;
         let rho = Rho::from_bits(args.rho.unwrap_or(40));
         let rho = rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
-        let batch = Batch {
-            psi: tuning::psi(args.psi.as_deref(), protocol)?,
-            kappa_b: tuning::kappa_b(args.kappa_b, protocol)?,
-            kappa_b_per: tuning::kappa_b_per(args.kappa_b_per.as_deref(), protocol)?,
-            ..Batch::default()
-        };
-        let terms = ComponentTerms { rho, batch, names: &args.components };
+        let mut params = SessionParams { rho, ..SessionParams::new(protocol) };
+        args.given.apply(&mut params)?;
+        let terms = params.run_terms(1);
         if protocol == Protocol::DualEx {
             forecast.dualex = Some(dualex(circuit, terms, args)?);
             return Ok(forecast);
@@ -140,9 +152,9 @@ impl ForecastJson {
         if args.ot.is_some() {
             return Err(CliError::usage("circuit info takes no --ot for duplo"));
         }
-        check_components(circuit, &args.components)?;
+        protocol.check_options(circuit, &params.options)?;
         let groups = divided(circuit, parties, (protocol, terms), args)?;
-        forecast.duplo = Some(duplo(circuit, rho, &groups, args)?);
+        forecast.duplo = Some(duplo(circuit, terms, &groups)?);
         Ok(forecast)
     }
 
@@ -159,18 +171,10 @@ fn sized(n: u64) -> CliResult<usize> {
 }
 
 /// Returns what a run with dualex garbles.
-fn dualex(
-    circuit: &Circuit,
-    terms: ComponentTerms<'_>,
-    args: &RunInfoArgs,
-) -> CliResult<DualExJson> {
-    if !args.components.is_empty() {
-        return Err(CliError::usage("dualex takes no --component"));
-    }
+fn dualex(circuit: &Circuit, terms: RunTerms<'_>, args: &RunInfoArgs) -> CliResult<DualExJson> {
     let known = OtExtension::ALL.map(OtExtension::name);
     let ot = tuning::choice("--ot", args.ot.as_deref(), &known)?;
-    let ComponentTerms { rho, batch, .. } = terms;
-    let plans = dualex::Plans { rho, batch, ..dualex::Plans::default() };
+    let plans = dualex::Plans::of(terms)?;
     let plans = dualex::Plans { ot: ot.unwrap_or(plans.ot), ..plans };
     // Evaluations that are stored by themselves are prepared together, batches are not.
     let one_by_one = args.count.is_some() && args.batch.unwrap_or(1) == 1;
@@ -189,8 +193,9 @@ fn dualex(
         online_bytes: 0,
     };
     for BatchWindows { windows, executions, times } in groups {
-        let batch = Batch { executions: sized(executions)?, ..batch };
-        let one = dualex::Forecast::new(circuit, dualex::Plans { batch, one_by_one, ..plans })?;
+        let executions = sized(executions)?;
+        let plans = dualex::Plans { executions, one_by_one, ..plans };
+        let one = dualex::Forecast::new(circuit, plans)?;
         if sum.preparations == 0 {
             let dualex::Forecast { executions, bucket, made, .. } = one;
             sum = DualExJson { executions, bucket, made, ..sum };
@@ -220,16 +225,11 @@ fn dualex_text(dualex: &DualExJson) -> String {
 }
 
 /// Returns what a run with duplo garbles, prepared in these groups of batches.
-fn duplo(
-    circuit: &Circuit,
-    rho: Rho,
-    groups: &[BatchWindows],
-    args: &RunInfoArgs,
-) -> CliResult<DuploJson> {
+fn duplo(circuit: &Circuit, terms: RunTerms<'_>, groups: &[BatchWindows]) -> CliResult<DuploJson> {
     let mut all: Vec<(Forecast, u64)> = Vec::new();
     for &BatchWindows { windows, executions, times } in groups {
         let (executions, count) = (sized(executions)?, sized(windows)?);
-        let plans = Plans { executions, count, rho, components: &args.components };
+        let plans = Plans::of(RunTerms { executions, ..terms }, count);
         all.push((Forecast::new(circuit, plans)?, times));
     }
     let sum = |of: &dyn Fn(&Forecast) -> u64| -> u64 {
@@ -266,7 +266,7 @@ fn duplo(
 fn divided(
     circuit: &Circuit,
     parties: u16,
-    (protocol, terms): (Protocol, ComponentTerms<'_>),
+    (protocol, terms): (Protocol, RunTerms<'_>),
     args: &RunInfoArgs,
 ) -> CliResult<Vec<BatchWindows>> {
     let executions = args.batch.unwrap_or(1);

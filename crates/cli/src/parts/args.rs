@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
+use symbolon::{Parameter, parameters};
 
 use crate::args::MeetArgs;
 use crate::options::EXIT_CODES;
@@ -41,9 +42,14 @@ fn parts_help() -> String {
 pub fn of_parts(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "protocol" => arg.help(format!("The protocol [default: {DEFAULT}]")),
-        "dealer" | "dealer_fingerprint" | "batch" | "in_flight" | "form" | "mac_bits" | "psi"
-        | "kappa_b" | "kappa_b_per" => arg.hide(true),
-        _ => arg,
+        "dealer" | "dealer_fingerprint" | "batch" | "in-flight" | "form" => arg.hide(true),
+        id => {
+            let of_others = parameters().iter().any(|one| match one {
+                Parameter::Option(of, option) => option.spec.name == id && of.name() != DEFAULT,
+                Parameter::General(_) => false,
+            });
+            arg.hide(of_others)
+        }
     }
 }
 

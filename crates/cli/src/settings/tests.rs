@@ -17,6 +17,12 @@ fn settings(file: &str, flags: &[&str]) -> CliResult<Settings> {
     }
 }
 
+/// Returns what was given as ρ.
+fn rho(settings: &Settings) -> Option<&str> {
+    let rho = symbolon::parameters().iter().find(|one| one.spec().name == "rho")?;
+    settings.tuning.given.texts(rho.spec()).last().map(String::as_str)
+}
+
 #[test]
 fn flags_override_the_file() {
     let file = "circuit = \"add:8\"\nparty = 0\nlisten = \"h:1\"\nrho = 80\ntimeout = 5\n\
@@ -24,8 +30,8 @@ fn flags_override_the_file() {
                 [outputs]\nz = \"0,1\"\n";
     let plain = settings(file, &[]).unwrap();
     assert_eq!(
-        (plain.party, plain.tuning.rho, plain.tuning.timeout),
-        (Some(0.into()), Some(80), Some(5.0))
+        (plain.party, rho(&plain), plain.tuning.timeout),
+        (Some(0.into()), Some("80"), Some(5.0))
     );
     assert_eq!(plain.transport, RemoteTransport::Tcp);
     assert!(plain.json && plain.listen.as_deref() == Some("h:1"));
@@ -40,7 +46,7 @@ fn flags_override_the_file() {
 
     let flags = ["--rho", "40", "--connect", "h:2", "--input", "x=9", "--party", "1"];
     let over = settings(file, &flags).unwrap();
-    assert_eq!((over.party, over.tuning.rho), (Some(1.into()), Some(40)));
+    assert_eq!((over.party, rho(&over)), (Some(1.into()), Some("40")));
     assert_eq!((over.listen, over.connect.as_deref()), (None, Some("h:2")));
     let x: Vec<_> = over.inputs.iter().filter(|(given, _)| given.input.expose() == "x").collect();
     assert_eq!((x.len(), x[0].0.value.expose()), (1, "9"));

@@ -12,6 +12,7 @@ use super::{
     garble::NUMBERS,
     offline::EachExecution,
     online::PreparedExecutions,
+    options::DualExOptions,
     ot::OtSession,
     params::{Kappas, Params},
     preparation::Preparation,
@@ -111,8 +112,9 @@ impl Engine for DualEx {
         circuit: &Compiled,
     ) -> Result<Box<dyn Preprocessed>> {
         let function = circuit.derived::<Function>()?;
-        let (batch, kappas) = (net.batch, Kappas::of(net.rho, net.batch));
-        let params = Params::new(batch.executions, kappas, batch.psi, &function)?;
+        let options = DualExOptions::of(&net.options, net.rho)?;
+        let kappas = Kappas::of(net.rho, options);
+        let params = Params::new(net.executions, kappas, options.psi, &function)?;
         Ok(Box::new(self.prepare_batch(
             net,
             circuit,
@@ -129,13 +131,14 @@ impl Engine for DualEx {
         count: usize,
         each: &mut EachPrepared<'_>,
     ) -> Result<()> {
-        if net.batch.executions != 1 || count < 2 {
+        if net.executions != 1 || count < 2 {
             // Executions that run together are already one preparation.
             return each_by_itself(self, net, circuit, count, each);
         }
-        let kappas = Kappas::of(net.rho, net.batch);
+        let options = DualExOptions::of(&net.options, net.rho)?;
+        let kappas = Kappas::of(net.rho, options);
         let function = circuit.derived::<Function>()?;
-        let params = Params::new(count, kappas, net.batch.psi, &function)?;
+        let params = Params::new(count, kappas, options.psi, &function)?;
         let none = PreparedExecutions::none(net, circuit, &params)?;
         self.prepare_into(
             net,

@@ -1,9 +1,6 @@
 //! What a party holds for one prepared execution, and its stored form.
 
-use symbolon_engine::{
-    PsiForm,
-    codec::{Reader, Writer, damaged},
-};
+use symbolon_engine::codec::{Reader, Writer, damaged};
 use symbolon_garbling::adaptive::Ending;
 use symbolon_primitives::{BitVec, Block, Delta, Seed};
 use symbolon_transport::{PartyId, Result};
@@ -18,6 +15,7 @@ use super::{
     psi::{CommittedTerms, Receiver, Sender, Shape},
     tables::Table,
 };
+use crate::dualex::options::PsiForm;
 
 /// The two buckets of an execution, one in each direction, while it is prepared.
 pub(super) struct Bucket {

@@ -2,16 +2,18 @@
 //! party sends.
 
 use symbolon_circuit::Circuit;
-use symbolon_engine::{Batch, OtExtension, PsiForm, Rho, TreeDepth};
+use symbolon_engine::{OtExtension, Rho, RunTerms, TreeDepth};
 use symbolon_ot::{cot::MAX_DRAW, draw_bytes};
 use symbolon_transport::Result;
 
 use super::{
     buckets::PIECE,
     function::Function,
+    options::DualExOptions,
     params::{Kappas, Params},
     probe_matrix::encoded_bits,
 };
+use crate::dualex::options::PsiForm;
 
 /// Bytes of a message besides its content.
 const HEADER: u128 = 8;
@@ -21,8 +23,10 @@ const HEADER: u128 = 8;
 pub struct Plans {
     /// Statistical security.
     pub rho: Rho,
-    /// How many executions are prepared together, the form of their intersections, and κ_b.
-    pub batch: Batch,
+    /// How many executions are prepared together.
+    pub executions: usize,
+    /// The form of their intersections, and κ_b.
+    pub options: DualExOptions,
     /// Whether each execution runs by itself, with its own messages.
     pub one_by_one: bool,
     /// What makes correlated OTs.
@@ -33,7 +37,20 @@ impl Default for Plans {
     /// One execution at ρ = 40, with `softspoken4`.
     fn default() -> Self {
         let ot = OtExtension::SoftSpoken { k: TreeDepth::Four };
-        Plans { rho: Rho::Bits40, batch: Batch::default(), one_by_one: false, ot }
+        let options = DualExOptions::default();
+        Plans { rho: Rho::Bits40, executions: 1, options, one_by_one: false, ot }
+    }
+}
+
+impl Plans {
+    /// Plans executions on these terms, each batch in messages of its own.
+    ///
+    /// # Errors
+    /// `InvalidInput` if an option has no such value.
+    pub fn of(terms: RunTerms<'_>) -> Result<Plans> {
+        let RunTerms { rho, executions, options } = terms;
+        let options = DualExOptions::of(options, rho)?;
+        Ok(Plans { rho, executions, options, ..Plans::default() })
     }
 }
 
@@ -59,9 +76,10 @@ impl Forecast {
     /// `InvalidInput` when the protocol cannot run this circuit, or cannot prepare this many
     /// executions of it together.
     pub fn new(circuit: &Circuit, plans: Plans) -> Result<Forecast> {
-        let Plans { rho, batch, one_by_one, ot } = plans;
+        let Plans { rho, executions, options, one_by_one, ot } = plans;
         let function = Function::of(circuit)?;
-        let params = Params::new(batch.executions, Kappas::of(rho, batch), batch.psi, &function)?;
+        let kappas = Kappas::of(rho, options);
+        let params = Params::new(executions, kappas, options.psi, &function)?;
         params.check_messages(function.inputs, function.outputs)?;
         Ok(Forecast::of(&function, &params, one_by_one, ot))
     }

@@ -68,6 +68,7 @@ mod label_hashes;
 mod messages;
 mod offline;
 mod online;
+pub mod options;
 mod ot;
 mod outputs;
 mod params;
@@ -81,7 +82,8 @@ mod tables;
 mod tests;
 
 use symbolon_engine::{
-    Batch, Compiled, Demand, EngineSource, GateForm, Network, Prepared, ProtocolSpec,
+    Compiled, Demand, EngineSource, GateForm, Network, Prepared, ProtocolSpec, RunTerms,
+    StoredOptions,
     codec::{Reader, damaged},
 };
 use symbolon_transport::{PartyId, Result};
@@ -89,6 +91,7 @@ use symbolon_transport::{PartyId, Result};
 use execution::{Execution, Lengths};
 use function::Function;
 use online::PreparedExecutions;
+use options::DualExOptions;
 
 /// The protocol.
 pub static SPEC: ProtocolSpec = ProtocolSpec {
@@ -103,9 +106,8 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     messages: messages::ALL,
     checks: checks::ALL,
     bytes: None,
-    has_mac_length: false,
-    has_psi_form: true,
-    has_kappa_b: true,
+    options: options::ALL,
+    stored: Some(StoredOptions { label: options::label, stamp: None }),
     runs_in_flight: true,
     batches_together: None,
     continues: false,
@@ -120,9 +122,9 @@ const SMALL: u64 = 1 << 10;
 /// Returns the demand of a batch, counted in AND gates as for the other protocols. It decides how
 /// many executions are prepared at a time. A small circuit counts as [`SMALL`] gates, because its
 /// inputs and intersections take memory too.
-fn demand(circuit: &Compiled, batch: Batch) -> Result<Demand> {
+fn demand(circuit: &Compiled, terms: RunTerms<'_>) -> Result<Demand> {
     let one = Demand::of(circuit, 2);
-    Demand { and_gates: one.and_gates.max(SMALL), ..one }.times(batch.executions)
+    Demand { and_gates: one.and_gates.max(SMALL), ..one }.times(terms.executions)
 }
 
 /// Reads stored executions.
@@ -136,11 +138,12 @@ fn load(
     let session = from.array()?;
     let bucket = usize::try_from(from.u64()?).ok().filter(|bucket| (1..=128).contains(bucket));
     let bucket = bucket.ok_or_else(|| damaged("its buckets have no such size"))?;
-    if from.array()? != [net.batch.psi as u8] {
+    let psi = DualExOptions::of(&net.options, net.rho)?.psi;
+    if from.array()? != [psi as u8] {
         return Err(damaged("it was prepared for another form of intersection"));
     }
-    let lengths = Lengths::of(net.me, &function, (bucket, net.rho.bits()), net.batch.psi);
-    let executions = (0..net.batch.executions)
+    let lengths = Lengths::of(net.me, &function, (bucket, net.rho.bits()), psi);
+    let executions = (0..net.executions)
         .map(|_| Execution::load(&mut from, &lengths))
         .collect::<Result<Vec<_>>>()?;
     let digest = circuit.digest();

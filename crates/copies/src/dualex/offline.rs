@@ -8,7 +8,7 @@
 //! circuits of one execution need to be in memory.
 
 use symbolon_cutchoose::draw::{Buckets, CheckSet};
-use symbolon_engine::{Network, PsiForm};
+use symbolon_engine::Network;
 use symbolon_interaction::toss_coin;
 use symbolon_primitives::{BitVec, Challenge};
 use symbolon_transport::{PartyId, Result, SessionId};
@@ -22,6 +22,7 @@ use super::{
     preparation::{Draw, Ots, Preparation},
     psi::{CommittedTerms, Receiver, Sender},
 };
+use crate::dualex::options::PsiForm;
 
 /// The callback that receives each execution as soon as it is ready.
 pub(super) type EachExecution<'a> = dyn FnMut(&mut Network, Execution) -> Result<()> + 'a;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use symbolon_engine::{
-    Compiled, Network, OutputBits, PsiForm, decode_bits, parallel::allow_gates, receive_bits,
+    Compiled, Network, OutputBits, decode_bits, parallel::allow_gates, receive_bits,
 };
 use symbolon_garbling::{adaptive::evaluate_adaptively_side_by_side, side_by_side};
 use symbolon_primitives::{
@@ -26,6 +26,7 @@ use super::{
     psi::{CommittedTerms, Shape},
     reconcile::{Candidate, Reconciliation, Set},
 };
+use crate::dualex::options::PsiForm;
 
 /// Prepared executions of one circuit.
 pub(super) struct PreparedExecutions {

@@ -4,7 +4,7 @@
 //! The paper splits the statistical parameter. With probability 2^-κ_b an execution leaks one bit
 //! of the honest party's input (§3, Fig. 2). Any other attack (a wrong output, probing the input)
 //! succeeds with probability 2^-κ_s. κ_s is ρ, and so is κ_b unless another value is chosen
-//! ([`Batch::kappa_b`](symbolon_engine::Batch::kappa_b)). `docs/proofs/dual-execution.md` argues that only
+//! ([`DualExOptions::kappa_b`]). `docs/proofs/dual-execution.md` argues that only
 //! the one bit depends on κ_b.
 //!
 //! * κ_b: N̂ circuits for N buckets of B, such that *any* bucket has no good circuit with
@@ -32,10 +32,14 @@
 //! both parties must use the same ones.
 
 use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
-use symbolon_engine::{Batch, KappaBPer, PsiForm, Rho};
+use symbolon_engine::Rho;
 use symbolon_transport::{Error, Result};
 
-use super::{function::Function, probe_matrix::encoded_bits};
+use super::{
+    function::Function,
+    options::{DualExOptions, KappaBPer, PsiForm},
+    probe_matrix::encoded_bits,
+};
 
 /// Nanoseconds for a byte on the wire.
 const BYTE: u64 = 8;
@@ -87,8 +91,8 @@ pub(super) struct Kappas {
 
 impl Kappas {
     /// Returns the parameters of a session.
-    pub fn of(rho: Rho, batch: Batch) -> Kappas {
-        let Batch { kappa_b, kappa_b_per, .. } = batch;
+    pub fn of(rho: Rho, options: DualExOptions) -> Kappas {
+        let DualExOptions { kappa_b, kappa_b_per, .. } = options;
         Kappas { bit: kappa_b.unwrap_or(rho), per: kappa_b_per, rest: rho }
     }
 

@@ -24,7 +24,7 @@
 use std::io::Write;
 
 use symbolon_engine::{
-    Compiled, InputBits, Network, OutputBits, Prepared, PsiForm,
+    Compiled, InputBits, Network, OutputBits, Prepared,
     codec::Writer,
     phases::{self, Online as _},
 };
@@ -36,6 +36,7 @@ use super::{
     messages,
     online::{CommittedSums, Items, Online, PreparedExecutions, Sets},
 };
+use crate::dualex::options::PsiForm;
 
 /// Executions in the online phase whose messages are sent together.
 pub(super) struct Run {

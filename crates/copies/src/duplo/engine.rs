@@ -13,6 +13,7 @@ use super::buckets::View;
 use super::ends::Ends;
 use super::evaluate::PartBuckets;
 use super::online::{EvaluatorParts, EvaluatorReady, GarblerParts, GarblerReady};
+use super::options;
 use super::params::{Games, Params};
 use super::pool::{self, Filling};
 use super::preprocess::{self, EvaluatorCopies, GarblerCopies, Window};
@@ -36,7 +37,7 @@ impl Engine for Duplo {
     ) -> Result<Box<dyn Preprocessed>> {
         let program = Arc::new(self.program(net, circuit, 1)?);
         let windows = Windows::of_parts(&program, self.games)?;
-        if let Some(components) = windows.as_pool(&program, &net.components)? {
+        if let Some(components) = windows.as_pool(&program, options::components(&net.options))? {
             return self.preprocess_components(net, &components);
         }
         let window = (1, windows.largest().clone());
@@ -56,7 +57,7 @@ impl Engine for Duplo {
     ) -> Result<()> {
         let program = Arc::new(self.program(net, circuit, count)?);
         let windows = Windows::of_parts(&program, self.games)?;
-        if let Some(components) = windows.as_pool(&program, &net.components)? {
+        if let Some(components) = windows.as_pool(&program, options::components(&net.options))? {
             let games = self.games.shared_by(count)?;
             for _ in 0..count {
                 let pool = self.waiting_pool(net, &components, games)?;
@@ -177,8 +178,9 @@ impl Duplo {
 
     /// Returns the program of `parts` preparations of a circuit.
     fn program(&self, net: &Network, circuit: &Compiled, parts: usize) -> Result<Program> {
-        let (executions, games) = (net.batch.executions, self.games);
-        let task = Task { executions, parts, games, components: &net.components, linked: &[] };
+        let (executions, games) = (net.executions, self.games);
+        let components = options::components(&net.options);
+        let task = Task { executions, parts, games, components, linked: &[] };
         Program::new(circuit.circuit(), task)
     }
 

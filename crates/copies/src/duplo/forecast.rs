@@ -4,7 +4,7 @@
 use symbolon_circuit::Circuit;
 use symbolon_circuit::components::{Kind, Slot};
 use symbolon_cutchoose::{Sizes, hcom};
-use symbolon_engine::{Components, Rho};
+use symbolon_engine::{Components, Rho, RunTerms};
 use symbolon_primitives::Block;
 use symbolon_transport::Result;
 
@@ -12,6 +12,7 @@ use super::assemble::returned;
 use super::buckets::GarbledCopy;
 use super::garble::{self, HalfGates};
 use super::layout::Layout;
+use super::options;
 use super::params::{Games, Params};
 use super::program::{Program, Task};
 use super::shelf;
@@ -37,6 +38,14 @@ impl Default for Plans<'_> {
     /// One execution at ρ = 40, with the components that cost least.
     fn default() -> Self {
         Plans { executions: 1, count: 1, rho: Rho::Bits40, components: &[] }
+    }
+}
+
+impl<'a> Plans<'a> {
+    /// Plans `count` batches on these terms.
+    pub fn of(terms: RunTerms<'a>, count: usize) -> Plans<'a> {
+        let RunTerms { rho, executions, options } = terms;
+        Plans { executions, count, rho, components: options::components(options) }
     }
 }
 

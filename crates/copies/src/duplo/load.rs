@@ -11,6 +11,7 @@ use super::assemble::GarblerKeys;
 use super::commit::{Committed, Received};
 use super::evaluate::GarbledProgram;
 use super::online::{EvaluatorReady, GarblerReady};
+use super::options;
 use super::params::{BucketSizes, Games};
 use super::pool;
 use super::program::{GARBLER, Origin, Program, Task};
@@ -58,7 +59,7 @@ pub(super) fn load(
 /// Returns the program of one of `parts` parts that were prepared together, and its bucket sizes.
 fn made(net: &Network, circuit: &Compiled, parts: usize) -> Result<(Program, BucketSizes)> {
     let games = Games::new(net.rho.bits());
-    let (executions, components) = (net.batch.executions, &net.components[..]);
+    let (executions, components) = (net.executions, options::components(&net.options));
     let sized = |parts| {
         let task = Task { executions, parts, games, components, linked: &[] };
         let program = Program::new(circuit.circuit(), task)?;

@@ -81,6 +81,7 @@ pub mod messages;
 mod oblivious;
 mod online;
 mod opened;
+pub mod options;
 mod outputs;
 mod params;
 mod pool;
@@ -104,7 +105,9 @@ mod times;
 mod waiting;
 mod windows;
 
-use symbolon_engine::{ComponentPools, Demand, EngineSource, GateForm, ProtocolSpec};
+use symbolon_engine::{
+    ComponentPools, Demand, EngineSource, GateForm, ProtocolSpec, StoredOptions,
+};
 
 /// The check of opened sums against the commitments.
 #[cfg(test)]
@@ -119,11 +122,10 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
     roles: ["garbler", "evaluator"],
     evaluator: program::EVALUATOR,
     pools: "duplo",
-    batches: Some(|circuit, batch| Demand::of(circuit, 2).times(batch.executions)),
+    batches: Some(|circuit, terms| Demand::of(circuit, 2).times(terms.executions)),
     bytes: None,
-    has_mac_length: false,
-    has_psi_form: false,
-    has_kappa_b: false,
+    options: options::ALL,
+    stored: Some(StoredOptions { label: options::label, stamp: None }),
     runs_in_flight: false,
     batches_together: Some(windows::parts_together),
     continues: true,
@@ -131,7 +133,6 @@ pub static SPEC: ProtocolSpec = ProtocolSpec {
         demand: pool::demand,
         sections: pool::sections_at,
         plan: pool::plan,
-        check_names: program::check_components,
     }),
     engine: EngineSource::Own(engine::set_up),
     messages: messages::ALL,

@@ -38,8 +38,8 @@ use std::sync::Arc;
 use symbolon_circuit::components::Kind;
 use symbolon_cutchoose::hcom::{OwnLater, TheirLater};
 use symbolon_engine::{
-    Compiled, ComponentPlan, ComponentSection, ComponentTerms, Components, Network, PoolSink,
-    PoolSource, Prepared, Rho,
+    Compiled, ComponentPlan, ComponentSection, Components, Network, PoolSink, PoolSource, Prepared,
+    Rho, RunTerms,
     codec::{Reader, Writer, damaged},
 };
 use symbolon_primitives::{BitVec, Block, HugeBuf};
@@ -55,6 +55,7 @@ use super::garble::HalfGates;
 use super::layout::COMMON_OFFSET;
 use super::oblivious::Transfers;
 use super::online::{EvaluatorParts, GarblerParts};
+use super::options;
 use super::params::{BucketSizes, Games};
 use super::program::{Carrier, GARBLER, Origin, Program, Task};
 use super::shelf::{Filed, Shelf, Slots, output_wires, slot_bytes};
@@ -155,17 +156,13 @@ pub(super) fn sections_at(
 
 /// Returns what `runs` runs of a circuit take. Unless components are named, those that cost least
 /// when all runs are made together are chosen.
-pub(super) fn demand(
-    circuit: &Compiled,
-    terms: ComponentTerms<'_>,
-    runs: u64,
-) -> Result<Components> {
+pub(super) fn demand(circuit: &Compiled, terms: RunTerms<'_>, runs: u64) -> Result<Components> {
     let parts = usize::try_from(runs).ok().filter(|runs| (1..=1 << 32).contains(runs));
     let task = Task {
-        executions: terms.batch.executions,
+        executions: terms.executions,
         parts: parts.ok_or_else(|| Error::invalid_input("too many executions at a time"))?,
         games: Games::new(terms.rho.bits()),
-        components: terms.names,
+        components: options::components(terms.options),
         linked: &[],
     };
     stock::needed(&Program::new(circuit.circuit(), task)?, runs)
@@ -174,7 +171,7 @@ pub(super) fn demand(
 /// Returns what a run of a circuit takes from a pool of these kinds.
 pub(super) fn plan(
     circuit: &Compiled,
-    terms: ComponentTerms<'_>,
+    terms: RunTerms<'_>,
     kinds: &[[u8; 32]],
 ) -> Result<Box<dyn ComponentPlan>> {
     Ok(Box::new(Plan::of(circuit, terms, kinds)?))
@@ -346,8 +343,9 @@ fn write_wire(
 /// # Errors
 /// `InvalidInput` when the circuit has components of other kinds.
 pub(super) fn program(net: &Network, circuit: &Compiled, kinds: &[[u8; 32]]) -> Result<Program> {
-    let executions = net.batch.executions;
-    let program = Program::of_kinds(circuit.circuit(), executions, kinds, &net.components)?;
+    let executions = net.executions;
+    let components = options::components(&net.options);
+    let program = Program::of_kinds(circuit.circuit(), executions, kinds, components)?;
     if program.graph.kinds.iter().map(Kind::digest).ne(kinds.iter().copied()) {
         return Err(Error::invalid_input("a program of other components"));
     }
@@ -368,9 +366,10 @@ impl Plan {
     ///
     /// # Errors
     /// `InvalidInput` when the circuit has components of other kinds.
-    pub fn of(circuit: &Compiled, terms: ComponentTerms<'_>, kinds: &[[u8; 32]]) -> Result<Plan> {
-        let executions = terms.batch.executions;
-        let program = Program::of_kinds(circuit.circuit(), executions, kinds, terms.names)?;
+    pub fn of(circuit: &Compiled, terms: RunTerms<'_>, kinds: &[[u8; 32]]) -> Result<Plan> {
+        let RunTerms { executions, options, .. } = terms;
+        let components = options::components(options);
+        let program = Program::of_kinds(circuit.circuit(), executions, kinds, components)?;
         Plan::new(circuit.digest(), program, kinds)
     }
 

@@ -10,13 +10,14 @@ use symbolon_circuit::builder::{Builder, ComponentBuilder};
 use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::checks::OPENING;
 use symbolon_engine::{
-    Compiled, ComponentPlan, ComponentTerms, Components, Engine, InputBits, Network, OutputBits,
-    PoolSink, PoolSource,
+    Compiled, ComponentPlan, Components, Engine, InputBits, Network, OutputBits, PoolSink,
+    PoolSource, RunTerms,
 };
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
 use super::forecast::{Forecast, Made, Plans};
+use super::options::DuploOptions;
 use super::pool::Plan;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
 use super::shelf::{CHANGED, HELD};
@@ -132,7 +133,7 @@ impl Filled {
         let compiled = &Compiled::new(circuit);
         let meters = || [Meter::new(), Meter::new()];
         let ready = scene.play(meters(), adversary, |net: &mut Network| {
-            let plan = Plan::of(compiled, ComponentTerms::of(net), &self.kinds)?;
+            let plan = Plan::of(compiled, RunTerms::of(net), &self.kinds)?;
             let me = usize::from(net.me);
             let range = Filled::range(&plan, from[me]);
             let mut pool = self.pools[me].clone();
@@ -190,11 +191,8 @@ fn a_pool_serves_programs_one_after_the_other() {
             let ended = filled.run((&scene, &of), [&from, &from], NOBODY, &scene.inputs);
             assert_eq!(ended.map(Result::unwrap), expected, "seed {seed}");
             let compiled = Compiled::new(&of);
-            let terms = ComponentTerms {
-                rho: symbolon_engine::Rho::Bits40,
-                batch: symbolon_engine::Batch { executions, ..symbolon_engine::Batch::default() },
-                names: &scene.components,
-            };
+            let options = &scene.options();
+            let terms = RunTerms { executions, options, ..RunTerms::default() };
             let plan = SPEC.component_plan(&compiled, terms, &filled.kinds).unwrap();
             from.iter_mut().zip(plan.takes()).for_each(|(from, take)| *from += take);
         }
@@ -304,7 +302,7 @@ fn bytes_of_a_pool(scene: Scene, windows: usize) {
         engine.fill_components(net, &components, &mut pool)?;
         net.peers()[0].flush()?;
         net.meter.set_phase("connecting");
-        let plan = Plan::of(&circuit, ComponentTerms::of(net), &kinds)?;
+        let plan = Plan::of(&circuit, RunTerms::of(net), &kinds)?;
         let range = Filled::range(&plan, &vec![0; plan.takes().len()]);
         SPEC.prepare_components(net, &plan, &range, &mut pool)?;
         net.peers()[0].flush()
@@ -410,11 +408,8 @@ fn components_that_are_not_in_the_pool_are_named() {
     let kinds: Vec<[u8; 32]> = components(&scene, 1).kinds().map(|(kind, _)| kind).collect();
     let plan = |circuit: &Circuit, names: &[&str]| {
         let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
-        let terms = ComponentTerms {
-            rho: symbolon_engine::Rho::Bits40,
-            batch: symbolon_engine::Batch::default(),
-            names: &names,
-        };
+        let options = &DuploOptions { components: names }.into();
+        let terms = RunTerms { options, ..RunTerms::default() };
         SPEC.component_plan(&Compiled::new(circuit), terms, &kinds).map(drop)
     };
     assert_eq!(plan(&circuit(Receivers::All), &[]), Ok(()));
@@ -555,7 +550,7 @@ fn what_is_said_of_the_pool_is_checked_when_it_is_loaded() {
     let compiled = &Compiled::new(&scene.circuit);
     let meters = [Meter::new(), Meter::new()];
     let ended = scene.play(meters, NOBODY, |net| {
-        let plan = Plan::of(compiled, ComponentTerms::of(net), &filled.kinds)?;
+        let plan = Plan::of(compiled, RunTerms::of(net), &filled.kinds)?;
         let range = Filled::range(&plan, &[0; 4]);
         let mut pool = filled.pools[usize::from(net.me)].clone();
         let prepared = SPEC.prepare_components(net, &plan, &range, &mut pool)?;

@@ -38,6 +38,7 @@ use super::evaluate::GarbledProgram;
 use super::held::{Held, HeldKeys, Keys};
 use super::messages;
 use super::online::{Linked, Played};
+use super::options;
 use super::preprocess::{self, Window, garblers};
 use super::program::{GARBLER, Program, Task};
 use super::solder::{self, Target};
@@ -66,7 +67,7 @@ pub(super) fn evaluate(
     inputs: &InputBits,
 ) -> Result<OutputBits> {
     let (circuit, plan) = compiled.planned();
-    if net.batch.executions != 1 {
+    if net.executions != 1 {
         return Err(Error::invalid_input("parts are evaluated once, not in batches"));
     }
     check_links(circuit, links, &engine.held)?;
@@ -76,7 +77,7 @@ pub(super) fn evaluate(
         executions: 1,
         parts: 1,
         games: engine.games,
-        components: &net.components,
+        components: options::components(&net.options),
         linked: &linked,
     };
     let program = Arc::new(Program::new(circuit, task)?);

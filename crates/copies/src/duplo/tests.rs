@@ -7,13 +7,14 @@ use std::time::Duration;
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type, builtin, reference};
 use symbolon_engine::{
-    Batch, Compiled, Engine, GateForm, InputBits, Link, Network, OtExtension, OutputBits, Rho,
+    Compiled, Engine, GateForm, InputBits, Link, Network, Options, OtExtension, OutputBits, Rho,
     SEGMENT_GATES,
 };
 use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
 use super::forecast::{Forecast, Plans};
+use super::options::DuploOptions;
 use super::params::{Games, Small};
 use super::program::{Program, Task};
 use super::shelf::{CHANGED, HELD};
@@ -261,11 +262,15 @@ impl Scene {
 
     fn network(&self, me: PartyId, channel: Channel) -> Network {
         let meter = channel.meter().clone();
-        let batch = Batch { executions: self.executions, ..Batch::default() };
         let (rho, ot, form) = (Rho::Bits40, OtExtension::default(), GateForm::HalfGates);
         let (lanes, session) = (vec![vec![channel]], [7; 32]);
-        let (segment_gates, components) = (SEGMENT_GATES, self.components.clone());
-        Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components }
+        let (executions, segment_gates, options) = (self.executions, SEGMENT_GATES, self.options());
+        Network { me, lanes, meter, session, rho, ot, form, executions, segment_gates, options }
+    }
+
+    /// Returns the options of a session.
+    pub fn options(&self) -> Options {
+        DuploOptions { components: self.components.clone() }.into()
     }
 
     pub fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {

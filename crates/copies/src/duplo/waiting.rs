@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use symbolon_engine::{
-    Compiled, ComponentPlan, ComponentSection, ComponentTerms, Components, Network, PoolSink,
-    PoolSource, Prepared, Preprocessed,
+    Compiled, ComponentPlan, ComponentSection, Components, Network, PoolSink, PoolSource, Prepared,
+    Preprocessed, RunTerms,
 };
 use symbolon_store::{Scratch, ScratchReader, Secrecy};
 use symbolon_transport::{Error, Result};
@@ -147,7 +147,7 @@ impl Preprocessed for WaitingPool {
         circuit: &Compiled,
     ) -> Result<Box<dyn Prepared>> {
         let kinds = std::mem::take(&mut self.kinds);
-        let plan = Plan::of(circuit, ComponentTerms::of(net), &kinds)?;
+        let plan = Plan::of(circuit, RunTerms::of(net), &kinds)?;
         let part: Vec<Range<u64>> = plan.takes().iter().map(|&n| 0..n).collect();
         plan.prepare(net, &part, &mut *self)
     }

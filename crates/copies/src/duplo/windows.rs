@@ -7,10 +7,11 @@
 //! the same size in all windows.
 
 use symbolon_circuit::components::Kind;
-use symbolon_engine::{Compiled, ComponentTerms, Components};
+use symbolon_engine::{Compiled, Components, RunTerms};
 use symbolon_transport::{Error, Result};
 
 use super::layout::Layout;
+use super::options;
 use super::params::{BucketSizes, Games, Params};
 use super::program::{Program, Task};
 use super::stock;
@@ -43,7 +44,7 @@ const MOST_TOGETHER: usize = 1 << 10;
 /// `InvalidInput` when the protocol cannot run this circuit.
 pub(super) fn parts_together(
     circuit: &Compiled,
-    terms: ComponentTerms<'_>,
+    terms: RunTerms<'_>,
     most: usize,
 ) -> Result<usize> {
     let games = Games::new(terms.rho.bits());
@@ -52,7 +53,7 @@ pub(super) fn parts_together(
     // that was found.
     for _ in 0..2 {
         let program = loop {
-            let (executions, components) = (terms.batch.executions, terms.names);
+            let (executions, components) = (terms.executions, options::components(terms.options));
             let task = Task { executions, parts: fit, games, components, linked: &[] };
             match Program::new(circuit.circuit(), task) {
                 // Many parts may have too many wires.

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use symbolon_circuit::plan::Limits;
 use symbolon_circuit::{Circuit, Component, Input, Linear, Output, Receivers, Step, Type, builtin};
 use symbolon_engine::{
-    Batch, Compiled, GateForm, InputBits, MacLength, Network, OtExtension, OutputBits,
-    ProtocolSpec, Rho, SEGMENT_GATES,
+    Compiled, GateForm, InputBits, Network, Options, OtExtension, OutputBits, ProtocolSpec, Rho,
+    RunTerms, SEGMENT_GATES,
 };
 use symbolon_transport::adversary::{
     Action, CheckName, Endings, FnAdversary, Stage, assert_noticed,
@@ -38,10 +38,15 @@ pub struct Setting {
     pub known: bool,
     /// The form of garbling; protocols without a choice use their only form.
     pub form: GateForm,
-    pub batch: Batch,
+    pub executions: usize,
+    pub options: &'static Options,
     /// If set, all phases run at once, in segments of about this many gates.
     pub segment_gates: Option<u64>,
-    pub components: &'static [&'static str],
+}
+
+/// Returns options that live as long as the test's program.
+pub fn chosen(options: impl Into<Options>) -> &'static Options {
+    Box::leak(Box::new(options.into()))
 }
 
 impl Default for Setting {
@@ -54,9 +59,9 @@ impl Default for Setting {
             ot: OtExtension::default(),
             known: false,
             form: GateForm::default(),
-            batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
+            executions: 1,
+            options: RunTerms::default().options,
             segment_gates: None,
-            components: &[],
         }
     }
 }
@@ -94,9 +99,9 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         rho: setting.rho,
         ot: setting.ot,
         form,
-        batch: setting.batch,
+        executions: setting.executions,
+        options: setting.options.clone(),
         segment_gates: setting.segment_gates.unwrap_or(SEGMENT_GATES),
-        components: setting.components.iter().map(|name| name.to_string()).collect(),
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }

@@ -12,7 +12,24 @@ use symbolon_transport::{Meter, PartyId};
 
 use super::*;
 use crate::connect::TransportKind;
+use crate::dualex::{DualExOptions, KappaBPer, PsiForm};
+use crate::duplo::DuploOptions;
+use crate::tinytable::{MAC_BITS, MacChoice, MacLength, TinyTableOptions};
 use crate::{Config, Dealer, Exchange, Inputs, Session, Transport, stored, triples};
+
+/// Returns the options of `tinytable`.
+fn macs(mac: MacChoice) -> Options {
+    TinyTableOptions { mac }.into()
+}
+
+/// Returns the length of MACs.
+fn bits(params: &SessionParams) -> u64 {
+    MAC_BITS.number(&params.options, params.rho).unwrap()
+}
+
+fn dualex(options: DualExOptions) -> SessionParams {
+    SessionParams { options: options.into(), ..SessionParams::new(Protocol::DualEx) }
+}
 
 /// What a party does in a session of one kind, with the directory of its store.
 type Part = fn(Config, u16, &Path) -> Result<()>;
@@ -98,7 +115,7 @@ fn unlike_of_components(key: &str) -> Option<[SessionParams; 2]> {
         "batch" => other.executions = 3,
         "segment_gates" => other.segment_gates = 1000,
         "pool_gates" => other.pool_gates = 2000,
-        "components" => other.components = vec!["sum".to_string()],
+        "components" => other.options = DuploOptions::components(["sum"]).into(),
         "protocol" | "form" | "ot" | "in-flight" | "mac-bits" | "psi" | "kappa-b"
         | "kappa-b-per" | "dealer" => return None,
         new => panic!("no test changes the parameter `{new}` of components"),
@@ -118,8 +135,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
     match key {
         "protocol" => other.protocol = Protocol::Ywz,
         "rho" => {
-            let mac = MacChoice::Length(MacLength::Bits128);
-            let usual = SessionParams { mac, ..usual };
+            let usual = SessionParams { options: macs(MacLength::Bits128.into()), ..usual };
             return Some([SessionParams { rho: Rho::Bits64, ..usual.clone() }, usual]);
         }
         "form" => {
@@ -139,21 +155,21 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
                 |in_flight| SessionParams { in_flight, ..SessionParams::new(Protocol::DualEx) };
             return Some([None, Some(3)].map(with));
         }
-        "mac-bits" => other.mac = MacChoice::Length(MacLength::Bits128),
+        "mac-bits" => other.options = macs(MacLength::Bits128.into()),
         "psi" if kind == "preprocess" => return None,
         "psi" => {
-            let with = |psi| SessionParams { psi, ..SessionParams::new(Protocol::DualEx) };
+            let with = |psi| dualex(DualExOptions { psi, ..DualExOptions::default() });
             return Some(PsiForm::ALL.map(with));
         }
         "kappa-b-per" if kind == "preprocess" => return None,
         "kappa-b-per" => {
             let with =
-                |kappa_b_per| SessionParams { kappa_b_per, ..SessionParams::new(Protocol::DualEx) };
+                |kappa_b_per| dualex(DualExOptions { kappa_b_per, ..DualExOptions::default() });
             return Some(KappaBPer::ALL.map(with));
         }
         "kappa-b" if kind == "preprocess" => return None,
         "kappa-b" => {
-            let with = |kappa_b| SessionParams { kappa_b, ..SessionParams::new(Protocol::DualEx) };
+            let with = |kappa_b| dualex(DualExOptions { kappa_b, ..DualExOptions::default() });
             return Some([with(None), with(Some(Rho::Bits64))]);
         }
         "segment_gates" => other.segment_gates = 1000,
@@ -161,7 +177,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         "components" if kind == "preprocess" => return None,
         "components" => {
             let with = |names: &[&str]| SessionParams {
-                components: names.iter().map(|name| name.to_string()).collect(),
+                options: DuploOptions::components(names.iter().copied()).into(),
                 ..SessionParams::new(Protocol::Duplo)
             };
             return Some([with(&[]), with(&["sum", "product"])]);
@@ -359,16 +375,17 @@ fn what_values_say_can_be_set() {
             ..SessionParams::new(Protocol::Ywz)
         },
         SessionParams {
-            psi: PsiForm::Asynchronous,
-            kappa_b: Some(Rho::Bits64),
-            kappa_b_per: KappaBPer::Execution,
             in_flight: Some(4),
-            ..SessionParams::new(Protocol::DualEx)
+            ..dualex(DualExOptions {
+                psi: PsiForm::Asynchronous,
+                kappa_b: Some(Rho::Bits64),
+                kappa_b_per: KappaBPer::Execution,
+            })
         },
         SessionParams { rho: Rho::Bits80, ..SessionParams::new(Protocol::DualEx) },
         SessionParams {
             executions: 9,
-            mac: MacChoice::ComparisonOnly(MacLength::Bits32),
+            options: macs(MacChoice::ComparisonOnly(MacLength::Bits32)),
             ..SessionParams::new(Protocol::TinyTable)
         },
     ];
@@ -376,11 +393,12 @@ fn what_values_say_can_be_set() {
         let mut copy = SessionParams::new(Protocol::Wrk);
         for (key, value) in params.values() {
             copy.set(key, &value).unwrap();
-            assert!(copy.set(key, "nonsense").is_err() || key == "dealer", "{key}");
+            let is_name = ["components", "dealer"].contains(&key);
+            assert!(copy.clone().set(key, "nonsense").is_err() || is_name, "{key}");
         }
         copy.set("dealer", params.dealer.as_deref().unwrap_or(NONE)).unwrap();
         assert_eq!(copy.values(), params.values());
-        assert_eq!(copy.has_weak_macs(), params.has_weak_macs());
+        assert_eq!(copy.warnings(), params.warnings());
     }
     assert!(SessionParams::new(Protocol::Wrk).set("colour", "red").is_err());
 }
@@ -391,7 +409,7 @@ fn an_error_says_which_values_a_parameter_has() {
     let mut params = SessionParams::new(Protocol::DualEx);
     for key in ["protocol", "rho", "form", "ot", "mac-bits", "psi", "kappa-b", "kappa-b-per"] {
         let text = params.set(key, "nonsense").unwrap_err().to_string();
-        let (_, values) = text.split_once("; it takes ").expect("a list");
+        let (_, values) = text.split_once(" takes ").expect("a list");
         for value in values.replace(" or ", ", ").split(", ") {
             assert!(params.clone().set(key, value).is_ok(), "{text}");
         }
@@ -402,46 +420,50 @@ fn an_error_says_which_values_a_parameter_has() {
 fn macs_follow_rho_unless_they_are_asked_for_as_a_comparison() {
     use MacLength::{Bits32, Bits64, Bits128};
     for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
-        let with = |mac| SessionParams { rho, mac, ..SessionParams::new(Protocol::TinyTable) };
+        let with = |mac| SessionParams {
+            rho,
+            options: macs(mac),
+            ..SessionParams::new(Protocol::TinyTable)
+        };
         let usual = with(MacChoice::ByRho);
         let expected = if rho == Rho::Bits40 { Bits64 } else { Bits128 };
-        assert_eq!((usual.mac_length(), usual.check()), (Some(expected), Ok(())));
+        assert_eq!((bits(&usual), usual.check()), (expected.bits().into(), Ok(())));
         for length in [Bits32, Bits64, Bits128] {
             let (strict, weak) = (length.into(), MacChoice::ComparisonOnly(length));
             let checked = with(strict).check();
             assert_eq!(checked.is_ok(), length >= expected, "{rho:?}, {length} bits");
             let (transport, _) = Transport::memory(1, None).unwrap();
             let config = Config::new(0, transport).params(with(strict));
-            assert_eq!(config.check(&circuit()), checked, "before anybody is met");
-            assert!(matches!(checked, Ok(()) | Err(Error::InvalidInput(_))));
+            let met = config.check(&circuit());
+            assert_eq!(met, checked.map_err(Error::from), "before anybody is met");
+            assert!(matches!(met, Ok(()) | Err(Error::InvalidInput(_))));
             assert!(with(weak).check().is_ok());
-            assert_eq!(with(weak).has_weak_macs(), length < expected);
+            assert_eq!(with(weak).warnings().len(), usize::from(length < expected));
         }
     }
-    let garbled = SessionParams { mac: Bits128.into(), ..SessionParams::new(Protocol::Wrk) };
+    let options = macs(Bits128.into());
+    let garbled = SessionParams { options, ..SessionParams::new(Protocol::Wrk) };
     assert!(garbled.check().is_err(), "there is nothing to choose");
 }
 
-/// κ_b defaults to ρ, so naming ρ makes no difference. Only `dualex` has it.
+/// κ_b defaults to ρ, so naming ρ makes no difference.
 #[test]
 fn kappa_b_is_rho_unless_another_one_is_chosen() {
     for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
-        let with = |kappa_b| SessionParams { rho, kappa_b, ..SessionParams::new(Protocol::DualEx) };
+        let with = |kappa_b| SessionParams {
+            rho,
+            ..dualex(DualExOptions { kappa_b, ..DualExOptions::default() })
+        };
+        let bound = |params: &SessionParams| {
+            DualExOptions::of(&params.options, params.rho).unwrap().kappa_b
+        };
         let usual = with(None);
-        assert_eq!((usual.leak_bound(), usual.values()), (Some(rho), with(Some(rho)).values()));
+        assert_eq!((bound(&usual), usual.values()), (Some(rho), with(Some(rho)).values()));
         for kappa_b in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
             let chosen = with(Some(kappa_b));
-            assert_eq!((chosen.check(), chosen.leak_bound()), (Ok(()), Some(kappa_b)));
+            assert_eq!((chosen.check(), bound(&chosen)), (Ok(()), Some(kappa_b)));
             assert_eq!(chosen.values() == usual.values(), kappa_b == rho);
         }
-    }
-    for protocol in Protocol::ALL.iter().filter(|protocol| !protocol.has_kappa_b()) {
-        let usual = SessionParams::new(*protocol);
-        assert_eq!((usual.check(), usual.leak_bound()), (Ok(()), None));
-        let other = SessionParams { kappa_b: Some(Rho::Bits40), ..usual.clone() };
-        assert!(matches!(other.check(), Err(Error::InvalidInput(_))), "{}", protocol.name());
-        let other = SessionParams { kappa_b_per: KappaBPer::Execution, ..usual };
-        assert!(matches!(other.check(), Err(Error::InvalidInput(_))), "{}", protocol.name());
     }
     let mut params = SessionParams::new(Protocol::DualEx);
     for bits in ["20", "39", "41", "128", "-40", ""] {
@@ -449,11 +471,86 @@ fn kappa_b_is_rho_unless_another_one_is_chosen() {
     }
 }
 
+/// An option that the protocol does not have is refused, even with the value that is the default of
+/// the protocol that has it: nothing is ignored.
+#[test]
+fn options_of_other_protocols_are_refused() {
+    for of in Protocol::ALL {
+        for option in of.options() {
+            let name = option.spec.name;
+            for protocol in Protocol::ALL {
+                let mut params = SessionParams::new(*protocol);
+                let value = option.value(&params.options, params.rho);
+                params.options.set(option, Some(value));
+                let expected = match protocol == of {
+                    true => Ok(()),
+                    false => Err(ParamError::NotTaken(*protocol, &option.spec)),
+                };
+                assert_eq!(params.check(), expected, "{name}, {}", protocol.name());
+            }
+        }
+    }
+}
+
+/// The handshake compares parameters in this order, which is part of the wire version.
+#[test]
+fn the_order_of_the_handshake_is_fixed() {
+    let values = SessionParams::new(Protocol::DualEx).values();
+    let expected = [
+        ("protocol", "dualex"),
+        ("rho", "40"),
+        ("form", "half-gates"),
+        ("ot", "auto"),
+        ("threads", "1"),
+        ("batch", "1"),
+        ("in-flight", "none"),
+        ("mac-bits", "none"),
+        ("psi", "sync"),
+        ("kappa-b", "40"),
+        ("kappa-b-per", "preparation"),
+        ("segment_gates", "1048576"),
+        ("pool_gates", "16777216"),
+        ("components", "none"),
+        ("dealer", "none"),
+    ];
+    assert_eq!(values, expected.map(|(name, value)| (name, value.to_string())));
+    let places: Vec<u16> = parameters().iter().map(|one| one.spec().place).collect();
+    assert!(places.windows(2).all(|two| two[0] < two[1]), "{places:?}");
+}
+
+/// What was stored before is found by these labels.
+#[test]
+fn labels_of_stored_material_are_fixed() {
+    let label =
+        |params: &SessionParams| params.protocol.stored_label(&params.options, params.rho).unwrap();
+    let of = |protocol, options: Options| SessionParams { options, ..SessionParams::new(protocol) };
+    let all = |kappa_b, kappa_b_per| {
+        dualex(DualExOptions { psi: PsiForm::Asynchronous, kappa_b, kappa_b_per })
+    };
+    let (bound, each) = (Some(Rho::Bits64), KappaBPer::Execution);
+    for (params, expected) in [
+        (of(Protocol::Wrk, Options::default()), ""),
+        (of(Protocol::TinyTable, Options::default()), "64-bit MACs"),
+        (of(Protocol::TinyTable, macs(MacLength::Bits128.into())), "128-bit MACs"),
+        (of(Protocol::Duplo, Options::default()), ""),
+        (of(Protocol::Duplo, DuploOptions::components(["b", "a"]).into()), "components a; b"),
+        (of(Protocol::DualEx, Options::default()), "sync intersection, kappa_b 40 per preparation"),
+        (all(bound, KappaBPer::Preparation), "async intersection, kappa_b 64 per preparation"),
+        (all(bound, each), "async intersection, kappa_b 64"),
+        (all(Some(Rho::Bits40), each), "async intersection"),
+    ] {
+        assert_eq!(label(&params), expected);
+    }
+    let mut params = SessionParams::new(Protocol::Duplo);
+    params.set("components", "by cost").unwrap();
+    assert_eq!(label(&params), "");
+}
+
 /// The order and repetition of component names make no difference.
 #[test]
 fn components_are_compared_as_a_set() {
     let with = |names: &[&str]| SessionParams {
-        components: names.iter().map(|name| name.to_string()).collect(),
+        options: DuploOptions::components(names.iter().copied()).into(),
         ..SessionParams::new(Protocol::Duplo)
     };
     let both = with(&["a", "b c"]);
@@ -465,13 +562,11 @@ fn components_are_compared_as_a_set() {
         for (key, value) in params.values() {
             copy.set(key, &value).unwrap();
         }
-        assert_eq!((copy.values(), &copy.components), (params.values(), &params.components));
+        assert_eq!((copy.values(), &copy.options), (params.values(), &params.options));
     }
     assert!(with(&["a; b"]).check().is_err() && with(&["by cost"]).check().is_err());
     let other = SessionParams { protocol: Protocol::DualEx, ..with(&["a"]) };
-    assert!(
-        other.check().is_err() && SessionParams::new(Protocol::Wrk).set("components", "a").is_err()
-    );
+    assert!(other.check().is_err());
 }
 
 #[test]
@@ -480,10 +575,10 @@ fn duplo_takes_no_dealer_and_no_length_of_macs() {
     duplo().check().unwrap();
     let refused = [
         SessionParams { dealer: Some("somebody".into()), ..duplo() },
-        SessionParams { mac: MacLength::Bits64.into(), ..duplo() },
+        SessionParams { options: macs(MacLength::Bits64.into()), ..duplo() },
         SessionParams { form: Some(GateForm::FourRow), ..duplo() },
     ];
     for params in refused {
-        assert!(matches!(params.check(), Err(Error::InvalidInput(_))), "{params:?}");
+        assert!(params.check().is_err(), "{params:?}");
     }
 }

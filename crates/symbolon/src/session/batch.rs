@@ -1,9 +1,7 @@
 //! Many evaluations of one circuit, in windows that run side by side if the protocol can.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_protocols::{
-    Compiled, ComponentTerms, InFlight, InputBits, Network, OutputBits, Prepared,
-};
+use symbolon_protocols::{Compiled, InFlight, InputBits, Network, OutputBits, Prepared, RunTerms};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
@@ -37,7 +35,7 @@ impl Session {
         self.only(Kind::Run)?;
         let done = self.evaluate_windows(inputs, each);
         // Later calls run one evaluation again.
-        self.network.batch.executions = 1;
+        self.network.executions = 1;
         done
     }
 
@@ -47,7 +45,7 @@ impl Session {
         mut each: impl FnMut(Outputs) -> Result<()>,
     ) -> Result<()> {
         let mut inputs = inputs.into_iter();
-        let terms = ComponentTerms::of(&self.network);
+        let terms = RunTerms::of(&self.network);
         let (circuit, parties) = (&self.circuit, self.parties());
         let plan = BatchPlan::new(self.protocol, circuit, parties, terms, self.executions);
         for BatchWindows { windows, executions, times } in self.kept(plan)?.windows() {
@@ -75,7 +73,7 @@ impl Session {
     ) -> Result<()> {
         let joined = Joined::next(self.circuit.circuit(), self.network.me, inputs, n);
         let joined = self.kept(joined)?;
-        self.network.batch.executions = n;
+        self.network.executions = n;
         let bits =
             if self.streams() { self.stream(&joined.bits)? } else { self.phases_on(&joined.bits)? };
         let (circuit, me) = (self.circuit().clone(), self.party());
@@ -95,7 +93,7 @@ impl Session {
         // Inputs that are missing or do not fit are an error before the first window is prepared.
         let first = Joined::next(self.circuit.circuit(), self.network.me, inputs, n);
         let mut first = Some(self.kept(first)?);
-        self.network.batch.executions = n;
+        self.network.executions = n;
         let mut run = |network: &mut Network, circuit: &Compiled, prepared: Box<dyn Prepared>| {
             let joined = match first.take() {
                 Some(first) => first,

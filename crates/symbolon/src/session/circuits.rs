@@ -125,7 +125,7 @@ impl Session {
         let circuit = Compiled::new(circuit);
         let runs = self.protocol.demand(&self.network, &circuit).map(drop);
         self.noted(runs)?;
-        let known = self.protocol.check_components(&circuit, &self.network.components);
+        let known = self.protocol.check_options(circuit.circuit(), &self.network.options);
         self.noted(known)?;
         let announcement = Announcement { number: self.circuits, digest };
         self.phase(SETUP, |parts| {

@@ -1,7 +1,7 @@
 //! How a long batch is divided into windows.
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Batch, Compiled, ComponentTerms, Protocol};
+use symbolon_protocols::{Compiled, Protocol, RunTerms};
 use symbolon_transport::Result;
 
 /// The approximate number of triples in a window, whose material is made together and held in
@@ -34,7 +34,7 @@ pub struct BatchWindows {
 
 impl BatchPlan {
     /// Plans a batch of `executions` evaluations of `circuit` among `parties` parties.
-    /// `terms.batch.executions` does not matter.
+    /// `terms.executions` does not matter.
     ///
     /// # Errors
     /// `InvalidInput` if the protocol cannot run this circuit.
@@ -42,15 +42,15 @@ impl BatchPlan {
         protocol: Protocol,
         circuit: &Compiled,
         parties: u16,
-        terms: ComponentTerms<'_>,
+        terms: RunTerms<'_>,
         executions: u64,
     ) -> Result<BatchPlan> {
         let plan = |window, together| BatchPlan { executions, window, together };
         if !protocol.runs_batches() {
             return Ok(plan(1, None));
         }
-        let batch = |executions| Batch { executions, ..terms.batch };
-        let need = protocol.demand_of(circuit, parties, batch(1))?;
+        let of = |executions| RunTerms { executions, ..terms };
+        let need = protocol.demand_of(circuit, parties, of(1))?;
         let most = window(circuit.circuit(), need.and_gates, &need.input_bits);
         if executions <= most {
             return Ok(plan(most, None));
@@ -58,9 +58,8 @@ impl BatchPlan {
         // Windows that share a cut-and-choose have the same size.
         let even = (most.div_ceil(2)..=most).rev().find(|n| executions.is_multiple_of(*n));
         let even = even.unwrap_or(most);
-        let terms = ComponentTerms { batch: batch(even as usize), ..terms };
         let windows = usize::try_from(executions / even).unwrap_or(usize::MAX);
-        Ok(match protocol.batches_together(circuit, terms, windows)? {
+        Ok(match protocol.batches_together(circuit, of(even as usize), windows)? {
             None | Some(1) => plan(most, None),
             Some(together) => plan(even, Some(together as u64)),
         })
@@ -95,13 +94,12 @@ fn window(circuit: &Circuit, and_gates: u64, input_bits: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use symbolon_circuit::{Receivers, Type, builder::Builder, builtin};
-    use symbolon_protocols::Rho;
 
     use super::*;
 
     /// Returns the groups of windows of a batch: how many windows, their evaluations, how often.
     fn windows(protocol: Protocol, circuit: &Circuit, executions: u64) -> Vec<[u64; 3]> {
-        let terms = ComponentTerms { rho: Rho::Bits40, batch: Batch::default(), names: &[] };
+        let terms = RunTerms::default();
         let circuit = Compiled::new(circuit);
         let plan = BatchPlan::new(protocol, &circuit, 2, terms, executions);
         let groups = plan.expect("it runs batches").windows().into_iter();

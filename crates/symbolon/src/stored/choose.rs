@@ -164,8 +164,7 @@ fn prepared_otherwise(store: &Store, filter: &Filter) -> Result<Option<String>> 
         return Ok(Some(format!(
             "this store holds nothing that was prepared for this circuit with these peers as it is to be run \
              ({wanted}), but it was prepared in another way ({ways}): run it with the same protocol, batch, \
-             components, form of intersection, kappa_b, kappa_b_per and ρ as it was prepared with, or prepare it \
-             together again"
+             ρ and options of the protocol as it was prepared with, or prepare it together again"
         )));
     }
     let anyone = Filter { party: None, peers: None, ..any_way };

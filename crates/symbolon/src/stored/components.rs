@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::Circuit;
 use symbolon_protocols::{
-    Compiled, ComponentPlan, ComponentSection, ComponentTerms, Components, Engine, Network,
+    Compiled, ComponentPlan, ComponentSection, Components, Engine, Network, RunTerms,
 };
 use symbolon_store::{
     AvailableItem, DEFAULT_FRAME, Filter, ItemComponent, ItemId, ItemKind, ItemMeta, Section, Store,
@@ -79,12 +79,12 @@ pub fn fill_components(
     config.check(circuit)?;
     let circuit = &Compiled::new(circuit);
     let terms = config.terms();
-    let (batch, protocol) = (terms.whole_batch()?, terms.params.protocol);
+    let (executions, protocol) = (terms.side_by_side()?, terms.params.protocol);
     if !protocol.has_components() {
         let text = format!("{} has no components: fill pools of gates", protocol.name());
         return Err(Error::InvalidInput(text));
     }
-    let gates = protocol.demand_of(circuit, 2, batch)?.and_gates;
+    let gates = protocol.demand_of(circuit, 2, terms.params.run_terms(executions))?.and_gates;
     if gates == 0 {
         let text =
             "the circuit has no AND gates, so it takes no components: prepare it without a pool";
@@ -95,11 +95,11 @@ pub fn fill_components(
         let text = format!("pools are filled for 1 to {} runs of this size", most * MOST_POOLS);
         return Err(Error::InvalidInput(text));
     }
-    let maker = Maker::of(&config);
+    let maker = Maker::of(&config)?;
     let work = (gates.saturating_mul(runs), lowest_latency(protocol));
     let mut rounds = Rounds::default();
     let begun = begin(config, Job::PreprocessFor(circuit, runs), work, |network, dealer| {
-        network.batch = batch;
+        network.executions = executions;
         let candidates = Candidates::find(network, &mut rounds, store, (&maker, circuit))?;
         let had = candidates.runs();
         let parts = parts(runs.saturating_sub(had), most);
@@ -112,7 +112,7 @@ pub fn fill_components(
         (&mut network, &mut rounds),
         &parts,
         |network, engine, runs| {
-            let terms = ComponentTerms::of(network);
+            let terms = RunTerms::of(network);
             let components = protocol.components(circuit, terms, runs)?;
             make_pool(network, engine, (store, &maker), &components)
         },
@@ -198,7 +198,7 @@ impl Candidates {
             let plan = match known {
                 Some((_, plan)) => plan.clone(),
                 None => {
-                    let terms = ComponentTerms::of(network);
+                    let terms = RunTerms::of(network);
                     let plan = maker.protocol.component_plan(circuit, terms, &kinds);
                     let plan = plan.map_err(|error| useless.get_or_insert(error).clone()).ok();
                     plans.push((kinds, plan.map(Rc::from)));

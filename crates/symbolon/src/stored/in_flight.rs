@@ -66,13 +66,13 @@ fn run_many(
         .ok_or_else(|| Error::invalid_input("how many evaluations are to be online at a time?"))?;
     let count = usize::try_from(executions)
         .map_err(|_| Error::invalid_input("more evaluations than a store can hold"))?;
-    let batch = terms.whole_batch()?;
+    let side_by_side = terms.side_by_side()?;
     let compiled = &Compiled::new(circuit);
-    let maker = Maker::of(&config);
+    let maker = Maker::of(&config)?;
     // Nothing is left to negotiate: the prepared circuits fix the choices.
     let settled = Preferences { ot: Some(OtExtension::default()), ..lowest_latency(protocol) };
     let begun = begin(config, Job::RunPrepared(compiled), (0, settled), |network, _| {
-        network.batch = batch;
+        network.executions = side_by_side;
         let mut rounds = Rounds::default();
         let filter = maker.filter(ItemKind::Prepared, Some(compiled));
         let (chosen, agreement) = choose_many(network, &mut rounds, (store, &filter), count)?;

@@ -1,8 +1,8 @@
 //! The metadata of new items, and the filters that find them.
 
-use symbolon_protocols::{Compiled, KappaBPer, Protocol};
+use symbolon_protocols::{Compiled, Protocol};
 use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
-use symbolon_transport::PartyId;
+use symbolon_transport::{PartyId, Result};
 
 use crate::config::Config;
 use crate::params::SessionParams;
@@ -36,34 +36,19 @@ impl Origin {
 }
 
 impl Maker {
-    pub(super) fn of(config: &Config) -> Maker {
+    pub(super) fn of(config: &Config) -> Result<Maker> {
         let Terms { party, params, .. } = config.terms();
         let SessionParams { protocol, rho, executions, in_flight, .. } = *params;
         // Evaluations that are online separately are prepared separately.
         let executions = if in_flight.is_some() { 1 } else { executions };
         let (party, dealer) = (*party, params.dealer.clone());
         let mut label = protocol.name().to_string();
-        if let Some(mac) = params.mac_length() {
-            label = format!("{label}, {executions} at a time, {mac}-bit MACs");
-        } else if protocol.runs_batches() {
+        if protocol.runs_batches() {
             label = format!("{label}, {executions} at a time");
         }
-        if protocol.has_psi_form() {
-            label = format!("{label}, {} intersection", params.psi.name());
-        }
-        // Items of different ρ are told apart in any case. Items from before there was a bound for
-        // whole preparations have the label of those that bound each execution.
-        if let (Some(bound), Some(per)) = (params.leak_bound(), params.leak_bound_per()) {
-            let of_all = per == KappaBPer::Preparation;
-            if bound != rho || of_all {
-                label = format!("{label}, kappa_b {}", bound.bits());
-            }
-            if of_all {
-                label = format!("{label} per preparation");
-            }
-        }
-        if let Some(names) = params.component_names().filter(|_| !params.components.is_empty()) {
-            label = format!("{label}, components {names}");
+        let of_options = protocol.stored_label(&params.options, rho)?;
+        if !of_options.is_empty() {
+            label = format!("{label}, {of_options}");
         }
         let pins = config.pins();
         let peers = PartyId::all(config.parties()).zip(pins).filter(|(peer, _)| *peer != party);
@@ -71,7 +56,7 @@ impl Maker {
             party,
             fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
         });
-        Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer }
+        Ok(Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer })
     }
 
     fn label(&self, kind: ItemKind) -> String {

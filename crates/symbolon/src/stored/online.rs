@@ -85,24 +85,25 @@ fn run_one(
     if terms.params.in_flight.is_some() && terms.params.executions > 1 {
         return Err(Error::invalid_input("a batch is not in flight: each evaluation is an item"));
     }
-    let batch = terms.whole_batch()?;
+    let executions = terms.side_by_side()?;
     let compiled = Compiled::new(circuit);
     // A protocol without batches has stored none, and a single evaluation would be wasted on one.
-    terms.params.protocol.demand_of(&compiled, config.parties() as u16, batch)?;
+    let run_terms = terms.params.run_terms(executions);
+    terms.params.protocol.demand_of(&compiled, config.parties() as u16, run_terms)?;
     // An item would be used up for outputs that are all zero.
     let mut inputs = inputs.into_iter().map(|inputs| {
         let inputs = inputs?;
         inputs.check(circuit, terms.party)?;
         inputs.check_asserts(&compiled).map(|()| inputs)
     });
-    let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
-    let maker = Maker::of(&config);
+    let inputs = Joined::next(circuit, terms.party, &mut inputs, executions)?;
+    let maker = Maker::of(&config)?;
     let timeout = terms.timeout;
     // Nothing is left to negotiate: the prepared circuit fixes the choices.
     let settled =
         Preferences { ot: Some(OtExtension::default()), ..lowest_latency(maker.protocol) };
     let begun = begin(config, Job::RunPrepared(&compiled), (0, settled), |network, _| {
-        network.batch = batch;
+        network.executions = executions;
         let mut rounds = Rounds::default();
         let filter = maker.filter(ItemKind::Prepared, Some(&compiled));
         let (chosen, agreement) = choose_prepared(network, &mut rounds, (store, &filter), timeout)?;
@@ -117,7 +118,7 @@ fn run_one(
     let Opened { prepared, taken, chosen } = chosen;
     let done = counted(&mut network, ONLINE, |network| {
         let bits = prepared.evaluate(network, &compiled, &inputs.bits)?;
-        split(circuit, network.me, bits, batch.executions)
+        split(circuit, network.me, bits, executions)
     });
     let done = void_cheated(store, [chosen.origin.group], done);
     let outputs = or_give_up(done, &mut network)?;

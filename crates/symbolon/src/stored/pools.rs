@@ -84,7 +84,7 @@ pub fn fill_each(
     let params = &config.terms().params;
     let (protocol, pool_gates) = (params.protocol, params.pool_gates);
     check_target(protocol, target, pool_gates)?;
-    let maker = Maker::of(&config);
+    let maker = Maker::of(&config)?;
     // A pool serves every form of garbling.
     let work = (target.and_gates, lowest_latency(protocol));
     let mut rounds = Rounds::default();

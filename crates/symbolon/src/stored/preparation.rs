@@ -80,9 +80,10 @@ fn prepare_of(
     config.check(circuit)?;
     let circuit = &Compiled::new(circuit);
     let terms = config.terms();
-    let batch = terms.whole_batch()?;
-    let need = terms.params.protocol.demand_of(circuit, config.parties() as u16, batch)?;
-    let maker = Maker::of(&config);
+    let executions = terms.side_by_side()?;
+    let run_terms = terms.params.run_terms(executions);
+    let need = terms.params.protocol.demand_of(circuit, config.parties() as u16, run_terms)?;
+    let maker = Maker::of(&config)?;
     let and_gates = need.and_gates.saturating_mul(count.into());
     let work = Preparing { store, circuit, need, maker: &maker };
     let mut rounds = Rounds::default();
@@ -91,7 +92,7 @@ fn prepare_of(
         Job::Prepare(circuit, count, material),
         (and_gates, lowest_latency(maker.protocol)),
         |network, dealer| {
-            network.batch = batch;
+            network.executions = executions;
             let pools = match maker.protocol.has_components() {
                 true => components::agree_on_pools(network, &mut rounds, &work, count)?,
                 false => agree_on_pools(network, &mut rounds, &work, count)?,
@@ -178,7 +179,7 @@ impl Preparing<'_> {
         engine: &mut dyn Engine,
         (count, entry): (usize, &mut Entry),
     ) -> Result<()> {
-        if self.need.and_gates > MOST_FRESH && network.batch.executions > 1 {
+        if self.need.and_gates > MOST_FRESH && network.executions > 1 {
             return Err(Error::invalid_input(format!(
                 "{} triples are more than are held in memory for a batch that is prepared: fill a pool first, \
                  or prepare smaller batches",

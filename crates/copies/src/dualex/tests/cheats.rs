@@ -3,12 +3,13 @@
 use std::sync::{Arc, Condvar, Mutex};
 
 use symbolon_circuit::{Circuit, Component, Input, Output, Receivers, Step, Type};
-use symbolon_engine::{Network, OutputBits, PsiForm, checks::PADDING};
+use symbolon_engine::{Network, OutputBits, checks::PADDING};
 use symbolon_transport::adversary::{Action, Endings, FnAdversary, Outcome, Rate};
 use symbolon_transport::{Check, Error, Result};
 
 use super::runs::example;
 use super::tools::{Setting, adversary, expected, prg, random_inputs, run, run_changed};
+use crate::dualex::options::PsiForm;
 use crate::dualex::{
     checks::{
         CHOICES, CIRCUIT, ECHO, ENCODED_LABEL, INPUT_LABEL, KEPT, PSI_OPENED, RECONCILIATION,

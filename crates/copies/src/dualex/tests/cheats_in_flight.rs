@@ -2,12 +2,13 @@
 
 use std::sync::Mutex;
 
-use symbolon_engine::{Compiled, InFlight, InputBits, Network, OutputBits, PsiForm};
+use symbolon_engine::{Compiled, InFlight, InputBits, Network, OutputBits};
 use symbolon_transport::adversary::{Action, Endings, FnAdversary};
 use symbolon_transport::{Check, Message, Result};
 
 use super::runs::example;
 use super::tools::{Setting, both, expected, inputs_of, networks, prepare, prg, random_inputs};
+use crate::dualex::options::PsiForm;
 use crate::dualex::{
     checks::{INPUT_LABEL, PSI_OPENED, RECONCILIATION, TRANSLATION},
     execution::Execution,

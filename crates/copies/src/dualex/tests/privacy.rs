@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use symbolon_circuit::{Circuit, Component, Input, Output, Receivers, Step, Type};
-use symbolon_engine::{Compiled, Network, PsiForm};
+use symbolon_engine::{Compiled, Network};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::tools::{Setting, both, inputs_of, networks, prg};
 use crate::compare::{Seen, compare};
 use crate::dualex::SPEC;
+use crate::dualex::options::PsiForm;
 use crate::dualex::{
     engine::set_up_own, execution::Execution, function::Function, garble::GarblingCheat,
 };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use symbolon_circuit::{Circuit, Component, Input, Output, Receivers, Step, Type};
 use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
-use symbolon_engine::{Compiled, Network, OutputBits, Prepared, PsiForm};
+use symbolon_engine::{Compiled, Network, OutputBits, Prepared};
 use symbolon_primitives::Prg;
 use symbolon_transport::adversary::{FnAdversary, Rate};
 use symbolon_transport::{Error, Result};
@@ -15,6 +15,7 @@ use crate::dualex::checks::{CIRCUIT, RECONCILIATION};
 use crate::dualex::engine::set_up_own;
 use crate::dualex::function::Function;
 use crate::dualex::garble::GarblingCheat;
+use crate::dualex::options::PsiForm;
 
 /// Input bits of each party.
 const INPUTS: u32 = 3;

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Type, builtin};
-use symbolon_engine::{Compiled, Engine, Network, Prepared, PsiForm};
+use symbolon_engine::{Compiled, Engine, Network, Prepared};
 use symbolon_transport::{Error, Result, TransportReason};
 
 use super::tools::{
     Setting, both, expected, inputs_of, networks, prepare, prg, random_inputs, run,
 };
 use crate::dualex::engine::set_up_own;
+use crate::dualex::options::PsiForm;
 
 /// Has outputs for both parties, for each alone and for nobody.
 pub fn example() -> Circuit {

@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Type, builtin};
-use symbolon_engine::{Compiled, KappaBPer, Prepared, PsiForm, Rho};
+use symbolon_engine::{Compiled, Prepared, Rho};
 use symbolon_garbling::{
     Instance, SIDE, adaptive::garble_adaptively_side_by_side, component::ComponentDigest,
 };
 use symbolon_primitives::{BitVec, Block, Seed};
 
 use super::tools::{Setting, both, inputs_of, networks, prg, random_inputs};
+use crate::dualex::options::{KappaBPer, PsiForm};
 use crate::dualex::{
     engine::set_up_own,
     function::Function,

@@ -5,13 +5,13 @@ use std::time::Duration;
 use symbolon_circuit::{Circuit, eval_ports};
 use symbolon_cutchoose::games::Sizes;
 use symbolon_engine::{
-    Batch, Compiled, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared, PsiForm, Rho,
-    SEGMENT_GATES,
+    Compiled, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared, Rho, SEGMENT_GATES,
 };
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Meter, Result, memory_lanes};
 
+use crate::dualex::options::{DualExOptions, PsiForm};
 use crate::dualex::{
     engine::{DualEx, set_up_own},
     execution::Execution,
@@ -63,13 +63,9 @@ pub fn networks(setting: Setting) -> [Network; 2] {
         rho: Rho::Bits40,
         ot: OtExtension::default(),
         form: GateForm::HalfGates,
-        batch: Batch {
-            executions: setting.sizes[0] as usize,
-            psi: setting.psi,
-            ..Batch::default()
-        },
+        executions: setting.sizes[0] as usize,
+        options: DualExOptions { psi: setting.psi, ..DualExOptions::default() }.into(),
         segment_gates: SEGMENT_GATES,
-        components: Vec::new(),
     };
     [network(0, a), network(1, b)]
 }

@@ -1,11 +1,12 @@
 //! Checks how many bytes a party sends against the forecast.
 
 use symbolon_circuit::{Circuit, builtin};
-use symbolon_engine::{Batch, Compiled, KappaBPer, OtExtension, Prepared, PsiForm};
+use symbolon_engine::{Compiled, OtExtension, Prepared};
 use symbolon_ot::draw_bytes;
 
 use super::runs::example;
 use super::tools::{Setting, both, inputs_of, networks, prg, random_inputs};
+use crate::dualex::options::{DualExOptions, KappaBPer, PsiForm};
 use crate::dualex::{
     engine::set_up_own,
     forecast::{Forecast, Plans},
@@ -89,8 +90,9 @@ fn a_party_sends_as_many_bytes_as_forecast() {
 fn an_execution_of_aes_costs_as_much_as_documented() {
     let aes = builtin::by_name("aes128").unwrap();
     let kilobytes = |executions, kappa_b_per| {
-        let batch = Batch { executions, kappa_b_per, ..Batch::default() };
-        let forecast = Forecast::new(&aes, Plans { batch, ..Plans::default() }).unwrap();
+        let options = DualExOptions { kappa_b_per, ..DualExOptions::default() };
+        let plans = Plans { executions, options, ..Plans::default() };
+        let forecast = Forecast::new(&aes, plans).unwrap();
         assert_eq!(forecast.executions, executions as u64);
         let sent = forecast.offline[0] + forecast.online[0];
         (sent as f64 / executions as f64 / 1e3).round() as u64

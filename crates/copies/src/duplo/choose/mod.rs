@@ -13,6 +13,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write;
+
 use symbolon_circuit::components::{ComponentGraph, Kind, LEFTOVER, MAX_NODES, alone, assemble};
 use symbolon_circuit::{Circuit, CircuitError, Component, Step};
 use symbolon_transport::{Error, Result};
@@ -76,6 +78,22 @@ pub(super) fn check_names(circuit: &Circuit, names: &[String]) -> Result<()> {
     named(components, &reachable(components), &ands, names).map(drop)
 }
 
+/// Adds the names of a list to a sentence: at most twelve, each once.
+fn list_names<'n>(sentence: &mut String, names: impl IntoIterator<Item = &'n str>) {
+    const MOST: usize = 12;
+    let mut listed: Vec<&str> = Vec::new();
+    for name in names {
+        if !listed.contains(&name) {
+            listed.push(name);
+        }
+    }
+    let shown: Vec<String> = listed.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    sentence.push_str(&shown.join(", "));
+    if listed.len() > MOST {
+        let _ = write!(sentence, " and {} more", listed.len() - MOST);
+    }
+}
+
 /// Returns which components have these names.
 fn named(
     components: &[Component],
@@ -88,7 +106,10 @@ fn named(
         let called = |at: &usize| reached[*at] && components[*at].name == *name;
         let mut found: Vec<usize> = (0..components.len()).filter(called).collect();
         if found.is_empty() {
-            return Err(Error::invalid_input(format!("the circuit has no component `{name}`")));
+            let mut text = format!("the circuit has no component `{name}`; its components are ");
+            let garbled = (0..components.len()).rev().filter(|at| reached[*at] && ands[*at] > 0);
+            list_names(&mut text, garbled.map(|at| components[at].name.as_str()));
+            return Err(Error::invalid_input(text));
         }
         found.retain(|&at| ands[at] > 0);
         if found.is_empty() {
