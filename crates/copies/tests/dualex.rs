@@ -169,7 +169,7 @@ fn circuits_follow_kappa_b() {
 
 /// All built-in circuits that are small enough, with one execution each.
 #[test]
-#[ignore = "minutes: cargo test -p symbolon-protocols --test protocols dualex -- --ignored"]
+#[ignore = "minutes: cargo test -p symbolon-copies --test copies dualex -- --ignored"]
 fn every_builtin_circuit_runs() {
     let mut run = 0;
     for entry in builtin::catalogue() {
@@ -186,7 +186,7 @@ fn every_builtin_circuit_runs() {
 
 /// Files written by others, if they are next to the repository.
 #[test]
-#[ignore = "minutes: cargo test -p symbolon-protocols --test protocols dualex -- --ignored"]
+#[ignore = "minutes: cargo test -p symbolon-copies --test copies dualex -- --ignored"]
 fn every_sample_file_runs() {
     let mut run = 0;
     let files = common::sample_files();

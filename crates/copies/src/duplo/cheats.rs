@@ -1,7 +1,7 @@
 //! The cheating peer in `duplo`: each test is a cheat, and the check that must catch it, or the
 //! recovery that makes up for it.
 
-use symbolon_engine::{Compiled, Engine, OutputBits};
+use symbolon_engine::{Compiled, OutputBits};
 use symbolon_primitives::Block;
 use symbolon_transport::adversary::{
     Action, CheckName, FnAdversary, Rate, assert_noticed, note_caught,
@@ -9,9 +9,8 @@ use symbolon_transport::adversary::{
 use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
 use super::authenticators::LOOKED_AT;
-use super::params::Small;
-use super::state::Duplo;
-use super::tests::{Scene, TINY, table_of};
+use super::engine::set_up_with;
+use super::tests::{Scene, Small, TINY, table_of};
 
 const GARBLER: PartyId = super::program::GARBLER;
 const EVALUATOR: PartyId = super::program::EVALUATOR;
@@ -602,7 +601,7 @@ fn two_batches(scene: &Scene, adversary: FnAdversary) -> [Result<usize>; 2] {
         |channels| channels[usize::from(GARBLER)].set_adversary(Box::new(adversary)),
         |net| {
             let mut right = 0;
-            Duplo::set_up(net, scene.games())?.prepare_each(
+            set_up_with(net, scene.games())?.prepare_each(
                 net,
                 compiled,
                 2,
@@ -630,8 +629,7 @@ fn a_failed_evaluation_ends_the_preparation_that_it_interrupts() {
         [Meter::new(), Meter::new()],
         |channels| channels[usize::from(EVALUATOR)].set_adversary(Box::new(wrong_key)),
         |net| {
-            let mut engine =
-                symbolon_engine::poisonable(Box::new(Duplo::set_up(net, scene.games())?));
+            let mut engine = symbolon_engine::poisonable(set_up_with(net, scene.games())?);
             let mut failed = 0;
             let done = engine.prepare_each(net, compiled, 2, &mut |net, ready| {
                 let evaluated = ready.evaluate(net, compiled, &scene.inputs_of(net.me));

@@ -13,9 +13,9 @@ use symbolon_transport::adversary::{Action, FnAdversary, Rate, assert_noticed, f
 use symbolon_transport::{Error, Meter, Result};
 
 use super::checks::OPENED_COMPONENT;
-use super::params::{Params, Small};
+use super::params::Params;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
-use super::tests::Scene;
+use super::tests::{Scene, Small};
 use super::{OPENING, pool_tests::cheats};
 
 /// Kinds of components in a program.

@@ -1,4 +1,5 @@
-//! The engine: it runs the phases of `duplo` through the interface that all protocols share.
+//! The engine: it runs the phases of `duplo` through the interface that all protocols share. What a
+//! phase does in each role is the role's [`Phases`].
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use symbolon_engine::{
     Compiled, Components, EachPrepared, Engine, InputBits, Link, Network, OutputBits, PoolSink,
     Prepared, Preprocessed,
 };
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Result};
 
 use super::buckets::View;
 use super::ends::Ends;
@@ -17,19 +18,189 @@ use super::options;
 use super::params::{Games, Params};
 use super::pool::{self, Filling};
 use super::preprocess::{self, EvaluatorCopies, GarblerCopies, Window};
-use super::program::{Origin, Program, Task};
-use super::reactive;
-use super::state::{Duplo, Side, peer};
+use super::program::{GARBLER, Origin, Program, Task};
+use super::reactive::{self, Continues};
+use super::state::{Duplo, Evaluator, Garbler, peer};
 use super::waiting::WaitingPool;
 use super::windows::Windows;
 
 /// Runs the set-up.
 pub(super) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
     let games = Games::new(net.rho.bits());
-    Ok(Box::new(Duplo::set_up(net, games)?))
+    set_up_with(net, games)
 }
 
-impl Engine for Duplo {
+/// Runs the set-up for games of any sizes.
+pub(super) fn set_up_with(net: &mut Network, games: Games) -> Result<Box<dyn Engine>> {
+    Ok(if net.me == GARBLER {
+        Box::new(Duplo::<Garbler>::set_up(net, games)?)
+    } else {
+        Box::new(Duplo::<Evaluator>::set_up(net, games)?)
+    })
+}
+
+/// What a party does in its role in the phases before the online phase.
+pub(super) trait Phases: Continues {
+    /// What it holds after the cut-and-choose.
+    type Copies: Send;
+    /// What it holds of the filled buckets of a part.
+    type Buckets: Send;
+    /// An opening that is numbered now and made later.
+    type Later: Send;
+
+    /// Runs the cut-and-choose.
+    fn cut_and_choose(
+        engine: &mut Duplo<Self>,
+        channel: &mut Channel,
+        threads: usize,
+        window: Window<'_>,
+    ) -> Result<Self::Copies>;
+
+    /// Returns the digest of the circuit whose components were garbled.
+    fn digest(copies: &Self::Copies) -> [u8; 32];
+
+    /// Numbers the next opening.
+    fn later(&mut self) -> Self::Later;
+
+    /// Fills the buckets of a part.
+    fn fill(
+        &mut self,
+        copies: &mut Self::Copies,
+        channel: &mut Channel,
+        part: usize,
+    ) -> Result<Self::Buckets>;
+
+    /// Fills the buckets of the only part, which go to a pool. The first window begins the pool.
+    fn fill_pool(
+        &mut self,
+        copies: Self::Copies,
+        channel: &mut Channel,
+        pool: &mut Filling<'_>,
+        is_first: bool,
+    ) -> Result<()>;
+
+    /// Connects the slots of a part. The openings are that of the connections, and that of the
+    /// online phase.
+    fn connect(
+        copies: &Self::Copies,
+        channel: &mut Channel,
+        part: (usize, Self::Buckets),
+        openings: [Self::Later; 2],
+    ) -> Result<Box<dyn Prepared>>;
+}
+
+impl Phases for Garbler {
+    type Copies = GarblerCopies;
+    type Buckets = ();
+    type Later = OwnLater;
+
+    fn cut_and_choose(
+        engine: &mut Duplo<Garbler>,
+        channel: &mut Channel,
+        threads: usize,
+        window: Window<'_>,
+    ) -> Result<GarblerCopies> {
+        preprocess::garbler(engine, channel, threads, window)
+    }
+
+    fn digest(copies: &GarblerCopies) -> [u8; 32] {
+        copies.digest
+    }
+
+    fn later(&mut self) -> OwnLater {
+        self.committer.later()
+    }
+
+    fn fill(
+        &mut self,
+        copies: &mut GarblerCopies,
+        channel: &mut Channel,
+        part: usize,
+    ) -> Result<()> {
+        copies.fill(channel, self.committer.opening(), part)
+    }
+
+    fn fill_pool(
+        &mut self,
+        copies: GarblerCopies,
+        channel: &mut Channel,
+        pool: &mut Filling<'_>,
+        is_first: bool,
+    ) -> Result<()> {
+        let proof = self.committer.opening();
+        if is_first {
+            copies.begin(pool, &self.committer.later())?;
+        }
+        copies.fill(channel, proof, 0)?;
+        copies.keep(pool)
+    }
+
+    fn connect(
+        copies: &GarblerCopies,
+        channel: &mut Channel,
+        (part, ()): (usize, ()),
+        [proof, online]: [OwnLater; 2],
+    ) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
+    }
+}
+
+impl Phases for Evaluator {
+    type Copies = EvaluatorCopies;
+    type Buckets = PartBuckets;
+    type Later = TheirLater;
+
+    fn cut_and_choose(
+        engine: &mut Duplo<Evaluator>,
+        channel: &mut Channel,
+        threads: usize,
+        window: Window<'_>,
+    ) -> Result<EvaluatorCopies> {
+        preprocess::evaluator(engine, channel, threads, window)
+    }
+
+    fn digest(copies: &EvaluatorCopies) -> [u8; 32] {
+        copies.digest
+    }
+
+    fn later(&mut self) -> TheirLater {
+        self.receiver.later()
+    }
+
+    fn fill(
+        &mut self,
+        copies: &mut EvaluatorCopies,
+        channel: &mut Channel,
+        part: usize,
+    ) -> Result<PartBuckets> {
+        copies.fill(channel, self.receiver.opening(), part)
+    }
+
+    fn fill_pool(
+        &mut self,
+        mut copies: EvaluatorCopies,
+        channel: &mut Channel,
+        pool: &mut Filling<'_>,
+        is_first: bool,
+    ) -> Result<()> {
+        let proof = self.receiver.opening();
+        if is_first {
+            copies.begin(pool, &self.receiver.later())?;
+        }
+        copies.fill_pool(channel, proof, pool)
+    }
+
+    fn connect(
+        copies: &EvaluatorCopies,
+        channel: &mut Channel,
+        part: (usize, PartBuckets),
+        [proof, online]: [TheirLater; 2],
+    ) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
+    }
+}
+
+impl<R: Phases + 'static> Engine for Duplo<R> {
     fn preprocess_for(
         &mut self,
         net: &mut Network,
@@ -42,10 +213,9 @@ impl Engine for Duplo {
         }
         let window = (1, windows.largest().clone());
         let mut copies = self.cut_and_choose(net, (circuit, &program), window)?;
-        let channel = peer(net)?;
-        let buckets = copies.fill(self, channel, 0)?;
-        let proofs = self.proofs();
-        Ok(Box::new(Material { copies, buckets, proofs }))
+        let buckets = self.role.fill(&mut copies, peer(net)?, 0)?;
+        let openings = [self.role.later(), self.role.later()];
+        Ok(Box::new(Material::<R> { copies, buckets, openings }))
     }
 
     fn prepare_each(
@@ -71,8 +241,9 @@ impl Engine for Duplo {
             let mut copies = self.cut_and_choose(net, (circuit, &program), (parts, params))?;
             for part in 0..parts {
                 let channel = peer(net)?;
-                let buckets = copies.fill(self, channel, part)?;
-                let ready = copies.connect(channel, part, buckets, self.proofs())?;
+                let buckets = self.role.fill(&mut copies, channel, part)?;
+                let openings = [self.role.later(), self.role.later()];
+                let ready = R::connect(&copies, channel, (part, buckets), openings)?;
                 each(net, ready)?;
             }
         }
@@ -111,20 +282,7 @@ impl Engine for Duplo {
     }
 }
 
-/// The copies that a party holds after the cut-and-choose.
-enum Copies {
-    Garbler(Box<GarblerCopies>),
-    Evaluator(Box<EvaluatorCopies>),
-}
-
-/// Two openings that are numbered now and made later: that of the connections between slots, and
-/// that of the online phase.
-enum Proofs {
-    Garbler([OwnLater; 2]),
-    Evaluator([TheirLater; 2]),
-}
-
-impl Duplo {
+impl<R: Phases> Duplo<R> {
     /// Returns a filled pool for the program that comes next.
     fn waiting_pool(
         &mut self,
@@ -147,31 +305,14 @@ impl Duplo {
         sink: &mut dyn PoolSink,
     ) -> Result<()> {
         let mut pool = Filling::new(sink);
-        let mut started = false;
+        let mut is_first = true;
         for window in Windows::of_pool(components, games)?.programs(components) {
             let (program, params) = window?;
             let program = Arc::new(program);
             let window = Window { digest: [0; 32], program: &program, parts: 1, params };
-            match self.cut_and_choose_in(net, window)? {
-                Copies::Garbler(copies) => {
-                    let committer = preprocess::garblers(self)?.1;
-                    let proof = committer.opening();
-                    if !started {
-                        copies.begin(&mut pool, &committer.later())?;
-                    }
-                    copies.fill(peer(net)?, proof, 0)?;
-                    copies.keep(&mut pool)?;
-                }
-                Copies::Evaluator(mut copies) => {
-                    let receiver = preprocess::evaluators(self)?.1;
-                    let proof = receiver.opening();
-                    if !started {
-                        copies.begin(&mut pool, &receiver.later())?;
-                    }
-                    copies.fill_pool(peer(net)?, proof, &mut pool)?;
-                }
-            }
-            started = true;
+            let copies = self.cut_and_choose_in(net, window)?;
+            self.role.fill_pool(copies, peer(net)?, &mut pool, is_first)?;
+            is_first = false;
         }
         Ok(())
     }
@@ -190,30 +331,13 @@ impl Duplo {
         net: &mut Network,
         (circuit, program): (&Compiled, &Arc<Program>),
         (parts, params): (usize, Params),
-    ) -> Result<Copies> {
+    ) -> Result<R::Copies> {
         self.cut_and_choose_in(net, Window { digest: circuit.digest(), program, parts, params })
     }
 
-    fn cut_and_choose_in(&mut self, net: &mut Network, window: Window<'_>) -> Result<Copies> {
+    fn cut_and_choose_in(&mut self, net: &mut Network, window: Window<'_>) -> Result<R::Copies> {
         let threads = net.garbling_threads();
-        let channel = peer(net)?;
-        Ok(match self.side {
-            Side::Garbler(..) => {
-                let copies = preprocess::garbler(self, channel, threads, window)?;
-                Copies::Garbler(Box::new(copies))
-            }
-            Side::Evaluator(..) => {
-                let copies = preprocess::evaluator(self, channel, threads, window)?;
-                Copies::Evaluator(Box::new(copies))
-            }
-        })
-    }
-
-    fn proofs(&mut self) -> Proofs {
-        match &mut self.side {
-            Side::Garbler(_, committer) => Proofs::Garbler([committer.later(), committer.later()]),
-            Side::Evaluator(_, receiver) => Proofs::Evaluator([receiver.later(), receiver.later()]),
-        }
+        R::cut_and_choose(self, peer(net)?, threads, window)
     }
 }
 
@@ -266,68 +390,21 @@ impl EvaluatorCopies {
     }
 }
 
-impl Copies {
-    /// Fills the buckets of a part. The evaluator returns them, the garbler returns `None`.
-    fn fill(
-        &mut self,
-        engine: &mut Duplo,
-        channel: &mut Channel,
-        part: usize,
-    ) -> Result<Option<PartBuckets>> {
-        match self {
-            Copies::Garbler(copies) => {
-                copies.fill(channel, preprocess::garblers(engine)?.1.opening(), part)?;
-                Ok(None)
-            }
-            Copies::Evaluator(copies) => {
-                let proof = preprocess::evaluators(engine)?.1.opening();
-                copies.fill(channel, proof, part).map(Some)
-            }
-        }
-    }
-
-    /// Connects the slots of a part.
-    fn connect(
-        &self,
-        channel: &mut Channel,
-        part: usize,
-        buckets: Option<PartBuckets>,
-        proofs: Proofs,
-    ) -> Result<Box<dyn Prepared>> {
-        match (self, buckets, proofs) {
-            (Copies::Garbler(copies), None, Proofs::Garbler([proof, online])) => {
-                Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
-            }
-            (Copies::Evaluator(copies), Some(buckets), Proofs::Evaluator([proof, online])) => {
-                let part = (part, buckets);
-                Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
-            }
-            _ => Err(Error::internal("one party's copies with the other's proofs")),
-        }
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        match self {
-            Copies::Garbler(copies) => copies.digest,
-            Copies::Evaluator(copies) => copies.digest,
-        }
-    }
-}
-
 /// Buckets of components for one program.
-struct Material {
-    copies: Copies,
-    buckets: Option<PartBuckets>,
-    proofs: Proofs,
+struct Material<R: Phases> {
+    copies: R::Copies,
+    buckets: R::Buckets,
+    openings: [R::Later; 2],
 }
 
-impl Preprocessed for Material {
+impl<R: Phases> Preprocessed for Material<R> {
     fn prepare(
         self: Box<Self>,
         net: &mut Network,
         circuit: &Compiled,
     ) -> Result<Box<dyn Prepared>> {
-        circuit.must_be(&self.copies.digest())?;
-        self.copies.connect(peer(net)?, 0, self.buckets, self.proofs)
+        let Material { copies, buckets, openings } = *self;
+        circuit.must_be(&R::digest(&copies))?;
+        R::connect(&copies, peer(net)?, (0, buckets), openings)
     }
 }

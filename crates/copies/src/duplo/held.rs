@@ -3,23 +3,18 @@
 use symbolon_primitives::Block;
 use zeroize::Zeroizing;
 
-use super::commit::{Committed, Received};
+use super::commit::Received;
 use super::recover::Recovered;
 
 /// The outputs of a part, to which inputs of later parts can be linked.
-pub(super) struct Held {
+pub(super) struct Held<K> {
     /// The range of each output's bits.
     pub ranges: Vec<std::ops::Range<usize>>,
     /// For each output bit, the constant that is added to its sum of wires.
     pub constants: Vec<bool>,
-    pub keys: Keys,
-}
-
-/// What a party holds of these outputs.
-pub(super) enum Keys {
-    /// The commitment to each output bit's sum of wires.
-    Garbler(Committed),
-    Evaluator(HeldKeys),
+    /// What the party holds of these outputs: at the garbler, the commitment to each output bit's
+    /// sum of wires; at the evaluator, [`HeldKeys`].
+    pub keys: K,
 }
 
 /// What the evaluator holds of output bits.

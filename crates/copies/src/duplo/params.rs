@@ -57,31 +57,66 @@ pub(super) struct Games {
     pub windows: u32,
     /// How many commitments may be made at a time ([`Windows`](super::windows::Windows)).
     pub most: usize,
-    /// Sizes too small to be safe, for tests that measure how often a cheat is caught.
-    #[cfg(test)]
-    pub small: Option<Small>,
+    /// How their sizes are computed.
+    pub sizing: &'static dyn Sizing,
 }
 
-/// Sizes for tests.
-#[cfg(test)]
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Small {
-    /// For components: α, and the number of opened copies.
-    pub components: [u64; 2],
-    /// For authenticators: the same.
-    pub authenticators: [u64; 2],
+/// How the sizes of a game are computed: for a number of buckets, at least one, and a number of
+/// games that share 2^-ρ.
+pub(super) trait Sizing: std::fmt::Debug + Sync {
+    /// Returns the bundle sizes to try.
+    fn bundles(&self) -> &'static [usize];
+
+    /// Returns the sizes that cost least.
+    fn best(&self, goal: Goal, buckets: u64, among: (u32, u64), costs: Costs) -> Result<Sizes>;
+
+    /// Returns sizes with the fewest objects for buckets of this size.
+    fn with_bucket(
+        &self,
+        goal: Goal,
+        buckets: u64,
+        among: (u32, u64),
+        bucket: u64,
+    ) -> Result<Sizes>;
+}
+
+/// Sizes with which all games together are lost with probability at most 2^-ρ.
+#[derive(Debug)]
+struct Safe;
+
+impl Sizing for Safe {
+    fn bundles(&self) -> &'static [usize] {
+        &BUNDLES
+    }
+
+    /// Paper: KNRTT17, App. A, L and α
+    fn best(
+        &self,
+        goal: Goal,
+        buckets: u64,
+        (rho, games): (u32, u64),
+        costs: Costs,
+    ) -> Result<Sizes> {
+        Game::new(goal, buckets, rho)?.among(games)?.best(costs)
+    }
+
+    fn with_bucket(
+        &self,
+        goal: Goal,
+        buckets: u64,
+        (rho, games): (u32, u64),
+        bucket: u64,
+    ) -> Result<Sizes> {
+        let game = Game::new(goal, buckets, rho)?.among(games)?;
+        let too_many = || Error::invalid_input("cut-and-choose takes too many objects");
+        game.fewest_objects(bucket)?.ok_or_else(too_many)
+    }
 }
 
 impl Games {
     /// Returns games that are lost with probability at most 2^-ρ.
     pub fn new(rho: u32) -> Games {
-        Games {
-            rho,
-            windows: 1,
-            most: MOST_COMMITMENTS,
-            #[cfg(test)]
-            small: None,
-        }
+        Games { rho, windows: 1, most: MOST_COMMITMENTS, sizing: &Safe }
     }
 
     /// Returns the games for `things` things that share 2^-ρ, each of which takes as many
@@ -95,16 +130,6 @@ impl Games {
         Ok(Games { windows: windows.ok_or_else(too_many)?, ..self })
     }
 
-    /// Returns the bundle sizes to try.
-    fn bundles(&self) -> &'static [usize] {
-        #[cfg(test)]
-        if self.small.is_some() {
-            // The wires of the tests' circuit do not fill the last bundle.
-            return &[4];
-        }
-        &BUNDLES
-    }
-
     /// Returns how many games share 2^-ρ: each cut-and-choose has one for each kind of component
     /// and one for the authenticators.
     fn in_all(&self, graph: &ComponentGraph) -> u64 {
@@ -116,30 +141,15 @@ impl Games {
         if buckets == 0 {
             return Ok(Sizes { buckets, bucket: 1, objects: 0 });
         }
-        #[cfg(test)]
-        if self.small.is_some() {
-            return self.best(goal, buckets as usize, games, Costs::FEWEST_OBJECTS);
-        }
-        let game = Game::new(goal, buckets, self.rho)?.among(games)?;
-        let too_many = || Error::invalid_input("cut-and-choose takes too many objects");
-        game.fewest_objects(bucket)?.ok_or_else(too_many)
+        self.sizing.with_bucket(goal, buckets, (self.rho, games), bucket)
     }
 
-    /// Paper: KNRTT17, App. A, L and α
     fn best(&self, goal: Goal, buckets: usize, games: u64, costs: Costs) -> Result<Sizes> {
         let buckets = buckets as u64;
         if buckets == 0 {
             return Ok(Sizes { buckets, bucket: 1, objects: 0 });
         }
-        #[cfg(test)]
-        if let Some(small) = self.small {
-            let [bucket, opened] = match goal {
-                Goal::OneGood => small.components,
-                _ => small.authenticators,
-            };
-            return Ok(Sizes { buckets, bucket, objects: bucket * buckets + opened });
-        }
-        Game::new(goal, buckets, self.rho)?.among(games)?.best(costs)
+        self.sizing.best(goal, buckets, (self.rho, games), costs)
     }
 }
 
@@ -185,7 +195,7 @@ impl Params {
         wires: usize,
         games: Games,
     ) -> Result<Params> {
-        Params::of(graph, executions, (wires, games.bundles()), games)
+        Params::of(graph, executions, (wires, games.sizing.bundles()), games)
     }
 
     /// Returns the sizes for smaller numbers of executions and wires, with the bucket sizes of

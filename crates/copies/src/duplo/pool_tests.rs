@@ -10,18 +10,18 @@ use symbolon_circuit::builder::{Builder, ComponentBuilder};
 use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::checks::OPENING;
 use symbolon_engine::{
-    Compiled, ComponentPlan, Components, Engine, InputBits, Network, OutputBits, PoolSink,
+    Compiled, ComponentPlan, Components, InputBits, Network, OutputBits, PoolSink,
     PoolSource, RunTerms,
 };
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
 
+use super::engine::set_up_with;
 use super::forecast::{Forecast, Made, Plans};
 use super::options::DuploOptions;
 use super::pool::Plan;
 use super::program::{EVALUATOR, GARBLER, Program, Task};
 use super::shelf::{CHANGED, HELD};
-use super::state::Duplo;
 use super::tests::{Scene, TINY, circuit, continuation, table_of};
 use super::waiting::IN_MEMORY;
 use super::windows::Windows;
@@ -93,7 +93,7 @@ pub(super) fn fill(
     let components = components(scene, runs);
     scene.play([Meter::new(), Meter::new()], adversary, |net| {
         let mut pool = Pool::default();
-        Duplo::set_up(net, scene.games())?.fill_components(net, &components, &mut pool)?;
+        set_up_with(net, scene.games())?.fill_components(net, &components, &mut pool)?;
         net.peers()[0].flush()?;
         let sections = super::pool::sections(&components, net.me, scene.games())?;
         let counts = components.counts();
@@ -260,7 +260,7 @@ fn a_large_program_is_made_in_windows() {
         let scene = Scene { most: Some(1), ..Scene::new(Some(TINY), 1, 2) };
         let compiled = Compiled::new(&scene.circuit);
         let saved = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
-            let (mut engine, mut saved) = (Duplo::set_up(net, scene.games())?, Vec::new());
+            let (mut engine, mut saved) = (set_up_with(net, scene.games())?, Vec::new());
             engine.prepare_each(net, &compiled, 2, &mut |net, prepared| {
                 let mut bytes = Vec::new();
                 SPEC.save_prepared(net, &compiled, prepared, &mut bytes)?;
@@ -297,7 +297,7 @@ fn bytes_of_a_pool(scene: Scene, windows: usize) {
     let kinds: Vec<_> = components.kinds().map(|(kind, _)| kind).collect();
     let meters = [Meter::new(), Meter::new()];
     let ended = scene.play(meters.clone(), NOBODY, |net| {
-        let (mut engine, mut pool) = (Duplo::set_up(net, scene.games())?, Pool::default());
+        let (mut engine, mut pool) = (set_up_with(net, scene.games())?, Pool::default());
         net.meter.set_phase("filling");
         engine.fill_components(net, &components, &mut pool)?;
         net.peers()[0].flush()?;
@@ -366,7 +366,7 @@ fn components_are_made_before_the_circuit_is_known() {
         let scene = Scene::new(small, 2, 3);
         let (components, compiled) = (components(&scene, 1), Compiled::new(&scene.circuit));
         let ended = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
-            let mut engine = Duplo::set_up(net, scene.games())?;
+            let mut engine = set_up_with(net, scene.games())?;
             let material = engine.preprocess_components(net, &components)?;
             let ready = material.prepare(net, &compiled)?;
             ready.evaluate(net, &compiled, &inputs_of(&scene.circuit, net.me, &scene.inputs))
@@ -392,7 +392,7 @@ fn a_circuit_without_and_gates_is_made_ahead_of_its_connection() {
         let (components, compiled) = (components(&scene, 1), Compiled::new(&circuit));
         assert_eq!(components.kinds().count(), 0);
         let ended = scene.play([Meter::new(), Meter::new()], NOBODY, |net| {
-            let mut engine = Duplo::set_up(net, scene.games())?;
+            let mut engine = set_up_with(net, scene.games())?;
             let ready = engine.preprocess_components(net, &components)?.prepare(net, &compiled)?;
             ready.evaluate(net, &compiled, &scene.inputs_of(net.me))
         });

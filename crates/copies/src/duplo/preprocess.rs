@@ -25,11 +25,8 @@
 
 use std::sync::Arc;
 
-use symbolon_cutchoose::hcom::{
-    Committer, OwnLater, OwnOpening, Receiver, TheirLater, TheirOpening,
-};
+use symbolon_cutchoose::hcom::{OwnLater, OwnOpening, TheirLater, TheirOpening};
 use symbolon_engine::parallel::allow_gates;
-use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
@@ -49,7 +46,7 @@ use super::params::{BucketSizes, Params};
 use super::pool::Filling;
 use super::program::Program;
 use super::shelf::{Shelf, output_wires};
-use super::state::{Duplo, Side};
+use super::state::{Duplo, Evaluator, Garbler, Role};
 
 /// The task of one cut-and-choose.
 pub(super) struct Window<'a> {
@@ -100,7 +97,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(engine: &mut Duplo, window: Window<'_>) -> Result<Run> {
+    fn new<R: Role>(engine: &mut Duplo<R>, window: Window<'_>) -> Result<Run> {
         let Window { program, parts, params, .. } = window;
         let checks = engine.games.rho as usize;
         let layout = Layout::new((program, parts), &params, engine.games.rho, engine.objects);
@@ -128,23 +125,9 @@ impl Run {
     }
 }
 
-pub(super) fn garblers(engine: &mut Duplo) -> Result<(&mut dyn CotSender, &mut Committer)> {
-    match &mut engine.side {
-        Side::Garbler(cot, committer) => Ok((cot.as_mut(), committer)),
-        Side::Evaluator(..) => Err(Error::internal("the evaluator is not the garbler")),
-    }
-}
-
-pub(super) fn evaluators(engine: &mut Duplo) -> Result<(&mut dyn CotReceiver, &mut Receiver)> {
-    match &mut engine.side {
-        Side::Evaluator(cot, receiver) => Ok((cot.as_mut(), receiver)),
-        Side::Garbler(..) => Err(Error::internal("the garbler is not the evaluator")),
-    }
-}
-
 /// The garbler's part of the cut-and-choose.
 pub(super) fn garbler(
-    engine: &mut Duplo,
+    engine: &mut Duplo<Garbler>,
     channel: &mut Channel,
     threads: usize,
     window: Window<'_>,
@@ -154,10 +137,10 @@ pub(super) fn garbler(
     let buckets = run.params.buckets();
     let session = engine.session;
     let (transfers, masks) = (run.layout.transfers, run.layout.masks);
-    let (cot, committer) = garblers(engine)?;
+    let Garbler { cot, committer } = &mut engine.role;
     let mut committed = Committed::random(channel, committer, run.layout.total)?;
     let place = (transfers, run.transfers + run.checks);
-    oblivious::send(channel, cot, &mut committed, place)?;
+    oblivious::send(channel, cot.as_mut(), &mut committed, place)?;
     indicators::commit(channel, &mut committed, (masks, run.masks + run.checks))?;
     let (objects, bundle) = (run.layout.authenticators, run.layout.bundle);
     authenticators::commit_all(channel, &mut committed, &session, (&objects, bundle))?;
@@ -171,7 +154,7 @@ pub(super) fn garbler(
     let (n_transfers, n_masks, checks) = (run.transfers, run.masks, run.checks);
     let places = run.draw(&program, &mut coin)?;
 
-    let mut opening = committed.opening(garblers(engine)?.1.opening());
+    let mut opening = committed.opening(engine.role.committer.opening());
     oblivious::open(channel, &mut opening, of_transfers, (transfers, n_transfers, checks))?;
     indicators::open(channel, &mut opening, of_masks, (masks, n_masks, checks))?;
     for ((kind, objects), draw) in
@@ -230,7 +213,7 @@ impl GarblerCopies {
 
 /// The evaluator's part of the cut-and-choose.
 pub(super) fn evaluator(
-    engine: &mut Duplo,
+    engine: &mut Duplo<Evaluator>,
     channel: &mut Channel,
     threads: usize,
     window: Window<'_>,
@@ -241,10 +224,10 @@ pub(super) fn evaluator(
     let session = engine.session;
     let (first_transfer, first_mask) = (run.layout.transfers, run.layout.masks);
     let mut prg = engine.prg.child();
-    let (cot, receiver) = evaluators(engine)?;
+    let Evaluator { cot, receiver, .. } = &mut engine.role;
     let mut received = Received::random(channel, receiver, run.layout.total)?;
     let place = (first_transfer, run.transfers + run.checks);
-    let transfers = oblivious::receive(channel, cot, &mut received, place, &mut prg)?;
+    let transfers = oblivious::receive(channel, cot.as_mut(), &mut received, place, &mut prg)?;
     indicators::receive(channel, &mut received, (first_mask, run.masks + run.checks))?;
     let (objects, bundle) = (run.layout.authenticators, run.layout.bundle);
     authenticators::receive_all(channel, &mut received, (&objects, bundle))?;
@@ -259,7 +242,7 @@ pub(super) fn evaluator(
     let (n_transfers, n_masks, checks) = (run.transfers, run.masks, run.checks);
     let places = run.draw(&program, &mut coin)?;
 
-    let mut claims = received.claims(evaluators(engine)?.1.opening());
+    let mut claims = received.claims(engine.role.receiver.opening());
     let place = (first_transfer, n_transfers, checks);
     oblivious::claim(channel, &mut claims, of_transfers, &transfers, place)?;
     indicators::claim(channel, &mut claims, of_masks, (first_mask, n_masks, checks))?;

@@ -12,17 +12,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use symbolon_circuit::builder::{Builder, ComponentBuilder};
 use symbolon_circuit::components::Kind;
 use symbolon_circuit::{Circuit, Receivers, Type};
-use symbolon_engine::{Compiled, Prepared, codec::Reader};
+use symbolon_engine::{Compiled, Network, Prepared, codec::Reader};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, Meter, PartyId};
 
 use super::load;
 use super::online::{EvaluatorReady, GarblerReady};
-use super::params::Small;
 use super::preprocess::{self, Window};
 use super::program::{EVALUATOR, GARBLER, Origin, Program, Task};
-use super::state::Duplo;
-use super::tests::Scene;
+use super::state::{Duplo, Evaluator, Garbler, Role};
+use super::tests::{Scene, Small};
 use super::windows::Windows;
 use crate::compare::{Seen, compare};
 use crate::record::Record;
@@ -65,37 +64,74 @@ struct Stage {
     prepared: [Vec<Vec<u8>>; 2],
 }
 
-/// Prepares a program and returns what a party saves of it.
-fn prepare(
-    engine: &mut Duplo,
-    channel: &mut Channel,
-    (scene, compiled): (&Scene, &Compiled),
-) -> symbolon_transport::Result<Vec<u8>> {
-    let (executions, games, components) = (1, scene.games(), &scene.components);
-    let task = Task { executions, parts: 1, games, components, linked: &[] };
-    let program = Arc::new(Program::new(&scene.circuit, task)?);
-    let params = Windows::of_parts(&program, games)?.largest().clone();
-    // The sizes of a program that is made alone are computed again when it is read; those of a pool
-    // are saved.
-    let kinds = program.graph.kinds.iter().map(Kind::digest).collect();
-    let origin = Origin::Pool(kinds, params.buckets());
-    let window = Window { digest: compiled.digest(), program: &program, parts: 1, params };
-    let mut bytes = Vec::new();
-    if channel.me() == GARBLER {
+/// A role in which a party prepares a program.
+trait Prepares: Role {
+    /// Prepares the program of a window and returns what the party saves of it.
+    fn prepare(
+        engine: &mut Duplo<Self>,
+        channel: &mut Channel,
+        window: Window<'_>,
+        origin: Origin,
+    ) -> symbolon_transport::Result<Vec<u8>>;
+}
+
+impl Prepares for Garbler {
+    fn prepare(
+        engine: &mut Duplo<Garbler>,
+        channel: &mut Channel,
+        window: Window<'_>,
+        origin: Origin,
+    ) -> symbolon_transport::Result<Vec<u8>> {
         let copies = preprocess::garbler(engine, channel, 1, window)?;
-        let committer = preprocess::garblers(engine)?.1;
+        let committer = &mut engine.role.committer;
         copies.fill(channel, committer.opening(), 0)?;
         let ready = copies.connect(channel, committer.opening(), 0, committer.later())?;
+        let mut bytes = Vec::new();
         Box::new(GarblerReady { origin, ..ready }).save(&mut bytes)?;
-    } else {
+        Ok(bytes)
+    }
+}
+
+impl Prepares for Evaluator {
+    fn prepare(
+        engine: &mut Duplo<Evaluator>,
+        channel: &mut Channel,
+        window: Window<'_>,
+        origin: Origin,
+    ) -> symbolon_transport::Result<Vec<u8>> {
         let mut copies = preprocess::evaluator(engine, channel, 1, window)?;
-        let receiver = preprocess::evaluators(engine)?.1;
+        let receiver = &mut engine.role.receiver;
         let buckets = copies.fill(channel, receiver.opening(), 0)?;
         let (proof, online) = (receiver.opening(), receiver.later());
         let ready = copies.connect(channel, proof, (0, buckets), online)?;
+        let mut bytes = Vec::new();
         Box::new(EvaluatorReady { origin, ..ready }).save(&mut bytes)?;
+        Ok(bytes)
     }
-    Ok(bytes)
+}
+
+/// Prepares the programs of all runs and returns what a party saves of them.
+fn prepare<R: Prepares>(
+    net: &mut Network,
+    (scene, compiled): (&Scene, &Compiled),
+) -> symbolon_transport::Result<Vec<Vec<u8>>> {
+    let mut engine = Duplo::<R>::set_up(net, scene.games())?;
+    let channel = &mut net.peers()[0];
+    let (executions, games, components) = (1, scene.games(), &scene.components);
+    let task = Task { executions, parts: 1, games, components, linked: &[] };
+    let mut all = Vec::new();
+    for _ in 0..2 * RUNS {
+        let program = Arc::new(Program::new(&scene.circuit, task)?);
+        let params = Windows::of_parts(&program, games)?.largest().clone();
+        // The sizes of a program that is made alone are computed again when it is read; those of a
+        // pool are saved.
+        let kinds = program.graph.kinds.iter().map(Kind::digest).collect();
+        let origin = Origin::Pool(kinds, params.buckets());
+        let window = Window { digest: compiled.digest(), program: &program, parts: 1, params };
+        all.push(R::prepare(&mut engine, channel, window, origin)?);
+    }
+    channel.flush()?;
+    Ok(all)
 }
 
 /// What happens in the runs of a row.
@@ -125,12 +161,11 @@ impl Stage {
             }
         };
         let prepared = scene.play([Meter::new(), Meter::new()], adversary, |net| {
-            let mut engine = Duplo::set_up(net, scene.games())?;
-            let channel = &mut net.peers()[0];
-            let all = (0..2 * RUNS).map(|_| prepare(&mut engine, channel, (&scene, &compiled)));
-            let all = all.collect::<symbolon_transport::Result<_>>()?;
-            channel.flush()?;
-            Ok(all)
+            if net.me == GARBLER {
+                prepare::<Garbler>(net, (&scene, &compiled))
+            } else {
+                prepare::<Evaluator>(net, (&scene, &compiled))
+            }
         });
         let prepared = prepared.map(|prepared| prepared.expect("nobody notices yet"));
         Stage { scene, compiled, prepared }

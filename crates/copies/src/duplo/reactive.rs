@@ -33,23 +33,35 @@ use symbolon_transport::{Error, PartyId, Result};
 use zeroize::Zeroizing;
 
 use super::buckets::View;
-use super::commit::{Claims, Id, Opening, receive_blocks, send_blocks};
+use super::commit::{Claims, Committed, Id, Opening, receive_blocks, send_blocks};
 use super::evaluate::GarbledProgram;
-use super::held::{Held, HeldKeys, Keys};
+use super::held::{Held, HeldKeys};
 use super::messages;
 use super::online::{Linked, Played};
 use super::options;
-use super::preprocess::{self, Window, garblers};
-use super::program::{GARBLER, Program, Task};
+use super::preprocess::{self, Window};
+use super::program::{Program, Task};
 use super::solder::{self, Target};
-use super::state::{Duplo, peer};
+use super::state::{Duplo, Evaluator, Garbler, Role, peer};
 use super::windows::Windows;
 
 /// A linked bit: the wire to which it goes, and the output bit that it is.
-struct LinkedBit {
+pub(super) struct LinkedBit {
     wire: Wire,
     part: usize,
     bit: usize,
+}
+
+/// What a party does in its role in a part.
+pub(super) trait Continues: Role {
+    /// Garbles, connects and evaluates a part with these links and this party's inputs; returns
+    /// what this party learns, and what it keeps.
+    fn part(
+        engine: &mut Duplo<Self>,
+        net: &mut Network,
+        task: (Window<'_>, &Plan),
+        from: (&[LinkedBit], &InputBits),
+    ) -> Result<(OutputBits, Held<Self::Keys>)>;
 }
 
 /// Evaluates a part and returns what this party learns.
@@ -59,8 +71,8 @@ struct LinkedBit {
 /// # Errors
 /// `InvalidInput` when the links do not fit, before anything is sent; otherwise as in the three
 /// phases.
-pub(super) fn evaluate(
-    engine: &mut Duplo,
+pub(super) fn evaluate<R: Continues>(
+    engine: &mut Duplo<R>,
     net: &mut Network,
     compiled: &Compiled,
     links: &[Link],
@@ -84,17 +96,13 @@ pub(super) fn evaluate(
     let bits = linked_bits(circuit, links, &engine.held);
     let params = Windows::of_parts(&program, engine.games)?.largest().clone();
     let window = Window { digest: compiled.digest(), program: &program, parts: 1, params };
-    let (outputs, held) = if net.me == GARBLER {
-        garbler(engine, net, window, (&bits, inputs))?
-    } else {
-        evaluator(engine, net, window, plan, (&bits, inputs))?
-    };
+    let (outputs, held) = R::part(engine, net, (window, plan), (&bits, inputs))?;
     engine.held.push(held);
     Ok(outputs)
 }
 
 /// Refuses links to inputs or outputs that do not exist, and links between different widths.
-fn check_links(circuit: &Circuit, links: &[Link], held: &[Held]) -> Result<()> {
+fn check_links(circuit: &Circuit, links: &[Link], held: &[Held<impl Sized>]) -> Result<()> {
     for (place, &Link { input, part, output }) in links.iter().enumerate() {
         let refuse = |reason: &str| Err(Error::invalid_input(format!("link {place}: {reason}")));
         let Some(port) = circuit.inputs().get(input) else {
@@ -133,7 +141,7 @@ fn check_own(circuit: &Circuit, me: PartyId, links: &[Link], inputs: &InputBits)
 }
 
 /// Returns all linked bits, in the order of the wires to which they go.
-fn linked_bits(circuit: &Circuit, links: &[Link], held: &[Held]) -> Vec<LinkedBit> {
+fn linked_bits(circuit: &Circuit, links: &[Link], held: &[Held<impl Sized>]) -> Vec<LinkedBit> {
     let mut bits = Vec::new();
     let mut wire = 0;
     for (place, input) in circuit.inputs().iter().enumerate() {
@@ -170,93 +178,93 @@ fn places(linked: usize) -> impl Iterator<Item = (Id, Target)> {
     (0..linked).map(move |bit| (bit as Id, target(bit)))
 }
 
-fn garbler(
-    engine: &mut Duplo,
-    net: &mut Network,
-    window: Window<'_>,
-    (bits, inputs): (&[LinkedBit], &InputBits),
-) -> Result<(OutputBits, Held)> {
-    let threads = net.garbling_threads();
-    let channel = peer(net)?;
-    let copies = preprocess::garbler(engine, channel, threads, window)?;
-    let committer = garblers(engine)?.1;
-    copies.fill(channel, committer.opening(), 0)?;
-    let (proof, online) = (committer.opening(), committer.later());
-    let ready = copies.connect(channel, proof, 0, online)?;
-    let view = View { program: &copies.program, places: &copies.places, part: 0 };
-    let kept = copies.committed.sums(&kept_sums(view));
-    let (targets, outputs) = kept.split(2 * bits.len());
-    let held = Held::new(view.program, Keys::Garbler(outputs));
+impl Continues for Garbler {
+    fn part(
+        engine: &mut Duplo<Garbler>,
+        net: &mut Network,
+        (window, _): (Window<'_>, &Plan),
+        (bits, inputs): (&[LinkedBit], &InputBits),
+    ) -> Result<(OutputBits, Held<Committed>)> {
+        let threads = net.garbling_threads();
+        let channel = peer(net)?;
+        let copies = preprocess::garbler(engine, channel, threads, window)?;
+        let committer = &mut engine.role.committer;
+        copies.fill(channel, committer.opening(), 0)?;
+        let (proof, online) = (committer.opening(), committer.later());
+        let ready = copies.connect(channel, proof, 0, online)?;
+        let view = View { program: &copies.program, places: &copies.places, part: 0 };
+        let kept = copies.committed.sums(&kept_sums(view));
+        let (targets, outputs) = kept.split(2 * bits.len());
+        let held = Held::new(view.program, outputs);
 
-    let sources = bits.iter().map(|bit| match &engine.held[bit.part].keys {
-        Keys::Garbler(sums) => Ok((sums, bit.bit)),
-        Keys::Evaluator(_) => Err(Error::internal("the evaluator's outputs at the garbler")),
-    });
-    let sources: Vec<_> = sources.collect::<Result<_>>()?;
-    let joined = targets.behind(&sources);
-    let proof = garblers(engine)?.1.opening();
-    let mut opening: Opening<'_> = joined.opening(proof);
-    let solderings = places(bits.len()).zip(bits).map(|((source, target), bit)| {
-        let constant = engine.held[bit.part].constants[bit.bit];
-        solder::solder(&mut opening, [source].into_iter(), target, constant)
-    });
-    let mut solderings: Vec<Block> = solderings.collect();
-    let channel = peer(net)?;
-    channel.tamper_state("duplo: link", Block::as_bytes_mut(&mut solderings));
-    send_blocks(channel, messages::LINKS, &solderings)?;
-    opening.prove(channel)?;
-    let outputs = ready.play(net, inputs)?;
-    Ok((outputs, held))
-}
-
-fn evaluator(
-    engine: &mut Duplo,
-    net: &mut Network,
-    window: Window<'_>,
-    plan: &Plan,
-    (bits, inputs): (&[LinkedBit], &InputBits),
-) -> Result<(OutputBits, Held)> {
-    let threads = net.garbling_threads();
-    let channel = peer(net)?;
-    let mut copies = preprocess::evaluator(engine, channel, threads, window)?;
-    let receiver = preprocess::evaluators(engine)?.1;
-    let buckets = copies.fill(channel, receiver.opening(), 0)?;
-    let (proof, online) = (receiver.opening(), receiver.later());
-    let ready = copies.connect(channel, proof, (0, buckets), online)?;
-    let view = View { program: &copies.program, places: &copies.places, part: 0 };
-    let kept = copies.received.sums(&kept_sums(view));
-    let (targets, sums) = kept.split(2 * bits.len());
-
-    let sources = bits.iter().map(|bit| Ok((&engine.keys(bit.part)?.sums, bit.bit)));
-    let sources: Vec<_> = sources.collect::<Result<_>>()?;
-    let joined = targets.behind(&sources);
-    let proof = preprocess::evaluators(engine)?.1.opening();
-    let mut claims: Claims<'_> = joined.claims(proof);
-    let solderings = receive_blocks(channel, messages::LINKS, bits.len())?;
-    for (((source, target), bit), &soldering) in places(bits.len()).zip(bits).zip(&solderings) {
-        let constant = engine.held[bit.part].constants[bit.bit];
-        solder::claim(&mut claims, [source].into_iter(), target, constant, soldering);
+        let sources = bits.iter().map(|bit| (&engine.held[bit.part].keys, bit.bit));
+        let sources: Vec<_> = sources.collect();
+        let joined = targets.behind(&sources);
+        let proof = engine.role.committer.opening();
+        let mut opening: Opening<'_> = joined.opening(proof);
+        let solderings = places(bits.len()).zip(bits).map(|((source, target), bit)| {
+            let constant = engine.held[bit.part].constants[bit.bit];
+            solder::solder(&mut opening, [source].into_iter(), target, constant)
+        });
+        let mut solderings: Vec<Block> = solderings.collect();
+        let channel = peer(net)?;
+        channel.tamper_state("duplo: link", Block::as_bytes_mut(&mut solderings));
+        send_blocks(channel, messages::LINKS, &solderings)?;
+        opening.prove(channel)?;
+        let outputs = ready.play(net, inputs)?;
+        Ok((outputs, held))
     }
-    claims.check(channel)?;
-    let linked = engine.linked_keys(&ready.garbled, bits, &solderings)?;
-    let program = view.program;
-    let linked = Linked { keys: &linked, common_offset: engine.recovered.clone() };
-    let played = ready.play(net, plan, inputs, linked)?;
-    let Played { outputs, evaluated, recovered } = played;
-    engine.recovered = evaluated.common_offset;
-    let held = program.graph.outputs.iter().map(|(terms, _)| {
-        terms.iter().fold([Block::ZERO; 2], |[sum, differences], &wire| {
-            let key = evaluated.wires[wire as usize];
-            let difference = evaluated.differences[wire as usize].select(key.lsb());
-            [sum ^ key, differences ^ difference]
-        })
-    });
-    let keys = HeldKeys { sums, bits: Zeroizing::new(held.collect()), right: recovered };
-    Ok((outputs, Held::new(program, Keys::Evaluator(keys))))
 }
 
-impl Held {
-    fn new(program: &Program, keys: Keys) -> Held {
+impl Continues for Evaluator {
+    fn part(
+        engine: &mut Duplo<Evaluator>,
+        net: &mut Network,
+        (window, plan): (Window<'_>, &Plan),
+        (bits, inputs): (&[LinkedBit], &InputBits),
+    ) -> Result<(OutputBits, Held<HeldKeys>)> {
+        let threads = net.garbling_threads();
+        let channel = peer(net)?;
+        let mut copies = preprocess::evaluator(engine, channel, threads, window)?;
+        let receiver = &mut engine.role.receiver;
+        let buckets = copies.fill(channel, receiver.opening(), 0)?;
+        let (proof, online) = (receiver.opening(), receiver.later());
+        let ready = copies.connect(channel, proof, (0, buckets), online)?;
+        let view = View { program: &copies.program, places: &copies.places, part: 0 };
+        let kept = copies.received.sums(&kept_sums(view));
+        let (targets, sums) = kept.split(2 * bits.len());
+
+        let sources = bits.iter().map(|bit| (&engine.held[bit.part].keys.sums, bit.bit));
+        let sources: Vec<_> = sources.collect();
+        let joined = targets.behind(&sources);
+        let proof = engine.role.receiver.opening();
+        let mut claims: Claims<'_> = joined.claims(proof);
+        let solderings = receive_blocks(channel, messages::LINKS, bits.len())?;
+        for (((source, target), bit), &soldering) in places(bits.len()).zip(bits).zip(&solderings) {
+            let constant = engine.held[bit.part].constants[bit.bit];
+            solder::claim(&mut claims, [source].into_iter(), target, constant, soldering);
+        }
+        claims.check(channel)?;
+        let linked = engine.linked_keys(&ready.garbled, bits, &solderings);
+        let program = view.program;
+        let linked = Linked { keys: &linked, common_offset: engine.role.recovered.clone() };
+        let played = ready.play(net, plan, inputs, linked)?;
+        let Played { outputs, evaluated, recovered } = played;
+        engine.role.recovered = evaluated.common_offset;
+        let held = program.graph.outputs.iter().map(|(terms, _)| {
+            terms.iter().fold([Block::ZERO; 2], |[sum, differences], &wire| {
+                let key = evaluated.wires[wire as usize];
+                let difference = evaluated.differences[wire as usize].select(key.lsb());
+                [sum ^ key, differences ^ difference]
+            })
+        });
+        let keys = HeldKeys { sums, bits: Zeroizing::new(held.collect()), right: recovered };
+        Ok((outputs, Held::new(program, keys)))
+    }
+}
+
+impl<K> Held<K> {
+    fn new(program: &Program, keys: K) -> Held<K> {
         let mut first = 0;
         let ranges = program.circuit.outputs().iter().map(|output| {
             let start = first;
@@ -269,14 +277,7 @@ impl Held {
     }
 }
 
-impl Duplo {
-    fn keys(&self, part: usize) -> Result<&HeldKeys> {
-        match &self.held[part].keys {
-            Keys::Evaluator(keys) => Ok(keys),
-            Keys::Garbler(_) => Err(Error::internal("the garbler's outputs at the evaluator")),
-        }
-    }
-
+impl Duplo<Evaluator> {
     /// EvSold for the linked inputs: returns the keys on their wires. Where the values were
     /// recovered, these are the keys of the right values.
     ///
@@ -286,11 +287,11 @@ impl Duplo {
         garbled: &GarbledProgram,
         bits: &[LinkedBit],
         solderings: &[Block],
-    ) -> Result<Zeroizing<Vec<(Wire, Block)>>> {
+    ) -> Zeroizing<Vec<(Wire, Block)>> {
         let authenticators = &garbled.authenticators;
-        let common = self.recovered.value();
+        let common = self.role.recovered.value();
         let one = |(bit, &soldering): (&LinkedBit, &Block)| {
-            let held = self.keys(bit.part)?;
+            let held = &self.held[bit.part].keys;
             let wire = bit.wire as usize;
             let difference = authenticators.difference(wire);
             let [sum, differences] = held.bits[bit.bit];
@@ -298,13 +299,11 @@ impl Duplo {
             let value = authenticators.value(wire, key, common);
             // Does not branch on whether anything was recovered.
             let turned = held.right.known & (value ^ held.right.outputs[bit.bit]);
-            Ok::<_, Error>((bit.wire, key ^ (difference ^ common).select(turned)))
+            (bit.wire, key ^ (difference ^ common).select(turned))
         };
         // Full capacity from the start: what a growing vector leaves behind would not be wiped.
         let mut keys = Zeroizing::new(Vec::with_capacity(bits.len()));
-        for linked in bits.iter().zip(solderings) {
-            keys.push(one(linked)?);
-        }
-        Ok(keys)
+        keys.extend(bits.iter().zip(solderings).map(one));
+        keys
     }
 }

@@ -6,19 +6,20 @@ use std::time::Duration;
 
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type, builtin, reference};
+use symbolon_cutchoose::{Costs, Goal, Sizes};
 use symbolon_engine::{
-    Compiled, Engine, GateForm, InputBits, Link, Network, Options, OtExtension, OutputBits, Rho,
+    Compiled, GateForm, InputBits, Link, Network, Options, OtExtension, OutputBits, Rho,
     SEGMENT_GATES,
 };
 use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
+use super::engine::set_up_with;
 use super::forecast::{Forecast, Plans};
 use super::options::DuploOptions;
-use super::params::{Games, Small};
+use super::params::{Games, Sizing};
 use super::program::{Program, Task};
 use super::shelf::{CHANGED, HELD};
-use super::state::Duplo;
 use super::windows::Windows;
 
 /// The parameters of a run.
@@ -88,6 +89,41 @@ pub(super) fn circuit(to: Receivers) -> Circuit {
     b.finish().unwrap()
 }
 
+/// Sizes too small to be safe, with which it can be measured how often a cheat is caught.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Small {
+    /// For components: α, and the number of opened copies.
+    pub components: [u64; 2],
+    /// For authenticators: the same.
+    pub authenticators: [u64; 2],
+}
+
+impl Small {
+    /// Returns this as the sizing of games.
+    pub fn sizing(self) -> &'static dyn Sizing {
+        Box::leak(Box::new(self))
+    }
+}
+
+impl Sizing for Small {
+    /// The wires of the circuit above do not fill the last bundle.
+    fn bundles(&self) -> &'static [usize] {
+        &[4]
+    }
+
+    fn best(&self, goal: Goal, buckets: u64, _: (u32, u64), _: Costs) -> Result<Sizes> {
+        let [bucket, opened] = match goal {
+            Goal::OneGood => self.components,
+            _ => self.authenticators,
+        };
+        Ok(Sizes { buckets, bucket, objects: bucket * buckets + opened })
+    }
+
+    fn with_bucket(&self, goal: Goal, buckets: u64, among: (u32, u64), _: u64) -> Result<Sizes> {
+        self.best(goal, buckets, among, Costs::FEWEST_OBJECTS)
+    }
+}
+
 impl Scene {
     /// The circuit above, on inputs derived from a seed.
     pub fn new(small: Option<Small>, executions: usize, seed: u64) -> Scene {
@@ -114,7 +150,8 @@ impl Scene {
     /// Returns the games of the run.
     pub fn games(&self) -> Games {
         let usual = Games::new(self.rho);
-        Games { small: self.small, most: self.most.unwrap_or(usual.most), ..usual }
+        let sizing = self.small.map_or(usual.sizing, Small::sizing);
+        Games { sizing, most: self.most.unwrap_or(usual.most), ..usual }
     }
 
     /// Returns what `party` should learn.
@@ -203,7 +240,7 @@ impl Scene {
         let compiled = [&first, &second].map(Compiled::new);
         let links = [Link { input: 0, part: 0, output: 0 }];
         self.play([Meter::new(), Meter::new()], adversary, |net| {
-            let mut engine = Duplo::set_up(net, self.games())?;
+            let mut engine = set_up_with(net, self.games())?;
             let own = |owner: usize, bits: &Vec<bool>| {
                 (usize::from(net.me) == owner).then(|| bits.clone())
             };
@@ -235,7 +272,7 @@ impl Scene {
                 if mine {
                     note();
                 }
-                let mut engine = Duplo::set_up(net, self.games())?;
+                let mut engine = set_up_with(net, self.games())?;
                 if mine {
                     note();
                 }
@@ -275,7 +312,7 @@ impl Scene {
 
     pub fn phases(&self, net: &mut Network, compiled: &Compiled) -> Result<OutputBits> {
         net.meter.set_phase("set-up");
-        let mut engine = Duplo::set_up(net, self.games())?;
+        let mut engine = set_up_with(net, self.games())?;
         net.meter.set_phase("components");
         let material = engine.preprocess_for(net, compiled)?;
         net.meter.set_phase("solderings");
@@ -367,7 +404,7 @@ fn windows_are_prepared_one_after_the_other() {
             |_| (),
             |net| {
                 let evaluates = usize::from(net.me) == 1;
-                let (mut engine, mut all) = (Duplo::set_up(net, scene.games())?, Vec::new());
+                let (mut engine, mut all) = (set_up_with(net, scene.games())?, Vec::new());
                 engine.prepare_each(net, compiled, 5, &mut |_, prepared| {
                     all.push(prepared);
                     if evaluates && all.len() == 2 {
@@ -412,7 +449,7 @@ fn a_slow_garbler_is_waited_for() {
 /// The test circuit has the components on which the tests of cheats rely.
 #[test]
 fn the_test_circuit_has_one_kind_in_two_slots() {
-    let games = Games { small: Some(TINY), ..Games::new(40) };
+    let games = Games { sizing: TINY.sizing(), ..Games::new(40) };
     let components = &["product".to_string()];
     let task = Task { executions: 1, parts: 1, games, components, linked: &[] };
     let program = Program::new(&circuit(Receivers::All), task).unwrap();
