@@ -40,6 +40,9 @@ pub trait ComponentPlan {
     ) -> Result<Box<dyn Prepared>>;
 }
 
+/// Returns what a circuit takes from a pool of these kinds.
+pub type PlanFor = fn(&Compiled, RunTerms<'_>, &[[u8; 32]]) -> Result<Box<dyn ComponentPlan>>;
+
 /// A protocol's functions for pools of components.
 #[derive(Clone, Copy)]
 pub struct ComponentPools {
@@ -48,5 +51,5 @@ pub struct ComponentPools {
     /// Returns the sections of a party's pool.
     pub sections: fn(&Components, PartyId, Rho) -> Result<Vec<ComponentSection>>,
     /// Returns what a circuit takes from a pool of these kinds.
-    pub plan: fn(&Compiled, RunTerms<'_>, &[[u8; 32]]) -> Result<Box<dyn ComponentPlan>>,
+    pub plan: PlanFor,
 }

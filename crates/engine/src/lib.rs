@@ -25,7 +25,7 @@ mod spec;
 
 pub use bits::{decode_bits, receive_bits};
 pub use compiled::{Compiled, Derived};
-pub use component_pools::{ComponentPlan, ComponentPools, ComponentSection};
+pub use component_pools::{ComponentPlan, ComponentPools, ComponentSection, PlanFor};
 pub use components::Components;
 pub use dealer::{Connector, Dealer};
 pub use form::GateForm;

@@ -10,8 +10,8 @@ use symbolon_circuit::builder::{Builder, ComponentBuilder};
 use symbolon_circuit::{Circuit, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::checks::OPENING;
 use symbolon_engine::{
-    Compiled, ComponentPlan, Components, InputBits, Network, OutputBits, PoolSink,
-    PoolSource, RunTerms,
+    Compiled, ComponentPlan, Components, InputBits, Network, OutputBits, PoolSink, PoolSource,
+    RunTerms,
 };
 use symbolon_transport::adversary::{CheckName, FnAdversary, assert_noticed};
 use symbolon_transport::{Channel, Error, Meter, PartyId, Result};
