@@ -42,6 +42,7 @@ impl Status {
             ErrorClass::Peer => Status::Peer,
             ErrorClass::Incompatible => Status::Incompatible,
             ErrorClass::Misbehaved => Status::Misbehaved,
+            ErrorClass::Assert => Status::Assert,
             ErrorClass::System => Status::System,
             ErrorClass::Unwritten => Status::Unwritten,
             ErrorClass::Interrupted => Status::Interrupted,

@@ -15,7 +15,7 @@ use symbolon::{Dealer, Error, ErrorClass, Fingerprint, Identity, Listener, NoThr
 
 use crate::connect::tell_address;
 use crate::cost_table::bytes;
-use crate::error::{CliError, CliResult, ExitKind};
+use crate::error::{CliError, CliResult};
 use crate::interrupt;
 use crate::options::{LocalTransport, RemoteTransport};
 use crate::output::{print, tell};
@@ -171,7 +171,7 @@ pub fn named(settings: &Settings) -> CliResult<Option<Dealer>> {
 /// Adds that a failed check may be the dealer's fault, if there is a dealer.
 pub fn suspect(failure: CliError, dealt: bool) -> CliError {
     match failure.hint {
-        Some(hint) if dealt && failure.class == ExitKind::Misbehaved => {
+        Some(hint) if dealt && failure.class == ErrorClass::Misbehaved => {
             let hint = format!("{hint}. Or the dealer dealt wrong: the checks cannot tell which");
             CliError { hint: Some(hint), ..failure }
         }

@@ -2,91 +2,28 @@
 
 use symbolon::circuit::PartyId;
 use symbolon::{
-    AttemptCause, Culprit, DEALER, Error, ErrorClass, NoThread, Refusal, Shortage, Subject,
-    TransportReason, shortage,
+    AttemptCause, Culprit, DEALER, Error, NoThread, Refusal, Shortage, Subject, TransportReason,
+    shortage,
 };
 
 use crate::signal;
+pub use symbolon::ErrorClass;
 use symbolon::escape::one_line;
 
-/// Exit codes, by whose turn it is to act. 0 is success.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExitKind {
-    /// 2: the command line, a file or a value is unusable.
-    Usage,
-    /// 3: the peer is absent, gone, silent, or holds another key.
-    Peer,
-    /// 4: the peer was asked for another computation.
-    Incompatible,
-    /// 5: a check failed: the peer cheated, or somebody changed its bytes.
-    Misbehaved,
-    /// 6: an assert of the program failed.
-    Assert,
-    /// 130, 143: SIGINT or SIGTERM came.
-    Interrupted,
-    /// 70: a defect of this program.
-    Internal,
-    /// 71: this machine has no file descriptors, memory, threads or processes left.
-    System,
-    /// 72: a party's process on this machine was killed.
-    Killed,
-    /// 73: a party's process on this machine is stopped.
-    Stopped,
-    /// 74: something could not be written: a disk is full.
-    Unwritten,
-}
-
-impl ExitKind {
-    /// Returns the process's exit code.
-    pub fn code(self) -> u8 {
-        match self {
-            ExitKind::Usage => 2,
-            ExitKind::Peer => 3,
-            ExitKind::Incompatible => 4,
-            ExitKind::Misbehaved => 5,
-            ExitKind::Assert => 6,
-            ExitKind::Interrupted => signal::exit_code(),
-            ExitKind::Internal => 70,
-            ExitKind::System => 71,
-            ExitKind::Killed => 72,
-            ExitKind::Stopped => 73,
-            ExitKind::Unwritten => 74,
-        }
-    }
-
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ExitKind::Usage => "usage",
-            ExitKind::Peer => "peer",
-            ExitKind::Incompatible => "incompatible",
-            ExitKind::Misbehaved => "misbehaved",
-            ExitKind::Assert => "assert",
-            ExitKind::Interrupted => "interrupted",
-            ExitKind::Internal => "internal",
-            ExitKind::System => "system",
-            ExitKind::Killed => "killed",
-            ExitKind::Stopped => "stopped",
-            ExitKind::Unwritten => "unwritten",
-        }
-    }
-
-    /// Returns the failure's weight: of several parties' failures the heaviest is reported, because
-    /// the others follow from it.
-    pub fn weight(self) -> u8 {
-        match self {
-            // Every party that learns an output reports a failed assert, and it follows from no
-            // other failure.
-            ExitKind::Assert | ExitKind::Peer => 0,
-            ExitKind::Usage | ExitKind::Interrupted => 1,
-            ExitKind::Incompatible => 2,
-            ExitKind::System | ExitKind::Unwritten => 3,
-            ExitKind::Stopped => 4,
-            ExitKind::Killed => 5,
-            ExitKind::Misbehaved => 6,
-            ExitKind::Internal => 7,
-        }
+/// Returns the failure's weight: of several parties' failures the heaviest is reported, because the
+/// others follow from it.
+pub fn weight(class: ErrorClass) -> u8 {
+    match class {
+        // Every party that learns an output reports a failed assert, and it follows from no other
+        // failure.
+        ErrorClass::Assert | ErrorClass::Peer => 0,
+        ErrorClass::Usage | ErrorClass::Store | ErrorClass::Interrupted => 1,
+        ErrorClass::Incompatible => 2,
+        ErrorClass::System | ErrorClass::Unwritten => 3,
+        ErrorClass::Stopped => 4,
+        ErrorClass::Killed => 5,
+        ErrorClass::Misbehaved => 6,
+        _ => 7,
     }
 }
 
@@ -95,7 +32,7 @@ impl ExitKind {
 #[serde(deny_unknown_fields)]
 pub struct CliError {
     /// Decides the exit code.
-    pub class: ExitKind,
+    pub class: ErrorClass,
     /// One sentence.
     pub message: String,
     /// What to do about it.
@@ -135,7 +72,7 @@ pub struct FailureJson<'a> {
     /// `symbolon-failure-1`.
     format: &'static str,
     /// The class of the exit code.
-    class: ExitKind,
+    class: ErrorClass,
     /// The exit code.
     exit_code: u8,
     /// What went wrong within the class, such as `timed-out`; the class if no more is known.
@@ -155,9 +92,17 @@ pub type CliResult<T> = Result<T, CliError>;
 
 impl CliError {
     /// Creates a failure of which only the class is known.
-    pub fn new(class: ExitKind, message: impl Into<String>) -> Self {
+    pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         let (message, code) = (message.into(), class.name().to_string());
         CliError { class, message, hint: None, code, check: None, party: None }
+    }
+
+    /// Returns the process's exit code: 143 after SIGTERM, or that of the class.
+    pub fn exit_code(&self) -> u8 {
+        match self.class {
+            ErrorClass::Interrupted => signal::exit_code(),
+            class => class.exit_code(),
+        }
     }
 
     /// Returns the failure as `--json` prints it.
@@ -165,7 +110,7 @@ impl CliError {
         FailureJson {
             format: "symbolon-failure-1",
             class: self.class,
-            exit_code: self.class.code(),
+            exit_code: self.exit_code(),
             code: &self.code,
             check: self.check.as_deref(),
             party: self.party.as_ref(),
@@ -180,33 +125,33 @@ impl CliError {
     /// A failure of the class `Interrupted`.
     pub fn if_interrupted() -> CliResult<()> {
         match signal::came() {
-            true => Err(CliError::new(ExitKind::Interrupted, "interrupted")),
+            true => Err(CliError::new(ErrorClass::Interrupted, "interrupted")),
             false => Ok(()),
         }
     }
 
     /// Moves the failure to another class.
-    pub fn in_class(self, class: ExitKind) -> Self {
+    pub fn in_class(self, class: ErrorClass) -> Self {
         CliError { class, code: class.name().to_string(), ..self }
     }
 
     /// Creates a failure: the command line, a file or a value is unusable.
     pub fn usage(message: impl Into<String>) -> Self {
-        CliError::new(ExitKind::Usage, message)
+        CliError::new(ErrorClass::Usage, message)
     }
 
     /// Creates a failure: an assert of the program failed, and the outputs are zero.
     pub fn assert(message: impl Into<String>) -> Self {
-        CliError::new(ExitKind::Assert, message)
+        CliError::new(ErrorClass::Assert, message)
     }
 
     /// Creates a failure: the operating system refused something, because it ran out of it or
     /// because it cannot be used.
     pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         let class = match shortage(error) {
-            Some(Shortage::System) => ExitKind::System,
-            Some(Shortage::Disk) => ExitKind::Unwritten,
-            None => ExitKind::Usage,
+            Some(Shortage::System) => ErrorClass::System,
+            Some(Shortage::Disk) => ErrorClass::Unwritten,
+            None => ErrorClass::Usage,
         };
         CliError::new(class, format!("{what}: {error}")).with_own_hint()
     }
@@ -215,28 +160,28 @@ impl CliError {
     pub fn unwritten(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         let failure = CliError::io(what, error);
         match failure.class {
-            ExitKind::Usage => failure.in_class(ExitKind::Unwritten),
+            ErrorClass::Usage => failure.in_class(ErrorClass::Unwritten),
             _ => failure,
         }
     }
 
     /// Creates a failure: this machine has no more of something.
     pub fn system(message: impl Into<String>) -> Self {
-        CliError::new(ExitKind::System, message).with_own_hint()
+        CliError::new(ErrorClass::System, message).with_own_hint()
     }
 
     /// Adds the advice for the failure's class, if it is always the same.
     fn with_own_hint(self) -> Self {
         match self.class {
-            ExitKind::System => self.with_hint(SYSTEM),
-            ExitKind::Unwritten => self.with_hint("make room on the disk, and run it again"),
+            ErrorClass::System => self.with_hint(SYSTEM),
+            ErrorClass::Unwritten => self.with_hint("make room on the disk, and run it again"),
             _ => self,
         }
     }
 
     /// Creates a failure: a defect of this program.
     pub fn internal(message: impl Into<String>) -> Self {
-        CliError::new(ExitKind::Internal, message)
+        CliError::new(ErrorClass::Internal, message)
     }
 
     /// Prefixes the message with what it is about.
@@ -265,10 +210,15 @@ impl std::fmt::Display for CliError {
 impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         if error == Error::Cancelled {
-            return CliError::new(ExitKind::Interrupted, "interrupted");
+            return CliError::new(ErrorClass::Interrupted, "interrupted");
         }
+        // The command tells a store and a command line apart by the code.
+        let class = match error.class() {
+            ErrorClass::Store => ErrorClass::Usage,
+            class => class,
+        };
         CliError {
-            class: error.class().into(),
+            class,
             message: text(&error),
             hint: hint(&error),
             code: error.code().to_string(),
@@ -282,22 +232,6 @@ impl From<Error> for CliError {
 impl From<NoThread> for CliError {
     fn from(error: NoThread) -> Self {
         Error::from(error).into()
-    }
-}
-
-impl From<ErrorClass> for ExitKind {
-    fn from(class: ErrorClass) -> Self {
-        match class {
-            ErrorClass::Usage | ErrorClass::Store => ExitKind::Usage,
-            ErrorClass::Peer => ExitKind::Peer,
-            ErrorClass::Incompatible => ExitKind::Incompatible,
-            ErrorClass::Misbehaved => ExitKind::Misbehaved,
-            ErrorClass::System => ExitKind::System,
-            ErrorClass::Unwritten => ExitKind::Unwritten,
-            ErrorClass::Interrupted => ExitKind::Interrupted,
-            // Classes that a later library may add.
-            _ => ExitKind::Internal,
-        }
     }
 }
 
@@ -477,22 +411,22 @@ mod tests {
     #[test]
     fn every_class_has_its_own_code() {
         let classes = [
-            ExitKind::Usage,
-            ExitKind::Peer,
-            ExitKind::Incompatible,
-            ExitKind::Misbehaved,
-            ExitKind::Assert,
-            ExitKind::Internal,
-            ExitKind::System,
-            ExitKind::Killed,
-            ExitKind::Stopped,
-            ExitKind::Unwritten,
-            ExitKind::Interrupted,
+            ErrorClass::Usage,
+            ErrorClass::Peer,
+            ErrorClass::Incompatible,
+            ErrorClass::Misbehaved,
+            ErrorClass::Assert,
+            ErrorClass::Internal,
+            ErrorClass::System,
+            ErrorClass::Killed,
+            ErrorClass::Stopped,
+            ErrorClass::Unwritten,
+            ErrorClass::Interrupted,
         ];
-        assert_eq!(classes.map(ExitKind::code), [2, 3, 4, 5, 6, 70, 71, 72, 73, 74, 130]);
+        assert_eq!(classes.map(ErrorClass::exit_code), [2, 3, 4, 5, 6, 70, 71, 72, 73, 74, 130]);
         let documented = include_str!("../../../docs/cli.md");
         for class in classes {
-            let code = class.code();
+            let code = class.exit_code();
             let row = format!("| {code} | `{}` | ", class.name());
             assert!(documented.contains(&row), "{row} is not in the table");
             let json = serde_json::to_string(&class).unwrap();
@@ -531,12 +465,12 @@ mod tests {
     fn what_the_system_has_none_left_of_is_nobodys_mistake() {
         let os = std::io::Error::from_raw_os_error;
         for (error, class) in [
-            (os(24), ExitKind::System),
-            (os(23), ExitKind::System),
-            (os(28), ExitKind::Unwritten),
-            (os(27), ExitKind::Unwritten),
-            (os(2), ExitKind::Usage),
-            (std::io::ErrorKind::FileTooLarge.into(), ExitKind::Usage),
+            (os(24), ErrorClass::System),
+            (os(23), ErrorClass::System),
+            (os(28), ErrorClass::Unwritten),
+            (os(27), ErrorClass::Unwritten),
+            (os(2), ErrorClass::Usage),
+            (std::io::ErrorKind::FileTooLarge.into(), ErrorClass::Usage),
         ] {
             assert_eq!(CliError::io("cannot", &error).class, class, "{error}");
         }
@@ -553,14 +487,14 @@ mod tests {
     #[test]
     fn errors_map_to_whose_turn_it_is() {
         let cases = [
-            (Error::misbehaved(1, A_CHECK), ExitKind::Misbehaved),
-            (Error::incompatible("rho", "40", "80"), ExitKind::Incompatible),
-            (Error::transport(1, TransportReason::Closed), ExitKind::Peer),
-            (Error::invalid_input("x"), ExitKind::Usage),
-            (Error::store("x"), ExitKind::Usage),
-            (Error::internal("x"), ExitKind::Internal),
-            (Error::system("x"), ExitKind::System),
-            (Error::Full(Fault::new("disk-full", "x")), ExitKind::Unwritten),
+            (Error::misbehaved(1, A_CHECK), ErrorClass::Misbehaved),
+            (Error::incompatible("rho", "40", "80"), ErrorClass::Incompatible),
+            (Error::transport(1, TransportReason::Closed), ErrorClass::Peer),
+            (Error::invalid_input("x"), ErrorClass::Usage),
+            (Error::store("x"), ErrorClass::Usage),
+            (Error::internal("x"), ErrorClass::Internal),
+            (Error::system("x"), ErrorClass::System),
+            (Error::Full(Fault::new("disk-full", "x")), ErrorClass::Unwritten),
         ];
         for (error, class) in cases {
             assert_eq!(CliError::from(error).class, class);

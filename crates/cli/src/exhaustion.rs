@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use symbolon_primitives::out_of_memory;
 
 use crate::child_message::ChildMessage;
-use crate::error::{CliError, ExitKind};
+use crate::error::{CliError, ErrorClass};
 use crate::output::lacks_json;
 
 /// How much stack the main thread needs at most.
@@ -42,7 +42,7 @@ static FOR_PARENT: AtomicBool = AtomicBool::new(false);
 /// Prepares this process for the end of its memory and threads: what cannot return an error, or
 /// returns it to a library that panics, ends the process with a sentence and exit code 71.
 pub fn end_well_without_memory() {
-    let code = ExitKind::System.code();
+    let code = ErrorClass::System.exit_code();
     out_of_memory::set_ending(|| say(&WITHOUT_MEMORY), code);
     let _ = WITHOUT_MEMORY.set(LastWords::new(no_memory()));
     let _ = WITHOUT_THREADS.set(LastWords::new(no_threads()));
@@ -160,7 +160,7 @@ mod tests {
         let ChildMessage::Failed(heard) = serde_json::from_str(&message).unwrap() else {
             panic!("another message");
         };
-        assert_eq!((heard.class, heard.message), (ExitKind::System, no_memory().message));
+        assert_eq!((heard.class, heard.message), (ErrorClass::System, no_memory().message));
         assert!(heard.hint.is_some_and(|hint| hint.contains("ulimit")));
     }
 }

@@ -80,11 +80,11 @@ pub fn main() -> ExitCode {
     let done = done.unwrap_or_else(|_| Err(CliError::internal("the command panicked, see above")));
     match &done {
         Ok(()) => progress::finish(0, None),
-        Err(failure) => progress::finish(failure.class.code(), Some(failure)),
+        Err(failure) => progress::finish(failure.exit_code(), Some(failure)),
     }
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if silent => ExitCode::from(failure.class.code()),
+        Err(failure) if silent => ExitCode::from(failure.exit_code()),
         Err(failure) => report(&failure),
     }
 }

@@ -262,7 +262,7 @@ mod tests {
         let leaked = [party(&[(&[0.into()], Some("0"))]), party(&[(&[0.into()], Some("0"))])];
         for played in [differ, lacking, leaked] {
             let failure = agreed(&played).unwrap_err();
-            assert_eq!(failure.class, crate::error::ExitKind::Internal);
+            assert_eq!(failure.class, crate::error::ErrorClass::Internal);
         }
     }
 }

@@ -13,7 +13,7 @@ use symbolon::{Config, NoThread, Transport};
 use crate::child::{PartyJob, Task};
 use crate::child_message::ChildMessage;
 use crate::dealer::LocalDealer;
-use crate::error::{CliError, CliResult, ExitKind};
+use crate::error::{CliError, CliResult, ErrorClass, weight};
 use crate::execute::{PartyRun, RunOptions, run_triples};
 use crate::interrupt;
 use crate::options::LocalTransport;
@@ -89,7 +89,7 @@ impl LocalRun<'_> {
         };
         // The parties only see that the dealer has gone.
         played.map_err(|failure| match house.as_ref().and_then(LocalDealer::lack) {
-            Some(lack) if failure.class == ExitKind::Peer => lack,
+            Some(lack) if failure.class == ErrorClass::Peer => lack,
             _ => failure,
         })
     }
@@ -281,9 +281,9 @@ fn ended(party: PartyId, status: std::process::ExitStatus) -> CliError {
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         let message = format!("party {party}'s process was killed by signal {signal}");
         let hint = "someone killed it, or the system did because memory ran out";
-        return CliError::new(ExitKind::Killed, message).with_hint(hint);
+        return CliError::new(ErrorClass::Killed, message).with_hint(hint);
     }
-    if status.code() == Some(ExitKind::System.code().into()) {
+    if status.code() == Some(ErrorClass::System.exit_code().into()) {
         let text = format!("party {party} failed: its process ran out of memory or threads");
         return CliError::system(text);
     }
@@ -357,7 +357,7 @@ impl Stage {
                 let message = format!("party {party}'s process is stopped");
                 let hint = "something stopped it, as SIGSTOP and a debugger do";
                 let failure = CliError::usage(message).with_hint(hint);
-                *end = Some(Err(failure.in_class(ExitKind::Stopped)));
+                *end = Some(Err(failure.in_class(ErrorClass::Stopped)));
             }
         }
         Ok(())
@@ -420,14 +420,14 @@ fn all_or_worst(ends: Vec<Option<CliResult<PartyResult>>>) -> CliResult<Vec<Part
         }
     }
     // Among equals, the first.
-    let worst = (0..failures.len()).rev().max_by_key(|&index| failures[index].class.weight());
+    let worst = (0..failures.len()).rev().max_by_key(|&index| weight(failures[index].class));
     let Some(worst) = worst.map(|index| failures.remove(index)) else {
         let message = "a party's process did not end";
         return if silent { Err(CliError::internal(message)) } else { Ok(played) };
     };
     // The fate of a process may say less than the failures of the others.
-    let outside = matches!(worst.class, ExitKind::Stopped | ExitKind::Killed);
-    match failures.into_iter().max_by_key(|failure| failure.class.weight()) {
+    let outside = matches!(worst.class, ErrorClass::Stopped | ErrorClass::Killed);
+    match failures.into_iter().max_by_key(|failure| weight(failure.class)) {
         Some(other) if outside => {
             Err(CliError { message: format!("{}; {}", worst.message, other.message), ..worst })
         }
@@ -441,9 +441,9 @@ mod tests {
 
     #[test]
     fn the_worst_failure_is_told() {
-        let peer = || CliError::new(ExitKind::Peer, "gone");
-        let cheat = || CliError::new(ExitKind::Misbehaved, "cheat");
-        let stopped = || CliError::new(ExitKind::Stopped, "stopped");
+        let peer = || CliError::new(ErrorClass::Peer, "gone");
+        let cheat = || CliError::new(ErrorClass::Misbehaved, "cheat");
+        let stopped = || CliError::new(ErrorClass::Stopped, "stopped");
         for ends in [
             vec![Some(Err(peer())), Some(Err(cheat()))],
             vec![Some(Err(cheat())), None],
@@ -454,7 +454,7 @@ mod tests {
         // Neither a process that does not end nor a stopped one hides what the peer said.
         assert_eq!(all_or_worst(vec![None, Some(Err(peer()))]).unwrap_err().message, "gone");
         let both = all_or_worst(vec![Some(Err(stopped())), Some(Err(peer()))]).unwrap_err();
-        assert_eq!((both.class, both.message.as_str()), (ExitKind::Stopped, "stopped; gone"));
-        assert_eq!(all_or_worst(vec![None, None]).unwrap_err().class, ExitKind::Internal);
+        assert_eq!((both.class, both.message.as_str()), (ErrorClass::Stopped, "stopped; gone"));
+        assert_eq!(all_or_worst(vec![None, None]).unwrap_err().class, ErrorClass::Internal);
     }
 }

@@ -62,5 +62,5 @@ pub fn report(failure: &CliError) -> ExitCode {
     if lacks_json() {
         let _ = print_json(&failure.json());
     }
-    ExitCode::from(failure.class.code())
+    ExitCode::from(failure.exit_code())
 }

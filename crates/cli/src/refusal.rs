@@ -29,7 +29,7 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
             if lacks_json() {
                 let _ = print_json(&failure.json());
             }
-            return ExitCode::from(failure.class.code());
+            return ExitCode::from(failure.exit_code());
         }
         ErrorKind::UnknownArgument => unknown(error),
         ErrorKind::InvalidSubcommand => {

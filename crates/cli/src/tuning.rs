@@ -164,7 +164,7 @@ mod tests {
     use symbolon::{GateForm, OptionSpec, OtExtension};
 
     use super::*;
-    use crate::error::ExitKind;
+    use crate::error::ErrorClass;
     use crate::given::{OptionsJson, protocol_options};
 
     /// Returns the arguments with these options, by name and value.
@@ -206,10 +206,10 @@ mod tests {
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
         for timeout in [0.0, f64::NAN] {
             let args = TuningArgs { timeout: Some(timeout), ..TuningArgs::default() };
-            assert_eq!(Tuning::new(&args, 2).unwrap_err().class, ExitKind::Usage);
+            assert_eq!(Tuning::new(&args, 2).unwrap_err().class, ErrorClass::Usage);
         }
         let args = TuningArgs { link: Some("moon".into()), ..TuningArgs::default() };
-        assert_eq!(Tuning::new(&args, 2).unwrap_err().class, ExitKind::Usage);
+        assert_eq!(Tuning::new(&args, 2).unwrap_err().class, ErrorClass::Usage);
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
             (&[("in-flight", "2"), ("protocol", "dualex")], "--in-flight is for --batch"),
         ] {
             let refused = tuning(options).unwrap_err();
-            assert_eq!(refused.class, ExitKind::Usage);
+            assert_eq!(refused.class, ErrorClass::Usage);
             assert!(refused.message.starts_with(expected), "{}", refused.message);
         }
         let refused = tuning(&[("kappa-b", "40")]).unwrap_err();

@@ -174,7 +174,7 @@ fn in_words(ty: &str) -> String {
     });
     match (ty, named) {
         (_, Some(name)) => format!("[{name}](#{})", name.replace(' ', "-")),
-        ("String" | "str" | "ItemKind" | "ExitKind" | "Column", _) => "text".to_string(),
+        ("String" | "str" | "ItemKind" | "ErrorClass" | "Column", _) => "text".to_string(),
         ("u8" | "u16" | "u32" | "u64" | "usize" | "f64" | "PartyId", _) => "number".to_string(),
         ("bool", _) => "boolean".to_string(),
         ("Named", _) => "number or text".to_string(),

@@ -14,45 +14,61 @@ use std::io;
 
 pub use party::PartyId;
 
-/// Whose turn it is to act on an error. The command's exit codes follow from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// The caller's: an argument or a file is unusable.
-    Usage,
-    /// The caller's: a store, or a key file, cannot be read, written or trusted.
-    Store,
-    /// The peer's: it is absent, gone, silent, or holds another key.
-    Peer,
-    /// Both sides': they were asked for different computations.
-    Incompatible,
-    /// Nobody's: a peer cheated, or somebody changed its bytes.
-    Misbehaved,
-    /// This program's: a defect.
-    Internal,
-    /// This machine's: it has no file descriptors, memory or threads left.
-    System,
-    /// This machine's: a disk is full.
-    Unwritten,
-    /// Nobody's: the caller cancelled the run.
-    Interrupted,
+macro_rules! classes {
+    ($($(#[$doc:meta])* $class:ident: $name:literal, $code:literal;)*) => {
+        /// Whose turn it is to act on an error. The command's exit codes and C's statuses follow
+        /// from it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+        #[non_exhaustive]
+        pub enum ErrorClass {
+            $($(#[$doc])* $class,)*
+        }
+
+        impl ErrorClass {
+            /// A stable name for programs.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(ErrorClass::$class => $name,)*
+                }
+            }
+
+            /// The exit code of a command that ends with such an error.
+            pub const fn exit_code(self) -> u8 {
+                match self {
+                    $(ErrorClass::$class => $code,)*
+                }
+            }
+        }
+    };
 }
 
-impl ErrorClass {
-    /// A stable name for programs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ErrorClass::Usage => "usage",
-            ErrorClass::Store => "store",
-            ErrorClass::Peer => "peer",
-            ErrorClass::Incompatible => "incompatible",
-            ErrorClass::Misbehaved => "misbehaved",
-            ErrorClass::Internal => "internal",
-            ErrorClass::System => "system",
-            ErrorClass::Unwritten => "unwritten",
-            ErrorClass::Interrupted => "interrupted",
-        }
-    }
+classes! {
+    /// The caller's: an argument or a file is unusable.
+    Usage: "usage", 2;
+    /// The caller's: a store, or a key file, cannot be read, written or trusted.
+    Store: "store", 2;
+    /// The peer's: it is absent, gone, silent, or holds another key.
+    Peer: "peer", 3;
+    /// Both sides': they were asked for different computations.
+    Incompatible: "incompatible", 4;
+    /// Nobody's: a peer cheated, or somebody changed its bytes.
+    Misbehaved: "misbehaved", 5;
+    /// Nobody's: an assert of the program failed. No error of the library has this class.
+    Assert: "assert", 6;
+    /// This program's: a defect.
+    Internal: "internal", 70;
+    /// This machine's: it has no file descriptors, memory, threads or processes left.
+    System: "system", 71;
+    /// This machine's: it killed the process of a party. Only the command finds this.
+    Killed: "killed", 72;
+    /// This machine's: the process of a party is stopped. Only the command finds this.
+    Stopped: "stopped", 73;
+    /// This machine's: a disk is full.
+    Unwritten: "unwritten", 74;
+    /// Nobody's: the caller cancelled the run.
+    Interrupted: "interrupted", 130;
 }
 
 /// An error that knows its class.

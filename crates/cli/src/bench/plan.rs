@@ -342,7 +342,7 @@ mod tests {
             "triples --one-by-one",
         ] {
             let failure = plan(words).unwrap_err();
-            assert_eq!(failure.class, crate::error::ExitKind::Usage, "{words}");
+            assert_eq!(failure.class, crate::error::ErrorClass::Usage, "{words}");
         }
         let many: Vec<String> = (1..=64).map(|threads| threads.to_string()).collect();
         let many = format!("add:8 --threads {0} --parties {0}", many[1..].join(","));

@@ -18,7 +18,7 @@ use super::plan::{Setting, Workload};
 use super::session::{Session, options};
 use crate::args::{MeetArgs, RunArgs};
 use crate::connect;
-use crate::error::{CliError, CliResult, ExitKind};
+use crate::error::{CliError, CliResult, ErrorClass};
 use crate::execute::{PartyRun, run_triples};
 use crate::interrupt;
 use crate::options::{LocalTransport, RemoteTransport};
@@ -198,7 +198,10 @@ fn read<T: DeserializeOwned>(text: &[u8]) -> CliResult<T> {
 }
 
 fn nonsense() -> CliError {
-    CliError::new(ExitKind::Incompatible, "the other party reported results of another measurement")
+    CliError::new(
+        ErrorClass::Incompatible,
+        "the other party reported results of another measurement",
+    )
 }
 
 impl PeerResults {

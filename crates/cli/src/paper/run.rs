@@ -13,7 +13,7 @@ use super::tables::{Chosen, Row, Table};
 use crate::bench::args::BenchArgs;
 use crate::bench::result::Measured;
 use crate::bench::spread::Spread;
-use crate::error::{CliError, CliResult, ExitKind};
+use crate::error::{CliError, CliResult, ErrorClass};
 use crate::output::tell;
 
 /// Runs of a row, unless its command or the user sets a number: five, or as many as fit into about
@@ -191,7 +191,7 @@ impl Bench<'_> {
             self.expected += row.seconds * f64::from(args.repeat.unwrap_or(1));
             let measured = match self.measure(&command, args) {
                 Ok(measured) => measured,
-                Err(failure) if failure.class == ExitKind::Interrupted => return Err(failure),
+                Err(failure) if failure.class == ErrorClass::Interrupted => return Err(failure),
                 Err(failure) => {
                     CliError::if_interrupted()?;
                     result.note = Some(format!("It failed: {}", failure.message));

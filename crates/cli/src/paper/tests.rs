@@ -10,7 +10,7 @@ use super::show::{PapersJson, html, markdown, text};
 use super::site::Site;
 use super::tables::{Chosen, parse};
 use crate::bench::machine::Machine;
-use crate::error::{CliError, ExitKind};
+use crate::error::{CliError, ErrorClass};
 
 const SMALL: &str = r#"
 title = "A paper"
@@ -160,7 +160,7 @@ fn two_machines_fill_one_table() {
     // Another number of runs is another table.
     for ended in both([PACE, Pace { repeat: Some(3), ..PACE }]) {
         let failure = ended.expect_err("they differ");
-        assert_eq!(failure.class, ExitKind::Incompatible, "{failure}");
+        assert_eq!(failure.class, ErrorClass::Incompatible, "{failure}");
         assert!(failure.message.contains("repeat"), "{failure}");
     }
 }

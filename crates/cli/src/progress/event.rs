@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use symbolon::{Config, Progress, Work};
 
-use crate::error::{CliError, ExitKind};
+use crate::error::{CliError, ErrorClass};
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ pub enum Event {
         /// Its exit code.
         exit_code: u8,
         /// The class of the failure; null after success.
-        class: Option<ExitKind>,
+        class: Option<ErrorClass>,
         /// The failure's code; null after success.
         code: Option<String>,
         /// The failure in words; null after success.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use symbolon::circuit::PartyId;
 
 use super::event::Event;
-use crate::error::{CliError, CliResult, ExitKind};
+use crate::error::{CliError, CliResult, ErrorClass};
 use crate::output::tell;
 use crate::signal;
 
@@ -99,7 +99,7 @@ fn open(path: &Path, timeout: Duration) -> CliResult<File> {
                 timeout.as_secs_f64()
             );
             let hint = "start its reader first; --timeout sets how long to wait for it";
-            return Err(CliError::new(ExitKind::Unwritten, text).with_hint(hint));
+            return Err(CliError::new(ErrorClass::Unwritten, text).with_hint(hint));
         }
         CliError::if_interrupted()?;
         std::thread::sleep(LOOK);
