@@ -135,12 +135,6 @@ fn rows_paired_up_where(bencher: Bencher<'_, '_>, backend: Backend) {
 }
 
 #[divan::bench(args = backends())]
-fn bits_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
-    let (a, bits) = (blocks(N), BitVec::random(N, &mut Prg::from_seed(Block(2))));
-    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.bits_inner_product(&bits, &a));
-}
-
-#[divan::bench(args = backends())]
 fn blocks_added_where(bencher: Bencher<'_, '_>, backend: Backend) {
     let (mut out, values, bits) = (blocks(N), blocks(N), words(N / 64));
     let counted = bencher.counter(ItemsCount::new(N));

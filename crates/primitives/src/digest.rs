@@ -3,7 +3,7 @@
 use std::fmt;
 
 use subtle::ConstantTimeEq;
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use crate::Block;
 
@@ -14,6 +14,7 @@ const DERIVE: &str = "symbolon 2026 derived block";
 const SIDE_BY_SIDE: usize = 1024;
 
 /// A 256-bit digest of blocks that arrive in pieces. It does not depend on the piece boundaries.
+#[derive(ZeroizeOnDrop)]
 pub struct BlockHasher {
     /// Boxed, because a move would also copy the unused part, which holds stale bytes of the stack.
     hasher: Box<blake3::Hasher>,
@@ -25,13 +26,6 @@ pub struct BlockHasher {
 impl fmt::Debug for BlockHasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("BlockHasher(..)")
-    }
-}
-
-impl Drop for BlockHasher {
-    fn drop(&mut self) {
-        self.hasher.zeroize();
-        self.waiting.zeroize();
     }
 }
 

@@ -16,9 +16,9 @@
 
 use std::fmt;
 
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
-use crate::{Backend, BitVec, Block};
+use crate::{Backend, Block};
 
 /// Returns the product of two elements.
 #[inline]
@@ -42,15 +42,6 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
 #[inline]
 pub fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
     Backend::active().words_inner_product(words, coeffs)
-}
-
-/// Returns Σ bits\[i\]·coeffs\[i\], without a branch on the bits.
-///
-/// # Panics
-/// If the lengths differ.
-#[inline]
-pub fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
-    Backend::active().bits_inner_product(bits, coeffs)
 }
 
 /// Returns Σ X^i·blocks\[i\]: the element whose bits are shared over up to 128 blocks.
@@ -88,6 +79,7 @@ const POWERS: usize = 64;
 /// the piece boundaries. Two different sequences of n blocks collide for at most n of the 2^128
 /// values of χ. Trailing zero blocks do not change the hash, so the number of blocks must be known
 /// otherwise.
+#[derive(ZeroizeOnDrop)]
 pub struct PolyHash {
     /// χ^1 … χ^POWERS.
     powers: [Block; POWERS],
@@ -99,14 +91,6 @@ pub struct PolyHash {
 impl fmt::Debug for PolyHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PolyHash(..)")
-    }
-}
-
-impl Drop for PolyHash {
-    fn drop(&mut self) {
-        self.powers.zeroize();
-        self.scale.zeroize();
-        self.sum.zeroize();
     }
 }
 
@@ -199,11 +183,8 @@ mod tests {
         for n in (0..40).chain([63, 64, 65, 130, 257]) {
             let (a, b) = (random(n, 1), random(n, 2));
             let expected = naive_sum(&a, &b);
-            let bits = BitVec::random(n, &mut Prg::from_seed(Block(3)));
-            let selected = (0..n).fold(Block::ZERO, |acc, i| acc ^ a[i].select(bits.get(i)));
             for backend in Backend::available() {
                 assert_eq!(backend.inner_product(&a, &b), expected, "{backend:?} {n}");
-                assert_eq!(backend.bits_inner_product(&bits, &a), selected, "{backend:?} {n}");
             }
             let words: Vec<u64> = a.iter().map(|block| (block.0 >> 5) as u64).collect();
             let wide: Vec<Block> = words.iter().map(|&word| Block(word.into())).collect();
@@ -274,12 +255,6 @@ mod tests {
     #[should_panic(expected = "lengths")]
     fn refuses_unequal_words() {
         words_inner_product(&[1], &[]);
-    }
-
-    #[test]
-    #[should_panic(expected = "lengths")]
-    fn refuses_unequal_bits() {
-        bits_inner_product(&BitVec::zeros(2), &[Block(1)]);
     }
 
     #[test]

@@ -124,16 +124,6 @@ impl TweakedHash {
         Backend::active().leaky_hashes(by, [macs, keys], phi, s, u);
     }
 
-    /// Hashes as [`hash_linear`](TweakedHash::hash_linear), with a tweak for each group: block `i`
-    /// has key `start ⊕ tweaks[i / group]`.
-    ///
-    /// # Panics
-    /// If `group` is not 1, 2, 4 or 8, or there are not exactly `group` blocks for each tweak.
-    #[inline]
-    pub fn hash_linear_with(&self, tweaks: &[u128], group: usize, xs: &mut [Block]) {
-        Backend::active().hash_linear(self.start, Tweaks::List(tweaks), group, xs);
-    }
-
     /// Hashes as [`hash`](TweakedHash::hash), with a tweak for each group: block `i` has key `start
     /// ⊕ tweaks[i / group]`.
     ///
@@ -320,9 +310,6 @@ mod tests {
         let mut b = a;
         hash.hash(40, 2, &mut a);
         hash.hash_with(&[40, 41], 2, &mut b);
-        assert_eq!(a, b);
-        hash.hash_linear(40, 2, &mut a);
-        hash.hash_linear_with(&[40, 41], 2, &mut b);
         assert_eq!(a, b);
     }
 

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The size of a huge page on x86-64.
 const HUGE: usize = 2 << 20;
@@ -271,6 +271,8 @@ impl<T> Drop for HugeBuf<T> {
         }
     }
 }
+
+impl<T> ZeroizeOnDrop for HugeBuf<T> {}
 
 impl<T: Pod> Deref for HugeBuf<T> {
     type Target = [T];

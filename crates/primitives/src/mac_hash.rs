@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use zeroize::Zeroize;
+use zeroize::ZeroizeOnDrop;
 
 use crate::selected_sums::Keys;
 use crate::{Backend, Block, HugeBuf, Prg, SelectedSums, gf128};
@@ -22,7 +22,9 @@ pub(crate) const KEYED: usize = 1024;
 /// lists.
 ///
 /// A piece of an odd number of tags counts as if a zero followed.
+#[derive(ZeroizeOnDrop)]
 pub struct UniversalMacHash<const LISTS: usize> {
+    #[zeroize(skip)]
     backend: Backend,
     /// The keys of the first set, then those of the second.
     keys: HugeBuf<u64>,
@@ -40,13 +42,6 @@ pub struct UniversalMacHash<const LISTS: usize> {
 impl<const LISTS: usize> fmt::Debug for UniversalMacHash<LISTS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("UniversalMacHash(..)")
-    }
-}
-
-impl<const LISTS: usize> Drop for UniversalMacHash<LISTS> {
-    fn drop(&mut self) {
-        self.sums.zeroize();
-        self.hashes.zeroize();
     }
 }
 

@@ -125,6 +125,9 @@ impl Deref for Delta {
     }
 }
 
+/// Its secret wipes itself.
+impl ZeroizeOnDrop for Delta {}
+
 impl fmt::Debug for Delta {
     /// Prints none of the bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

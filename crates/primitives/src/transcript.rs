@@ -20,6 +20,7 @@ const ABSORB: u8 = 1;
 const CHALLENGE: u8 = 2;
 
 /// A running hash of what both parties have sent and received.
+#[derive(ZeroizeOnDrop)]
 pub struct Transcript {
     /// Boxed, because a move would also copy the unused part, which holds stale bytes of the stack.
     hasher: Box<blake3::Hasher>,
@@ -28,12 +29,6 @@ pub struct Transcript {
 impl fmt::Debug for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Transcript(..)")
-    }
-}
-
-impl Drop for Transcript {
-    fn drop(&mut self) {
-        self.hasher.zeroize();
     }
 }
 

@@ -15,6 +15,8 @@ mod gf128_kernel;
 #[cfg(target_arch = "x86_64")]
 mod hash_kernel;
 #[cfg(target_arch = "x86_64")]
+mod instructions;
+#[cfg(target_arch = "x86_64")]
 mod leaf_kernel;
 mod leaf_sums;
 #[cfg(target_arch = "x86_64")]
@@ -36,10 +38,10 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroize;
 
+use crate::Block;
 use crate::buckets::{Buckets, Place, Records, Rows, check_buckets};
 use crate::selected_sums::{Keys, SelectedSums};
 use crate::tweaks::Tweaks;
-use crate::{BitVec, Block};
 
 pub(crate) use ciphers::{Cipher, LeafCiphers};
 #[cfg(target_arch = "x86_64")]
@@ -413,15 +415,6 @@ impl Backend {
     pub fn lsbs(self, words: &[u64], out: &mut [u64]) {
         assert_eq!(words.len().div_ceil(64), out.len(), "a word for each 64 bits");
         run!(self, lsbs(words, out));
-    }
-
-    /// Returns Σ bits\[i\]·coeffs\[i\].
-    ///
-    /// # Panics
-    /// If the lengths differ.
-    pub fn bits_inner_product(self, bits: &BitVec, coeffs: &[Block]) -> Block {
-        assert_eq!(bits.len(), coeffs.len(), "inner product of different lengths");
-        run!(self, bits_inner_product(bits, coeffs))
     }
 
     /// The kernel of [`xor_masked`](crate::xor_masked), with a word of bits for each 64 blocks.

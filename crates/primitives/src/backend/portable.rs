@@ -12,7 +12,7 @@ use crate::buckets::{Buckets, Place, Record, Records, Rows};
 use crate::prefetch::prefetch_early;
 use crate::selected_sums::{Keys, SelectedSums};
 use crate::tweaks::Tweaks;
-use crate::{BitVec, Block, mask64};
+use crate::{Block, mask64};
 
 pub(super) fn expand(key: Block) -> Aes128 {
     Aes128::new(&key.to_bytes().into())
@@ -231,17 +231,6 @@ pub(super) fn lsbs(words: &[u64], out: &mut [u64]) {
     for (out, words) in out.iter_mut().zip(words.chunks(64)) {
         *out = words.iter().rev().fold(0, |bits, word| bits << 1 | word & 1);
     }
-}
-
-#[inline(always)]
-pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
-    let mut sum = Block::ZERO;
-    for (&word, chunk) in bits.words().iter().zip(coeffs.chunks(64)) {
-        for (i, coeff) in chunk.iter().enumerate() {
-            sum ^= coeff.select(word >> i & 1 == 1);
-        }
-    }
-    sum
 }
 
 #[inline(always)]

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::select::{next_pair_mask, spread};
 use super::{load_pair as load, store_pair as store, transpose_lanes as in_turns};
 use crate::Block;
+use crate::backend::instructions::instructions;
 use crate::backend::portable;
 use crate::backend::rows_kernel::rows_kernel;
 
@@ -12,16 +13,9 @@ const BLOCKS: usize = 2;
 
 rows_kernel!("avx2", __m256i);
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn xor(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_xor_si256(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-    xor(a, xor(b, c))
+instructions! {
+    "avx2" xor(a, b): __m256i = _mm256_xor_si256(a, b);
+    "avx2" xor3(a, b, c): __m256i = xor(a, xor(b, c));
 }
 
 /// The bits from which masks are made, the lowest two first.

@@ -31,8 +31,7 @@ pub(super) use hash::hash;
 pub(super) use keys::key_sums;
 pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_products};
 pub(super) use select::{
-    bits_inner_product, lsbs, next_quad_mask, spread, truncate_u64, xor_key_masked, xor_masked,
-    xor_words_masked,
+    lsbs, next_quad_mask, spread, truncate_u64, xor_key_masked, xor_masked, xor_words_masked,
 };
 pub(super) use side_by_side::{evaluate_lanes, garble_lanes};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};

@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::{broadcast, load, load_pair, load_words, store, store_pair, store_words};
+use crate::Block;
 use crate::backend::portable;
-use crate::{BitVec, Block};
 
 /// Returns a word of bits in each lane, from which masks are made.
 #[inline]
@@ -85,26 +85,6 @@ pub(in super::super) fn xor_words_masked(out: &mut [u64], words: &[u64], values:
             portable::xor_words_masked(tail, &[word >> (4 * fours.len())], value_tail);
         }
     }
-}
-
-#[target_feature(enable = "avx2")]
-pub(in super::super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
-    let mut sums = [_mm256_setzero_si256(); 2];
-    let mut last = Block::ZERO;
-    for (&word, chunk) in bits.words().iter().zip(coeffs.chunks(64)) {
-        let mut bits = spread(word);
-        let (pairs, tail) = chunk.as_chunks::<2>();
-        for (p, pair) in pairs.iter().enumerate() {
-            let value = _mm256_and_si256(load_pair(pair), next_pair_mask(&mut bits));
-            sums[p % 2] = _mm256_xor_si256(sums[p % 2], value);
-        }
-        if let [coeff] = tail {
-            last = coeff.select(word >> (2 * pairs.len()) & 1 == 1);
-        }
-    }
-    let sum = _mm256_xor_si256(sums[0], sums[1]);
-    let [low, high]: [Block; 2] = bytemuck::cast(sum);
-    low ^ high ^ last
 }
 
 #[target_feature(enable = "avx2")]

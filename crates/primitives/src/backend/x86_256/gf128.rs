@@ -8,6 +8,7 @@ use super::{
 };
 use crate::Block;
 use crate::backend::gf128_kernel::gf128_kernel;
+use crate::backend::instructions::instructions;
 use crate::backend::x86;
 
 const BLOCKS: usize = 2;
@@ -27,64 +28,17 @@ fn load_tail_bytes(bytes: &[u8]) -> __m256i {
     load_one(&Block::from_bytes(*bytes.first_chunk().expect("a block")))
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn zero() -> __m256i {
-    _mm256_setzero_si256()
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn xor(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_xor_si256(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn xor3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
-    xor(a, xor(b, c))
-}
-
-#[inline]
-#[target_feature(enable = "avx2,vpclmulqdq")]
-fn low_products(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_clmulepi64_epi128::<0x00>(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,vpclmulqdq")]
-fn high_products(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_clmulepi64_epi128::<0x11>(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,vpclmulqdq")]
-fn high_by_low(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_clmulepi64_epi128::<0x01>(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn swap_halves(x: __m256i) -> __m256i {
-    _mm256_shuffle_epi32::<0b01_00_11_10>(x)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn shift_up(x: __m256i) -> __m256i {
-    _mm256_bslli_epi128::<8>(x)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn shift_down(x: __m256i) -> __m256i {
-    _mm256_bsrli_epi128::<8>(x)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn polynomial() -> __m256i {
-    _mm256_set1_epi64x(0x87)
+instructions! {
+    "avx2" zero(): __m256i = _mm256_setzero_si256();
+    "avx2" xor(a, b): __m256i = _mm256_xor_si256(a, b);
+    "avx2" xor3(a, b, c): __m256i = xor(a, xor(b, c));
+    "avx2,vpclmulqdq" low_products(a, b): __m256i = _mm256_clmulepi64_epi128::<0x00>(a, b);
+    "avx2,vpclmulqdq" high_products(a, b): __m256i = _mm256_clmulepi64_epi128::<0x11>(a, b);
+    "avx2,vpclmulqdq" high_by_low(a, b): __m256i = _mm256_clmulepi64_epi128::<0x01>(a, b);
+    "avx2" swap_halves(x): __m256i = _mm256_shuffle_epi32::<0b01_00_11_10>(x);
+    "avx2" shift_up(x): __m256i = _mm256_bslli_epi128::<8>(x);
+    "avx2" shift_down(x): __m256i = _mm256_bsrli_epi128::<8>(x);
+    "avx2" polynomial(): __m256i = _mm256_set1_epi64x(0x87);
 }
 
 /// Returns in lane i the sum of the lanes of register i.

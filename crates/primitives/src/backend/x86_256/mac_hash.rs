@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 
 use super::gf128::xor_lanes;
 use super::{load_words as load, store_words as store};
+use crate::backend::instructions::instructions;
 use crate::backend::mac_kernel::mac_kernel;
 use crate::backend::x86::{self, next_quad_mask, spread as broadcast};
 use crate::selected_sums::{Keys, SelectedSums};
@@ -24,46 +25,14 @@ fn load_tail(words: &[u64]) -> __m256i {
     unsafe { _mm256_maskload_epi64(words.as_ptr().cast(), mask) }
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn zero() -> __m256i {
-    _mm256_setzero_si256()
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn xor(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_xor_si256(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,vpclmulqdq")]
-fn even_products(words: __m256i, factors: __m256i) -> __m256i {
-    _mm256_clmulepi64_epi128::<0x00>(words, factors)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,vpclmulqdq")]
-fn odd_products(words: __m256i, factors: __m256i) -> __m256i {
-    _mm256_clmulepi64_epi128::<0x01>(words, factors)
-}
-
-#[inline]
-#[target_feature(enable = "avx2,vpclmulqdq")]
-fn multiply_halves(blocks: __m256i) -> __m256i {
-    _mm256_clmulepi64_epi128::<0x10>(blocks, blocks)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn low_words(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_unpacklo_epi64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn high_words(a: __m256i, b: __m256i) -> __m256i {
-    _mm256_unpackhi_epi64(a, b)
+instructions! {
+    "avx2" zero(): __m256i = _mm256_setzero_si256();
+    "avx2" xor(a, b): __m256i = _mm256_xor_si256(a, b);
+    "avx2,vpclmulqdq" even_products(a, b): __m256i = _mm256_clmulepi64_epi128::<0x00>(a, b);
+    "avx2,vpclmulqdq" odd_products(a, b): __m256i = _mm256_clmulepi64_epi128::<0x01>(a, b);
+    "avx2,vpclmulqdq" multiply_halves(a): __m256i = _mm256_clmulepi64_epi128::<0x10>(a, a);
+    "avx2" low_words(a, b): __m256i = _mm256_unpacklo_epi64(a, b);
+    "avx2" high_words(a, b): __m256i = _mm256_unpackhi_epi64(a, b);
 }
 
 /// Returns the products of the tags that belong to this many whole words of bits.

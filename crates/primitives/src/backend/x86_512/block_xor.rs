@@ -6,6 +6,7 @@ use super::hash::in_order as in_turns;
 use super::select::{quad_mask, quad_masks};
 use super::{XOR3, load, store};
 use crate::Block;
+use crate::backend::instructions::instructions;
 use crate::backend::portable;
 use crate::backend::rows_kernel::rows_kernel;
 
@@ -13,16 +14,9 @@ const BLOCKS: usize = 4;
 
 rows_kernel!("avx512f,bmi2", __m512i);
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn xor(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_xor_si512(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-    _mm512_ternarylogic_epi64::<XOR3>(a, b, c)
+instructions! {
+    "avx512f" xor(a, b): __m512i = _mm512_xor_si512(a, b);
+    "avx512f" xor3(a, b, c): __m512i = _mm512_ternarylogic_epi64::<XOR3>(a, b, c);
 }
 
 /// The masks of a word's bits, and the index of the next four blocks.

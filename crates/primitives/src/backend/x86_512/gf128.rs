@@ -2,74 +2,27 @@
 
 use std::arch::x86_64::*;
 
-use super::select::{quad_mask, quad_masks};
 use super::{XOR3, load, load_bytes, load_tail, load_tail_bytes, store, transpose_lanes};
+use crate::Block;
 use crate::backend::gf128_kernel::gf128_kernel;
+use crate::backend::instructions::instructions;
 use crate::backend::x86;
-use crate::{BitVec, Block};
 
 const BLOCKS: usize = 4;
 
 gf128_kernel!("avx512f,avx512bw,vpclmulqdq,pclmulqdq", __m512i);
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn zero() -> __m512i {
-    _mm512_setzero_si512()
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn xor(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_xor_si512(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn xor3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
-    _mm512_ternarylogic_epi64::<XOR3>(a, b, c)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,vpclmulqdq")]
-fn low_products(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_clmulepi64_epi128::<0x00>(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,vpclmulqdq")]
-fn high_products(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_clmulepi64_epi128::<0x11>(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,vpclmulqdq")]
-fn high_by_low(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_clmulepi64_epi128::<0x01>(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn swap_halves(x: __m512i) -> __m512i {
-    _mm512_shuffle_epi32::<0b01_00_11_10>(x)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn shift_up(x: __m512i) -> __m512i {
-    _mm512_bslli_epi128::<8>(x)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn shift_down(x: __m512i) -> __m512i {
-    _mm512_bsrli_epi128::<8>(x)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn polynomial() -> __m512i {
-    _mm512_set1_epi64(0x87)
+instructions! {
+    "avx512f" zero(): __m512i = _mm512_setzero_si512();
+    "avx512f" xor(a, b): __m512i = _mm512_xor_si512(a, b);
+    "avx512f" xor3(a, b, c): __m512i = _mm512_ternarylogic_epi64::<XOR3>(a, b, c);
+    "avx512f,vpclmulqdq" low_products(a, b): __m512i = _mm512_clmulepi64_epi128::<0x00>(a, b);
+    "avx512f,vpclmulqdq" high_products(a, b): __m512i = _mm512_clmulepi64_epi128::<0x11>(a, b);
+    "avx512f,vpclmulqdq" high_by_low(a, b): __m512i = _mm512_clmulepi64_epi128::<0x01>(a, b);
+    "avx512f" swap_halves(x): __m512i = _mm512_shuffle_epi32::<0b01_00_11_10>(x);
+    "avx512f,avx512bw" shift_up(x): __m512i = _mm512_bslli_epi128::<8>(x);
+    "avx512f,avx512bw" shift_down(x): __m512i = _mm512_bsrli_epi128::<8>(x);
+    "avx512f" polynomial(): __m512i = _mm512_set1_epi64(0x87);
 }
 
 impl Sum {
@@ -144,22 +97,4 @@ pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> 
     }
     let [low, middle] = [low, middle].map(|[even, odd]| xor_lanes(_mm512_xor_si512(even, odd)));
     x86::reduce(low, middle, _mm_setzero_si128()) ^ x86::words_inner_product(tail, coeff_tail)
-}
-
-#[target_feature(enable = "avx512f,bmi2")]
-pub(in super::super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
-    let mut sums = [_mm512_setzero_si512(); 2];
-    for (&word, chunk) in bits.words().iter().zip(coeffs.chunks(64)) {
-        let masks = quad_masks(word);
-        let (quads, tail) = chunk.as_chunks::<4>();
-        for (q, quad) in quads.iter().enumerate() {
-            let sum = &mut sums[q % 2];
-            *sum = _mm512_mask_xor_epi64(*sum, quad_mask(masks, q), *sum, load(quad));
-        }
-        if !tail.is_empty() {
-            let mask = quad_mask(masks, quads.len());
-            sums[0] = _mm512_mask_xor_epi64(sums[0], mask, sums[0], load_tail(tail));
-        }
-    }
-    Block(bytemuck::cast(xor_lanes(_mm512_xor_si512(sums[0], sums[1]))))
 }

@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 
 use super::gf128::xor_lanes;
 use super::{load_words as load, store_words as store};
+use crate::backend::instructions::instructions;
 use crate::backend::mac_kernel::mac_kernel;
 use crate::backend::x86;
 use crate::selected_sums::{Keys, SelectedSums};
@@ -29,46 +30,14 @@ fn broadcast(word: u64) -> __m512i {
     _mm512_set1_epi64(word.cast_signed())
 }
 
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn zero() -> __m512i {
-    _mm512_setzero_si512()
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn xor(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_xor_si512(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,vpclmulqdq")]
-fn even_products(words: __m512i, factors: __m512i) -> __m512i {
-    _mm512_clmulepi64_epi128::<0x00>(words, factors)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,vpclmulqdq")]
-fn odd_products(words: __m512i, factors: __m512i) -> __m512i {
-    _mm512_clmulepi64_epi128::<0x01>(words, factors)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,vpclmulqdq")]
-fn multiply_halves(blocks: __m512i) -> __m512i {
-    _mm512_clmulepi64_epi128::<0x10>(blocks, blocks)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn low_words(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_unpacklo_epi64(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn high_words(a: __m512i, b: __m512i) -> __m512i {
-    _mm512_unpackhi_epi64(a, b)
+instructions! {
+    "avx512f" zero(): __m512i = _mm512_setzero_si512();
+    "avx512f" xor(a, b): __m512i = _mm512_xor_si512(a, b);
+    "avx512f,vpclmulqdq" even_products(a, b): __m512i = _mm512_clmulepi64_epi128::<0x00>(a, b);
+    "avx512f,vpclmulqdq" odd_products(a, b): __m512i = _mm512_clmulepi64_epi128::<0x01>(a, b);
+    "avx512f,vpclmulqdq" multiply_halves(a): __m512i = _mm512_clmulepi64_epi128::<0x10>(a, a);
+    "avx512f" low_words(a, b): __m512i = _mm512_unpacklo_epi64(a, b);
+    "avx512f" high_words(a, b): __m512i = _mm512_unpackhi_epi64(a, b);
 }
 
 /// Returns the products of the tags that belong to this many whole words of bits.

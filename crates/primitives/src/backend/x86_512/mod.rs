@@ -22,7 +22,7 @@ use std::arch::x86_64::*;
 pub(super) use aes::{counter, encrypt};
 pub(super) use block_xor::{interleave_blocks, interleave_masked, xor_blocks, xor_sums};
 pub(super) use bucket_kernels::{scatter_triples, sum_buckets};
-pub(super) use gf128::{bits_inner_product, column_hash, inner_product, words_inner_product};
+pub(super) use gf128::{column_hash, inner_product, words_inner_product};
 pub(super) use ggm_sums::leaf_sums;
 pub(super) use hash::{half_gates, hash, leaky_hashes};
 pub(super) use keys::key_sums;
